@@ -1,0 +1,191 @@
+# codebox. `make` builds, `make test` tests, `make help` lists the rest.
+
+PREFIX  ?= /usr/local
+BINDIR  ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share/codebox
+
+# Each variant keeps its own objects: build/release, build/debug, build/asan, build/fuzz.
+VARIANT ?= release
+B := build/$(VARIANT)
+
+SAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS.debug   := -O0
+FLAGS.release := -O2 -DNDEBUG -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+FLAGS.asan    := -O1 $(SAN)
+FLAGS.fuzz    := -O1 $(SAN) -fsanitize=fuzzer-no-link
+LDFLAGS.release := -pie -Wl,-z,relro,-z,now
+$(if $(FLAGS.$(VARIANT)),,$(error VARIANT must be debug, release, asan or fuzz))
+
+CFLAGS ?= -g
+WARN   := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
+          -Wwrite-strings -Wpointer-arith -Werror=implicit-function-declaration \
+          -Werror=misleading-indentation -Werror=return-type $(if $(WERROR),-Werror)
+
+PKG_CONFIG ?= pkg-config
+
+# A module is a folder and an archive. It may include, and its unit tests link, only itself
+# and the modules named here; it links these libraries.
+MODULES       := policies analyzer docker gateway
+USES.policies :=
+USES.analyzer := policies
+USES.docker   := policies
+USES.gateway  := analyzer docker policies
+PKGS.policies := yaml-0.1 jansson libcrypto libutf8proc
+PKGS.analyzer :=
+PKGS.docker   := libcurl
+PKGS.gateway  := libmicrohttpd libseccomp sqlite3
+
+GRAMMARS     := python javascript bash
+G            := build/grammars
+TREE_SITTER  := $G/node_modules/tree-sitter/vendor/tree-sitter/lib
+GRAMMAR_LIB  := $G/libgrammars.a
+
+ifeq ($(filter help clean setup,$(MAKECMDGOALS)),)
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(foreach m,$(MODULES),$(PKGS.$m)) 2>/dev/null)
+endif
+
+# What the code needs is here and not in CFLAGS, so `make CFLAGS=-O3` cannot drop it.
+ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -isystem $(TREE_SITTER)/include -include policies/base/banned.h \
+              -MMD -MP $(WARN) $(PKG_CFLAGS) $(FLAGS.$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
+ALL_LDFLAGS = $(FLAGS.$(VARIANT)) $(LDFLAGS.$(VARIANT)) $(LDFLAGS)
+
+PROGRAMS           := codebox codebox-lint
+MAIN.codebox       := gateway/main.c
+LIBS.codebox       := gateway $(USES.gateway)
+MAIN.codebox-lint  := analyzer/lint_main.c
+LIBS.codebox-lint  := analyzer $(USES.analyzer)
+
+MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p))
+TESTS   := $(patsubst %.c,$B/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
+FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
+# docker/supervisor is a program of its own that runs inside sandboxes; it is in no archive.
+sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' | sort))
+objects  = $(1:%.c=$B/%.o)
+lib_pkgs = $(sort $(foreach m,$1,$(PKGS.$m)))
+pkg_libs = $(shell $(PKG_CONFIG) --libs $(call lib_pkgs,$1)) -lpthread
+
+Q   := $(if $(V),,@)
+say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+.PHONY: all check check-unit check-fuzz check-headers check-layers check-symbols check-format \
+        install clean help setup FORCE
+
+all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
+
+.PHONY: links
+links: $(PROGRAMS:%=$B/%)
+	@for p in $(PROGRAMS); do ln -sfn release/$$p build/$$p; done
+
+$B/flags: FORCE
+	@mkdir -p $(@D); echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' >$@
+
+# --- the parser core and the grammars: fetched by their lock file, compiled, never committed ----------------
+
+$G/.fetched: analyzer/grammars/package.json analyzer/grammars/package-lock.json
+	@printf '  %-5s %s\n' NPM 'tree-sitter and grammars (pinned by analyzer/grammars/package-lock.json)'
+	@mkdir -p $G && cp $^ $G/
+	$Qcd $G && npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error >npm.log 2>&1 || { cat npm.log; exit 1; }
+	@touch $@
+
+# Not sanitised and not warned about: 15 MB of generated tables. One object set serves all variants.
+GRAMMAR_OBJECTS := $G/core.o $(foreach g,$(GRAMMARS),$G/$g-parser.o $G/$g-scanner.o)
+GRAMMAR_CFLAGS  := -std=c11 -D_GNU_SOURCE -O2 -fPIE -w
+$G/core.o: $G/.fetched
+	$(call say,CC)
+	$Q$(CC) $(GRAMMAR_CFLAGS) -I$(TREE_SITTER)/include -I$(TREE_SITTER)/src -c -o $@ $(TREE_SITTER)/src/lib.c
+define grammar_rules
+$G/$1-%.o: $G/.fetched
+	$$(call say,CC)
+	$$Q$$(CC) $$(GRAMMAR_CFLAGS) $(if $(filter bash,$1),-O1) -I$G/node_modules/tree-sitter-$1/src -c -o $$@ $G/node_modules/tree-sitter-$1/src/$$*.c
+endef
+$(foreach g,$(GRAMMARS),$(eval $(call grammar_rules,$g)))
+$(GRAMMAR_LIB): $(GRAMMAR_OBJECTS)
+	$(call say,AR)
+	$Qrm -f $@ && $(AR) rcs $@ $^
+
+# --- modules, programs, tests -------------------------------------------------------------------------------
+
+$B/%.o: %.c $B/flags | $G/.fetched
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$Q$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	@printf '{"directory":"%s","file":"%s","command":"%s"}\n' \
+	    '$(CURDIR)' '$<' '$(subst ",\",$(CC) $(ALL_CFLAGS) -c $<)' >$(@:.o=.cdb)
+
+# The presets are compiled in, so that codebox-lint needs no file beside it.
+$B/policies/preset.o: $(wildcard policies/presets/*.yaml)
+
+define module_rules
+$B/lib$1.a: $(call objects,$(call sources,$1))
+	$$(call say,AR)
+	$$Qrm -f $$@ && $$(AR) rcs $$@ $$^
+$B/tests/unit/$1/%: $B/tests/unit/$1/%.o $B/lib$1.a $(USES.$1:%=$B/lib%.a) $(if $(filter analyzer gateway,$1),$(GRAMMAR_LIB))
+	$$(call say,LD)
+	$$Q$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(call pkg_libs,$1 $(USES.$1)) -lcmocka
+endef
+$(foreach m,$(MODULES),$(eval $(call module_rules,$m)))
+
+define program_rules
+$B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
+	$$(call say,LD)
+	$$Q$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(call pkg_libs,$(LIBS.$1))
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
+
+# PID 1 of every sandbox: static, no sanitiser, no library but libc.
+SUPERVISOR_SOURCES := $(wildcard docker/supervisor/*.c)
+$B/codebox-supervisor: $(SUPERVISOR_SOURCES) $(wildcard docker/supervisor/*.h) $B/flags
+	$(call say,CC)
+	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
+	    -fstack-protector-strong -static -o $@ $(SUPERVISOR_SOURCES)
+
+$B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
+           $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)
+	$(call say,LD)
+	$Q$(CC) $(ALL_LDFLAGS) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer) -o $@ $^ $(call pkg_libs,$(MODULES))
+
+# --- checks -------------------------------------------------------------------------------------------------
+
+check: check-unit check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
+
+check-unit: $(TESTS) ## tests/unit/<module>/test_<file>.c
+	$Qset -e; for t in $^; do echo "== $$t"; $$t; done
+
+check-fuzz: $(FUZZERS:%=$B/fuzz/%) ## replay the corpora, without a fuzzing engine
+	$Qset -e; for f in $(FUZZERS); do $B/fuzz/$$f fuzz/corpus/$$f/*; done
+
+check-headers: | $G/.fetched ## every header compiles alone
+	$Qset -e; for h in $$(find $(MODULES) -name '*.h'); do printf '#include "%s"\n' $$h | \
+	    $(CC) -std=c11 -D_GNU_SOURCE -I. -isystem $(TREE_SITTER)/include $(PKG_CFLAGS) $(WARN) -fsyntax-only -xc -; done
+
+check-layers: ## no module includes one it may not use; only the audit makes permits
+	$Q$(foreach m,$(MODULES),$(foreach n,$(filter-out $m $(USES.$m),$(MODULES)),\
+	    ! grep -rn --include='*.[ch]' '^#include "$n/' $m || { echo '$m may not use $n'; exit 1; };))
+	$Q! grep -rn --include='*.c' '^#include "policies/[^b]' policies/base || { echo 'base may not use the product'; exit 1; }
+	$Q! grep -rnE --include='*.c' 'cbx_permit_new\(' gateway analyzer docker | grep -v '^gateway/audit' || { echo 'only gateway/audit*.c makes permits'; exit 1; }
+
+check-symbols: $(MODULES:%=$B/lib%.a) ## every global symbol starts with cbx_
+	$Q! nm -g --defined-only $^ | awk 'NF == 3 { print $$3 }' | grep -vE '^(cbx_|__|_)'
+
+check-format: ## clang-format has nothing to say
+	$Qclang-format --dry-run -Werror $$(find $(MODULES) tests fuzz -name '*.[ch]')
+
+fuzz-%: ## fuzz one target for SECONDS (60): make fuzz-policy SECONDS=600
+	$Q$(MAKE) CC=clang VARIANT=fuzz build/fuzz/fuzz/$*
+	@mkdir -p build/fuzz/found/$*
+	$Qbuild/fuzz/fuzz/$* -max_total_time=$(or $(SECONDS),60) $(if $(wildcard fuzz/dict/$*.dict),-dict=fuzz/dict/$*.dict) \
+	    build/fuzz/found/$* fuzz/corpus/$*
+
+compile_commands.json: all
+	$Q{ echo '['; find $B -name '*.cdb' -exec cat {} + | sed '$$!s/$$/,/'; echo ']'; } >$@
+
+clean: ## remove build/
+	rm -rf build compile_commands.json
+
+help: ## this list
+	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
+
+-include $(shell find $B -name '*.d' 2>/dev/null)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * What comes out of a sandbox: a stream of events while it runs, then a result. All bytes in it are hostile; they are
+ * capped and their shape is validated, their content is whatever the program wrote. */
+#ifndef CBX_DOCKER_RESULT_H
+#define CBX_DOCKER_RESULT_H
+
+#include "policies/base/json.h"
+#include "policies/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cbx_event_kind {
+    CBX_EVENT_STDOUT = 1,
+    CBX_EVENT_STDERR,
+    CBX_EVENT_DISPLAY, /* display() or a figure: one MIME bundle */
+    CBX_EVENT_RESULT,  /* the value of the last expression: one MIME bundle */
+    CBX_EVENT_FILE,    /* a regular file in the workspace that is new or changed: name and size */
+};
+
+/* One representation inside a MIME bundle. Binary types (image/png) are raw bytes, not base64. */
+struct cbx_mime {
+    struct cbx_str type, data;
+};
+
+/* Borrowed for the length of the callback. */
+struct cbx_event {
+    enum cbx_event_kind kind;
+    struct cbx_str text;          /* STDOUT, STDERR: raw bytes; FILE: the path relative to the workspace */
+    const struct cbx_mime *mimes; /* DISPLAY, RESULT */
+    size_t mime_count;
+    uint64_t size_bytes;          /* FILE */
+};
+
+/* Called from the thread that runs the program, in order. Anything but 0 stops the run (as a cancellation). */
+struct cbx_sink {
+    int (*event)(void *context, const struct cbx_event *event);
+    void *context;
+};
+
+enum cbx_run_status {
+    CBX_RUN_FAILED = 0, /* infrastructure: the run did not happen or its end was not seen */
+    CBX_RUN_OK,         /* ran to its end, exit_code 0 */
+    CBX_RUN_ERROR,      /* the program failed: exception, non-zero exit */
+    CBX_RUN_TIMEOUT,
+    CBX_RUN_OOM,
+    CBX_RUN_KILLED,     /* by a signal, or cancelled */
+};
+const char *cbx_run_status_name(enum cbx_run_status status);
+
+/* Owned by the caller: cbx_result_done. Zeroed memory is a failed run. */
+struct cbx_result {
+    enum cbx_run_status status;
+    int exit_code;            /* -1 = none */
+    int signal;               /* 0 = none */
+    char *ename, *evalue;     /* NULL = no exception */
+    char *traceback;          /* lines separated by '\n', terminal escapes removed; NULL = none */
+    uint64_t duration_ms;
+    uint64_t stdout_bytes, stderr_bytes;  /* written by the program */
+    bool output_truncated;    /* more was written than the limit lets out */
+    bool files_truncated;
+    bool session_lost;        /* the kernel's state is gone (killed, crashed): the next run starts afresh */
+};
+void cbx_result_done(struct cbx_result *result);
+CBX_DEFINE_AUTO_DONE(result)
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * A growing byte buffer with a cap. */
+#include "policies/base/buf.h"
+
+#include "policies/base/err.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <utf8proc.h>
+
+/* What an empty buffer points at, so that p is never NULL. Never written: size 0 forces growth. */
+static char empty[1];
+
+void cbx_buf_init(struct cbx_buf *buf, size_t max_bytes)
+{
+    *buf = (struct cbx_buf){ .p = empty, .max_bytes = max_bytes };
+}
+
+void cbx_buf_done(struct cbx_buf *buf)
+{
+    if (buf->size > 0) {
+        free(buf->p);
+    }
+    cbx_buf_init(buf, buf->max_bytes);
+}
+
+void cbx_buf_reset(struct cbx_buf *buf)
+{
+    buf->len = 0;
+    buf->overflow = false;
+    if (buf->size > 0) {
+        buf->p[0] = '\0';
+    }
+}
+
+char *cbx_buf_reserve(struct cbx_buf *buf, size_t bytes)
+{
+    if (buf->overflow || bytes > buf->max_bytes || buf->len > buf->max_bytes - bytes) {
+        buf->overflow = true;
+        return NULL;
+    }
+    size_t need = buf->len + bytes + 1;
+    if (need > buf->size) {
+        size_t size = buf->size < 64 ? 64 : buf->size;
+        while (size < need) {
+            size *= 2;
+        }
+        char *p = realloc(buf->size > 0 ? buf->p : NULL, size);
+        if (p == NULL) {
+            fputs("codebox: out of memory\n", stderr);
+            abort();
+        }
+        p[buf->len] = '\0';
+        buf->p = p;
+        buf->size = size;
+    }
+    return buf->p + buf->len;
+}
+
+int cbx_buf_add_bytes(struct cbx_buf *buf, const void *p, size_t len)
+{
+    char *to = cbx_buf_reserve(buf, len);
+    if (to == NULL) {
+        return CBX_ETOOBIG;
+    }
+    if (len > 0) {
+        memcpy(to, p, len);
+    }
+    buf->len += len;
+    buf->p[buf->len] = '\0';
+    return 0;
+}
+
+int cbx_buf_add(struct cbx_buf *buf, struct cbx_str s)
+{
+    return cbx_buf_add_bytes(buf, s.p, s.len);
+}
+
+int cbx_buf_add_cstr(struct cbx_buf *buf, const char *terminated)
+{
+    return cbx_buf_add_bytes(buf, terminated, strlen(terminated));
+}
+
+int cbx_buf_add_char(struct cbx_buf *buf, char c)
+{
+    return cbx_buf_add_bytes(buf, &c, 1);
+}
+
+int cbx_buf_printf(struct cbx_buf *buf, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *to = n >= 0 ? cbx_buf_reserve(buf, (size_t)n) : NULL;
+    if (to != NULL) {
+        vsnprintf(to, (size_t)n + 1, format, again);
+        buf->len += (size_t)n;
+    }
+    va_end(again);
+    return to != NULL ? 0 : CBX_ETOOBIG;
+}
+
+static bool is_invisible(utf8proc_int32_t c)
+{
+    utf8proc_category_t category = utf8proc_category(c);
+    return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
+           category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
+}
+
+int cbx_buf_add_escaped(struct cbx_buf *buf, struct cbx_str s, bool keep_lines)
+{
+    for (size_t i = 0; i < s.len;) {
+        unsigned char c = (unsigned char)s.p[i];
+        if (c < 0x80) {
+            bool plain = (c >= 0x20 && c != 0x7f) || (keep_lines && (c == '\n' || c == '\t'));
+            plain ? cbx_buf_add_char(buf, (char)c) : cbx_buf_printf(buf, "\\x%02x", c);
+            i++;
+            continue;
+        }
+        utf8proc_int32_t code;
+        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)s.p + i,
+                                              (utf8proc_ssize_t)(s.len - i), &code);
+        if (n <= 0) {
+            cbx_buf_printf(buf, "\\x%02x", c);
+            i++;
+            continue;
+        }
+        if (is_invisible(code)) {
+            cbx_buf_printf(buf, "\\u{%04x}", (unsigned)code);
+        } else {
+            cbx_buf_add_bytes(buf, s.p + i, (size_t)n);
+        }
+        i += (size_t)n;
+    }
+    return buf->overflow ? CBX_ETOOBIG : 0;
+}
+
+void cbx_buf_consume(struct cbx_buf *buf, size_t bytes)
+{
+    if (bytes >= buf->len) {
+        cbx_buf_reset(buf);
+        return;
+    }
+    memmove(buf->p, buf->p + bytes, buf->len - bytes + 1);
+    buf->len -= bytes;
+}
+
+char *cbx_buf_take(struct cbx_buf *buf)
+{
+    char *p = buf->p;
+    if (buf->size == 0) {
+        p = calloc(1, 1);
+        if (p == NULL) {
+            abort();
+        }
+    }
+    cbx_buf_init(buf, buf->max_bytes);
+    return p;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * Errors as values. */
+#include "policies/base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            *text = '?';
+        }
+    }
+}
+
+static void set_text(struct cbx_err *err, int code, uint32_t line, uint32_t column,
+                     const char *format, va_list args)
+{
+    if (err == NULL) {
+        return;
+    }
+    err->code = code;
+    err->line = line;
+    err->column = column;
+    vsnprintf(err->text, sizeof(err->text), format, args);
+    make_printable(err->text);
+}
+
+int cbx_fail(struct cbx_err *err, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_text(err, code, 0, 0, format, args);
+    va_end(args);
+    return code;
+}
+
+int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_text(err, code, line, column, format, args);
+    va_end(args);
+    return code;
+}
+
+int cbx_wrap(struct cbx_err *err, const char *format, ...)
+{
+    if (err == NULL) {
+        return CBX_EINVAL;
+    }
+    char inner[CBX_ERR_TEXT_BYTES], context[CBX_ERR_TEXT_BYTES / 2];
+    memcpy(inner, err->text, sizeof(inner));
+    va_list args;
+    va_start(args, format);
+    vsnprintf(context, sizeof(context), format, args);
+    va_end(args);
+    snprintf(err->text, sizeof(err->text), "%.*s: %.*s", (int)sizeof(context), context,
+             (int)(sizeof(inner) - sizeof(context) - 3), inner);
+    make_printable(err->text);
+    return err->code;
+}
+
+const char *cbx_code_name(int code)
+{
+    switch (code) {
+    case CBX_EINVAL:
+        return "invalid";
+    case CBX_ETOOBIG:
+        return "too-big";
+    case CBX_EPOLICY:
+        return "bad-policy";
+    case CBX_ENOTFOUND:
+        return "not-found";
+    case CBX_EIO:
+        return "io";
+    case CBX_EENGINE:
+        return "engine";
+    case CBX_EPROTO:
+        return "protocol";
+    case CBX_ESEAL:
+        return "bad-seal";
+    case CBX_ETIMEDOUT:
+        return "timed-out";
+    case CBX_EBUSY:
+        return "busy";
+    case CBX_EAUDIT:
+        return "audit-unavailable";
+    case CBX_ESTATE:
+        return "bad-state";
+    default:
+        return "internal";
+    }
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ * Hashes and randomness, thin over libcrypto. */
+#include "policies/base/hash.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* libcrypto fails here only without memory. */
+static void require(bool ok)
+{
+    if (!ok) {
+        fputs("codebox: libcrypto failed\n", stderr);
+        abort();
+    }
+}
+
+struct cbx_sha256 cbx_sha256_of2(struct cbx_str a, struct cbx_str b)
+{
+    struct cbx_sha256 hash;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    require(context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1 &&
+            EVP_DigestUpdate(context, a.p, a.len) == 1 && EVP_DigestUpdate(context, b.p, b.len) == 1 &&
+            EVP_DigestFinal_ex(context, hash.bytes, NULL) == 1);
+    EVP_MD_CTX_free(context);
+    return hash;
+}
+
+struct cbx_sha256 cbx_sha256_of(struct cbx_str bytes)
+{
+    return cbx_sha256_of2(bytes, (struct cbx_str){ 0 });
+}
+
+struct cbx_sha256 cbx_hmac_sha256(struct cbx_str key, struct cbx_str message)
+{
+    struct cbx_sha256 mac;
+    unsigned len = sizeof(mac.bytes);
+    require(HMAC(EVP_sha256(), key.p, (int)key.len, (const unsigned char *)message.p, message.len,
+                 mac.bytes, &len) != NULL);
+    return mac;
+}
+
+bool cbx_sha256_equal(const struct cbx_sha256 *a, const struct cbx_sha256 *b)
+{
+    return CRYPTO_memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
+void cbx_sha256_hex(const struct cbx_sha256 *hash, char out[CBX_SHA256_HEX + 1])
+{
+    for (size_t i = 0; i < CBX_SHA256_BYTES; i++) {
+        snprintf(out + 2 * i, 3, "%02x", hash->bytes[i]);
+    }
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool cbx_sha256_from_hex(struct cbx_str hex, struct cbx_sha256 *out)
+{
+    struct cbx_sha256 hash;
+    if (hex.len != CBX_SHA256_HEX) {
+        return false;
+    }
+    for (size_t i = 0; i < CBX_SHA256_BYTES; i++) {
+        int high = hex_digit(hex.p[2 * i]), low = hex_digit(hex.p[2 * i + 1]);
+        if (high < 0 || low < 0) {
+            return false;
+        }
+        hash.bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    *out = hash;
+    return true;
+}
+
+void cbx_random(void *p, size_t bytes)
+{
+    require(RAND_bytes(p, (int)bytes) == 1);
+}
+
+void cbx_id_make(char out[CBX_ID_CHARS + 1])
+{
+    static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    uint8_t bytes[16];
+    cbx_random(bytes, sizeof(bytes));
+    for (int i = 9; i >= 0; i--) {
+        out[i] = alphabet[ms & 31];
+        ms >>= 5;
+    }
+    for (int i = 10; i < CBX_ID_CHARS; i++) {
+        out[i] = alphabet[bytes[i - 10] & 31];
+    }
+    out[CBX_ID_CHARS] = '\0';
+}
+
+void cbx_uuid_make(char out[37])
+{
+    uint8_t b[16];
+    cbx_random(b, sizeof(b));
+    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
+    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
+    snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+             b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * SHA-256 (FIPS 180-4), HMAC-SHA256 (RFC 2104), random bytes, hex: thin over libcrypto. */
+#ifndef CBX_POLICIES_BASE_HASH_H
+#define CBX_POLICIES_BASE_HASH_H
+
+#include "policies/base/err.h"
+#include "policies/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CBX_SHA256_BYTES = 32, CBX_SHA256_HEX = 64, CBX_ID_CHARS = 26 };
+
+struct cbx_sha256 {
+    uint8_t bytes[CBX_SHA256_BYTES];
+};
+
+struct cbx_sha256 cbx_sha256_of(struct cbx_str bytes);
+
+/* Hash of a, then b, as one message. */
+struct cbx_sha256 cbx_sha256_of2(struct cbx_str a, struct cbx_str b);
+
+struct cbx_sha256 cbx_hmac_sha256(struct cbx_str key, struct cbx_str message);
+
+/* Constant-time. */
+bool cbx_sha256_equal(const struct cbx_sha256 *a, const struct cbx_sha256 *b);
+
+/* Lower case, terminated: 65 bytes. */
+void cbx_sha256_hex(const struct cbx_sha256 *hash, char out[CBX_SHA256_HEX + 1]);
+
+/* Exactly 64 lower-case hex digits; false otherwise. */
+bool cbx_sha256_from_hex(struct cbx_str hex, struct cbx_sha256 *out);
+
+/* Random bytes from the kernel; aborts when there are none, which no caller could handle safely. */
+void cbx_random(void *p, size_t bytes);
+
+/* A new identifier: 26 characters of Crockford base 32, 48 bits of milliseconds then 80 random bits (the ULID
+ * layout), so that ids sort by time. Terminated: 27 bytes. */
+void cbx_id_make(char out[CBX_ID_CHARS + 1]);
+
+/* A random (version 4) UUID, RFC 9562, 36 characters and a NUL. */
+void cbx_uuid_make(char out[37]);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ * Slices: order, distance, globs, UTF-8. */
+#include "policies/base/str.h"
+
+#include <stdint.h>
+
+int cbx_str_compare(struct cbx_str a, struct cbx_str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n > 0 ? memcmp(a.p, b.p, n) : 0;
+    if (order != 0) {
+        return order;
+    }
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+enum { DISTANCE_MAX_BYTES = 64 };
+
+size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit)
+{
+    if (a.len > DISTANCE_MAX_BYTES || b.len > DISTANCE_MAX_BYTES) {
+        return limit + 1;
+    }
+    size_t row[DISTANCE_MAX_BYTES + 1];
+    for (size_t j = 0; j <= b.len; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t best = diagonal + (a.p[i - 1] != b.p[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best) {
+                best = row[j] + 1;
+            }
+            if (row[j - 1] + 1 < best) {
+                best = row[j - 1] + 1;
+            }
+            row[j] = best;
+        }
+    }
+    return row[b.len] > limit ? limit + 1 : row[b.len];
+}
+
+/* Matches one character against the set that starts at p[0] == '['. Returns the length of the set in
+ * the pattern, 0 when it has no end. */
+static size_t match_set(struct cbx_str p, char c, bool *matches)
+{
+    size_t i = 1;
+    bool negate = i < p.len && (p.p[i] == '!' || p.p[i] == '^');
+    i += negate;
+    bool found = false;
+    for (bool first = true; i < p.len && (first || p.p[i] != ']'); first = false) {
+        unsigned char low = (unsigned char)p.p[i++], high = low;
+        if (i + 1 < p.len && p.p[i] == '-' && p.p[i + 1] != ']') {
+            high = (unsigned char)p.p[i + 1];
+            i += 2;
+        }
+        found |= (unsigned char)c >= low && (unsigned char)c <= high;
+    }
+    if (i >= p.len) {
+        return 0;
+    }
+    *matches = found != negate;
+    return i + 1;
+}
+
+/* One pattern element other than '*' against one byte; returns its length in the pattern, 0 = no match. */
+static size_t match_one(struct cbx_str p, char c, bool path)
+{
+    bool matches = false;
+    size_t n;
+    switch (p.p[0]) {
+    case '?':
+        return path && c == '/' ? 0 : 1;
+    case '[':
+        n = match_set(p, c, &matches);
+        if (n > 0) {
+            return matches && !(path && c == '/') ? n : 0;
+        }
+        return c == '[' ? 1 : 0;
+    case '\\':
+        if (p.len > 1) {
+            return p.p[1] == c ? 2 : 0;
+        }
+        return c == '\\' ? 1 : 0;
+    default:
+        return p.p[0] == c ? 1 : 0;
+    }
+}
+
+/* Two resume points suffice: where the last '**' (or, outside path mode, '*') began, and where the last '*' after
+ * it began. Trying each start once per resume point keeps this at |pattern| * |text|. */
+static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
+{
+    size_t p = 0, t = 0;
+    size_t star_p = SIZE_MAX, star_t = 0, deep_p = SIZE_MAX, deep_t = 0;
+    for (;;) {
+        if (p < pattern.len && pattern.p[p] == '*') {
+            bool deep = !path || (p + 1 < pattern.len && pattern.p[p + 1] == '*');
+            while (p < pattern.len && pattern.p[p] == '*') {
+                p++;
+            }
+            if (deep && path && p < pattern.len && pattern.p[p] == '/' && (t == 0 || text.p[t - 1] == '/')) {
+                p++; /* a "**" that stands for no folder at all takes its slash with it */
+            }
+            if (deep) {
+                deep_p = p, deep_t = t;
+                star_p = SIZE_MAX;
+            } else {
+                star_p = p, star_t = t;
+            }
+            continue;
+        }
+        if (t == text.len && p == pattern.len) {
+            return true;
+        }
+        size_t n = p < pattern.len && t < text.len
+                       ? match_one(cbx_str_sub(pattern, p, pattern.len), text.p[t], path)
+                       : 0;
+        if (n > 0) {
+            p += n;
+            t++;
+        } else if (star_p != SIZE_MAX && star_t < text.len && text.p[star_t] != '/') {
+            p = star_p, t = ++star_t;
+        } else if (deep_p != SIZE_MAX && deep_t < text.len) {
+            p = deep_p, t = ++deep_t;
+            star_p = SIZE_MAX;
+        } else {
+            return false;
+        }
+    }
+}
+
+bool cbx_str_glob(struct cbx_str pattern, struct cbx_str text)
+{
+    return glob(pattern, text, false);
+}
+
+bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text)
+{
+    return glob(pattern, text, true);
+}
+
+/* Length of the well-formed sequence at s[0], 0 when it is not one (RFC 3629 section 4). */
+static size_t utf8_sequence(const unsigned char *s, size_t left)
+{
+    unsigned char c = s[0];
+    if (c < 0x80) {
+        return 1;
+    }
+    size_t n = c >= 0xC2 && c <= 0xDF ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
+    if (n == 0 || n > left) {
+        return 0;
+    }
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    bool overlong = (c == 0xE0 && s[1] < 0xA0) || (c == 0xF0 && s[1] < 0x90);
+    bool surrogate = c == 0xED && s[1] > 0x9F;
+    bool beyond = c == 0xF4 && s[1] > 0x8F;
+    return overlong || surrogate || beyond ? 0 : n;
+}
+
+bool cbx_str_is_utf8(struct cbx_str a, size_t *bad)
+{
+    const unsigned char *s = (const unsigned char *)a.p;
+    for (size_t i = 0; i < a.len;) {
+        size_t n = utf8_sequence(s + i, a.len - i);
+        if (n == 0) {
+            if (bad != NULL) {
+                *bad = i;
+            }
+            return false;
+        }
+        i += n;
+    }
+    return true;
+}

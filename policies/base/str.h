@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * A borrowed slice of bytes: pointer and length, not terminated, may hold NUL. Whoever made it keeps
+ * the bytes alive; passing one never transfers ownership. */
+#ifndef CBX_POLICIES_BASE_STR_H
+#define CBX_POLICIES_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct cbx_str {
+    const char *p;
+    size_t len;
+};
+
+/* printf: "%.*s", CBX_STR_ARG(s). Only for text that passed cbx_str_is_printable or ends in
+ * cbx_fail, which cleans up. */
+#define CBX_STR_ARG(s) ((int)((s).len > 200 ? 200 : (s).len)), ((s).p != NULL ? (s).p : "")
+
+/* A slice of a string literal. */
+#define CBX_STR(literal) ((struct cbx_str){ .p = (literal), .len = sizeof(literal) - 1 })
+
+static inline struct cbx_str cbx_str_of(const char *terminated)
+{
+    return (struct cbx_str){ .p = terminated, .len = terminated != NULL ? strlen(terminated) : 0 };
+}
+
+static inline bool cbx_str_equal(struct cbx_str a, struct cbx_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
+}
+
+static inline bool cbx_str_is(struct cbx_str a, const char *terminated)
+{
+    return cbx_str_equal(a, cbx_str_of(terminated));
+}
+
+static inline bool cbx_str_starts(struct cbx_str a, struct cbx_str prefix)
+{
+    return a.len >= prefix.len && (prefix.len == 0 || memcmp(a.p, prefix.p, prefix.len) == 0);
+}
+
+static inline bool cbx_str_ends(struct cbx_str a, struct cbx_str suffix)
+{
+    return a.len >= suffix.len &&
+           (suffix.len == 0 || memcmp(a.p + a.len - suffix.len, suffix.p, suffix.len) == 0);
+}
+
+/* The part [from, to); bounds are clamped to the slice. */
+static inline struct cbx_str cbx_str_sub(struct cbx_str a, size_t from, size_t to)
+{
+    from = from > a.len ? a.len : from;
+    to = to > a.len ? a.len : to;
+    return (struct cbx_str){ .p = a.p != NULL ? a.p + from : NULL, .len = to > from ? to - from : 0 };
+}
+
+/* memcmp order, shorter first: for qsort and bsearch over slices. */
+int cbx_str_compare(struct cbx_str a, struct cbx_str b);
+
+/* Edit distance (Levenshtein) up to `limit`; limit + 1 when it is larger. For "did you mean". Slices
+ * over 64 bytes are never near. */
+size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit);
+
+/* Shell-style match over the whole of `text`: '*' any run of bytes, '?' one byte, '[abc]' '[a-z]' '[!a]' a set,
+ * '\\' quotes. '*' stops at no separator; in `path` mode ('**' there crosses) it stops at '/'. Linear
+ * in text times pattern; never recursive. A malformed set matches itself literally. */
+bool cbx_str_glob(struct cbx_str pattern, struct cbx_str text);
+bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
+
+/* True when the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms); otherwise
+ * *bad is the offset of the first byte that is not. `bad` may be NULL. */
+bool cbx_str_is_utf8(struct cbx_str a, size_t *bad);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ * A policy: what code may do, and within which limits. Immutable once loaded; everything in it lives in its own arena
+ * and is borrowed by whoever reads it. Zeroed memory is a policy that denies. */
+#ifndef CBX_POLICIES_POLICY_H
+#define CBX_POLICIES_POLICY_H
+
+#include "policies/base/arena.h"
+#include "policies/base/auto.h"
+#include "policies/base/err.h"
+#include "policies/base/hash.h"
+#include "policies/base/str.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Strictest is zero: memory that was never written denies. */
+enum cbx_effect { CBX_EFFECT_DENY = 0, CBX_EFFECT_ASK, CBX_EFFECT_WARN, CBX_EFFECT_ALLOW };
+enum cbx_severity { CBX_CRITICAL = 0, CBX_HIGH, CBX_MEDIUM, CBX_LOW };
+
+/* "deny", "high", ... for output. */
+const char *cbx_effect_name(enum cbx_effect effect);
+const char *cbx_severity_name(enum cbx_severity severity);
+
+/* Languages as policies name them. `ipython` code is judged by the rules for python. */
+enum cbx_language { CBX_PYTHON = 0, CBX_JAVASCRIPT, CBX_SHELL, CBX_LANGUAGES };
+const char *cbx_language_name(enum cbx_language language);
+
+enum cbx_fact_id {
+#define CBX_FACT(id, name, meaning) CBX_FACT_##id,
+#include "policies/facts.def"
+#undef CBX_FACT
+    CBX_FACTS
+};
+const char *cbx_fact_name(enum cbx_fact_id id);
+const char *cbx_fact_meaning(enum cbx_fact_id id);
+
+struct cbx_strs {
+    const struct cbx_str *items;
+    size_t count;
+};
+
+/* One condition on an argument of a call. All conditions of a call must hold. A condition on an argument whose value
+ * could not be folded holds, unless `unknown` says otherwise: "could not tell" is never "no match" by
+ * default. A test that is empty (count 0, or flag unset) says nothing. */
+enum cbx_presence { CBX_PRESENCE_ANY = 0, CBX_PRESENT, CBX_ABSENT };
+struct cbx_where {
+    struct cbx_strs arg;        /* positions ("0", "1", ...) and keyword names, first that is given counts */
+    struct cbx_strs matches;    /* globs: the value matches one of them; an absent argument does not hold */
+    struct cbx_strs not_matches; /* globs: the value matches none of them; an absent argument holds */
+    struct cbx_strs outside;    /* path globs: the path, made absolute in /workspace, matches none of them */
+    struct cbx_strs inside;     /* path globs: it matches one */
+    enum cbx_presence presence; /* present: true | false */
+    enum cbx_presence constant; /* constant: true (PRESENT) = the value is a constant, false (ABSENT) = it is not */
+    bool unknown_holds;         /* the condition's answer when the value is not a constant; default true */
+};
+
+/* A callable by qualified name (glob over "os.exec*"), with conditions on its arguments. */
+struct cbx_call {
+    struct cbx_str name;
+    const struct cbx_where *where;
+    size_t where_count;
+};
+
+/* What a rule looks for: any one entry of any list is a match. */
+struct cbx_match {
+    struct cbx_strs import;    /* modules; a name covers its submodules */
+    const struct cbx_call *call;
+    size_t call_count;
+    struct cbx_strs reference; /* qualified names, used in any way */
+    struct cbx_strs attribute; /* attribute names read on any object */
+    struct cbx_strs literal;   /* globs over constant strings, after folding */
+    uint64_t facts;            /* bit 1 << enum cbx_fact_id */
+    struct cbx_str query;      /* a tree-sitter query, or empty */
+};
+
+struct cbx_rule {
+    struct cbx_str id;
+    uint32_t languages; /* bit 1 << enum cbx_language */
+    struct cbx_match match;
+    enum cbx_effect effect;
+    enum cbx_severity severity;
+    struct cbx_str message, hint;
+    struct cbx_strs references;
+    struct cbx_strs test_deny, test_allow; /* snippets; "deny" means: this rule matches */
+    uint32_t line;                         /* where it stands in its file */
+    struct cbx_str origin;                 /* name of the policy that it came from */
+};
+
+/* Who may do what a rule says no to, until when, and why. */
+struct cbx_exception {
+    struct cbx_str rule;      /* glob over rule ids */
+    struct cbx_str principal; /* glob */
+    int64_t until;            /* Unix seconds; from then on the exception is void */
+    struct cbx_str reason;
+};
+
+enum cbx_package_mode { CBX_PACKAGES_NONE = 0, CBX_PACKAGES_ALLOWLIST, CBX_PACKAGES_BLOCKLIST };
+struct cbx_minimum {
+    struct cbx_str name, version;
+};
+struct cbx_packages {
+    enum cbx_package_mode mode;
+    struct cbx_strs allow, block; /* globs over normalised names (PEP 503; npm names as they are) */
+    const struct cbx_minimum *minimum;
+    size_t minimum_count;
+    struct cbx_strs sources; /* "index", "url", "vcs", "path", "requirements" */
+    struct cbx_strs indexes; /* "default" or a URL prefix */
+    bool transitive;
+};
+
+struct cbx_mount_rule {
+    struct cbx_str host; /* path glob */
+    bool writable;       /* mode: rw */
+};
+struct cbx_mounts {
+    const struct cbx_mount_rule *allow;
+    size_t allow_count;
+    struct cbx_strs deny;      /* path globs over the resolved host path */
+    struct cbx_strs container; /* folders under which a mount may appear in the sandbox */
+};
+
+/* Upper bounds of a run. Callers may ask for less, never for more. */
+struct cbx_limits {
+    int64_t wall_ms;
+    int64_t cpu_milli; /* 1000 = one CPU */
+    int64_t memory_bytes;
+    int64_t pids;
+    int64_t disk_bytes;   /* the workspace */
+    int64_t output_bytes; /* stdout and stderr together */
+    int64_t files_bytes;  /* files and display data that come out */
+    int64_t source_bytes;
+};
+
+enum cbx_network { CBX_NETWORK_NONE = 0, CBX_NETWORK_PACKAGES, CBX_NETWORK_EGRESS };
+
+struct cbx_policy {
+    struct cbx_str name, description;
+    uint32_t languages; /* bit 1 << enum cbx_language: what may run at all */
+    bool log_only;
+    const struct cbx_rule *rules;
+    size_t rule_count;
+    struct cbx_strs shell_allow; /* command words */
+    struct cbx_packages pip, npm;
+    struct cbx_mounts mounts;
+    struct cbx_limits limits;
+    enum cbx_network network;
+    struct cbx_strs egress;
+    struct cbx_strs environment_pass, secrets;
+    const struct cbx_exception *exceptions;
+    size_t exception_count;
+
+    json_t *canonical;        /* the resolved policy, without positions; what the hash is over */
+    struct cbx_sha256 sha256; /* of canonical in its canonical form: the identity of the policy */
+    struct cbx_arena arena;
+};
+
+/* What loading refuses to go beyond (bytes of one file, nesting, `extends` depth, rules, strings in all lists). */
+enum {
+    CBX_POLICY_FILE_MAX = 1024 * 1024,
+    CBX_POLICY_DEPTH_MAX = 16,
+    CBX_POLICY_EXTENDS_MAX = 8,
+    CBX_POLICY_RULES_MAX = 4096,
+    CBX_POLICY_ARENA_MAX = 64 * 1024 * 1024,
+};
+
+/* Loads a preset by its name, or a file when `name` holds a '/' or ends in .yaml or .yml. `extends` names
+ * presets, or files beside the one that says so. CBX_EPOLICY with line and column for anything wrong with
+ * the text (the file's name is in err->text), CBX_ENOTFOUND with the list of presets for an unknown name. *out is the
+ * caller's. */
+int cbx_policy_load(const char *name, struct cbx_policy **out, struct cbx_err *err);
+
+/* The same from memory; `label` stands in errors. Only presets can be extended. */
+int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy **out,
+                     struct cbx_err *err);
+
+void cbx_policy_free(struct cbx_policy *policy);
+CBX_DEFINE_AUTO(policy)
+
+/* The rule with this id, or NULL. */
+const struct cbx_rule *cbx_policy_rule(const struct cbx_policy *policy, struct cbx_str id);
+
+/* The exception that lets `principal` pass this rule at `now` (Unix seconds), or NULL. */
+const struct cbx_exception *cbx_policy_exception(const struct cbx_policy *policy, struct cbx_str rule,
+                                                 struct cbx_str principal, int64_t now);
+
+/* The built-in presets, in the order in which they should be shown. */
+struct cbx_preset {
+    const char *name;
+    struct cbx_str yaml;
+};
+const struct cbx_preset *cbx_preset_list(size_t *count);
+
+#endif
