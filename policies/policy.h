@@ -187,7 +187,7 @@ const struct cbx_exception *cbx_policy_exception(const struct cbx_policy *policy
 /* The built-in presets, in the order in which they should be shown. */
 struct cbx_preset {
     const char *name;
-    struct cbx_str yaml;
+    const char *begin, *end; /* its YAML */
 };
 const struct cbx_preset *cbx_preset_list(size_t *count);
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * What a row of the key table cannot say about one policy file: keys that are required, keys that go together. */
+#include "policies/keys.h"
+
+static int fail_rule(const struct cbx_draft_rule *rule, struct cbx_err *err, const char *text)
+{
+    return cbx_fail_at(err, CBX_EPOLICY, rule->head.line, rule->head.column, "rule '%.*s' %s",
+                       CBX_STR_ARG(rule->v.id), text);
+}
+
+static bool match_is_empty(const struct cbx_match *match)
+{
+    return match->import.count == 0 && match->call_count == 0 && match->reference.count == 0 &&
+           match->attribute.count == 0 && match->literal.count == 0 && match->facts == 0 &&
+           match->query.len == 0;
+}
+
+static int check_where(const struct cbx_draft_rule *rule, const struct cbx_where *where,
+                       struct cbx_err *err)
+{
+    if (where->arg.count == 0) {
+        return fail_rule(rule, err, "has a condition without 'arg' (a position or a keyword)");
+    }
+    int tests = (where->matches.count > 0) + (where->not_matches.count > 0) + (where->outside.count > 0) +
+                (where->inside.count > 0) + (where->presence != CBX_PRESENCE_ANY) +
+                (where->constant != CBX_PRESENCE_ANY);
+    return tests > 0 ? 0
+                     : fail_rule(rule, err,
+                                 "has a condition that tests nothing; allowed are matches, not, outside, "
+                                 "inside, present, constant");
+}
+
+static int check_rule(const struct cbx_draft *draft, size_t i, struct cbx_err *err)
+{
+    const struct cbx_draft_rule *rule = &draft->rules[i];
+    if (rule->v.id.len == 0) {
+        return cbx_fail_at(err, CBX_EPOLICY, rule->head.line, rule->head.column,
+                           "a rule without 'id'");
+    }
+    for (size_t j = 0; j < i; j++) {
+        if (cbx_str_equal(draft->rules[j].v.id, rule->v.id)) {
+            return fail_rule(rule, err, "stands here twice; join the two or rename one");
+        }
+    }
+    bool inherits = draft->extends.count > 0;
+    if (match_is_empty(&rule->v.match) && !inherits) {
+        return fail_rule(rule, err, "has no 'match', and no policy is extended that it could come from");
+    }
+    for (size_t c = 0; c < rule->v.match.call_count; c++) {
+        const struct cbx_call *call = &rule->v.match.call[c];
+        if (call->name.len == 0) {
+            return fail_rule(rule, err, "has a call without 'name'");
+        }
+        for (size_t w = 0; w < call->where_count; w++) {
+            int failed = check_where(rule, &call->where[w], err);
+            if (failed) {
+                return failed;
+            }
+        }
+    }
+    return 0;
+}
+
+static int check_exceptions(const struct cbx_draft *draft, struct cbx_err *err)
+{
+    for (size_t i = 0; i < draft->exception_count; i++) {
+        const struct cbx_exception *e = &draft->exceptions[i];
+        if (e->rule.len == 0 || e->principal.len == 0 || e->until == 0 || e->reason.len == 0) {
+            return cbx_fail_at(err, CBX_EPOLICY, draft->head.line, draft->head.column,
+                               "exception %zu lacks one of 'rule', 'principal', 'until', 'reason'; all four are required",
+                               i + 1);
+        }
+    }
+    return 0;
+}
+
+int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err)
+{
+    if (!cbx_draft_has(&cbx_section_policy, &draft->head, "version") || draft->name.len == 0) {
+        return cbx_fail_at(err, CBX_EPOLICY, draft->head.line, draft->head.column,
+                           "'%s' is missing", draft->name.len == 0 ? "name: ..." : "version: 1");
+    }
+    for (size_t i = 0; i < draft->rule_count; i++) {
+        int failed = check_rule(draft, i, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    for (size_t i = 0; i < draft->mounts.v.allow_count; i++) {
+        if (draft->mounts.v.allow[i].host.len == 0 || draft->mounts.v.allow[i].host.p[0] != '/') {
+            return cbx_fail_at(err, CBX_EPOLICY, draft->mounts.head.line, draft->mounts.head.column,
+                               "mount %zu has no absolute 'host' path", i + 1);
+        }
+    }
+    if (draft->network.mode == CBX_NETWORK_EGRESS && draft->network.egress.count == 0) {
+        return cbx_fail_at(err, CBX_EPOLICY, draft->network.head.line, draft->network.head.column,
+                           "network mode egress needs 'egress: [hosts]'");
+    }
+    return check_exceptions(draft, err);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * The key table and the draft that it fills. Private to the loader: what others see is policy.h. A draft is one file as
+ * it was written, with a note of what it said; merging drafts along `extends` gives the policy. */
+#ifndef CBX_POLICIES_KEYS_H
+#define CBX_POLICIES_KEYS_H
+
+#include "policies/policy.h"
+#include "policies/yaml.h"
+
+/* Which keys of its section were given (bit = row in keys.def), and where. First member of every section that is merged. */
+struct cbx_draft_head {
+    uint64_t given;
+    bool override;
+    uint32_t line, column;
+};
+
+struct cbx_draft_rule {
+    struct cbx_draft_head head;
+    struct cbx_rule v;
+};
+struct cbx_draft_shell {
+    struct cbx_draft_head head;
+    struct cbx_strs allow;
+};
+struct cbx_draft_packages {
+    struct cbx_draft_head head;
+    struct cbx_packages v;
+};
+struct cbx_draft_both {
+    struct cbx_draft_packages pip, npm;
+};
+struct cbx_draft_mounts {
+    struct cbx_draft_head head;
+    struct cbx_mounts v;
+};
+struct cbx_draft_limits {
+    struct cbx_draft_head head;
+    struct cbx_limits v;
+};
+struct cbx_draft_network {
+    struct cbx_draft_head head;
+    enum cbx_network mode;
+    struct cbx_strs egress;
+};
+struct cbx_draft_environment {
+    struct cbx_draft_head head;
+    struct cbx_strs pass, secrets;
+};
+
+struct cbx_draft {
+    struct cbx_draft_head head;
+    int64_t version;
+    struct cbx_str name, description;
+    struct cbx_strs extends;
+    bool log_only;
+    uint32_t languages;
+    struct cbx_draft_rule *rules;
+    size_t rule_count; /* directly behind its pointer, like every count of a LIST */
+    struct cbx_draft_shell shell;
+    struct cbx_draft_both packages;
+    struct cbx_draft_mounts mounts;
+    struct cbx_draft_limits limits;
+    struct cbx_draft_network network;
+    struct cbx_draft_environment environment;
+    struct cbx_exception *exceptions;
+    size_t exception_count;
+};
+
+/* How a value is read. */
+enum cbx_key_type {
+    CBX_KEY_STR,       /* struct cbx_str */
+    CBX_KEY_NAME,      /* struct cbx_str of [A-Za-z0-9._-] */
+    CBX_KEY_STRS,      /* struct cbx_strs; one text stands for a list of one */
+    CBX_KEY_ENUMS,     /* struct cbx_strs of names out of `names` */
+    CBX_KEY_BOOL,      /* bool */
+    CBX_KEY_INT,       /* int64_t */
+    CBX_KEY_ENUM,      /* enum or bool: index in `names` */
+    CBX_KEY_PRESENCE,  /* enum cbx_presence out of true and false */
+    CBX_KEY_LANGUAGES, /* uint32_t of bits */
+    CBX_KEY_FACTS,     /* uint64_t of bits */
+    CBX_KEY_DURATION,  /* int64_t milliseconds: 500ms, 60s, 5m, 1h */
+    CBX_KEY_BYTES,     /* int64_t: 1048576, 64KiB, 512MiB, 2GiB */
+    CBX_KEY_CPUS,      /* int64_t thousandths: 1.5 */
+    CBX_KEY_DATE,      /* int64_t Unix seconds of YYYY-MM-DD 00:00 UTC */
+    CBX_KEY_SECTION,   /* nested struct */
+    CBX_KEY_LIST,      /* pointer and count of structs of `section` */
+    CBX_KEY_MINIMUM,   /* pointer and count of struct cbx_minimum */
+    CBX_KEY_NETWORK,   /* a mode's name, or the section */
+};
+
+struct cbx_section;
+struct cbx_key {
+    const char *name;
+    enum cbx_key_type type;
+    size_t offset, size;
+    int64_t lo, hi;
+    const void *more;
+    const char *help;
+};
+struct cbx_section {
+    const char *name;
+    size_t size;
+    bool head;
+    const struct cbx_key *keys;
+    size_t key_count;
+};
+
+#define CBX_SECTION(section, type, has_head) extern const struct cbx_section cbx_section_##section;
+#define CBX_KEY(section, name, type, member, lo, hi, more, help)
+#define CBX_SECTION_END(section)
+#include "policies/keys.def"
+#undef CBX_SECTION
+#undef CBX_KEY
+#undef CBX_SECTION_END
+
+/* NULL-terminated. */
+extern const char *const cbx_effect_names[], *const cbx_severity_names[], *const cbx_unknown_names[],
+    *const cbx_package_mode_names[], *const cbx_source_names[], *const cbx_mount_mode_names[],
+    *const cbx_network_names[], *const cbx_mode_names[], *const cbx_language_names[];
+
+/* True when the section's key was given; aborts for a name that is not in the table (our mistake). */
+bool cbx_draft_has(const struct cbx_section *section, const struct cbx_draft_head *head,
+                   const char *key);
+
+/* One file's tree into `out`, which is zeroed and gets the defaults. Strings live in `arena`. CBX_EPOLICY with
+ * line and column: unknown key (with the nearest known one), wrong type, out of bounds, missing. */
+int cbx_draft_bind(const struct cbx_yaml *root, struct cbx_arena *arena, struct cbx_draft *out,
+                   struct cbx_err *err);
+
+/* Lays `child` over `base` (the result is in base). A child may only tighten unless it says `override: true` there; with
+ * `lenient`, for the second of two parents, what is laxer is passed over instead of refused. */
+int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool lenient,
+                    struct cbx_arena *arena, struct cbx_err *err);
+
+/* What a row cannot say: missing keys, keys that contradict each other. On one file, before merging. */
+int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err);
+
+/* A struct of this section as JSON (new reference): the canonical form. */
+json_t *cbx_section_json(const struct cbx_section *section, const void *from);
+
+#endif
