@@ -62,7 +62,8 @@ struct cbx_call {
     size_t where_count;
 };
 
-/* What a rule looks for: any one entry of any list is a match. */
+/* What a rule looks for: any one entry of any list is a match, unless an entry of the same list that begins with '!' matches
+ * too: `import: [importlib, "!importlib.metadata"]`. */
 struct cbx_match {
     struct cbx_strs import;    /* modules; a name covers its submodules */
     const struct cbx_call *call;
