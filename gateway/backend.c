@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ * The front's side of the executor, and the start of all processes. */
+#include "gateway/backend.h"
+
+#include "gateway/jail.h"
+#include "gateway/relay.h"
+#include "gateway/wire.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- one request --------------------------------------------------------------------------------------------- */
+
+/* Sends a request on a fresh pair and returns our end, or a negative code. */
+static int send_request(int control, const json_t *header, struct cbx_str bytes, struct cbx_err *err)
+{
+    int pair[2];
+    int failed = cbx_wire_pair(pair, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_wire_send_fd(control, pair[1], 'r', err);
+    close(pair[1]);
+    failed = failed ? failed : cbx_wire_send(pair[0], header, bytes, err);
+    if (failed) {
+        close(pair[0]);
+        return cbx_fail(err, CBX_EIO, "the executor is gone; nothing runs");
+    }
+    return pair[0];
+}
+
+static int read_error(const json_t *header, struct cbx_err *err)
+{
+    const char *text = json_string_value(json_object_get(header, "text"));
+    int code = (int)json_integer_value(json_object_get(header, "code"));
+    cbx_fail(err, code < 0 ? code : CBX_EPROTO, "%s", text != NULL ? text : "the executor failed");
+    return code < 0 ? code : CBX_EPROTO;
+}
+
+static void read_recorded(const json_t *header, struct cbx_outcome *out)
+{
+    const char *id = json_string_value(json_object_get(header, "decision"));
+    snprintf(out->id, sizeof(out->id), "%s", id != NULL ? id : "");
+    out->audit_seq = (uint64_t)json_integer_value(json_object_get(header, "seq"));
+}
+
+/* Follows the answers to the last one. */
+static int follow(int fd, const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
+{
+    for (;;) {
+        CBX_AUTO_DONE(message) message;
+        cbx_message_init(&message);
+        int failed = cbx_wire_receive(fd, -1, &message, err);
+        if (failed) {
+            return cbx_fail(err, CBX_EIO, "the executor ended in the middle of the request; whether the program ran to its end is not known");
+        }
+        struct cbx_str type = cbx_json_str(json_object_get(message.header, "type"));
+        if (cbx_str_is(type, "error")) {
+            return read_error(message.header, err);
+        }
+        if (cbx_str_is(type, "recorded") || cbx_str_is(type, "admitted")) {
+            read_recorded(message.header, out);
+            if (cbx_str_is(type, "recorded")) {
+                return 0;
+            }
+        } else if (cbx_str_is(type, "done")) {
+            out->ran = true;
+            return cbx_result_from_json(message.header, &out->result, err);
+        } else if ((failed = cbx_relay_event(&message, sink, err)) != 0) {
+            return failed; /* our end closes, which cancels the run */
+        }
+    }
+}
+
+int cbx_backend_submit(int control, const struct cbx_judgement *judgement, const struct cbx_sink *sink,
+                       struct cbx_outcome *out, struct cbx_err *err)
+{
+    char mac[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(&judgement->mac, mac);
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "submit", "mac", mac);
+    json_object_set_new(header, "sealed", json_stringn(judgement->sealed.p, judgement->sealed.len));
+    CBX_AUTO_FD fd = send_request(control, header, cbx_buf_str(&judgement->text), err);
+    return fd < 0 ? CBX_EIO : follow(fd, sink, out, err);
+}
+
+int cbx_backend_note_failure(int control, const struct cbx_request *request, struct cbx_outcome *out,
+                             struct cbx_err *err)
+{
+    const struct cbx_subject *s = &request->subject;
+    CBX_AUTO_JSON header = json_pack("{s:s}", "op", "failed");
+    json_object_set_new(header, "policy", cbx_json_text(request->policy));
+    json_object_set_new(header, "language", cbx_json_text(s->language));
+    json_object_set_new(header, "principal", cbx_json_text(s->principal));
+    json_object_set_new(header, "session", cbx_json_text(s->session));
+    json_object_set_new(header, "origin", cbx_json_text(s->origin));
+    CBX_AUTO_FD fd = send_request(control, header, request->source, err);
+    return fd < 0 ? CBX_EIO : follow(fd, NULL, out, err);
+}
+
+int cbx_flow_ask(struct cbx_flow *flow, const char *op, const char *session, json_t **answer, struct cbx_err *err)
+{
+    CBX_AUTO_JSON header = json_pack("{s:s}", "op", op);
+    if (session != NULL) {
+        json_object_set_new(header, "session", cbx_json_text(cbx_str_of(session)));
+    }
+    CBX_AUTO_FD fd = send_request(flow->executor, header, (struct cbx_str){ 0 }, err);
+    CBX_AUTO_DONE(message) message;
+    cbx_message_init(&message);
+    int failed = fd < 0 ? CBX_EIO : cbx_wire_receive(fd, 60000, &message, err);
+    if (failed) {
+        return failed;
+    }
+    if (json_object_get(message.header, "code") != NULL) {
+        return read_error(message.header, err);
+    }
+    if (answer != NULL) {
+        *answer = cbx_steal(&message.header);
+    }
+    return 0;
+}
+
+int cbx_fail_policy(const struct cbx_policies *policies, struct cbx_str name, struct cbx_err *err)
+{
+    char known[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < policies->count && used < sizeof(known); i++) {
+        int n = snprintf(known + used, sizeof(known) - used, "%s%.*s", i > 0 ? ", " : "",
+                         CBX_STR_ARG(policies->items[i]->name));
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'; this gateway has %s", CBX_STR_ARG(name), known);
+}
+
+/* --- the processes ------------------------------------------------------------------------------------------- */
+
+static void free_policies(struct cbx_policies *policies)
+{
+    for (size_t i = 0; i < policies->count; i++) {
+        cbx_policy_free(policies->items[i]);
+    }
+    free(policies->items);
+    *policies = (struct cbx_policies){ 0 };
+}
+
+static int load_policies(const struct cbx_flow_config *config, struct cbx_policies *out, struct cbx_err *err)
+{
+    out->items = calloc(config->policy_count, sizeof(out->items[0]));
+    if (out->items == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < config->policy_count; i++) {
+        struct cbx_policy *policy;
+        int failed = cbx_policy_load(config->policies[i], &policy, err);
+        if (failed) {
+            return failed;
+        }
+        if (cbx_policies_find(out, policy->name) != NULL && i > 0) {
+            failed = cbx_fail(err, CBX_EINVAL, "two policies are called '%.*s'; each name must be used once", CBX_STR_ARG(policy->name));
+        } else if (policy->log_only) {
+            failed = cbx_fail(err, CBX_EINVAL, "policy '%.*s' is in mode log-only, which only a principal with the right policy:relax can run under; no principal has rights yet",
+                              CBX_STR_ARG(policy->name));
+        } else if (policy->languages == 0) {
+            failed = cbx_fail(err, CBX_EINVAL, "policy '%.*s' lets no language run; add 'languages: [python, ...]'", CBX_STR_ARG(policy->name));
+        }
+        if (failed) {
+            cbx_policy_free(policy);
+            return failed;
+        }
+        out->items[out->count++] = policy;
+    }
+    return 0;
+}
+
+/* A child without the descriptors in `drop`, with 0 and 1 leading nowhere. Both
+ * kinds end when the front does: they read the end of their sockets, and clean up. */
+static pid_t fork_child(const int *drop, size_t drop_count)
+{
+    pid_t pid = fork();
+    if (pid != 0) {
+        return pid;
+    }
+    for (size_t i = 0; i < drop_count; i++) {
+        close(drop[i]);
+    }
+    /* In stdio mode 0 and 1 are the client's: what a child printed there would be taken for a message. */
+    if (freopen("/dev/null", "r", stdin) == NULL || freopen("/dev/null", "w", stdout) == NULL) {
+        _exit(1);
+    }
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(SIGINT, &ignore, NULL); /* ^C goes to the group; the front decides what it means */
+    sigaction(SIGPIPE, &ignore, NULL);
+    return 0;
+}
+
+int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
+{
+    struct cbx_flow flow = { .executor = -1 };
+    int failed = load_policies(config, &flow.policies, err);
+    int nursery[2], executor[2], key[2];
+    if (failed || (failed = cbx_wire_pair(nursery, err)) != 0 || (failed = cbx_wire_pair(executor, err)) != 0 ||
+        (failed = cbx_wire_pair(key, err)) != 0) {
+        free_policies(&flow.policies);
+        return failed;
+    }
+    const int drop_nursery[] = { nursery[0], executor[0], executor[1], key[1] };
+    const int drop_executor[] = { nursery[0], nursery[1], executor[0], key[0] };
+    flow.nursery_pid = fork_child(drop_nursery, 4);
+    if (flow.nursery_pid == 0) {
+        cbx_nursery_main(nursery[1], key[0], &flow.policies);
+    }
+    flow.executor_pid = fork_child(drop_executor, 4);
+    if (flow.executor_pid == 0) {
+        cbx_executor_main(executor[1], key[1], &config->executor);
+    }
+    close(nursery[1]);
+    close(executor[1]);
+    close(key[0]);
+    close(key[1]);
+    if (flow.nursery_pid < 0 || flow.executor_pid < 0) {
+        close(nursery[0]);
+        close(executor[0]);
+        free_policies(&flow.policies);
+        return cbx_fail(err, CBX_EIO, "a process could not be started: %s", strerror(errno));
+    }
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int workers = config->workers > 0 ? config->workers : (int)(processors > 0 ? processors : 1);
+    flow.judge = cbx_judge_new(nursery[0], workers, config->analysis_timeout_ms > 0 ? config->analysis_timeout_ms : 15000);
+    flow.executor = executor[0];
+    *out = flow;
+    return 0;
+}
+
+void cbx_flow_done(struct cbx_flow *flow)
+{
+    cbx_judge_free(flow->judge);
+    cbx_fd_auto(&flow->executor);
+    if (flow->executor_pid > 0) {
+        waitpid(flow->executor_pid, NULL, 0);
+    }
+    if (flow->nursery_pid > 0) {
+        waitpid(flow->nursery_pid, NULL, 0);
+    }
+    free_policies(&flow->policies);
+    *flow = (struct cbx_flow){ .executor = -1 };
+}
+
+void cbx_outcome_done(struct cbx_outcome *outcome)
+{
+    json_decref(outcome->decision);
+    cbx_result_done(&outcome->result);
+    *outcome = (struct cbx_outcome){ 0 };
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * The flow. cbx_review reads like the line in review.h; the executor does the second half of it (executor.c: submit). */
+#include "gateway/review.h"
+
+#include "gateway/backend.h"
+
+int cbx_review(struct cbx_flow *flow, const struct cbx_request *request, const struct cbx_sink *sink,
+               struct cbx_outcome *out, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(judgement) judgement = { 0 };
+    int failed = cbx_review_judge(flow, request, &judgement, err);
+    return failed ? failed : cbx_review_submit(flow, request, &judgement, sink, out, err);
+}
+
+/* source -> tree -> facts -> findings -> decision, in a worker */
+int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request, struct cbx_judgement *out,
+                     struct cbx_err *err)
+{
+    const struct cbx_policy *policy = cbx_policies_find(&flow->policies, request->policy);
+    if (policy == NULL) {
+        return cbx_fail_policy(&flow->policies, request->policy, err);
+    }
+    return cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out, err);
+}
+
+/* decision -> audit record -> permit -> sandbox -> result, in the executor */
+int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
+                      const struct cbx_judgement *judgement, const struct cbx_sink *sink,
+                      struct cbx_outcome *out, struct cbx_err *err)
+{
+    out->verdict = judgement->verdict;
+    out->decision = json_incref(judgement->decision);
+    if (!judgement->analysed) {
+        return cbx_backend_note_failure(flow->executor, request, out, err);
+    }
+    return cbx_backend_submit(flow->executor, judgement, sink, out, err);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ * `codebox run`: one file through the whole flow. Its stdout and stderr become ours, its exit status ours, its plots files. */
+#include "gateway/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int cbx_cli_fail(const struct cbx_err *err)
+{
+    if (err->line > 0) {
+        fprintf(stderr, "codebox: %s (line %u, column %u)\n", err->text, err->line, err->column);
+    } else {
+        fprintf(stderr, "codebox: %s\n", err->text);
+    }
+    return 2;
+}
+
+static void print_text(const char *label, const json_t *value, FILE *to)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 64 * 1024);
+    cbx_buf_add_escaped(&text, cbx_json_str(value), false);
+    if (text.len > 0) {
+        fprintf(to, "%s%s\n", label, text.p);
+    }
+}
+
+void cbx_print_findings(const json_t *decision, const char *file, FILE *to)
+{
+    size_t i;
+    const json_t *finding;
+    json_array_foreach(json_object_get(decision, "findings"), i, finding)
+    {
+        const char *effect = json_string_value(json_object_get(finding, "effect"));
+        CBX_AUTO_DONE(buf) symbol;
+        cbx_buf_init(&symbol, 4096);
+        cbx_buf_add_escaped(&symbol, cbx_json_str(json_object_get(finding, "symbol")), false);
+        fprintf(to, "%s:%lld:%lld: %s by rule %s: %s\n", file,
+                (long long)json_integer_value(json_object_get(finding, "line")),
+                (long long)json_integer_value(json_object_get(finding, "column")),
+                effect != NULL && strcmp(effect, "deny") == 0 ? "denied" : effect != NULL ? effect : "denied",
+                json_string_value(json_object_get(finding, "rule")), symbol.p);
+        print_text("    ", json_object_get(finding, "message"), to);
+        print_text("    instead: ", json_object_get(finding, "hint"), to);
+    }
+}
+
+static int read_source(const char *path, size_t max_bytes, struct cbx_buf *out, struct cbx_err *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    CBX_AUTO_FD fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0) {
+        return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return cbx_fail(err, CBX_EINVAL, "'%s' is a folder, allowed is a file", path);
+    }
+    for (;;) {
+        char *to = cbx_buf_reserve(out, 65536);
+        ssize_t n = to != NULL ? read(fd, to, 65536) : 0;
+        if (to == NULL) {
+            return cbx_fail(err, CBX_ETOOBIG, "'%s' has more than %zu bytes", path, max_bytes);
+        }
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+        }
+        if (n == 0) {
+            out->p[out->len] = '\0';
+            return 0;
+        }
+        out->len += (size_t)n;
+    }
+}
+
+static const char *language_of(const char *path, const char *asked)
+{
+    static const struct {
+        const char *ending, *language;
+    } endings[] = {
+        { ".py", "python" }, { ".js", "javascript" }, { ".mjs", "javascript" }, { ".cjs", "javascript" }, { ".ipy", "ipython" },
+    };
+    for (size_t i = 0; asked == NULL && i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (cbx_str_ends(cbx_str_of(path), cbx_str_of(endings[i].ending))) {
+            return endings[i].language;
+        }
+    }
+    return asked;
+}
+
+/* Where pictures go: NAME-1.png beside the current folder's other files. */
+struct output {
+    const char *stem;
+    size_t stem_len;
+    int pictures;
+};
+
+static void write_all(int fd, struct cbx_str bytes)
+{
+    while (bytes.len > 0) {
+        ssize_t n = write(fd, bytes.p, bytes.len);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return;
+        }
+        bytes = cbx_str_sub(bytes, (size_t)n, bytes.len);
+    }
+}
+
+static void save_picture(struct output *o, struct cbx_str png)
+{
+    char name[256];
+    for (int tries = 0; tries < 10000; tries++) {
+        snprintf(name, sizeof(name), "%.*s-%d.png", (int)(o->stem_len > 200 ? 200 : o->stem_len), o->stem, ++o->pictures);
+        CBX_AUTO_FD fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd >= 0) {
+            write_all(fd, png);
+            fprintf(stderr, "codebox: wrote %s (%zu bytes)\n", name, png.len);
+            return;
+        }
+        if (errno != EEXIST) {
+            fprintf(stderr, "codebox: '%s': %s\n", name, strerror(errno));
+            return;
+        }
+    }
+}
+
+static int take_event(void *context, const struct cbx_event *event)
+{
+    struct output *o = context;
+    bool picture = false;
+    switch (event->kind) {
+    case CBX_EVENT_STDOUT:
+        write_all(STDOUT_FILENO, event->text);
+        break;
+    case CBX_EVENT_STDERR:
+        write_all(STDERR_FILENO, event->text);
+        break;
+    case CBX_EVENT_DISPLAY:
+    case CBX_EVENT_RESULT:
+        for (size_t i = 0; i < event->mime_count; i++) {
+            if (cbx_str_is(event->mimes[i].type, "image/png")) {
+                save_picture(o, event->mimes[i].data);
+                picture = true;
+            }
+        }
+        for (size_t i = 0; i < event->mime_count && !picture; i++) {
+            if (cbx_str_is(event->mimes[i].type, "text/plain")) {
+                write_all(STDOUT_FILENO, event->mimes[i].data);
+                write_all(STDOUT_FILENO, CBX_STR("\n"));
+            }
+        }
+        break;
+    case CBX_EVENT_FILE:
+        break;
+    }
+    return 0;
+}
+
+/* The exit status of the program; 124 for a time-out as timeout(1) has it, 128 + signal as shells have it. */
+static int report_result(const struct cbx_result *r)
+{
+    if (r->traceback != NULL) {
+        write_all(STDERR_FILENO, cbx_str_of(r->traceback));
+        write_all(STDERR_FILENO, CBX_STR("\n"));
+    }
+    if (r->output_truncated) {
+        fprintf(stderr, "codebox: the output was cut at the policy's limit\n");
+    }
+    switch (r->status) {
+    case CBX_RUN_OK:
+        return 0;
+    case CBX_RUN_TIMEOUT:
+        fprintf(stderr, "codebox: stopped after %llu ms, the policy's time limit\n", (unsigned long long)r->duration_ms);
+        return 124;
+    case CBX_RUN_OOM:
+        fprintf(stderr, "codebox: stopped, it needed more memory than the policy allows\n");
+        return 137;
+    case CBX_RUN_KILLED:
+        fprintf(stderr, "codebox: the program was killed%s\n", r->signal == SIGKILL ? "" : " or cancelled");
+        return r->signal > 0 ? 128 + r->signal : 137;
+    default:
+        return r->exit_code > 0 ? r->exit_code : 1;
+    }
+}
+
+static int review_file(const struct cbx_options *options, const char *path, const char *language,
+                       struct cbx_str source)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_flow flow;
+    struct cbx_flow_config config = cbx_options_flow(options);
+    if (cbx_flow_start(&config, &flow, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    char principal[32];
+    snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
+    const char *slash = strrchr(path, '/'), *stem = slash != NULL ? slash + 1 : path;
+    struct output output = { .stem = strcmp(path, "-") == 0 ? "codebox" : stem };
+    output.stem_len = strcspn(output.stem, ".") > 0 ? strcspn(output.stem, ".") : strlen(output.stem);
+    struct cbx_sink sink = { .event = take_event, .context = &output };
+    struct cbx_request request = {
+        .subject = { .action = CBX_ACTION_RUN, .language = cbx_str_of(language), .principal = cbx_str_of(principal),
+                     .session = CBX_STR(""), .origin = CBX_STR("run") },
+        .source = source,
+    };
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    int failed = cbx_review(&flow, &request, &sink, &outcome, &err);
+    int status = 1;
+    if (failed) {
+        status = cbx_cli_fail(&err);
+    } else if (outcome.verdict == CBX_ALLOW) {
+        status = report_result(&outcome.result);
+    } else {
+        cbx_print_findings(outcome.decision, path, stderr);
+        fprintf(stderr, "codebox: %s did not run: %s by policy %.*s (decision %s, audit record %llu)\n", path,
+                outcome.verdict == CBX_ASK ? "needs approval" : "denied", CBX_STR_ARG(flow.policies.items[0]->name),
+                outcome.id, (unsigned long long)outcome.audit_seq);
+    }
+    cbx_flow_done(&flow);
+    return status;
+}
+
+int cbx_run_command(const struct cbx_options *options)
+{
+    if (options->argument_count != 1) {
+        fprintf(stderr, "codebox: run takes one FILE, or '-' for standard input, not %zu\n", options->argument_count);
+        return 2;
+    }
+    const char *path = options->arguments[0], *language = language_of(path, options->language);
+    if (language == NULL) {
+        fprintf(stderr, "codebox: '%s' does not end in .py, .ipy, .js, .mjs or .cjs; say --language python or --language javascript\n", path);
+        return 2;
+    }
+    enum { READ_MAX = 32 * 1024 * 1024 };
+    CBX_AUTO_DONE(buf) source;
+    cbx_buf_init(&source, READ_MAX);
+    struct cbx_err err = { 0 };
+    if (read_source(path, READ_MAX, &source, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    return review_file(options, path, language, cbx_buf_str(&source));
+}
