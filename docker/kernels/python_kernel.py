@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: MIT
+"""The Python kernel: runs in a sandbox, speaks frames on descriptor 3 with the supervisor.
+
+What arrives is what runs: no magic, no automagic, no input transformation; the gateway rewrote notebook syntax before it judged
+the code. Standard library and IPython only; matplotlib is touched only when the program imported it.
+"""
+import io
+import json
+import linecache
+import os
+import signal
+import socket
+import struct
+import sys
+import traceback
+
+CONTROL = 3
+HEAD = struct.Struct("<BI")
+LANGUAGE_OFFSET, RUN_HEAD = 24, 40
+FINISH_NONE = 256
+
+
+class Channel:
+    """The socket to the supervisor. Only the process that opened it may speak on it: a fork inherits the descriptor."""
+
+    def __init__(self, fd):
+        self.socket = socket.socket(fileno=fd)
+        self.socket.set_inheritable(False)
+        self.pid = os.getpid()
+
+    def send(self, kind, *parts):
+        if os.getpid() != self.pid:
+            return
+        size = sum(len(part) for part in parts)
+        self.socket.sendall(b"".join((HEAD.pack(ord(kind), size),) + parts))
+
+    def receive(self):
+        kind, size = HEAD.unpack(self._exactly(HEAD.size))
+        return chr(kind), self._exactly(size)
+
+    def _exactly(self, size):
+        chunks = bytearray()
+        while len(chunks) < size:
+            chunk = self.socket.recv(min(size - len(chunks), 1 << 20))
+            if not chunk:
+                os._exit(0)
+            chunks += chunk
+        return bytes(chunks)
+
+
+class Stream(io.TextIOBase):
+    """sys.stdout or sys.stderr: text goes out as frames, so that it keeps its place among figures and results."""
+
+    def __init__(self, channel, kind, fd):
+        self._channel, self._kind, self._fd = channel, kind, fd
+        self._pending, self._size = [], 0
+        self.buffer = io.BufferedWriter(Raw(self), 1 << 13)
+
+    encoding = property(lambda self: "utf-8")
+    errors = property(lambda self: "backslashreplace")
+
+    def writable(self):
+        return True
+
+    def fileno(self):
+        return self._fd
+
+    def isatty(self):
+        return False
+
+    def write(self, text):
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        if text:
+            self._pending.append(text)
+            self._size += len(text)
+            if self._size > 1 << 13 or "\n" in text:
+                self.flush()
+        return len(text)
+
+    def flush(self):
+        if self._pending:
+            data = "".join(self._pending).encode("utf-8", "backslashreplace")
+            self._pending, self._size = [], 0
+            self.emit(data)
+
+    def emit(self, data):
+        if os.getpid() != self._channel.pid:
+            os.write(self._fd, data)
+            return
+        for at in range(0, len(data), 1 << 20):
+            self._channel.send(self._kind, data[at : at + (1 << 20)])
+
+
+class Raw(io.RawIOBase):
+    """What sys.stdout.buffer writes to."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self._stream.flush()
+        self._stream.emit(bytes(data))
+        return len(data)
+
+
+class Stdin(io.TextIOBase):
+    def readable(self):
+        return True
+
+    def readline(self, size=-1):
+        raise EOFError("there is nobody to answer input() in this sandbox; put the values into the code")
+
+    read = readline
+
+    def fileno(self):
+        return 0
+
+
+def pack_bundle(data):
+    """A MIME bundle as JSON list of types and lengths, then the parts as bytes."""
+    import base64
+
+    parts = []
+    for mime, value in data.items():
+        if isinstance(value, (bytes, bytearray)):
+            raw = bytes(value)
+        elif isinstance(value, str):
+            binary = mime.startswith(("image/", "audio/", "application/pdf")) and mime != "image/svg+xml"
+            raw = base64.b64decode(value) if binary else value.encode("utf-8", "backslashreplace")
+        else:
+            raw = json.dumps(value, default=str).encode("utf-8", "backslashreplace")
+        parts.append((str(mime), raw))
+    listing = json.dumps([[mime, len(raw)] for mime, raw in parts]).encode()
+    return [struct.pack("<I", len(listing)), listing] + [raw for _, raw in parts]
+
+
+class Kernel:
+    def __init__(self, channel):
+        self.channel = channel
+        self.running = False
+        self.count = 0
+        self.shell = self.make_shell()
+        self.files = {}
+
+    def flush(self):
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.buffer.flush()
+                stream.flush()
+            except Exception:
+                pass
+
+    def publish(self, kind, data):
+        self.flush()
+        self.channel.send(kind, *pack_bundle(data))
+
+    def make_shell(self):
+        from IPython.core.displayhook import DisplayHook
+        from IPython.core.displaypub import DisplayPublisher
+        from IPython.core.interactiveshell import InteractiveShell
+        from traitlets.config import Config
+
+        kernel = self
+
+        class Hook(DisplayHook):
+            def __call__(self, result=None):
+                self.check_for_underscore()
+                if result is not None and not self.quiet():
+                    data, _ = self.compute_format_data(result)
+                    self.update_user_ns(result)
+                    if data:
+                        kernel.publish("R", data)
+
+        class Publisher(DisplayPublisher):
+            def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **kwargs):
+                kernel.publish("D", data)
+
+            def clear_output(self, wait=False):
+                pass
+
+        class Shell(InteractiveShell):
+            def enable_gui(self, gui=None):
+                pass
+
+            def init_io(self):
+                pass
+
+            def _showtraceback(self, etype, evalue, stb):
+                pass  # the error is reported as one, not printed
+
+        config = Config()
+        config.HistoryManager.enabled = False
+        config.InteractiveShell.colors = "NoColor"
+        config.InteractiveShell.automagic = False
+        config.InteractiveShell.autocall = 0
+        config.InteractiveShell.enable_html_pager = False
+        config.InteractiveShell.xmode = "Plain"
+        config.InteractiveShell.cache_size = 0
+        shell = Shell.instance(config=config, displayhook_class=Hook, display_pub_class=Publisher)
+        manager = shell.input_transformer_manager
+        manager.cleanup_transforms = []
+        manager.line_transforms = []
+        manager.token_transformers = []
+        shell.system = shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped
+        shell.user_ns["__name__"] = "__main__"
+        return shell
+
+    # --- running ------------------------------------------------------------------------------------------------
+
+    def run_cell(self, code):
+        shell = self.shell
+        name = shell.compile.cache(code, self.count, raw_code=code)
+        self.files[name] = code
+        coroutine = shell.run_cell_async(code, store_history=False, transformed_cell=code)
+        if shell.should_run_async(code, transformed_cell=code):
+            runner = shell.loop_runner
+        else:
+            from IPython.core.async_helpers import _pseudo_sync_runner as runner
+        result = runner(coroutine)
+        shell.events.trigger("post_execute")
+        shell.events.trigger("post_run_cell", result)
+        return result.error_before_exec or result.error_in_exec
+
+    def run_file(self, code):
+        name = f"<program-{self.count}>"
+        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        self.files[name] = code
+        error = None
+        try:
+            exec(compile(code, name, "exec", dont_inherit=True), self.shell.user_ns)
+        except BaseException as caught:
+            error = caught
+        self.shell.events.trigger("post_execute")
+        return error
+
+    def run(self, language, code):
+        self.count += 1
+        error = None
+        try:
+            self.running = True
+            error = self.run_file(code) if language == "python" else self.run_cell(code)
+        except BaseException as caught:  # an interrupt that came a moment too late, or a broken hook
+            error = caught
+        finally:
+            self.running = False
+        self.flush()
+        return self.report(error)
+
+    def report(self, error):
+        """Sends what went wrong and returns the exit code."""
+        if error is None:
+            return 0
+        if isinstance(error, SystemExit):
+            if error.code is None or isinstance(error.code, int):
+                return (error.code or 0) & 255
+            print(error.code, file=sys.stderr)
+            self.flush()
+            return 1
+        try:
+            body = self.describe(error)
+        except Exception as broken:
+            body = {"ename": type(error).__name__, "evalue": f"(its text cannot be read: {type(broken).__name__})", "traceback": []}
+        self.channel.send("X", json.dumps(body).encode("utf-8", "backslashreplace"))
+        return 1
+
+    def describe(self, error):
+        frame = error.__traceback__
+        # Our own and IPython's frames come first; the program's begin where one of its sources does.
+        while frame is not None and frame.tb_frame.f_code.co_filename not in self.files:
+            frame = frame.tb_next
+        if frame is None and isinstance(error, SyntaxError):
+            lines = traceback.format_exception_only(type(error), error)
+        else:
+            lines = traceback.format_exception(type(error), error, frame)
+        text = "".join(lines).rstrip("\n")
+        if len(text) > 60000:
+            text = text[:30000] + "\n...\n" + text[-30000:]
+        return {"ename": type(error).__name__, "evalue": str(error)[:8000], "traceback": text.split("\n")}
+
+    # --- serving ------------------------------------------------------------------------------------------------
+
+    def on_interrupt(self, number, frame):
+        if self.running:
+            raise KeyboardInterrupt
+
+    def serve(self):
+        signal.signal(signal.SIGINT, self.on_interrupt)
+        self.channel.send("Y")
+        while True:
+            kind, payload = self.channel.receive()
+            if kind != "E":
+                continue
+            language = payload[LANGUAGE_OFFSET:RUN_HEAD].split(b"\0")[0].decode()
+            code = self.run(language, payload[RUN_HEAD:].decode("utf-8"))
+            self.flush()
+            self.channel.send("F", struct.pack("<i", code))
+
+
+def main():
+    channel = Channel(CONTROL)
+    sys.stdout = sys.__stdout__ = Stream(channel, "O", 1)
+    sys.stderr = sys.__stderr__ = Stream(channel, "e", 2)
+    sys.stdin = sys.__stdin__ = Stdin()
+    sys.path.insert(0, "/workspace")
+    sys.argv = [""]
+    os.chdir("/workspace")
+    Kernel(channel).serve()
+
+
+main()

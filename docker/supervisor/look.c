@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ * What the supervisor looks at around it: files of the workspace, other processes, the memory controller. All of it is in the hands
+ * of the program: no link is followed, nothing but regular files is reported, every walk is bounded. */
+#include "docker/supervisor/supervisor.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FILES_MAX = 1000, ENTRIES_MAX = 20000, DEPTH_MAX = 16, PATH_BYTES = 4096 };
+
+struct walk {
+    struct timespec since;
+    int files, entries;
+    bool complete;
+    char path[PATH_BYTES];
+};
+
+static bool is_since(const struct stat *status, const struct timespec *since)
+{
+    return status->st_ctim.tv_sec > since->tv_sec ||
+           (status->st_ctim.tv_sec == since->tv_sec && status->st_ctim.tv_nsec >= since->tv_nsec);
+}
+
+static void report(struct walk *w, const struct stat *status)
+{
+    if (w->files == FILES_MAX) {
+        w->complete = false;
+        return;
+    }
+    w->files++;
+    uint64_t size = (uint64_t)status->st_size;
+    cbx_tell_host(CBX_FRAME_FILE, &size, sizeof(size), w->path, strlen(w->path));
+}
+
+/* Recursion is bounded by DEPTH_MAX. */
+static void walk_folder(struct walk *w, int folder, size_t prefix, int depth)
+{
+    DIR *dir = fdopendir(folder);
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        struct stat status;
+        size_t len = strlen(entry->d_name);
+        bool dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        if (dots || fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+            continue;
+        }
+        if (++w->entries > ENTRIES_MAX || prefix + len + 2 > PATH_BYTES) {
+            w->complete = false;
+            break;
+        }
+        memcpy(w->path + prefix, entry->d_name, len + 1);
+        if (S_ISREG(status.st_mode) && is_since(&status, &w->since)) {
+            report(w, &status);
+        } else if (S_ISDIR(status.st_mode)) {
+            int below = depth < DEPTH_MAX ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+            w->path[prefix + len] = '/';
+            if (below >= 0) {
+                walk_folder(w, below, prefix + len + 1, depth + 1);
+            } else {
+                w->complete = false;
+            }
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+}
+
+bool cbx_report_files(const struct timespec *since)
+{
+    static struct walk w;
+    w = (struct walk){ .since = *since, .complete = true };
+    int folder = open("/workspace", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) {
+        return true;
+    }
+    walk_folder(&w, folder, 0, 0);
+    return w.complete;
+}
+
+static int kill_round(pid_t keep)
+{
+    int killed = 0;
+    DIR *proc = opendir("/proc");
+    for (struct dirent *entry; proc != NULL && (entry = readdir(proc)) != NULL;) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (pid > 1 && pid != keep && kill(pid, SIGKILL) == 0) {
+            killed++;
+        }
+    }
+    if (proc != NULL) {
+        closedir(proc);
+    }
+    return killed;
+}
+
+void cbx_kill_others(pid_t keep)
+{
+    /* Zombies count as killed until they are reaped; orphans come to us. A fork that races is caught by the next round. */
+    for (int round = 0; round < 100 && kill_round(keep) > 0; round++) {
+        for (siginfo_t info = { 0 }; waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0 && info.si_pid != keep; info.si_pid = 0) {
+            waitpid(info.si_pid, NULL, 0);
+        }
+        struct timespec moment = { .tv_nsec = 1000000 };
+        nanosleep(&moment, NULL);
+    }
+}
+
+static long read_counter(const char *path)
+{
+    FILE *f = fopen(path, "re");
+    char line[128];
+    long count = -1;
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+        if (strncmp(line, "oom_kill ", 9) == 0) {
+            count = strtol(line + 9, NULL, 10);
+        }
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return count;
+}
+
+long cbx_count_oom_kills(void)
+{
+    long count = read_counter("/sys/fs/cgroup/memory.events");
+    if (count < 0) {
+        count = read_counter("/sys/fs/cgroup/memory/memory.oom_control");
+    }
+    return count < 0 ? 0 : count;
+}
