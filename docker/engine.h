@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * The Docker Engine API (1.41 and newer) through libcurl: unix socket, or TCP with or without mutual TLS. One
- * function per call that is used. An engine object may be used from several threads; each call has its own connection
- * or one from a small cache. Answers are hostile: capped and validated. */
+ * function per call that is used; the archive calls are not among them, they have given host root before. An engine object
+ * may be used from several threads. Answers are hostile: capped and validated. */
 #ifndef CBX_DOCKER_ENGINE_H
 #define CBX_DOCKER_ENGINE_H
 
 #include "policies/base/auto.h"
 #include "policies/base/err.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 struct cbx_engine;
 
@@ -18,9 +22,51 @@ int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *er
 void cbx_engine_free(struct cbx_engine *engine);
 CBX_DEFINE_AUTO(engine)
 
-/* "20.10.24" and "1.41", borrowed. */
+/* "20.10.24", "1.41", "unix:///var/run/docker.sock"; borrowed. */
 const char *cbx_engine_version(const struct cbx_engine *engine);
 const char *cbx_engine_api(const struct cbx_engine *engine);
 const char *cbx_engine_host(const struct cbx_engine *engine);
+
+enum { CBX_CONTAINER_ID_CHARS = 64, CBX_IMAGE_ID_CHARS = 71 };
+
+/* The id ("sha256:...") that an image's name stands for now. CBX_ENOTFOUND when there is no such image. */
+int cbx_engine_image_id(struct cbx_engine *engine, const char *name, char out[CBX_IMAGE_ID_CHARS + 1],
+                        struct cbx_err *err);
+
+/* POST /containers/create with `body`. */
+int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
+                                char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err);
+int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err);
+
+/* Kills and removes; a container that is gone already is fine. */
+int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
+
+/* State of a container: CBX_ENOTFOUND when it is gone. */
+struct cbx_container_state {
+    bool running, oom_killed;
+    int exit_code;
+};
+int cbx_engine_container_state(struct cbx_engine *engine, const char *id, struct cbx_container_state *out,
+                               struct cbx_err *err);
+
+/* Ids of all containers with this label ("key=value"), as a JSON list (new reference). */
+int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out,
+                              struct cbx_err *err);
+
+/* The attached streams of a container: one connection, both ways. Used by one thread, except cbx_attach_send and
+ * cbx_attach_close, which may come from another. */
+struct cbx_attach;
+int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
+                                struct cbx_err *err);
+void cbx_attach_free(struct cbx_attach *attach);
+CBX_DEFINE_AUTO(attach)
+
+/* Sends all, or fails with CBX_EIO. */
+int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, struct cbx_err *err);
+
+/* Waits up to timeout_ms (-1 = for ever) and receives what is there, at most `size`. *received is 0 at the end of the
+ * stream. CBX_ETIMEDOUT, CBX_EIO. */
+int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms, size_t *received,
+                       struct cbx_err *err);
 
 #endif

@@ -66,7 +66,7 @@ globalThis.display = (value, mime) => sendBundle('D', mime ? { [mime]: value } :
 function describe(error) {
   const isError = error instanceof Error || (error && typeof error.stack === 'string');
   const text = isError ? String(error.stack) : util.inspect(error);
-  const lines = text.split('\n').filter((line) => !/javascript_kernel\.js|node:internal|node:inspector/.test(line));
+  const lines = text.split('\n').filter((line) => !/javascript_kernel\.js|node:internal|node:inspector|at new Promise \(<anonymous>\)/.test(line));
   const ename = isError && error.name ? String(error.name) : 'Error';
   const evalue = isError ? String(error.message) : util.inspect(error);
   return { ename, evalue: evalue.slice(0, 8000), traceback: lines.join('\n').slice(0, 60000).split('\n') };
@@ -144,13 +144,16 @@ async function run(language, code) {
   current = { fail };
   try {
     const value = await Promise.race([evaluate(code), failed]);
-    // What the program scheduled may still print or throw: timers that are due and promises are its last statements too.
-    await Promise.race([new Promise((resolve) => setImmediate(resolve)), failed]);
-    if (value !== undefined && language !== 'javascript-file') sendBundle('R', bundleOf(value));
+    if (value !== undefined) sendBundle('R', bundleOf(value));
+    // As under node itself, the program ends when nothing is left to do: timers and promises are its last statements too. Our
+    // own socket must not count as something to do.
+    control.unref();
+    await Promise.race([new Promise((resolve) => process.once('beforeExit', resolve)), failed]);
   } catch (error) {
     status = 1;
     sendError(error);
   }
+  control.ref();
   current = null;
   const code4 = Buffer.alloc(4);
   code4.writeInt32LE(status, 0);

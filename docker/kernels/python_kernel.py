@@ -13,6 +13,7 @@ import socket
 import struct
 import sys
 import traceback
+import warnings
 
 CONTROL = 3
 HEAD = struct.Struct("<BI")
@@ -207,12 +208,14 @@ class Kernel:
         manager.token_transformers = []
         shell.system = shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped
         shell.user_ns["__name__"] = "__main__"
+        warnings.filterwarnings("ignore", message="To exit: use")
         return shell
 
     # --- running ------------------------------------------------------------------------------------------------
 
     def run_cell(self, code):
         shell = self.shell
+        shell.execution_count = self.count
         name = shell.compile.cache(code, self.count, raw_code=code)
         self.files[name] = code
         coroutine = shell.run_cell_async(code, store_history=False, transformed_cell=code)
@@ -275,7 +278,13 @@ class Kernel:
         if frame is None and isinstance(error, SyntaxError):
             lines = traceback.format_exception_only(type(error), error)
         else:
-            lines = traceback.format_exception(type(error), error, frame)
+            report = traceback.TracebackException(type(error), error, frame)
+            each = report
+            while each is not None:
+                kept = [entry for entry in each.stack if entry.filename != __file__]
+                each.stack = traceback.StackSummary.from_list(kept)
+                each = each.__cause__ or each.__context__
+            lines = report.format()
         text = "".join(lines).rstrip("\n")
         if len(text) > 60000:
             text = text[:30000] + "\n...\n" + text[-30000:]

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * A permit as the body of "create a container". README.md has the table of what each line is for. */
+#include "docker/container.h"
+
+#include <inttypes.h>
+
+/* Our own seccomp profile, compiled in and sent along with every container. */
+__asm__(".pushsection .rodata\n"
+        "cbx_seccomp_begin: .incbin \"docker/seccomp.json\"\n"
+        "cbx_seccomp_end: .byte 0\n"
+        ".popsection\n");
+extern const char cbx_seccomp_begin[] __attribute__((visibility("hidden")));
+extern const char cbx_seccomp_end[] __attribute__((visibility("hidden")));
+
+static const struct {
+    const char *language, *kernel;
+} kernels[] = {
+    { "python", "python" },
+    { "ipython", "python" },
+    { "javascript", "javascript" },
+};
+
+const char *cbx_kernel_of(const char *language)
+{
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        if (strcmp(kernels[i].language, language) == 0) {
+            return kernels[i].kernel;
+        }
+    }
+    return NULL;
+}
+
+/* Fixed; nothing of the host's environment is in it. Libraries that count processors would start a thread for each of the
+ * host's. */
+static json_t *make_environment(const struct cbx_limits *limits)
+{
+    static const char *const fixed[] = {
+        "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/workspace", "LANG=C.UTF-8", "TZ=UTC",
+        "PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=random", "MPLBACKEND=module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR=/tmp/matplotlib", "IPYTHONDIR=/tmp/ipython", "XDG_CACHE_HOME=/tmp/cache", "NO_COLOR=1",
+    };
+    json_t *environment = json_array();
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+        json_array_append_new(environment, json_string(fixed[i]));
+    }
+    static const char *const counters[] = { "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS" };
+    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+        json_array_append_new(environment, json_sprintf("%s=%" PRId64, counters[i], (limits->cpu_milli + 999) / 1000));
+    }
+    return environment;
+}
+
+static json_t *make_tmpfs(const struct cbx_limits *limits)
+{
+    /* A file takes at least a page: inodes beyond bytes / 4096 would only cost kernel memory. */
+    int64_t inodes = limits->disk_bytes / 4096 < 256 ? 256 : limits->disk_bytes / 4096;
+    inodes = inodes > 100000 ? 100000 : inodes;
+    return json_pack("{s:o,s:s}", "/workspace",
+                     json_sprintf("rw,nosuid,nodev,noexec,size=%" PRId64 ",nr_inodes=%" PRId64 ",mode=0700,uid=65532,gid=65532",
+                                  limits->disk_bytes, inodes),
+                     "/tmp", "rw,nosuid,nodev,noexec,size=16777216,nr_inodes=4096,mode=1777");
+}
+
+static json_t *make_ulimit(const char *name, int64_t value)
+{
+    return json_pack("{s:s,s:I,s:I}", "Name", name, "Soft", (json_int_t)value, "Hard", (json_int_t)value);
+}
+
+static json_t *make_security_options(void)
+{
+    json_t *options = json_array();
+    json_array_append_new(options, json_string("no-new-privileges:true"));
+    json_array_append_new(options, json_sprintf("seccomp=%s", cbx_seccomp_begin));
+    return options;
+}
+
+static json_t *make_host_config(const struct cbx_sandbox_config *config, const struct cbx_limits *limits)
+{
+    json_t *h = json_object();
+    json_object_set_new(h, "AutoRemove", json_true());
+    json_object_set_new(h, "CapDrop", json_pack("[s]", "ALL"));
+    json_object_set_new(h, "SecurityOpt", make_security_options());
+    json_object_set_new(h, "ReadonlyRootfs", json_true());
+    json_object_set_new(h, "Tmpfs", make_tmpfs(limits));
+    json_object_set_new(h, "NetworkMode", json_string("none"));
+    json_object_set_new(h, "IpcMode", json_string("private"));
+    json_object_set_new(h, "CgroupnsMode", json_string("private"));
+    json_object_set_new(h, "ShmSize", json_integer(16 * 1024 * 1024));
+    json_object_set_new(h, "PidsLimit", json_integer(limits->pids));
+    json_object_set_new(h, "Memory", json_integer(limits->memory_bytes));
+    json_object_set_new(h, "MemorySwap", json_integer(limits->memory_bytes));
+    json_object_set_new(h, "NanoCpus", json_integer(limits->cpu_milli * 1000000));
+    json_t *ulimits = json_array();
+    json_array_append_new(ulimits, make_ulimit("core", 0));
+    json_array_append_new(ulimits, make_ulimit("nofile", 1024));
+    json_array_append_new(ulimits, make_ulimit("fsize", limits->disk_bytes));
+    json_array_append_new(ulimits, make_ulimit("memlock", 65536));
+    json_object_set_new(h, "Ulimits", ulimits);
+    json_object_set_new(h, "LogConfig", json_pack("{s:s}", "Type", "none"));
+    json_object_set_new(h, "Privileged", json_false());
+    if (config->runtime != NULL) {
+        json_object_set_new(h, "Runtime", json_string(config->runtime));
+    }
+    return h;
+}
+
+static json_t *make_labels(const struct cbx_sandbox_config *config, const struct cbx_permit *permit)
+{
+    return json_pack("{s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE, config->instance, "codebox.session",
+                     permit->session, "codebox.decision", permit->decision);
+}
+
+json_t *cbx_container_body(const struct cbx_sandbox_config *config, const struct cbx_permit *permit,
+                           const char *image_id)
+{
+    json_t *body = json_object();
+    json_object_set_new(body, "Image", json_string(image_id));
+    json_object_set_new(body, "Entrypoint", json_pack("[s]", "/codebox/supervisor"));
+    json_object_set_new(body, "Cmd", json_pack("[s]", cbx_kernel_of(permit->language)));
+    json_object_set_new(body, "User", json_string("65532:65532"));
+    json_object_set_new(body, "WorkingDir", json_string("/workspace"));
+    json_object_set_new(body, "Hostname", json_string("sandbox"));
+    json_object_set_new(body, "Env", make_environment(&permit->limits));
+    json_object_set_new(body, "Labels", make_labels(config, permit));
+    json_object_set_new(body, "AttachStdin", json_true());
+    json_object_set_new(body, "AttachStdout", json_true());
+    json_object_set_new(body, "AttachStderr", json_true());
+    json_object_set_new(body, "OpenStdin", json_true());
+    json_object_set_new(body, "StdinOnce", json_true());
+    json_object_set_new(body, "Tty", json_false());
+    json_object_set_new(body, "NetworkDisabled", json_true());
+    json_object_set_new(body, "StopTimeout", json_integer(0));
+    json_object_set_new(body, "HostConfig", make_host_config(config, &permit->limits));
+    return body;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * A permit as the body of "create a container": the hardening, all of it, as data. */
+#ifndef CBX_DOCKER_CONTAINER_H
+#define CBX_DOCKER_CONTAINER_H
+
+#include "docker/sandbox.h"
+#include "policies/base/json.h"
+
+/* Labels on everything that we create. */
+#define CBX_LABEL_OWNED "codebox.sandbox"
+#define CBX_LABEL_INSTANCE "codebox.instance"
+
+/* Which image and kernel serve a language: NULL when none does. "ipython" and "python" are the same kernel. */
+const char *cbx_kernel_of(const char *language);
+
+/* The body (new reference) for the image with this id. The limits come from the permit alone. */
+json_t *cbx_container_body(const struct cbx_sandbox_config *config, const struct cbx_permit *permit,
+                           const char *image_id);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ * Finding the engine and talking HTTP to it. */
+#include "docker/engine.h"
+
+#include "docker/engine_http.h"
+#include "policies/base/buf.h"
+#include "policies/base/json.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_S = 120 };
+
+struct cbx_engine {
+    char host[512];       /* as configured */
+    char socket[256];     /* path, or empty for TCP */
+    char base[512];       /* "http://localhost" or "https://host:port" */
+    char ca[512], cert[512], key[512]; /* empty = no TLS */
+    char version[64], api[16];
+    pthread_mutex_t lock; /* guards the cache of connections */
+    CURL *idle[IDLE_HANDLES];
+    int idle_count;
+};
+
+const char *cbx_engine_version(const struct cbx_engine *engine)
+{
+    return engine->version;
+}
+
+const char *cbx_engine_api(const struct cbx_engine *engine)
+{
+    return engine->api;
+}
+
+const char *cbx_engine_host(const struct cbx_engine *engine)
+{
+    return engine->host;
+}
+
+static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+
+static void start_curl(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+CURL *cbx_engine_handle(struct cbx_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    CURL *curl = engine->idle_count > 0 ? engine->idle[--engine->idle_count] : NULL;
+    pthread_mutex_unlock(&engine->lock);
+    if (curl != NULL) {
+        curl_easy_reset(curl); /* keeps the connection */
+    } else if ((curl = curl_easy_init()) == NULL) {
+        abort();
+    }
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
+    curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
+    if (engine->socket[0] != '\0') {
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, engine->socket);
+    }
+    if (engine->cert[0] != '\0') {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, engine->ca);
+        curl_easy_setopt(curl, CURLOPT_SSLCERT, engine->cert);
+        curl_easy_setopt(curl, CURLOPT_SSLKEY, engine->key);
+    }
+    return curl;
+}
+
+static void give_back(struct cbx_engine *engine, CURL *curl)
+{
+    pthread_mutex_lock(&engine->lock);
+    bool kept = engine->idle_count < IDLE_HANDLES;
+    if (kept) {
+        engine->idle[engine->idle_count++] = curl;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    if (!kept) {
+        curl_easy_cleanup(curl);
+    }
+}
+
+void cbx_engine_url(const struct cbx_engine *engine, const char *path, char *out, size_t size)
+{
+    if (engine->api[0] != '\0') {
+        snprintf(out, size, "%s/v%s%s", engine->base, engine->api, path);
+    } else {
+        snprintf(out, size, "%s%s", engine->base, path);
+    }
+}
+
+static size_t collect(char *bytes, size_t size, size_t count, void *buf)
+{
+    return cbx_buf_add_bytes(buf, bytes, size * count) == 0 ? size * count : 0;
+}
+
+int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path, const json_t *body,
+                    long *status, json_t **answer, struct cbx_err *err)
+{
+    char url[1024];
+    cbx_engine_url(engine, path, url, sizeof(url));
+    CBX_AUTO_DONE(buf) request;
+    CBX_AUTO_DONE(buf) reply;
+    cbx_buf_init(&request, ANSWER_MAX);
+    cbx_buf_init(&reply, ANSWER_MAX);
+    if (body != NULL) {
+        cbx_json_write(&request, body);
+    }
+    CURL *curl = cbx_engine_handle(engine);
+    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+    headers = curl_slist_append(headers, "Expect:");
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)CALL_TIMEOUT_S);
+    if (strcmp(method, "POST") == 0) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)request.len);
+        curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, request.p);
+    }
+    CURLcode code = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
+    curl_slist_free_all(headers);
+    give_back(engine, curl);
+    if (code != CURLE_OK) {
+        return cbx_fail(err, CBX_EENGINE, "the engine at %s does not answer: %s", engine->host,
+                        reply.overflow ? "its answer is too large" : curl_easy_strerror(code));
+    }
+    if (answer != NULL) {
+        *answer = NULL;
+        struct cbx_err inner;
+        if (reply.len > 0 && cbx_json_parse(cbx_buf_str(&reply), ANSWER_MAX, answer, &inner) != 0 && *status < 300) {
+            return cbx_fail(err, CBX_EENGINE, "the engine at %s answered something that is no JSON", engine->host);
+        }
+    }
+    return 0;
+}
+
+int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_t *answer, const char *what,
+                       struct cbx_err *err)
+{
+    const char *message = json_string_value(json_object_get(answer, "message"));
+    return cbx_fail(err, status == 404 ? CBX_ENOTFOUND : CBX_EENGINE, "the engine at %s refused to %s: %ld %s", engine->host, what,
+                    status, message != NULL ? message : "");
+}
+
+/* --- finding it ---------------------------------------------------------------------------------------------- */
+
+static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)
+{
+    snprintf(engine->host, sizeof(engine->host), "%s", host);
+    engine->socket[0] = engine->cert[0] = '\0';
+    if (strncmp(host, "unix://", 7) == 0 && host[7] == '/') {
+        if (strlen(host + 7) > 107) {
+            return cbx_fail(err, CBX_EINVAL, "the engine's socket path has %zu bytes, allowed are 107", strlen(host + 7));
+        }
+        snprintf(engine->socket, sizeof(engine->socket), "%s", host + 7);
+        snprintf(engine->base, sizeof(engine->base), "http://localhost");
+        return 0;
+    }
+    const char *verify = getenv("DOCKER_TLS_VERIFY"), *certs = getenv("DOCKER_CERT_PATH");
+    bool tls = strncmp(host, "https://", 8) == 0 || (verify != NULL && verify[0] != '\0');
+    const char *rest = strstr(host, "://");
+    if (rest == NULL || strlen(rest) > 256 ||
+        (strncmp(host, "tcp://", 6) != 0 && strncmp(host, "http", 4) != 0)) {
+        return cbx_fail(err, CBX_EINVAL, "the engine's address is '%.100s', allowed is unix:///path or tcp://host:port", host);
+    }
+    snprintf(engine->base, sizeof(engine->base), "%s%s", tls ? "https" : "http", rest);
+    if (tls) {
+        const char *home = getenv("HOME");
+        char folder[400];
+        snprintf(folder, sizeof(folder), "%.380s%s", certs != NULL ? certs : home != NULL ? home : "", certs != NULL ? "" : "/.docker");
+        snprintf(engine->ca, sizeof(engine->ca), "%s/ca.pem", folder);
+        snprintf(engine->cert, sizeof(engine->cert), "%s/cert.pem", folder);
+        snprintf(engine->key, sizeof(engine->key), "%s/key.pem", folder);
+    }
+    return 0;
+}
+
+/* "1.41" to 1041, 0 when it is no version. */
+static int version_number(const char *text)
+{
+    int major = 0, minor = 0;
+    return text != NULL && sscanf(text, "%4d.%4d", &major, &minor) == 2 ? major * 1000 + minor : 0;
+}
+
+static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
+{
+    enum { OLDEST = 1041, NEWEST = 1051 };
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, "GET", "/version", NULL, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    const char *api = json_string_value(json_object_get(answer, "ApiVersion"));
+    const char *version = json_string_value(json_object_get(answer, "Version"));
+    int number = version_number(api);
+    if (status != 200 || number == 0) {
+        return cbx_fail(err, CBX_EENGINE, "what answers at %s is not a Docker engine", engine->host);
+    }
+    if (number < OLDEST) {
+        return cbx_fail(err, CBX_EENGINE, "the engine at %s speaks API %.16s, needed is 1.41 or newer", engine->host, api);
+    }
+    number = number > NEWEST ? NEWEST : number;
+    snprintf(engine->api, sizeof(engine->api), "%d.%d", number / 1000, number % 1000);
+    snprintf(engine->version, sizeof(engine->version), "%.60s", version != NULL ? version : "unknown");
+    return 0;
+}
+
+static struct cbx_engine *new_engine(void)
+{
+    pthread_once(&curl_once, start_curl);
+    struct cbx_engine *engine = calloc(1, sizeof(*engine));
+    if (engine == NULL) {
+        abort();
+    }
+    pthread_mutex_init(&engine->lock, NULL);
+    return engine;
+}
+
+/* Tries the usual sockets in turn; the error names them all. */
+static int probe(struct cbx_engine *engine, struct cbx_err *err)
+{
+    const char *runtime_dir = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
+    char places[5][300] = { "unix:///var/run/docker.sock" };
+    int count = 1;
+    if (runtime_dir != NULL) {
+        snprintf(places[count++], 300, "unix://%.200s/docker.sock", runtime_dir);
+        snprintf(places[count++], 300, "unix://%.200s/podman/podman.sock", runtime_dir);
+    }
+    if (home != NULL) {
+        snprintf(places[count++], 300, "unix://%.200s/.docker/run/docker.sock", home);
+    }
+    snprintf(places[count++], 300, "unix:///run/podman/podman.sock");
+    char tried[360] = "";
+    struct cbx_err last = { 0 };
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(tried);
+        snprintf(tried + used, sizeof(tried) - used, "%s%s", i > 0 ? ", " : "", places[i] + 7);
+        if (access(places[i] + 7, F_OK) == 0 && parse_host(engine, places[i], &last) == 0 &&
+            negotiate(engine, &last) == 0) {
+            return 0;
+        }
+    }
+    return cbx_fail(err, CBX_EENGINE, "no Docker engine answers%s%s; tried %s; start one or set DOCKER_HOST",
+                    last.text[0] != '\0' ? ": " : "", last.text, tried);
+}
+
+int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err)
+{
+    CBX_AUTO(engine) engine = new_engine();
+    const char *from_environment = getenv("DOCKER_HOST");
+    if (host == NULL && from_environment != NULL && from_environment[0] != '\0') {
+        host = from_environment;
+    }
+    int failed;
+    if (host != NULL) {
+        failed = parse_host(engine, host, err);
+        failed = failed ? failed : negotiate(engine, err);
+    } else {
+        failed = probe(engine, err);
+    }
+    if (!failed) {
+        *out = cbx_steal(&engine);
+    }
+    return failed;
+}
+
+void cbx_engine_free(struct cbx_engine *engine)
+{
+    if (engine == NULL) {
+        return;
+    }
+    for (int i = 0; i < engine->idle_count; i++) {
+        curl_easy_cleanup(engine->idle[i]);
+    }
+    pthread_mutex_destroy(&engine->lock);
+    free(engine);
+}

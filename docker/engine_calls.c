@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * The calls of the Engine API that are used, one function each. */
+#include "docker/engine_http.h"
+#include "policies/base/json.h"
+#include "policies/base/str.h"
+
+#include <stdio.h>
+
+static bool is_hex(struct cbx_str text, size_t len)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.p[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+            return false;
+        }
+    }
+    return text.len == len;
+}
+
+int cbx_engine_image_id(struct cbx_engine *engine, const char *name, char out[CBX_IMAGE_ID_CHARS + 1],
+                        struct cbx_err *err)
+{
+    char path[300];
+    snprintf(path, sizeof(path), "/images/%.200s/json", name);
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    if (status == 404) {
+        return cbx_fail(err, CBX_ENOTFOUND, "the engine at %s has no image '%s'; 'codebox image build' makes it",
+                        cbx_engine_host(engine), name);
+    }
+    struct cbx_str id = cbx_json_str(json_object_get(answer, "Id"));
+    if (status != 200) {
+        return cbx_engine_refused(engine, status, answer, "look at an image", err);
+    }
+    if (cbx_str_starts(id, CBX_STR("sha256:"))) {
+        id = cbx_str_sub(id, 7, id.len);
+    }
+    if (!is_hex(id, 64)) {
+        return cbx_fail(err, CBX_EENGINE, "the engine at %s answered with an image that has no id", cbx_engine_host(engine));
+    }
+    snprintf(out, CBX_IMAGE_ID_CHARS + 1, "sha256:%.*s", (int)id.len, id.p);
+    return 0;
+}
+
+int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
+                                char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
+{
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, "POST", "/containers/create", body, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    if (status != 201) {
+        return cbx_engine_refused(engine, status, answer, "create a container", err);
+    }
+    struct cbx_str id = cbx_json_str(json_object_get(answer, "Id"));
+    if (!is_hex(id, CBX_CONTAINER_ID_CHARS)) {
+        return cbx_fail(err, CBX_EENGINE, "the engine created a container without an id");
+    }
+    snprintf(out, CBX_CONTAINER_ID_CHARS + 1, "%.*s", (int)id.len, id.p);
+    return 0;
+}
+
+int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/containers/%.64s/start", id);
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, "POST", path, NULL, &status, &answer, err);
+    return failed ? failed : status == 204 ? 0 : cbx_engine_refused(engine, status, answer, "start a container", err);
+}
+
+int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/containers/%.64s?force=true&v=true", id);
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, "DELETE", path, NULL, &status, &answer, err);
+    /* 409: its removal is under way already (AutoRemove). */
+    bool gone = status == 204 || status == 404 || status == 409;
+    return failed ? failed : gone ? 0 : cbx_engine_refused(engine, status, answer, "remove a container", err);
+}
+
+int cbx_engine_container_state(struct cbx_engine *engine, const char *id, struct cbx_container_state *out,
+                               struct cbx_err *err)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/containers/%.64s/json", id);
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    const json_t *state = json_object_get(answer, "State");
+    if (status != 200 || !json_is_object(state)) {
+        return cbx_engine_refused(engine, status, answer, "look at a container", err);
+    }
+    out->running = json_is_true(json_object_get(state, "Running"));
+    out->oom_killed = json_is_true(json_object_get(state, "OOMKilled"));
+    out->exit_code = (int)json_integer_value(json_object_get(state, "ExitCode"));
+    return 0;
+}
+
+int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out, struct cbx_err *err)
+{
+    char path[512];
+    /* {"label":["key=value"]}, percent-encoded; labels of ours hold no character that would need more. */
+    snprintf(path, sizeof(path), "/containers/json?all=true&filters=%%7B%%22label%%22%%3A%%5B%%22%.200s%%22%%5D%%7D", label);
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    if (status != 200 || !json_is_array(answer)) {
+        return cbx_engine_refused(engine, status, answer, "list containers", err);
+    }
+    json_t *ids = json_array();
+    size_t i;
+    json_t *entry;
+    json_array_foreach(answer, i, entry)
+    {
+        if (is_hex(cbx_json_str(json_object_get(entry, "Id")), CBX_CONTAINER_ID_CHARS)) {
+            json_array_append(ids, json_object_get(entry, "Id"));
+        }
+    }
+    *out = ids;
+    return 0;
+}

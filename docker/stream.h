@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Hostile bytes to frames: the engine multiplexes a container's stdout and stderr with heads of 8 bytes, and on stdout our
+ * supervisor sends frames. Both layers are taken apart here, incrementally, under caps. */
+#ifndef CBX_DOCKER_STREAM_H
+#define CBX_DOCKER_STREAM_H
+
+#include "docker/frame.h"
+#include "policies/base/buf.h"
+#include "policies/base/err.h"
+
+struct cbx_stream {
+    uint8_t head[8];      /* of the engine's chunk that is under way */
+    size_t head_len;
+    uint64_t chunk_left;  /* bytes of it that are still to come */
+    uint8_t chunk_kind;   /* 1 = stdout, 2 = stderr */
+    struct cbx_buf frames; /* bytes of frames that are not whole yet */
+    size_t used;          /* bytes of `frames` that were handed out */
+    bool ended;
+};
+
+/* max_frame caps the payload of one frame below what frame.def allows. */
+void cbx_stream_init(struct cbx_stream *stream, size_t max_frame);
+void cbx_stream_done(struct cbx_stream *stream);
+CBX_DEFINE_AUTO_DONE(stream)
+
+/* Takes bytes as they came from the engine. CBX_EPROTO when they are not what an engine sends. */
+int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_err *err);
+
+struct cbx_frame {
+    enum cbx_frame_type type;
+    struct cbx_str payload; /* borrowed until the next feed */
+};
+
+/* The next whole frame: 1 and *out, or 0 when more bytes are needed. CBX_EPROTO for a frame that a supervisor does not
+ * send or that is too long; nothing after it can be believed. */
+int cbx_stream_next(struct cbx_stream *stream, struct cbx_frame *out, struct cbx_err *err);
+
+#endif
