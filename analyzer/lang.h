@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * A language is one table: its names, its grammar, its extractor. Core files never name one. */
+#ifndef CBX_ANALYZER_LANG_H
+#define CBX_ANALYZER_LANG_H
+
+#include "analyzer/facts.h"
+#include "analyzer/source.h"
+
+#include <tree_sitter/api.h>
+
+struct cbx_parsed;
+
+struct cbx_lang {
+    const char *name;          /* as callers say it: "python", "ipython", ... */
+    enum cbx_language policy;  /* as policies say it */
+    const char *const *endings; /* of file names, NULL-terminated */
+    const TSLanguage *(*grammar)(void);
+    /* Adds the facts of a tree. */
+    void (*extract)(struct cbx_parsed *parsed);
+    bool notebook;             /* notebook syntax is rewritten first */
+    bool cookie;               /* coding cookies count */
+};
+
+/* By the name that callers use; NULL when there is none. */
+const struct cbx_lang *cbx_lang_find(struct cbx_str name);
+
+/* By the ending of a file's name; NULL when none has it. */
+const struct cbx_lang *cbx_lang_of_file(const char *path);
+
+/* "python, ipython, javascript, shell". */
+const char *cbx_lang_names(void);
+
+/* A text on its way from source to facts. `depth` counts code in code. */
+struct cbx_parsed {
+    const struct cbx_policy *policy;
+    const struct cbx_lang *lang;
+    struct cbx_str text;
+    TSTree *tree;
+    struct cbx_arena *arena;
+    struct cbx_facts *facts;
+    int depth;
+    int64_t deadline_ms;       /* of CLOCK_MONOTONIC; 0 = none */
+    const struct cbx_magic *magics; /* notebook lines that were rewritten, by place */
+    size_t magic_count;
+};
+
+enum { CBX_CODE_DEPTH_MAX = 6, CBX_TREE_DEPTH_MAX = 1500 };
+
+/* Parses `text` as `lang` and adds its facts: syntax errors, then what the extractor finds. For the source itself (depth 0) and
+ * for constant code that is handed to something that runs it (depth + 1, with facts->base_end set by the caller). */
+void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang, struct cbx_str text,
+                    TSTree **tree_out);
+
+/* Code in code: `text` is judged as `language`, its findings stand at [start, end). */
+void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text, uint32_t start,
+                     uint32_t end);
+
+/* A line of shell inside another language: its findings stand where it stands when it is a part of the source (offset of the
+ * text in it), else at [start, end). */
+void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start, uint32_t end);
+
+void cbx_extract_python(struct cbx_parsed *parsed);
+void cbx_extract_javascript(struct cbx_parsed *parsed);
+void cbx_extract_shell(struct cbx_parsed *parsed);
+
+#endif

@@ -1,0 +1,881 @@
+/* SPDX-License-Identifier: MIT
+ * The Python evaluator: what an expression may be. Bounded in depth and steps; whatever is beyond is "anything". */
+#include "analyzer/lang/python.h"
+
+#include <stdlib.h>
+
+enum { EVAL_DEPTH_MAX = 120, EVAL_STEPS_MAX = 2000000 };
+
+static const struct cbx_values nothing;
+
+/* --- names --------------------------------------------------------------------------------------------------- */
+
+struct cbx_str cbx_py_canonical(struct cbx_py *py, struct cbx_str name)
+{
+    static const struct {
+        struct cbx_str from, to;
+    } aliases[] = {
+#define CBX_ALIAS(from, to) { { from, sizeof(from) - 1 }, { to, sizeof(to) - 1 } },
+#define CBX_HOP(name, means)
+#define CBX_CALL(name, meaning)
+#define CBX_RUNS(name, language)
+#define CBX_DUNDER(name)
+#include "analyzer/lang/python_names.def"
+#undef CBX_ALIAS
+#undef CBX_HOP
+#undef CBX_CALL
+#undef CBX_RUNS
+    };
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+        bool prefix = cbx_str_ends(aliases[i].from, CBX_STR("."));
+        struct cbx_str bare = prefix ? cbx_str_sub(aliases[i].from, 0, aliases[i].from.len - 1) : aliases[i].from;
+        if (prefix ? cbx_str_starts(name, aliases[i].from) : cbx_str_equal(name, aliases[i].from)) {
+            struct cbx_str rest = cbx_str_sub(name, aliases[i].from.len, name.len);
+            return cbx_fold_concat(py->arena, aliases[i].to, rest);
+        }
+        if (prefix && aliases[i].to.len > 0 && cbx_str_equal(name, bare)) {
+            return cbx_str_sub(aliases[i].to, 0, aliases[i].to.len - 1);
+        }
+    }
+    return name;
+}
+
+static const char *hop(struct cbx_str attribute)
+{
+    static const struct {
+        const char *name, *means;
+    } hops[] = {
+#define CBX_ALIAS(from, to)
+#define CBX_HOP(name, means) { name, means },
+#define CBX_CALL(name, meaning)
+#define CBX_RUNS(name, language)
+#include "analyzer/lang/python_names.def"
+#undef CBX_ALIAS
+#undef CBX_HOP
+#undef CBX_CALL
+#undef CBX_RUNS
+    };
+    for (size_t i = 0; i < sizeof(hops) / sizeof(hops[0]); i++) {
+        if (cbx_str_is(attribute, hops[i].name)) {
+            return hops[i].means;
+        }
+    }
+    return NULL;
+}
+
+enum cbx_py_call cbx_py_call_meaning(struct cbx_str name)
+{
+    static const struct {
+        const char *name;
+        enum cbx_py_call meaning;
+    } calls[] = {
+#define CBX_ALIAS(from, to)
+#define CBX_HOP(name, means)
+#define CBX_CALL(name, meaning) { name, PY_CALL_##meaning },
+#define CBX_RUNS(name, language)
+#include "analyzer/lang/python_names.def"
+#undef CBX_ALIAS
+#undef CBX_HOP
+#undef CBX_CALL
+#undef CBX_RUNS
+    };
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (cbx_str_is(name, calls[i].name)) {
+            return calls[i].meaning;
+        }
+    }
+    return PY_CALL_NONE;
+}
+
+const char *cbx_py_runs(struct cbx_str name)
+{
+    static const struct {
+        const char *name, *language;
+    } runs[] = {
+#define CBX_ALIAS(from, to)
+#define CBX_HOP(name, means)
+#define CBX_CALL(name, meaning)
+#define CBX_RUNS(name, language) { name, language },
+#include "analyzer/lang/python_names.def"
+#undef CBX_ALIAS
+#undef CBX_HOP
+#undef CBX_CALL
+#undef CBX_RUNS
+#undef CBX_DUNDER
+    };
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        if (cbx_str_is(name, runs[i].name)) {
+            return runs[i].language;
+        }
+    }
+    return NULL;
+}
+
+bool cbx_py_is_dunder(struct cbx_str name)
+{
+    static const char *const dunders[] = {
+#define CBX_ALIAS(from, to)
+#define CBX_HOP(name, means)
+#define CBX_CALL(name, meaning)
+#define CBX_RUNS(name, language)
+#define CBX_DUNDER(name) name,
+#include "analyzer/lang/python_names.def"
+    };
+    if (name.len < 4 || memchr(name.p, '_', name.len) == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(dunders) / sizeof(dunders[0]); i++) {
+        if (cbx_str_is(name, dunders[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* number == 1 marks a name that nothing binds: a builtin, or something of an earlier cell. */
+static bool is_bare(const struct cbx_value *value)
+{
+    return value->number == 1;
+}
+
+struct cbx_str cbx_py_qualify(struct cbx_py *py, const struct cbx_value *object, struct cbx_str attribute)
+{
+    const char *other = hop(attribute);
+    bool package = cbx_str_is(object->text, "concurrent") || cbx_str_is(object->text, "asyncio") || cbx_str_is(object->text, "distutils");
+    if (other != NULL && !is_bare(object) && !package) {
+        return cbx_str_of(other);
+    }
+    if (object->text.len + attribute.len > 512) {
+        return object->text; /* a.a.a.a...: longer than any name that a policy knows */
+    }
+    struct cbx_str joined = cbx_fold_concat(py->arena, object->text, CBX_STR("."));
+    return cbx_py_canonical(py, cbx_fold_concat(py->arena, joined, attribute));
+}
+
+static const struct cbx_values *bare_name(struct cbx_py *py, struct cbx_str name)
+{
+    struct cbx_value value = { .kind = CBX_V_NAME, .text = name, .number = 1 };
+    return cbx_values_one(py->arena, &value);
+}
+
+static const struct cbx_values *eval_binding(struct cbx_py *py, const struct cbx_py_binding *b)
+{
+    char index[16];
+    struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = b->node };
+    switch (b->kind) {
+    case PY_BIND_NAME:
+        return cbx_values_name(py->arena, b->qualified);
+    case PY_BIND_EXPR:
+        return cbx_py_eval(py, b->node, b->where);
+    case PY_BIND_ITEM:
+        snprintf(index, sizeof(index), "%u", b->index);
+        return cbx_values_member(py->arena, cbx_py_eval(py, b->node, b->where), cbx_arena_copy(py->arena, cbx_str_of(index)));
+    case PY_BIND_MEMBER:
+        return cbx_values_members(py->arena, cbx_py_eval(py, b->node, b->where));
+    case PY_BIND_FUNCTION:
+        function.scope = cbx_py_scope_of(py, b->node, NULL);
+        return cbx_values_one(py->arena, &function);
+    default:
+        return &cbx_values_unknown;
+    }
+}
+
+/* Everything that a name may be in one scope; NULL when the scope does not bind it. */
+static const struct cbx_values *lookup(struct cbx_py *py, struct cbx_py_scope *scope, struct cbx_str name)
+{
+    struct cbx_py_binding *chain = *cbx_py_slot(py, &py->bindings, scope, cbx_py_hash(name));
+    if (chain == NULL) {
+        return NULL;
+    }
+    if (chain->kind == PY_BIND_GLOBAL && scope != py->module) {
+        const struct cbx_values *outer = lookup(py, py->module, name);
+        return outer != NULL ? outer : bare_name(py, name);
+    }
+    if (chain->memo != NULL || chain->busy) {
+        return chain->memo != NULL ? chain->memo : &nothing;
+    }
+    chain->busy = true;
+    const struct cbx_values *out = &nothing;
+    int count = 0;
+    for (const struct cbx_py_binding *b = chain; b != NULL; b = b->next) {
+        if (!cbx_str_equal(b->name, name)) {
+            continue;
+        }
+        out = ++count > 256 ? cbx_values_join(py->arena, out, &cbx_values_unknown) : cbx_values_join(py->arena, out, eval_binding(py, b));
+        if (count > 256) {
+            break;
+        }
+    }
+    chain->busy = false;
+    chain->memo = out->count > 0 ? out : &cbx_values_unknown;
+    return chain->memo;
+}
+
+static const struct cbx_values *eval_identifier(struct cbx_py *py, struct cbx_str raw, struct cbx_py_scope *scope)
+{
+    struct cbx_str name = cbx_fold_nfkc(py->arena, raw);
+    bool first = true;
+    for (struct cbx_py_scope *s = scope; s != NULL; s = s->parent, first = false) {
+        if (s->kind == PY_CLASS && !first) {
+            continue;
+        }
+        const struct cbx_values *found = lookup(py, s, name);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    struct cbx_value bare = { .kind = CBX_V_NAME, .text = cbx_py_canonical(py, name), .number = 1 };
+    const struct cbx_values *out = cbx_values_one(py->arena, &bare);
+    for (size_t i = 0; i < py->stars.count && i < 4; i++) {
+        struct cbx_value module = { .kind = CBX_V_NAME, .text = py->stars.items[i] };
+        out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, cbx_py_qualify(py, &module, name)));
+    }
+    return out;
+}
+
+/* --- attributes and subscripts ------------------------------------------------------------------------------- */
+
+static const struct cbx_values *read_attribute(struct cbx_py *py, const struct cbx_values *object, struct cbx_str attribute)
+{
+    const struct cbx_values *out = &nothing;
+    bool opaque = false;
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct cbx_value *v = &object->items[i];
+        if (v->kind == CBX_V_NAME) {
+            out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, cbx_py_qualify(py, v, attribute)));
+        } else {
+            opaque = true;
+        }
+    }
+    if (opaque || object->count == 0) {
+        const struct cbx_values *fields = lookup(py, NULL, attribute);
+        out = cbx_values_join(py->arena, out, fields != NULL ? fields : &cbx_values_unknown);
+    }
+    return out;
+}
+
+static const struct cbx_values *read_namespace(struct cbx_py *py, const struct cbx_value *space, struct cbx_str key, struct cbx_py_scope *scope)
+{
+    if (cbx_str_is(space->text, "sys.modules")) {
+        return cbx_values_name(py->arena, cbx_py_canonical(py, key));
+    }
+    if (cbx_str_is(space->text, "globals()") || cbx_str_is(space->text, "locals()")) {
+        return eval_identifier(py, key, cbx_str_is(space->text, "globals()") ? py->module : scope);
+    }
+    if (cbx_str_is(space->text, "__builtins__") || cbx_str_is(space->text, "builtins")) {
+        return bare_name(py, key);
+    }
+    struct cbx_str dict = CBX_STR(".__dict__");
+    if (cbx_str_ends(space->text, dict)) {
+        struct cbx_value module = { .kind = CBX_V_NAME, .text = cbx_str_sub(space->text, 0, space->text.len - dict.len) };
+        return cbx_values_name(py->arena, cbx_py_qualify(py, &module, key));
+    }
+    return &cbx_values_unknown;
+}
+
+static bool slice_bounds(struct cbx_py *py, TSNode slice, struct cbx_py_scope *scope, int64_t len, int64_t *from, int64_t *to, int64_t *step)
+{
+    *step = 1;
+    int64_t part[3] = { INT64_MIN, INT64_MIN, 1 };
+    int at = 0;
+    for (uint32_t i = 0, n = ts_node_child_count(slice); i < n && i < 8; i++) {
+        TSNode child = ts_node_child(slice, i);
+        if (!ts_node_is_named(child)) {
+            at++;
+        } else if (at > 2 || !cbx_values_is_number(cbx_py_eval(py, child, scope), &part[at])) {
+            return false;
+        }
+    }
+    *step = part[2];
+    if (*step == 0) {
+        return false;
+    }
+    int64_t low = *step > 0 ? 0 : -1, high = *step > 0 ? len : len - 1;
+    *from = part[0] == INT64_MIN ? (*step > 0 ? 0 : len - 1) : part[0] < 0 ? part[0] + len : part[0];
+    *to = part[1] == INT64_MIN ? (*step > 0 ? len : -1) : part[1] < 0 ? part[1] + len : part[1];
+    *from = *from < low ? low : *from > high ? high : *from;
+    *to = *to < low ? low : *to > (*step > 0 ? len : len - 1) ? (*step > 0 ? len : len - 1) : *to;
+    return true;
+}
+
+static const struct cbx_values *slice_text(struct cbx_py *py, struct cbx_str text, TSNode slice, struct cbx_py_scope *scope)
+{
+    int64_t from, to, step;
+    if (text.len > CBX_FOLD_MAX_BYTES || !slice_bounds(py, slice, scope, (int64_t)text.len, &from, &to, &step)) {
+        return &cbx_values_unknown;
+    }
+    char *p = cbx_arena_alloc(py->arena, text.len + 1);
+    size_t n = 0;
+    for (int64_t i = from; p != NULL && (step > 0 ? i < to : i > to) && i >= 0 && i < (int64_t)text.len; i += step) {
+        p[n++] = text.p[i];
+    }
+    return cbx_values_text(py->arena, (struct cbx_str){ .p = p, .len = n });
+}
+
+static const struct cbx_values *index_text(struct cbx_py *py, struct cbx_str text, int64_t index)
+{
+    index += index < 0 ? (int64_t)text.len : 0;
+    return index >= 0 && index < (int64_t)text.len ? cbx_values_text(py->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1)) : &cbx_values_unknown;
+}
+
+static const struct cbx_values *eval_subscript(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    const struct cbx_values *object = cbx_py_eval(py, cbx_py_field(node, "value"), scope);
+    TSNode key = cbx_py_field(node, "subscript");
+    struct cbx_str text;
+    if (cbx_py_kind(key) == PY_slice) {
+        return cbx_values_is_text(object, &text) ? slice_text(py, text, key, scope) : object;
+    }
+    const struct cbx_values *index = cbx_py_eval(py, key, scope);
+    int64_t number;
+    bool is_number = cbx_values_is_number(index, &number), is_text = cbx_values_is_text(index, &text);
+    struct cbx_str object_text;
+    if (is_number && cbx_values_is_text(object, &object_text)) {
+        return index_text(py, object_text, number);
+    }
+    const struct cbx_values *out = &nothing;
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct cbx_value *v = &object->items[i];
+        if (v->kind == CBX_V_NAME && is_text) {
+            out = cbx_values_join(py->arena, out, read_namespace(py, v, text, scope));
+        } else if ((v->kind == CBX_V_LIST || v->kind == CBX_V_MAP) && (is_number || is_text)) {
+            struct cbx_str k = is_text ? text : cbx_arena_printf(py->arena, "%lld", (long long)number);
+            out = cbx_values_join(py->arena, out, cbx_values_member(py->arena, cbx_values_one(py->arena, v), k));
+        } else if (v->kind == CBX_V_LIST || v->kind == CBX_V_MAP) {
+            out = cbx_values_join(py->arena, out, cbx_values_members(py->arena, cbx_values_one(py->arena, v)));
+            out = cbx_values_join(py->arena, out, &cbx_values_unknown);
+        }
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}
+
+/* --- constants ----------------------------------------------------------------------------------------------- */
+
+static const struct cbx_values *eval_string(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    struct cbx_str out = CBX_STR("");
+    bool raw = false;
+    for (uint32_t i = 0, n = ts_node_child_count(node); i < n; i++) {
+        TSNode child = ts_node_child(node, i);
+        struct cbx_str part = cbx_py_text(py, child);
+        switch (cbx_py_kind(child)) {
+        case PY_string_start:
+            raw = memchr(part.p, 'r', part.len) != NULL || memchr(part.p, 'R', part.len) != NULL;
+            continue;
+        case PY_string_content:
+            part = raw ? part : cbx_fold_unescape(py->arena, part);
+            break;
+        case PY_interpolation:
+            if (ts_node_named_child_count(child) != 1 || !cbx_values_is_text(cbx_py_eval(py, ts_node_named_child(child, 0), scope), &part)) {
+                return &cbx_values_unknown;
+            }
+            break;
+        default:
+            continue;
+        }
+        out = out.len == 0 ? part : cbx_fold_concat(py->arena, out, part);
+        if (out.p == NULL) {
+            return &cbx_values_unknown;
+        }
+    }
+    return cbx_values_text(py->arena, out);
+}
+
+static const struct cbx_values *concat_children(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    struct cbx_str out = CBX_STR(""), part;
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    const struct cbx_values *result = NULL;
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && result == NULL; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (cbx_py_kind(child) != PY_string) {
+            continue;
+        }
+        if (!cbx_values_is_text(cbx_py_eval(py, child, scope), &part) || (out = cbx_fold_concat(py->arena, out, part)).p == NULL) {
+            result = &cbx_values_unknown;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    return result != NULL ? result : cbx_values_text(py->arena, out);
+}
+
+static const struct cbx_values *eval_number(struct cbx_py *py, TSNode node)
+{
+    char digits[64];
+    struct cbx_str text = cbx_py_text(py, node);
+    size_t n = 0;
+    for (size_t i = 0; i < text.len && n + 1 < sizeof(digits); i++) {
+        if (text.p[i] != '_') {
+            digits[n++] = text.p[i];
+        }
+    }
+    digits[n] = '\0';
+    bool binary = n > 2 && digits[0] == '0' && (digits[1] | 32) == 'b', octal = n > 2 && digits[0] == '0' && (digits[1] | 32) == 'o';
+    return cbx_values_number(py->arena, text, strtoll(binary || octal ? digits + 2 : digits, NULL, binary ? 2 : octal ? 8 : 0));
+}
+
+/* '%s%s' % ('a', 'b') with %s alone. */
+static const struct cbx_values *format_percent(struct cbx_py *py, struct cbx_str format, const struct cbx_values *right)
+{
+    struct cbx_str out = CBX_STR(""), part;
+    uint32_t used = 0;
+    for (size_t at = 0; at < format.len;) {
+        const char *percent = memchr(format.p + at, '%', format.len - at);
+        size_t end = percent != NULL ? (size_t)(percent - format.p) : format.len;
+        out = cbx_fold_concat(py->arena, out, cbx_str_sub(format, at, end));
+        if (percent == NULL) {
+            break;
+        }
+        bool list = right->count == 1 && right->items[0].kind == CBX_V_LIST;
+        const struct cbx_values *argument = list ? (used < right->items[0].count ? right->items[0].members[used] : &cbx_values_unknown) : right;
+        if (end + 1 >= format.len || format.p[end + 1] != 's' || !cbx_values_is_text(argument, &part)) {
+            return &cbx_values_unknown;
+        }
+        used++;
+        out = cbx_fold_concat(py->arena, out, part);
+        at = end + 2;
+    }
+    return cbx_values_text(py->arena, out);
+}
+
+static const struct cbx_values *repeat_text(struct cbx_py *py, struct cbx_str text, int64_t times)
+{
+    struct cbx_str out = CBX_STR("");
+    for (int64_t i = 0; i < times && i < 4096 && out.p != NULL; i++) {
+        out = cbx_fold_concat(py->arena, out, text);
+    }
+    return times < 4096 ? cbx_values_text(py->arena, out) : &cbx_values_unknown;
+}
+
+static const struct cbx_values *eval_arithmetic(struct cbx_py *py, char op, int64_t a, int64_t b)
+{
+    int64_t out = 0;
+    bool bad = op == '+'   ? __builtin_add_overflow(a, b, &out)
+               : op == '-' ? __builtin_sub_overflow(a, b, &out)
+               : op == '*' ? __builtin_mul_overflow(a, b, &out)
+               : op == '^' ? (out = a ^ b, false)
+               : op == '|' ? (out = a | b, false)
+               : op == '&' ? (out = a & b, false)
+                           : true;
+    return bad ? &cbx_values_unknown : cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%lld", (long long)out), out);
+}
+
+static const struct cbx_values *eval_binary(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    struct cbx_str op = cbx_py_text(py, cbx_py_field(node, "operator"));
+    const struct cbx_values *left = cbx_py_eval(py, cbx_py_field(node, "left"), scope);
+    const struct cbx_values *right = cbx_py_eval(py, cbx_py_field(node, "right"), scope);
+    struct cbx_str a, b;
+    int64_t x, y;
+    bool left_text = cbx_values_is_text(left, &a), right_text = cbx_values_is_text(right, &b);
+    if (op.len == 1 && cbx_values_is_number(left, &x) && cbx_values_is_number(right, &y)) {
+        return eval_arithmetic(py, op.p[0], x, y);
+    }
+    if (cbx_str_is(op, "+") && left_text && right_text) {
+        return cbx_values_text(py->arena, cbx_fold_concat(py->arena, a, b));
+    }
+    if (cbx_str_is(op, "*") && left_text && cbx_values_is_number(right, &y)) {
+        return repeat_text(py, a, y);
+    }
+    if (cbx_str_is(op, "%") && left_text) {
+        return format_percent(py, a, right);
+    }
+    if (cbx_str_is(op, "+") && left->count == 1 && right->count == 1 && left->items[0].kind == CBX_V_LIST && right->items[0].kind == CBX_V_LIST) {
+        return cbx_values_join(py->arena, left, right);
+    }
+    return &cbx_values_unknown;
+}
+
+static const struct cbx_values *eval_container(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope, bool map)
+{
+    uint32_t capacity = ts_node_named_child_count(node);
+    if (capacity > CBX_MEMBERS_MAX) {
+        return &cbx_values_unknown;
+    }
+    const struct cbx_values **members = cbx_arena_array(py->arena, capacity + 1u, sizeof(*members));
+    struct cbx_str *keys = map ? cbx_arena_array(py->arena, capacity + 1u, sizeof(*keys)) : NULL;
+    struct cbx_value value = { .kind = map ? CBX_V_MAP : CBX_V_LIST, .members = members, .keys = keys };
+    if (members == NULL || (map && keys == NULL)) {
+        return &cbx_values_unknown;
+    }
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (!ts_node_is_named(child) || cbx_py_kind(child) == PY_comment || value.count == capacity) {
+            continue;
+        }
+        if (map && cbx_py_kind(child) == PY_pair) {
+            int64_t number;
+            const struct cbx_values *key = cbx_py_eval(py, cbx_py_field(child, "key"), scope);
+            if (cbx_values_is_number(key, &number)) {
+                keys[value.count] = cbx_arena_printf(py->arena, "%lld", (long long)number);
+            } else if (!cbx_values_is_text(key, &keys[value.count])) {
+                keys[value.count] = CBX_STR("\xff");
+            }
+            members[value.count++] = cbx_py_eval(py, cbx_py_field(child, "value"), scope);
+        } else if (!map) {
+            members[value.count++] = cbx_py_eval(py, child, scope);
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    return cbx_values_one(py->arena, &value);
+}
+
+/* --- calls --------------------------------------------------------------------------------------------------- */
+
+TSNode cbx_py_argument(struct cbx_py *py, TSNode call, uint32_t position, const char *keyword)
+{
+    TSNode list = cbx_py_field(call, "arguments"), none = { 0 };
+    uint32_t at = 0;
+    if (cbx_py_kind(list) == PY_generator_expression) {
+        return position == 0 ? list : none;
+    }
+    for (uint32_t i = 0, n = ts_node_is_null(list) ? 0 : ts_node_named_child_count(list); i < n && i < 64; i++) {
+        TSNode child = ts_node_named_child(list, i);
+        if (cbx_py_kind(child) == PY_keyword_argument) {
+            if (keyword != NULL && cbx_str_is(cbx_py_text(py, cbx_py_field(child, "name")), keyword)) {
+                return cbx_py_field(child, "value");
+            }
+        } else if (cbx_py_kind(child) != PY_comment && at++ == position) {
+            return child;
+        }
+    }
+    return none;
+}
+
+static const struct cbx_values *eval_argument(struct cbx_py *py, TSNode call, uint32_t position, const char *keyword, struct cbx_py_scope *scope)
+{
+    TSNode node = cbx_py_argument(py, call, position, keyword);
+    return ts_node_is_null(node) ? &cbx_values_unknown : cbx_py_eval(py, node, scope);
+}
+
+static struct cbx_str join_members(struct cbx_py *py, struct cbx_str separator, const struct cbx_values *list)
+{
+    struct cbx_str out = CBX_STR(""), part;
+    if (cbx_values_is_text(list, &part) && separator.len == 0) {
+        return part;
+    }
+    if (list->count != 1 || list->items[0].kind != CBX_V_LIST) {
+        return (struct cbx_str){ 0 };
+    }
+    for (uint32_t i = 0; i < list->items[0].count && out.p != NULL; i++) {
+        if (!cbx_values_is_text(list->items[0].members[i], &part)) {
+            return (struct cbx_str){ 0 };
+        }
+        out = i > 0 ? cbx_fold_concat(py->arena, out, separator) : out;
+        out = out.p != NULL ? cbx_fold_concat(py->arena, out, part) : out;
+    }
+    return out;
+}
+
+/* "{}{}".format('a', 'b'), "{0}{1}", "{x}". */
+static const struct cbx_values *format_braces(struct cbx_py *py, struct cbx_str format, TSNode call, struct cbx_py_scope *scope)
+{
+    struct cbx_str out = CBX_STR(""), part;
+    uint32_t automatic = 0;
+    for (size_t at = 0; at < format.len && out.p != NULL;) {
+        const char *open = memchr(format.p + at, '{', format.len - at);
+        size_t end = open != NULL ? (size_t)(open - format.p) : format.len;
+        out = cbx_fold_concat(py->arena, out, cbx_str_sub(format, at, end));
+        const char *close = open != NULL ? memchr(open, '}', format.len - end) : NULL;
+        if (open == NULL) {
+            break;
+        }
+        if (close == NULL || out.p == NULL) {
+            return &cbx_values_unknown;
+        }
+        char field[64];
+        snprintf(field, sizeof(field), "%.*s", (int)(close - open - 1), open + 1);
+        bool digits = strspn(field, "0123456789") == strlen(field);
+        uint32_t position = field[0] == '\0' ? automatic++ : digits ? (uint32_t)strtoul(field, NULL, 10) : UINT32_MAX;
+        if (!cbx_values_is_text(eval_argument(py, call, position, digits ? NULL : field, scope), &part)) {
+            return &cbx_values_unknown;
+        }
+        out = cbx_fold_concat(py->arena, out, part);
+        at = (size_t)(close - format.p) + 1;
+    }
+    return cbx_values_text(py->arena, out);
+}
+
+static struct cbx_str trim(struct cbx_str text)
+{
+    while (text.len > 0 && memchr(" \t\n\r", text.p[0], 4) != NULL) {
+        text = cbx_str_sub(text, 1, text.len);
+    }
+    while (text.len > 0 && memchr(" \t\n\r", text.p[text.len - 1], 4) != NULL) {
+        text.len--;
+    }
+    return text;
+}
+
+static const struct cbx_values *call_text_method(struct cbx_py *py, struct cbx_str text, struct cbx_str method, TSNode call, struct cbx_py_scope *scope)
+{
+    struct cbx_str a, b;
+    if (cbx_str_is(method, "join")) {
+        return cbx_values_text(py->arena, join_members(py, text, eval_argument(py, call, 0, NULL, scope)));
+    }
+    if (cbx_str_is(method, "format")) {
+        return format_braces(py, text, call, scope);
+    }
+    if (cbx_str_is(method, "decode") || cbx_str_is(method, "encode")) {
+        bool rot = cbx_values_is_text(eval_argument(py, call, 0, "encoding", scope), &a) && (cbx_str_starts(a, CBX_STR("rot")) || cbx_str_is(a, "hex"));
+        return rot ? &cbx_values_unknown : cbx_values_text(py->arena, text);
+    }
+    if (cbx_str_is(method, "strip") || cbx_str_is(method, "lstrip") || cbx_str_is(method, "rstrip")) {
+        return ts_node_is_null(cbx_py_argument(py, call, 0, NULL)) ? cbx_values_text(py->arena, trim(text)) : &cbx_values_unknown;
+    }
+    if (cbx_str_is(method, "lower") || cbx_str_is(method, "upper") || cbx_str_is(method, "casefold")) {
+        return cbx_values_text(py->arena, cbx_fold_case(py->arena, text, cbx_str_is(method, "upper")));
+    }
+    if (cbx_str_is(method, "replace") && cbx_values_is_text(eval_argument(py, call, 0, NULL, scope), &a) && cbx_values_is_text(eval_argument(py, call, 1, NULL, scope), &b)) {
+        return cbx_values_text(py->arena, cbx_fold_replace(py->arena, text, a, b));
+    }
+    if (cbx_str_is(method, "__add__") && cbx_values_is_text(eval_argument(py, call, 0, NULL, scope), &a)) {
+        return cbx_values_text(py->arena, cbx_fold_concat(py->arena, text, a));
+    }
+    return &cbx_values_unknown;
+}
+
+/* bytes([111, 115]) and the like. */
+static const struct cbx_values *from_numbers(struct cbx_py *py, const struct cbx_values *values)
+{
+    if (values->count != 1 || values->items[0].kind != CBX_V_LIST) {
+        return values;
+    }
+    struct cbx_str out = CBX_STR("");
+    for (uint32_t i = 0; i < values->items[0].count && out.p != NULL; i++) {
+        int64_t code;
+        if (!cbx_values_is_number(values->items[0].members[i], &code)) {
+            return values;
+        }
+        out = cbx_fold_concat(py->arena, out, cbx_fold_codepoint(py->arena, code));
+    }
+    return values->items[0].count > 0 && out.p != NULL ? cbx_values_text(py->arena, out) : values;
+}
+
+static const struct cbx_values *map_values(struct cbx_py *py, const struct cbx_values *function, const struct cbx_values *list)
+{
+    bool is_chr = function->count == 1 && function->items[0].kind == CBX_V_NAME && cbx_str_is(function->items[0].text, "chr");
+    if (!is_chr || list->count != 1 || list->items[0].kind != CBX_V_LIST) {
+        return &cbx_values_unknown;
+    }
+    struct cbx_value out = list->items[0];
+    const struct cbx_values **members = cbx_arena_array(py->arena, out.count + 1u, sizeof(*members));
+    for (uint32_t i = 0; members != NULL && i < out.count; i++) {
+        int64_t code;
+        members[i] = cbx_values_is_number(out.members[i], &code) ? cbx_values_text(py->arena, cbx_fold_codepoint(py->arena, code)) : &cbx_values_unknown;
+    }
+    out.members = members;
+    return members != NULL ? cbx_values_one(py->arena, &out) : &cbx_values_unknown;
+}
+
+static const struct cbx_values *reverse(struct cbx_py *py, const struct cbx_values *values)
+{
+    struct cbx_str text;
+    if (cbx_values_is_text(values, &text)) {
+        return cbx_values_text(py->arena, cbx_fold_reverse(py->arena, text));
+    }
+    return values;
+}
+
+static const struct cbx_values *codec(struct cbx_py *py, struct cbx_str text, struct cbx_str name)
+{
+    if (cbx_str_starts(name, CBX_STR("rot"))) {
+        return cbx_values_text(py->arena, cbx_fold_rot13(py->arena, text));
+    }
+    if (cbx_str_starts(name, CBX_STR("hex"))) {
+        return cbx_values_text(py->arena, cbx_fold_hex(py->arena, text));
+    }
+    return cbx_str_starts(name, CBX_STR("base64")) ? cbx_values_text(py->arena, cbx_fold_base64(py->arena, text)) : &cbx_values_unknown;
+}
+
+static const struct cbx_values *call_name(struct cbx_py *py, struct cbx_str name, TSNode call, struct cbx_py_scope *scope)
+{
+    enum cbx_py_call meaning = cbx_py_call_meaning(name);
+    if (meaning == PY_CALL_NONE || meaning == PY_CALL_SETATTR || meaning == PY_CALL_IMPORT_NAME) {
+        return &cbx_values_unknown;
+    }
+    const struct cbx_values *first = eval_argument(py, call, 0, meaning == PY_CALL_IMPORT || meaning == PY_CALL_IMPORT_TOP ? "name" : NULL, scope);
+    struct cbx_str text = { 0 }, other;
+    int64_t number;
+    bool is_text = cbx_values_is_text(first, &text);
+    switch (meaning) {
+    case PY_CALL_GETATTR:
+        return cbx_values_is_text(eval_argument(py, call, 1, NULL, scope), &other) ? read_attribute(py, first, other) : &cbx_values_unknown;
+    case PY_CALL_IMPORT_TOP:
+        if (is_text && memchr(text.p, '.', text.len) != NULL && ts_node_is_null(cbx_py_argument(py, call, 3, "fromlist"))) {
+            text = cbx_str_sub(text, 0, (size_t)((const char *)memchr(text.p, '.', text.len) - text.p));
+        }
+        return is_text ? cbx_values_name(py->arena, cbx_py_canonical(py, text)) : &cbx_values_unknown;
+    case PY_CALL_IMPORT:
+        return is_text ? cbx_values_name(py->arena, cbx_py_canonical(py, text)) : &cbx_values_unknown;
+    case PY_CALL_CHR:
+        return cbx_values_is_number(first, &number) ? cbx_values_text(py->arena, cbx_fold_codepoint(py->arena, number)) : &cbx_values_unknown;
+    case PY_CALL_ORD:
+        return is_text && text.len == 1 ? cbx_values_number(py->arena, text, (unsigned char)text.p[0]) : &cbx_values_unknown;
+    case PY_CALL_SAME:
+        return from_numbers(py, first);
+    case PY_CALL_REVERSED:
+        return reverse(py, first);
+    case PY_CALL_MEMBER:
+        return cbx_values_members(py->arena, first);
+    case PY_CALL_MAP:
+        return map_values(py, first, eval_argument(py, call, 1, NULL, scope));
+    case PY_CALL_HEX:
+        return is_text ? cbx_values_text(py->arena, cbx_fold_hex(py->arena, text)) : &cbx_values_unknown;
+    case PY_CALL_BASE64:
+        return is_text ? cbx_values_text(py->arena, cbx_fold_base64(py->arena, text)) : &cbx_values_unknown;
+    case PY_CALL_CODEC:
+        return is_text && cbx_values_is_text(eval_argument(py, call, 1, "encoding", scope), &other) ? codec(py, text, other) : &cbx_values_unknown;
+    case PY_CALL_NAMESPACE:
+        return cbx_values_name(py->arena, cbx_str_is(name, "globals") ? CBX_STR("globals()") : CBX_STR("locals()"));
+    case PY_CALL_VARS:
+        if (ts_node_is_null(cbx_py_argument(py, call, 0, NULL))) {
+            return cbx_values_name(py->arena, CBX_STR("locals()"));
+        }
+        return read_attribute(py, first, CBX_STR("__dict__"));
+    default:
+        return &cbx_values_unknown;
+    }
+}
+
+static const struct cbx_values *call_function(struct cbx_py *py, const struct cbx_value *function)
+{
+    const struct cbx_py_scope *scope = function->scope;
+    const struct cbx_values *out = &nothing;
+    for (const struct cbx_py_return *r = scope != NULL ? scope->returns : NULL; r != NULL; r = r->next) {
+        out = cbx_values_join(py->arena, out, cbx_py_eval(py, r->node, function->scope));
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}
+
+static const struct cbx_values *eval_call(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    TSNode callee = cbx_py_field(node, "function");
+    struct cbx_str text;
+    if (cbx_py_kind(callee) == PY_attribute && cbx_values_is_text(cbx_py_eval(py, cbx_py_field(callee, "object"), scope), &text)) {
+        return call_text_method(py, text, cbx_py_text(py, cbx_py_field(callee, "attribute")), node, scope);
+    }
+    const struct cbx_values *targets = cbx_py_eval(py, callee, scope), *out = &nothing;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct cbx_value *v = &targets->items[i];
+        out = cbx_values_join(py->arena, out, v->kind == CBX_V_NAME       ? call_name(py, v->text, node, scope)
+                                              : v->kind == CBX_V_FUNCTION ? call_function(py, v)
+                                                                          : &cbx_values_unknown);
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}
+
+/* --- expressions --------------------------------------------------------------------------------------------- */
+
+struct cbx_py_scope *cbx_py_scope_of(struct cbx_py *py, TSNode node, struct cbx_py_scope *otherwise)
+{
+    struct cbx_py_scope *scope = *cbx_py_slot(py, &py->scopes, node.id, 0);
+    return scope != NULL ? scope : otherwise;
+}
+
+static const struct cbx_values *eval_comprehension(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    struct cbx_py_scope *inner = cbx_py_scope_of(py, node, scope);
+    TSNode body = cbx_py_field(node, "body"), clause = ts_node_named_child(node, 1);
+    const struct cbx_values *source = cbx_py_kind(clause) == PY_for_in_clause ? cbx_py_eval(py, cbx_py_field(clause, "right"), inner) : &cbx_values_unknown;
+    /* [chr(c) for c in [111, 115]] member by member, when the body is chr(x) or x. */
+    struct cbx_str callee = cbx_py_kind(body) == PY_call ? cbx_py_text(py, cbx_py_field(body, "function")) : (struct cbx_str){ 0 };
+    if (cbx_str_is(callee, "chr") && cbx_py_kind(cbx_py_argument(py, body, 0, NULL)) == PY_identifier) {
+        return map_values(py, cbx_values_name(py->arena, CBX_STR("chr")), source);
+    }
+    if (cbx_py_kind(body) == PY_identifier && source->count == 1 && source->items[0].kind == CBX_V_LIST && ts_node_named_child_count(node) == 2 &&
+        cbx_str_equal(cbx_py_text(py, body), cbx_py_text(py, cbx_py_field(clause, "left")))) {
+        return source;
+    }
+    const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
+    if (members == NULL || ts_node_is_null(body)) {
+        return &cbx_values_unknown;
+    }
+    members[0] = cbx_py_eval(py, body, inner);
+    return cbx_values_one(py->arena, &(struct cbx_value){ .kind = CBX_V_LIST, .members = members, .count = 1 });
+}
+
+static const struct cbx_values *eval_either(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    uint32_t n = ts_node_named_child_count(node);
+    const struct cbx_values *first = cbx_py_eval(py, ts_node_named_child(node, 0), scope);
+    return n < 2 ? first : cbx_values_join(py->arena, first, cbx_py_eval(py, ts_node_named_child(node, n - 1), scope));
+}
+
+static const struct cbx_values *eval_unary(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    int64_t number;
+    if (!cbx_values_is_number(cbx_py_eval(py, cbx_py_field(node, "argument"), scope), &number) || number == INT64_MIN ||
+        !cbx_str_is(cbx_py_text(py, cbx_py_field(node, "operator")), "-")) {
+        return &cbx_values_unknown;
+    }
+    return cbx_values_number(py->arena, cbx_py_text(py, node), -number);
+}
+
+static const struct cbx_values *eval_kind(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = node };
+    struct cbx_str text;
+    switch (cbx_py_kind(node)) {
+    case PY_identifier:
+        return eval_identifier(py, cbx_py_text(py, node), scope);
+    case PY_attribute:
+        text = cbx_fold_nfkc(py->arena, cbx_py_text(py, cbx_py_field(node, "attribute")));
+        return read_attribute(py, cbx_py_eval(py, cbx_py_field(node, "object"), scope), text);
+    case PY_subscript:
+        return eval_subscript(py, node, scope);
+    case PY_string:
+        return eval_string(py, node, scope);
+    case PY_concatenated_string:
+        return concat_children(py, node, scope);
+    case PY_integer:
+        return eval_number(py, node);
+    case PY_float: case PY_true: case PY_false: case PY_none:
+        return cbx_values_number(py->arena, cbx_py_text(py, node), cbx_py_kind(node) == PY_true);
+    case PY_binary_operator:
+        return eval_binary(py, node, scope);
+    case PY_unary_operator:
+        return eval_unary(py, node, scope);
+    case PY_list: case PY_tuple: case PY_set: case PY_expression_list: case PY_pattern_list:
+        return eval_container(py, node, scope, false);
+    case PY_dictionary:
+        return eval_container(py, node, scope, true);
+    case PY_call:
+        return eval_call(py, node, scope);
+    case PY_parenthesized_expression: case PY_await: case PY_list_splat:
+        return cbx_py_eval(py, ts_node_named_child(node, 0), scope);
+    case PY_as_pattern:
+        return cbx_py_eval(py, ts_node_named_child(node, 0), scope);
+    case PY_named_expression:
+        return cbx_py_eval(py, cbx_py_field(node, "value"), scope);
+    case PY_conditional_expression: case PY_boolean_operator:
+        return eval_either(py, node, scope);
+    case PY_lambda: case PY_function_definition:
+        function.scope = cbx_py_scope_of(py, node, NULL);
+        return cbx_values_one(py->arena, &function);
+    case PY_list_comprehension: case PY_set_comprehension: case PY_generator_expression:
+        return eval_comprehension(py, node, scope);
+    default:
+        return &cbx_values_unknown;
+    }
+}
+
+const struct cbx_values *cbx_py_eval(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+{
+    if (ts_node_is_null(node) || py->depth >= EVAL_DEPTH_MAX || ++py->steps > EVAL_STEPS_MAX) {
+        return &cbx_values_unknown;
+    }
+    uint64_t key = (uintptr_t)scope;
+    const struct cbx_values *memo = *cbx_py_slot(py, &py->memo, node.id, key);
+    if (memo != NULL) {
+        return memo;
+    }
+    /* What is being worked out already is nothing new to itself: a = b; b = a. */
+    *cbx_py_slot(py, &py->memo, node.id, key) = (void *)(uintptr_t)&nothing;
+    py->depth++;
+    const struct cbx_values *out = eval_kind(py, node, scope);
+    py->depth--;
+    *cbx_py_slot(py, &py->memo, node.id, key) = (void *)(uintptr_t)out;
+    return out;
+}

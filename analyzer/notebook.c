@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ * Notebook syntax to plain Python. A small scanner keeps track of strings and brackets, because a line that begins with '%' or
+ * '!' inside either is Python. */
+#include "analyzer/notebook.h"
+
+enum { MAGICS_MAX = 4096 };
+
+struct scan {
+    struct cbx_str cell;
+    struct cbx_arena *arena;
+    struct cbx_magic *magics;
+    size_t count, size;
+    char *out;
+    size_t len, room;
+    bool full;
+    int brackets;
+    char quote;       /* of the string that is open, 0 = none */
+    bool triple, continued;
+};
+
+static void put(struct scan *s, struct cbx_str text)
+{
+    if (s->len + text.len > s->room) {
+        size_t room = (s->len + text.len) * 2 + 256;
+        char *out = cbx_arena_alloc(s->arena, room + 1);
+        if (out == NULL) {
+            s->full = true;
+            return;
+        }
+        if (s->len > 0) {
+            memcpy(out, s->out, s->len);
+        }
+        s->out = out;
+        s->room = room;
+    }
+    memcpy(s->out + s->len, text.p, text.len);
+    s->len += text.len;
+}
+
+/* A Python string literal on one line. */
+static void put_literal(struct scan *s, struct cbx_str text)
+{
+    static const char hex[] = "0123456789abcdef";
+    put(s, CBX_STR("'"));
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        char escape[4] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
+        if (c == '\'' || c == '\\') {
+            put(s, CBX_STR("\\"));
+            put(s, cbx_str_sub(text, i, i + 1));
+        } else if (c < 0x20 || c == 0x7f) {
+            put(s, (struct cbx_str){ .p = escape, .len = 4 });
+        } else {
+            put(s, cbx_str_sub(text, i, i + 1));
+        }
+    }
+    put(s, CBX_STR("'"));
+}
+
+static void add_magic(struct scan *s, struct cbx_magic magic, size_t text_start, size_t text_end)
+{
+    if (s->count == s->size) {
+        size_t size = s->size == 0 ? 16 : s->size * 2;
+        struct cbx_magic *items = size <= 2 * MAGICS_MAX ? cbx_arena_array(s->arena, size, sizeof(*items)) : NULL;
+        if (items == NULL) {
+            s->full = true;
+            return;
+        }
+        if (s->count > 0) {
+            memcpy(items, s->magics, s->count * sizeof(*items));
+        }
+        s->magics = items;
+        s->size = size;
+    }
+    magic.text_start = (uint32_t)text_start;
+    magic.text_end = (uint32_t)text_end;
+    s->magics[s->count++] = magic;
+}
+
+static struct cbx_str trim(struct cbx_str text)
+{
+    while (text.len > 0 && (text.p[0] == ' ' || text.p[0] == '\t')) {
+        text = cbx_str_sub(text, 1, text.len);
+    }
+    while (text.len > 0 && (text.p[text.len - 1] == ' ' || text.p[text.len - 1] == '\t')) {
+        text.len--;
+    }
+    return text;
+}
+
+/* Cuts "name rest"; a name is letters, digits, '_', '.'. */
+static void split_name(struct cbx_str text, struct cbx_str *name, struct cbx_str *rest)
+{
+    size_t n = 0;
+    while (n < text.len && text.p[n] != ' ' && text.p[n] != '\t' && text.p[n] != '\n') {
+        n++;
+    }
+    *name = cbx_str_sub(text, 0, n);
+    *rest = trim(cbx_str_sub(text, n, text.len));
+}
+
+static void put_newlines(struct scan *s, struct cbx_str replaced)
+{
+    for (size_t i = 0; i < replaced.len; i++) {
+        if (replaced.p[i] == '\n') {
+            put(s, CBX_STR("\n"));
+        }
+    }
+}
+
+/* Writes the call that stands for text = "!cmd", "%magic ..." and so on; `at` is where it is in the cell. */
+static void put_line(struct scan *s, struct cbx_str text, size_t at, bool assigned)
+{
+    struct cbx_magic magic = { .start = (uint32_t)at, .end = (uint32_t)(at + text.len) };
+    size_t from = s->len;
+    struct cbx_str joined = text;
+    if (cbx_str_starts(text, CBX_STR("!"))) {
+        bool twice = cbx_str_starts(text, CBX_STR("!!"));
+        magic.kind = CBX_MAGIC_SHELL;
+        magic.body = trim(cbx_str_sub(text, twice ? 2 : 1, text.len));
+        put(s, twice || assigned ? CBX_STR("get_ipython().getoutput(") : CBX_STR("get_ipython().system("));
+        put_literal(s, magic.body);
+    } else {
+        magic.kind = CBX_MAGIC_LINE;
+        split_name(cbx_str_sub(joined, 1, joined.len), &magic.name, &magic.rest);
+        put(s, CBX_STR("get_ipython().run_line_magic("));
+        put_literal(s, magic.name);
+        put(s, CBX_STR(", "));
+        put_literal(s, magic.rest);
+    }
+    put_newlines(s, text); /* a line that was continued keeps its count of lines, inside the brackets */
+    put(s, CBX_STR(")"));
+    add_magic(s, magic, from, s->len);
+}
+
+static void put_help(struct scan *s, struct cbx_str text, size_t at)
+{
+    struct cbx_str subject = trim(text);
+    while (subject.len > 0 && subject.p[0] == '?') {
+        subject = cbx_str_sub(subject, 1, subject.len);
+    }
+    while (subject.len > 0 && subject.p[subject.len - 1] == '?') {
+        subject.len--;
+    }
+    struct cbx_magic magic = { .kind = CBX_MAGIC_HELP, .start = (uint32_t)at, .end = (uint32_t)(at + text.len), .name = CBX_STR("pinfo"), .rest = trim(subject) };
+    size_t from = s->len;
+    put(s, CBX_STR("get_ipython().run_line_magic('pinfo', "));
+    put_literal(s, magic.rest);
+    put(s, CBX_STR(")"));
+    add_magic(s, magic, from, s->len);
+}
+
+/* The end of the line that begins at `at`, with lines that end in a backslash joined when `joins`. */
+static size_t line_end(struct cbx_str cell, size_t at, bool joins)
+{
+    for (;;) {
+        const char *newline = at < cell.len ? memchr(cell.p + at, '\n', cell.len - at) : NULL;
+        size_t end = newline != NULL ? (size_t)(newline - cell.p) : cell.len;
+        if (!joins || newline == NULL || end == at || cell.p[end - 1] != '\\') {
+            return end;
+        }
+        at = end + 1;
+    }
+}
+
+/* Moves the state of strings and brackets over one line of Python. */
+static void scan_python(struct scan *s, struct cbx_str line)
+{
+    for (size_t i = 0; i < line.len; i++) {
+        char c = line.p[i];
+        if (s->quote != 0) {
+            bool closes = c == s->quote && (!s->triple || (i + 2 < line.len && line.p[i + 1] == c && line.p[i + 2] == c));
+            if (c == '\\') {
+                i++;
+            } else if (closes) {
+                i += s->triple ? 2 : 0;
+                s->quote = 0;
+            }
+        } else if (c == '#') {
+            s->continued = false;
+            return;
+        } else if (c == '"' || c == '\'') {
+            s->quote = c;
+            s->triple = i + 2 < line.len && line.p[i + 1] == c && line.p[i + 2] == c;
+            i += s->triple ? 2 : 0;
+        } else if (c == '(' || c == '[' || c == '{') {
+            s->brackets++;
+        } else if (c == ')' || c == ']' || c == '}') {
+            s->brackets -= s->brackets > 0;
+        }
+    }
+    s->continued = line.len > 0 && line.p[line.len - 1] == '\\';
+    if (s->quote != 0 && !s->triple && !s->continued) {
+        s->quote = 0; /* an error that the parser will report */
+    }
+}
+
+/* "x = !cmd" or "x = %magic": the offset of the '!' or '%', or 0. */
+static size_t find_assigned(struct cbx_str line)
+{
+    const char *equals = line.len > 0 ? memchr(line.p, '=', line.len) : NULL;
+    if (equals == NULL || (size_t)(equals - line.p) + 1 >= line.len || equals[1] == '=') {
+        return 0;
+    }
+    size_t i = (size_t)(equals - line.p);
+    for (size_t k = 0; k < i; k++) {
+        char c = line.p[k];
+        bool target = c == '_' || c == '.' || c == ',' || c == ' ' || c == '*' || c == '[' || c == ']' || c == '\'' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c & 0x80);
+        if (!target) {
+            return 0;
+        }
+    }
+    i++;
+    while (i < line.len && (line.p[i] == ' ' || line.p[i] == '\t')) {
+        i++;
+    }
+    return i + 1 < line.len && (line.p[i] == '!' || (line.p[i] == '%' && ((line.p[i + 1] | 32) >= 'a' && (line.p[i + 1] | 32) <= 'z'))) ? i : 0;
+}
+
+static bool is_help(struct cbx_str line)
+{
+    struct cbx_str text = trim(line);
+    if (text.len < 2 || (text.p[0] != '?' && text.p[text.len - 1] != '?')) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.p[i];
+        if (!(c == '?' || c == '_' || c == '.' || c == '*' || c == '%' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c & 0x80))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One line that begins outside strings, brackets and continuations. Returns the offset behind it. */
+static size_t take_line(struct scan *s, size_t at)
+{
+    size_t end = line_end(s->cell, at, false);
+    size_t indent = at;
+    while (indent < end && (s->cell.p[indent] == ' ' || s->cell.p[indent] == '\t')) {
+        indent++;
+    }
+    struct cbx_str line = cbx_str_sub(s->cell, indent, end);
+    bool magic = line.len > 0 && (line.p[0] == '!' || line.p[0] == '%');
+    size_t assigned = magic ? 0 : find_assigned(line);
+    if (is_help(line)) {
+        put(s, cbx_str_sub(s->cell, at, indent));
+        put_help(s, line, indent);
+    } else if (magic || assigned > 0) {
+        end = line_end(s->cell, indent + assigned, true);
+        put(s, cbx_str_sub(s->cell, at, indent + assigned));
+        put_line(s, cbx_str_sub(s->cell, indent + assigned, end), indent + assigned, assigned > 0);
+    } else {
+        put(s, cbx_str_sub(s->cell, at, end));
+        scan_python(s, line);
+    }
+    return end;
+}
+
+/* A cell that begins with "%%name" is that magic's, whole. */
+static bool take_cell_magic(struct scan *s)
+{
+    size_t at = 0;
+    while (at < s->cell.len && (s->cell.p[at] == '\n' || s->cell.p[at] == ' ' || s->cell.p[at] == '\t')) {
+        at++;
+    }
+    if (at + 2 >= s->cell.len || s->cell.p[at] != '%' || s->cell.p[at + 1] != '%') {
+        return false;
+    }
+    size_t end = line_end(s->cell, at, false);
+    struct cbx_magic magic = { .kind = CBX_MAGIC_CELL, .start = (uint32_t)at, .end = (uint32_t)s->cell.len };
+    split_name(cbx_str_sub(s->cell, at + 2, end), &magic.name, &magic.rest);
+    magic.body = cbx_str_sub(s->cell, end + 1, s->cell.len);
+    put_newlines(s, cbx_str_sub(s->cell, 0, at));
+    size_t from = s->len;
+    put(s, CBX_STR("get_ipython().run_cell_magic("));
+    put_literal(s, magic.name);
+    put(s, CBX_STR(", "));
+    put_literal(s, magic.rest);
+    put(s, CBX_STR(", "));
+    put_literal(s, magic.body);
+    put(s, CBX_STR(")\n"));
+    add_magic(s, magic, from, s->len);
+    return true;
+}
+
+static bool has_notebook_syntax(struct cbx_str cell)
+{
+    return cell.len > 0 && (memchr(cell.p, '!', cell.len) != NULL || memchr(cell.p, '%', cell.len) != NULL || memchr(cell.p, '?', cell.len) != NULL);
+}
+
+int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cbx_notebook *out)
+{
+    struct scan s = { .cell = cell, .arena = arena };
+    *out = (struct cbx_notebook){ .text = cell };
+    if (!has_notebook_syntax(cell)) {
+        return 0;
+    }
+    if (!take_cell_magic(&s)) {
+        for (size_t at = 0; at < cell.len;) {
+            if (s.quote != 0 || s.brackets > 0 || s.continued) {
+                size_t end = line_end(cell, at, false);
+                put(&s, cbx_str_sub(cell, at, end));
+                scan_python(&s, cbx_str_sub(cell, at, end));
+                at = end;
+            } else {
+                at = take_line(&s, at);
+            }
+            if (at < cell.len) {
+                put(&s, CBX_STR("\n"));
+                at++;
+            }
+        }
+    }
+    if (s.full) {
+        return CBX_ETOOBIG;
+    }
+    if (s.count > 0) {
+        *out = (struct cbx_notebook){ .text = { .p = s.out, .len = s.len }, .magics = s.magics, .magic_count = s.count };
+    }
+    return 0;
+}
+
+bool cbx_notebook_covers(const struct cbx_magic *magics, size_t count, uint32_t start, uint32_t end)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (start >= magics[i].text_start && end <= magics[i].text_end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t cbx_notebook_place(const struct cbx_magic *magics, size_t count, uint32_t byte)
+{
+    int64_t shift = 0;
+    for (size_t i = 0; i < count && byte >= magics[i].text_start; i++) {
+        if (byte < magics[i].text_end) {
+            return magics[i].start;
+        }
+        shift = (int64_t)magics[i].end - magics[i].text_end;
+    }
+    return (uint32_t)((int64_t)byte + shift);
+}

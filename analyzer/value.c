@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ * Abstract values and the folding of constants. */
+#include "analyzer/value.h"
+
+#include <stdlib.h>
+#include <utf8proc.h>
+
+const struct cbx_values cbx_values_unknown = { .items = { { .kind = CBX_V_UNKNOWN } }, .count = 1 };
+
+const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cbx_value *value)
+{
+    struct cbx_values *set = cbx_arena_alloc(arena, sizeof(*set));
+    if (set == NULL) {
+        return &cbx_values_unknown;
+    }
+    set->items[0] = *value;
+    set->count = 1;
+    return set;
+}
+
+const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str name)
+{
+    return cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_NAME, .text = name });
+}
+
+const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text)
+{
+    return text.p == NULL ? &cbx_values_unknown
+                          : cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_TEXT, .text = text });
+}
+
+const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_str text, int64_t number)
+{
+    return cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_NUMBER, .text = text, .number = number });
+}
+
+static bool same(const struct cbx_value *a, const struct cbx_value *b)
+{
+    return a->kind == b->kind && cbx_str_equal(a->text, b->text) && a->members == b->members &&
+           a->node.id == b->node.id && a->number == b->number;
+}
+
+const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
+                                         const struct cbx_values *b)
+{
+    if (a == b || b->count == 0) {
+        return a;
+    }
+    if (a->count == 0) {
+        return b;
+    }
+    struct cbx_values *set = cbx_arena_alloc(arena, sizeof(*set));
+    if (set == NULL) {
+        return &cbx_values_unknown;
+    }
+    *set = *a;
+    for (uint32_t i = 0; i < b->count; i++) {
+        bool known = false;
+        for (uint32_t j = 0; j < set->count; j++) {
+            known |= same(&set->items[j], &b->items[i]);
+        }
+        if (!known && set->count == CBX_VALUES_MAX) {
+            set->items[CBX_VALUES_MAX - 1] = (struct cbx_value){ .kind = CBX_V_UNKNOWN };
+            return set;
+        }
+        if (!known) {
+            set->items[set->count++] = b->items[i];
+        }
+    }
+    return set;
+}
+
+bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->items[i].kind != CBX_V_TEXT) {
+            return false;
+        }
+    }
+    if (values->count > 0) {
+        *out = values->items[0].text;
+    }
+    return values->count > 0;
+}
+
+bool cbx_values_is_number(const struct cbx_values *values, int64_t *out)
+{
+    if (values->count != 1 || values->items[0].kind != CBX_V_NUMBER) {
+        return false;
+    }
+    *out = values->items[0].number;
+    return true;
+}
+
+bool cbx_values_has_unknown(const struct cbx_values *values)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->items[i].kind == CBX_V_UNKNOWN) {
+            return true;
+        }
+    }
+    return values->count == 0;
+}
+
+static const struct cbx_values *member_of(struct cbx_arena *arena, const struct cbx_value *v, struct cbx_str key)
+{
+    if (v->kind == CBX_V_MAP) {
+        for (uint32_t i = v->count; i > 0; i--) {
+            if (cbx_str_equal(v->keys[i - 1], key)) {
+                return v->members[i - 1];
+            }
+        }
+        return &cbx_values_unknown;
+    }
+    if (v->kind == CBX_V_LIST && key.len > 0 && key.len < 8) {
+        char digits[9] = "";
+        memcpy(digits, key.p, key.len);
+        long index = strtol(digits, NULL, 10);
+        index += index < 0 ? (long)v->count : 0;
+        return index >= 0 && index < (long)v->count ? v->members[index] : &cbx_values_unknown;
+    }
+    (void)arena;
+    return &cbx_values_unknown;
+}
+
+const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values, struct cbx_str key)
+{
+    static const struct cbx_values nothing;
+    const struct cbx_values *out = &nothing;
+    for (uint32_t i = 0; i < values->count; i++) {
+        out = cbx_values_join(arena, out, member_of(arena, &values->items[i], key));
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}
+
+const struct cbx_values *cbx_values_members(struct cbx_arena *arena, const struct cbx_values *values)
+{
+    static const struct cbx_values nothing;
+    const struct cbx_values *out = &nothing;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = &values->items[i];
+        bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
+        if (!container) {
+            out = cbx_values_join(arena, out, &cbx_values_unknown);
+        }
+        for (uint32_t m = 0; container && m < v->count && m < 64; m++) {
+            out = cbx_values_join(arena, out, v->members[m]);
+        }
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}
+
+/* --- text ---------------------------------------------------------------------------------------------------- */
+
+static const struct cbx_str no_text;
+
+struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b)
+{
+    if (a.len + b.len > CBX_FOLD_MAX_BYTES) {
+        return no_text;
+    }
+    char *p = cbx_arena_alloc(arena, a.len + b.len + 1);
+    if (p == NULL) {
+        return no_text;
+    }
+    memcpy(p, a.p, a.len);
+    memcpy(p + a.len, b.p, b.len);
+    return (struct cbx_str){ .p = p, .len = a.len + b.len };
+}
+
+struct cbx_str cbx_fold_reverse(struct cbx_arena *arena, struct cbx_str text)
+{
+    char *p = text.len <= CBX_FOLD_MAX_BYTES ? cbx_arena_alloc(arena, text.len + 1) : NULL;
+    for (size_t i = 0; p != NULL && i < text.len; i++) {
+        p[i] = text.p[text.len - 1 - i];
+    }
+    return (struct cbx_str){ .p = p, .len = p != NULL ? text.len : 0 };
+}
+
+static int base64_digit(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : c >= '0' && c <= '9' ? c - '0' + 52
+         : c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text)
+{
+    char *p = text.len <= CBX_FOLD_MAX_BYTES ? cbx_arena_alloc(arena, text.len + 1) : NULL;
+    size_t n = 0;
+    uint32_t bits = 0;
+    int have = 0;
+    for (size_t i = 0; p != NULL && i < text.len && text.p[i] != '='; i++) {
+        int digit = base64_digit((unsigned char)text.p[i]);
+        if (digit < 0) {
+            continue; /* as decoders do that are not strict */
+        }
+        bits = bits << 6 | (uint32_t)digit;
+        have += 6;
+        if (have >= 8) {
+            have -= 8;
+            p[n++] = (char)(bits >> have & 0xFF);
+        }
+    }
+    return (struct cbx_str){ .p = p, .len = n };
+}
+
+static int hex_digit(unsigned char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+struct cbx_str cbx_fold_hex(struct cbx_arena *arena, struct cbx_str text)
+{
+    char *p = text.len <= CBX_FOLD_MAX_BYTES ? cbx_arena_alloc(arena, text.len + 1) : NULL;
+    size_t n = 0;
+    int high = -1;
+    for (size_t i = 0; p != NULL && i < text.len; i++) {
+        int digit = hex_digit((unsigned char)text.p[i]);
+        if (digit < 0) {
+            continue;
+        }
+        if (high < 0) {
+            high = digit;
+        } else {
+            p[n++] = (char)(high << 4 | digit);
+            high = -1;
+        }
+    }
+    return (struct cbx_str){ .p = p, .len = n };
+}
+
+struct cbx_str cbx_fold_rot13(struct cbx_arena *arena, struct cbx_str text)
+{
+    struct cbx_str copy = text.len <= CBX_FOLD_MAX_BYTES ? cbx_arena_copy(arena, text) : no_text;
+    for (size_t i = 0; copy.p != NULL && i < copy.len; i++) {
+        char c = copy.p[i], base = c >= 'a' && c <= 'z' ? 'a' : c >= 'A' && c <= 'Z' ? 'A' : 0;
+        ((char *)(uintptr_t)copy.p)[i] = base ? (char)(base + (c - base + 13) % 26) : c;
+    }
+    return copy;
+}
+
+struct cbx_str cbx_fold_case(struct cbx_arena *arena, struct cbx_str text, bool upper)
+{
+    struct cbx_str copy = text.len <= CBX_FOLD_MAX_BYTES ? cbx_arena_copy(arena, text) : no_text;
+    for (size_t i = 0; copy.p != NULL && i < copy.len; i++) {
+        char c = copy.p[i];
+        ((char *)(uintptr_t)copy.p)[i] = upper && c >= 'a' && c <= 'z' ? (char)(c - 32) : !upper && c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    }
+    return copy;
+}
+
+struct cbx_str cbx_fold_replace(struct cbx_arena *arena, struct cbx_str text, struct cbx_str from, struct cbx_str to)
+{
+    if (from.len == 0) {
+        return text;
+    }
+    struct cbx_str out = CBX_STR("");
+    for (size_t at = 0; out.p != NULL;) {
+        const char *hit = at < text.len ? memmem(text.p + at, text.len - at, from.p, from.len) : NULL;
+        size_t end = hit != NULL ? (size_t)(hit - text.p) : text.len;
+        out = cbx_fold_concat(arena, out, cbx_str_sub(text, at, end));
+        if (hit == NULL || out.p == NULL) {
+            break;
+        }
+        out = cbx_fold_concat(arena, out, to);
+        at = end + from.len;
+    }
+    return out;
+}
+
+struct cbx_str cbx_fold_codepoint(struct cbx_arena *arena, int64_t code)
+{
+    utf8proc_uint8_t bytes[4];
+    if (code < 0 || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) {
+        return no_text;
+    }
+    utf8proc_ssize_t n = utf8proc_encode_char((utf8proc_int32_t)code, bytes);
+    return cbx_arena_copy(arena, (struct cbx_str){ .p = (const char *)bytes, .len = (size_t)n });
+}
+
+struct cbx_str cbx_fold_nfkc(struct cbx_arena *arena, struct cbx_str name)
+{
+    bool ascii = true;
+    for (size_t i = 0; i < name.len; i++) {
+        ascii &= (unsigned char)name.p[i] < 0x80;
+    }
+    if (ascii) {
+        return name;
+    }
+    utf8proc_uint8_t *out = NULL;
+    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)name.p, (utf8proc_ssize_t)name.len, &out,
+                                      UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE);
+    struct cbx_str folded = n > 0 ? cbx_arena_copy(arena, (struct cbx_str){ .p = (char *)out, .len = (size_t)n }) : name;
+    free(out);
+    return folded.p != NULL ? folded : name;
+}
+
+/* Up to `digits` hex digits; -1 when there is none. */
+static int64_t take_hex(struct cbx_str text, size_t *i, int digits)
+{
+    int64_t value = -1;
+    for (int d = 0; d < digits && *i < text.len; d++) {
+        int digit = hex_digit((unsigned char)text.p[*i]);
+        if (digit < 0) {
+            break;
+        }
+        value = (value < 0 ? 0 : value) * 16 + digit;
+        (*i)++;
+    }
+    return value;
+}
+
+static int64_t take_escape(struct cbx_str text, size_t *i)
+{
+    static const char from[] = "ntrabfv0\\'\"`", to[] = "\n\t\r\a\b\f\v\0\\'\"`";
+    char c = text.p[(*i)++];
+    if (c == 'x' || c == 'U' || (c == 'u' && !(*i < text.len && text.p[*i] == '{'))) {
+        return take_hex(text, i, c == 'x' ? 2 : c == 'u' ? 4 : 8);
+    }
+    if (c == 'u') {
+        (*i)++;
+        int64_t value = take_hex(text, i, 6);
+        *i += *i < text.len && text.p[*i] == '}';
+        return value;
+    }
+    if (c >= '0' && c <= '7') {
+        int64_t value = c - '0';
+        for (int d = 0; d < 2 && *i < text.len && text.p[*i] >= '0' && text.p[*i] <= '7'; d++) {
+            value = value * 8 + (text.p[(*i)++] - '0');
+        }
+        return value;
+    }
+    const char *known = memchr(from, c, sizeof(from) - 1);
+    return known != NULL ? to[known - from] : c == '\n' ? -2 : (unsigned char)c;
+}
+
+struct cbx_str cbx_fold_unescape(struct cbx_arena *arena, struct cbx_str text)
+{
+    if (text.len == 0 || memchr(text.p, '\\', text.len) == NULL) {
+        return text;
+    }
+    char *p = text.len <= CBX_FOLD_MAX_BYTES * 16 ? cbx_arena_alloc(arena, text.len + 5) : NULL;
+    size_t n = 0;
+    for (size_t i = 0; p != NULL && i < text.len;) {
+        if (text.p[i] != '\\' || i + 1 >= text.len) {
+            p[n++] = text.p[i++];
+            continue;
+        }
+        i++;
+        int64_t code = take_escape(text, &i);
+        if (code == -2) {
+            continue;
+        }
+        utf8proc_uint8_t bytes[4];
+        bool valid = code >= 0 && code <= 0x10FFFF && !(code >= 0xD800 && code <= 0xDFFF);
+        utf8proc_ssize_t len = valid ? utf8proc_encode_char((utf8proc_int32_t)code, bytes) : 0;
+        memcpy(p + n, bytes, (size_t)len);
+        n += (size_t)len;
+    }
+    return (struct cbx_str){ .p = p, .len = n };
+}

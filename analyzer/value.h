@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * Abstract values: what an expression may be, as a small set of alternatives. The one mechanism behind aliases, folding and
+ * containers, in every language. Sets live in the request's arena and never change once made. */
+#ifndef CBX_ANALYZER_VALUE_H
+#define CBX_ANALYZER_VALUE_H
+
+#include "policies/base/arena.h"
+#include "policies/base/str.h"
+
+#include <stdint.h>
+#include <tree_sitter/api.h>
+
+enum cbx_value_kind {
+    CBX_V_UNKNOWN = 0, /* could be anything */
+    CBX_V_NAME,        /* the thing of this qualified name: "os.system" */
+    CBX_V_TEXT,        /* a constant string or bytes */
+    CBX_V_NUMBER,      /* a constant integer, or another constant; text is how it is written */
+    CBX_V_LIST,        /* a sequence of known members */
+    CBX_V_MAP,         /* a mapping; keys beside members */
+    CBX_V_FUNCTION,    /* a function of this source: node, scope */
+};
+
+struct cbx_values;
+struct cbx_value {
+    enum cbx_value_kind kind;
+    struct cbx_str text;
+    int64_t number;
+    const struct cbx_values *const *members;
+    const struct cbx_str *keys;
+    uint32_t count;
+    TSNode node;
+    void *scope;
+};
+
+struct cbx_values {
+    struct cbx_value items[6];
+    uint32_t count;
+};
+
+enum { CBX_VALUES_MAX = 6, CBX_FOLD_MAX_BYTES = 65536, CBX_MEMBERS_MAX = 4096 };
+
+extern const struct cbx_values cbx_values_unknown;
+
+/* A set of one. */
+const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str name);
+const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text);
+const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_str text, int64_t number);
+const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cbx_value *value);
+
+/* Everything that either may be. Too many alternatives: those beyond the cap are dropped for "anything", never silently. */
+const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
+                                         const struct cbx_values *b);
+
+/* True when every alternative is a constant text; *out is the first. */
+bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out);
+bool cbx_values_is_number(const struct cbx_values *values, int64_t *out);
+bool cbx_values_has_unknown(const struct cbx_values *values);
+
+/* The member at `key` of a list (decimal) or map, over all alternatives. */
+const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values,
+                                           struct cbx_str key);
+
+/* Any member. */
+const struct cbx_values *cbx_values_members(struct cbx_arena *arena, const struct cbx_values *values);
+
+/* Text operations; {NULL, 0} when the result is over the cap. */
+struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b);
+struct cbx_str cbx_fold_reverse(struct cbx_arena *arena, struct cbx_str text);
+struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text);
+struct cbx_str cbx_fold_hex(struct cbx_arena *arena, struct cbx_str text);
+struct cbx_str cbx_fold_rot13(struct cbx_arena *arena, struct cbx_str text);
+struct cbx_str cbx_fold_case(struct cbx_arena *arena, struct cbx_str text, bool upper);
+struct cbx_str cbx_fold_replace(struct cbx_arena *arena, struct cbx_str text, struct cbx_str from, struct cbx_str to);
+struct cbx_str cbx_fold_codepoint(struct cbx_arena *arena, int64_t code);
+
+/* NFKC of an identifier (UAX 31; CPython and PEP 3131 do the same); ASCII is returned as it is. */
+struct cbx_str cbx_fold_nfkc(struct cbx_arena *arena, struct cbx_str name);
+
+/* Backslash escapes of a string's content taken away: \n \t \\ \' \" \xHH \uHHHH \u{H} \UHHHHHHHH \ooo and an escaped line end. */
+struct cbx_str cbx_fold_unescape(struct cbx_arena *arena, struct cbx_str text);
+
+#endif
