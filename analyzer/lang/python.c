@@ -6,24 +6,24 @@
 
 enum { ARGS_MAX = 32 };
 
-static void add(struct cbx_py *py, enum cbx_fact_kind kind, struct cbx_str name, TSNode node)
+static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str name, TSNode node)
 {
     cbx_facts_add(py->facts, kind, name, ts_node_start_byte(node), ts_node_end_byte(node));
 }
 
-static void add_special(struct cbx_py *py, enum cbx_fact_id id, struct cbx_str name, TSNode node)
+static void add_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name, TSNode node)
 {
     cbx_facts_add_special(py->facts, id, name, ts_node_start_byte(node), ts_node_end_byte(node));
 }
 
 /* --- imports ------------------------------------------------------------------------------------------------- */
 
-static struct cbx_str folded(struct cbx_py *py, TSNode node)
+static struct cbx_str folded(struct cbx_walk *py, TSNode node)
 {
-    return cbx_fold_nfkc(py->arena, cbx_py_text(py, node));
+    return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
 }
 
-static void add_import(struct cbx_py *py, struct cbx_str name, TSNode node)
+static void add_import(struct cbx_walk *py, struct cbx_str name, TSNode node)
 {
     struct cbx_str canonical = cbx_py_canonical(py, name);
     add(py, CBX_IS_IMPORT, name, node);
@@ -34,7 +34,7 @@ static void add_import(struct cbx_py *py, struct cbx_str name, TSNode node)
 
 /* "from a.b import c" is noted as a.b.c: a rule for a.b covers it, and one that leaves a.b.c out ("!importlib.metadata")
  * finds the name that it speaks of. */
-static void extract_import(struct cbx_py *py, TSNode node, bool from)
+static void extract_import(struct cbx_walk *py, TSNode node, bool from)
 {
     TSNode module = from ? cbx_py_field(node, "module_name") : node;
     struct cbx_str prefix = from ? folded(py, module) : (struct cbx_str){ 0 };
@@ -64,7 +64,7 @@ static void extract_import(struct cbx_py *py, TSNode node, bool from)
 
 /* --- calls --------------------------------------------------------------------------------------------------- */
 
-static void read_argument(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope, struct cbx_arg *arg)
+static void read_argument(struct cbx_walk *py, TSNode node, struct cbx_scope *scope, struct cbx_arg *arg)
 {
     const struct cbx_values *values = cbx_py_eval(py, node, scope);
     if (values->count == 1 && (values->items[0].kind == CBX_V_TEXT || values->items[0].kind == CBX_V_NUMBER || values->items[0].kind == CBX_V_NAME)) {
@@ -74,7 +74,7 @@ static void read_argument(struct cbx_py *py, TSNode node, struct cbx_py_scope *s
     }
 }
 
-static const struct cbx_arg *read_arguments(struct cbx_py *py, TSNode call, struct cbx_py_scope *scope, uint32_t *count, bool *spread)
+static const struct cbx_arg *read_arguments(struct cbx_walk *py, TSNode call, struct cbx_scope *scope, uint32_t *count, bool *spread)
 {
     TSNode list = cbx_py_field(call, "arguments");
     struct cbx_arg *args = cbx_arena_array(py->arena, ARGS_MAX, sizeof(*args));
@@ -94,7 +94,7 @@ static const struct cbx_arg *read_arguments(struct cbx_py *py, TSNode call, stru
         if (kind == PY_list_splat || kind == PY_dictionary_splat) {
             *spread = true;
         } else if (kind == PY_keyword_argument) {
-            args[n].keyword = cbx_py_text(py, cbx_py_field(child, "name"));
+            args[n].keyword = cbx_walk_text(py, cbx_py_field(child, "name"));
             args[n].position = UINT32_MAX;
             read_argument(py, cbx_py_field(child, "value"), scope, &args[n++]);
         } else {
@@ -107,7 +107,7 @@ static const struct cbx_arg *read_arguments(struct cbx_py *py, TSNode call, stru
     return args;
 }
 
-static void check_name_of_attribute(struct cbx_py *py, struct cbx_str name, TSNode node)
+static void check_name_of_attribute(struct cbx_walk *py, struct cbx_str name, TSNode node)
 {
     add(py, CBX_IS_ATTRIBUTE, name, node);
     if (cbx_py_is_dunder(name)) {
@@ -128,7 +128,7 @@ static bool is_module_like(const struct cbx_values *values)
     return false;
 }
 
-static void extract_getattr(struct cbx_py *py, TSNode call, struct cbx_py_scope *scope)
+static void extract_getattr(struct cbx_walk *py, TSNode call, struct cbx_scope *scope)
 {
     TSNode object = cbx_py_argument(py, call, 0, NULL), name = cbx_py_argument(py, call, 1, NULL);
     struct cbx_str text;
@@ -139,11 +139,11 @@ static void extract_getattr(struct cbx_py *py, TSNode call, struct cbx_py_scope 
         check_name_of_attribute(py, text, call);
     } else {
         bool module = is_module_like(cbx_py_eval(py, object, scope));
-        add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER, cbx_py_text(py, cbx_py_field(call, "function")), call);
+        add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER, cbx_walk_text(py, cbx_py_field(call, "function")), call);
     }
 }
 
-static void extract_import_call(struct cbx_py *py, struct cbx_str callee, TSNode call, struct cbx_py_scope *scope)
+static void extract_import_call(struct cbx_walk *py, struct cbx_str callee, TSNode call, struct cbx_scope *scope)
 {
     TSNode name = cbx_py_argument(py, call, 0, "name");
     const struct cbx_values *values = ts_node_is_null(name) ? &cbx_values_unknown : cbx_py_eval(py, name, scope);
@@ -158,7 +158,7 @@ static void extract_import_call(struct cbx_py *py, struct cbx_str callee, TSNode
     }
 }
 
-static void extract_code(struct cbx_py *py, struct cbx_str callee, const char *language, TSNode call, struct cbx_py_scope *scope)
+static void extract_code(struct cbx_walk *py, struct cbx_str callee, const char *language, TSNode call, struct cbx_scope *scope)
 {
     TSNode code = cbx_py_argument(py, call, 0, NULL);
     struct cbx_str text;
@@ -179,7 +179,7 @@ static void extract_code(struct cbx_py *py, struct cbx_str callee, const char *l
     }
 }
 
-static void extract_named_call(struct cbx_py *py, struct cbx_str name, TSNode call, struct cbx_py_scope *scope,
+static void extract_named_call(struct cbx_walk *py, struct cbx_str name, TSNode call, struct cbx_scope *scope,
                                const struct cbx_arg *args, uint32_t count, bool spread)
 {
     struct cbx_fact *fact = cbx_facts_add(py->facts, CBX_IS_CALL, name, ts_node_start_byte(call), ts_node_end_byte(call));
@@ -200,7 +200,7 @@ static void extract_named_call(struct cbx_py *py, struct cbx_str name, TSNode ca
     }
 }
 
-static void extract_call(struct cbx_py *py, TSNode call, struct cbx_py_scope *scope)
+static void extract_call(struct cbx_walk *py, TSNode call, struct cbx_scope *scope)
 {
     TSNode callee = cbx_py_field(call, "function");
     const struct cbx_values *targets = cbx_py_eval(py, callee, scope);
@@ -222,12 +222,12 @@ static void extract_call(struct cbx_py *py, TSNode call, struct cbx_py_scope *sc
         kind = cbx_py_kind(callee);
     }
     if (kind != PY_identifier && kind != PY_attribute && cbx_values_has_unknown(targets)) {
-        add_special(py, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_py_text(py, callee), 0, 80), call);
+        add_special(py, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_walk_text(py, callee), 0, 80), call);
     }
 }
 
 /* A decorator is a call with what is below it. */
-static void extract_decorator(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static void extract_decorator(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     const struct cbx_values *targets = cbx_py_eval(py, ts_node_named_child(node, 0), scope);
     for (uint32_t i = 0; i < targets->count; i++) {
@@ -238,7 +238,7 @@ static void extract_decorator(struct cbx_py *py, TSNode node, struct cbx_py_scop
 }
 
 /* A name that an expression came out to: what rules call a reference. */
-static void add_references(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static void add_references(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_py_eval(py, node, scope);
     for (uint32_t i = 0; i < values->count; i++) {
@@ -251,7 +251,7 @@ static void add_references(struct cbx_py *py, TSNode node, struct cbx_py_scope *
 /* --- strings ------------------------------------------------------------------------------------------------- */
 
 /* "{0.__class__.__globals__}": an attribute walk inside what str.format is given. */
-static void check_format(struct cbx_py *py, struct cbx_str text, TSNode node)
+static void check_format(struct cbx_walk *py, struct cbx_str text, TSNode node)
 {
     const char *open = text.len > 0 ? memchr(text.p, '{', text.len) : NULL;
     for (size_t at = open != NULL ? (size_t)(open - text.p) : text.len; at < text.len; at++) {
@@ -271,7 +271,7 @@ static void check_format(struct cbx_py *py, struct cbx_str text, TSNode node)
     }
 }
 
-static void extract_text(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static void extract_text(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     struct cbx_str text;
     if (cbx_values_is_text(cbx_py_eval(py, node, scope), &text)) {
@@ -283,13 +283,13 @@ static void extract_text(struct cbx_py *py, TSNode node, struct cbx_py_scope *sc
 /* --- the walk ------------------------------------------------------------------------------------------------ */
 
 /* True for nodes that belong to a notebook line that the gateway rewrote: the facts of those come from the line itself. */
-static bool is_rewritten(const struct cbx_py *py, TSNode node)
+static bool is_rewritten(const struct cbx_walk *py, TSNode node)
 {
     return cbx_notebook_covers(py->parsed->magics, py->parsed->magic_count, ts_node_start_byte(node), ts_node_end_byte(node));
 }
 
 struct step {
-    struct cbx_py_scope *scope;
+    struct cbx_scope *scope;
     enum cbx_py_kind kind;
 };
 
@@ -305,7 +305,7 @@ static bool is_plain_name(enum cbx_py_kind parent, const char *field)
 }
 
 /* Returns false when the children are not to be visited. */
-static bool extract_node(struct cbx_py *py, TSNode node, enum cbx_py_kind kind, enum cbx_py_kind parent, const char *field, struct cbx_py_scope *scope)
+static bool extract_node(struct cbx_walk *py, TSNode node, enum cbx_py_kind kind, enum cbx_py_kind parent, const char *field, struct cbx_scope *scope)
 {
     switch (kind) {
     case PY_import_statement:
@@ -357,7 +357,7 @@ static bool extract_node(struct cbx_py *py, TSNode node, enum cbx_py_kind kind, 
     }
 }
 
-static void extract_all(struct cbx_py *py, TSNode root)
+static void extract_all(struct cbx_walk *py, TSNode root)
 {
     struct step *stack = cbx_arena_array(py->arena, CBX_TREE_DEPTH_MAX + 2, sizeof(*stack));
     if (stack == NULL) {
@@ -369,11 +369,11 @@ static void extract_all(struct cbx_py *py, TSNode root)
     for (;;) {
         TSNode node = ts_tree_cursor_current_node(&cursor);
         enum cbx_py_kind kind = cbx_py_kind(node), parent = depth > 0 ? stack[depth - 1].kind : PY_OTHER;
-        struct cbx_py_scope *scope = depth > 0 ? stack[depth - 1].scope : py->module;
+        struct cbx_scope *scope = depth > 0 ? stack[depth - 1].scope : py->module;
         const char *field = kind == PY_identifier ? ts_tree_cursor_current_field_name(&cursor) : NULL;
         bool down = !is_rewritten(py, node) && (kind == PY_OTHER || extract_node(py, node, kind, parent, field, scope));
         /* Defaults and decorators belong to the scope outside, but a name there is as bad as one inside: one scope will do. */
-        stack[depth] = (struct step){ .scope = cbx_py_scope_of(py, node, scope), .kind = kind };
+        stack[depth] = (struct step){ .scope = cbx_scope_of(py, node, scope), .kind = kind };
         if (down && depth >= CBX_TREE_DEPTH_MAX && ts_node_child_count(node) > 0) {
             add_special(py, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), node);
         } else if (down && ts_tree_cursor_goto_first_child(&cursor)) {
@@ -392,7 +392,7 @@ static void extract_all(struct cbx_py *py, TSNode root)
 
 void cbx_extract_python(struct cbx_parsed *parsed)
 {
-    struct cbx_py *py = cbx_arena_alloc(parsed->arena, sizeof(*py));
+    struct cbx_walk *py = cbx_arena_alloc(parsed->arena, sizeof(*py));
     if (py == NULL) {
         return;
     }

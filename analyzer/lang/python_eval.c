@@ -10,7 +10,7 @@ static const struct cbx_values nothing;
 
 /* --- names --------------------------------------------------------------------------------------------------- */
 
-struct cbx_str cbx_py_canonical(struct cbx_py *py, struct cbx_str name)
+struct cbx_str cbx_py_canonical(struct cbx_walk *py, struct cbx_str name)
 {
     static const struct {
         struct cbx_str from, to;
@@ -138,7 +138,7 @@ static bool is_bare(const struct cbx_value *value)
     return value->number == 1;
 }
 
-struct cbx_str cbx_py_qualify(struct cbx_py *py, const struct cbx_value *object, struct cbx_str attribute)
+struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *object, struct cbx_str attribute)
 {
     const char *other = hop(attribute);
     bool package = cbx_str_is(object->text, "concurrent") || cbx_str_is(object->text, "asyncio") || cbx_str_is(object->text, "distutils");
@@ -152,28 +152,28 @@ struct cbx_str cbx_py_qualify(struct cbx_py *py, const struct cbx_value *object,
     return cbx_py_canonical(py, cbx_fold_concat(py->arena, joined, attribute));
 }
 
-static const struct cbx_values *bare_name(struct cbx_py *py, struct cbx_str name)
+static const struct cbx_values *bare_name(struct cbx_walk *py, struct cbx_str name)
 {
     struct cbx_value value = { .kind = CBX_V_NAME, .text = name, .number = 1 };
     return cbx_values_one(py->arena, &value);
 }
 
-static const struct cbx_values *eval_binding(struct cbx_py *py, const struct cbx_py_binding *b)
+static const struct cbx_values *eval_binding(struct cbx_walk *py, const struct cbx_binding *b)
 {
     char index[16];
     struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = b->node };
     switch (b->kind) {
-    case PY_BIND_NAME:
+    case CBX_BIND_NAME:
         return cbx_values_name(py->arena, b->qualified);
-    case PY_BIND_EXPR:
+    case CBX_BIND_EXPR:
         return cbx_py_eval(py, b->node, b->where);
-    case PY_BIND_ITEM:
+    case CBX_BIND_ITEM:
         snprintf(index, sizeof(index), "%u", b->index);
         return cbx_values_member(py->arena, cbx_py_eval(py, b->node, b->where), cbx_arena_copy(py->arena, cbx_str_of(index)));
-    case PY_BIND_MEMBER:
+    case CBX_BIND_MEMBER:
         return cbx_values_members(py->arena, cbx_py_eval(py, b->node, b->where));
-    case PY_BIND_FUNCTION:
-        function.scope = cbx_py_scope_of(py, b->node, NULL);
+    case CBX_BIND_FUNCTION:
+        function.scope = cbx_scope_of(py, b->node, NULL);
         return cbx_values_one(py->arena, &function);
     default:
         return &cbx_values_unknown;
@@ -181,13 +181,13 @@ static const struct cbx_values *eval_binding(struct cbx_py *py, const struct cbx
 }
 
 /* Everything that a name may be in one scope; NULL when the scope does not bind it. */
-static const struct cbx_values *lookup(struct cbx_py *py, struct cbx_py_scope *scope, struct cbx_str name)
+static const struct cbx_values *lookup(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_str name)
 {
-    struct cbx_py_binding *chain = *cbx_py_slot(py, &py->bindings, scope, cbx_py_hash(name));
+    struct cbx_binding *chain = *cbx_table_slot(py, &py->bindings, scope, cbx_name_hash(name));
     if (chain == NULL) {
         return NULL;
     }
-    if (chain->kind == PY_BIND_GLOBAL && scope != py->module) {
+    if (chain->kind == CBX_BIND_GLOBAL && scope != py->module) {
         const struct cbx_values *outer = lookup(py, py->module, name);
         return outer != NULL ? outer : bare_name(py, name);
     }
@@ -197,7 +197,7 @@ static const struct cbx_values *lookup(struct cbx_py *py, struct cbx_py_scope *s
     chain->busy = true;
     const struct cbx_values *out = &nothing;
     int count = 0;
-    for (const struct cbx_py_binding *b = chain; b != NULL; b = b->next) {
+    for (const struct cbx_binding *b = chain; b != NULL; b = b->next) {
         if (!cbx_str_equal(b->name, name)) {
             continue;
         }
@@ -211,12 +211,12 @@ static const struct cbx_values *lookup(struct cbx_py *py, struct cbx_py_scope *s
     return chain->memo;
 }
 
-static const struct cbx_values *eval_identifier(struct cbx_py *py, struct cbx_str raw, struct cbx_py_scope *scope)
+static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_str raw, struct cbx_scope *scope)
 {
     struct cbx_str name = cbx_fold_nfkc(py->arena, raw);
     bool first = true;
-    for (struct cbx_py_scope *s = scope; s != NULL; s = s->parent, first = false) {
-        if (s->kind == PY_CLASS && !first) {
+    for (struct cbx_scope *s = scope; s != NULL; s = s->parent, first = false) {
+        if (s->kind == CBX_SCOPE_CLASS && !first) {
             continue;
         }
         const struct cbx_values *found = lookup(py, s, name);
@@ -235,7 +235,7 @@ static const struct cbx_values *eval_identifier(struct cbx_py *py, struct cbx_st
 
 /* --- attributes and subscripts ------------------------------------------------------------------------------- */
 
-static const struct cbx_values *read_attribute(struct cbx_py *py, const struct cbx_values *object, struct cbx_str attribute)
+static const struct cbx_values *read_attribute(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str attribute)
 {
     const struct cbx_values *out = &nothing;
     bool opaque = false;
@@ -254,7 +254,7 @@ static const struct cbx_values *read_attribute(struct cbx_py *py, const struct c
     return out;
 }
 
-static const struct cbx_values *read_namespace(struct cbx_py *py, const struct cbx_value *space, struct cbx_str key, struct cbx_py_scope *scope)
+static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct cbx_value *space, struct cbx_str key, struct cbx_scope *scope)
 {
     if (cbx_str_is(space->text, "sys.modules")) {
         return cbx_values_name(py->arena, cbx_py_canonical(py, key));
@@ -273,7 +273,7 @@ static const struct cbx_values *read_namespace(struct cbx_py *py, const struct c
     return &cbx_values_unknown;
 }
 
-static bool slice_bounds(struct cbx_py *py, TSNode slice, struct cbx_py_scope *scope, int64_t len, int64_t *from, int64_t *to, int64_t *step)
+static bool slice_bounds(struct cbx_walk *py, TSNode slice, struct cbx_scope *scope, int64_t len, int64_t *from, int64_t *to, int64_t *step)
 {
     *step = 1;
     int64_t part[3] = { INT64_MIN, INT64_MIN, 1 };
@@ -298,7 +298,7 @@ static bool slice_bounds(struct cbx_py *py, TSNode slice, struct cbx_py_scope *s
     return true;
 }
 
-static const struct cbx_values *slice_text(struct cbx_py *py, struct cbx_str text, TSNode slice, struct cbx_py_scope *scope)
+static const struct cbx_values *slice_text(struct cbx_walk *py, struct cbx_str text, TSNode slice, struct cbx_scope *scope)
 {
     int64_t from, to, step;
     if (text.len > CBX_FOLD_MAX_BYTES || !slice_bounds(py, slice, scope, (int64_t)text.len, &from, &to, &step)) {
@@ -312,13 +312,13 @@ static const struct cbx_values *slice_text(struct cbx_py *py, struct cbx_str tex
     return cbx_values_text(py->arena, (struct cbx_str){ .p = p, .len = n });
 }
 
-static const struct cbx_values *index_text(struct cbx_py *py, struct cbx_str text, int64_t index)
+static const struct cbx_values *index_text(struct cbx_walk *py, struct cbx_str text, int64_t index)
 {
     index += index < 0 ? (int64_t)text.len : 0;
     return index >= 0 && index < (int64_t)text.len ? cbx_values_text(py->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1)) : &cbx_values_unknown;
 }
 
-static const struct cbx_values *eval_subscript(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static const struct cbx_values *eval_subscript(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     const struct cbx_values *object = cbx_py_eval(py, cbx_py_field(node, "value"), scope);
     TSNode key = cbx_py_field(node, "subscript");
@@ -351,13 +351,13 @@ static const struct cbx_values *eval_subscript(struct cbx_py *py, TSNode node, s
 
 /* --- constants ----------------------------------------------------------------------------------------------- */
 
-static const struct cbx_values *eval_string(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static const struct cbx_values *eval_string(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     struct cbx_str out = CBX_STR("");
     bool raw = false;
     for (uint32_t i = 0, n = ts_node_child_count(node); i < n; i++) {
         TSNode child = ts_node_child(node, i);
-        struct cbx_str part = cbx_py_text(py, child);
+        struct cbx_str part = cbx_walk_text(py, child);
         switch (cbx_py_kind(child)) {
         case PY_string_start:
             raw = memchr(part.p, 'r', part.len) != NULL || memchr(part.p, 'R', part.len) != NULL;
@@ -381,7 +381,7 @@ static const struct cbx_values *eval_string(struct cbx_py *py, TSNode node, stru
     return cbx_values_text(py->arena, out);
 }
 
-static const struct cbx_values *concat_children(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static const struct cbx_values *concat_children(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     struct cbx_str out = CBX_STR(""), part;
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -399,10 +399,10 @@ static const struct cbx_values *concat_children(struct cbx_py *py, TSNode node, 
     return result != NULL ? result : cbx_values_text(py->arena, out);
 }
 
-static const struct cbx_values *eval_number(struct cbx_py *py, TSNode node)
+static const struct cbx_values *eval_number(struct cbx_walk *py, TSNode node)
 {
     char digits[64];
-    struct cbx_str text = cbx_py_text(py, node);
+    struct cbx_str text = cbx_walk_text(py, node);
     size_t n = 0;
     for (size_t i = 0; i < text.len && n + 1 < sizeof(digits); i++) {
         if (text.p[i] != '_') {
@@ -415,7 +415,7 @@ static const struct cbx_values *eval_number(struct cbx_py *py, TSNode node)
 }
 
 /* '%s%s' % ('a', 'b') with %s alone. */
-static const struct cbx_values *format_percent(struct cbx_py *py, struct cbx_str format, const struct cbx_values *right)
+static const struct cbx_values *format_percent(struct cbx_walk *py, struct cbx_str format, const struct cbx_values *right)
 {
     struct cbx_str out = CBX_STR(""), part;
     uint32_t used = 0;
@@ -438,7 +438,7 @@ static const struct cbx_values *format_percent(struct cbx_py *py, struct cbx_str
     return cbx_values_text(py->arena, out);
 }
 
-static const struct cbx_values *repeat_text(struct cbx_py *py, struct cbx_str text, int64_t times)
+static const struct cbx_values *repeat_text(struct cbx_walk *py, struct cbx_str text, int64_t times)
 {
     struct cbx_str out = CBX_STR("");
     for (int64_t i = 0; i < times && i < 4096 && out.p != NULL; i++) {
@@ -447,7 +447,7 @@ static const struct cbx_values *repeat_text(struct cbx_py *py, struct cbx_str te
     return times < 4096 ? cbx_values_text(py->arena, out) : &cbx_values_unknown;
 }
 
-static const struct cbx_values *eval_arithmetic(struct cbx_py *py, char op, int64_t a, int64_t b)
+static const struct cbx_values *eval_arithmetic(struct cbx_walk *py, char op, int64_t a, int64_t b)
 {
     int64_t out = 0;
     bool bad = op == '+'   ? __builtin_add_overflow(a, b, &out)
@@ -460,9 +460,9 @@ static const struct cbx_values *eval_arithmetic(struct cbx_py *py, char op, int6
     return bad ? &cbx_values_unknown : cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%lld", (long long)out), out);
 }
 
-static const struct cbx_values *eval_binary(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static const struct cbx_values *eval_binary(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
-    struct cbx_str op = cbx_py_text(py, cbx_py_field(node, "operator"));
+    struct cbx_str op = cbx_walk_text(py, cbx_py_field(node, "operator"));
     const struct cbx_values *left = cbx_py_eval(py, cbx_py_field(node, "left"), scope);
     const struct cbx_values *right = cbx_py_eval(py, cbx_py_field(node, "right"), scope);
     struct cbx_str a, b;
@@ -486,7 +486,7 @@ static const struct cbx_values *eval_binary(struct cbx_py *py, TSNode node, stru
     return &cbx_values_unknown;
 }
 
-static const struct cbx_values *eval_container(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope, bool map)
+static const struct cbx_values *eval_container(struct cbx_walk *py, TSNode node, struct cbx_scope *scope, bool map)
 {
     uint32_t capacity = ts_node_named_child_count(node);
     if (capacity > CBX_MEMBERS_MAX) {
@@ -523,7 +523,7 @@ static const struct cbx_values *eval_container(struct cbx_py *py, TSNode node, s
 
 /* --- calls --------------------------------------------------------------------------------------------------- */
 
-TSNode cbx_py_argument(struct cbx_py *py, TSNode call, uint32_t position, const char *keyword)
+TSNode cbx_py_argument(struct cbx_walk *py, TSNode call, uint32_t position, const char *keyword)
 {
     TSNode list = cbx_py_field(call, "arguments"), none = { 0 };
     uint32_t at = 0;
@@ -533,7 +533,7 @@ TSNode cbx_py_argument(struct cbx_py *py, TSNode call, uint32_t position, const 
     for (uint32_t i = 0, n = ts_node_is_null(list) ? 0 : ts_node_named_child_count(list); i < n && i < 64; i++) {
         TSNode child = ts_node_named_child(list, i);
         if (cbx_py_kind(child) == PY_keyword_argument) {
-            if (keyword != NULL && cbx_str_is(cbx_py_text(py, cbx_py_field(child, "name")), keyword)) {
+            if (keyword != NULL && cbx_str_is(cbx_walk_text(py, cbx_py_field(child, "name")), keyword)) {
                 return cbx_py_field(child, "value");
             }
         } else if (cbx_py_kind(child) != PY_comment && at++ == position) {
@@ -543,13 +543,13 @@ TSNode cbx_py_argument(struct cbx_py *py, TSNode call, uint32_t position, const 
     return none;
 }
 
-static const struct cbx_values *eval_argument(struct cbx_py *py, TSNode call, uint32_t position, const char *keyword, struct cbx_py_scope *scope)
+static const struct cbx_values *eval_argument(struct cbx_walk *py, TSNode call, uint32_t position, const char *keyword, struct cbx_scope *scope)
 {
     TSNode node = cbx_py_argument(py, call, position, keyword);
     return ts_node_is_null(node) ? &cbx_values_unknown : cbx_py_eval(py, node, scope);
 }
 
-static struct cbx_str join_members(struct cbx_py *py, struct cbx_str separator, const struct cbx_values *list)
+static struct cbx_str join_members(struct cbx_walk *py, struct cbx_str separator, const struct cbx_values *list)
 {
     struct cbx_str out = CBX_STR(""), part;
     if (cbx_values_is_text(list, &part) && separator.len == 0) {
@@ -569,7 +569,7 @@ static struct cbx_str join_members(struct cbx_py *py, struct cbx_str separator, 
 }
 
 /* "{}{}".format('a', 'b'), "{0}{1}", "{x}". */
-static const struct cbx_values *format_braces(struct cbx_py *py, struct cbx_str format, TSNode call, struct cbx_py_scope *scope)
+static const struct cbx_values *format_braces(struct cbx_walk *py, struct cbx_str format, TSNode call, struct cbx_scope *scope)
 {
     struct cbx_str out = CBX_STR(""), part;
     uint32_t automatic = 0;
@@ -608,7 +608,7 @@ static struct cbx_str trim(struct cbx_str text)
     return text;
 }
 
-static const struct cbx_values *call_text_method(struct cbx_py *py, struct cbx_str text, struct cbx_str method, TSNode call, struct cbx_py_scope *scope)
+static const struct cbx_values *call_text_method(struct cbx_walk *py, struct cbx_str text, struct cbx_str method, TSNode call, struct cbx_scope *scope)
 {
     struct cbx_str a, b;
     if (cbx_str_is(method, "join")) {
@@ -637,7 +637,7 @@ static const struct cbx_values *call_text_method(struct cbx_py *py, struct cbx_s
 }
 
 /* bytes([111, 115]) and the like. */
-static const struct cbx_values *from_numbers(struct cbx_py *py, const struct cbx_values *values)
+static const struct cbx_values *from_numbers(struct cbx_walk *py, const struct cbx_values *values)
 {
     if (values->count != 1 || values->items[0].kind != CBX_V_LIST) {
         return values;
@@ -653,7 +653,7 @@ static const struct cbx_values *from_numbers(struct cbx_py *py, const struct cbx
     return values->items[0].count > 0 && out.p != NULL ? cbx_values_text(py->arena, out) : values;
 }
 
-static const struct cbx_values *map_values(struct cbx_py *py, const struct cbx_values *function, const struct cbx_values *list)
+static const struct cbx_values *map_values(struct cbx_walk *py, const struct cbx_values *function, const struct cbx_values *list)
 {
     bool is_chr = function->count == 1 && function->items[0].kind == CBX_V_NAME && cbx_str_is(function->items[0].text, "chr");
     if (!is_chr || list->count != 1 || list->items[0].kind != CBX_V_LIST) {
@@ -669,7 +669,7 @@ static const struct cbx_values *map_values(struct cbx_py *py, const struct cbx_v
     return members != NULL ? cbx_values_one(py->arena, &out) : &cbx_values_unknown;
 }
 
-static const struct cbx_values *reverse(struct cbx_py *py, const struct cbx_values *values)
+static const struct cbx_values *reverse(struct cbx_walk *py, const struct cbx_values *values)
 {
     struct cbx_str text;
     if (cbx_values_is_text(values, &text)) {
@@ -678,7 +678,7 @@ static const struct cbx_values *reverse(struct cbx_py *py, const struct cbx_valu
     return values;
 }
 
-static const struct cbx_values *codec(struct cbx_py *py, struct cbx_str text, struct cbx_str name)
+static const struct cbx_values *codec(struct cbx_walk *py, struct cbx_str text, struct cbx_str name)
 {
     if (cbx_str_starts(name, CBX_STR("rot"))) {
         return cbx_values_text(py->arena, cbx_fold_rot13(py->arena, text));
@@ -689,7 +689,7 @@ static const struct cbx_values *codec(struct cbx_py *py, struct cbx_str text, st
     return cbx_str_starts(name, CBX_STR("base64")) ? cbx_values_text(py->arena, cbx_fold_base64(py->arena, text)) : &cbx_values_unknown;
 }
 
-static const struct cbx_values *call_name(struct cbx_py *py, struct cbx_str name, TSNode call, struct cbx_py_scope *scope)
+static const struct cbx_values *call_name(struct cbx_walk *py, struct cbx_str name, TSNode call, struct cbx_scope *scope)
 {
     enum cbx_py_call meaning = cbx_py_call_meaning(name);
     if (meaning == PY_CALL_NONE || meaning == PY_CALL_SETATTR || meaning == PY_CALL_IMPORT_NAME) {
@@ -739,22 +739,22 @@ static const struct cbx_values *call_name(struct cbx_py *py, struct cbx_str name
     }
 }
 
-static const struct cbx_values *call_function(struct cbx_py *py, const struct cbx_value *function)
+static const struct cbx_values *call_function(struct cbx_walk *py, const struct cbx_value *function)
 {
-    const struct cbx_py_scope *scope = function->scope;
+    const struct cbx_scope *scope = function->scope;
     const struct cbx_values *out = &nothing;
-    for (const struct cbx_py_return *r = scope != NULL ? scope->returns : NULL; r != NULL; r = r->next) {
+    for (const struct cbx_return *r = scope != NULL ? scope->returns : NULL; r != NULL; r = r->next) {
         out = cbx_values_join(py->arena, out, cbx_py_eval(py, r->node, function->scope));
     }
     return out->count > 0 ? out : &cbx_values_unknown;
 }
 
-static const struct cbx_values *eval_call(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static const struct cbx_values *eval_call(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     TSNode callee = cbx_py_field(node, "function");
     struct cbx_str text;
     if (cbx_py_kind(callee) == PY_attribute && cbx_values_is_text(cbx_py_eval(py, cbx_py_field(callee, "object"), scope), &text)) {
-        return call_text_method(py, text, cbx_py_text(py, cbx_py_field(callee, "attribute")), node, scope);
+        return call_text_method(py, text, cbx_walk_text(py, cbx_py_field(callee, "attribute")), node, scope);
     }
     const struct cbx_values *targets = cbx_py_eval(py, callee, scope), *out = &nothing;
     for (uint32_t i = 0; i < targets->count; i++) {
@@ -768,24 +768,18 @@ static const struct cbx_values *eval_call(struct cbx_py *py, TSNode node, struct
 
 /* --- expressions --------------------------------------------------------------------------------------------- */
 
-struct cbx_py_scope *cbx_py_scope_of(struct cbx_py *py, TSNode node, struct cbx_py_scope *otherwise)
+static const struct cbx_values *eval_comprehension(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
-    struct cbx_py_scope *scope = *cbx_py_slot(py, &py->scopes, node.id, 0);
-    return scope != NULL ? scope : otherwise;
-}
-
-static const struct cbx_values *eval_comprehension(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
-{
-    struct cbx_py_scope *inner = cbx_py_scope_of(py, node, scope);
+    struct cbx_scope *inner = cbx_scope_of(py, node, scope);
     TSNode body = cbx_py_field(node, "body"), clause = ts_node_named_child(node, 1);
     const struct cbx_values *source = cbx_py_kind(clause) == PY_for_in_clause ? cbx_py_eval(py, cbx_py_field(clause, "right"), inner) : &cbx_values_unknown;
     /* [chr(c) for c in [111, 115]] member by member, when the body is chr(x) or x. */
-    struct cbx_str callee = cbx_py_kind(body) == PY_call ? cbx_py_text(py, cbx_py_field(body, "function")) : (struct cbx_str){ 0 };
+    struct cbx_str callee = cbx_py_kind(body) == PY_call ? cbx_walk_text(py, cbx_py_field(body, "function")) : (struct cbx_str){ 0 };
     if (cbx_str_is(callee, "chr") && cbx_py_kind(cbx_py_argument(py, body, 0, NULL)) == PY_identifier) {
         return map_values(py, cbx_values_name(py->arena, CBX_STR("chr")), source);
     }
     if (cbx_py_kind(body) == PY_identifier && source->count == 1 && source->items[0].kind == CBX_V_LIST && ts_node_named_child_count(node) == 2 &&
-        cbx_str_equal(cbx_py_text(py, body), cbx_py_text(py, cbx_py_field(clause, "left")))) {
+        cbx_str_equal(cbx_walk_text(py, body), cbx_walk_text(py, cbx_py_field(clause, "left")))) {
         return source;
     }
     const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
@@ -796,32 +790,32 @@ static const struct cbx_values *eval_comprehension(struct cbx_py *py, TSNode nod
     return cbx_values_one(py->arena, &(struct cbx_value){ .kind = CBX_V_LIST, .members = members, .count = 1 });
 }
 
-static const struct cbx_values *eval_either(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static const struct cbx_values *eval_either(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     uint32_t n = ts_node_named_child_count(node);
     const struct cbx_values *first = cbx_py_eval(py, ts_node_named_child(node, 0), scope);
     return n < 2 ? first : cbx_values_join(py->arena, first, cbx_py_eval(py, ts_node_named_child(node, n - 1), scope));
 }
 
-static const struct cbx_values *eval_unary(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static const struct cbx_values *eval_unary(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     int64_t number;
     if (!cbx_values_is_number(cbx_py_eval(py, cbx_py_field(node, "argument"), scope), &number) || number == INT64_MIN ||
-        !cbx_str_is(cbx_py_text(py, cbx_py_field(node, "operator")), "-")) {
+        !cbx_str_is(cbx_walk_text(py, cbx_py_field(node, "operator")), "-")) {
         return &cbx_values_unknown;
     }
-    return cbx_values_number(py->arena, cbx_py_text(py, node), -number);
+    return cbx_values_number(py->arena, cbx_walk_text(py, node), -number);
 }
 
-static const struct cbx_values *eval_kind(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+static const struct cbx_values *eval_kind(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = node };
     struct cbx_str text;
     switch (cbx_py_kind(node)) {
     case PY_identifier:
-        return eval_identifier(py, cbx_py_text(py, node), scope);
+        return eval_identifier(py, cbx_walk_text(py, node), scope);
     case PY_attribute:
-        text = cbx_fold_nfkc(py->arena, cbx_py_text(py, cbx_py_field(node, "attribute")));
+        text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_py_field(node, "attribute")));
         return read_attribute(py, cbx_py_eval(py, cbx_py_field(node, "object"), scope), text);
     case PY_subscript:
         return eval_subscript(py, node, scope);
@@ -832,7 +826,7 @@ static const struct cbx_values *eval_kind(struct cbx_py *py, TSNode node, struct
     case PY_integer:
         return eval_number(py, node);
     case PY_float: case PY_true: case PY_false: case PY_none:
-        return cbx_values_number(py->arena, cbx_py_text(py, node), cbx_py_kind(node) == PY_true);
+        return cbx_values_number(py->arena, cbx_walk_text(py, node), cbx_py_kind(node) == PY_true);
     case PY_binary_operator:
         return eval_binary(py, node, scope);
     case PY_unary_operator:
@@ -852,7 +846,7 @@ static const struct cbx_values *eval_kind(struct cbx_py *py, TSNode node, struct
     case PY_conditional_expression: case PY_boolean_operator:
         return eval_either(py, node, scope);
     case PY_lambda: case PY_function_definition:
-        function.scope = cbx_py_scope_of(py, node, NULL);
+        function.scope = cbx_scope_of(py, node, NULL);
         return cbx_values_one(py->arena, &function);
     case PY_list_comprehension: case PY_set_comprehension: case PY_generator_expression:
         return eval_comprehension(py, node, scope);
@@ -861,21 +855,21 @@ static const struct cbx_values *eval_kind(struct cbx_py *py, TSNode node, struct
     }
 }
 
-const struct cbx_values *cbx_py_eval(struct cbx_py *py, TSNode node, struct cbx_py_scope *scope)
+const struct cbx_values *cbx_py_eval(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     if (ts_node_is_null(node) || py->depth >= EVAL_DEPTH_MAX || ++py->steps > EVAL_STEPS_MAX) {
         return &cbx_values_unknown;
     }
     uint64_t key = (uintptr_t)scope;
-    const struct cbx_values *memo = *cbx_py_slot(py, &py->memo, node.id, key);
+    const struct cbx_values *memo = *cbx_table_slot(py, &py->memo, node.id, key);
     if (memo != NULL) {
         return memo;
     }
     /* What is being worked out already is nothing new to itself: a = b; b = a. */
-    *cbx_py_slot(py, &py->memo, node.id, key) = (void *)(uintptr_t)&nothing;
+    *cbx_table_slot(py, &py->memo, node.id, key) = (void *)(uintptr_t)&nothing;
     py->depth++;
     const struct cbx_values *out = eval_kind(py, node, scope);
     py->depth--;
-    *cbx_py_slot(py, &py->memo, node.id, key) = (void *)(uintptr_t)out;
+    *cbx_table_slot(py, &py->memo, node.id, key) = (void *)(uintptr_t)out;
     return out;
 }

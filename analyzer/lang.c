@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ * The languages, and the way of a text from bytes to facts: parse, note what cannot be read, extract. */
+#include "analyzer/lang.h"
+
+#include "analyzer/notebook.h"
+
+#include <time.h>
+
+const TSLanguage *tree_sitter_python(void);
+const TSLanguage *tree_sitter_javascript(void);
+const TSLanguage *tree_sitter_bash(void);
+
+static const char *const python_endings[] = { ".py", ".pyw", NULL };
+static const char *const notebook_endings[] = { ".ipy", NULL };
+static const char *const javascript_endings[] = { ".js", ".mjs", ".cjs", NULL };
+static const char *const shell_endings[] = { ".sh", ".bash", NULL };
+
+static const struct cbx_lang languages[] = {
+    { "python", CBX_PYTHON, python_endings, tree_sitter_python, cbx_extract_python, .cookie = true },
+    { "ipython", CBX_PYTHON, notebook_endings, tree_sitter_python, cbx_extract_python, .notebook = true },
+    { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript, cbx_extract_javascript },
+    { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell },
+};
+enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
+
+const struct cbx_lang *cbx_lang_find(struct cbx_str name)
+{
+    for (size_t i = 0; i < LANGUAGES; i++) {
+        if (cbx_str_is(name, languages[i].name)) {
+            return &languages[i];
+        }
+    }
+    return NULL;
+}
+
+const struct cbx_lang *cbx_lang_of_file(const char *path)
+{
+    for (size_t i = 0; i < LANGUAGES; i++) {
+        for (const char *const *e = languages[i].endings; *e != NULL; e++) {
+            if (cbx_str_ends(cbx_str_of(path), cbx_str_of(*e))) {
+                return &languages[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+const char *cbx_lang_names(void)
+{
+    return "python, ipython, javascript, shell";
+}
+
+/* --- parsing ------------------------------------------------------------------------------------------------- */
+
+static int64_t clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool is_late(TSParseState *state)
+{
+    const int64_t *deadline = state->payload;
+    return *deadline != 0 && clock_ms() > *deadline;
+}
+
+struct reader {
+    struct cbx_str text;
+};
+
+static const char *read_text(void *payload, uint32_t byte, TSPoint at, uint32_t *len)
+{
+    (void)at;
+    const struct reader *r = payload;
+    *len = byte < r->text.len ? (uint32_t)(r->text.len - byte) : 0;
+    return byte < r->text.len ? r->text.p + byte : "";
+}
+
+static TSTree *parse(const TSLanguage *language, struct cbx_str text, int64_t deadline)
+{
+    TSParser *parser = ts_parser_new();
+    if (!ts_parser_set_language(parser, language)) {
+        ts_parser_delete(parser);
+        return NULL;
+    }
+    struct reader reader = { .text = text };
+    TSInput input = { .payload = &reader, .read = read_text, .encoding = TSInputEncodingUTF8 };
+    TSParseOptions options = { .payload = &deadline, .progress_callback = is_late };
+    TSTree *tree = ts_parser_parse_with_options(parser, NULL, input, options);
+    ts_parser_delete(parser);
+    return tree;
+}
+
+enum { SYNTAX_MAX = 20 };
+
+/* Walks only where tree-sitter says that something is wrong. */
+static void note_errors(TSTree *tree, struct cbx_facts *facts)
+{
+    TSNode root = ts_tree_root_node(tree);
+    if (!ts_node_has_error(root)) {
+        return;
+    }
+    int found = 0, depth = 0;
+    TSTreeCursor cursor = ts_tree_cursor_new(root);
+    for (;;) {
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+        bool bad = ts_node_is_error(node) || ts_node_is_missing(node);
+        if (bad && found++ < SYNTAX_MAX) {
+            struct cbx_str what = ts_node_is_missing(node) ? cbx_arena_printf(facts->arena, "missing %s", ts_node_type(node)) : CBX_STR("syntax error");
+            cbx_facts_add_special(facts, CBX_FACT_SYNTAX, what, ts_node_start_byte(node), ts_node_end_byte(node));
+        }
+        if (found >= SYNTAX_MAX) {
+            break;
+        }
+        if (!bad && ts_node_has_error(node) && depth < 100000 && ts_tree_cursor_goto_first_child(&cursor)) {
+            depth++;
+            continue;
+        }
+        bool more;
+        while (!(more = ts_tree_cursor_goto_next_sibling(&cursor)) && depth > 0 && ts_tree_cursor_goto_parent(&cursor)) {
+            depth--;
+        }
+        if (!more) {
+            break;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (found == 0) {
+        cbx_facts_add_special(facts, CBX_FACT_SYNTAX, CBX_STR("syntax error"), 0, 1);
+    }
+}
+
+/* --- notebook pieces ----------------------------------------------------------------------------------------- */
+
+enum magic_text { MAGIC_HARMLESS, MAGIC_SHELL, MAGIC_PIP, MAGIC_CONDA, MAGIC_PYTHON, MAGIC_BODY, MAGIC_UNKNOWN };
+
+static enum magic_text magic_text(struct cbx_str name)
+{
+    static const struct {
+        const char *name;
+        enum magic_text text;
+    } magics[] = {
+#define CBX_MAGIC(name, text) { name, MAGIC_##text },
+#include "analyzer/magics.def"
+#undef CBX_MAGIC
+    };
+    for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
+        if (cbx_str_is(name, magics[i].name)) {
+            return magics[i].text;
+        }
+    }
+    return MAGIC_UNKNOWN;
+}
+
+static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
+{
+    struct cbx_str line;
+    if (m->kind == CBX_MAGIC_SHELL) {
+        cbx_parse_shell_line(parsed, m->body, m->start, m->end);
+        return;
+    }
+    switch (magic_text(m->name)) {
+    case MAGIC_HARMLESS:
+        return;
+    case MAGIC_SHELL:
+        if (m->rest.len > 0 && !(m->kind == CBX_MAGIC_CELL && !cbx_str_is(m->name, "script"))) {
+            cbx_parse_shell_line(parsed, m->rest, m->start, m->end);
+        }
+        if (m->kind == CBX_MAGIC_CELL) {
+            cbx_parse_shell_line(parsed, m->body, m->start, m->end);
+        }
+        return;
+    case MAGIC_PIP:
+    case MAGIC_CONDA:
+        line = cbx_arena_printf(parsed->arena, "%s %.*s", magic_text(m->name) == MAGIC_PIP ? "pip" : "conda", (int)m->rest.len, m->rest.p);
+        cbx_parse_shell_line(parsed, line, m->start, m->end);
+        return;
+    case MAGIC_PYTHON:
+        /* Options of %timeit stand before its code: -n 10 -r 3. */
+        line = m->rest;
+        while (line.len > 1 && line.p[0] == '-') {
+            size_t n = strcspn(line.p, " \n");
+            line = cbx_str_sub(line, n < line.len ? n + 1 : line.len, line.len);
+            size_t digits = strspn(line.p, "0123456789");
+            line = cbx_str_sub(line, digits < line.len && digits > 0 ? digits + 1 : 0, line.len);
+        }
+        cbx_parse_inner(parsed, "ipython", line, m->start, m->end);
+        cbx_parse_inner(parsed, "ipython", m->body, m->start, m->end);
+        return;
+    case MAGIC_BODY:
+        cbx_parse_inner(parsed, "ipython", m->body, m->start, m->end);
+        return;
+    default:
+        cbx_facts_add_special(parsed->facts, CBX_FACT_MAGIC_NOT_LISTED, m->name, m->start, m->end);
+    }
+}
+
+/* Places in rewritten notebook text to places in the cell. Code in code stands at one place, which is none of these. */
+static void map_places(const struct cbx_parsed *parsed, size_t from)
+{
+    struct cbx_facts *facts = parsed->facts;
+    for (size_t i = from; parsed->magic_count > 0 && facts->base_end == 0 && i < facts->count; i++) {
+        facts->items[i].start = cbx_notebook_place(parsed->magics, parsed->magic_count, facts->items[i].start);
+        facts->items[i].end = cbx_notebook_place(parsed->magics, parsed->magic_count, facts->items[i].end);
+    }
+}
+
+/* --- the way of one text ------------------------------------------------------------------------------------- */
+
+void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang, struct cbx_str text, TSTree **tree_out)
+{
+    struct cbx_parsed parsed = *parent;
+    parsed.lang = lang;
+    parsed.text = text;
+    enum cbx_language outer = parsed.facts->language;
+    parsed.facts->language = lang->policy;
+    parsed.tree = parse(lang->grammar(), text, parsed.deadline_ms);
+    if (parsed.tree == NULL) {
+        cbx_facts_add_special(parsed.facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
+    } else {
+        size_t before = parsed.facts->count;
+        note_errors(parsed.tree, parsed.facts);
+        lang->extract(&parsed);
+        map_places(&parsed, before);
+    }
+    for (size_t i = 0; i < parsed.magic_count; i++) {
+        struct cbx_parsed inner = parsed;
+        inner.magics = NULL;
+        inner.magic_count = 0;
+        judge_magic(&inner, &parsed.magics[i]);
+    }
+    parsed.facts->language = outer;
+    if (tree_out != NULL) {
+        *tree_out = parsed.tree;
+    } else if (parsed.tree != NULL) {
+        ts_tree_delete(parsed.tree);
+    }
+}
+
+void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text, uint32_t start, uint32_t end)
+{
+    struct cbx_facts *facts = parent->facts;
+    const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(language));
+    if (text.len == 0 || lang == NULL) {
+        return;
+    }
+    if (parent->depth >= CBX_CODE_DEPTH_MAX) {
+        cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("code in code"), start, end);
+        return;
+    }
+    struct cbx_parsed inner = *parent;
+    inner.depth++;
+    inner.magics = NULL;
+    inner.magic_count = 0;
+    uint32_t base = facts->base, base_end = facts->base_end;
+    if (base_end == 0) {
+        facts->base = base + start;
+        facts->base_end = base + (end > start ? end : start + 1);
+    }
+    struct cbx_notebook notebook = { .text = text };
+    if (lang->notebook && cbx_notebook_rewrite(text, parent->arena, &notebook) != 0) {
+        cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("notebook syntax"), start, end);
+    }
+    inner.magics = notebook.magics;
+    inner.magic_count = notebook.magic_count;
+    cbx_parse_text(&inner, lang, notebook.text, NULL);
+    facts->base = base;
+    facts->base_end = base_end;
+}
+
+void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start, uint32_t end)
+{
+    cbx_parse_inner(parent, "shell", text, start, end);
+}

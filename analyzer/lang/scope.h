@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * Scopes and bindings: which name is bound where, and to what. Shared by the extractors; flow does not count, a name may be
+ * anything that it is bound to anywhere in its scope. All of it lives in the request's arena. */
+#ifndef CBX_ANALYZER_LANG_SCOPE_H
+#define CBX_ANALYZER_LANG_SCOPE_H
+
+#include "analyzer/lang.h"
+#include "analyzer/value.h"
+
+enum cbx_bind { CBX_BIND_NAME, CBX_BIND_EXPR, CBX_BIND_ITEM, CBX_BIND_MEMBER, CBX_BIND_FUNCTION, CBX_BIND_UNKNOWN, CBX_BIND_GLOBAL };
+
+struct cbx_scope;
+struct cbx_binding {
+    enum cbx_bind kind;
+    struct cbx_str name, qualified;
+    struct cbx_scope *scope, *where; /* bound in; evaluated in */
+    TSNode node;
+    uint32_t index;
+    struct cbx_binding *next;        /* another binding of the same name */
+    const struct cbx_values *memo;      /* of the whole chain, on its first */
+    bool busy;
+};
+
+struct cbx_scope {
+    struct cbx_scope *parent;
+    enum { CBX_SCOPE_MODULE, CBX_SCOPE_FUNCTION, CBX_SCOPE_CLASS, CBX_SCOPE_COMPREHENSION } kind;
+    const void *node; /* id of the node that opens it */
+    struct cbx_return {
+        TSNode node;
+        struct cbx_return *next;
+    } *returns;
+};
+
+/* A hash table from two words to one pointer. */
+struct cbx_table {
+    struct cbx_slot {
+        const void *a;
+        uint64_t b;
+        void *value;
+    } *slots;
+    size_t count, size;
+};
+
+struct cbx_walk {
+    struct cbx_parsed *parsed;
+    struct cbx_arena *arena;
+    struct cbx_facts *facts;
+    const char *src;
+    struct cbx_scope *module;
+    struct cbx_table bindings; /* (scope, hash of name) -> chain; scope NULL: attributes of objects, by their name */
+    struct cbx_table scopes;   /* node id -> scope */
+    struct cbx_table memo;     /* (node id, scope) -> values */
+    struct cbx_strs stars;
+    struct cbx_str star_items[16];
+    int depth;
+    uint32_t steps;
+};
+
+uint64_t cbx_name_hash(struct cbx_str text);
+
+/* The place of (a, b) in the table; what it holds is NULL until it is set. When the arena is exhausted it is a place that
+ * nobody reads. */
+void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void *a, uint64_t b);
+
+/* Binds `name` in `scope` (NULL: as an attribute of any object); NULL when the arena is exhausted. */
+struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_scope *where, struct cbx_str name,
+                                   enum cbx_bind kind, TSNode node);
+
+/* A scope that `node` opens. */
+struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent, TSNode node, int kind);
+
+/* The scope that a node opens, or `otherwise`. */
+struct cbx_scope *cbx_scope_of(struct cbx_walk *walk, TSNode node, struct cbx_scope *otherwise);
+
+/* Notes an expression that a function returns. */
+void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, TSNode node);
+
+/* The source of a node. */
+struct cbx_str cbx_walk_text(const struct cbx_walk *walk, TSNode node);
+
+#endif
