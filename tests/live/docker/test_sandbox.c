@@ -234,10 +234,17 @@ static void refuses_what_leads_out(void **state)
         "print('suid:', [os.path.join(d, f) for d, _, fs in os.walk('/usr') for f in fs if os.lstat(os.path.join(d, f)).st_mode & 0o6000 and not os.path.islink(os.path.join(d, f))])\n"
         "s = open('/proc/self/status').read()\n"
         "print([l for l in s.splitlines() if l.startswith(('CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp:'))], os.getuid())\n"
+        "import mmap\n"
+        "def int80():\n"
+        "    m = mmap.mmap(-1, 4096, prot=7)\n    m.write(b'\\xb8\\x14\\0\\0\\0\\xcd\\x80\\xc3')\n"
+        "    return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()\n"
+        "for name, entry in [('32-bit', int80), ('x32', lambda: libc.syscall(0x40000000 + 39))]:\n"
+        "    pid = os.fork()\n    if pid == 0: os._exit(entry() > 0)\n"
+        "    if os.waitpid(pid, 0)[1] == 256: print('got through:', name)\n"
         "os.kill(1, 9)\n"
         "print('end')\n",
         &seen);
-    assert_string_equal(seen.out.p, "suid: []\n['CapBnd:\\t0000000000000000', 'CapEff:\\t0000000000000000', 'NoNewPrivs:\\t1', 'Seccomp:\\t2'] 65532\nend\n");
+    assert_string_equal(seen.out.p, "suid: []\n['CapEff:\\t0000000000000000', 'CapBnd:\\t0000000000000000', 'NoNewPrivs:\\t1', 'Seccomp:\\t2'] 65532\nend\n");
 }
 
 static void believes_no_forged_frames(void **state)
