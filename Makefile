@@ -128,6 +128,14 @@ $B/tests/unit/$1/%: $B/tests/unit/$1/%.o $B/lib$1.a $(USES.$1:%=$B/lib%.a) $(if 
 endef
 $(foreach m,$(MODULES),$(eval $(call module_rules,$m)))
 
+# The seccomp profile is compiled in.
+$B/docker/container.o: docker/seccomp.json
+
+# Live tests need an engine and the sandbox images: tests/live/docker/run.
+$B/tests/live/docker/%: $B/tests/live/docker/%.o $B/libdocker.a $B/libpolicies.a
+	$(call say,LD)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,docker policies) -lcmocka
+
 define program_rules
 $B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
 	$$(call say,LD)
@@ -140,7 +148,7 @@ SUPERVISOR_SOURCES := $(wildcard docker/supervisor/*.c)
 $B/codebox-supervisor: $(SUPERVISOR_SOURCES) $(wildcard docker/supervisor/*.h) $B/flags
 	$(call say,CC)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
-	    -fstack-protector-strong -static -o $@ $(SUPERVISOR_SOURCES)
+	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -static -o $@ $(SUPERVISOR_SOURCES)
 
 $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
            $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)

@@ -3,6 +3,7 @@
 #include "docker/container.h"
 
 #include <inttypes.h>
+#include <time.h>
 
 /* Our own seccomp profile, compiled in and sent along with every container. */
 __asm__(".pushsection .rodata\n"
@@ -106,8 +107,14 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config, const s
 
 static json_t *make_labels(const struct cbx_sandbox_config *config, const struct cbx_permit *permit)
 {
-    return json_pack("{s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE, config->instance, "codebox.session",
-                     permit->session, "codebox.decision", permit->decision);
+    /* The principal's name stands in the audit log; everyone who can list containers sees labels. */
+    struct cbx_sha256 who = cbx_sha256_of(cbx_str_of(permit->principal));
+    char hex[CBX_SHA256_HEX + 1], created[24];
+    cbx_sha256_hex(&who, hex);
+    snprintf(created, sizeof(created), "%lld", (long long)time(NULL));
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE, config->instance,
+                     "codebox.session", permit->session, "codebox.decision", permit->decision,
+                     "codebox.principal-sha256", hex, "codebox.created", created);
 }
 
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const struct cbx_permit *permit,

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT
+ * Sandboxes on the real engine: what runs, what it can reach, and what is left when something dies. Exit 77 without
+ * an engine. Nothing here sleeps: every wait is for an event that has to come. */
+#include "docker/container.h"
+#include "docker/sandbox.h"
+#include "tests/unit/unit.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static struct cbx_engine *engine;
+static struct cbx_sandbox_config config;
+
+struct seen {
+    struct cbx_buf out, err, mime, files;
+    size_t displays;
+    bool png;
+    struct cbx_result result;
+    const char *kill_on; /* remove this container at the first output */
+};
+
+static struct cbx_permit permit_for(const char *language, const char *source)
+{
+    struct cbx_permit p = {
+        .session = "live",
+        .decision = "d",
+        .principal = "tester",
+        .action = CBX_ACTION_RUN,
+        .limits = { .wall_ms = 20000, .cpu_milli = 1000, .memory_bytes = 256 << 20, .pids = 64, .disk_bytes = 16 << 20,
+                    .output_bytes = 64 * 1024, .files_bytes = 8 << 20, .source_bytes = 1 << 20 },
+    };
+    snprintf(p.language, sizeof(p.language), "%s", language);
+    p.source_sha256 = cbx_sha256_of(cbx_str_of(source));
+    return p;
+}
+
+static int take_event(void *context, const struct cbx_event *event)
+{
+    struct seen *seen = context;
+    if (event->kind == CBX_EVENT_STDOUT) {
+        cbx_buf_add(&seen->out, event->text);
+        if (seen->kill_on != NULL) {
+            cbx_engine_container_remove(engine, seen->kill_on, NULL);
+            seen->kill_on = NULL;
+        }
+    } else if (event->kind == CBX_EVENT_STDERR) {
+        cbx_buf_add(&seen->err, event->text);
+    } else if (event->kind == CBX_EVENT_FILE) {
+        cbx_buf_add(&seen->files, event->text);
+        cbx_buf_printf(&seen->files, ":%" PRIu64 "\n", event->size_bytes);
+    }
+    seen->displays += event->kind == CBX_EVENT_DISPLAY;
+    for (size_t i = 0; i < event->mime_count; i++) {
+        seen->png |= cbx_str_is(event->mimes[i].type, "image/png") &&
+                     cbx_str_starts(event->mimes[i].data, CBX_STR("\x89PNG"));
+        if (cbx_str_is(event->mimes[i].type, "text/plain")) {
+            cbx_buf_add(&seen->mime, event->mimes[i].data);
+        }
+    }
+    return 0;
+}
+
+/* Frees what clear() made; buffers of a run that never was are NULL. */
+static void drop(struct seen *seen)
+{
+    cbx_buf_done(&seen->out);
+    cbx_buf_done(&seen->err);
+    cbx_buf_done(&seen->mime);
+    cbx_buf_done(&seen->files);
+    cbx_result_done(&seen->result);
+}
+
+static void clear(struct seen *seen)
+{
+    drop(seen);
+    const char *kill_on = seen->kill_on;
+    *seen = (struct seen){ .kill_on = kill_on };
+    cbx_buf_init(&seen->out, 1 << 24);
+    cbx_buf_init(&seen->err, 1 << 24);
+    cbx_buf_init(&seen->mime, 1 << 24);
+    cbx_buf_init(&seen->files, 1 << 20);
+}
+
+static void run_limited(struct cbx_sandbox *sandbox, const char *language, const char *source, int64_t wall_ms,
+                        struct seen *seen)
+{
+    struct cbx_permit p = permit_for(language, source);
+    p.limits.wall_ms = wall_ms;
+    struct cbx_sink sink = { .event = take_event, .context = seen };
+    struct cbx_err err = { 0 };
+    clear(seen);
+    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), &sink, &seen->result, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static void run(struct cbx_sandbox *sandbox, const char *language, const char *source, struct seen *seen)
+{
+    run_limited(sandbox, language, source, 20000, seen);
+}
+
+static struct cbx_sandbox *open_sandbox(const char *language)
+{
+    struct cbx_permit p = permit_for(language, "");
+    struct cbx_sandbox *sandbox = NULL;
+    struct cbx_err err = { 0 };
+    p.action = CBX_ACTION_OPEN;
+    if (cbx_sandbox_new(engine, &config, &p, &sandbox, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    return sandbox;
+}
+
+#define IN_SANDBOX(language)                                                                                           \
+    (void)state;                                                                                                       \
+    CBX_AUTO(sandbox) sandbox = open_sandbox(language);                                                                \
+    __attribute__((cleanup(drop))) struct seen seen = { 0 }
+
+static void keeps_state_and_streams_apart(void **state)
+{
+    IN_SANDBOX("ipython");
+    run(sandbox, "ipython", "x = 41", &seen);
+    run(sandbox, "ipython", "import sys\nprint('o')\nprint('e', file=sys.stderr)\nx + 1", &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    assert_string_equal(seen.out.p, "o\n");
+    assert_string_equal(seen.err.p, "e\n");
+    assert_string_equal(seen.mime.p, "42");
+}
+
+static void runs_javascript_with_state(void **state)
+{
+    IN_SANDBOX("javascript");
+    run(sandbox, "javascript", "const x = 41; console.log('o'); console.error('e')", &seen);
+    assert_string_equal(seen.out.p, "o\n");
+    assert_string_equal(seen.err.p, "e\n");
+    run(sandbox, "javascript", "const y = await Promise.resolve(1); x + y", &seen);
+    assert_string_equal(seen.mime.p, "42");
+    run(sandbox, "javascript", "throw new TypeError('no')", &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_ERROR);
+    assert_string_equal(seen.result.ename, "TypeError");
+    run(sandbox, "javascript", "process.exit(3)", &seen);
+    assert_int_equal(seen.result.exit_code, 3);
+}
+
+static void shows_a_figure_as_png(void **state)
+{
+    IN_SANDBOX("ipython");
+    run(sandbox, "ipython", "import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])", &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    assert_true(seen.png);
+}
+
+static void reports_exit_status_traceback_and_files(void **state)
+{
+    IN_SANDBOX("python");
+    run(sandbox, "python", "import sys, os\nopen('a.txt', 'w').write('abc')\nos.symlink('/etc/passwd', 'l')\nsys.exit(3)", &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_ERROR);
+    assert_int_equal(seen.result.exit_code, 3);
+    assert_string_equal(seen.files.p, "a.txt:3\n");
+    run(sandbox, "python", "def f():\n    return 1 / 0\nf()", &seen);
+    assert_string_equal(seen.result.ename, "ZeroDivisionError");
+    assert_null(strchr(seen.result.traceback, 0x1b));
+    assert_non_null(strstr(seen.result.traceback, "1 / 0"));
+    assert_null(strstr(seen.result.traceback, "python_kernel"));
+}
+
+static void kills_a_tree_that_ignores_signals_at_the_limit(void **state)
+{
+    IN_SANDBOX("python");
+    run_limited(sandbox, "python",
+                "import os, signal, time\n"
+                "signal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                "for i in range(3):\n    if os.fork() == 0:\n        os.setsid()\n        os.fork()\n        break\n"
+                "while True:\n    time.sleep(1)\n",
+                500, &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
+    assert_true(seen.result.session_lost);
+    assert_true(seen.result.duration_ms < 5000);
+    run(sandbox, "python", "import os\nprint(sorted(int(p) for p in os.listdir('/proc') if p.isdigit()) == [1, os.getpid()])", &seen);
+    assert_string_equal(seen.out.p, "True\n");
+}
+
+static void caps_a_flood_and_the_session_survives(void **state)
+{
+    IN_SANDBOX("python");
+    run(sandbox, "python", "x = 7\nfor i in range(3000):\n    print('y' * 1023)", &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    assert_true(seen.result.output_truncated);
+    assert_int_equal(seen.out.len, 64 * 1024);
+    assert_int_equal(seen.result.stdout_bytes, 3000 * 1024);
+    run(sandbox, "python", "print(x)", &seen);
+    assert_string_equal(seen.out.p, "7\n");
+}
+
+static void tells_out_of_memory(void **state)
+{
+    IN_SANDBOX("python");
+    run(sandbox, "python", "b = []\nwhile True:\n    b.append(bytearray(1 << 24))", &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_OOM);
+    assert_true(seen.result.session_lost);
+}
+
+static void outlives_a_fork_bomb(void **state)
+{
+    IN_SANDBOX("python");
+    run_limited(sandbox, "python", "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass", 1000, &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
+    run(sandbox, "python", "print('here')", &seen);
+    assert_string_equal(seen.out.p, "here\n");
+}
+
+/* Each attempt prints nothing when it is refused. */
+static void refuses_what_leads_out(void **state)
+{
+    IN_SANDBOX("python");
+    run(sandbox, "python",
+        "import ctypes, socket, os\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "def call(name, number, *args):\n"
+        "    if libc.syscall(number, *args) >= 0: print('got through:', name)\n"
+        "call('setuid', 105, 0)\ncall('mount', 165, b'x', b'/tmp', b'tmpfs', 0, 0)\n"
+        "call('unshare', 272, 0x10000000)\ncall('ptrace', 101, 16, 1, 0, 0)\ncall('io_uring_setup', 425, 8, ctypes.create_string_buffer(120))\n"
+        "call('keyctl', 250, 0, -3, 1)\ncall('add_key', 248, b'user', b'a', b'b', 1, -3)\ncall('bpf', 321, 0, 0, 0)\n"
+        "call('userfaultfd', 323, 1)\ncall('perf_event_open', 298, 0, 0, -1, -1, 0)\ncall('setns', 308, 0, 0)\n"
+        "call('clone-newuser', 56, 0x10000011, 0, 0, 0, 0)\ncall('clone3', 435, 0, 0)\ncall('pidfd_getfd', 438, 0, 0, 0)\n"
+        "call('process_vm_readv', 310, 1, 0, 0, 0, 0, 0)\ncall('personality', 135, 0x0040000)\ncall('chroot', 161, b'/tmp')\n"
+        "for family in [16, 17, 31, 38, 40, 44, 15, 29]:\n"
+        "    for kind in [1, 2, 3, 5]:\n"
+        "        call('socket %d' % family, 41, family, kind, 0)\n"
+        "for path in ['/x', '/etc/x', '/codebox/x', '/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/sys/x', '/proc/1/mem', '/dev/x']:\n"
+        "    try:\n        os.close(os.open(path, os.O_WRONLY | os.O_CREAT)); print('wrote', path)\n    except OSError:\n        pass\n"
+        "for path in ['/proc/1/fd', '/proc/kcore']:\n"
+        "    try:\n        os.listdir(path) if path.endswith('fd') else open(path, 'rb').read(1); print('read', path)\n    except OSError:\n        pass\n"
+        "try:\n    socket.create_connection(('1.1.1.1', 53), 1); print('network')\nexcept OSError:\n    pass\n"
+        "print('suid:', [os.path.join(d, f) for d, _, fs in os.walk('/usr') for f in fs if os.lstat(os.path.join(d, f)).st_mode & 0o6000 and not os.path.islink(os.path.join(d, f))])\n"
+        "s = open('/proc/self/status').read()\n"
+        "print([l for l in s.splitlines() if l.startswith(('CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp:'))], os.getuid())\n"
+        "import mmap\n"
+        "def int80():\n"
+        "    m = mmap.mmap(-1, 4096, prot=7)\n    m.write(b'\\xb8\\x14\\0\\0\\0\\xcd\\x80\\xc3')\n"
+        "    return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()\n"
+        "for name, entry in [('32-bit', int80), ('x32', lambda: libc.syscall(0x40000000 + 39))]:\n"
+        "    pid = os.fork()\n    if pid == 0: os._exit(entry() > 0)\n"
+        "    if os.waitpid(pid, 0)[1] == 256: print('got through:', name)\n"
+        "os.kill(1, 9)\n"
+        "print('end')\n",
+        &seen);
+    assert_string_equal(seen.out.p, "suid: []\n['CapEff:\\t0000000000000000', 'CapBnd:\\t0000000000000000', 'NoNewPrivs:\\t1', 'Seccomp:\\t2'] 65532\nend\n");
+}
+
+static void believes_no_forged_frames(void **state)
+{
+    IN_SANDBOX("python");
+    run(sandbox, "python", "import os\nos.write(3, b'Z\\xff\\xff\\xff\\xff' + b'x' * 100)\nwhile True: pass", &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_KILLED);
+    run(sandbox, "python", "import os, struct\nos.write(3, b'D' + struct.pack('<I', 8) + struct.pack('<I', 2 ** 31) + b'[[[[')\nprint('on')", &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    assert_int_equal(seen.displays, 0);
+    assert_string_equal(seen.out.p, "on\n");
+}
+
+static void refuses_a_permit_that_is_for_something_else(void **state)
+{
+    IN_SANDBOX("python");
+    struct cbx_err err;
+    clear(&seen);
+    struct cbx_permit good = permit_for("python", "1"), p = good;
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("2"), NULL, &seen.result, &err), CBX_ESEAL);
+    p = good;
+    p.action = CBX_ACTION_OPEN;
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err), CBX_ESEAL);
+    p = good;
+    snprintf(p.session, sizeof(p.session), "other");
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err), CBX_ESEAL);
+    p = permit_for("javascript", "1");
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err), CBX_ESEAL);
+}
+
+static void tells_when_the_container_is_killed_in_the_middle(void **state)
+{
+    IN_SANDBOX("python");
+    seen.kill_on = cbx_sandbox_id(sandbox);
+    run(sandbox, "python", "print('on', flush=True)\nwhile True: pass", &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_KILLED);
+    assert_true(seen.result.session_lost);
+    assert_false(cbx_sandbox_alive(sandbox));
+}
+
+static void reaps_what_carries_its_label(void **state)
+{
+    IN_SANDBOX("python");
+    size_t removed = 0;
+    struct cbx_err err;
+    struct cbx_container_state ignored;
+    assert_int_equal(cbx_sandbox_reap(engine, config.instance, &removed, &err), 0);
+    assert_true(removed >= 1);
+    assert_int_equal(cbx_engine_container_state(engine, cbx_sandbox_id(sandbox), &ignored, &err), CBX_ENOTFOUND);
+    (void)seen;
+}
+
+/* A gateway that dies without a word: the stream's end is all that the supervisor hears. */
+static void leaves_no_container_when_the_gateway_is_killed(void **state)
+{
+    (void)state;
+    int ends[2];
+    char id[CBX_CONTAINER_ID_CHARS + 1] = "", chunk[4096];
+    struct cbx_err err;
+    assert_int_equal(pipe(ends), 0);
+    pid_t gateway = fork();
+    if (gateway == 0) {
+        struct cbx_engine *own = NULL;
+        struct cbx_sandbox *sandbox = NULL;
+        struct cbx_permit p = permit_for("python", "");
+        if (cbx_engine_new(NULL, &own, &err) == 0 && cbx_sandbox_new(own, &config, &p, &sandbox, &err) == 0) {
+            (void)!write(ends[1], cbx_sandbox_id(sandbox), CBX_CONTAINER_ID_CHARS);
+        }
+        pause();
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], id, CBX_CONTAINER_ID_CHARS), CBX_CONTAINER_ID_CHARS);
+    close(ends[0]);
+    kill(gateway, SIGKILL);
+    waitpid(gateway, NULL, 0);
+    CBX_AUTO(attach) attach = NULL;
+    size_t n = 1;
+    if (cbx_engine_container_attach(engine, id, &attach, &err) == 0) {
+        while (cbx_attach_receive(attach, chunk, sizeof(chunk), 10000, &n, &err) == 0 && n > 0) {
+        }
+    }
+    /* The stream has ended; the engine removes the container right behind it. Each question is one round trip. */
+    struct cbx_container_state left;
+    int found = 0;
+    for (time_t until = time(NULL) + 10; found == 0 && time(NULL) < until;) {
+        found = cbx_engine_container_state(engine, id, &left, &err);
+    }
+    assert_int_equal(found, CBX_ENOTFOUND);
+}
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Figures, not a test: `test_sandbox bench`. */
+static void measure(void)
+{
+    int64_t cold[5], warm[300];
+    __attribute__((cleanup(drop))) struct seen seen = { 0 };
+    for (size_t i = 0; i < 5; i++) {
+        int64_t began = now_us();
+        CBX_AUTO(sandbox) sandbox = open_sandbox("python");
+        (void)sandbox;
+        cold[i] = now_us() - began;
+    }
+    CBX_AUTO(sandbox) sandbox = open_sandbox("ipython");
+    run(sandbox, "ipython", "x = 0", &seen);
+    for (size_t i = 0; i < 300; i++) {
+        int64_t began = now_us();
+        run(sandbox, "ipython", "x += 1", &seen);
+        warm[i] = now_us() - began;
+    }
+    qsort(cold, 5, sizeof(*cold), compare);
+    qsort(warm, 300, sizeof(*warm), compare);
+    printf("cold sandbox until hello: p50 %" PRId64 " us; x += 1: p50 %" PRId64 " us, p95 %" PRId64 " us\n", cold[2], warm[150], warm[285]);
+}
+
+int main(int argc, char **argv)
+{
+    struct cbx_err err;
+    static char instance[64];
+    if (cbx_engine_new(NULL, &engine, &err) != 0) {
+        fprintf(stderr, "skipped: %s\n", err.text);
+        return 77;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    snprintf(instance, sizeof(instance), "live-%d", (int)getpid());
+    config.instance = instance;
+    if (argc > 1 && strcmp(argv[1], "bench") == 0) {
+        measure();
+        cbx_engine_free(engine);
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "hold") == 0) { /* for the script `inspect` */
+        CBX_AUTO(sandbox) sandbox = open_sandbox("python");
+        puts(cbx_sandbox_id(sandbox));
+        fflush(stdout);
+        while (getchar() != EOF) {
+        }
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_state_and_streams_apart),
+        cmocka_unit_test(runs_javascript_with_state),
+        cmocka_unit_test(shows_a_figure_as_png),
+        cmocka_unit_test(reports_exit_status_traceback_and_files),
+        cmocka_unit_test(kills_a_tree_that_ignores_signals_at_the_limit),
+        cmocka_unit_test(caps_a_flood_and_the_session_survives),
+        cmocka_unit_test(tells_out_of_memory),
+        cmocka_unit_test(outlives_a_fork_bomb),
+        cmocka_unit_test(refuses_what_leads_out),
+        cmocka_unit_test(believes_no_forged_frames),
+        cmocka_unit_test(refuses_a_permit_that_is_for_something_else),
+        cmocka_unit_test(tells_when_the_container_is_killed_in_the_middle),
+        cmocka_unit_test(leaves_no_container_when_the_gateway_is_killed),
+        cmocka_unit_test(reaps_what_carries_its_label),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    size_t removed;
+    cbx_sandbox_reap(engine, instance, &removed, NULL);
+    cbx_engine_free(engine);
+    return failed;
+}

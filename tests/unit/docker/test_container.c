@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ * The hardening as data: what a permit becomes in the engine's "create a container". */
+#include "docker/container.h"
+#include "tests/unit/unit.h"
+
+static const struct cbx_permit permit = {
+    .language = "ipython",
+    .session = "s1",
+    .decision = "d1",
+    .action = CBX_ACTION_RUN,
+    .limits = { .wall_ms = 1000, .cpu_milli = 1500, .memory_bytes = 1 << 28, .pids = 32, .disk_bytes = 1 << 20,
+                .output_bytes = 4096, .files_bytes = 4096, .source_bytes = 4096 },
+};
+static const struct cbx_sandbox_config config = { .instance = "unit" };
+
+/* One row for each line of hardening: a path in the body and its value as JSON. */
+static const struct {
+    const char *key, *value;
+} rows[] = {
+    { "AutoRemove", "true" },
+    { "CapDrop", "[\"ALL\"]" },
+    { "ReadonlyRootfs", "true" },
+    { "NetworkMode", "\"none\"" },
+    { "IpcMode", "\"private\"" },
+    { "CgroupnsMode", "\"private\"" },
+    { "PidsLimit", "32" },
+    { "Memory", "268435456" },
+    { "MemorySwap", "268435456" },
+    { "NanoCpus", "1500000000" },
+    { "LogConfig", "{\"Type\":\"none\"}" },
+    { "Privileged", "false" },
+};
+
+static void has_every_line_of_the_hardening(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON body = cbx_container_body(&config, &permit, "sha256:00");
+    const json_t *host = json_object_get(body, "HostConfig");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CBX_AUTO_JSON want = json_loads(rows[i].value, JSON_DECODE_ANY, NULL);
+        if (!json_equal(json_object_get(host, rows[i].key), want)) {
+            fail_msg("HostConfig.%s is not %s", rows[i].key, rows[i].value);
+        }
+    }
+    assert_string_equal(json_string_value(json_object_get(body, "User")), "65532:65532");
+    assert_string_equal(json_string_value(json_object_get(body, "Image")), "sha256:00");
+}
+
+static void gives_no_door_to_the_host(void **state)
+{
+    (void)state;
+    static const char *const absent[] = { "Binds", "Mounts", "Devices", "DeviceRequests", "CapAdd", "PidMode", "UTSMode",
+                                          "UsernsMode", "VolumesFrom", "PortBindings", "MaskedPaths", "ReadonlyPaths" };
+    CBX_AUTO_JSON body = cbx_container_body(&config, &permit, "sha256:00");
+    for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+        assert_null(json_object_get(json_object_get(body, "HostConfig"), absent[i]));
+    }
+}
+
+static void sends_a_seccomp_profile_that_denies_by_default(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON body = cbx_container_body(&config, &permit, "sha256:00");
+    const json_t *options = json_object_get(json_object_get(body, "HostConfig"), "SecurityOpt");
+    assert_string_equal(json_string_value(json_array_get(options, 0)), "no-new-privileges:true");
+    struct cbx_str option = cbx_json_str(json_array_get(options, 1));
+    assert_true(cbx_str_starts(option, CBX_STR("seccomp={")));
+    CBX_AUTO_JSON profile = json_loadb(option.p + 8, option.len - 8, 0, NULL);
+    assert_non_null(profile);
+    assert_string_equal(json_string_value(json_object_get(profile, "defaultAction")), "SCMP_ACT_ERRNO");
+    static const char *const never[] = { "io_uring_setup", "ptrace", "process_vm_readv", "userfaultfd", "keyctl", "add_key",
+                                         "bpf", "perf_event_open", "mount", "fsopen", "unshare", "setns", "pidfd_getfd",
+                                         "kexec_load", "init_module", "finit_module", "open_by_handle_at", "chroot", "pivot_root" };
+    size_t i;
+    json_t *rule;
+    json_array_foreach(json_object_get(profile, "syscalls"), i, rule)
+    {
+        size_t j;
+        json_t *name;
+        json_array_foreach(json_object_get(rule, "names"), j, name)
+        {
+            for (size_t k = 0; k < sizeof(never) / sizeof(never[0]); k++) {
+                assert_string_not_equal(json_string_value(name), never[k]);
+            }
+        }
+    }
+}
+
+static void knows_the_kernel_of_each_language_and_of_no_other(void **state)
+{
+    (void)state;
+    assert_string_equal(cbx_kernel_of("python"), "python");
+    assert_string_equal(cbx_kernel_of("ipython"), "python");
+    assert_string_equal(cbx_kernel_of("javascript"), "javascript");
+    assert_null(cbx_kernel_of("shell"));
+    assert_null(cbx_kernel_of("../python"));
+    assert_null(cbx_kernel_of(""));
+}
+
+static void refuses_a_sandbox_for_a_decision_that_only_checks(void **state)
+{
+    (void)state;
+    struct cbx_permit check = permit;
+    struct cbx_sandbox *sandbox = NULL;
+    struct cbx_err err;
+    check.action = CBX_ACTION_CHECK;
+    assert_int_equal(cbx_sandbox_new(NULL, &config, &check, &sandbox, &err), CBX_ESEAL);
+    assert_null(sandbox);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(has_every_line_of_the_hardening),
+        cmocka_unit_test(gives_no_door_to_the_host),
+        cmocka_unit_test(sends_a_seccomp_profile_that_denies_by_default),
+        cmocka_unit_test(knows_the_kernel_of_each_language_and_of_no_other),
+        cmocka_unit_test(refuses_a_sandbox_for_a_decision_that_only_checks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
