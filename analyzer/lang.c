@@ -18,8 +18,8 @@ static const char *const shell_endings[] = { ".sh", ".bash", NULL };
 static const struct cbx_lang languages[] = {
     { "python", CBX_PYTHON, python_endings, tree_sitter_python, cbx_extract_python, .cookie = true },
     { "ipython", CBX_PYTHON, notebook_endings, tree_sitter_python, cbx_extract_python, .notebook = true },
-    { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript, cbx_extract_javascript },
-    { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell },
+    { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript, cbx_extract_javascript, .notebook = false },
+    { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell, .notebook = false },
 };
 enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
 
