@@ -21,7 +21,7 @@ static int run_stages(const struct cbx_policy *policy, const struct cbx_analysis
     if (s->lang == NULL) {
         return cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed are %s", CBX_STR_ARG(request->language), cbx_lang_names());
     }
-    s->facts = (struct cbx_facts){ .arena = arena, .language = s->lang->policy };
+    s->facts = (struct cbx_facts){ .arena = arena, .language = s->lang->policy, .source = s->lang->policy };
     if (cbx_source_read(request->source, s->lang->cookie, arena, &s->facts, &s->source) != 0 || !s->source.readable) {
         return cbx_fail(err, CBX_EINVAL, "the source cannot be read; --dump=findings says why");
     }
