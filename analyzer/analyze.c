@@ -103,7 +103,9 @@ static int analyze_readable(const struct cbx_policy *policy, const struct cbx_an
     const struct cbx_hit *hits;
     size_t count = 0;
     int failed = cbx_rules_match(policy, facts, tree, arena, &hits, &count, &out->truncated);
+    bool lost = out->truncated; /* hits that were not kept may have been denials */
     failed = failed ? failed : decide(policy, request, source, hits, count, arena, out);
+    out->verdict = lost ? CBX_DENY : out->verdict;
     if (tree != NULL) {
         ts_tree_delete(tree);
     }
@@ -120,7 +122,7 @@ int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *requ
     *out = (struct cbx_decision){ .language = cbx_str_of(lang->name), .text = CBX_STR("") };
     out->sha256 = cbx_sha256_of(request->source);
     struct cbx_source source = { 0 };
-    struct cbx_facts facts = { .arena = arena, .language = lang->policy };
+    struct cbx_facts facts = { .arena = arena, .language = lang->policy, .source = lang->policy };
     if (request->source.len > (size_t)policy->limits.source_bytes) {
         struct cbx_str size = cbx_arena_printf(arena, "%zu bytes, allowed are %lld", request->source.len, (long long)policy->limits.source_bytes);
         return deny_whole(policy, request, &source, &cbx_rule_too_large, size, arena, out) == 0 ? 0 : cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");

@@ -39,7 +39,8 @@ struct cbx_facts {
     struct cbx_fact *items;
     size_t count, size;
     uint32_t base, base_end; /* added to every place; when base_end is set, every place is that whole range (code in code) */
-    enum cbx_language language;
+    enum cbx_language language; /* of the text that is read now */
+    enum cbx_language source;   /* of the source that it stands in */
 };
 
 /* Adds a fact at [start, end). Silently stops when the arena is exhausted; the arena remembers, and the decision is then

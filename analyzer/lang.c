@@ -17,9 +17,9 @@ static const char *const shell_endings[] = { ".sh", ".bash", NULL };
 
 static const struct cbx_lang languages[] = {
     { "python", CBX_PYTHON, python_endings, tree_sitter_python, cbx_extract_python, .cookie = true },
-    { "ipython", CBX_PYTHON, notebook_endings, tree_sitter_python, cbx_extract_python, .notebook = true },
-    { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript, cbx_extract_javascript },
-    { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell },
+    { "ipython", CBX_PYTHON, notebook_endings, tree_sitter_python, cbx_extract_python, .notebook = true, .cookie = true },
+    { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript, cbx_extract_javascript, .notebook = false },
+    { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell, .notebook = false },
 };
 enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
 
@@ -131,6 +131,53 @@ static void note_errors(TSTree *tree, struct cbx_facts *facts)
     }
 }
 
+/* --- characters that are not seen ---------------------------------------------------------------------------- */
+
+/* Bidirectional controls, zero-width and filler characters: a reader sees other code than runs (CVE-2021-42574, "invisible
+ * backdoor"). Several of them are letters to Unicode. */
+static bool is_invisible(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = { { 0x00AD, 0x00AD }, { 0x034F, 0x034F }, { 0x061C, 0x061C }, { 0x115F, 0x1160 }, { 0x17B4, 0x17B5 }, { 0x180B, 0x180F }, { 0x200B, 0x200F },
+                   { 0x202A, 0x202E }, { 0x2060, 0x206F }, { 0x3164, 0x3164 }, { 0xFE00, 0xFE0F }, { 0xFEFF, 0xFEFF }, { 0xFFA0, 0xFFA0 }, { 0xE0000, 0xE0FFF } };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (c >= ranges[i].first && c <= ranges[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In a string, a comment or a here-document they are text. */
+static bool is_in_text(TSNode root, uint32_t byte)
+{
+    TSNode node = ts_node_descendant_for_byte_range(root, byte, byte + 1);
+    const char *type = ts_node_is_null(node) ? "" : ts_node_type(node);
+    return strstr(type, "string") != NULL || strstr(type, "comment") != NULL || strstr(type, "heredoc") != NULL || strstr(type, "regex") != NULL;
+}
+
+static void note_invisible(TSTree *tree, struct cbx_str text, struct cbx_facts *facts)
+{
+    int found = 0;
+    for (size_t i = 0; i + 1 < text.len && found < SYNTAX_MAX; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c < 0xC2) {
+            continue;
+        }
+        size_t len = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+        uint32_t code = len == 2 ? c & 0x1Fu : len == 3 ? c & 0x0Fu : c & 0x07u;
+        for (size_t k = 1; k < len && i + k < text.len; k++) {
+            code = code << 6 | ((unsigned char)text.p[i + k] & 0x3F);
+        }
+        if (is_invisible(code) && !is_in_text(ts_tree_root_node(tree), (uint32_t)i)) {
+            cbx_facts_add_special(facts, CBX_FACT_BIDI, cbx_arena_printf(facts->arena, "U+%04X", code), (uint32_t)i, (uint32_t)(i + len));
+            found++;
+        }
+        i += len - 1;
+    }
+}
+
 /* --- notebook pieces ----------------------------------------------------------------------------------------- */
 
 enum magic_text { MAGIC_HARMLESS, MAGIC_SHELL, MAGIC_PIP, MAGIC_CONDA, MAGIC_PYTHON, MAGIC_BODY, MAGIC_UNKNOWN };
@@ -221,6 +268,7 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
     } else {
         size_t before = parsed.facts->count;
         note_errors(parsed.tree, parsed.facts);
+        note_invisible(parsed.tree, text, parsed.facts);
         lang->extract(&parsed);
         map_places(&parsed, before);
     }

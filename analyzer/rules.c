@@ -35,6 +35,7 @@ struct pattern {
 
 struct matcher {
     const struct cbx_policy *policy;
+    enum cbx_language source;
     struct cbx_arena *arena;
     struct pattern *exact[512];
     struct pattern *globs[LISTS];
@@ -281,12 +282,14 @@ static void match_name(struct matcher *m, enum list list, const struct cbx_fact 
     }
 }
 
+/* A shell line in a notebook is a matter of rules for shell and of rules for Python. */
 static void match_special(struct matcher *m, const struct cbx_fact *fact)
 {
+    uint32_t languages = 1u << fact->language | 1u << m->source;
     bool spoken_for = false;
     for (size_t r = 0; r < m->policy->rule_count; r++) {
         const struct cbx_rule *rule = &m->policy->rules[r];
-        if ((rule->match.facts >> fact->special & 1) != 0 && (rule->languages >> fact->language & 1) != 0) {
+        if ((rule->match.facts >> fact->special & 1) != 0 && (rule->languages & languages) != 0) {
             add_hit(m, rule, fact, fact->name.len > 0 ? fact->name : cbx_str_of(cbx_fact_name(fact->special)));
             spoken_for = true;
         }
@@ -393,6 +396,7 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *fac
         return CBX_ETOOBIG;
     }
     m->policy = policy;
+    m->source = facts->source;
     m->arena = arena;
     index_policy(m);
     for (size_t i = 0; i < facts->count; i++) {

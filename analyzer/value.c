@@ -23,6 +23,11 @@ const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str
     return cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_NAME, .text = name });
 }
 
+const struct cbx_values *cbx_values_bare(struct cbx_arena *arena, struct cbx_str name)
+{
+    return cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_NAME, .text = name, .number = 1 });
+}
+
 const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text)
 {
     return text.p == NULL ? &cbx_values_unknown

@@ -43,6 +43,8 @@ extern const struct cbx_values cbx_values_unknown;
 
 /* A set of one. */
 const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str name);
+/* A name that nothing in the source binds (value.number is 1): a builtin, or something of an earlier cell. */
+const struct cbx_values *cbx_values_bare(struct cbx_arena *arena, struct cbx_str name);
 const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text);
 const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_str text, int64_t number);
 const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cbx_value *value);

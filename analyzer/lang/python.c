@@ -36,7 +36,7 @@ static void add_import(struct cbx_walk *py, struct cbx_str name, TSNode node)
  * finds the name that it speaks of. */
 static void extract_import(struct cbx_walk *py, TSNode node, bool from)
 {
-    TSNode module = from ? cbx_py_field(node, "module_name") : node;
+    TSNode module = from ? cbx_node_field(node, "module_name") : node;
     struct cbx_str prefix = from ? folded(py, module) : (struct cbx_str){ 0 };
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
@@ -49,7 +49,7 @@ static void extract_import(struct cbx_walk *py, TSNode node, bool from)
         if ((kind != PY_dotted_name && kind != PY_aliased_import) || (from && ts_node_eq(child, module))) {
             continue;
         }
-        struct cbx_str name = folded(py, kind == PY_aliased_import ? cbx_py_field(child, "name") : child);
+        struct cbx_str name = folded(py, kind == PY_aliased_import ? cbx_node_field(child, "name") : child);
         if (from) {
             struct cbx_value object = { .kind = CBX_V_NAME, .text = cbx_py_canonical(py, prefix) };
             struct cbx_str full = cbx_py_qualify(py, &object, name);
@@ -76,7 +76,7 @@ static void read_argument(struct cbx_walk *py, TSNode node, struct cbx_scope *sc
 
 static const struct cbx_arg *read_arguments(struct cbx_walk *py, TSNode call, struct cbx_scope *scope, uint32_t *count, bool *spread)
 {
-    TSNode list = cbx_py_field(call, "arguments");
+    TSNode list = cbx_node_field(call, "arguments");
     struct cbx_arg *args = cbx_arena_array(py->arena, ARGS_MAX, sizeof(*args));
     uint32_t n = 0, position = 0;
     *spread = false;
@@ -94,9 +94,9 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, TSNode call, st
         if (kind == PY_list_splat || kind == PY_dictionary_splat) {
             *spread = true;
         } else if (kind == PY_keyword_argument) {
-            args[n].keyword = cbx_walk_text(py, cbx_py_field(child, "name"));
+            args[n].keyword = cbx_walk_text(py, cbx_node_field(child, "name"));
             args[n].position = UINT32_MAX;
-            read_argument(py, cbx_py_field(child, "value"), scope, &args[n++]);
+            read_argument(py, cbx_node_field(child, "value"), scope, &args[n++]);
         } else {
             args[n].position = position++;
             read_argument(py, child, scope, &args[n++]);
@@ -139,7 +139,7 @@ static void extract_getattr(struct cbx_walk *py, TSNode call, struct cbx_scope *
         check_name_of_attribute(py, text, call);
     } else {
         bool module = is_module_like(cbx_py_eval(py, object, scope));
-        add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER, cbx_walk_text(py, cbx_py_field(call, "function")), call);
+        add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER, cbx_walk_text(py, cbx_node_field(call, "function")), call);
     }
 }
 
@@ -202,7 +202,7 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name, TSNode 
 
 static void extract_call(struct cbx_walk *py, TSNode call, struct cbx_scope *scope)
 {
-    TSNode callee = cbx_py_field(call, "function");
+    TSNode callee = cbx_node_field(call, "function");
     const struct cbx_values *targets = cbx_py_eval(py, callee, scope);
     const struct cbx_arg *args = NULL;
     uint32_t count = 0;
@@ -325,7 +325,7 @@ static bool extract_node(struct cbx_walk *py, TSNode node, enum cbx_py_kind kind
         }
         return false;
     case PY_attribute:
-        check_name_of_attribute(py, folded(py, cbx_py_field(node, "attribute")), cbx_py_field(node, "attribute"));
+        check_name_of_attribute(py, folded(py, cbx_node_field(node, "attribute")), cbx_node_field(node, "attribute"));
         add_references(py, node, scope);
         return true;
     case PY_subscript:

@@ -14,7 +14,6 @@ enum cbx_py_kind {
 };
 
 enum cbx_py_kind cbx_py_kind(TSNode node);
-TSNode cbx_py_field(TSNode node, const char *field);
 
 /* Pass one: every binding of every scope. */
 void cbx_py_bind_all(struct cbx_walk *py, TSNode root);

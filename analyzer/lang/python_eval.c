@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-enum { EVAL_DEPTH_MAX = 120, EVAL_STEPS_MAX = 2000000 };
-
 static const struct cbx_values nothing;
 
 /* --- names --------------------------------------------------------------------------------------------------- */
@@ -152,65 +150,6 @@ struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *objec
     return cbx_py_canonical(py, cbx_fold_concat(py->arena, joined, attribute));
 }
 
-static const struct cbx_values *bare_name(struct cbx_walk *py, struct cbx_str name)
-{
-    struct cbx_value value = { .kind = CBX_V_NAME, .text = name, .number = 1 };
-    return cbx_values_one(py->arena, &value);
-}
-
-static const struct cbx_values *eval_binding(struct cbx_walk *py, const struct cbx_binding *b)
-{
-    char index[16];
-    struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = b->node };
-    switch (b->kind) {
-    case CBX_BIND_NAME:
-        return cbx_values_name(py->arena, b->qualified);
-    case CBX_BIND_EXPR:
-        return cbx_py_eval(py, b->node, b->where);
-    case CBX_BIND_ITEM:
-        snprintf(index, sizeof(index), "%u", b->index);
-        return cbx_values_member(py->arena, cbx_py_eval(py, b->node, b->where), cbx_arena_copy(py->arena, cbx_str_of(index)));
-    case CBX_BIND_MEMBER:
-        return cbx_values_members(py->arena, cbx_py_eval(py, b->node, b->where));
-    case CBX_BIND_FUNCTION:
-        function.scope = cbx_scope_of(py, b->node, NULL);
-        return cbx_values_one(py->arena, &function);
-    default:
-        return &cbx_values_unknown;
-    }
-}
-
-/* Everything that a name may be in one scope; NULL when the scope does not bind it. */
-static const struct cbx_values *lookup(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_str name)
-{
-    struct cbx_binding *chain = *cbx_table_slot(py, &py->bindings, scope, cbx_name_hash(name));
-    if (chain == NULL) {
-        return NULL;
-    }
-    if (chain->kind == CBX_BIND_GLOBAL && scope != py->module) {
-        const struct cbx_values *outer = lookup(py, py->module, name);
-        return outer != NULL ? outer : bare_name(py, name);
-    }
-    if (chain->memo != NULL || chain->busy) {
-        return chain->memo != NULL ? chain->memo : &nothing;
-    }
-    chain->busy = true;
-    const struct cbx_values *out = &nothing;
-    int count = 0;
-    for (const struct cbx_binding *b = chain; b != NULL; b = b->next) {
-        if (!cbx_str_equal(b->name, name)) {
-            continue;
-        }
-        out = ++count > 256 ? cbx_values_join(py->arena, out, &cbx_values_unknown) : cbx_values_join(py->arena, out, eval_binding(py, b));
-        if (count > 256) {
-            break;
-        }
-    }
-    chain->busy = false;
-    chain->memo = out->count > 0 ? out : &cbx_values_unknown;
-    return chain->memo;
-}
-
 static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_str raw, struct cbx_scope *scope)
 {
     struct cbx_str name = cbx_fold_nfkc(py->arena, raw);
@@ -219,7 +158,7 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_
         if (s->kind == CBX_SCOPE_CLASS && !first) {
             continue;
         }
-        const struct cbx_values *found = lookup(py, s, name);
+        const struct cbx_values *found = cbx_scope_lookup(py, s, name);
         if (found != NULL) {
             return found;
         }
@@ -248,7 +187,7 @@ static const struct cbx_values *read_attribute(struct cbx_walk *py, const struct
         }
     }
     if (opaque || object->count == 0) {
-        const struct cbx_values *fields = lookup(py, NULL, attribute);
+        const struct cbx_values *fields = cbx_scope_lookup(py, NULL, attribute);
         out = cbx_values_join(py->arena, out, fields != NULL ? fields : &cbx_values_unknown);
     }
     return out;
@@ -263,7 +202,7 @@ static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct
         return eval_identifier(py, key, cbx_str_is(space->text, "globals()") ? py->module : scope);
     }
     if (cbx_str_is(space->text, "__builtins__") || cbx_str_is(space->text, "builtins")) {
-        return bare_name(py, key);
+        return cbx_values_bare(py->arena, key);
     }
     struct cbx_str dict = CBX_STR(".__dict__");
     if (cbx_str_ends(space->text, dict)) {
@@ -320,8 +259,8 @@ static const struct cbx_values *index_text(struct cbx_walk *py, struct cbx_str t
 
 static const struct cbx_values *eval_subscript(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
-    const struct cbx_values *object = cbx_py_eval(py, cbx_py_field(node, "value"), scope);
-    TSNode key = cbx_py_field(node, "subscript");
+    const struct cbx_values *object = cbx_py_eval(py, cbx_node_field(node, "value"), scope);
+    TSNode key = cbx_node_field(node, "subscript");
     struct cbx_str text;
     if (cbx_py_kind(key) == PY_slice) {
         return cbx_values_is_text(object, &text) ? slice_text(py, text, key, scope) : object;
@@ -462,9 +401,9 @@ static const struct cbx_values *eval_arithmetic(struct cbx_walk *py, char op, in
 
 static const struct cbx_values *eval_binary(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
-    struct cbx_str op = cbx_walk_text(py, cbx_py_field(node, "operator"));
-    const struct cbx_values *left = cbx_py_eval(py, cbx_py_field(node, "left"), scope);
-    const struct cbx_values *right = cbx_py_eval(py, cbx_py_field(node, "right"), scope);
+    struct cbx_str op = cbx_walk_text(py, cbx_node_field(node, "operator"));
+    const struct cbx_values *left = cbx_py_eval(py, cbx_node_field(node, "left"), scope);
+    const struct cbx_values *right = cbx_py_eval(py, cbx_node_field(node, "right"), scope);
     struct cbx_str a, b;
     int64_t x, y;
     bool left_text = cbx_values_is_text(left, &a), right_text = cbx_values_is_text(right, &b);
@@ -506,13 +445,13 @@ static const struct cbx_values *eval_container(struct cbx_walk *py, TSNode node,
         }
         if (map && cbx_py_kind(child) == PY_pair) {
             int64_t number;
-            const struct cbx_values *key = cbx_py_eval(py, cbx_py_field(child, "key"), scope);
+            const struct cbx_values *key = cbx_py_eval(py, cbx_node_field(child, "key"), scope);
             if (cbx_values_is_number(key, &number)) {
                 keys[value.count] = cbx_arena_printf(py->arena, "%lld", (long long)number);
             } else if (!cbx_values_is_text(key, &keys[value.count])) {
                 keys[value.count] = CBX_STR("\xff");
             }
-            members[value.count++] = cbx_py_eval(py, cbx_py_field(child, "value"), scope);
+            members[value.count++] = cbx_py_eval(py, cbx_node_field(child, "value"), scope);
         } else if (!map) {
             members[value.count++] = cbx_py_eval(py, child, scope);
         }
@@ -525,7 +464,7 @@ static const struct cbx_values *eval_container(struct cbx_walk *py, TSNode node,
 
 TSNode cbx_py_argument(struct cbx_walk *py, TSNode call, uint32_t position, const char *keyword)
 {
-    TSNode list = cbx_py_field(call, "arguments"), none = { 0 };
+    TSNode list = cbx_node_field(call, "arguments"), none = { 0 };
     uint32_t at = 0;
     if (cbx_py_kind(list) == PY_generator_expression) {
         return position == 0 ? list : none;
@@ -533,8 +472,8 @@ TSNode cbx_py_argument(struct cbx_walk *py, TSNode call, uint32_t position, cons
     for (uint32_t i = 0, n = ts_node_is_null(list) ? 0 : ts_node_named_child_count(list); i < n && i < 64; i++) {
         TSNode child = ts_node_named_child(list, i);
         if (cbx_py_kind(child) == PY_keyword_argument) {
-            if (keyword != NULL && cbx_str_is(cbx_walk_text(py, cbx_py_field(child, "name")), keyword)) {
-                return cbx_py_field(child, "value");
+            if (keyword != NULL && cbx_str_is(cbx_walk_text(py, cbx_node_field(child, "name")), keyword)) {
+                return cbx_node_field(child, "value");
             }
         } else if (cbx_py_kind(child) != PY_comment && at++ == position) {
             return child;
@@ -751,10 +690,10 @@ static const struct cbx_values *call_function(struct cbx_walk *py, const struct 
 
 static const struct cbx_values *eval_call(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
-    TSNode callee = cbx_py_field(node, "function");
+    TSNode callee = cbx_node_field(node, "function");
     struct cbx_str text;
-    if (cbx_py_kind(callee) == PY_attribute && cbx_values_is_text(cbx_py_eval(py, cbx_py_field(callee, "object"), scope), &text)) {
-        return call_text_method(py, text, cbx_walk_text(py, cbx_py_field(callee, "attribute")), node, scope);
+    if (cbx_py_kind(callee) == PY_attribute && cbx_values_is_text(cbx_py_eval(py, cbx_node_field(callee, "object"), scope), &text)) {
+        return call_text_method(py, text, cbx_walk_text(py, cbx_node_field(callee, "attribute")), node, scope);
     }
     const struct cbx_values *targets = cbx_py_eval(py, callee, scope), *out = &nothing;
     for (uint32_t i = 0; i < targets->count; i++) {
@@ -771,15 +710,15 @@ static const struct cbx_values *eval_call(struct cbx_walk *py, TSNode node, stru
 static const struct cbx_values *eval_comprehension(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     struct cbx_scope *inner = cbx_scope_of(py, node, scope);
-    TSNode body = cbx_py_field(node, "body"), clause = ts_node_named_child(node, 1);
-    const struct cbx_values *source = cbx_py_kind(clause) == PY_for_in_clause ? cbx_py_eval(py, cbx_py_field(clause, "right"), inner) : &cbx_values_unknown;
+    TSNode body = cbx_node_field(node, "body"), clause = ts_node_named_child(node, 1);
+    const struct cbx_values *source = cbx_py_kind(clause) == PY_for_in_clause ? cbx_py_eval(py, cbx_node_field(clause, "right"), inner) : &cbx_values_unknown;
     /* [chr(c) for c in [111, 115]] member by member, when the body is chr(x) or x. */
-    struct cbx_str callee = cbx_py_kind(body) == PY_call ? cbx_walk_text(py, cbx_py_field(body, "function")) : (struct cbx_str){ 0 };
+    struct cbx_str callee = cbx_py_kind(body) == PY_call ? cbx_walk_text(py, cbx_node_field(body, "function")) : (struct cbx_str){ 0 };
     if (cbx_str_is(callee, "chr") && cbx_py_kind(cbx_py_argument(py, body, 0, NULL)) == PY_identifier) {
         return map_values(py, cbx_values_name(py->arena, CBX_STR("chr")), source);
     }
     if (cbx_py_kind(body) == PY_identifier && source->count == 1 && source->items[0].kind == CBX_V_LIST && ts_node_named_child_count(node) == 2 &&
-        cbx_str_equal(cbx_walk_text(py, body), cbx_walk_text(py, cbx_py_field(clause, "left")))) {
+        cbx_str_equal(cbx_walk_text(py, body), cbx_walk_text(py, cbx_node_field(clause, "left")))) {
         return source;
     }
     const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
@@ -800,8 +739,8 @@ static const struct cbx_values *eval_either(struct cbx_walk *py, TSNode node, st
 static const struct cbx_values *eval_unary(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     int64_t number;
-    if (!cbx_values_is_number(cbx_py_eval(py, cbx_py_field(node, "argument"), scope), &number) || number == INT64_MIN ||
-        !cbx_str_is(cbx_walk_text(py, cbx_py_field(node, "operator")), "-")) {
+    if (!cbx_values_is_number(cbx_py_eval(py, cbx_node_field(node, "argument"), scope), &number) || number == INT64_MIN ||
+        !cbx_str_is(cbx_walk_text(py, cbx_node_field(node, "operator")), "-")) {
         return &cbx_values_unknown;
     }
     return cbx_values_number(py->arena, cbx_walk_text(py, node), -number);
@@ -815,8 +754,8 @@ static const struct cbx_values *eval_kind(struct cbx_walk *py, TSNode node, stru
     case PY_identifier:
         return eval_identifier(py, cbx_walk_text(py, node), scope);
     case PY_attribute:
-        text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_py_field(node, "attribute")));
-        return read_attribute(py, cbx_py_eval(py, cbx_py_field(node, "object"), scope), text);
+        text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, "attribute")));
+        return read_attribute(py, cbx_py_eval(py, cbx_node_field(node, "object"), scope), text);
     case PY_subscript:
         return eval_subscript(py, node, scope);
     case PY_string:
@@ -842,7 +781,7 @@ static const struct cbx_values *eval_kind(struct cbx_walk *py, TSNode node, stru
     case PY_as_pattern:
         return cbx_py_eval(py, ts_node_named_child(node, 0), scope);
     case PY_named_expression:
-        return cbx_py_eval(py, cbx_py_field(node, "value"), scope);
+        return cbx_py_eval(py, cbx_node_field(node, "value"), scope);
     case PY_conditional_expression: case PY_boolean_operator:
         return eval_either(py, node, scope);
     case PY_lambda: case PY_function_definition:
@@ -857,19 +796,5 @@ static const struct cbx_values *eval_kind(struct cbx_walk *py, TSNode node, stru
 
 const struct cbx_values *cbx_py_eval(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
-    if (ts_node_is_null(node) || py->depth >= EVAL_DEPTH_MAX || ++py->steps > EVAL_STEPS_MAX) {
-        return &cbx_values_unknown;
-    }
-    uint64_t key = (uintptr_t)scope;
-    const struct cbx_values *memo = *cbx_table_slot(py, &py->memo, node.id, key);
-    if (memo != NULL) {
-        return memo;
-    }
-    /* What is being worked out already is nothing new to itself: a = b; b = a. */
-    *cbx_table_slot(py, &py->memo, node.id, key) = (void *)(uintptr_t)&nothing;
-    py->depth++;
-    const struct cbx_values *out = eval_kind(py, node, scope);
-    py->depth--;
-    *cbx_table_slot(py, &py->memo, node.id, key) = (void *)(uintptr_t)out;
-    return out;
+    return cbx_scope_eval(py, node, scope, eval_kind);
 }

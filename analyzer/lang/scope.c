@@ -99,3 +99,118 @@ struct cbx_str cbx_walk_text(const struct cbx_walk *walk, TSNode node)
     uint32_t start = ts_node_start_byte(node), end = ts_node_end_byte(node);
     return (struct cbx_str){ .p = walk->src + start, .len = end - start };
 }
+
+/* --- values of names ----------------------------------------------------------------------------------------- */
+
+enum { EVAL_DEPTH_MAX = 120, EVAL_STEPS_MAX = 2000000, ALTERNATIVES_MAX = 256 };
+
+static const struct cbx_values nothing;
+
+/* {a: {b}} = value: a, then b. */
+static const struct cbx_values *eval_keys(struct cbx_walk *walk, const struct cbx_binding *b)
+{
+    const struct cbx_values *values = walk->eval(walk, b->node, b->where);
+    struct cbx_str rest = b->qualified;
+    while (rest.len > 0) {
+        const char *dot = memchr(rest.p, '.', rest.len);
+        size_t len = dot != NULL ? (size_t)(dot - rest.p) : rest.len;
+        values = walk->member(walk, values, cbx_str_sub(rest, 0, len));
+        rest = cbx_str_sub(rest, len + 1, rest.len);
+    }
+    return values;
+}
+
+static const struct cbx_values *eval_binding(struct cbx_walk *walk, const struct cbx_binding *b)
+{
+    char index[16];
+    struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = b->node };
+    switch (b->kind) {
+    case CBX_BIND_NAME:
+        return cbx_values_name(walk->arena, b->qualified);
+    case CBX_BIND_EXPR:
+        return walk->eval(walk, b->node, b->where);
+    case CBX_BIND_ITEM:
+        snprintf(index, sizeof(index), "%u", b->index);
+        return cbx_values_member(walk->arena, walk->eval(walk, b->node, b->where), cbx_arena_copy(walk->arena, cbx_str_of(index)));
+    case CBX_BIND_MEMBER:
+        return cbx_values_members(walk->arena, walk->eval(walk, b->node, b->where));
+    case CBX_BIND_KEY:
+        return eval_keys(walk, b);
+    case CBX_BIND_FUNCTION:
+        function.scope = cbx_scope_of(walk, b->node, NULL);
+        return cbx_values_one(walk->arena, &function);
+    default:
+        return &cbx_values_unknown;
+    }
+}
+
+const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_str name)
+{
+    struct cbx_binding *chain = *cbx_table_slot(walk, &walk->bindings, scope, cbx_name_hash(name));
+    if (chain == NULL) {
+        return NULL;
+    }
+    if (chain->kind == CBX_BIND_GLOBAL && scope != walk->module) {
+        const struct cbx_values *outer = cbx_scope_lookup(walk, walk->module, name);
+        return outer != NULL ? outer : cbx_values_bare(walk->arena, name);
+    }
+    if (chain->memo != NULL || chain->busy) {
+        return chain->memo != NULL ? chain->memo : &nothing;
+    }
+    chain->busy = true;
+    const struct cbx_values *out = &nothing;
+    int count = 0;
+    for (const struct cbx_binding *b = chain; b != NULL; b = b->next) {
+        if (!cbx_str_equal(b->name, name)) {
+            continue;
+        }
+        bool more = ++count <= ALTERNATIVES_MAX;
+        out = cbx_values_join(walk->arena, out, more ? eval_binding(walk, b) : &cbx_values_unknown);
+        if (!more) {
+            break;
+        }
+    }
+    chain->busy = false;
+    chain->memo = out->count > 0 ? out : &cbx_values_unknown;
+    return chain->memo;
+}
+
+const struct cbx_values *cbx_scope_eval(struct cbx_walk *walk, TSNode node, struct cbx_scope *scope,
+                                        const struct cbx_values *(*eval_kind)(struct cbx_walk *, TSNode, struct cbx_scope *))
+{
+    if (ts_node_is_null(node) || walk->depth >= EVAL_DEPTH_MAX || ++walk->steps > EVAL_STEPS_MAX) {
+        return &cbx_values_unknown;
+    }
+    uint64_t key = (uintptr_t)scope;
+    const struct cbx_values *memo = *cbx_table_slot(walk, &walk->memo, node.id, key);
+    if (memo != NULL) {
+        return memo;
+    }
+    /* What is being worked out already is nothing new to itself: a = b; b = a. */
+    *cbx_table_slot(walk, &walk->memo, node.id, key) = (void *)(uintptr_t)&nothing;
+    walk->depth++;
+    const struct cbx_values *out = eval_kind(walk, node, scope);
+    walk->depth--;
+    *cbx_table_slot(walk, &walk->memo, node.id, key) = (void *)(uintptr_t)out;
+    return out;
+}
+
+/* --- grammars ------------------------------------------------------------------------------------------------ */
+
+void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t count, uint8_t out[CBX_SYMBOLS_MAX])
+{
+    uint32_t symbols = ts_language_symbol_count(language);
+    for (uint32_t s = 0; s < symbols && s < CBX_SYMBOLS_MAX; s++) {
+        bool regular = ts_language_symbol_type(language, (TSSymbol)s) == TSSymbolTypeRegular;
+        for (size_t i = 0; regular && i < count; i++) {
+            if (strcmp(ts_language_symbol_name(language, (TSSymbol)s), names[i]) == 0) {
+                out[s] = (uint8_t)(i + 1);
+            }
+        }
+    }
+}
+
+TSNode cbx_node_field(TSNode node, const char *field)
+{
+    return ts_node_child_by_field_name(node, field, (uint32_t)strlen(field));
+}

@@ -7,7 +7,7 @@
 #include "analyzer/lang.h"
 #include "analyzer/value.h"
 
-enum cbx_bind { CBX_BIND_NAME, CBX_BIND_EXPR, CBX_BIND_ITEM, CBX_BIND_MEMBER, CBX_BIND_FUNCTION, CBX_BIND_UNKNOWN, CBX_BIND_GLOBAL };
+enum cbx_bind { CBX_BIND_NAME, CBX_BIND_EXPR, CBX_BIND_ITEM, CBX_BIND_MEMBER, CBX_BIND_FUNCTION, CBX_BIND_UNKNOWN, CBX_BIND_GLOBAL, CBX_BIND_KEY };
 
 struct cbx_scope;
 struct cbx_binding {
@@ -50,6 +50,9 @@ struct cbx_walk {
     struct cbx_table bindings; /* (scope, hash of name) -> chain; scope NULL: attributes of objects, by their name */
     struct cbx_table scopes;   /* node id -> scope */
     struct cbx_table memo;     /* (node id, scope) -> values */
+    /* The evaluator of the language, and how it reads a member (for CBX_BIND_KEY; `qualified` holds "key" or "key.key"). */
+    const struct cbx_values *(*eval)(struct cbx_walk *walk, TSNode node, struct cbx_scope *scope);
+    const struct cbx_values *(*member)(struct cbx_walk *walk, const struct cbx_values *object, struct cbx_str key);
     struct cbx_strs stars;
     struct cbx_str star_items[16];
     int depth;
@@ -74,6 +77,20 @@ struct cbx_scope *cbx_scope_of(struct cbx_walk *walk, TSNode node, struct cbx_sc
 
 /* Notes an expression that a function returns. */
 void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, TSNode node);
+
+/* Everything that a name may be in one scope; NULL when the scope does not bind it. Scope NULL: as an attribute of any object. */
+const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_str name);
+
+/* `eval_kind` behind a memo and the bounds on depth and steps; whatever is beyond them is "anything". Never NULL. */
+const struct cbx_values *cbx_scope_eval(struct cbx_walk *walk, TSNode node, struct cbx_scope *scope,
+                                        const struct cbx_values *(*eval_kind)(struct cbx_walk *, TSNode, struct cbx_scope *));
+
+/* Numbers of a grammar's named node types: out[symbol] = 1 + the index of its name in `names`, 0 when it is not among them. */
+enum { CBX_SYMBOLS_MAX = 1024 };
+void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t count, uint8_t out[CBX_SYMBOLS_MAX]);
+
+/* The child of this field; a null node when there is none. */
+TSNode cbx_node_field(TSNode node, const char *field);
 
 /* The source of a node. */
 struct cbx_str cbx_walk_text(const struct cbx_walk *walk, TSNode node);

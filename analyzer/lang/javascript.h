@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the JavaScript extractor share. */
+#ifndef CBX_ANALYZER_LANG_JAVASCRIPT_H
+#define CBX_ANALYZER_LANG_JAVASCRIPT_H
+
+#include "analyzer/lang/scope.h"
+
+enum cbx_js_kind {
+    JS_OTHER = 0,
+#define CBX_KIND(name) JS_##name,
+#include "analyzer/lang/javascript_kinds.def"
+#undef CBX_KIND
+    JS_KINDS
+};
+enum cbx_js_kind cbx_js_kind(TSNode node);
+
+/* True for everything that opens a function's scope. */
+bool cbx_js_is_function(enum cbx_js_kind kind);
+
+/* Pass one: every binding of every scope. */
+void cbx_js_bind_all(struct cbx_walk *js, TSNode root);
+
+/* What an expression may be, in this scope. Never NULL. */
+const struct cbx_values *cbx_js_eval(struct cbx_walk *js, TSNode node, struct cbx_scope *scope);
+
+/* A member of a value, by its name. */
+const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object, struct cbx_str key);
+
+/* The name of an identifier or property, with its \u escapes read. */
+struct cbx_str cbx_js_name(struct cbx_walk *js, TSNode node);
+
+/* A module as rules name it: without "node:". */
+struct cbx_str cbx_js_module(struct cbx_str specifier);
+
+/* The name of a member expression's or a subscript's member; false when it is computed from what is no constant. */
+bool cbx_js_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, struct cbx_str *out);
+
+enum cbx_js_call {
+    JS_CALL_NONE = 0, JS_CALL_REQUIRE, JS_CALL_SKIP, JS_CALL_MAKE_REQUIRE, JS_CALL_FROM_CODES, JS_CALL_BASE64, JS_CALL_BUFFER, JS_CALL_PERCENT,
+    JS_CALL_SAME, JS_CALL_GET, JS_CALL_MEMBERS, JS_CALL_APPLY,
+};
+enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
+
+/* "javascript", "shell", "timer" (code only when it is a string), or NULL. */
+const char *cbx_js_runs(struct cbx_str name);
+bool cbx_js_is_global_object(struct cbx_str name);
+
+/* What a call calls and with what: f(a), f.call(this, a), f.apply(this, [a]), f.bind(this)(a) and Reflect.apply(f, this, [a]) alike. */
+struct cbx_js_call_site {
+    const struct cbx_values *targets;
+    TSNode list;        /* of arguments; a template string for a tagged template */
+    uint32_t skip;      /* of them, before the first */
+    bool from_array;    /* the one behind `skip` is the list itself */
+};
+struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, TSNode call, struct cbx_scope *scope);
+
+/* The n-th argument's value; "anything" when there is none. *given says whether there is one (or may be). */
+const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site, uint32_t position, struct cbx_scope *scope, bool *given);
+uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * Inline tests of policies. */
+#include "analyzer/policy_test.h"
+
+#include "analyzer/analyze.h"
+
+static const char *language_of(const struct cbx_rule *rule)
+{
+    static const char *const names[CBX_LANGUAGES] = { "ipython", "javascript", "shell" };
+    for (int i = 0; i < CBX_LANGUAGES; i++) {
+        if ((rule->languages >> i & 1) != 0) {
+            return names[i];
+        }
+    }
+    return names[0];
+}
+
+/* Tests ask whether a rule matches, not what follows: every language is let in, and rules that allow are heard too. */
+static struct cbx_rule *audible_rules(const struct cbx_policy *policy)
+{
+    struct cbx_rule *rules = calloc(policy->rule_count + 1, sizeof(*rules));
+    if (rules == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        rules[i] = policy->rules[i];
+        rules[i].effect = rules[i].effect == CBX_EFFECT_ALLOW ? CBX_EFFECT_WARN : rules[i].effect;
+    }
+    return rules;
+}
+
+/* Could not tell counts as a match: a broken allow snippet is then seen. */
+static bool matches(const struct cbx_policy *policy, const struct cbx_rule *rule, const char *language, struct cbx_str snippet)
+{
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    struct cbx_analysis request = { .source = snippet, .language = cbx_str_of(language) };
+    struct cbx_decision decision;
+    struct cbx_err err;
+    if (cbx_analyze(policy, &request, &arena, &decision, &err) != 0) {
+        return true;
+    }
+    for (size_t i = 0; i < decision.finding_count; i++) {
+        if (cbx_str_equal(decision.findings[i].rule->id, rule->id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cbx_policy_test(const struct cbx_policy *policy, void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
+                     void *context, struct cbx_policy_test_report *out)
+{
+    struct cbx_policy heard = *policy;
+    struct cbx_rule *rules = audible_rules(policy);
+    heard.rules = rules;
+    heard.languages = (1u << CBX_LANGUAGES) - 1;
+    *out = (struct cbx_policy_test_report){ 0 };
+    for (size_t r = 0; r < policy->rule_count; r++) {
+        const struct cbx_rule *rule = &policy->rules[r];
+        const char *language = language_of(rule);
+        out->untested += rule->test_deny.count + rule->test_allow.count == 0;
+        for (size_t i = 0; i < rule->test_deny.count + rule->test_allow.count; i++) {
+            bool deny = i < rule->test_deny.count;
+            struct cbx_str snippet = deny ? rule->test_deny.items[i] : rule->test_allow.items[i - rule->test_deny.count];
+            out->run++;
+            if (matches(&heard, rule, language, snippet) != deny) {
+                out->failed++;
+                tell(context, &(struct cbx_policy_test_failure){ .rule = rule, .snippet = snippet, .language = language, .should_match = deny });
+            }
+        }
+    }
+    free(rules);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * A policy in plain words, for the person who has to approve it. */
+#ifndef CBX_POLICIES_EXPLAIN_H
+#define CBX_POLICIES_EXPLAIN_H
+
+#include "policies/base/buf.h"
+#include "policies/policy.h"
+
+/* Appends the text: what runs, what is denied, asked about and warned of and by which rule, packages, limits, network. */
+void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out);
+
+#endif
