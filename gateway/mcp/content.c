@@ -263,26 +263,38 @@ static void add_finding(struct content *c, const json_t *finding)
 }
 
 /* Findings that do not forbid (warnings) would only hide those that do. */
+static bool refuses(const json_t *finding)
+{
+    struct cbx_str effect = cbx_json_str(json_object_get(finding, "effect"));
+    return cbx_str_is(effect, "deny") || cbx_str_is(effect, "ask");
+}
+
 static void add_findings(struct content *c, const json_t *findings)
 {
-    size_t i, shown = 0, refused = 0;
+    size_t i, refused = 0;
     json_t *finding;
     json_object_set_new(c->structured, "findings", json_array());
     json_array_foreach((json_t *)(uintptr_t)findings, i, finding)
     {
-        struct cbx_str effect = cbx_json_str(json_object_get(finding, "effect"));
-        if (!cbx_str_is(effect, "deny") && !cbx_str_is(effect, "ask")) {
-            continue;
-        }
-        refused++;
-        if (shown < CBX_CONTENT_FINDINGS_MAX) {
-            shown++;
+        if (refuses(finding) && ++refused <= CBX_CONTENT_FINDINGS_MAX) {
             add_finding(c, finding);
         }
     }
-    if (refused > shown) {
-        cbx_buf_printf(&c->text, "and %zu more\n", refused - shown);
+    if (refused > CBX_CONTENT_FINDINGS_MAX) {
+        cbx_buf_printf(&c->text, "and %zu more\n", refused - CBX_CONTENT_FINDINGS_MAX);
     }
+}
+
+/* The first line names the rule: some clients show no more. */
+static void add_verdict(struct content *c, bool ask, const json_t *findings)
+{
+    size_t first = 0;
+    while (first < json_array_size(findings) && !refuses(json_array_get(findings, first))) {
+        first++;
+    }
+    cbx_buf_add_cstr(&c->text, ask ? "needs approval" : "denied");
+    add_escaped(&c->text, " by policy rule ", json_object_get(json_array_get(findings, first), "rule"));
+    cbx_buf_add_cstr(&c->text, "; nothing ran\n");
 }
 
 json_t *cbx_content_of_denial(const struct cbx_outcome *outcome)
@@ -291,7 +303,7 @@ json_t *cbx_content_of_denial(const struct cbx_outcome *outcome)
     bool ask = outcome->verdict == CBX_ASK;
     struct content c;
     init_content(&c, ask ? "needs-approval" : "denied");
-    cbx_buf_printf(&c.text, "%s by the policy; nothing ran\n", ask ? "needs approval" : "denied");
+    add_verdict(&c, ask, findings);
     add_findings(&c, findings);
     cbx_buf_add_cstr(&c.text, ask ? "A person has to approve this code, which cannot be done through this client. Change the code, or ask the operator.\n"
                                   : "Change the code as the hints say and try again, or ask the operator of this gateway for another policy.\n");
