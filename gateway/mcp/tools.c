@@ -204,17 +204,21 @@ static int take_event(void *context, const struct cbx_event *event)
     return is_cancelled(run) ? CBX_ESTATE : sink.event(sink.context, event);
 }
 
+/* SDKs give up on a request after 60 seconds unless told otherwise, and then the model would see nothing at all. */
+static const double default_timeout_s = 50;
+
 /* A notebook cell for Python: top-level await, the value of the last expression, and pictures come with it. */
 static struct cbx_request make_request(const struct arguments *args)
 {
     bool python = cbx_str_is(args->language, "python");
+    double timeout_s = args->timeout_s > 0 ? args->timeout_s : default_timeout_s;
     return (struct cbx_request){
         .subject = { .action = CBX_ACTION_RUN,
                      .language = python ? CBX_STR("ipython") : args->language,
                      .principal = CBX_STR("local"),
                      .session = CBX_STR(""),
                      .origin = CBX_STR("mcp"),
-                     .limits = { .wall_ms = (int64_t)(args->timeout_s * 1000) } },
+                     .limits = { .wall_ms = (int64_t)(timeout_s * 1000) } },
         .source = args->code,
     };
 }
