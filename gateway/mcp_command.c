@@ -2,6 +2,7 @@
  * codebox mcp: an MCP server over stdio. Clients start a second, short-lived process first, so starting does nothing that
  * shows: policies are loaded, processes forked; engine and audit log are opened by the first call. */
 #include "gateway/cli.h"
+#include "gateway/jail.h"
 #include "gateway/mcp/stdio.h"
 
 int cbx_mcp_command(const struct cbx_options *options)
@@ -16,7 +17,10 @@ int cbx_mcp_command(const struct cbx_options *options)
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    cbx_stdio_serve(STDIN_FILENO, STDOUT_FILENO, &flow);
+    int failed = cbx_jail_front(&err);
+    if (!failed) {
+        cbx_stdio_serve(STDIN_FILENO, STDOUT_FILENO, &flow);
+    }
     cbx_flow_done(&flow);
-    return 0;
+    return failed ? cbx_cli_fail(&err) : 0;
 }
