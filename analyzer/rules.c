@@ -307,6 +307,7 @@ static void match_fact(struct matcher *m, const struct cbx_fact *fact)
         return;
     case CBX_IS_CALL:
         match_name(m, LIST_CALL, fact);
+        match_name(m, LIST_REFERENCE, fact);
         return;
     case CBX_IS_REFERENCE:
         match_name(m, LIST_REFERENCE, fact);

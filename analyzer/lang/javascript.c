@@ -251,6 +251,7 @@ static void extract_node(struct cbx_walk *js, TSNode node, enum cbx_js_kind kind
         return;
     case JS_call_expression: case JS_new_expression:
         extract_call(js, node, scope);
+        add_references(js, node, parent->kind, parent->node, field, scope);
         extract_text(js, node, scope);
         return;
     case JS_member_expression: case JS_subscript_expression:

@@ -30,7 +30,7 @@ TSNode cbx_py_argument(struct cbx_walk *py, TSNode call, uint32_t position, cons
 
 enum cbx_py_call {
     PY_CALL_NONE = 0, PY_CALL_GETATTR, PY_CALL_SETATTR, PY_CALL_IMPORT_TOP, PY_CALL_IMPORT, PY_CALL_IMPORT_NAME, PY_CALL_CHR, PY_CALL_SAME,
-    PY_CALL_REVERSED, PY_CALL_ORD, PY_CALL_MEMBER, PY_CALL_MAP, PY_CALL_HEX, PY_CALL_BASE64, PY_CALL_CODEC, PY_CALL_NAMESPACE, PY_CALL_VARS, PY_CALL_DICT,
+    PY_CALL_REVERSED, PY_CALL_ORD, PY_CALL_MEMBER, PY_CALL_MAP, PY_CALL_HEX, PY_CALL_BASE64, PY_CALL_CODEC, PY_CALL_NAMESPACE, PY_CALL_VARS, PY_CALL_DICT, PY_CALL_GETTER,
 };
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 bool cbx_py_is_dunder(struct cbx_str name);

@@ -628,9 +628,31 @@ static const struct cbx_values *codec(struct cbx_walk *py, struct cbx_str text, 
     return cbx_str_starts(name, CBX_STR("base64")) ? cbx_values_text(py->arena, cbx_fold_base64(py->arena, text)) : &cbx_values_unknown;
 }
 
+/* operator.attrgetter('a.b') is kept as the name "operator.attrgetter:a.b"; called with x it reads x.a.b. */
+static const struct cbx_values *make_getter(struct cbx_walk *py, struct cbx_str path)
+{
+    struct cbx_str name = cbx_fold_concat(py->arena, CBX_STR("operator.attrgetter:"), path);
+    return name.p != NULL && path.len < 200 ? cbx_values_name(py->arena, name) : &cbx_values_unknown;
+}
+
+static const struct cbx_values *call_getter(struct cbx_walk *py, struct cbx_str name, const struct cbx_values *object)
+{
+    struct cbx_str path = cbx_str_sub(name, sizeof("operator.attrgetter:") - 1, name.len);
+    while (path.len > 0) {
+        const char *dot = memchr(path.p, '.', path.len);
+        size_t len = dot != NULL ? (size_t)(dot - path.p) : path.len;
+        object = read_attribute(py, object, cbx_str_sub(path, 0, len));
+        path = cbx_str_sub(path, len + 1, path.len);
+    }
+    return object;
+}
+
 static const struct cbx_values *call_name(struct cbx_walk *py, struct cbx_str name, TSNode call, struct cbx_scope *scope)
 {
     enum cbx_py_call meaning = cbx_py_call_meaning(name);
+    if (cbx_str_starts(name, CBX_STR("operator.attrgetter:"))) {
+        return call_getter(py, name, eval_argument(py, call, 0, NULL, scope));
+    }
     if (meaning == PY_CALL_NONE || meaning == PY_CALL_SETATTR || meaning == PY_CALL_IMPORT_NAME) {
         return &cbx_values_unknown;
     }
@@ -666,6 +688,8 @@ static const struct cbx_values *call_name(struct cbx_walk *py, struct cbx_str na
         return is_text ? cbx_values_text(py->arena, cbx_fold_base64(py->arena, text)) : &cbx_values_unknown;
     case PY_CALL_CODEC:
         return is_text && cbx_values_is_text(eval_argument(py, call, 1, "encoding", scope), &other) ? codec(py, text, other) : &cbx_values_unknown;
+    case PY_CALL_GETTER:
+        return is_text ? make_getter(py, text) : &cbx_values_unknown;
     case PY_CALL_NAMESPACE:
         return cbx_values_name(py->arena, cbx_str_is(name, "globals") ? CBX_STR("globals()") : CBX_STR("locals()"));
     case PY_CALL_VARS:
