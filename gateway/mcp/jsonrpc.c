@@ -84,7 +84,7 @@ static int refuse(struct cbx_err *err, const char *what)
     return CBX_RPC_INVALID_REQUEST;
 }
 
-static int check_version(const json_t *json, struct cbx_err *err)
+static int check_shape(const json_t *json, struct cbx_err *err)
 {
     if (json_is_array(json)) {
         return refuse(err, "batches are not accepted, send one message per line");
@@ -132,7 +132,7 @@ int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_er
     if (failed) {
         return failed == CBX_ETOOBIG ? CBX_RPC_INVALID_REQUEST : CBX_RPC_PARSE_ERROR;
     }
-    failed = check_version(out->json, err);
+    failed = check_shape(out->json, err);
     failed = failed ? failed : read_id(line, out, err);
     return failed ? failed : read_kind(out, err);
 }

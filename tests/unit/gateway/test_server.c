@@ -102,8 +102,7 @@ static void refuses_an_envelope_that_lacks_something(void **state)
         "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}",
         "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":7,\"io.modelcontextprotocol/clientCapabilities\":{}}",
         "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":[]}",
-        "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{},"
-        "\"io.modelcontextprotocol/clientInfo\":1}",
+        "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{},\"io.modelcontextprotocol/clientInfo\":1}",
     };
     for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++) {
         assert_int_equal(code_of("tools/list", metas[i]), CBX_RPC_INVALID_PARAMS);
