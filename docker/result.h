@@ -32,9 +32,11 @@ struct cbx_event {
     uint64_t size_bytes;          /* FILE */
 };
 
-/* Called from the thread that runs the program, in order. Anything but 0 stops the run (as a cancellation). */
+/* Called from the thread that runs the program, in order. Anything but 0 stops the run (as a cancellation). A program that is
+ * silent makes no events, so `cancelled`, when it is not NULL, is asked as well, a few times a second. */
 struct cbx_sink {
     int (*event)(void *context, const struct cbx_event *event);
+    bool (*cancelled)(void *context);
     void *context;
 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { HELLO_TIMEOUT_MS = 30000, LATE_MS = 15000, READ_BYTES = 256 * 1024 };
+enum { HELLO_TIMEOUT_MS = 30000, LATE_MS = 15000, CANCEL_MS = 2000, TICK_MS = 250, READ_BYTES = 256 * 1024 };
 
 struct cbx_sandbox {
     struct cbx_engine *engine;
@@ -204,36 +204,64 @@ static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late, str
     cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
 }
 
-/* Frames until DONE. */
-static int follow(struct cbx_sandbox *sandbox, int64_t wall_ms, struct cbx_events *events,
-                  struct cbx_result *result, struct cbx_err *err)
+/* One run while it is followed. */
+struct run {
+    struct cbx_events *events;
+    struct cbx_result *result;
+    int64_t began, deadline;
+    bool cancelled;
+};
+
+/* Nobody listens any more: interrupt, and give it a moment to end by itself; nothing is handed on. */
+static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
 {
-    int64_t began = clock_ms(), deadline = began + wall_ms + LATE_MS;
-    bool cancelled = false;
+    run->cancelled = true;
+    run->events->sink = NULL;
+    run->deadline = smaller(run->deadline, clock_ms() + CANCEL_MS);
+    cbx_sandbox_interrupt(sandbox);
+}
+
+/* The next frame; meanwhile asks the sink now and then whether the result is still wanted. */
+static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_frame *frame, struct cbx_err *err)
+{
+    for (;;) {
+        const struct cbx_sink *sink = run->events->sink;
+        bool asks = sink != NULL && sink->cancelled != NULL;
+        int failed = next_frame(sandbox, asks ? smaller(run->deadline, clock_ms() + TICK_MS) : run->deadline, frame, err);
+        if (failed != CBX_ETIMEDOUT || clock_ms() >= run->deadline) {
+            return failed;
+        }
+        if (asks && sink->cancelled(sink->context)) {
+            cancel_run(sandbox, run);
+        }
+    }
+}
+
+/* Frames until DONE. */
+static int follow(struct cbx_sandbox *sandbox, struct run *run, struct cbx_err *err)
+{
     for (;;) {
         struct cbx_frame frame;
         struct cbx_err inner = { 0 };
-        int failed = next_frame(sandbox, deadline, &frame, &inner);
+        int failed = await_frame(sandbox, run, &frame, &inner);
         if (failed == CBX_EPROTO) {
             sandbox->alive = false;
             cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
             return cbx_fail(err, CBX_EPROTO, "%.400s; the sandbox was removed", inner.text);
         }
         if (failed) {
-            note_loss(sandbox, began, failed == CBX_ETIMEDOUT, result);
+            note_loss(sandbox, run->began, failed == CBX_ETIMEDOUT && !run->cancelled, run->result);
             return 0;
         }
         if (frame.type == CBX_FRAME_DONE) {
-            failed = cbx_events_finish(events, frame.payload, result, err);
-            if (!failed && cancelled) {
-                result->status = CBX_RUN_KILLED;
+            failed = cbx_events_finish(run->events, frame.payload, run->result, err);
+            if (!failed && run->cancelled) {
+                run->result->status = CBX_RUN_KILLED;
             }
             return failed;
         }
-        if (cbx_events_take(events, &frame) != 0 && !cancelled) {
-            cancelled = true; /* nobody listens any more: interrupt, and wait for the end without handing anything on */
-            events->sink = NULL;
-            cbx_sandbox_interrupt(sandbox);
+        if (cbx_events_take(run->events, &frame) != 0 && !run->cancelled) {
+            cancel_run(sandbox, run);
         }
     }
 }
@@ -254,7 +282,9 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     if (send_run(sandbox, permit, source, err) != 0) {
         note_loss(sandbox, began, false, &result);
     } else {
-        failed = follow(sandbox, smaller(permit->limits.wall_ms, sandbox->limits.wall_ms), &events, &result, err);
+        int64_t wall_ms = smaller(permit->limits.wall_ms, sandbox->limits.wall_ms);
+        struct run run = { .events = &events, .result = &result, .began = began, .deadline = began + wall_ms + LATE_MS };
+        failed = follow(sandbox, &run, err);
     }
     if (!failed) {
         *out = result;

@@ -7,6 +7,7 @@
 #include "gateway/wire.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -47,13 +48,31 @@ static void read_recorded(const json_t *header, struct cbx_outcome *out)
     out->audit_seq = (uint64_t)json_integer_value(json_object_get(header, "seq"));
 }
 
+/* Waits until there is something to read, or until the sink has lost interest. */
+static int await_answer(int fd, const struct cbx_sink *sink, struct cbx_err *err)
+{
+    enum { TICK_MS = 100 };
+    bool asks = sink != NULL && sink->cancelled != NULL;
+    struct pollfd answer = { .fd = fd, .events = POLLIN };
+    while (asks && poll(&answer, 1, TICK_MS) <= 0) {
+        if (sink->cancelled(sink->context)) {
+            return cbx_fail(err, CBX_ESTATE, "cancelled");
+        }
+    }
+    return 0;
+}
+
 /* Follows the answers to the last one. */
 static int follow(int fd, const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
     for (;;) {
         CBX_AUTO_DONE(message) message;
         cbx_message_init(&message);
-        int failed = cbx_wire_receive(fd, -1, &message, err);
+        int failed = await_answer(fd, sink, err);
+        if (failed) {
+            return failed; /* our end closes, which cancels the run */
+        }
+        failed = cbx_wire_receive(fd, -1, &message, err);
         if (failed) {
             return cbx_fail(err, CBX_EIO, "the executor ended in the middle of the request; whether the program ran to its end is not known");
         }
@@ -70,7 +89,7 @@ static int follow(int fd, const struct cbx_sink *sink, struct cbx_outcome *out, 
             out->ran = true;
             return cbx_result_from_json(message.header, &out->result, err);
         } else if ((failed = cbx_relay_event(&message, sink, err)) != 0) {
-            return failed; /* our end closes, which cancels the run */
+            return failed; /* as above */
         }
     }
 }

@@ -171,14 +171,17 @@ static int run_permitted(struct request *r, struct cbx_audit *audit, const struc
     struct executor *e = r->executor;
     CBX_AUTO_DONE(result) result = { 0 };
     int failed = enter_run(e, err);
-    if (!failed) {
+    bool entered = !failed;
+    if (entered) {
         struct cbx_sink sink = cbx_relay_sink(&r->fd);
         failed = permit->action == CBX_ACTION_OPEN ? open_session(e, permit, err)
                  : permit->session[0] != '\0'      ? run_in_session(e, permit, text, &sink, &result, err)
                                                    : run_once(e, permit, text, &sink, &result, err);
-        leave_run(e);
     }
     record_outcome(audit, permit, &result, failed, err);
+    if (entered) {
+        leave_run(e);
+    }
     if (failed) {
         return failed;
     }
@@ -362,6 +365,22 @@ static void *expire_sessions(void *context)
     return NULL;
 }
 
+/* Runs see that nobody listens to them, end, and write down what became of them; they get a moment for it. */
+static void await_runs(struct executor *e)
+{
+    enum { WAIT_MS = 3000, STEP_MS = 20 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    int running = 1;
+    for (int waited = 0; running > 0 && waited < WAIT_MS; waited += STEP_MS) {
+        pthread_mutex_lock(&e->lock);
+        running = e->running;
+        pthread_mutex_unlock(&e->lock);
+        if (running > 0) {
+            nanosleep(&step, NULL);
+        }
+    }
+}
+
 _Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_executor_config *config)
 {
     static struct executor e;
@@ -389,7 +408,9 @@ _Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_execu
         }
     }
     /* The front is gone. Sandboxes end with their attached streams; asking the engine too is quicker. */
+    await_runs(&e);
     cbx_sessions_free(e.sessions);
+    pthread_mutex_lock(&e.lock);
     cbx_instance_done(&e.instance);
     _exit(0);
 }

@@ -3,6 +3,8 @@
  * their lengths in the header. */
 #include "gateway/relay.h"
 
+#include <poll.h>
+
 enum { MIMES_MAX = 32 };
 
 static const char *const kind_names[] = {
@@ -35,9 +37,15 @@ static int send_event(void *context, const struct cbx_event *event)
     return cbx_wire_send(fd, header, bytes, NULL);
 }
 
+static bool is_gone(void *context)
+{
+    struct pollfd front = { .fd = *(const int *)context, .events = POLLRDHUP };
+    return poll(&front, 1, 0) > 0 && (front.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 struct cbx_sink cbx_relay_sink(const int *fd)
 {
-    return (struct cbx_sink){ .event = send_event, .context = (void *)(uintptr_t)fd };
+    return (struct cbx_sink){ .event = send_event, .cancelled = is_gone, .context = (void *)(uintptr_t)fd };
 }
 
 static int read_mimes(const struct cbx_message *message, struct cbx_mime *mimes, size_t *count,

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// What every client must see, whatever protocol it speaks. A check is one sentence; the first line that fails is printed.
+import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const [, , codebox, state] = process.argv;
+let failures = 0;
+
+export const server = { command: codebox, args: ['mcp', '--state', state], stderr: 'inherit' };
+
+export async function check(sentence, body) {
+  try {
+    await body();
+    console.log(`ok      ${sentence}`);
+  } catch (error) {
+    failures++;
+    console.log(`FAILED  ${sentence}: ${error.message}`);
+  }
+}
+
+export function must(condition, found) {
+  if (!condition) throw new Error(typeof found === 'string' ? found : JSON.stringify(found));
+}
+
+export function finish() {
+  process.exit(failures === 0 ? 0 : 1);
+}
+
+const text = (result) => result.content.filter((c) => c.type === 'text').map((c) => c.text).join('');
+const firstLine = (result) => text(result).split('\n')[0];
+const audit = (...args) => execFileSync(codebox, ['audit', ...args, '--state', state], { encoding: 'utf8' });
+
+// Resolves to what the promise is rejected with; never rejects itself, so it may be awaited late.
+export const rejection = (promise) => promise.then(() => undefined, (error) => error);
+
+async function checkRuns(call) {
+  await check('Python runs, and its output and last value come back', async () => {
+    const result = await call('run_python_code', { code: 'print("hello", 6 * 7)\n1 + 1' });
+    must(!result.isError && firstLine(result) === 'ok', result);
+    must(result.structuredContent.stdout === 'hello 42\n' && text(result).includes('hello 42'), result);
+    must(result.structuredContent.result.trim() === '2', result);
+  });
+  await check('a matplotlib figure comes back as a PNG', async () => {
+    const result = await call('execute_code', { code: 'import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.show()' });
+    const image = result.content.find((c) => c.type === 'image');
+    must(!result.isError && image?.mimeType === 'image/png', text(result));
+    must(Buffer.from(image.data, 'base64').subarray(0, 8).toString('hex') === '89504e470d0a1a0a', 'no PNG signature');
+  });
+  await check('JavaScript runs, by its own tool and by execute_code', async () => {
+    const code = 'console.log([1, 2, 3].map((n) => n * n).join())';
+    for (const result of [await call('run_javascript_code', { code }), await call('execute_code', { code, language: 'javascript' })]) {
+      must(!result.isError && result.structuredContent.stdout === '1,4,9\n', result);
+    }
+  });
+  await check('a program that fails is a result, not an error: exit code and traceback are there', async () => {
+    const result = await call('run_python_code', { code: 'print("before")\nraise ValueError("no \\x1b[31mred")' });
+    must(!result.isError && firstLine(result) === 'exit code 1', result);
+    must(result.structuredContent.exit_code === 1 && result.structuredContent.status === 'error', result);
+    must(text(result).includes('before') && text(result).includes('ValueError: no red') && !text(result).includes('\x1b'), result);
+  });
+  await check('a program over its time is stopped, and that is an error', async () => {
+    const result = await call('execute_code', { code: 'print("early", flush=True)\nwhile True: pass', timeout_seconds: 1 });
+    must(result.isError && result.structuredContent.status === 'timeout' && text(result).includes('early'), result);
+  });
+  await check('four calls at once all come back with their own output', async () => {
+    const results = await Promise.all([1, 2, 3, 4].map((n) => call('run_python_code', { code: `print(${n} * 1000)` })));
+    results.forEach((result, i) => must(result.structuredContent.stdout === `${i + 1}000\n`, result));
+  });
+}
+
+async function checkRefusals(call) {
+  await check('a denial says the rule, the place, what was found, a hint, and that nothing ran', async () => {
+    const result = await call('execute_code', { code: 'print("ran")\nimport subprocess\nsubprocess.run(["id"])' });
+    must(result.isError && result.structuredContent.status === 'denied', result);
+    must(firstLine(result) === 'denied by policy rule py.process; nothing ran', result);
+    for (const part of ['line 2', 'subprocess', 'hint: ', `audit id ${result.structuredContent.audit_id}`]) must(text(result).includes(part), result);
+    must(audit('tail').includes('py.process'), 'the audit log does not have it');
+  });
+  await check('bad arguments are results that say what is allowed', async () => {
+    const cases = [
+      [{}, "'code' is missing"], [{ code: 7 }, 'allowed is a string'], [{ code: '1', language: 'cobol' }, 'python|javascript'],
+      [{ code: '1', timeout_seconds: 0 }, 'allowed 1..3600'], [{ code: '1', langauge: 'python' }, "did you mean 'language'"],
+      [{ code: '1', libraries: ['torch'] }, 'torch'],
+    ];
+    for (const [args, part] of cases) {
+      const result = await call('execute_code', args);
+      must(result.isError && firstLine(result).startsWith('invalid: ') && text(result).includes(part), result);
+    }
+  });
+  await check('libraries that are in the sandbox are accepted', async () => {
+    must(!(await call('execute_code', { code: 'import numpy', libraries: ['numpy'] })).isError, 'refused');
+  });
+  await check('an unknown tool is error -32602', async () => {
+    const error = await rejection(call('no_such_tool', {}));
+    must(error?.code === -32602, String(error));
+  });
+}
+
+async function checkCancellation(call) {
+  await check('cancelling stops an endless, silent loop', async () => {
+    const controller = new AbortController();
+    const promise = rejection(call('run_python_code', { code: 'while True: pass' }, { signal: controller.signal }));
+    await sleep(1500);
+    controller.abort('enough');
+    must((await promise) !== undefined, 'the call was answered');
+    for (let i = 0; i < 100 && !/outcome +killed/.test(audit('tail')); i++) await sleep(100);
+    must(/outcome +killed/.test(audit('tail')), audit('tail'));
+  });
+  await check('and the server still works', async () => {
+    must((await call('run_python_code', { code: 'print(1)' })).structuredContent.stdout === '1\n', 'no');
+  });
+}
+
+// `call(name, arguments, options)` resolves to a CallToolResult.
+export async function checkServer(listTools, call) {
+  await check('three tools are listed, with schemas and annotations, in less than 8 kB', async () => {
+    const { tools } = await listTools();
+    must(tools.map((t) => t.name).join() === 'execute_code,run_python_code,run_javascript_code', tools);
+    must(tools.every((t) => t.inputSchema.required.includes('code') && t.outputSchema && t.annotations.openWorldHint === false), tools);
+    must(JSON.stringify(tools).length < 8192, `${JSON.stringify(tools).length} bytes`);
+  });
+  await checkRuns(call);
+  await checkRefusals(call);
+  await checkCancellation(call);
+}
+
+export async function checkEnd(close) {
+  await check('the audit log verifies', async () => {
+    audit('verify');
+  });
+  await check('the server ends when its input does', async () => {
+    const began = Date.now();
+    await close();
+    must(Date.now() - began < 1900, `${Date.now() - began} ms`);
+  });
+}

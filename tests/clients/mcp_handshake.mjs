@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The handshake revisions (initialize), by the official SDK of that era.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { check, checkEnd, checkServer, finish, must, server } from './checks.mjs';
+
+const client = new Client({ name: 'codebox-tests', version: '1' });
+const protocolErrors = [];
+client.onerror = (error) => protocolErrors.push(error);
+const transport = new StdioClientTransport(server);
+await client.connect(transport);
+
+await check('the handshake says who the server is and what it does', async () => {
+  must(client.getServerVersion().name === 'codebox' && client.getServerCapabilities().tools, client.getServerVersion());
+  must(client.getInstructions().includes('policy'), 'no instructions');
+});
+await check('a ping is answered', () => client.ping());
+await checkServer(
+  () => client.listTools(),
+  (name, args, options) => client.callTool({ name, arguments: args }, undefined, options),
+);
+await check('a line that is no JSON gets an error that the client can read', async () => {
+  transport._process.stdin.write('{nonsense\n');
+  await client.ping();
+  must(!protocolErrors.some((e) => e.name === 'ZodError'), protocolErrors.map(String).join());
+});
+await checkEnd(() => client.close());
+finish();
