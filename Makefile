@@ -40,7 +40,7 @@ G            := build/grammars
 TREE_SITTER  := $G/node_modules/tree-sitter/vendor/tree-sitter/lib
 GRAMMAR_LIB  := $G/libgrammars.a
 
-ifeq ($(filter help clean setup,$(MAKECMDGOALS)),)
+ifeq ($(filter help clean setup demo test,$(MAKECMDGOALS)),)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(foreach m,$(MODULES),$(PKGS.$m)) 2>/dev/null)
 endif
 
@@ -70,8 +70,8 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all check check-unit check-fuzz check-headers check-layers check-symbols check-format \
-        install clean help setup FORCE
+.PHONY: all check check-unit check-fuzz check-cases check-policies check-headers check-layers check-symbols check-format \
+        setup engine demo test live bench install clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
@@ -131,10 +131,14 @@ $(foreach m,$(MODULES),$(eval $(call module_rules,$m)))
 # The seccomp profile is compiled in.
 $B/docker/container.o: docker/seccomp.json
 
-# Live tests need an engine and the sandbox images: tests/live/docker/run.
+# Live tests need an engine and the sandbox images: tests/live/docker/check.
 $B/tests/live/docker/%: $B/tests/live/docker/%.o $B/libdocker.a $B/libpolicies.a
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,docker policies) -lcmocka
+
+$B/tests/cases/%: $B/tests/cases/%.o $B/libanalyzer.a $B/libpolicies.a $(GRAMMAR_LIB)
+	$(call say,LD)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,analyzer policies)
 
 define program_rules
 $B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
@@ -155,15 +159,46 @@ $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer) -o $@ $^ $(call pkg_libs,$(MODULES))
 
+# --- from nothing to running -----------------------------------------------------------------------------------
+
+# What follows needs libraries that may not be there yet when this file is read, hence the sub-makes.
+demo: setup engine ## everything from nothing, then the main job on real programs
+	@.ci/demo
+
+test: setup engine ## everything from nothing, then every test, on a real engine
+	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory VARIANT=asan check-unit check-fuzz
+	@$(MAKE) --no-print-directory live
+
+setup: ## install the missing Debian packages, fetch the grammars, build
+	@.ci/packages
+	@$(MAKE) --no-print-directory all
+
+engine: setup ## find or start a container engine, build the sandbox images
+	@docker/engine-up
+	@docker/images/build
+
+live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
+	@tests/live/run
+
 # --- checks -------------------------------------------------------------------------------------------------
 
-check: check-unit check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
+check: check-unit check-cases check-policies check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
 
 check-unit: $(TESTS) ## tests/unit/<module>/test_<file>.c
 	$Qset -e; for t in $^; do echo "== $$t"; $$t; done
 
 check-fuzz: $(FUZZERS:%=$B/fuzz/%) ## replay the corpora, without a fuzzing engine
 	$Qset -e; for f in $(FUZZERS); do $B/fuzz/$$f fuzz/corpus/$$f/*; done
+
+check-cases: $B/tests/cases/run ## tests/cases and tests/bypass: what each preset says about each
+	$Q$B/tests/cases/run tests/cases tests/bypass tests/decisions.tsv
+
+decisions: $B/tests/cases/run ## write tests/decisions.tsv anew, to look at its diff
+	$Q$B/tests/cases/run --write tests/cases tests/bypass tests/decisions.tsv
+
+check-policies: $B/codebox ## the tests inside the presets
+	$Q$B/codebox policy test baseline default strict data-analysis permissive codebox-ai
 
 check-headers: | $G/.fetched ## every header compiles alone
 	$Qset -e; for h in $$(find $(MODULES) -name '*.h'); do printf '#include "%s"\n' $$h | \
@@ -189,6 +224,12 @@ fuzz-%: ## fuzz one target for SECONDS (60): make fuzz-policy SECONDS=600
 
 compile_commands.json: all
 	$Q{ echo '['; find $B -name '*.cdb' -exec cat {} + | sed '$$!s/$$/,/'; echo ']'; } >$@
+
+install: all ## PREFIX=/usr/local, DESTDIR
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/docker
+	install $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
+	install $B/codebox-supervisor $(DESTDIR)$(DATADIR)
+	cp -r docker/images docker/kernels $(DESTDIR)$(DATADIR)/docker
 
 clean: ## remove build/
 	rm -rf build compile_commands.json

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stddef.h>
 
 static const struct command {
@@ -68,9 +69,12 @@ static int print_help(const struct command *command)
     return 0;
 }
 
-static int fail_usage(const char *format, const char *what, const char *more)
+__attribute__((format(printf, 1, 2))) static int fail_usage(const char *format, ...)
 {
-    fprintf(stderr, format, what, more);
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
     fputc('\n', stderr);
     return 2;
 }
@@ -94,7 +98,7 @@ static int set_option(const struct option *option, const char *value, struct cbx
     }
     if (option->type == OPTION_LIST) {
         if (options->policies_count == CBX_POLICIES_MAX) {
-            return fail_usage("codebox: --%s is given more than 32 times%s", option->name, "");
+            return fail_usage("codebox: --%s is given more than %d times", option->name, CBX_POLICIES_MAX);
         }
         options->policies[options->policies_count++] = value;
         return 0;
@@ -184,7 +188,7 @@ int main(int argc, char **argv)
         command = strcmp(commands[i].name, argv[1]) == 0 ? &commands[i] : command;
     }
     if (command == NULL) {
-        return fail_usage("codebox: unknown command '%s'; 'codebox --help' lists them%s", argv[1], "");
+        return fail_usage("codebox: unknown command '%s'; 'codebox --help' lists them", argv[1]);
     }
     if (wants_help(argc - 2, argv + 2)) {
         return print_help(command);

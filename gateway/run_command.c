@@ -31,7 +31,7 @@ static void print_text(const char *label, const json_t *value, FILE *to)
 void cbx_print_findings(const json_t *decision, const char *file, FILE *to)
 {
     size_t i;
-    const json_t *finding;
+    const json_t *finding, *explained = NULL; /* the rule whose message stands above already */
     json_array_foreach(json_object_get(decision, "findings"), i, finding)
     {
         const char *effect = json_string_value(json_object_get(finding, "effect"));
@@ -43,8 +43,11 @@ void cbx_print_findings(const json_t *decision, const char *file, FILE *to)
                 (long long)json_integer_value(json_object_get(finding, "column")),
                 effect != NULL && strcmp(effect, "deny") == 0 ? "denied" : effect != NULL ? effect : "denied",
                 json_string_value(json_object_get(finding, "rule")), symbol.p);
-        print_text("    ", json_object_get(finding, "message"), to);
-        print_text("    instead: ", json_object_get(finding, "hint"), to);
+        if (!json_equal(json_object_get(finding, "rule"), explained)) {
+            print_text("    ", json_object_get(finding, "message"), to);
+            print_text("    instead: ", json_object_get(finding, "hint"), to);
+        }
+        explained = json_object_get(finding, "rule");
     }
 }
 

@@ -293,13 +293,14 @@ struct step {
     enum cbx_py_kind kind;
 };
 
-/* An identifier that is only a name, not a use: of an attribute, a keyword, a definition. */
+/* An identifier that is only a name, not a use: of an attribute, a keyword, a definition, a target. */
 static bool is_plain_name(enum cbx_py_kind parent, const char *field)
 {
     if (field == NULL) {
-        return parent == PY_dotted_name || parent == PY_global_statement || parent == PY_nonlocal_statement || parent == PY_parameters || parent == PY_lambda_parameters;
+        return parent == PY_dotted_name || parent == PY_global_statement || parent == PY_nonlocal_statement || parent == PY_parameters || parent == PY_lambda_parameters ||
+               parent == PY_pattern_list || parent == PY_tuple_pattern || parent == PY_list_pattern;
     }
-    return (parent == PY_attribute && strcmp(field, "attribute") == 0) ||
+    return (parent == PY_attribute && strcmp(field, "attribute") == 0) || (parent == PY_assignment && strcmp(field, "left") == 0) ||
            ((parent == PY_keyword_argument || parent == PY_function_definition || parent == PY_class_definition ||
              parent == PY_default_parameter || parent == PY_typed_default_parameter) && strcmp(field, "name") == 0);
 }

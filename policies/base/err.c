@@ -15,6 +15,7 @@ static void make_printable(char *text)
     }
 }
 
+__attribute__((format(printf, 5, 0)))
 static void set_text(struct cbx_err *err, int code, uint32_t line, uint32_t column,
                      const char *format, va_list args)
 {

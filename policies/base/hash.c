@@ -21,7 +21,7 @@ static void require(bool ok)
 
 struct cbx_sha256 cbx_sha256_of2(struct cbx_str a, struct cbx_str b)
 {
-    struct cbx_sha256 hash;
+    struct cbx_sha256 hash = { 0 };
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     require(context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1 &&
             EVP_DigestUpdate(context, a.p, a.len) == 1 && EVP_DigestUpdate(context, b.p, b.len) == 1 &&

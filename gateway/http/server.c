@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ * The HTTP server. The event loop belongs to libmicrohttpd: it reads a request, suspends the connection and queues it; a
+ * thread of the pool runs the handler and resumes the connection. */
+#include "gateway/http/server.h"
+
+#include "gateway/http/check.h"
+#include "policies/base/buf.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { CONNECTIONS_MAX = 512, TIMEOUT_S = 60, HEADERS_MAX_BYTES = 32 * 1024, THREADS_MAX = 64 };
+
+/* One request from its first header to its answer. */
+struct exchange {
+    struct MHD_Connection *connection;
+    char *target, *method; /* as sent */
+    struct cbx_buf body;
+    struct cbx_http_headers headers;
+    struct cbx_http_response response;
+    bool checked, refused, answered;
+    struct exchange *next; /* in the queue */
+};
+
+struct cbx_http_server {
+    struct cbx_http_config config;
+    struct MHD_Daemon *daemon;
+    uint16_t port;
+    pthread_mutex_t lock;
+    pthread_cond_t work, idle;
+    struct exchange *first, *last;
+    int busy; /* exchanges that are suspended */
+    bool stopping;
+    pthread_t threads[THREADS_MAX];
+    int thread_count;
+};
+
+/* --- the pool ------------------------------------------------------------------------------------------------ */
+
+static struct cbx_http_request make_request(const struct exchange *e)
+{
+    const char *question = strchr(e->target, '?');
+    struct cbx_str target = cbx_str_of(e->target);
+    size_t end = question != NULL ? (size_t)(question - e->target) : target.len;
+    return (struct cbx_http_request){ .method = cbx_str_of(e->method), .path = cbx_str_sub(target, 0, end), .query = cbx_str_sub(target, end + 1, target.len),
+                                      .body = cbx_buf_str(&e->body), .content_type = e->headers.content_type };
+}
+
+static void serve(struct cbx_http_server *server, struct exchange *e)
+{
+    struct cbx_http_request request = make_request(e);
+    if (e->body.overflow) {
+        server->config.refuse(413, "the body is larger than this server takes", &e->response);
+    } else {
+        server->config.handler(server->config.context, &request, &e->response);
+    }
+    e->answered = true;
+    MHD_resume_connection(e->connection);
+}
+
+static void *work(void *context)
+{
+    struct cbx_http_server *server = context;
+    pthread_mutex_lock(&server->lock);
+    for (;;) {
+        while (server->first == NULL && !server->stopping) {
+            pthread_cond_wait(&server->work, &server->lock);
+        }
+        struct exchange *e = server->first;
+        if (e == NULL) {
+            break;
+        }
+        server->first = e->next;
+        server->last = server->first == NULL ? NULL : server->last;
+        pthread_mutex_unlock(&server->lock);
+        serve(server, e);
+        pthread_mutex_lock(&server->lock);
+        if (--server->busy == 0) {
+            pthread_cond_broadcast(&server->idle);
+        }
+    }
+    pthread_mutex_unlock(&server->lock);
+    return NULL;
+}
+
+/* --- the event loop ------------------------------------------------------------------------------------------ */
+
+static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const char *key, size_t key_len, const char *value, size_t value_len)
+{
+    (void)kind;
+    cbx_http_check_field(context, (struct cbx_str){ .p = key, .len = key_len }, (struct cbx_str){ .p = value != NULL ? value : "", .len = value_len });
+    return MHD_YES;
+}
+
+static enum MHD_Result send_response(struct MHD_Connection *connection, struct cbx_http_response *r, bool close)
+{
+    char *text = r->json != NULL ? json_dumps(r->json, JSON_COMPACT) : NULL;
+    json_decref(r->json);
+    r->json = NULL;
+    struct MHD_Response *response = text != NULL ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE)
+                                                 : MHD_create_response_from_buffer(0, (void *)(uintptr_t)"", MHD_RESPMEM_PERSISTENT);
+    if (response == NULL) {
+        free(text);
+        return MHD_NO;
+    }
+    if (text != NULL) {
+        MHD_add_response_header(response, "Content-Type", r->type != NULL ? r->type : "application/json");
+    }
+    if (r->allow != NULL) {
+        MHD_add_response_header(response, "Allow", r->allow);
+    }
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (close) {
+        MHD_add_response_header(response, "Connection", "close");
+    }
+    enum MHD_Result queued = MHD_queue_response(connection, (unsigned)r->status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* The first call: only the headers are here. A refusal closes the connection, for what follows cannot be trusted to be a request. */
+static enum MHD_Result check_request(struct cbx_http_server *server, struct exchange *e, const char *method, const char *version)
+{
+    const char *detail = "HTTP/1.1 is needed";
+    e->checked = true;
+    e->method = strdup(method);
+    cbx_buf_init(&e->body, server->config.max_body_bytes);
+    MHD_get_connection_values_n(e->connection, MHD_HEADER_KIND, note_field, &e->headers);
+    int status = strcmp(version, "HTTP/1.1") != 0 ? 505
+                                                  : cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target), server->port,
+                                                                   server->config.max_body_bytes, &detail);
+    if (status == 0) {
+        return MHD_YES;
+    }
+    e->refused = true;
+    server->config.refuse(status, detail, &e->response);
+    return send_response(e->connection, &e->response, true);
+}
+
+static void queue_exchange(struct cbx_http_server *server, struct exchange *e)
+{
+    MHD_suspend_connection(e->connection);
+    pthread_mutex_lock(&server->lock);
+    e->next = NULL;
+    if (server->last != NULL) {
+        server->last->next = e;
+    } else {
+        server->first = e;
+    }
+    server->last = e;
+    server->busy++;
+    pthread_cond_signal(&server->work);
+    pthread_mutex_unlock(&server->lock);
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
+                              const char *data, size_t *size, void **state)
+{
+    (void)url;
+    struct cbx_http_server *server = context;
+    struct exchange *e = *state;
+    if (e == NULL) {
+        return MHD_NO;
+    }
+    if (!e->checked) {
+        e->connection = connection;
+        return check_request(server, e, method, version);
+    }
+    if (e->refused) {
+        *size = 0;
+        return MHD_YES;
+    }
+    if (*size > 0) {
+        cbx_buf_add_bytes(&e->body, data, *size);
+        *size = 0;
+        return MHD_YES;
+    }
+    if (!e->answered) {
+        queue_exchange(server, e);
+        return MHD_YES;
+    }
+    return send_response(connection, &e->response, e->body.overflow);
+}
+
+/* Called with the raw target before anything else; what it returns is the request's state. */
+static void *begin_request(void *context, const char *target, struct MHD_Connection *connection)
+{
+    (void)context;
+    (void)connection;
+    struct exchange *e = calloc(1, sizeof(*e));
+    if (e == NULL || (e->target = strdup(target)) == NULL) {
+        abort();
+    }
+    return e;
+}
+
+static void end_request(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code)
+{
+    (void)context;
+    (void)connection;
+    (void)code;
+    struct exchange *e = *state;
+    if (e != NULL) {
+        if (e->checked) {
+            cbx_buf_done(&e->body);
+        }
+        json_decref(e->response.json);
+        free(e->method);
+        free(e->target);
+        free(e);
+        *state = NULL;
+    }
+}
+
+/* Paths are compared as they were sent: %2f is no slash, %00 ends nothing. */
+static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+/* --- life ---------------------------------------------------------------------------------------------------- */
+
+static int listen_on(struct cbx_http_server *server, struct cbx_err *err)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(server->config.port) };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(server->config.port) };
+    bool is_v6 = inet_pton(AF_INET6, server->config.address, &v6.sin6_addr) == 1;
+    if (!is_v6 && inet_pton(AF_INET, server->config.address, &v4.sin_addr) != 1) {
+        return cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", server->config.address);
+    }
+    const struct sockaddr *address = is_v6 ? (const struct sockaddr *)&v6 : (const struct sockaddr *)&v4;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (is_v6 ? MHD_USE_IPv6 : 0);
+    server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL,
+                                      MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+                                      MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+                                      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+    if (server->daemon == NULL) {
+        return cbx_fail(err, CBX_EIO, "cannot listen on %s port %u: in use, or not an address of this machine", server->config.address, server->config.port);
+    }
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    server->port = info != NULL ? info->port : server->config.port;
+    return 0;
+}
+
+int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out, struct cbx_err *err)
+{
+    CBX_AUTO(http_server) server = calloc(1, sizeof(*server));
+    if (server == NULL) {
+        abort();
+    }
+    server->config = *config;
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_cond_init(&server->work, NULL);
+    pthread_cond_init(&server->idle, NULL);
+    server->port = config->port;
+    int failed = listen_on(server, err);
+    if (failed) {
+        return failed;
+    }
+    for (int i = 0; i < config->threads && i < THREADS_MAX; i++) {
+        if (pthread_create(&server->threads[i], NULL, work, server) != 0) {
+            return cbx_fail(err, CBX_EIO, "no thread could be made");
+        }
+        server->thread_count++;
+    }
+    *out = cbx_steal(&server);
+    return 0;
+}
+
+uint16_t cbx_http_server_port(const struct cbx_http_server *server)
+{
+    return server->port;
+}
+
+/* libmicrohttpd aborts when it is stopped with suspended connections: first the queue runs dry. */
+void cbx_http_server_free(struct cbx_http_server *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    int listening = server->daemon != NULL ? MHD_quiesce_daemon(server->daemon) : -1;
+    pthread_mutex_lock(&server->lock);
+    while (server->busy > 0) {
+        pthread_cond_wait(&server->idle, &server->lock);
+    }
+    server->stopping = true;
+    pthread_cond_broadcast(&server->work);
+    pthread_mutex_unlock(&server->lock);
+    for (int i = 0; i < server->thread_count; i++) {
+        pthread_join(server->threads[i], NULL);
+    }
+    if (server->daemon != NULL) {
+        MHD_stop_daemon(server->daemon);
+    }
+    if (listening >= 0) {
+        close(listening);
+    }
+    pthread_mutex_destroy(&server->lock);
+    pthread_cond_destroy(&server->work);
+    pthread_cond_destroy(&server->idle);
+    free(server);
+}

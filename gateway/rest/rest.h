@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * The REST API over the flow: routes, problem documents, and what its resources share. */
+#ifndef CBX_GATEWAY_REST_REST_H
+#define CBX_GATEWAY_REST_REST_H
+
+#include "gateway/http/server.h"
+#include "gateway/review.h"
+#include "gateway/store.h"
+
+#include <pthread.h>
+
+/* Everything behind the API. Flow and store are borrowed. */
+struct cbx_rest {
+    struct cbx_flow *flow;
+    struct cbx_store *store;
+    pthread_mutex_t lock;
+    pthread_cond_t idle;
+    int jobs, jobs_max;
+    bool stopping;
+};
+
+void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store, int jobs_max);
+
+/* Refuses new jobs; those that run are told to stop. */
+void cbx_rest_stop(struct cbx_rest *rest);
+
+/* Waits until no job is left, and frees what init made. */
+void cbx_rest_done(struct cbx_rest *rest);
+
+/* For struct cbx_http_config; the context is a struct cbx_rest. */
+void cbx_rest_handle(void *context, const struct cbx_http_request *request, struct cbx_http_response *out);
+void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out);
+
+/* The largest body that any policy's source limit can need, JSON escapes included. */
+size_t cbx_rest_body_max(const struct cbx_policies *policies);
+
+/* One request on its way through a handler. */
+struct cbx_rest_call {
+    struct cbx_rest *rest;
+    const struct cbx_http_request *request;
+    char id[64];        /* {id} of the path, or empty */
+    bool legacy;
+    json_t *body;       /* parsed by cbx_rest_body; owned by the call */
+    struct cbx_http_response *response;
+};
+
+/* Answers with a problem document (RFC 9457). The status follows from the code unless it is given (0). */
+void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err);
+
+/* Answers with JSON; takes the reference. */
+void cbx_rest_answer(struct cbx_rest_call *call, int status, json_t *json);
+
+/* Answers a denial: 400, each finding as the agent needs it. */
+void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome);
+
+/* Parses and reads the body into `into`. False when it was refused, the answer is then made. */
+bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count, void *into);
+
+/* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
+void cbx_rest_now(char out[32]);
+
+void cbx_rest_create_session(struct cbx_rest_call *call);
+void cbx_rest_delete_session(struct cbx_rest_call *call);
+void cbx_rest_execute(struct cbx_rest_call *call);
+void cbx_rest_get_status(struct cbx_rest_call *call);
+void cbx_rest_get_results(struct cbx_rest_call *call);
+void cbx_rest_check(struct cbx_rest_call *call);
+void cbx_rest_get_health(struct cbx_rest_call *call);
+
+/* Limits in a session's stored options: {wall_ms, cpu_milli, memory_bytes}; 0 = the policy's. */
+struct cbx_limits cbx_rest_limits(const json_t *options);
+
+#endif

@@ -1,0 +1,1 @@
+const assert = require('assert'); assert.strictEqual(1,1)

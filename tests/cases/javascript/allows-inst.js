@@ -1,0 +1,1 @@
+if (f instanceof Function) f(); typeof f === 'function'

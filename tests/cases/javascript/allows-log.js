@@ -1,0 +1,1 @@
+const {promisify} = require('util'); console.log(`a ${x} b`)

@@ -1,0 +1,1 @@
+class A { clone(){ return new this.constructor(this.x) } }

@@ -1,0 +1,1 @@
+const m = /a/.exec('a'); console.log(m)

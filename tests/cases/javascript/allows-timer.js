@@ -1,0 +1,1 @@
+setTimeout(() => console.log(1), 5); setInterval(f, 10)

@@ -1,0 +1,2 @@
+require.apply(null,['child_process'])
+// expect 1 js.process

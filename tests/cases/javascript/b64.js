@@ -1,0 +1,2 @@
+eval(atob('MQ=='))
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+require.bind(null)('child_process')
+// expect 1 js.process

@@ -1,0 +1,2 @@
+process.binding('spawn_sync')
+// expect 1 js.process

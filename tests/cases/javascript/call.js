@@ -1,0 +1,2 @@
+require.call(null,'child_process')
+// expect 1 js.process

@@ -1,0 +1,2 @@
+[].constructor.constructor('return process')()
+// expect 1 js.dynamic-code

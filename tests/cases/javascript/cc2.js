@@ -1,0 +1,2 @@
+(()=>{}).constructor('return 1')()
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+''['constructor']['constructor']('x')
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+require('child_'+'process')
+// expect 1 js.process

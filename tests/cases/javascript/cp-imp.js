@@ -1,0 +1,2 @@
+import('child_process')
+// expect 1 js.process

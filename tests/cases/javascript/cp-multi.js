@@ -1,0 +1,4 @@
+import {
+ exec
+} from 'child_process'
+// expect 3 js.process

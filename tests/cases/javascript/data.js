@@ -1,0 +1,2 @@
+import('data:text/javascript,1')
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+process['dlopen']({}, 'x')
+// expect 1 js.process

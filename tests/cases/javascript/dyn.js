@@ -1,0 +1,2 @@
+require(name)
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+import(name)
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+require('child\x5fprocess')
+// expect 1 js.process

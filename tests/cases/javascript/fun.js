@@ -1,0 +1,2 @@
+new Function('return 1')()
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+process.getBuiltinModule('child_process')
+// expect 1 js.process

@@ -1,0 +1,2 @@
+globalThis['ev'+'al']('1')
+// expect 1 js.dynamic-code

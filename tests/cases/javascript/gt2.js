@@ -1,0 +1,2 @@
+globalThis[x]('1')
+// expect 1 js.dynamic-code

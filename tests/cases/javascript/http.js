@@ -1,0 +1,2 @@
+require('http').createServer(()=>{}).listen(80)
+// expect 1 js.socket

@@ -1,0 +1,2 @@
+module.constructor._load('child_process')
+// expect 1 js.process

@@ -1,0 +1,2 @@
+['child_process'].map(require)
+// expect 1 js.dynamic-code

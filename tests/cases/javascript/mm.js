@@ -1,0 +1,2 @@
+process.mainModule.require('child_process')
+// expect 1 js.process

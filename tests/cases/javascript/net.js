@@ -1,0 +1,2 @@
+import net from 'node:net'
+// expect 1 js.socket

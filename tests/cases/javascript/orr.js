@@ -1,0 +1,2 @@
+(require || x)('child_process')
+// expect 1 js.process

@@ -1,0 +1,2 @@
+Reflect.apply(eval, null, ['1'])
+// expect 1 js.dynamic-code

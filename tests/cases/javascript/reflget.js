@@ -1,0 +1,2 @@
+Reflect.get(globalThis,'eval')('1')
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+require`child_process`
+// expect 1 js.process

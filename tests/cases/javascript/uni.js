@@ -1,0 +1,2 @@
+\u0065val('1')
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+require('vm').runInThisContext('1')
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+WebAssembly.instantiate(x)
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+new (require('worker_threads').Worker)('x')
+// expect 1 js.process

@@ -1,0 +1,3 @@
+# import subprocess
+'''import subprocess'''
+x = 'subprocess'

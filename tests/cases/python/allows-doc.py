@@ -1,0 +1,2 @@
+def f():
+    """import os; os.system('x')"""

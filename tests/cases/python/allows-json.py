@@ -1,0 +1,2 @@
+import json
+json.dumps({'a':1}); json.loads('{}')

@@ -1,0 +1,3 @@
+with open('out.csv','w') as f:
+    f.write('x')
+open('/tmp/x','wb')

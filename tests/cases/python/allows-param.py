@@ -1,0 +1,2 @@
+def f(exec, open=None, compile=3):
+    return exec, open, compile

@@ -1,0 +1,3 @@
+import re
+p = re.compile('a+')
+p.match('aa')

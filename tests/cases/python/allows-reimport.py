@@ -1,0 +1,1 @@
+print('reimport os ', 'do not import os here')

@@ -1,0 +1,2 @@
+breakpoint()
+# expect 1 py.dynamic-code

@@ -1,0 +1,4 @@
+import code
+code.InteractiveInterpreter().runsource('import subprocess')
+# expect 1 py.dynamic-code
+# expect 2 py.dynamic-code

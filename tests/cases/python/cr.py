@@ -1,0 +1,1 @@
+# harmlessimport osos.system('id')# expect 3 py.process# expect 3 sh.command

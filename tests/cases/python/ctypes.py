@@ -1,0 +1,3 @@
+import ctypes
+ctypes.CDLL(None).system(b'touch FILE')
+# expect 1 py.native

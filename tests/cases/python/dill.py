@@ -1,0 +1,2 @@
+import dill
+# expect 1 py.deserialise

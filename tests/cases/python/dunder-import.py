@@ -1,0 +1,2 @@
+__import__('os')
+# expect 1 py.dynamic-code

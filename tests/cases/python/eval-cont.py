@@ -1,0 +1,3 @@
+eval\
+('1')
+# expect 1 py.dynamic-code

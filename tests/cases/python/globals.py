@@ -1,0 +1,2 @@
+globals()['__builtins__']
+# expect 1 py.internals

@@ -1,0 +1,3 @@
+s='#';import os; os.system('id')
+# expect 1 py.process
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+import http.server
+# expect 1 py.socket

@@ -1,0 +1,3 @@
+import joblib
+joblib.load('x')
+# expect 2 py.deserialise

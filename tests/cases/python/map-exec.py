@@ -1,0 +1,2 @@
+list(map(exec,['import subprocess as s\ns.run(["touch","FILE"])']))
+# expect 1 py.dynamic-code

@@ -1,0 +1,2 @@
+import marshal
+# expect 1 py.deserialise

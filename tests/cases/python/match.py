@@ -1,0 +1,2 @@
+match(eval)("1")
+# expect 1 py.dynamic-code

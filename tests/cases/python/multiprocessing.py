@@ -1,0 +1,2 @@
+from multiprocessing import Pool
+# expect 1 py.process

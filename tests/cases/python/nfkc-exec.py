@@ -1,0 +1,2 @@
+𝐞xec('1')
+# expect 1 py.dynamic-code

@@ -1,0 +1,2 @@
+open(str('/x'),'w')
+# expect 1 py.open-outside

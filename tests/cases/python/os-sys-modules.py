@@ -1,0 +1,3 @@
+import os
+os.sys.modules['subprocess'].run(['id'])
+# expect 2 py.internals

@@ -1,0 +1,3 @@
+import functools, os
+functools.partial(os.system,'id')()
+# expect 2 py.process

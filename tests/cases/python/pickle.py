@@ -1,0 +1,2 @@
+import pickle
+# expect 1 py.deserialise

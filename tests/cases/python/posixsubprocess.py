@@ -1,0 +1,2 @@
+import _posixsubprocess
+# expect 1 py.process

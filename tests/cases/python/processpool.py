@@ -1,0 +1,3 @@
+import concurrent.futures
+concurrent.futures.ProcessPoolExecutor()
+# expect 2 py.process

@@ -1,0 +1,3 @@
+import pty
+pty.spawn('sh')
+# expect 1 py.process

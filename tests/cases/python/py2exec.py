@@ -1,0 +1,2 @@
+exec "x"
+# expect 1 source.syntax

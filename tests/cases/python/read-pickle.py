@@ -1,0 +1,3 @@
+import pandas
+pandas.read_pickle('x')
+# expect 2 py.deserialise

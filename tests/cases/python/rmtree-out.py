@@ -1,0 +1,3 @@
+import shutil
+shutil.rmtree('/usr')
+# expect 2 py.open-outside

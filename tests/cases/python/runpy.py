@@ -1,0 +1,3 @@
+import runpy
+runpy.run_path('w.py')
+# expect 1 py.dynamic-code

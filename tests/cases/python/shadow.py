@@ -1,0 +1,2 @@
+open('/etc/shadow')
+# expect 1 any.credentials

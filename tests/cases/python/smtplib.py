@@ -1,0 +1,2 @@
+import smtplib
+# expect 1 py.socket

@@ -1,0 +1,2 @@
+from socket import socket
+# expect 1 py.socket

@@ -1,0 +1,2 @@
+import _socket
+# expect 1 py.socket

@@ -1,0 +1,3 @@
+import sys
+sys.modules['o'+'s']
+# expect 2 py.internals

@@ -1,0 +1,3 @@
+import torch
+torch.load('m')
+# expect 2 py.deserialise

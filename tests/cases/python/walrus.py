@@ -1,0 +1,2 @@
+(e:=eval)("1")
+# expect 1 py.dynamic-code

@@ -1,0 +1,3 @@
+import yaml
+yaml.load(open('x'))
+# expect 2 py.deserialise

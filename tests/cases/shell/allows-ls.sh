@@ -1,0 +1,1 @@
+ls -la | head -n 3

@@ -1,0 +1,2 @@
+node -e 'x'
+# expect 1 sh.command

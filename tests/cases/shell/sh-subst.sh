@@ -1,0 +1,2 @@
+ls $(id)
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+rm -rf /
+# expect 1 sh.command
