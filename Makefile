@@ -186,10 +186,11 @@ live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clie
 check: check-unit check-cases check-policies check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
 
 check-unit: $(TESTS) ## tests/unit/<module>/test_<file>.c
-	$Qset -e; for t in $^; do echo "== $$t"; $$t; done
+	$Qfor t in $^; do $$t >$B/test.log 2>&1 || { cat $B/test.log; echo "FAILED $$t"; exit 1; }; \
+	    printf '  ok    %-58s %s\n' "$${t#$B/tests/unit/}" "$$(grep -ao 'PASSED.*' $B/test.log | tail -n 1 | tr -dc '0-9') tests"; done
 
 check-fuzz: $(FUZZERS:%=$B/fuzz/%) ## replay the corpora, without a fuzzing engine
-	$Qset -e; for f in $(FUZZERS); do $B/fuzz/$$f fuzz/corpus/$$f/*; done
+	$Qset -e; for f in $(FUZZERS); do $B/fuzz/$$f fuzz/corpus/$$f/*; printf '  ok    %-58s %s\n' fuzz/$$f "$$(ls fuzz/corpus/$$f | wc -l) inputs"; done
 
 check-cases: $B/tests/cases/run ## tests/cases and tests/bypass: what each preset says about each
 	$Q$B/tests/cases/run tests/cases tests/bypass tests/decisions.tsv

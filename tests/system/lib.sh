@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+# What the system tests share: a server on a free port with its own state, and checks that read as sentences.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+codebox=$PWD/build/codebox
+work=$(mktemp -d)
+state=$work/state
+server= base=
+failed=0
+
+ok() { # SENTENCE COMMAND ...: the command's status decides; it runs in a subshell, every step of it must succeed
+    local sentence=$1
+    shift
+    local status=0
+    set +e # in a condition, `set -e` would not hold inside
+    (set -e; "$@") >"$work/out" 2>&1
+    status=$?
+    set -e
+    if [ "$status" = 0 ]; then
+        echo "  ok    $sentence"
+    else
+        echo "  FAILED $sentence"
+        sed 's/^/         /' "$work/out" | tail -n 15
+        failed=1
+    fi
+}
+
+wait_until() { # COMMAND ...: up to 20 s
+    for _ in $(seq 200); do
+        if "$@" >/dev/null 2>&1; then
+            return 0
+        fi
+        sleep 0.1
+    done
+    echo "waited in vain for: $*"
+    return 1
+}
+
+start_server() { # MORE OPTIONS ...
+    "$codebox" serve --state "$state" --listen 127.0.0.1:0 "$@" 2>"$work/server.log" &
+    server=$!
+    wait_until grep -q 'serving on' "$work/server.log" || { cat "$work/server.log"; exit 1; }
+    base=$(sed -n 's/.*serving on \(http:[^,]*\),.*/\1/p' "$work/server.log")
+}
+
+stop_server() {
+    [ -n "$server" ] || return 0
+    kill -TERM "$server" 2>/dev/null || true
+    wait "$server" || true
+    server=
+}
+
+finish() {
+    stop_server
+    rm -rf "$work"
+    exit "$failed"
+}
+trap 'kill -9 $server 2>/dev/null || true; rm -rf "$work"' EXIT
+
+post() { curl -sS -X POST -H 'Content-Type: application/json' --data-binary "$2" "$base$1"; }
+status_of() { curl -sS -o "$work/body" -w '%{http_code}' "$@"; }
+new_session() { post /sessions "${1:-{\}}" | jq -er .session_id; }
+start_run() { post /execute "$(jq -n --arg c "$2" --arg s "$1" '{code: $c, session_id: $s}')" | jq -er .request_id; }
+is_over() { curl -sS "$base/execute/$1/status" | jq -e '.status == "completed" or .status == "error"'; }
+results_of() { curl -sS "$base/execute/$1/results"; }
+run_in() { # SESSION CODE: its results
+    local id
+    id=$(start_run "$1" "$2")
+    wait_until is_over "$id"
+    results_of "$id"
+}
+expect() { jq -e "$1" "${2:-/dev/stdin}"; }
+# Processes of a gateway: the front, its nursery and workers, its executor.
+children_of() { pgrep -P "$1" || true; }
+containers_of() { docker ps -aq --filter "label=codebox.session=$1"; }
+has_no_container() { [ -z "$(containers_of "$1")" ]; }

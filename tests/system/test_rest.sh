@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The REST API on a real engine, as a client of CodeBox-AI and as an attacker would use it.
+source "$(dirname "$0")/lib.sh"
+start_server
+
+# --- sessions and executions
+session=$(new_session '{"dependencies": ["numpy"], "execution_options": {"timeout": 30, "memory_limit": "512m", "cpu_limit": "0.5", "environment_variables": null, "mount_points": []}}')
+state_stays() { run_in "$session" 'x = 41' >/dev/null; run_in "$session" $'x += 1\nprint(x)\nx' | expect '.status == "completed" and .error == null and .output[0] == {type: "stream", name: "stdout", content: "42\n"} and .output[1].content == "42"'; }
+ok 'a session keeps its state, and gives output and last value' state_stays
+plot() { run_in "$session" $'import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()' | jq -er '.files[0]' >"$work/plot"; base64 -d <"$work/plot" >"$work/plot.png"; cmp -n 8 "$work/plot.png" <(printf '\211PNG\r\n\032\n'); }
+ok 'a plot comes back as a PNG' plot
+fails() { run_in "$session" '1/0' | expect '.status == "error" and .error.ename == "ZeroDivisionError" and (.error.traceback | length) > 1'; }
+ok 'a failed run has results, with its traceback' fails
+streams() { run_in "$session" $'import sys\nprint("out")\nprint("err", file=sys.stderr)' | expect '[.output[].name] == ["stdout", "stderr"]'; }
+ok 'stdout and stderr are apart' streams
+limits() {
+    local container
+    container=$(docker ps -q --filter "label=codebox.session=$session")
+    [ "$(docker inspect --format '{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}}' "$container")" = '536870912 500000000' ]
+}
+ok 'execution_options tighten the limits of the sandbox' limits
+times_out() { local s; s=$(new_session '{"execution_options": {"timeout": 1}}'); run_in "$s" 'while True: pass' | expect '.status == "error" and .outcome == "timeout"'; curl -sS -X DELETE "$base/sessions/$s"; }
+ok 'a timeout of a session is kept' times_out
+
+# --- denials
+denied() {
+    local before after
+    before=$("$codebox" audit tail --state "$state" --lines 1000 | grep -c deny || true)
+    [ "$(status_of -X POST -H 'Content-Type: application/json' -d "{\"code\": \"import subprocess\", \"session_id\": \"$session\"}" "$base/execute")" = 400 ]
+    expect '.type == "urn:codebox:problem:denied" and .findings[0].rule == "py.process" and (.message | contains("Instead:")) and .status == "error"' "$work/body"
+    after=$("$codebox" audit tail --state "$state" --lines 1000 | grep -c deny)
+    [ "$after" = $((before + 1)) ]
+}
+ok 'a denied program is 400 with its finding, and is in the audit log' denied
+check() { post /v1/check '{"code": "import socket", "language": "python"}' | expect '.verdict == "deny" and .findings[0].line == 1 and .decision != ""'; }
+ok 'a check gives the decision and runs nothing' check
+blocked() { post /sessions '{"dependencies": ["Paramiko"]}' | expect '.findings[0].rule == "pkg.blocked"'; }
+ok 'a blocked dependency is denied by its rule' blocked
+
+# --- what clients get wrong, and what attackers try: STATUS BODY-FRAGMENT PATH BODY
+refuses() { # STATUS FRAGMENT PATH BODY
+    [ "$(status_of -X POST -H 'Content-Type: application/json' --data-binary "$4" "$base$3")" = "$1" ] && grep -qF "$2" "$work/body" || { cat "$work/body"; return 1; }
+}
+printf '[%.0s' $(seq 100000) >"$work/deep"
+head -c 9000000 /dev/zero | tr '\0' a >"$work/big"
+ok 'an unknown session is 404' refuses 404 'Session not found' /execute '{"code": "1", "session_id": "nope"}'
+ok 'disable_validation is refused' refuses 400 'cannot weaken' /execute '{"code": "1", "session_id": "nope", "disable_validation": ["all"]}'
+ok 'a body that is no JSON is 400' refuses 400 'not valid JSON' /sessions '{"dependencies": ['
+ok 'a key given twice is 400' refuses 400 'duplicate' /execute '{"code": "1", "code": "2", "session_id": "x"}'
+ok 'an unknown field is 400 and says what it may have meant' refuses 400 "did you mean 'code'" /execute '{"code": "1", "session_id": "x", "kode": 1}'
+ok 'a wrong type is 400 and says which is right' refuses 400 'allowed is a string' /execute '{"code": 1, "session_id": "x"}'
+ok 'JSON nested 100,000 deep is 400' refuses 400 'nested deeper' /v1/check "@$work/deep"
+ok 'a body that is too large is 413' refuses 413 'larger' /v1/check "@$work/big"
+ok 'an unknown language is 400 and says which there are' refuses 400 'allowed are python' /v1/check '{"code": "x", "language": "cobol"}'
+ok 'an unknown policy is 404 and says which there are' refuses 404 'this gateway has default' /v1/check '{"code": "x", "language": "python", "policy": "zz"}'
+ok 'memory that is no size is 400' refuses 400 'allowed is a size' /sessions '{"execution_options": {"memory_limit": "banana"}}'
+ok 'a dependency with shell in it is 400' refuses 400 'package name' /sessions '{"dependencies": ["numpy; id"]}'
+ok 'code that is not UTF-8 is 400' refuses 400 'not valid JSON' /v1/check "$(printf '{"code": "\377", "language": "python"}')"
+too_long() { { printf '{"language": "python", "code": "'; head -c 1200000 /dev/zero | tr '\0' '#'; printf '"}'; } >"$work/long"; post /v1/check "@$work/long" | expect '.verdict == "deny" and .findings[0].rule == "source.too-large"'; }
+ok 'a source over the limit is denied and says the limit' too_long
+
+raw() { # STATUS REQUEST: the bytes as they are, and the status that comes back
+    local port=${base##*:} line
+    exec 9<>"/dev/tcp/127.0.0.1/$port"
+    printf "$2" "$port" >&9
+    IFS= read -r -t 5 line <&9
+    exec 9>&-
+    [[ $line == "HTTP/1.1 $1"* ]] || { echo "$line"; return 1; }
+}
+ok 'two Host headers are refused' raw 400 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nHost: x\r\n\r\n'
+ok 'a foreign Host is refused' raw 421 'GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n'
+ok 'a foreign Origin is refused' raw 403 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nOrigin: http://evil.example\r\n\r\n'
+ok 'two lengths are refused' raw 400 'POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc'
+ok 'a length beside a transfer coding is refused' raw 400 'POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n'
+ok 'an unknown transfer coding is refused' raw 400 'POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nTransfer-Encoding: xchunked\r\n\r\n'
+ok 'a space before the colon is refused' raw 400 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nFoo : x\r\n\r\n'
+ok 'an absolute target is refused' raw 400 'GET http://x/healthz HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n'
+ok 'an escaped slash is no slash' raw 404 'GET /execute/a%%2fb/status HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n'
+ok 'a method that a path has not is 405 and says which it has' raw 405 'PUT /sessions HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: 0\r\n\r\n'
+
+# --- the end
+deleted() { curl -sS -X DELETE "$base/sessions/$session" | expect '.status == "cleaned up"'; [ "$(status_of -X DELETE "$base/sessions/$session")" = 404 ]; wait_until has_no_container "$session"; }
+ok 'a deleted session is gone, with its container' deleted
+session=$(new_session)
+id=$(start_run "$session" 'print("kept")')
+wait_until is_over "$id"
+stop_server
+start_server
+survives() { results_of "$id" | expect '.output[0].content == "kept\n"'; }
+ok 'results survive a restart' survives
+session=$(new_session)
+id=$(start_run "$session" 'while True: pass')
+stop_server
+ok 'a server that is told to stop leaves no container' wait_until has_no_container "$session"
+start_server
+is_ended() { results_of "$id" | expect '.status == "error"'; }
+ok 'and what ran then is over, and says so' is_ended
+ok 'the audit log is whole' "$codebox" audit verify --state "$state"
+finish
