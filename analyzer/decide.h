@@ -28,7 +28,8 @@ struct cbx_finding {
 struct cbx_decision {
     enum cbx_verdict verdict;
     struct cbx_str language;      /* as asked: "python", "ipython", "javascript", "shell" */
-    struct cbx_str text;          /* the bytes that may run: normalised, notebook syntax rewritten */
+    struct cbx_str text;          /* the bytes that may run: normalised, notebook syntax rewritten; as they came when they
+                                     were denied unread */
     struct cbx_sha256 sha256;     /* of text */
     const struct cbx_finding *findings; /* in source order */
     size_t finding_count;

@@ -387,6 +387,7 @@ _Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_execu
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
     cbx_jail_common();
+    prctl(PR_SET_NAME, "cbx-executor");
     if (read(key_fd, e.key.bytes, sizeof(e.key.bytes)) != (ssize_t)sizeof(e.key.bytes)) {
         _exit(1);
     }

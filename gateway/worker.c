@@ -100,6 +100,7 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies, cons
     struct cbx_err err = { 0 };
     struct cbx_arena arena;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    prctl(PR_SET_NAME, "cbx-analyzer");
     if (cbx_jail_worker(&err) != 0) {
         fprintf(stderr, "codebox: analyzer worker: %s\n", err.text);
         _exit(1);
@@ -163,6 +164,7 @@ _Noreturn void cbx_nursery_main(int control, int key_fd, const struct cbx_polici
         _exit(1);
     }
     close(key_fd);
+    prctl(PR_SET_NAME, "cbx-nursery");
     cbx_jail_common();
     warm_up();
     pid_t pids[CBX_WORKER_SLOTS_MAX] = { 0 };
