@@ -119,7 +119,7 @@ int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *requ
     if (lang == NULL) {
         return cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed are %s", CBX_STR_ARG(request->language), cbx_lang_names());
     }
-    *out = (struct cbx_decision){ .language = cbx_str_of(lang->name), .text = CBX_STR("") };
+    *out = (struct cbx_decision){ .language = cbx_str_of(lang->name), .text = request->source };
     out->sha256 = cbx_sha256_of(request->source);
     struct cbx_source source = { 0 };
     struct cbx_facts facts = { .arena = arena, .language = lang->policy, .source = lang->policy };
