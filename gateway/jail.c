@@ -105,7 +105,7 @@ int cbx_jail_front(struct cbx_err *err)
     }
     if (failed == 0) {
         failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-                                  SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
+                                  SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0));
     }
     if (failed == 0) {
         failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
