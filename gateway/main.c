@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 
 static const struct command {
     const char *name;
@@ -175,6 +176,7 @@ static bool wants_help(int argc, char **argv)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
+    closefrom(3); /* what the caller left open is nothing for our processes */
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(NULL);
         return argc < 2 ? 2 : 0;
