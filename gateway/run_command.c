@@ -28,26 +28,43 @@ static void print_text(const char *label, const json_t *value, FILE *to)
     }
 }
 
+/* Each rule is explained once, at its first finding. */
+static bool is_explained(const json_t *findings, size_t before, const json_t *rule)
+{
+    for (size_t i = 0; i < before; i++) {
+        if (json_equal(json_object_get(json_array_get(findings, i), "rule"), rule)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_finding(const json_t *finding, const char *file, bool explain, FILE *to)
+{
+    const char *effect = json_string_value(json_object_get(finding, "effect"));
+    CBX_AUTO_DONE(buf) symbol;
+    cbx_buf_init(&symbol, 4096);
+    cbx_buf_add_escaped(&symbol, cbx_json_str(json_object_get(finding, "symbol")), false);
+    fprintf(to, "%s:%lld:%lld: %s by rule %s: %s\n", file, (long long)json_integer_value(json_object_get(finding, "line")),
+            (long long)json_integer_value(json_object_get(finding, "column")), effect == NULL || strcmp(effect, "deny") == 0 ? "denied" : effect,
+            json_string_value(json_object_get(finding, "rule")), symbol.p);
+    if (explain) {
+        print_text("    ", json_object_get(finding, "message"), to);
+        print_text("    instead: ", json_object_get(finding, "hint"), to);
+    }
+}
+
 void cbx_print_findings(const json_t *decision, const char *file, FILE *to)
 {
-    size_t i;
-    const json_t *finding, *explained = NULL; /* the rule whose message stands above already */
-    json_array_foreach(json_object_get(decision, "findings"), i, finding)
-    {
-        const char *effect = json_string_value(json_object_get(finding, "effect"));
-        CBX_AUTO_DONE(buf) symbol;
-        cbx_buf_init(&symbol, 4096);
-        cbx_buf_add_escaped(&symbol, cbx_json_str(json_object_get(finding, "symbol")), false);
-        fprintf(to, "%s:%lld:%lld: %s by rule %s: %s\n", file,
-                (long long)json_integer_value(json_object_get(finding, "line")),
-                (long long)json_integer_value(json_object_get(finding, "column")),
-                effect != NULL && strcmp(effect, "deny") == 0 ? "denied" : effect != NULL ? effect : "denied",
-                json_string_value(json_object_get(finding, "rule")), symbol.p);
-        if (!json_equal(json_object_get(finding, "rule"), explained)) {
-            print_text("    ", json_object_get(finding, "message"), to);
-            print_text("    instead: ", json_object_get(finding, "hint"), to);
-        }
-        explained = json_object_get(finding, "rule");
+    enum { SHOWN_MAX = 20 };
+    const json_t *findings = json_object_get(decision, "findings");
+    size_t count = json_array_size(findings);
+    for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
+        const json_t *finding = json_array_get(findings, i);
+        print_finding(finding, file, !is_explained(findings, i, json_object_get(finding, "rule")), to);
+    }
+    if (count > SHOWN_MAX) {
+        fprintf(to, "%s: and %zu more findings; codebox-lint shows them all\n", file, count - SHOWN_MAX);
     }
 }
 
@@ -102,6 +119,7 @@ struct output {
     const char *stem;
     size_t stem_len;
     int pictures;
+    bool is_cell; /* only a notebook cell shows its last value */
 };
 
 static void write_all(int fd, struct cbx_str bytes)
@@ -149,6 +167,9 @@ static int take_event(void *context, const struct cbx_event *event)
         break;
     case CBX_EVENT_DISPLAY:
     case CBX_EVENT_RESULT:
+        if (event->kind == CBX_EVENT_RESULT && !o->is_cell) {
+            break;
+        }
         for (size_t i = 0; i < event->mime_count; i++) {
             if (cbx_str_is(event->mimes[i].type, "image/png")) {
                 save_picture(o, event->mimes[i].data);
@@ -207,7 +228,7 @@ static int review_file(const struct cbx_options *options, const char *path, cons
     char principal[32];
     snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
     const char *slash = strrchr(path, '/'), *stem = slash != NULL ? slash + 1 : path;
-    struct output output = { .stem = strcmp(path, "-") == 0 ? "codebox" : stem };
+    struct output output = { .stem = strcmp(path, "-") == 0 ? "codebox" : stem, .is_cell = strcmp(language, "ipython") == 0 };
     output.stem_len = strcspn(output.stem, ".") > 0 ? strcspn(output.stem, ".") : strlen(output.stem);
     struct cbx_sink sink = { .event = take_event, .context = &output };
     struct cbx_request request = {
@@ -241,6 +262,10 @@ int cbx_run_command(const struct cbx_options *options)
     const char *path = options->arguments[0], *language = language_of(path, options->language);
     if (language == NULL) {
         fprintf(stderr, "codebox: '%s' does not end in .py, .ipy, .js, .mjs or .cjs; say --language python or --language javascript\n", path);
+        return 2;
+    }
+    if (strcmp(language, "python") != 0 && strcmp(language, "ipython") != 0 && strcmp(language, "javascript") != 0) {
+        fprintf(stderr, "codebox: --language is '%s', what can run is python, ipython and javascript\n", language);
         return 2;
     }
     enum { READ_MAX = 32 * 1024 * 1024 };

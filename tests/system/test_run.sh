@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `codebox run` on a real engine: results, and every bad input as its own clear refusal that leaves nothing behind.
+source "$(dirname "$0")/lib.sh"
+cd "$work"
+
+run() { "$codebox" run --state "$state" "$@"; }
+gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr
+    local status=0 want=$1 fragment=$2
+    shift 2
+    "$@" >out.txt 2>&1 || status=$?
+    cat out.txt
+    [ "$status" = "$want" ]
+    [ -z "$fragment" ] || grep -qF -- "$fragment" out.txt
+}
+program() { printf '%s\n' "$2" >"$1"; }
+
+# --- what programs give
+program hello.py 'import sys; print("hello"); print("trouble", file=sys.stderr)'
+apart() { [ "$(run hello.py 2>/dev/null)" = hello ]; [ "$(run hello.py 2>&1 >/dev/null)" = trouble ]; }
+ok 'stdout and stderr of the program are ours' apart
+program exit.py 'import sys; sys.exit(7)'
+ok 'so is its exit status' gives 7 '' run exit.py
+program raise.py '1/0'
+ok 'an exception is status 1 with its traceback' gives 1 'ZeroDivisionError' run raise.py
+program plot.py $'import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()'
+plot() { run plot.py; cmp -n 8 plot-1.png <(printf '\211PNG\r\n\032\n'); }
+ok 'a plot becomes a file' plot
+program ok.js 'const {a} = {a: 1}; console.log(await Promise.resolve(a + 1)); process.exitCode = 3'
+javascript() { local status=0 out; out=$(run ok.js) || status=$?; [ "$out $status" = '2 3' ]; }
+ok 'JavaScript runs, with top-level await and its exit code' javascript
+program main.py $'if __name__ == "__main__":\n    print("main")'
+ok 'a program is __main__' gives 0 main run main.py
+stdin() { echo 'print(6 * 7)' | run --language python - | grep -qx 42; }
+ok 'a program may come from standard input' stdin
+program cell.ipy $'x = 20\n%time y = x + 1\ny * 2'
+ok 'a notebook cell gives its last value' gives 0 42 run cell.ipy
+program loop.py 'while True: pass'
+printf 'version: 1\nname: quick\nextends: [default]\nlanguages: [python]\nlimits: {wall: 1s}\n' >quick.yaml
+ok 'a program over its time is stopped: 124' gives 124 'time limit' run --policy ./quick.yaml loop.py
+program flood.py 'print("x" * 30000000)'
+flood() { [ "$(run flood.py 2>err.txt | wc -c)" = 1048576 ]; grep -q 'cut at' err.txt; }
+ok 'a flood of output is cut at the limit, and that is said' flood
+
+# --- what is denied
+program denied.py 'import subprocess'
+ok 'a denied program does not run, and its finding says what to do instead' gives 1 'instead:' run denied.py
+ok 'its decision is in the audit log' gives 0 'py.process subprocess' "$codebox" audit tail --state "$state"
+printf 'x = "\377"\n' >latin.py
+ok 'a source that is not UTF-8 is denied' gives 1 'invalid UTF-8' run latin.py
+head -c 1200000 /dev/zero | tr '\0' '#' >big.py
+ok 'a source that is too large is denied, with both sizes' gives 1 '1200000 bytes, allowed are 1048576' run big.py
+program broken.py 'print(1'
+ok 'a syntax error is denied' gives 1 source.syntax run broken.py
+printf 'version: 1\nname: js-only\nextends: [default]\nlanguages: [javascript]\n' >js.yaml
+ok 'a language that the policy does not run is denied' gives 1 source.language run --policy ./js.yaml hello.py
+
+# --- what cannot be tried
+ok 'an unknown policy names those there are' gives 2 'presets are default, strict' run --policy nope hello.py
+printf 'version: 1\nname: x\nrulez: []\n' >bad.yaml
+ok 'a bad policy is refused with its place and the nearest key' gives 2 "did you mean 'rules' (line 3, column 1)" run --policy ./bad.yaml hello.py
+printf 'version: 1\nname: lax\nextends: [default]\nmode: log-only\n' >lax.yaml
+ok 'a policy that only logs is refused' gives 2 'log-only' run --policy ./lax.yaml hello.py
+ok 'an unknown language names those that run' gives 2 'python, ipython and javascript' run --language cobol hello.py
+ok 'so does one that is analysed only' gives 2 'python, ipython and javascript' run --language shell hello.py
+ok 'a missing file is said to be missing' gives 2 'No such file' run nothing.py
+ok 'no engine is said with where it was looked for' gives 2 'unix:///nonexistent' run --docker-host unix:///nonexistent hello.py
+ok 'an unknown runtime is the engine'"'"'s to refuse' gives 2 nope run --runtime nope hello.py
+program notadir x
+ok 'a state directory that cannot be is refused, and nothing runs' gives 2 notadir "$codebox" run --state notadir/x hello.py
+
+# An old engine cannot be had here; this stands in for the one answer that matters.
+program old.mjs "import http from 'node:http'; const s = http.createServer((q, r) => { r.setHeader('Content-Type', 'application/json'); r.end('{"Version": "1.13.1", "ApiVersion": "1.26"}'); }); s.listen(0, '127.0.0.1', () => console.log(s.address().port));"
+node old.mjs >port.txt &
+old=$!
+wait_until test -s port.txt
+ok 'an engine that is too old is refused, with both versions' gives 2 1.41 run --docker-host "tcp://127.0.0.1:$(cat port.txt)" hello.py
+kill $old
+
+docker tag codebox-javascript:latest codebox-javascript:kept
+restore() { docker tag codebox-javascript:kept codebox-javascript:latest; docker rmi codebox-javascript:kept >/dev/null; }
+docker rmi codebox-javascript:latest >/dev/null
+ok 'a missing image is said to be missing, and how to make it' gives 2 'codebox image build' run ok.js
+ok 'image list says which is missing' gives 1 missing "$codebox" image list
+restore
+ok 'the audit log is whole' "$codebox" audit verify --state "$state"
+leaves_nothing() { [ -z "$(ls "$state/instances")" ]; }
+ok 'nothing is left of the gateways that ran' leaves_nothing
+finish
