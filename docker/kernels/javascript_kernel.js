@@ -149,12 +149,14 @@ async function run(language, code) {
     // own socket must not count as something to do.
     control.unref();
     await Promise.race([new Promise((resolve) => process.once('beforeExit', resolve)), failed]);
+    status = (Number(process.exitCode) || 0) & 255;
   } catch (error) {
     status = 1;
     sendError(error);
   }
   control.ref();
   current = null;
+  process.exitCode = undefined;
   const code4 = Buffer.alloc(4);
   code4.writeInt32LE(status, 0);
   sendFrame('F', code4);

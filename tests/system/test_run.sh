@@ -70,7 +70,11 @@ program notadir x
 ok 'a state directory that cannot be is refused, and nothing runs' gives 2 notadir "$codebox" run --state notadir/x hello.py
 
 # An old engine cannot be had here; this stands in for the one answer that matters.
-program old.mjs "import http from 'node:http'; const s = http.createServer((q, r) => { r.setHeader('Content-Type', 'application/json'); r.end('{"Version": "1.13.1", "ApiVersion": "1.26"}'); }); s.listen(0, '127.0.0.1', () => console.log(s.address().port));"
+cat >old.mjs <<'JS'
+import http from 'node:http';
+const server = http.createServer((request, response) => response.end('{"Version": "1.13.1", "ApiVersion": "1.26"}'));
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+JS
 node old.mjs >port.txt &
 old=$!
 wait_until test -s port.txt
