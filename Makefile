@@ -67,10 +67,11 @@ pkg_libs = $(shell $(PKG_CONFIG) --libs $(call lib_pkgs,$1)) -lpthread
 Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 
+SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all check check-unit check-fuzz check-cases check-policies check-headers check-layers check-symbols check-format \
+.PHONY: all check check-unit check-fuzz check-cases check-policies check-docs docs check-headers check-layers check-symbols check-format \
         setup engine demo test live bench install clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
@@ -183,7 +184,7 @@ live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clie
 
 # --- checks -------------------------------------------------------------------------------------------------
 
-check: check-unit check-cases check-policies check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
+check: check-unit check-cases check-policies check-docs check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
 
 check-unit: $(TESTS) ## tests/unit/<module>/test_<file>.c
 	$Qfor t in $^; do $$t >$B/test.log 2>&1 || { cat $B/test.log; echo "FAILED $$t"; exit 1; }; \
@@ -200,6 +201,17 @@ decisions: $B/tests/cases/run ## write tests/decisions.tsv anew, to look at its 
 
 check-policies: $B/codebox ## the tests inside the presets
 	$Q$B/codebox policy test baseline default strict data-analysis permissive codebox-ai
+
+check-docs: $B/codebox ## the reference in policies/README.md is the key table's; its examples pass their own tests
+	$Q$B/codebox policy reference | diff -u - <(sed '1,/^<!-- reference -->/d' policies/README.md) || { echo "policies/README.md: 'make docs' renews the reference"; exit 1; }
+	$Qfor f in README.md policies/README.md; do n=0; \
+	    while read -r line; do n=$$((n + 1)); sed -n "$$((line + 1)),/^```$$/p" $$f | sed '$$d' >$B/example.yaml; \
+	        $B/codebox policy test ./$B/example.yaml >$B/example.log 2>&1 || { echo "FAILED $$f:$$line"; cat $B/example.log; exit 1; }; \
+	    done < <(grep -n '^```yaml$$' $$f | cut -d: -f1); \
+	    printf '  ok    %-58s %s\n' $$f "$$n policies"; done
+
+docs: $B/codebox ## renew the reference in policies/README.md
+	$Qsed -i '/^<!-- reference -->/q' policies/README.md && $B/codebox policy reference >>policies/README.md
 
 check-headers: | $G/.fetched ## every header compiles alone
 	$Qset -e; for h in $$(find $(MODULES) -name '*.h'); do printf '#include "%s"\n' $$h | \

@@ -19,7 +19,7 @@ static const struct command {
     { "serve", 's', cbx_serve_command, "", "REST API over HTTP" },
     { "mcp", 'm', cbx_mcp_command, "", "MCP server over stdio" },
     { "run", 'r', cbx_run_command, "FILE", "one file through the whole flow; its output and exit status are ours" },
-    { "policy", 'p', cbx_policy_command, "check|test|explain|list [POLICY ...]", "look at policies and run their tests" },
+    { "policy", 'p', cbx_policy_command, "check|test|explain|list|reference [POLICY ...]", "look at policies and run their tests" },
     { "audit", 'a', cbx_audit_command, "verify|tail", "look at the audit log" },
     { "image", 'i', cbx_image_command, "build|list", "sandbox images" },
 };
@@ -63,7 +63,7 @@ static int print_help(const struct command *command)
     for (size_t i = 0; i < COMMANDS; i++) {
         char left[80];
         snprintf(left, sizeof(left), "%s %s", commands[i].name, commands[i].arguments);
-        printf("  %-44s %s\n", left, commands[i].help);
+        printf("  %-54s %s\n", left, commands[i].help);
     }
     puts("\n'codebox COMMAND --help' lists the options of a command. codebox-lint checks files without running them.\n"
          "exit status: 0 done; 1 denied, or something is wrong; 2 it could not be tried");

@@ -20,6 +20,15 @@ static int list(void)
     return 0;
 }
 
+static int print_reference(void)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 1024 * 1024);
+    cbx_policy_reference(&text);
+    fwrite(text.p, 1, text.len, stdout);
+    return 0;
+}
+
 /* What the loader cannot see: whether the grammars know the queries. */
 static int check_queries(const struct cbx_policy *policy, struct cbx_err *err)
 {
@@ -90,9 +99,12 @@ int cbx_policy_command(const struct cbx_options *options)
     if (strcmp(verb, "list") == 0 && options->argument_count == 1) {
         return list();
     }
+    if (strcmp(verb, "reference") == 0 && options->argument_count == 1) {
+        return print_reference();
+    }
     bool known = strcmp(verb, "check") == 0 || strcmp(verb, "test") == 0 || strcmp(verb, "explain") == 0;
     if (!known || options->argument_count < 2) {
-        fprintf(stderr, "codebox: policy takes 'list', or one of check, test and explain with names of presets or files, not '%s'\n", verb);
+        fprintf(stderr, "codebox: policy takes 'list', 'reference', or one of check, test and explain with names of presets or files, not '%s'\n", verb);
         return 2;
     }
     int worst = 0;
