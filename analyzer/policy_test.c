@@ -60,7 +60,9 @@ void cbx_policy_test(const struct cbx_policy *policy, void (*tell)(void *context
         const struct cbx_rule *rule = &policy->rules[r];
         const char *language = language_of(rule);
         out->untested += rule->test_deny.count + rule->test_allow.count == 0;
-        for (size_t i = 0; i < rule->test_deny.count + rule->test_allow.count; i++) {
+        /* What a parent allowed, a child may have tightened by a list; what it denied must stay denied. */
+        bool own = cbx_str_equal(rule->origin, policy->name);
+        for (size_t i = 0; i < rule->test_deny.count + (own ? rule->test_allow.count : 0); i++) {
             bool deny = i < rule->test_deny.count;
             struct cbx_str snippet = deny ? rule->test_deny.items[i] : rule->test_allow.items[i - rule->test_deny.count];
             out->run++;

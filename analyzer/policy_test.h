@@ -18,7 +18,7 @@ struct cbx_policy_test_report {
 };
 
 /* A rule for python is tried as a notebook cell, so shell lines and magics can be tested; one for several languages as
- * the first of them. Calls `tell` for every failure. */
+ * the first of them. Of rules that the policy inherited only the `deny` snippets are run. Calls `tell` for every failure. */
 void cbx_policy_test(const struct cbx_policy *policy, void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out);
 
