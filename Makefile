@@ -152,7 +152,7 @@ SUPERVISOR_SOURCES := $(wildcard docker/supervisor/*.c)
 $B/codebox-supervisor: $(SUPERVISOR_SOURCES) $(wildcard docker/supervisor/*.h) $B/flags
 	$(call say,CC)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
-	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -static -s -o $@ $(SUPERVISOR_SOURCES)
+	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -static -s -Wl,--build-id=none -o $@ $(SUPERVISOR_SOURCES)
 
 $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
            $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)
