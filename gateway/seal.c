@@ -114,42 +114,65 @@ void cbx_sealed_done(struct cbx_sealed *sealed)
 
 void cbx_replay_guard_done(struct cbx_replay_guard *guard)
 {
-    free(guard->used);
+    free(guard->now.ids);
+    free(guard->before.ids);
     *guard = (struct cbx_replay_guard){ 0 };
 }
 
-static void forget_old(struct cbx_replay_guard *guard, int64_t now_ms)
+/* Where an id is, or the free place where it would be. The table is never full. */
+static char *find_id(const struct cbx_used_ids *used, const char *id)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < guard->count; i++) {
-        if (guard->used[i].issued_ms + 2 * CBX_SEAL_LIFE_MS >= now_ms) {
-            guard->used[kept++] = guard->used[i];
-        }
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *c = id; *c != '\0'; c++) {
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
     }
-    guard->count = kept;
+    size_t at = (hash ^ hash >> 32) & (used->size - 1);
+    while (used->ids[at][0] != '\0' && strcmp(used->ids[at], id) != 0) {
+        at = (at + 1) & (used->size - 1);
+    }
+    return used->ids[at];
 }
 
-/* False when the id was used before. A full table forgets the old ones first, and grows when that is not enough. */
-static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issued_ms, int64_t now_ms)
+static bool has_id(const struct cbx_used_ids *used, const char *id)
 {
-    for (size_t i = 0; i < guard->count; i++) {
-        if (strcmp(guard->used[i].id, id) == 0) {
-            return false;
-        }
-    }
-    if (guard->count == guard->size) {
-        forget_old(guard, now_ms);
-    }
-    if (guard->count == guard->size) {
-        guard->size = guard->size == 0 ? 1024 : guard->size * 2;
-        guard->used = realloc(guard->used, guard->size * sizeof(*guard->used));
-        if (guard->used == NULL) {
+    return used->size > 0 && find_id(used, id)[0] != '\0';
+}
+
+static void add_id(struct cbx_used_ids *used, const char *id)
+{
+    if (used->count * 2 >= used->size) {
+        struct cbx_used_ids larger = { .size = used->size == 0 ? 1024 : used->size * 2, .count = used->count };
+        larger.ids = calloc(larger.size, sizeof(*larger.ids));
+        if (larger.ids == NULL) {
             abort();
         }
+        for (size_t i = 0; i < used->size; i++) {
+            if (used->ids[i][0] != '\0') {
+                memcpy(find_id(&larger, used->ids[i]), used->ids[i], sizeof(*used->ids));
+            }
+        }
+        free(used->ids);
+        *used = larger;
     }
-    struct cbx_used *used = &guard->used[guard->count++];
-    snprintf(used->id, sizeof(used->id), "%s", id);
-    used->issued_ms = issued_ms;
+    snprintf(find_id(used, id), sizeof(*used->ids), "%s", id);
+    used->count++;
+}
+
+/* False when the id was used before. An id stays in one of the tables for at least one turn, which is longer than it
+ * could be opened: its life, and a second of a clock that is ahead. */
+static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t now_ms)
+{
+    guard->turned_ms = now_ms < guard->turned_ms ? now_ms : guard->turned_ms; /* the clock was set back: remember longer */
+    if (now_ms - guard->turned_ms > 2 * CBX_SEAL_LIFE_MS) {
+        free(guard->before.ids);
+        guard->before = guard->now;
+        guard->now = (struct cbx_used_ids){ 0 };
+        guard->turned_ms = now_ms;
+    }
+    if (has_id(&guard->now, id) || has_id(&guard->before, id)) {
+        return false;
+    }
+    add_id(&guard->now, id);
     return true;
 }
 
@@ -263,7 +286,7 @@ int cbx_seal_open(const struct cbx_seal_key *key, struct cbx_str text, const str
     if (failed) {
         return failed;
     }
-    if (!use_id(guard, sealed.fields.decision, sealed.issued_ms, now_ms)) {
+    if (!use_id(guard, sealed.fields.decision, now_ms)) {
         return cbx_fail(err, CBX_ESEAL, "the decision was used before");
     }
     *out = sealed;
