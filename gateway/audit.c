@@ -122,6 +122,24 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
     return 0;
 }
 
+/* What is on disk may be ahead of the signed head, by a crash between the two; never behind it. A log that lost its end, or its
+ * head, is not continued: the next records would hide that. */
+static int check_head(const struct cbx_audit *audit, struct cbx_err *err)
+{
+    char text[1024];
+    struct cbx_chain head;
+    struct cbx_err inner;
+    ssize_t n = pread(audit->head_fd, text, sizeof(text), 0);
+    if (n <= 0 || cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)n }, audit->key, &head, &inner) != 0) {
+        return cbx_fail(err, CBX_EAUDIT, "the signed head of the audit log '%s' is missing or not ours, so nothing runs; see 'codebox audit verify'", audit->path);
+    }
+    if (audit->chain.seq < head.seq || (audit->chain.seq == head.seq && !cbx_sha256_equal(&audit->chain.hash, &head.hash))) {
+        return cbx_fail(err, CBX_EAUDIT, "the audit log '%s' ends with record %" PRIu64 ", but record %" PRIu64 " was signed: records are missing or others, so nothing runs; see 'codebox audit verify'",
+                        audit->path, audit->chain.seq, head.seq);
+    }
+    return 0;
+}
+
 /* Under the file lock: brings chain and size up to date. A torn tail is cut, and noted in the next batch. */
 static int catch_up(struct cbx_audit *audit, uint64_t *torn_bytes, char torn_hash[CBX_SHA256_HEX + 1],
                     struct cbx_err *err)
@@ -137,8 +155,13 @@ static int catch_up(struct cbx_audit *audit, uint64_t *torn_bytes, char torn_has
     off_t begin, end;
     int failed = find_last_line(audit, status.st_size, &begin, &end, err);
     failed = failed ? failed : adopt_last_line(audit, begin, end, err);
-    if (failed || end == status.st_size) {
+    failed = failed ? failed : check_head(audit, err);
+    if (failed) {
+        audit->size = -1; /* look again next time */
         return failed;
+    }
+    if (end == status.st_size) {
+        return 0;
     }
     CBX_AUTO_MEM char *torn = read_range(audit->fd, end, status.st_size);
     if (torn == NULL || ftruncate(audit->fd, end) < 0) {
@@ -324,6 +347,17 @@ static int open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_e
     return 0;
 }
 
+/* A new log has a head before it has a record, so that a missing head always means something. */
+static int begin_head(struct cbx_audit *audit, struct cbx_err *err)
+{
+    struct stat log, head;
+    if (fstat(audit->fd, &log) < 0 || fstat(audit->head_fd, &head) < 0) {
+        return fail_io(audit, err, "stat");
+    }
+    bool is_new = log.st_size == 0 && head.st_size == 0;
+    return is_new && (write_head(audit) < 0 || fsync(audit->head_fd) < 0) ? fail_io(audit, err, "head") : 0;
+}
+
 static int open_files(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
 {
     char head_path[PATH_MAX];
@@ -338,6 +372,7 @@ static int open_files(struct cbx_audit *audit, const char *state_dir, struct cbx
         return fail_io(audit, err, "lock");
     }
     int failed = open_key(audit, state_dir, err);
+    failed = failed ? failed : begin_head(audit, err);
     flock(audit->fd, LOCK_UN);
     return failed;
 }
@@ -353,6 +388,7 @@ int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err
         abort();
     }
     audit->fd = audit->head_fd = -1;
+    audit->size = -1;
     pthread_mutex_init(&audit->lock, NULL);
     pthread_cond_init(&audit->done, NULL);
     failed = open_files(audit, state_dir, err);
