@@ -410,7 +410,7 @@ _Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_execu
     }
     /* The front is gone. Sandboxes end with their attached streams; asking the engine too is quicker. */
     await_runs(&e);
-    cbx_sessions_free(e.sessions);
+    cbx_sessions_close_all(e.sessions); /* threads that still look at them end with us */
     pthread_mutex_lock(&e.lock);
     cbx_instance_done(&e.instance);
     _exit(0);

@@ -190,17 +190,25 @@ int cbx_sessions_count(struct cbx_sessions *sessions)
     return count;
 }
 
-void cbx_sessions_free(struct cbx_sessions *sessions)
+void cbx_sessions_close_all(struct cbx_sessions *sessions)
 {
-    if (sessions == NULL) {
-        return;
-    }
     cbx_sessions_expire(sessions, INT64_MAX, 0);
-    for (int i = 0; i < sessions->max; i++) {
-        if (sessions->items[i].id[0] != '\0') {
-            cbx_sessions_close(sessions, sessions->items[i].id, NULL);
+    for (int i = 0; i < sessions->max; i++) { /* what is in use: interrupted first */
+        char id[CBX_NAME_MAX + 1];
+        pthread_mutex_lock(&sessions->lock);
+        memcpy(id, sessions->items[i].id, sizeof(id));
+        pthread_mutex_unlock(&sessions->lock);
+        if (id[0] != '\0') {
+            cbx_sessions_close(sessions, id, NULL);
         }
     }
-    free(sessions->items);
-    free(sessions);
+}
+
+void cbx_sessions_free(struct cbx_sessions *sessions)
+{
+    if (sessions != NULL) {
+        cbx_sessions_close_all(sessions);
+        free(sessions->items);
+        free(sessions);
+    }
 }

@@ -11,7 +11,10 @@ struct cbx_session;
 
 struct cbx_sessions *cbx_sessions_new(int max_sessions);
 
-/* Closes all, and frees. */
+/* Closes every session; threads may still use the table. */
+void cbx_sessions_close_all(struct cbx_sessions *sessions);
+
+/* Closes all, and frees. Nobody may use the table any more. */
 void cbx_sessions_free(struct cbx_sessions *sessions);
 
 /* Reserves a place for the permit's session: CBX_EBUSY when all are taken, CBX_ESTATE when the id exists. The session
