@@ -176,7 +176,7 @@ setup: ## install the missing Debian packages, fetch the grammars, build
 
 engine: setup ## find or start a container engine, build the sandbox images
 	@docker/engine-up
-	@docker/images/build
+	@build/codebox image build
 
 live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
 	@tests/live/run

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `codebox image build|list`. Building is the work of the script docker/images/build, which lies beside the program. */
+ * `codebox image build|list|host`. Building is the work of the script docker/images/build, which lies beside the program. */
 #include "docker/engine.h"
 #include "gateway/cli.h"
 
@@ -29,6 +29,18 @@ static int list(const struct cbx_options *options)
         status = failed ? 1 : status;
     }
     return status;
+}
+
+/* For scripts that speak to the same engine with the docker client. */
+static int print_host(const struct cbx_options *options)
+{
+    CBX_AUTO(engine) engine = NULL;
+    struct cbx_err err = { 0 };
+    if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    puts(cbx_engine_host(engine));
+    return 0;
 }
 
 /* In the source tree (build/release/codebox) and where it is installed (bin/codebox, share/codebox). */
@@ -61,9 +73,12 @@ static int build(const struct cbx_options *options)
         fprintf(stderr, "codebox: the script docker/images/build is not beside this program\n");
         return 2;
     }
-    if (options->docker_host != NULL) {
-        setenv("DOCKER_HOST", options->docker_host, 1);
+    CBX_AUTO(engine) engine = NULL;
+    struct cbx_err err = { 0 };
+    if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
+        return cbx_cli_fail(&err);
     }
+    setenv("DOCKER_HOST", cbx_engine_host(engine), 1); /* the docker client builds where we shall run */
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
     char *arguments[8] = { script };
     for (size_t i = 1; i < options->argument_count && i < 7; i++) {
@@ -80,9 +95,12 @@ int cbx_image_command(const struct cbx_options *options)
     if (strcmp(verb, "list") == 0) {
         return list(options);
     }
+    if (strcmp(verb, "host") == 0) {
+        return print_host(options);
+    }
     if (strcmp(verb, "build") == 0) {
         return build(options);
     }
-    fprintf(stderr, "codebox: image takes 'list' or 'build [LANGUAGE ...]', not '%s'\n", verb);
+    fprintf(stderr, "codebox: image takes 'list', 'host' or 'build [LANGUAGE ...]', not '%s'\n", verb);
     return 2;
 }

@@ -21,7 +21,7 @@ static const struct command {
     { "run", 'r', cbx_run_command, "FILE", "one file through the whole flow; its output and exit status are ours" },
     { "policy", 'p', cbx_policy_command, "check|test|explain|list|reference [POLICY ...]", "look at policies and run their tests" },
     { "audit", 'a', cbx_audit_command, "verify|tail", "look at the audit log" },
-    { "image", 'i', cbx_image_command, "build|list", "sandbox images" },
+    { "image", 'i', cbx_image_command, "build|list|host", "sandbox images, and where the engine is" },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
