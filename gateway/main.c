@@ -147,22 +147,6 @@ static int parse_options(const struct command *command, int argc, char **argv, c
     return 0;
 }
 
-struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
-{
-    static const char *const default_policy[] = { "default" };
-    return (struct cbx_flow_config){
-        .policies = o->policies_count > 0 ? o->policies : default_policy,
-        .policy_count = o->policies_count > 0 ? o->policies_count : 1,
-        .workers = (int)o->workers,
-        .executor = { .state_dir = o->state_dir,
-                      .docker_host = o->docker_host,
-                      .runtime = o->runtime,
-                      .max_sessions = o->max_sessions > 0 ? (int)o->max_sessions : 32,
-                      .max_runs = o->max_runs > 0 ? (int)o->max_runs : 16,
-                      .idle_ms = (o->idle_s > 0 ? o->idle_s : 1800) * 1000 },
-    };
-}
-
 static bool wants_help(int argc, char **argv)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {

@@ -32,6 +32,9 @@ struct cbx_str cbx_js_name(struct cbx_walk *js, TSNode node);
 /* A module as rules name it: without "node:". */
 struct cbx_str cbx_js_module(struct cbx_str specifier);
 
+/* The one name of a thing that has several. */
+struct cbx_str cbx_js_canonical(struct cbx_str name);
+
 /* The name of a member expression's or a subscript's member; false when it is computed from what is no constant. */
 bool cbx_js_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, struct cbx_str *out);
 
@@ -39,10 +42,12 @@ enum cbx_js_call {
     JS_CALL_NONE = 0, JS_CALL_REQUIRE, JS_CALL_SKIP, JS_CALL_MAKE_REQUIRE, JS_CALL_FROM_CODES, JS_CALL_BASE64, JS_CALL_BUFFER, JS_CALL_PERCENT,
     JS_CALL_SAME, JS_CALL_GET, JS_CALL_MEMBERS, JS_CALL_APPLY,
 };
+/* How the evaluator follows a callable of this name. */
 enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 
 /* "javascript", "shell", "timer" (code only when it is a string), or NULL. */
 const char *cbx_js_runs(struct cbx_str name);
+/* globalThis, global, window, ... */
 bool cbx_js_is_global_object(struct cbx_str name);
 
 /* What a call calls and with what: f(a), f.call(this, a), f.apply(this, [a]), f.bind(this)(a) and Reflect.apply(f, this, [a]) alike. */

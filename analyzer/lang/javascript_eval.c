@@ -6,87 +6,6 @@
 
 static const struct cbx_values nothing;
 
-/* --- names --------------------------------------------------------------------------------------------------- */
-
-#define CBX_ALIAS(name, means)
-#define CBX_CALL(name, meaning)
-#define CBX_RUNS(name, language)
-#define CBX_GLOBAL(name)
-
-static struct cbx_str canonical(struct cbx_str name)
-{
-    static const struct {
-        const char *from, *to;
-    } aliases[] = {
-#undef CBX_ALIAS
-#define CBX_ALIAS(name, means) { name, means },
-#include "analyzer/lang/javascript_names.def"
-#undef CBX_ALIAS
-#define CBX_ALIAS(name, means)
-    };
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
-        if (cbx_str_is(name, aliases[i].from)) {
-            return cbx_str_of(aliases[i].to);
-        }
-    }
-    return name;
-}
-
-enum cbx_js_call cbx_js_call_meaning(struct cbx_str name)
-{
-    static const struct {
-        const char *name;
-        enum cbx_js_call meaning;
-    } calls[] = {
-#undef CBX_CALL
-#define CBX_CALL(name, meaning) { name, JS_CALL_##meaning },
-#include "analyzer/lang/javascript_names.def"
-#undef CBX_CALL
-#define CBX_CALL(name, meaning)
-    };
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-        if (cbx_str_is(name, calls[i].name)) {
-            return calls[i].meaning;
-        }
-    }
-    return JS_CALL_NONE;
-}
-
-const char *cbx_js_runs(struct cbx_str name)
-{
-    static const struct {
-        const char *name, *language;
-    } runs[] = {
-#undef CBX_RUNS
-#define CBX_RUNS(name, language) { name, language },
-#include "analyzer/lang/javascript_names.def"
-#undef CBX_RUNS
-#define CBX_RUNS(name, language)
-    };
-    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
-        if (cbx_str_is(name, runs[i].name)) {
-            return runs[i].language;
-        }
-    }
-    return NULL;
-}
-
-bool cbx_js_is_global_object(struct cbx_str name)
-{
-    static const char *const globals[] = {
-#undef CBX_GLOBAL
-#define CBX_GLOBAL(name) name,
-#include "analyzer/lang/javascript_names.def"
-#undef CBX_GLOBAL
-    };
-    for (size_t i = 0; i < sizeof(globals) / sizeof(globals[0]); i++) {
-        if (cbx_str_is(name, globals[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_str name, struct cbx_scope *scope)
 {
     for (struct cbx_scope *s = scope; s != NULL; s = s->parent) {
@@ -111,7 +30,7 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
         return cbx_values_one(js->arena, object); /* longer than any name that a policy knows */
     }
     struct cbx_str name = cbx_arena_printf(js->arena, "%.*s.%.*s", (int)object->text.len, object->text.p, (int)key.len, key.p);
-    return name.p == NULL ? &cbx_values_unknown : cbx_values_name(js->arena, canonical(name));
+    return name.p == NULL ? &cbx_values_unknown : cbx_values_name(js->arena, cbx_js_canonical(name));
 }
 
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object, struct cbx_str key)

@@ -195,6 +195,19 @@ const struct cbx_values *cbx_scope_eval(struct cbx_walk *walk, TSNode node, stru
     return out;
 }
 
+/* --- tables of names ----------------------------------------------------------------------------------------- */
+
+const struct cbx_name_row *cbx_name_find(const struct cbx_name_row *rows, size_t count, struct cbx_str name)
+{
+    static const struct cbx_name_row none;
+    for (size_t i = 0; i < count; i++) {
+        if (cbx_str_is(name, rows[i].name)) {
+            return &rows[i];
+        }
+    }
+    return &none;
+}
+
 /* --- grammars ------------------------------------------------------------------------------------------------ */
 
 void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t count, uint8_t out[CBX_SYMBOLS_MAX])

@@ -85,6 +85,15 @@ const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scop
 const struct cbx_values *cbx_scope_eval(struct cbx_walk *walk, TSNode node, struct cbx_scope *scope,
                                         const struct cbx_values *(*eval_kind)(struct cbx_walk *, TSNode, struct cbx_scope *));
 
+/* A row of a table of names. */
+struct cbx_name_row {
+    const char *name, *text;
+    int number;
+};
+
+/* The row of this name, or an empty one (text NULL, number 0). Never NULL. */
+const struct cbx_name_row *cbx_name_find(const struct cbx_name_row *rows, size_t count, struct cbx_str name);
+
 /* Numbers of a grammar's named node types: out[symbol] = 1 + the index of its name in `names`, 0 when it is not among them. */
 enum { CBX_SYMBOLS_MAX = 1024 };
 void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t count, uint8_t out[CBX_SYMBOLS_MAX]);
