@@ -140,6 +140,10 @@ $B/tests/cases/%: $B/tests/cases/%.o $B/libanalyzer.a $B/libpolicies.a $(GRAMMAR
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,analyzer policies)
 
+$B/tests/bench/%: $B/tests/bench/%.o $B/libgateway.a $B/libanalyzer.a $B/libdocker.a $B/libpolicies.a $(GRAMMAR_LIB)
+	$(call say,LD)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
+
 define program_rules
 $B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
 	$$(call say,LD)
@@ -180,6 +184,9 @@ engine: setup ## find or start a container engine, build the sandbox images
 
 live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
 	@tests/live/run
+
+bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_audit ## ratios to a baseline measured in the same run
+	@tests/bench/run $B
 
 # --- checks -------------------------------------------------------------------------------------------------
 

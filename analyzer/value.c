@@ -5,11 +5,17 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
-const struct cbx_values cbx_values_unknown = { .items = { { .kind = CBX_V_UNKNOWN } }, .count = 1 };
+const struct cbx_values cbx_values_unknown = { .count = 1, .items = { { .kind = CBX_V_UNKNOWN } } };
+
+/* Room for `count` alternatives. */
+static struct cbx_values *make_set(struct cbx_arena *arena, uint32_t count)
+{
+    return cbx_arena_alloc(arena, sizeof(struct cbx_values) + count * sizeof(struct cbx_value));
+}
 
 const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cbx_value *value)
 {
-    struct cbx_values *set = cbx_arena_alloc(arena, sizeof(*set));
+    struct cbx_values *set = make_set(arena, 1);
     if (set == NULL) {
         return &cbx_values_unknown;
     }
@@ -54,11 +60,12 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
     if (a->count == 0) {
         return b;
     }
-    struct cbx_values *set = cbx_arena_alloc(arena, sizeof(*set));
+    uint32_t room = a->count + b->count;
+    struct cbx_values *set = make_set(arena, room < CBX_VALUES_MAX ? room : CBX_VALUES_MAX);
     if (set == NULL) {
         return &cbx_values_unknown;
     }
-    *set = *a;
+    memcpy(set, a, sizeof(*a) + a->count * sizeof(a->items[0]));
     for (uint32_t i = 0; i < b->count; i++) {
         bool known = false;
         for (uint32_t j = 0; j < set->count; j++) {

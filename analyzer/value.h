@@ -33,8 +33,8 @@ struct cbx_value {
 };
 
 struct cbx_values {
-    struct cbx_value items[6];
     uint32_t count;
+    struct cbx_value items[];
 };
 
 enum { CBX_VALUES_MAX = 6, CBX_FOLD_MAX_BYTES = 65536, CBX_MEMBERS_MAX = 4096 };

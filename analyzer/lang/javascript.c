@@ -32,7 +32,7 @@ static void add_imports(struct cbx_walk *js, const struct cbx_values *values, TS
 /* import ... from 'm' and export ... from 'm'; each name that is taken from it is a reference. */
 static void extract_module(struct cbx_walk *js, TSNode node)
 {
-    TSNode source = cbx_node_field(node, "source");
+    TSNode source = cbx_node_field(node, CBX_FIELD_source);
     struct cbx_str module;
     if (ts_node_is_null(source) || !cbx_values_is_text(cbx_js_eval(js, source, js->module), &module)) {
         return;
@@ -43,7 +43,7 @@ static void extract_module(struct cbx_walk *js, TSNode node)
     for (uint32_t i = 0, n = cbx_js_kind(clause) == JS_import_clause ? ts_node_named_child_count(clause) : 0; i < n && i < 8; i++) {
         TSNode names = ts_node_named_child(clause, i);
         for (uint32_t k = 0, m = cbx_js_kind(names) == JS_named_imports ? ts_node_named_child_count(names) : 0; k < m && k < 256; k++) {
-            struct cbx_str name = cbx_js_name(js, cbx_node_field(ts_node_named_child(names, k), "name"));
+            struct cbx_str name = cbx_js_name(js, cbx_node_field(ts_node_named_child(names, k), CBX_FIELD_name));
             add(js, CBX_IS_REFERENCE, cbx_arena_printf(js->arena, "%.*s.%.*s", CBX_STR_ARG(module), CBX_STR_ARG(name)), ts_node_named_child(names, k));
         }
     }
@@ -125,7 +125,7 @@ static void check_constructor_call(struct cbx_walk *js, TSNode callee, TSNode ca
 
 static void extract_call(struct cbx_walk *js, TSNode call, struct cbx_scope *scope)
 {
-    TSNode callee = cbx_node_field(call, cbx_js_kind(call) == JS_new_expression ? "constructor" : "function");
+    TSNode callee = cbx_node_field(call, cbx_js_kind(call) == JS_new_expression ? CBX_FIELD_constructor : CBX_FIELD_function);
     struct cbx_js_call_site site = cbx_js_call_site(js, call, scope);
     if (cbx_js_kind(callee) == JS_import) {
         extract_named_call(js, CBX_STR("import"), call, &site, scope);
@@ -160,7 +160,7 @@ static bool is_only_asked(struct cbx_walk *js, struct cbx_str name, enum cbx_js_
         return true;
     }
     return parent == JS_member_expression && field != NULL && strcmp(field, "object") == 0 &&
-           cbx_str_is(cbx_js_name(js, cbx_node_field(parent_node, "property")), "prototype");
+           cbx_str_is(cbx_js_name(js, cbx_node_field(parent_node, CBX_FIELD_property)), "prototype");
 }
 
 /* The names that an expression may come out to: what rules call references. require handed to someone else loads what he says. */
@@ -194,7 +194,7 @@ static bool is_powerful(const struct cbx_values *values)
 
 static void extract_member(struct cbx_walk *js, TSNode node, enum cbx_js_kind parent, TSNode parent_node, const char *field, struct cbx_scope *scope)
 {
-    TSNode object = cbx_node_field(node, "object");
+    TSNode object = cbx_node_field(node, CBX_FIELD_object);
     struct cbx_str key, inner;
     if (!cbx_js_member(js, node, scope, &key)) {
         if (is_powerful(cbx_js_eval(js, object, scope))) {
@@ -242,28 +242,32 @@ struct step {
     TSNode node;
 };
 
-static void extract_node(struct cbx_walk *js, TSNode node, enum cbx_js_kind kind, const struct step *parent, const char *field)
+static void extract_node(struct cbx_walk *js, TSNode node, enum cbx_js_kind kind, const struct step *parent, TSTreeCursor *cursor)
 {
     struct cbx_scope *scope = parent->scope;
+    const char *field;
     switch (kind) {
     case JS_import_statement: case JS_export_statement:
         extract_module(js, node);
         return;
     case JS_call_expression: case JS_new_expression:
         extract_call(js, node, scope);
+        field = ts_tree_cursor_current_field_name(cursor);
         add_references(js, node, parent->kind, parent->node, field, scope);
         extract_text(js, node, scope);
         return;
     case JS_member_expression: case JS_subscript_expression:
+        field = ts_tree_cursor_current_field_name(cursor);
         extract_member(js, node, parent->kind, parent->node, field, scope);
         return;
     case JS_identifier:
+        field = ts_tree_cursor_current_field_name(cursor);
         if (!is_plain_name(parent->kind, field)) {
             add_references(js, node, parent->kind, parent->node, field, scope);
         }
         return;
     case JS_shorthand_property_identifier:
-        add_references(js, node, parent->kind, parent->node, field, scope);
+        add_references(js, node, parent->kind, parent->node, NULL, scope);
         return;
     case JS_binary_expression:
         if (parent->kind != JS_binary_expression) {
@@ -291,9 +295,10 @@ static void extract_all(struct cbx_walk *js, TSNode root)
         TSNode node = ts_tree_cursor_current_node(&cursor);
         enum cbx_js_kind kind = cbx_js_kind(node);
         if (kind != JS_OTHER) {
-            extract_node(js, node, kind, &stack[depth - 1], ts_tree_cursor_current_field_name(&cursor));
+            extract_node(js, node, kind, &stack[depth - 1], &cursor);
         }
-        stack[depth] = (struct step){ .scope = cbx_scope_of(js, node, stack[depth - 1].scope), .kind = kind, .node = node };
+        struct cbx_scope *scope = stack[depth - 1].scope;
+        stack[depth] = (struct step){ .scope = kind != JS_OTHER ? cbx_scope_of(js, node, scope) : scope, .kind = kind, .node = node };
         if (depth >= CBX_TREE_DEPTH_MAX && ts_node_child_count(node) > 0) {
             add_special(js, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), node);
         } else if (ts_tree_cursor_goto_first_child(&cursor)) {

@@ -114,16 +114,16 @@ static void bind_pattern(struct cbx_walk *js, struct target t, TSNode pattern, i
         bind_name(js, &t, pattern);
         return;
     case JS_pair_pattern:
-        bind_pattern(js, read_key(js, t, cbx_node_field(pattern, "key")), cbx_node_field(pattern, "value"), depth + 1);
+        bind_pattern(js, read_key(js, t, cbx_node_field(pattern, CBX_FIELD_key)), cbx_node_field(pattern, CBX_FIELD_value), depth + 1);
         return;
     case JS_assignment_pattern: case JS_object_assignment_pattern:
         other = t;
-        bind_pattern(js, t, cbx_node_field(pattern, "left"), depth + 1);
-        other.value = cbx_node_field(pattern, "right");
+        bind_pattern(js, t, cbx_node_field(pattern, CBX_FIELD_left), depth + 1);
+        other.value = cbx_node_field(pattern, CBX_FIELD_right);
         other.kind = CBX_BIND_EXPR;
         other.key = (struct cbx_str){ 0 };
-        if (cbx_js_kind(cbx_node_field(pattern, "left")) == JS_identifier || cbx_js_kind(cbx_node_field(pattern, "left")) == JS_shorthand_property_identifier_pattern) {
-            bind_name(js, &other, cbx_node_field(pattern, "left"));
+        if (cbx_js_kind(cbx_node_field(pattern, CBX_FIELD_left)) == JS_identifier || cbx_js_kind(cbx_node_field(pattern, CBX_FIELD_left)) == JS_shorthand_property_identifier_pattern) {
+            bind_name(js, &other, cbx_node_field(pattern, CBX_FIELD_left));
         }
         return;
     case JS_object_pattern: case JS_array_pattern: case JS_rest_pattern:
@@ -131,7 +131,7 @@ static void bind_pattern(struct cbx_walk *js, struct target t, TSNode pattern, i
         return;
     case JS_member_expression:
         t.scope = NULL;
-        bind_name(js, &t, cbx_node_field(pattern, "property"));
+        bind_name(js, &t, cbx_node_field(pattern, CBX_FIELD_property));
         return;
     default:
         return;
@@ -151,10 +151,10 @@ static struct cbx_scope *function_scope(struct cbx_scope *scope)
 /* `var require;` in a module leaves what was there. */
 static void bind_declarator(struct cbx_walk *js, struct cbx_scope *scope, TSNode node, bool var)
 {
-    TSNode value = cbx_node_field(node, "value");
+    TSNode value = cbx_node_field(node, CBX_FIELD_value);
     struct cbx_scope *target = var ? function_scope(scope) : scope;
     if (!(var && ts_node_is_null(value) && target == js->module)) {
-        bind_pattern(js, (struct target){ .scope = target, .where = scope, .kind = CBX_BIND_EXPR, .value = value }, cbx_node_field(node, "name"), 0);
+        bind_pattern(js, (struct target){ .scope = target, .where = scope, .kind = CBX_BIND_EXPR, .value = value }, cbx_node_field(node, CBX_FIELD_name), 0);
     }
 }
 
@@ -181,7 +181,7 @@ static void bind_qualified(struct cbx_walk *js, TSNode name, struct cbx_str qual
 /* import d, { a, b as c } from 'm'; import * as ns from 'm'. A default import is the module itself (Node's CommonJS interop). */
 static void bind_import(struct cbx_walk *js, TSNode node)
 {
-    TSNode source = cbx_node_field(node, "source");
+    TSNode source = cbx_node_field(node, CBX_FIELD_source);
     struct cbx_str module = CBX_STR("");
     if (ts_node_is_null(source) || !cbx_values_is_text(cbx_js_eval(js, source, js->module), &module)) {
         return;
@@ -196,7 +196,7 @@ static void bind_import(struct cbx_walk *js, TSNode node)
             bind_qualified(js, ts_node_named_child(child, 0), module);
         }
         for (uint32_t k = 0, m = cbx_js_kind(child) == JS_named_imports ? ts_node_named_child_count(child) : 0; k < m && k < 256; k++) {
-            TSNode specifier = ts_node_named_child(child, k), name = cbx_node_field(specifier, "name"), alias = cbx_node_field(specifier, "alias");
+            TSNode specifier = ts_node_named_child(child, k), name = cbx_node_field(specifier, CBX_FIELD_name), alias = cbx_node_field(specifier, CBX_FIELD_alias);
             struct cbx_str text = cbx_js_name(js, name);
             bool whole = cbx_str_is(text, "default");
             bind_qualified(js, ts_node_is_null(alias) ? name : alias, whole ? module : cbx_arena_printf(js->arena, "%.*s.%.*s", CBX_STR_ARG(module), CBX_STR_ARG(text)));
@@ -207,7 +207,7 @@ static void bind_import(struct cbx_walk *js, TSNode node)
 static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *scope, TSNode node)
 {
     struct cbx_scope *inner = cbx_scope_open(js, scope, node, CBX_SCOPE_FUNCTION);
-    TSNode parameters = cbx_node_field(node, "parameters"), single = cbx_node_field(node, "parameter"), body = cbx_node_field(node, "body");
+    TSNode parameters = cbx_node_field(node, CBX_FIELD_parameters), single = cbx_node_field(node, CBX_FIELD_parameter), body = cbx_node_field(node, CBX_FIELD_body);
     struct target t = { .scope = inner, .where = inner, .kind = CBX_BIND_UNKNOWN };
     if (!ts_node_is_null(single)) {
         bind_pattern(js, t, single, 0);
@@ -222,7 +222,7 @@ static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *sc
 
 static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *scope, TSNode node)
 {
-    TSNode name = cbx_node_field(node, "name");
+    TSNode name = cbx_node_field(node, CBX_FIELD_name);
     enum cbx_js_kind kind = cbx_js_kind(node);
     if (cbx_js_is_function(kind)) {
         if ((kind == JS_function_declaration || kind == JS_generator_function_declaration) && !ts_node_is_null(name)) {
@@ -248,13 +248,13 @@ static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *sco
         return cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
     case JS_for_in_statement:
         scope = cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
-        if (!ts_node_is_null(cbx_node_field(node, "kind"))) {
-            bind_pattern(js, (struct target){ .scope = scope, .where = scope, .kind = CBX_BIND_MEMBER, .value = cbx_node_field(node, "right") }, cbx_node_field(node, "left"), 0);
+        if (!ts_node_is_null(cbx_node_field(node, CBX_FIELD_kind))) {
+            bind_pattern(js, (struct target){ .scope = scope, .where = scope, .kind = CBX_BIND_MEMBER, .value = cbx_node_field(node, CBX_FIELD_right) }, cbx_node_field(node, CBX_FIELD_left), 0);
         }
         return scope;
     case JS_catch_clause:
         scope = cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
-        bind_pattern(js, (struct target){ .scope = scope, .where = scope, .kind = CBX_BIND_UNKNOWN }, cbx_node_field(node, "parameter"), 0);
+        bind_pattern(js, (struct target){ .scope = scope, .where = scope, .kind = CBX_BIND_UNKNOWN }, cbx_node_field(node, CBX_FIELD_parameter), 0);
         return scope;
     case JS_return_statement:
         if (function_scope(scope) != js->module && ts_node_named_child_count(node) > 0) {
@@ -270,55 +270,67 @@ static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *sco
 static struct cbx_scope *scope_of_name(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_str name)
 {
     for (struct cbx_scope *s = scope; s != NULL; s = s->parent) {
-        if (*cbx_table_slot(js, &js->bindings, s, cbx_name_hash(name)) != NULL) {
+        if (cbx_table_find(&js->bindings, s, cbx_name_hash(name)) != NULL) {
             return s;
         }
     }
     return js->module;
 }
 
-static struct cbx_scope *assign_node(struct cbx_walk *js, struct cbx_scope *scope, TSNode node)
-{
-    scope = cbx_scope_of(js, node, scope);
-    enum cbx_js_kind kind = cbx_js_kind(node);
-    if (kind == JS_assignment_expression || kind == JS_augmented_assignment_expression) {
-        TSNode left = cbx_node_field(node, "left"), right = cbx_node_field(node, "right");
-        struct target t = { .scope = scope, .where = scope, .kind = kind == JS_assignment_expression ? CBX_BIND_EXPR : CBX_BIND_UNKNOWN, .value = right };
-        if (cbx_js_kind(left) == JS_identifier) {
-            t.scope = scope_of_name(js, scope, cbx_js_name(js, left));
-        }
-        bind_pattern(js, t, left, 0);
-    } else if (kind == JS_field_definition) {
-        TSNode property = cbx_node_field(node, "property");
-        struct target t = { .scope = NULL, .where = scope, .kind = CBX_BIND_EXPR, .value = cbx_node_field(node, "value") };
-        bind_name(js, &t, property);
-    }
-    return scope;
-}
+/* An assignment that was met on the way, to be bound when all declarations are known. */
+struct assignment {
+    struct cbx_scope *scope;
+    TSNode node;
+    struct assignment *next;
+};
 
-static void walk_all(struct cbx_walk *js, TSNode root, struct cbx_scope *(*visit)(struct cbx_walk *, struct cbx_scope *, TSNode))
+static void bind_assignment(struct cbx_walk *js, struct cbx_scope *scope, TSNode node)
 {
-    struct cbx_scope **stack = cbx_arena_array(js->arena, CBX_TREE_DEPTH_MAX + 2, sizeof(struct cbx_scope *));
-    if (stack == NULL) {
+    enum cbx_js_kind kind = cbx_js_kind(node);
+    if (kind == JS_field_definition) {
+        struct target field = { .scope = NULL, .where = scope, .kind = CBX_BIND_EXPR, .value = cbx_node_field(node, CBX_FIELD_value) };
+        bind_name(js, &field, cbx_node_field(node, CBX_FIELD_property));
         return;
     }
+    TSNode left = cbx_node_field(node, CBX_FIELD_left), right = cbx_node_field(node, CBX_FIELD_right);
+    struct target t = { .scope = scope, .where = scope, .kind = kind == JS_assignment_expression ? CBX_BIND_EXPR : CBX_BIND_UNKNOWN, .value = right };
+    if (cbx_js_kind(left) == JS_identifier) {
+        t.scope = scope_of_name(js, scope, cbx_js_name(js, left));
+    }
+    bind_pattern(js, t, left, 0);
+}
+
+/* Declares on the way down; returns the assignments that were met, the last one first. */
+static struct assignment *declare_all(struct cbx_walk *js, TSNode root)
+{
+    struct cbx_scope **stack = cbx_arena_array(js->arena, CBX_TREE_DEPTH_MAX + 2, sizeof(struct cbx_scope *));
+    struct assignment *assignments = NULL;
     TSTreeCursor cursor = ts_tree_cursor_new(root);
     int depth = 0;
-    stack[0] = js->module;
-    for (;;) {
-        struct cbx_scope *inner = visit(js, stack[depth], ts_tree_cursor_current_node(&cursor));
+    bool more = stack != NULL;
+    if (more) {
+        stack[0] = js->module;
+    }
+    while (more) {
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+        enum cbx_js_kind kind = cbx_js_kind(node);
+        struct cbx_scope *inner = kind == JS_OTHER ? stack[depth] : declare_node(js, stack[depth], node);
+        bool assigns = kind == JS_assignment_expression || kind == JS_augmented_assignment_expression || kind == JS_field_definition;
+        struct assignment *assignment = assigns ? cbx_arena_alloc(js->arena, sizeof(*assignment)) : NULL;
+        if (assignment != NULL) {
+            *assignment = (struct assignment){ .scope = inner, .node = node, .next = assignments };
+            assignments = assignment;
+        }
         if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
             stack[++depth] = inner;
             continue;
         }
-        while (!ts_tree_cursor_goto_next_sibling(&cursor)) {
-            if (depth == 0 || !ts_tree_cursor_goto_parent(&cursor)) {
-                ts_tree_cursor_delete(&cursor);
-                return;
-            }
+        while (!(more = ts_tree_cursor_goto_next_sibling(&cursor)) && depth > 0 && ts_tree_cursor_goto_parent(&cursor)) {
             depth--;
         }
     }
+    ts_tree_cursor_delete(&cursor);
+    return assignments;
 }
 
 void cbx_js_bind_all(struct cbx_walk *js, TSNode root)
@@ -326,8 +338,7 @@ void cbx_js_bind_all(struct cbx_walk *js, TSNode root)
     js->module = cbx_arena_alloc(js->arena, sizeof(*js->module));
     js->eval = cbx_js_eval;
     js->member = cbx_js_read;
-    if (js->module != NULL) {
-        walk_all(js, root, declare_node);
-        walk_all(js, root, assign_node);
+    for (struct assignment *a = js->module != NULL ? declare_all(js, root) : NULL; a != NULL; a = a->next) {
+        bind_assignment(js, a->scope, a->node);
     }
 }

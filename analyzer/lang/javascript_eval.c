@@ -60,10 +60,10 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
 bool cbx_js_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, struct cbx_str *out)
 {
     if (cbx_js_kind(node) == JS_member_expression) {
-        *out = cbx_js_name(js, cbx_node_field(node, "property"));
+        *out = cbx_js_name(js, cbx_node_field(node, CBX_FIELD_property));
         return true;
     }
-    const struct cbx_values *key = cbx_js_eval(js, cbx_node_field(node, "index"), scope);
+    const struct cbx_values *key = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_index), scope);
     int64_t number;
     if (cbx_values_is_number(key, &number)) {
         *out = cbx_arena_printf(js->arena, "%lld", (long long)number);
@@ -131,8 +131,8 @@ static bool to_text(const struct cbx_values *values, struct cbx_str *out)
 
 static const struct cbx_values *eval_binary(struct cbx_walk *js, TSNode node, struct cbx_scope *scope)
 {
-    struct cbx_str op = cbx_walk_text(js, cbx_node_field(node, "operator")), a, b;
-    const struct cbx_values *left = cbx_js_eval(js, cbx_node_field(node, "left"), scope), *right = cbx_js_eval(js, cbx_node_field(node, "right"), scope);
+    struct cbx_str op = cbx_walk_text(js, cbx_node_field(node, CBX_FIELD_operator)), a, b;
+    const struct cbx_values *left = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_left), scope), *right = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_right), scope);
     if (cbx_str_is(op, "||") || cbx_str_is(op, "&&") || cbx_str_is(op, "??")) {
         return cbx_values_join(js->arena, left, right);
     }
@@ -163,18 +163,18 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, TSNode node,
             continue;
         }
         if (map && kind == JS_pair) {
-            TSNode key = cbx_node_field(child, "key");
+            TSNode key = cbx_node_field(child, CBX_FIELD_key);
             if (cbx_js_kind(key) == JS_property_identifier) {
                 keys[value.count] = cbx_js_name(js, key);
             } else if (!to_text(cbx_js_eval(js, cbx_js_kind(key) == JS_computed_property_name ? ts_node_named_child(key, 0) : key, scope), &keys[value.count])) {
                 keys[value.count] = CBX_STR("\xff");
             }
-            members[value.count++] = cbx_js_eval(js, cbx_node_field(child, "value"), scope);
+            members[value.count++] = cbx_js_eval(js, cbx_node_field(child, CBX_FIELD_value), scope);
         } else if (map && kind == JS_shorthand_property_identifier) {
             keys[value.count] = cbx_js_name(js, child);
             members[value.count++] = eval_identifier(js, cbx_js_name(js, child), scope);
         } else if (map && kind == JS_method_definition) {
-            keys[value.count] = cbx_js_name(js, cbx_node_field(child, "name"));
+            keys[value.count] = cbx_js_name(js, cbx_node_field(child, CBX_FIELD_name));
             members[value.count++] = cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = child, .scope = cbx_scope_of(js, child, NULL) });
         } else if (!map) {
             members[value.count++] = cbx_js_eval(js, child, scope);
@@ -202,15 +202,15 @@ static TSNode list_item(TSNode list, uint32_t position)
 struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, TSNode call, struct cbx_scope *scope)
 {
     bool is_new = cbx_js_kind(call) == JS_new_expression;
-    TSNode callee = cbx_node_field(call, is_new ? "constructor" : "function");
-    struct cbx_js_call_site site = { .list = cbx_node_field(call, "arguments") };
+    TSNode callee = cbx_node_field(call, is_new ? CBX_FIELD_constructor : CBX_FIELD_function);
+    struct cbx_js_call_site site = { .list = cbx_node_field(call, CBX_FIELD_arguments) };
     while (cbx_js_kind(callee) == JS_parenthesized_expression) {
         callee = ts_node_named_child(callee, 0);
     }
     struct cbx_str method = { 0 };
     bool member = cbx_js_kind(callee) == JS_member_expression || cbx_js_kind(callee) == JS_subscript_expression;
     if (!is_new && member && cbx_js_member(js, callee, scope, &method) && (cbx_str_is(method, "call") || cbx_str_is(method, "apply"))) {
-        site.targets = cbx_js_eval(js, cbx_node_field(callee, "object"), scope);
+        site.targets = cbx_js_eval(js, cbx_node_field(callee, CBX_FIELD_object), scope);
         site.skip = 1;
         site.from_array = cbx_str_is(method, "apply");
     } else {
@@ -460,7 +460,7 @@ static const struct cbx_values *call_method(struct cbx_walk *js, TSNode callee, 
     if ((cbx_js_kind(callee) != JS_member_expression && cbx_js_kind(callee) != JS_subscript_expression) || !cbx_js_member(js, callee, scope, &method)) {
         return NULL;
     }
-    const struct cbx_values *object = cbx_js_eval(js, cbx_node_field(callee, "object"), scope);
+    const struct cbx_values *object = cbx_js_eval(js, cbx_node_field(callee, CBX_FIELD_object), scope);
     if (cbx_values_is_text(object, &text)) {
         return call_text_method(js, text, method, site, scope);
     }
@@ -473,7 +473,7 @@ static const struct cbx_values *call_method(struct cbx_walk *js, TSNode callee, 
 static const struct cbx_values *eval_call(struct cbx_walk *js, TSNode node, struct cbx_scope *scope)
 {
     struct cbx_js_call_site site = cbx_js_call_site(js, node, scope);
-    TSNode callee = cbx_node_field(node, cbx_js_kind(node) == JS_new_expression ? "constructor" : "function");
+    TSNode callee = cbx_node_field(node, cbx_js_kind(node) == JS_new_expression ? CBX_FIELD_constructor : CBX_FIELD_function);
     if (cbx_js_kind(callee) == JS_import) {
         return call_name(js, CBX_STR("import"), &site, scope);
     }
@@ -495,14 +495,14 @@ static const struct cbx_values *eval_call(struct cbx_walk *js, TSNode node, stru
 
 static const struct cbx_values *eval_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope)
 {
-    const struct cbx_values *object = cbx_js_eval(js, cbx_node_field(node, "object"), scope);
+    const struct cbx_values *object = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_object), scope);
     struct cbx_str key, text;
     int64_t index;
     if (!cbx_js_member(js, node, scope, &key)) {
         bool container = object->count == 1 && (object->items[0].kind == CBX_V_LIST || object->items[0].kind == CBX_V_MAP);
         return container ? cbx_values_join(js->arena, cbx_values_members(js->arena, object), &cbx_values_unknown) : &cbx_values_unknown;
     }
-    if (cbx_values_is_text(object, &text) && cbx_js_kind(node) == JS_subscript_expression && cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, "index"), scope), &index)) {
+    if (cbx_values_is_text(object, &text) && cbx_js_kind(node) == JS_subscript_expression && cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_index), scope), &index)) {
         return index >= 0 && index < (int64_t)text.len ? cbx_values_text(js->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1)) : &cbx_values_unknown;
     }
     return cbx_js_read(js, object, key);
@@ -528,7 +528,7 @@ static const struct cbx_values *eval_kind(struct cbx_walk *js, TSNode node, stru
     case JS_binary_expression:
         return eval_binary(js, node, scope);
     case JS_unary_expression:
-        if (cbx_str_is(cbx_walk_text(js, cbx_node_field(node, "operator")), "-") && cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, "argument"), scope), &number) && number != INT64_MIN) {
+        if (cbx_str_is(cbx_walk_text(js, cbx_node_field(node, CBX_FIELD_operator)), "-") && cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_argument), scope), &number) && number != INT64_MIN) {
             return cbx_values_number(js->arena, cbx_walk_text(js, node), -number);
         }
         return &cbx_values_unknown;
@@ -541,9 +541,9 @@ static const struct cbx_values *eval_kind(struct cbx_walk *js, TSNode node, stru
     case JS_sequence_expression:
         return cbx_js_eval(js, ts_node_named_child(node, ts_node_named_child_count(node) - 1), scope);
     case JS_ternary_expression:
-        return cbx_values_join(js->arena, cbx_js_eval(js, cbx_node_field(node, "consequence"), scope), cbx_js_eval(js, cbx_node_field(node, "alternative"), scope));
+        return cbx_values_join(js->arena, cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_consequence), scope), cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_alternative), scope));
     case JS_assignment_expression:
-        return cbx_js_eval(js, cbx_node_field(node, "right"), scope);
+        return cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_right), scope);
     case JS_class: case JS_class_declaration:
         return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = node });
     case JS_import:

@@ -36,7 +36,7 @@ static void add_import(struct cbx_walk *py, struct cbx_str name, TSNode node)
  * finds the name that it speaks of. */
 static void extract_import(struct cbx_walk *py, TSNode node, bool from)
 {
-    TSNode module = from ? cbx_node_field(node, "module_name") : node;
+    TSNode module = from ? cbx_node_field(node, CBX_FIELD_module_name) : node;
     struct cbx_str prefix = from ? folded(py, module) : (struct cbx_str){ 0 };
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
@@ -49,7 +49,7 @@ static void extract_import(struct cbx_walk *py, TSNode node, bool from)
         if ((kind != PY_dotted_name && kind != PY_aliased_import) || (from && ts_node_eq(child, module))) {
             continue;
         }
-        struct cbx_str name = folded(py, kind == PY_aliased_import ? cbx_node_field(child, "name") : child);
+        struct cbx_str name = folded(py, kind == PY_aliased_import ? cbx_node_field(child, CBX_FIELD_name) : child);
         if (from) {
             struct cbx_value object = { .kind = CBX_V_NAME, .text = cbx_py_canonical(py, prefix) };
             struct cbx_str full = cbx_py_qualify(py, &object, name);
@@ -76,7 +76,7 @@ static void read_argument(struct cbx_walk *py, TSNode node, struct cbx_scope *sc
 
 static const struct cbx_arg *read_arguments(struct cbx_walk *py, TSNode call, struct cbx_scope *scope, uint32_t *count, bool *spread)
 {
-    TSNode list = cbx_node_field(call, "arguments");
+    TSNode list = cbx_node_field(call, CBX_FIELD_arguments);
     struct cbx_arg *args = cbx_arena_array(py->arena, ARGS_MAX, sizeof(*args));
     uint32_t n = 0, position = 0;
     *spread = false;
@@ -94,9 +94,9 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, TSNode call, st
         if (kind == PY_list_splat || kind == PY_dictionary_splat) {
             *spread = true;
         } else if (kind == PY_keyword_argument) {
-            args[n].keyword = cbx_walk_text(py, cbx_node_field(child, "name"));
+            args[n].keyword = cbx_walk_text(py, cbx_node_field(child, CBX_FIELD_name));
             args[n].position = UINT32_MAX;
-            read_argument(py, cbx_node_field(child, "value"), scope, &args[n++]);
+            read_argument(py, cbx_node_field(child, CBX_FIELD_value), scope, &args[n++]);
         } else {
             args[n].position = position++;
             read_argument(py, child, scope, &args[n++]);
@@ -139,7 +139,7 @@ static void extract_getattr(struct cbx_walk *py, TSNode call, struct cbx_scope *
         check_name_of_attribute(py, text, call);
     } else {
         bool module = is_module_like(cbx_py_eval(py, object, scope));
-        add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER, cbx_walk_text(py, cbx_node_field(call, "function")), call);
+        add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER, cbx_walk_text(py, cbx_node_field(call, CBX_FIELD_function)), call);
     }
 }
 
@@ -202,7 +202,7 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name, TSNode 
 
 static void extract_call(struct cbx_walk *py, TSNode call, struct cbx_scope *scope)
 {
-    TSNode callee = cbx_node_field(call, "function");
+    TSNode callee = cbx_node_field(call, CBX_FIELD_function);
     const struct cbx_values *targets = cbx_py_eval(py, callee, scope);
     const struct cbx_arg *args = NULL;
     uint32_t count = 0;
@@ -326,7 +326,7 @@ static bool extract_node(struct cbx_walk *py, TSNode node, enum cbx_py_kind kind
         }
         return false;
     case PY_attribute:
-        check_name_of_attribute(py, folded(py, cbx_node_field(node, "attribute")), cbx_node_field(node, "attribute"));
+        check_name_of_attribute(py, folded(py, cbx_node_field(node, CBX_FIELD_attribute)), cbx_node_field(node, CBX_FIELD_attribute));
         add_references(py, node, scope);
         return true;
     case PY_subscript:
@@ -374,7 +374,7 @@ static void extract_all(struct cbx_walk *py, TSNode root)
         const char *field = kind == PY_identifier ? ts_tree_cursor_current_field_name(&cursor) : NULL;
         bool down = !is_rewritten(py, node) && (kind == PY_OTHER || extract_node(py, node, kind, parent, field, scope));
         /* Defaults and decorators belong to the scope outside, but a name there is as bad as one inside: one scope will do. */
-        stack[depth] = (struct step){ .scope = cbx_scope_of(py, node, scope), .kind = kind };
+        stack[depth] = (struct step){ .scope = kind != PY_OTHER ? cbx_scope_of(py, node, scope) : scope, .kind = kind };
         if (down && depth >= CBX_TREE_DEPTH_MAX && ts_node_child_count(node) > 0) {
             add_special(py, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), node);
         } else if (down && ts_tree_cursor_goto_first_child(&cursor)) {

@@ -42,7 +42,7 @@ static void bind_target(struct cbx_walk *py, struct cbx_scope *scope, TSNode tar
         }
         return;
     case PY_attribute:
-        binding = cbx_scope_bind(py, NULL, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(target, "attribute"))), kind, node);
+        binding = cbx_scope_bind(py, NULL, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(target, CBX_FIELD_attribute))), kind, node);
         if (binding != NULL) {
             binding->index = index;
         }
@@ -82,7 +82,7 @@ static struct cbx_str join_names(struct cbx_walk *py, struct cbx_str a, struct c
 /* import a.b.c binds a; import a.b.c as x binds x to a.b.c; from a import b as x binds x to a.b; from a import * binds whatever. */
 static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, TSNode node, bool from)
 {
-    TSNode module = from ? cbx_node_field(node, "module_name") : node;
+    TSNode module = from ? cbx_node_field(node, CBX_FIELD_module_name) : node;
     struct cbx_str prefix = from ? cbx_fold_nfkc(py->arena, cbx_walk_text(py, module)) : (struct cbx_str){ 0 };
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
@@ -92,13 +92,13 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, TSNode nod
             py->star_items[py->stars.count++] = prefix;
             py->stars.items = py->star_items;
         }
-        TSNode name = kind == PY_aliased_import ? cbx_node_field(child, "name") : child;
+        TSNode name = kind == PY_aliased_import ? cbx_node_field(child, CBX_FIELD_name) : child;
         if ((kind != PY_dotted_name && kind != PY_aliased_import) || (from && ts_node_eq(child, module))) {
             continue;
         }
         struct cbx_str text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, name));
         if (kind == PY_aliased_import) {
-            bind_qualified(py, scope, cbx_node_field(child, "alias"), from ? join_names(py, prefix, text) : text);
+            bind_qualified(py, scope, cbx_node_field(child, CBX_FIELD_alias), from ? join_names(py, prefix, text) : text);
         } else if (from) {
             bind_qualified(py, scope, name, join_names(py, prefix, text));
         } else {
@@ -120,7 +120,7 @@ static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct
         TSNode p = ts_tree_cursor_current_node(&cursor);
         enum cbx_py_kind kind = cbx_py_kind(p);
         TSNode name = kind == PY_identifier ? p
-                      : kind == PY_default_parameter || kind == PY_typed_default_parameter ? cbx_node_field(p, "name")
+                      : kind == PY_default_parameter || kind == PY_typed_default_parameter ? cbx_node_field(p, CBX_FIELD_name)
                                                                                           : ts_node_named_child(p, 0);
         while (cbx_py_kind(name) == PY_list_splat_pattern || cbx_py_kind(name) == PY_dictionary_splat_pattern) {
             name = ts_node_named_child(name, 0);
@@ -130,7 +130,7 @@ static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct
         }
         cbx_scope_bind(py, inner, outer, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)), CBX_BIND_UNKNOWN, name);
         if (kind == PY_default_parameter || kind == PY_typed_default_parameter) {
-            cbx_scope_bind(py, inner, outer, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)), CBX_BIND_EXPR, cbx_node_field(p, "value"));
+            cbx_scope_bind(py, inner, outer, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)), CBX_BIND_EXPR, cbx_node_field(p, CBX_FIELD_value));
         }
     }
     ts_tree_cursor_delete(&cursor);
@@ -165,26 +165,26 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         bind_import(py, scope, node, true);
         return scope;
     case PY_assignment:
-        right = cbx_node_field(node, "right");
+        right = cbx_node_field(node, CBX_FIELD_right);
         while (cbx_py_kind(right) == PY_assignment) {
-            right = cbx_node_field(right, "right"); /* a = b = value */
+            right = cbx_node_field(right, CBX_FIELD_right); /* a = b = value */
         }
         if (!ts_node_is_null(right)) {
-            bind_target(py, scope, cbx_node_field(node, "left"), CBX_BIND_EXPR, right, 0, 0);
+            bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_EXPR, right, 0, 0);
         }
         return scope;
     case PY_augmented_assignment:
-        bind_target(py, scope, cbx_node_field(node, "left"), CBX_BIND_UNKNOWN, node, 0, 0);
+        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_UNKNOWN, node, 0, 0);
         return scope;
     case PY_named_expression:
-        bind_target(py, binding_scope(scope), cbx_node_field(node, "name"), CBX_BIND_EXPR, cbx_node_field(node, "value"), 0, 0);
+        bind_target(py, binding_scope(scope), cbx_node_field(node, CBX_FIELD_name), CBX_BIND_EXPR, cbx_node_field(node, CBX_FIELD_value), 0, 0);
         return scope;
     case PY_for_statement:
     case PY_for_in_clause:
-        bind_target(py, scope, cbx_node_field(node, "left"), CBX_BIND_MEMBER, cbx_node_field(node, "right"), 0, 0);
+        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_MEMBER, cbx_node_field(node, CBX_FIELD_right), 0, 0);
         return scope;
     case PY_as_pattern:
-        bind_target(py, scope, cbx_node_field(node, "alias"), CBX_BIND_EXPR, ts_node_named_child(node, 0), 0, 0);
+        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_alias), CBX_BIND_EXPR, ts_node_named_child(node, 0), 0, 0);
         return scope;
     case PY_case_pattern:
         for (uint32_t i = 0, n = ts_node_named_child_count(node); i < n && i < 64; i++) {
@@ -195,17 +195,17 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         }
         return scope;
     case PY_function_definition:
-        cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, "name"))), CBX_BIND_FUNCTION, node);
+        cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))), CBX_BIND_FUNCTION, node);
         inner = cbx_scope_open(py, scope, node, CBX_SCOPE_FUNCTION);
-        bind_parameters(py, inner, scope, cbx_node_field(node, "parameters"));
+        bind_parameters(py, inner, scope, cbx_node_field(node, CBX_FIELD_parameters));
         return inner;
     case PY_lambda:
         inner = cbx_scope_open(py, scope, node, CBX_SCOPE_FUNCTION);
-        bind_parameters(py, inner, scope, cbx_node_field(node, "parameters"));
-        cbx_scope_return(py, inner, cbx_node_field(node, "body"));
+        bind_parameters(py, inner, scope, cbx_node_field(node, CBX_FIELD_parameters));
+        cbx_scope_return(py, inner, cbx_node_field(node, CBX_FIELD_body));
         return inner;
     case PY_class_definition:
-        cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, "name"))), CBX_BIND_UNKNOWN, node);
+        cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))), CBX_BIND_UNKNOWN, node);
         return cbx_scope_open(py, scope, node, CBX_SCOPE_CLASS);
     case PY_list_comprehension: case PY_set_comprehension: case PY_dictionary_comprehension: case PY_generator_expression:
         return cbx_scope_open(py, scope, node, CBX_SCOPE_COMPREHENSION);
@@ -236,7 +236,8 @@ void cbx_py_bind_all(struct cbx_walk *py, TSNode root)
     int depth = 0;
     stack[0] = py->module;
     for (;;) {
-        struct cbx_scope *inner = bind_node(py, stack[depth], ts_tree_cursor_current_node(&cursor));
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+        struct cbx_scope *inner = cbx_py_kind(node) != PY_OTHER ? bind_node(py, stack[depth], node) : stack[depth];
         if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
             stack[++depth] = inner;
             continue;

@@ -8,7 +8,7 @@ static const struct cbx_values nothing;
 
 TSNode cbx_py_argument(struct cbx_walk *py, TSNode call, uint32_t position, const char *keyword)
 {
-    TSNode list = cbx_node_field(call, "arguments"), none = { 0 };
+    TSNode list = cbx_node_field(call, CBX_FIELD_arguments), none = { 0 };
     uint32_t at = 0;
     if (cbx_py_kind(list) == PY_generator_expression) {
         return position == 0 ? list : none;
@@ -16,8 +16,8 @@ TSNode cbx_py_argument(struct cbx_walk *py, TSNode call, uint32_t position, cons
     for (uint32_t i = 0, n = ts_node_is_null(list) ? 0 : ts_node_named_child_count(list); i < n && i < 64; i++) {
         TSNode child = ts_node_named_child(list, i);
         if (cbx_py_kind(child) == PY_keyword_argument) {
-            if (keyword != NULL && cbx_str_is(cbx_walk_text(py, cbx_node_field(child, "name")), keyword)) {
-                return cbx_node_field(child, "value");
+            if (keyword != NULL && cbx_str_is(cbx_walk_text(py, cbx_node_field(child, CBX_FIELD_name)), keyword)) {
+                return cbx_node_field(child, CBX_FIELD_value);
             }
         } else if (cbx_py_kind(child) != PY_comment && at++ == position) {
             return child;
@@ -258,10 +258,10 @@ static const struct cbx_values *call_function(struct cbx_walk *py, const struct 
 
 const struct cbx_values *cbx_py_eval_call(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
-    TSNode callee = cbx_node_field(node, "function");
+    TSNode callee = cbx_node_field(node, CBX_FIELD_function);
     struct cbx_str text;
-    if (cbx_py_kind(callee) == PY_attribute && cbx_values_is_text(cbx_py_eval(py, cbx_node_field(callee, "object"), scope), &text)) {
-        return call_text_method(py, text, cbx_walk_text(py, cbx_node_field(callee, "attribute")), node, scope);
+    if (cbx_py_kind(callee) == PY_attribute && cbx_values_is_text(cbx_py_eval(py, cbx_node_field(callee, CBX_FIELD_object), scope), &text)) {
+        return call_text_method(py, text, cbx_walk_text(py, cbx_node_field(callee, CBX_FIELD_attribute)), node, scope);
     }
     const struct cbx_values *targets = cbx_py_eval(py, callee, scope), *out = &nothing;
     for (uint32_t i = 0; i < targets->count; i++) {

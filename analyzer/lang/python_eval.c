@@ -115,8 +115,8 @@ static const struct cbx_values *index_text(struct cbx_walk *py, struct cbx_str t
 
 static const struct cbx_values *eval_subscript(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
-    const struct cbx_values *object = cbx_py_eval(py, cbx_node_field(node, "value"), scope);
-    TSNode key = cbx_node_field(node, "subscript");
+    const struct cbx_values *object = cbx_py_eval(py, cbx_node_field(node, CBX_FIELD_value), scope);
+    TSNode key = cbx_node_field(node, CBX_FIELD_subscript);
     struct cbx_str text;
     if (cbx_py_kind(key) == PY_slice) {
         return cbx_values_is_text(object, &text) ? slice_text(py, text, key, scope) : object;
@@ -257,9 +257,9 @@ static const struct cbx_values *eval_arithmetic(struct cbx_walk *py, char op, in
 
 static const struct cbx_values *eval_binary(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
-    struct cbx_str op = cbx_walk_text(py, cbx_node_field(node, "operator"));
-    const struct cbx_values *left = cbx_py_eval(py, cbx_node_field(node, "left"), scope);
-    const struct cbx_values *right = cbx_py_eval(py, cbx_node_field(node, "right"), scope);
+    struct cbx_str op = cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_operator));
+    const struct cbx_values *left = cbx_py_eval(py, cbx_node_field(node, CBX_FIELD_left), scope);
+    const struct cbx_values *right = cbx_py_eval(py, cbx_node_field(node, CBX_FIELD_right), scope);
     struct cbx_str a, b;
     int64_t x, y;
     bool left_text = cbx_values_is_text(left, &a), right_text = cbx_values_is_text(right, &b);
@@ -301,13 +301,13 @@ static const struct cbx_values *eval_container(struct cbx_walk *py, TSNode node,
         }
         if (map && cbx_py_kind(child) == PY_pair) {
             int64_t number;
-            const struct cbx_values *key = cbx_py_eval(py, cbx_node_field(child, "key"), scope);
+            const struct cbx_values *key = cbx_py_eval(py, cbx_node_field(child, CBX_FIELD_key), scope);
             if (cbx_values_is_number(key, &number)) {
                 keys[value.count] = cbx_arena_printf(py->arena, "%lld", (long long)number);
             } else if (!cbx_values_is_text(key, &keys[value.count])) {
                 keys[value.count] = CBX_STR("\xff");
             }
-            members[value.count++] = cbx_py_eval(py, cbx_node_field(child, "value"), scope);
+            members[value.count++] = cbx_py_eval(py, cbx_node_field(child, CBX_FIELD_value), scope);
         } else if (!map) {
             members[value.count++] = cbx_py_eval(py, child, scope);
         }
@@ -321,15 +321,15 @@ static const struct cbx_values *eval_container(struct cbx_walk *py, TSNode node,
 static const struct cbx_values *eval_comprehension(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     struct cbx_scope *inner = cbx_scope_of(py, node, scope);
-    TSNode body = cbx_node_field(node, "body"), clause = ts_node_named_child(node, 1);
-    const struct cbx_values *source = cbx_py_kind(clause) == PY_for_in_clause ? cbx_py_eval(py, cbx_node_field(clause, "right"), inner) : &cbx_values_unknown;
+    TSNode body = cbx_node_field(node, CBX_FIELD_body), clause = ts_node_named_child(node, 1);
+    const struct cbx_values *source = cbx_py_kind(clause) == PY_for_in_clause ? cbx_py_eval(py, cbx_node_field(clause, CBX_FIELD_right), inner) : &cbx_values_unknown;
     /* [chr(c) for c in [111, 115]] member by member, when the body is chr(x) or x. */
-    struct cbx_str callee = cbx_py_kind(body) == PY_call ? cbx_walk_text(py, cbx_node_field(body, "function")) : (struct cbx_str){ 0 };
+    struct cbx_str callee = cbx_py_kind(body) == PY_call ? cbx_walk_text(py, cbx_node_field(body, CBX_FIELD_function)) : (struct cbx_str){ 0 };
     if (cbx_str_is(callee, "chr") && cbx_py_kind(cbx_py_argument(py, body, 0, NULL)) == PY_identifier) {
         return cbx_py_map(py, cbx_values_name(py->arena, CBX_STR("chr")), source);
     }
     if (cbx_py_kind(body) == PY_identifier && source->count == 1 && source->items[0].kind == CBX_V_LIST && ts_node_named_child_count(node) == 2 &&
-        cbx_str_equal(cbx_walk_text(py, body), cbx_walk_text(py, cbx_node_field(clause, "left")))) {
+        cbx_str_equal(cbx_walk_text(py, body), cbx_walk_text(py, cbx_node_field(clause, CBX_FIELD_left)))) {
         return source;
     }
     const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
@@ -350,8 +350,8 @@ static const struct cbx_values *eval_either(struct cbx_walk *py, TSNode node, st
 static const struct cbx_values *eval_unary(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
 {
     int64_t number;
-    if (!cbx_values_is_number(cbx_py_eval(py, cbx_node_field(node, "argument"), scope), &number) || number == INT64_MIN ||
-        !cbx_str_is(cbx_walk_text(py, cbx_node_field(node, "operator")), "-")) {
+    if (!cbx_values_is_number(cbx_py_eval(py, cbx_node_field(node, CBX_FIELD_argument), scope), &number) || number == INT64_MIN ||
+        !cbx_str_is(cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_operator)), "-")) {
         return &cbx_values_unknown;
     }
     return cbx_values_number(py->arena, cbx_walk_text(py, node), -number);
@@ -365,8 +365,8 @@ static const struct cbx_values *eval_kind(struct cbx_walk *py, TSNode node, stru
     case PY_identifier:
         return eval_identifier(py, cbx_walk_text(py, node), scope);
     case PY_attribute:
-        text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, "attribute")));
-        return cbx_py_read(py, cbx_py_eval(py, cbx_node_field(node, "object"), scope), text);
+        text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_attribute)));
+        return cbx_py_read(py, cbx_py_eval(py, cbx_node_field(node, CBX_FIELD_object), scope), text);
     case PY_subscript:
         return eval_subscript(py, node, scope);
     case PY_string:
@@ -392,7 +392,7 @@ static const struct cbx_values *eval_kind(struct cbx_walk *py, TSNode node, stru
     case PY_as_pattern:
         return cbx_py_eval(py, ts_node_named_child(node, 0), scope);
     case PY_named_expression:
-        return cbx_py_eval(py, cbx_node_field(node, "value"), scope);
+        return cbx_py_eval(py, cbx_node_field(node, CBX_FIELD_value), scope);
     case PY_conditional_expression: case PY_boolean_operator:
         return eval_either(py, node, scope);
     case PY_lambda: case PY_function_definition:

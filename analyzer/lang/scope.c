@@ -2,6 +2,12 @@
  * Scopes and bindings. */
 #include "analyzer/lang/scope.h"
 
+#include <pthread.h>
+
+const TSLanguage *tree_sitter_python(void);
+const TSLanguage *tree_sitter_javascript(void);
+const TSLanguage *tree_sitter_bash(void);
+
 uint64_t cbx_name_hash(struct cbx_str text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -9,6 +15,13 @@ uint64_t cbx_name_hash(struct cbx_str text)
         hash = (hash ^ (unsigned char)text.p[i]) * 0x100000001b3u;
     }
     return hash;
+}
+
+/* Both words are addresses or hashes; all bits of both must reach the low ones. */
+static size_t place_of(const void *a, uint64_t b, size_t size)
+{
+    uint64_t hash = ((uintptr_t)a ^ b >> 7 ^ b << 25) * 0x9E3779B97F4A7C15u;
+    return (size_t)(hash ^ hash >> 29) & (size - 1);
 }
 
 static void grow(struct cbx_walk *walk, struct cbx_table *table)
@@ -20,7 +33,7 @@ static void grow(struct cbx_walk *walk, struct cbx_table *table)
     }
     for (size_t i = 0; i < table->size; i++) {
         if (table->slots[i].value != NULL) {
-            size_t at = (((uintptr_t)table->slots[i].a >> 3) * 0x9E3779B97F4A7C15u ^ table->slots[i].b) & (size - 1);
+            size_t at = place_of(table->slots[i].a, table->slots[i].b, size);
             while (slots[at].value != NULL) {
                 at = (at + 1) & (size - 1);
             }
@@ -29,6 +42,18 @@ static void grow(struct cbx_walk *walk, struct cbx_table *table)
     }
     table->slots = slots;
     table->size = size;
+}
+
+void *cbx_table_find(const struct cbx_table *table, const void *a, uint64_t b)
+{
+    if (table->size == 0) {
+        return NULL;
+    }
+    size_t at = place_of(a, b, table->size);
+    while (table->slots[at].value != NULL && (table->slots[at].a != a || table->slots[at].b != b)) {
+        at = (at + 1) & (table->size - 1);
+    }
+    return table->slots[at].value;
 }
 
 void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void *a, uint64_t b)
@@ -41,7 +66,7 @@ void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void
         nowhere = NULL;
         return &nowhere;
     }
-    size_t at = (((uintptr_t)a >> 3) * 0x9E3779B97F4A7C15u ^ b) & (table->size - 1);
+    size_t at = place_of(a, b, table->size);
     while (table->slots[at].value != NULL && (table->slots[at].a != a || table->slots[at].b != b)) {
         at = (at + 1) & (table->size - 1);
     }
@@ -81,7 +106,7 @@ struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent
 
 struct cbx_scope *cbx_scope_of(struct cbx_walk *walk, TSNode node, struct cbx_scope *otherwise)
 {
-    struct cbx_scope *scope = *cbx_table_slot(walk, &walk->scopes, node.id, 0);
+    struct cbx_scope *scope = cbx_table_find(&walk->scopes, node.id, 0);
     return scope != NULL ? scope : otherwise;
 }
 
@@ -146,7 +171,7 @@ static const struct cbx_values *eval_binding(struct cbx_walk *walk, const struct
 
 const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_str name)
 {
-    struct cbx_binding *chain = *cbx_table_slot(walk, &walk->bindings, scope, cbx_name_hash(name));
+    struct cbx_binding *chain = cbx_table_find(&walk->bindings, scope, cbx_name_hash(name));
     if (chain == NULL) {
         return NULL;
     }
@@ -182,7 +207,7 @@ const struct cbx_values *cbx_scope_eval(struct cbx_walk *walk, TSNode node, stru
         return &cbx_values_unknown;
     }
     uint64_t key = (uintptr_t)scope;
-    const struct cbx_values *memo = *cbx_table_slot(walk, &walk->memo, node.id, key);
+    const struct cbx_values *memo = cbx_table_find(&walk->memo, node.id, key);
     if (memo != NULL) {
         return memo;
     }
@@ -223,7 +248,40 @@ void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t
     }
 }
 
-TSNode cbx_node_field(TSNode node, const char *field)
+/* Numbers of the fields, once per process and grammar: asking by name costs more than reading the node. */
+struct field_ids {
+    const TSLanguage *language;
+    TSFieldId ids[CBX_FIELDS];
+};
+
+static struct field_ids grammars[3];
+static pthread_once_t fields_once = PTHREAD_ONCE_INIT;
+
+static void fill_fields(void)
 {
-    return ts_node_child_by_field_name(node, field, (uint32_t)strlen(field));
+    static const char *const names[] = {
+#define CBX_FIELD(name) #name,
+#include "analyzer/lang/fields.def"
+#undef CBX_FIELD
+    };
+    const TSLanguage *const languages[] = { tree_sitter_python(), tree_sitter_javascript(), tree_sitter_bash() };
+    for (size_t g = 0; g < sizeof(grammars) / sizeof(grammars[0]); g++) {
+        grammars[g].language = languages[g];
+        for (size_t f = 0; f < CBX_FIELDS; f++) {
+            grammars[g].ids[f] = ts_language_field_id_for_name(languages[g], names[f], (uint32_t)strlen(names[f]));
+        }
+    }
+}
+
+TSNode cbx_node_field(TSNode node, enum cbx_field field)
+{
+    static const TSNode none;
+    pthread_once(&fields_once, fill_fields);
+    const TSLanguage *language = ts_node_is_null(node) ? NULL : ts_node_language(node);
+    for (size_t g = 0; language != NULL && g < sizeof(grammars) / sizeof(grammars[0]); g++) {
+        if (grammars[g].language == language) {
+            return grammars[g].ids[field] != 0 ? ts_node_child_by_field_id(node, grammars[g].ids[field]) : none;
+        }
+    }
+    return none;
 }

@@ -61,6 +61,9 @@ struct cbx_walk {
 
 uint64_t cbx_name_hash(struct cbx_str text);
 
+/* What is at (a, b); NULL when nothing is. */
+void *cbx_table_find(const struct cbx_table *table, const void *a, uint64_t b);
+
 /* The place of (a, b) in the table; what it holds is NULL until it is set. When the arena is exhausted it is a place that
  * nobody reads. */
 void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void *a, uint64_t b);
@@ -98,8 +101,15 @@ const struct cbx_name_row *cbx_name_find(const struct cbx_name_row *rows, size_t
 enum { CBX_SYMBOLS_MAX = 1024 };
 void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t count, uint8_t out[CBX_SYMBOLS_MAX]);
 
-/* The child of this field; a null node when there is none. */
-TSNode cbx_node_field(TSNode node, const char *field);
+enum cbx_field {
+#define CBX_FIELD(name) CBX_FIELD_##name,
+#include "analyzer/lang/fields.def"
+#undef CBX_FIELD
+    CBX_FIELDS
+};
+
+/* The child of this field; a null node when there is none, or when the node's language has no such field. */
+TSNode cbx_node_field(TSNode node, enum cbx_field field);
 
 /* The source of a node. */
 struct cbx_str cbx_walk_text(const struct cbx_walk *walk, TSNode node);
