@@ -96,17 +96,18 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
 {
     size_t p = 0, t = 0;
     size_t star_p = SIZE_MAX, star_t = 0, deep_p = SIZE_MAX, deep_t = 0;
+    bool folders = false;
     for (;;) {
         if (p < pattern.len && pattern.p[p] == '*') {
             bool deep = !path || (p + 1 < pattern.len && pattern.p[p + 1] == '*');
             while (p < pattern.len && pattern.p[p] == '*') {
                 p++;
             }
-            if (deep && path && p < pattern.len && pattern.p[p] == '/' && (t == 0 || text.p[t - 1] == '/')) {
-                p++; /* a "**" that stands for no folder at all takes its slash with it */
-            }
+            bool slash = deep && path && p < pattern.len && pattern.p[p] == '/' && (t == 0 || text.p[t - 1] == '/');
+            p += slash; /* a "**" that stands for no folder at all takes its slash with it */
             if (deep) {
                 deep_p = p, deep_t = t;
+                folders = slash;
                 star_p = SIZE_MAX;
             } else {
                 star_p = p, star_t = t;
@@ -125,7 +126,13 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
         } else if (star_p != SIZE_MAX && star_t < text.len && text.p[star_t] != '/') {
             p = star_p, t = ++star_t;
         } else if (deep_p != SIZE_MAX && deep_t < text.len) {
-            p = deep_p, t = ++deep_t;
+            do { /* behind a slash that was taken, only the start of a name can follow */
+                deep_t++;
+            } while (folders && deep_t < text.len && text.p[deep_t - 1] != '/');
+            if (folders && text.p[deep_t - 1] != '/') {
+                return false;
+            }
+            p = deep_p, t = deep_t;
             star_p = SIZE_MAX;
         } else {
             return false;
