@@ -289,9 +289,10 @@ static int read_minimum(struct binder *b, const struct cbx_key *key, const struc
     if (node->kind != CBX_YAML_MAPPING) {
         return fail_value(b, key, node, "a mapping of package to version");
     }
+    int failed = check_bounds(b, key, node, node->count, " items");
     struct cbx_minimum *items = cbx_arena_array(b->arena, node->count + 1u, sizeof(*items));
-    if (items == NULL) {
-        return fail_memory(b, node);
+    if (failed || items == NULL) {
+        return failed ? failed : fail_memory(b, node);
     }
     size_t count = 0;
     for (const struct cbx_yaml *entry = node->first; entry != NULL; entry = entry->next) {

@@ -136,7 +136,9 @@ static int parse_draft(struct loader *l, struct cbx_str text, const char *folder
 {
     size_t bad;
     if (!cbx_str_is_utf8(text, &bad)) {
-        return cbx_fail(l->err, CBX_EPOLICY, "byte %zu is not UTF-8", bad);
+        uint32_t line, column;
+        cbx_str_place(text, bad, &line, &column);
+        return cbx_fail_at(l->err, CBX_EPOLICY, line, column, "the file is not UTF-8 here");
     }
     struct cbx_yaml *root;
     int failed = cbx_yaml_parse(text, CBX_POLICY_DEPTH_MAX, l->arena, &root, l->err);

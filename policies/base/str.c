@@ -2,8 +2,6 @@
  * Slices: order, distance, globs, UTF-8. */
 #include "policies/base/str.h"
 
-#include <stdint.h>
-
 int cbx_str_compare(struct cbx_str a, struct cbx_str b)
 {
     size_t n = a.len < b.len ? a.len : b.len;
@@ -186,4 +184,18 @@ bool cbx_str_is_utf8(struct cbx_str a, size_t *bad)
         i += n;
     }
     return true;
+}
+
+void cbx_str_place(struct cbx_str a, size_t byte, uint32_t *line, uint32_t *column)
+{
+    *line = 1;
+    *column = 1;
+    for (size_t i = 0; i < byte && i < a.len; i++) {
+        if (a.p[i] == '\n') {
+            ++*line;
+            *column = 1;
+        } else {
+            *column += ((unsigned char)a.p[i] & 0xC0) != 0x80;
+        }
+    }
 }

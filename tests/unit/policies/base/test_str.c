@@ -195,6 +195,21 @@ static void knows_well_formed_utf8(void **state)
     }
 }
 
+static void finds_places_in_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t byte;
+        uint32_t line, column;
+    } cases[] = { { 0, 1, 1 }, { 2, 1, 2 }, { 3, 1, 3 }, { 4, 2, 1 }, { 5, 2, 2 }, { 6, 2, 3 }, { 99, 2, 3 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint32_t line, column;
+        cbx_str_place(CBX_STR("\xC3\xA9x\nab"), cases[i].byte, &line, &column);
+        assert_int_equal(line, cases[i].line);
+        assert_int_equal(column, cases[i].column);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +221,7 @@ int main(void)
         cmocka_unit_test(orders_shorter_first),
         cmocka_unit_test(clamps_what_it_cuts),
         cmocka_unit_test(knows_well_formed_utf8),
+        cmocka_unit_test(finds_places_in_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
