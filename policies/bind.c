@@ -357,6 +357,8 @@ static int read_network(struct binder *b, const struct cbx_key *key, const struc
         size_t index = 0;
         int failed = read_name(b, key, node, names, &index);
         out->mode = index == 1 ? CBX_NETWORK_PACKAGES : CBX_NETWORK_NONE;
+        out->head.line = node->line;
+        out->head.column = node->column;
         return failed;
     }
     int failed = bind_section(b, key->more, node, out);

@@ -103,7 +103,12 @@ static int apply_extends(struct loader *l, const char *folder, const struct chai
     for (size_t i = 0; i < own->extends.count; i++) {
         char name[PATH_MAX];
         struct cbx_draft parent = { 0 };
-        snprintf(name, sizeof(name), "%.*s", CBX_STR_ARG(own->extends.items[i]));
+        struct cbx_str item = own->extends.items[i];
+        if (item.len >= sizeof(name)) {
+            return cbx_fail(l->err, CBX_ETOOBIG, "a name in 'extends' has %zu bytes, allowed are %zu", item.len, sizeof(name) - 1);
+        }
+        memcpy(name, item.p, item.len);
+        name[item.len] = '\0';
         int failed = load_draft(l, name, folder, chain, &parent);
         if (failed) {
             return failed;
