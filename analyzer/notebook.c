@@ -33,8 +33,10 @@ static void put(struct scan *s, struct cbx_str text)
         s->out = out;
         s->room = room;
     }
-    memcpy(s->out + s->len, text.p, text.len);
-    s->len += text.len;
+    if (text.len > 0) { /* else both may be NULL */
+        memcpy(s->out + s->len, text.p, text.len);
+        s->len += text.len;
+    }
 }
 
 /* A Python string literal on one line. */

@@ -59,6 +59,47 @@ void cbx_source_place(const struct cbx_source *source, uint32_t byte, uint32_t *
     }
 }
 
+static bool is_codec_char(char c)
+{
+    return c == '-' || c == '_' || c == '.' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+/* The name behind the first "coding:" or "coding=" that has one, as CPython looks for it; empty when there is none. */
+static struct cbx_str find_cookie(struct cbx_str line)
+{
+    for (size_t at = 0; at < line.len;) {
+        const char *word = memmem(line.p + at, line.len - at, "coding", 6);
+        if (word == NULL) {
+            break;
+        }
+        at = (size_t)(word - line.p) + 6;
+        if (at >= line.len || (line.p[at] != ':' && line.p[at] != '=')) {
+            continue;
+        }
+        do {
+            at++;
+        } while (at < line.len && (line.p[at] == ' ' || line.p[at] == '\t'));
+        size_t end = at;
+        while (end < line.len && is_codec_char(line.p[end])) {
+            end++;
+        }
+        if (end > at) {
+            return cbx_str_sub(line, at, end);
+        }
+    }
+    return (struct cbx_str){ 0 };
+}
+
+static bool is_utf8_codec(struct cbx_str name)
+{
+    char normal[8] = "";
+    for (size_t i = 0; i < name.len && i + 1 < sizeof(normal); i++) {
+        char c = name.p[i];
+        normal[i] = (char)(c == '_' ? '-' : c >= 'A' && c <= 'Z' ? c | 32 : c);
+    }
+    return strcmp(normal, "utf-8") == 0 || strcmp(normal, "utf8") == 0;
+}
+
 /* PEP 263: a comment on line 1 or 2 that matches coding[:=]\s*([-\w.]+) names the encoding. Any but UTF-8 makes CPython read
  * other text than we do. */
 static void check_cookie(const struct cbx_source *source, struct cbx_facts *facts)
@@ -68,33 +109,13 @@ static void check_cookie(const struct cbx_source *source, struct cbx_facts *fact
         uint32_t end = l + 1 < source->line_count ? source->lines[l + 1] : (uint32_t)source->text.len;
         struct cbx_str line = cbx_str_sub(source->text, start, end);
         size_t i = strspn(line.p, " \t\f");
-        if (i >= line.len || line.p[i] != '#') {
-            if (i < line.len && line.p[i] != '\n') {
-                return; /* code on the first line: the second is none */
-            }
-            continue;
+        if (i < line.len && line.p[i] != '#' && line.p[i] != '\n') {
+            return; /* code on the first line: the second is none */
         }
-        const char *at = memmem(line.p, line.len, "coding", 6);
-        size_t k = at != NULL ? (size_t)(at - line.p) + 6 : line.len;
-        if (k >= line.len || (line.p[k] != ':' && line.p[k] != '=')) {
-            continue;
-        }
-        k++;
-        while (k < line.len && (line.p[k] == ' ' || line.p[k] == '\t')) {
-            k++;
-        }
-        size_t from = k;
-        char name[16];
-        size_t n = 0;
-        for (; k < line.len && (line.p[k] == '-' || line.p[k] == '_' || line.p[k] == '.' ||
-                                (line.p[k] >= '0' && line.p[k] <= '9') || ((line.p[k] | 32) >= 'a' && (line.p[k] | 32) <= 'z')); k++) {
-            if (n + 1 < sizeof(name)) {
-                name[n++] = line.p[k] == '_' ? '-' : (char)(line.p[k] >= 'A' && line.p[k] <= 'Z' ? line.p[k] | 32 : line.p[k]);
-            }
-        }
-        name[n] = '\0';
-        if (n > 0 && strcmp(name, "utf-8") != 0 && strcmp(name, "utf8") != 0) {
-            cbx_facts_add_special(facts, CBX_FACT_ENCODING, cbx_str_sub(line, from, k), start + (uint32_t)from, start + (uint32_t)k);
+        struct cbx_str name = i < line.len && line.p[i] == '#' ? find_cookie(line) : (struct cbx_str){ 0 };
+        if (name.len > 0 && !is_utf8_codec(name)) {
+            uint32_t from = start + (uint32_t)(name.p - line.p);
+            cbx_facts_add_special(facts, CBX_FACT_ENCODING, name, from, from + (uint32_t)name.len);
         }
     }
 }

@@ -289,9 +289,10 @@ static int read_minimum(struct binder *b, const struct cbx_key *key, const struc
     if (node->kind != CBX_YAML_MAPPING) {
         return fail_value(b, key, node, "a mapping of package to version");
     }
+    int failed = check_bounds(b, key, node, node->count, " items");
     struct cbx_minimum *items = cbx_arena_array(b->arena, node->count + 1u, sizeof(*items));
-    if (items == NULL) {
-        return fail_memory(b, node);
+    if (failed || items == NULL) {
+        return failed ? failed : fail_memory(b, node);
     }
     size_t count = 0;
     for (const struct cbx_yaml *entry = node->first; entry != NULL; entry = entry->next) {
@@ -356,6 +357,8 @@ static int read_network(struct binder *b, const struct cbx_key *key, const struc
         size_t index = 0;
         int failed = read_name(b, key, node, names, &index);
         out->mode = index == 1 ? CBX_NETWORK_PACKAGES : CBX_NETWORK_NONE;
+        out->head.line = node->line;
+        out->head.column = node->column;
         return failed;
     }
     int failed = bind_section(b, key->more, node, out);

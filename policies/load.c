@@ -103,7 +103,12 @@ static int apply_extends(struct loader *l, const char *folder, const struct chai
     for (size_t i = 0; i < own->extends.count; i++) {
         char name[PATH_MAX];
         struct cbx_draft parent = { 0 };
-        snprintf(name, sizeof(name), "%.*s", CBX_STR_ARG(own->extends.items[i]));
+        struct cbx_str item = own->extends.items[i];
+        if (item.len >= sizeof(name)) {
+            return cbx_fail(l->err, CBX_ETOOBIG, "a name in 'extends' has %zu bytes, allowed are %zu", item.len, sizeof(name) - 1);
+        }
+        memcpy(name, item.p, item.len);
+        name[item.len] = '\0';
         int failed = load_draft(l, name, folder, chain, &parent);
         if (failed) {
             return failed;
@@ -136,7 +141,9 @@ static int parse_draft(struct loader *l, struct cbx_str text, const char *folder
 {
     size_t bad;
     if (!cbx_str_is_utf8(text, &bad)) {
-        return cbx_fail(l->err, CBX_EPOLICY, "byte %zu is not UTF-8", bad);
+        uint32_t line, column;
+        cbx_str_place(text, bad, &line, &column);
+        return cbx_fail_at(l->err, CBX_EPOLICY, line, column, "the file is not UTF-8 here");
     }
     struct cbx_yaml *root;
     int failed = cbx_yaml_parse(text, CBX_POLICY_DEPTH_MAX, l->arena, &root, l->err);

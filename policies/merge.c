@@ -3,6 +3,8 @@
  * shrink, bounds go down, effects get stricter; anything else needs `override: true` on the rule or section that does it. */
 #include "policies/keys.h"
 
+#include "policies/version.h"
+
 struct merge {
     struct cbx_arena *arena;
     struct cbx_err *err;
@@ -52,6 +54,23 @@ static int merge_union(struct merge *m, struct cbx_strs *base, const struct cbx_
     return 0;
 }
 
+/* What both lists allow. */
+static int keep_common(struct merge *m, struct cbx_strs *base, const struct cbx_strs *child)
+{
+    struct cbx_str *items = cbx_arena_array(m->arena, base->count + child->count + 1, sizeof(*items));
+    if (items == NULL) {
+        return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < base->count; i++) {
+        if (contains(child, base->items[i]) || contains(child, CBX_STR("*"))) {
+            items[count++] = base->items[i];
+        }
+    }
+    *base = (struct cbx_strs){ .items = items, .count = count };
+    return 0;
+}
+
 /* A list of what is allowed: the child's replaces the base's and must be part of it. `*` in the base is everything. */
 static int merge_subset(struct merge *m, const struct cbx_draft_head *head, bool base_given,
                         struct cbx_strs *base, const struct cbx_strs *child, const char *what)
@@ -60,7 +79,7 @@ static int merge_subset(struct merge *m, const struct cbx_draft_head *head, bool
         if (!contains(base, child->items[i]) && !contains(base, CBX_STR("*"))) {
             int laxer = decide_laxer(m, head, what);
             if (laxer != 0) {
-                return laxer < 0 ? laxer : 0;
+                return laxer < 0 ? laxer : keep_common(m, base, child);
             }
         }
     }
@@ -218,9 +237,11 @@ static int merge_minimum(struct merge *m, struct cbx_draft_packages *base,
         while (at < inherited && !cbx_str_equal(items[at].name, child->v.minimum[i].name)) {
             at++;
         }
-        if (at < inherited && !cbx_str_equal(items[at].version, child->v.minimum[i].version)) {
+        bool comparable = true;
+        if (at < inherited && !cbx_str_equal(items[at].version, child->v.minimum[i].version) &&
+            (cbx_version_compare(child->v.minimum[i].version, items[at].version, &comparable) < 0 || !comparable)) {
             char what[160];
-            snprintf(what, sizeof(what), "the minimum version of '%.*s' is another",
+            snprintf(what, sizeof(what), "the minimum version of '%.*s' is lower",
                      CBX_STR_ARG(items[at].name));
             int laxer = decide_laxer(m, &child->head, what);
             if (laxer < 0) {
@@ -300,6 +321,23 @@ static bool mount_is_covered(const struct cbx_mounts *base, const struct cbx_mou
     return false;
 }
 
+static int keep_common_mounts(struct merge *m, struct cbx_mounts *base, const struct cbx_mounts *child)
+{
+    struct cbx_mount_rule *items = cbx_arena_array(m->arena, base->allow_count + 1, sizeof(*items));
+    if (items == NULL) {
+        return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < base->allow_count; i++) {
+        if (mount_is_covered(child, &base->allow[i])) {
+            items[count++] = base->allow[i];
+        }
+    }
+    base->allow = items;
+    base->allow_count = count;
+    return 0;
+}
+
 static int merge_mounts(struct merge *m, struct cbx_draft_mounts *base, const struct cbx_draft_mounts *child)
 {
     const struct cbx_draft_head *h = &child->head, *b = &base->head;
@@ -316,8 +354,9 @@ static int merge_mounts(struct merge *m, struct cbx_draft_mounts *base, const st
         if (failed == 0) {
             base->v.allow = child->v.allow;
             base->v.allow_count = child->v.allow_count;
+        } else if ((failed = keep_common_mounts(m, &base->v, &child->v)) != 0) {
+            return failed;
         }
-        failed = 0;
     }
     if (HAS(mounts, h, "deny")) {
         failed = h->override ? (base->v.deny = child->v.deny, 0)
@@ -334,7 +373,7 @@ static int merge_mounts(struct merge *m, struct cbx_draft_mounts *base, const st
 static int merge_network(struct merge *m, struct cbx_draft_network *base,
                          const struct cbx_draft_network *child, bool base_given)
 {
-    struct cbx_strs egress = base->egress;
+    struct cbx_strs egress = child->mode == base->mode ? base->egress : child->egress;
     int failed = 0;
     if (base_given && child->mode > base->mode) {
         failed = decide_laxer(m, &child->head, "the network is wider");
@@ -343,7 +382,7 @@ static int merge_network(struct merge *m, struct cbx_draft_network *base,
     }
     if (failed == 0) {
         base->mode = child->mode;
-        base->egress = child->mode == CBX_NETWORK_EGRESS ? child->egress : (struct cbx_strs){ 0 };
+        base->egress = child->mode == CBX_NETWORK_EGRESS ? egress : (struct cbx_strs){ 0 };
     }
     return failed < 0 ? failed : 0;
 }

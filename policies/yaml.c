@@ -5,7 +5,8 @@
 
 #include <yaml.h>
 
-enum { ANCHORS_MAX = 64, STACK_MAX = 64 };
+/* A repeated key is looked for along the whole mapping, so its length is capped too. */
+enum { ANCHORS_MAX = 64, STACK_MAX = 64, KEYS_MAX = 4096 };
 
 struct anchor {
     struct cbx_str name;
@@ -72,6 +73,9 @@ static int attach(struct builder *b, const yaml_event_t *event, struct cbx_yaml 
         if (!parent->has_key) {
             if (node->kind != CBX_YAML_SCALAR) {
                 return fail(b, event, CBX_EPOLICY, "a key must be a plain name");
+            }
+            if (parent->node->count == KEYS_MAX) {
+                return fail(b, event, CBX_ETOOBIG, "a mapping of more than 4096 keys");
             }
             if (has_entry(parent->node, node->text)) {
                 return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
@@ -235,6 +239,16 @@ static int take_event(struct builder *b, const yaml_event_t *event, int *documen
     }
 }
 
+/* What libyaml's reader refuses has an offset and no mark. */
+static void find_problem(const yaml_parser_t *parser, struct cbx_str text, uint32_t *line, uint32_t *column)
+{
+    *line = (uint32_t)parser->problem_mark.line + 1;
+    *column = (uint32_t)parser->problem_mark.column + 1;
+    if (parser->error == YAML_READER_ERROR) {
+        cbx_str_place(text, parser->problem_offset, line, column);
+    }
+}
+
 int cbx_yaml_parse(struct cbx_str text, int depth_max, struct cbx_arena *arena, struct cbx_yaml **out,
                    struct cbx_err *err)
 {
@@ -248,8 +262,9 @@ int cbx_yaml_parse(struct cbx_str text, int depth_max, struct cbx_arena *arena, 
     while (state == 0) {
         yaml_event_t event;
         if (!yaml_parser_parse(&b.parser, &event)) {
-            state = cbx_fail_at(err, CBX_EPOLICY, (uint32_t)b.parser.problem_mark.line + 1,
-                                (uint32_t)b.parser.problem_mark.column + 1, "not valid YAML: %s",
+            uint32_t line, column;
+            find_problem(&b.parser, text, &line, &column);
+            state = cbx_fail_at(err, CBX_EPOLICY, line, column, "not valid YAML: %s",
                                 b.parser.problem != NULL ? b.parser.problem : "unknown problem");
             break;
         }

@@ -34,6 +34,9 @@ int cbx_json_parse(struct cbx_str text, size_t max_bytes, json_t **out, struct c
     if (text.len > max_bytes) {
         return cbx_fail(err, CBX_ETOOBIG, "JSON of %zu bytes, allowed are %zu", text.len, max_bytes);
     }
+    if (text.len > 0 && memchr(text.p, '\0', text.len) != NULL) { /* jansson passes over one behind a number */
+        return cbx_fail(err, CBX_EINVAL, "not valid JSON: a NUL byte");
+    }
     int failed = check_depth(text, err);
     if (failed) {
         return failed;

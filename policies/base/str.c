@@ -2,8 +2,6 @@
  * Slices: order, distance, globs, UTF-8. */
 #include "policies/base/str.h"
 
-#include <stdint.h>
-
 int cbx_str_compare(struct cbx_str a, struct cbx_str b)
 {
     size_t n = a.len < b.len ? a.len : b.len;
@@ -96,17 +94,18 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
 {
     size_t p = 0, t = 0;
     size_t star_p = SIZE_MAX, star_t = 0, deep_p = SIZE_MAX, deep_t = 0;
+    bool folders = false;
     for (;;) {
         if (p < pattern.len && pattern.p[p] == '*') {
             bool deep = !path || (p + 1 < pattern.len && pattern.p[p + 1] == '*');
             while (p < pattern.len && pattern.p[p] == '*') {
                 p++;
             }
-            if (deep && path && p < pattern.len && pattern.p[p] == '/' && (t == 0 || text.p[t - 1] == '/')) {
-                p++; /* a "**" that stands for no folder at all takes its slash with it */
-            }
+            bool slash = deep && path && p < pattern.len && pattern.p[p] == '/' && (t == 0 || text.p[t - 1] == '/');
+            p += slash; /* a "**" that stands for no folder at all takes its slash with it */
             if (deep) {
                 deep_p = p, deep_t = t;
+                folders = slash;
                 star_p = SIZE_MAX;
             } else {
                 star_p = p, star_t = t;
@@ -125,7 +124,13 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
         } else if (star_p != SIZE_MAX && star_t < text.len && text.p[star_t] != '/') {
             p = star_p, t = ++star_t;
         } else if (deep_p != SIZE_MAX && deep_t < text.len) {
-            p = deep_p, t = ++deep_t;
+            do { /* behind a slash that was taken, only the start of a name can follow */
+                deep_t++;
+            } while (folders && deep_t < text.len && text.p[deep_t - 1] != '/');
+            if (folders && text.p[deep_t - 1] != '/') {
+                return false;
+            }
+            p = deep_p, t = deep_t;
             star_p = SIZE_MAX;
         } else {
             return false;
@@ -179,4 +184,18 @@ bool cbx_str_is_utf8(struct cbx_str a, size_t *bad)
         i += n;
     }
     return true;
+}
+
+void cbx_str_place(struct cbx_str a, size_t byte, uint32_t *line, uint32_t *column)
+{
+    *line = 1;
+    *column = 1;
+    for (size_t i = 0; i < byte && i < a.len; i++) {
+        if (a.p[i] == '\n') {
+            ++*line;
+            *column = 1;
+        } else {
+            *column += ((unsigned char)a.p[i] & 0xC0) != 0x80;
+        }
+    }
 }

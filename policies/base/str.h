@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct cbx_str {
@@ -70,5 +71,8 @@ bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
 /* True when the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms); otherwise
  * *bad is the offset of the first byte that is not. `bad` may be NULL. */
 bool cbx_str_is_utf8(struct cbx_str a, size_t *bad);
+
+/* 1-based line and column (in characters) of a byte; behind the end counts as the end. */
+void cbx_str_place(struct cbx_str a, size_t byte, uint32_t *line, uint32_t *column);
 
 #endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * Notebook cells, and with a '{' in front whole notebook files. Rewriting keeps lines where they are, and every place of the rewritten
+ * text has one in the cell. */
+#include "analyzer/ipynb.h"
+#include "analyzer/notebook.h"
+
+static size_t count_lines(struct cbx_str text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        n += text.p[i] == '\n';
+    }
+    return n;
+}
+
+static void rewrite(struct cbx_str cell, struct cbx_arena *arena)
+{
+    struct cbx_notebook out;
+    if (cbx_notebook_rewrite(cell, arena, &out) != 0) {
+        return;
+    }
+    bool whole = out.magic_count == 1 && out.magics[0].kind == CBX_MAGIC_CELL;
+    if (!whole && count_lines(out.text) != count_lines(cell)) {
+        abort();
+    }
+    uint32_t end = 0, text_end = 0;
+    for (size_t i = 0; i < out.magic_count; i++) {
+        const struct cbx_magic *m = &out.magics[i];
+        if (m->start < end || m->end < m->start || m->end > cell.len || m->text_start < text_end || m->text_end <= m->text_start ||
+            m->text_end > out.text.len || !cbx_notebook_covers(out.magics, out.magic_count, m->text_start, m->text_end)) {
+            abort();
+        }
+        end = m->end, text_end = m->text_end;
+    }
+    for (uint32_t i = 0; out.magic_count < 100 && i < out.text.len && i < 10000; i++) {
+        uint32_t place = cbx_notebook_place(out.magics, out.magic_count, i);
+        if (place > cell.len && !whole) {
+            abort();
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 64 << 20);
+    struct cbx_str text = { .p = (const char *)data, .len = size };
+    if (size == 0 || data[0] != '{') {
+        rewrite(text, &arena);
+        return 0;
+    }
+    struct cbx_ipynb notebook;
+    struct cbx_err err;
+    if (cbx_ipynb_read(text, &arena, &notebook, &err) == 0) {
+        for (size_t i = 0; i < notebook.count; i++) {
+            rewrite(notebook.cells[i].source, &arena);
+        }
+    }
+    return 0;
+}
