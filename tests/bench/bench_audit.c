@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * Durable audit records: latency of one writer and rate of many, beside a bare write and fdatasync of the same bytes. Usage:
+ * bench_audit DIR */
+#include "gateway/audit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { ONE = 200, THREADS = 64, EACH = 100 };
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double *times, size_t count)
+{
+    qsort(times, count, sizeof(*times), compare);
+    return times[count / 2];
+}
+
+static void append(struct cbx_audit *audit)
+{
+    CBX_AUTO_JSON body = json_pack("{s:s,s:s,s:i}", "verdict", "allow", "sha256", "0000000000000000000000000000000000000000000000000000000000000000", "wall_ms", 60000);
+    cbx_audit_append(audit, "decision", body, NULL, NULL);
+}
+
+static void *append_many(void *audit)
+{
+    for (int i = 0; i < EACH; i++) {
+        append(audit);
+    }
+    return NULL;
+}
+
+static double bare_median(const char *dir)
+{
+    char path[4096], line[400];
+    snprintf(path, sizeof(path), "%s/bare", dir);
+    memset(line, 'x', sizeof(line));
+    CBX_AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    double times[ONE];
+    for (int i = 0; i < ONE; i++) {
+        double began = now_ms();
+        if (write(fd, line, sizeof(line)) != sizeof(line) || fdatasync(fd) != 0) {
+            return 0;
+        }
+        times[i] = now_ms() - began;
+    }
+    return median(times, ONE);
+}
+
+int main(int argc, char **argv)
+{
+    struct cbx_audit *audit;
+    struct cbx_err err = { 0 };
+    if (argc != 2 || cbx_audit_open(argv[1], &audit, &err) != 0) {
+        fprintf(stderr, "bench_audit: %s\n", argc != 2 ? "one DIR is needed" : err.text);
+        return 1;
+    }
+    double times[ONE], bare = bare_median(argv[1]);
+    for (int i = 0; i < ONE; i++) {
+        double began = now_ms();
+        append(audit);
+        times[i] = now_ms() - began;
+    }
+    double one = median(times, ONE);
+    printf("audit, one writer: p50 %.3f ms, a bare write and fdatasync %.3f ms, %.2f times that (budget 1 ms)\n", one, bare, one / bare);
+    pthread_t threads[THREADS];
+    double began = now_ms();
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, append_many, audit);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    double rate = THREADS * EACH / ((now_ms() - began) / 1e3);
+    printf("audit, %d writers: %.0f records/s, %.1f times the rate of bare writes (budget 5,000/s)\n", THREADS, rate, rate * bare / 1e3);
+    cbx_audit_free(audit);
+    return 0;
+}
