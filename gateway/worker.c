@@ -91,7 +91,7 @@ static void warm_up(void)
     struct cbx_sha256 mac = cbx_hmac_sha256(CBX_STR("k"), CBX_STR("m"));
     char id[CBX_ID_CHARS + 1];
     cbx_id_make(id);
-    CBX_AUTO_JSON seed = json_object(); /* jansson takes its hash seed now */
+    json_decref(json_object()); /* jansson takes its hash seed now */
     (void)mac;
 }
 

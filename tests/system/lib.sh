@@ -2,7 +2,7 @@
 # What the system tests share: a server on a free port with its own state, and checks that read as sentences.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-codebox=$PWD/build/codebox
+codebox=${CODEBOX:-$PWD/build/codebox} # another build of it: CODEBOX=$PWD/build/asan/codebox
 work=$(mktemp -d)
 state=$work/state
 server= base=
