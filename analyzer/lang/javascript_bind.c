@@ -197,6 +197,9 @@ static void bind_import(struct cbx_walk *js, TSNode node)
         }
         for (uint32_t k = 0, m = cbx_js_kind(child) == JS_named_imports ? ts_node_named_child_count(child) : 0; k < m && k < 256; k++) {
             TSNode specifier = ts_node_named_child(child, k), name = cbx_node_field(specifier, CBX_FIELD_name), alias = cbx_node_field(specifier, CBX_FIELD_alias);
+            if (cbx_js_kind(specifier) != JS_import_specifier) {
+                continue; /* a comment */
+            }
             struct cbx_str text = cbx_js_name(js, name);
             bool whole = cbx_str_is(text, "default");
             bind_qualified(js, ts_node_is_null(alias) ? name : alias, whole ? module : cbx_arena_printf(js->arena, "%.*s.%.*s", CBX_STR_ARG(module), CBX_STR_ARG(text)));

@@ -121,6 +121,9 @@ void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, TSNode nod
 
 struct cbx_str cbx_walk_text(const struct cbx_walk *walk, TSNode node)
 {
+    if (ts_node_is_null(node)) {
+        return (struct cbx_str){ .p = "", .len = 0 };
+    }
     uint32_t start = ts_node_start_byte(node), end = ts_node_end_byte(node);
     return (struct cbx_str){ .p = walk->src + start, .len = end - start };
 }

@@ -111,7 +111,7 @@ enum cbx_field {
 /* The child of this field; a null node when there is none, or when the node's language has no such field. */
 TSNode cbx_node_field(TSNode node, enum cbx_field field);
 
-/* The source of a node. */
+/* The source of a node; empty for a null node. */
 struct cbx_str cbx_walk_text(const struct cbx_walk *walk, TSNode node);
 
 #endif

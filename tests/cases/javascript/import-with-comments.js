@@ -1,0 +1,5 @@
+import { // all of it
+  exec, /* this too */ spawn as s // end
+} from 'child_process'
+s('id')
+// expect 3 js.process
