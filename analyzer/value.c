@@ -175,8 +175,12 @@ struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct
     if (p == NULL) {
         return no_text;
     }
-    memcpy(p, a.p, a.len);
-    memcpy(p + a.len, b.p, b.len);
+    if (a.len > 0) { /* an empty slice may have no address */
+        memcpy(p, a.p, a.len);
+    }
+    if (b.len > 0) {
+        memcpy(p + a.len, b.p, b.len);
+    }
     return (struct cbx_str){ .p = p, .len = a.len + b.len };
 }
 
