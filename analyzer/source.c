@@ -2,9 +2,13 @@
  * Reading a source. */
 #include "analyzer/source.h"
 
-/* "\r\n" and a lone '\r' become '\n': CPython ends a comment at '\r', tree-sitter does not. */
+/* "\r\n" and a lone '\r' become '\n': CPython ends a comment at '\r', tree-sitter does not. A byte order mark in front, which readers
+ * take for text or not, is taken away, so nobody has to. */
 static struct cbx_str normalise(struct cbx_str bytes, struct cbx_arena *arena)
 {
+    if (cbx_str_starts(bytes, CBX_STR("\xEF\xBB\xBF"))) {
+        bytes = cbx_str_sub(bytes, 3, bytes.len);
+    }
     if (bytes.len == 0 || memchr(bytes.p, '\r', bytes.len) == NULL) {
         return cbx_arena_copy(arena, bytes);
     }
@@ -135,10 +139,6 @@ int cbx_source_read(struct cbx_str bytes, bool python, struct cbx_arena *arena, 
     } else if (nul != NULL) {
         source.readable = false;
         cbx_facts_add_special(facts, CBX_FACT_ENCODING, CBX_STR("NUL"), (uint32_t)(nul - source.text.p), (uint32_t)(nul - source.text.p) + 1);
-    } else if (cbx_str_starts(source.text, CBX_STR("\xEF\xBB\xBF"))) {
-        /* Readers differ on whether it is part of the text. */
-        source.readable = false;
-        cbx_facts_add_special(facts, CBX_FACT_ENCODING, CBX_STR("byte order mark"), 0, 3);
     } else if (python) {
         check_cookie(&source, facts);
     }

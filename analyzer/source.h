@@ -6,13 +6,13 @@
 #include "analyzer/facts.h"
 
 struct cbx_source {
-    struct cbx_str text;       /* line ends are '\n'; valid UTF-8 when `readable` */
+    struct cbx_str text;       /* line ends are '\n', no byte order mark in front; valid UTF-8 when `readable` */
     const uint32_t *lines;     /* offset of each line's first byte */
     uint32_t line_count;
     bool readable;             /* false: a fact says why, and nothing behind it was looked at */
 };
 
-/* Normalises and checks: size, UTF-8, NUL, byte order mark, coding cookie (PEP 263; Python only). What is wrong becomes a
+/* Normalises and checks: size, UTF-8, NUL, coding cookie (PEP 263; Python only). What is wrong becomes a
  * fact. CBX_ETOOBIG when the arena is exhausted. */
 int cbx_source_read(struct cbx_str bytes, bool python, struct cbx_arena *arena, struct cbx_facts *facts,
                     struct cbx_source *out);

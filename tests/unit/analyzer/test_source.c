@@ -65,7 +65,7 @@ static void refuses_bytes_that_readers_disagree_on(void **state)
     assert_string_equal(complaint(CBX_STR("x = '\xFF'"), true), "invalid UTF-8");
     assert_string_equal(complaint(CBX_STR("x = '\xC0\xAF'"), false), "invalid UTF-8");
     assert_string_equal(complaint(CBX_STR("x = '\xED\xA0\x80'"), false), "invalid UTF-8");
-    assert_string_equal(complaint(CBX_STR("\xEF\xBB\xBFx = 1"), true), "byte order mark");
+    assert_null(complaint(CBX_STR("\xEF\xBB\xBFx = 1"), true)); /* taken away, so there is nothing to disagree on */
     assert_null(complaint(CBX_STR("x = '\xC3\xA9\xEF\xBB\xBF'"), true));
 }
 

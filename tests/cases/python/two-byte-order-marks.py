@@ -1,0 +1,2 @@
+﻿﻿x = 1
+# expect 1 source.bidi
