@@ -26,7 +26,8 @@ struct executor {
     struct cbx_engine *engine;
     struct cbx_instance instance;
     struct cbx_replay_guard guard;
-    int running;
+    pthread_cond_t place_free;
+    int running, waiting, active;
     struct cbx_sessions *sessions;
 };
 
@@ -68,13 +69,28 @@ static int get_engine(struct executor *e, struct cbx_engine **out, struct cbx_er
     return failed;
 }
 
-/* A request's own count of what runs; given back by leave_run. */
-static int enter_run(struct executor *e, struct cbx_err *err)
+/* Waits for one of the max_runs places; given back by leave_run. A front that hangs up gives its place in the queue up. */
+static int enter_run(struct executor *e, const struct cbx_sink *sink, struct cbx_err *err)
 {
+    enum { WAITING_MAX = 512, TICK_MS = 200 };
+    int failed = 0;
     pthread_mutex_lock(&e->lock);
-    int failed = e->running >= e->config.max_runs
-                     ? cbx_fail(err, CBX_EBUSY, "%d programs run, allowed are %d; try again later", e->running, e->config.max_runs)
-                     : 0;
+    if (e->running >= e->config.max_runs && e->waiting >= WAITING_MAX) {
+        failed = cbx_fail(err, CBX_EBUSY, "%d programs run and %d wait; try again later", e->running, e->waiting);
+    }
+    e->waiting++;
+    while (!failed && e->running >= e->config.max_runs) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TICK_MS * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&e->place_free, &e->lock, &until);
+        if (sink->cancelled(sink->context)) {
+            failed = cbx_fail(err, CBX_ESTATE, "cancelled before it began");
+        }
+    }
+    e->waiting--;
     e->running += failed ? 0 : 1;
     pthread_mutex_unlock(&e->lock);
     return failed;
@@ -84,6 +100,15 @@ static void leave_run(struct executor *e)
 {
     pthread_mutex_lock(&e->lock);
     e->running--;
+    pthread_cond_signal(&e->place_free);
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* Requests whose outcome is not in the log yet: the executor's end waits for them. */
+static void count_active(struct executor *e, int change)
+{
+    pthread_mutex_lock(&e->lock);
+    e->active += change;
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -101,14 +126,18 @@ static int make_sandbox(struct executor *e, const struct cbx_permit *permit, str
     return cbx_sandbox_new(engine, &config, permit, out, err);
 }
 
-static int open_session(struct executor *e, const struct cbx_permit *permit, struct cbx_err *err)
+static int open_session(struct executor *e, const struct cbx_permit *permit, const struct cbx_sink *sink, struct cbx_err *err)
 {
     int failed = cbx_sessions_reserve(e->sessions, permit, err);
     if (failed) {
         return failed;
     }
     struct cbx_sandbox *sandbox = NULL;
-    failed = make_sandbox(e, permit, &sandbox, err);
+    failed = enter_run(e, sink, err);
+    if (!failed) {
+        failed = make_sandbox(e, permit, &sandbox, err);
+        leave_run(e);
+    }
     cbx_sessions_fill(e->sessions, permit->session, sandbox);
     if (failed) {
         cbx_sessions_close(e->sessions, permit->session, NULL);
@@ -124,6 +153,12 @@ static int run_in_session(struct executor *e, const struct cbx_permit *permit, s
     if (failed) {
         return failed;
     }
+    /* Its turn in the session first: those that wait for that take nobody's place. */
+    failed = enter_run(e, sink, err);
+    if (failed) {
+        cbx_sessions_leave(e->sessions, session);
+        return failed;
+    }
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     if (sandbox == NULL || !cbx_sandbox_alive(sandbox)) {
         /* The container died since the last run: its state is gone, the session lives on in a new one. */
@@ -133,6 +168,7 @@ static int run_in_session(struct executor *e, const struct cbx_permit *permit, s
         }
     }
     failed = failed ? failed : cbx_sandbox_run(sandbox, permit, text, sink, result, err);
+    leave_run(e);
     cbx_sessions_leave(e->sessions, session);
     return failed;
 }
@@ -141,8 +177,14 @@ static int run_once(struct executor *e, const struct cbx_permit *permit, struct 
                     const struct cbx_sink *sink, struct cbx_result *result, struct cbx_err *err)
 {
     CBX_AUTO(sandbox) sandbox = NULL;
-    int failed = make_sandbox(e, permit, &sandbox, err);
-    return failed ? failed : cbx_sandbox_run(sandbox, permit, text, sink, result, err);
+    int failed = enter_run(e, sink, err);
+    if (failed) {
+        return failed;
+    }
+    failed = make_sandbox(e, permit, &sandbox, err);
+    failed = failed ? failed : cbx_sandbox_run(sandbox, permit, text, sink, result, err);
+    leave_run(e);
+    return failed;
 }
 
 /* What became of a permit goes into the log too; a run that is over cannot be undone by a full disk, so a failure here is
@@ -170,18 +212,13 @@ static int run_permitted(struct request *r, struct cbx_audit *audit, const struc
 {
     struct executor *e = r->executor;
     CBX_AUTO_DONE(result) result = { 0 };
-    int failed = enter_run(e, err);
-    bool entered = !failed;
-    if (entered) {
-        struct cbx_sink sink = cbx_relay_sink(&r->fd);
-        failed = permit->action == CBX_ACTION_OPEN ? open_session(e, permit, err)
+    struct cbx_sink sink = cbx_relay_sink(&r->fd);
+    count_active(e, 1);
+    int failed = permit->action == CBX_ACTION_OPEN ? open_session(e, permit, &sink, err)
                  : permit->session[0] != '\0'      ? run_in_session(e, permit, text, &sink, &result, err)
                                                    : run_once(e, permit, text, &sink, &result, err);
-    }
     record_outcome(audit, permit, &result, failed, err);
-    if (entered) {
-        leave_run(e);
-    }
+    count_active(e, -1);
     if (failed) {
         return failed;
     }
@@ -373,7 +410,7 @@ static void await_runs(struct executor *e)
     int running = 1;
     for (int waited = 0; running > 0 && waited < WAIT_MS; waited += STEP_MS) {
         pthread_mutex_lock(&e->lock);
-        running = e->running;
+        running = e->active;
         pthread_mutex_unlock(&e->lock);
         if (running > 0) {
             nanosleep(&step, NULL);
@@ -386,6 +423,7 @@ _Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_execu
     static struct executor e;
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
+    pthread_cond_init(&e.place_free, NULL);
     cbx_jail_common();
     prctl(PR_SET_NAME, "cbx-executor");
     if (read(key_fd, e.key.bytes, sizeof(e.key.bytes)) != (ssize_t)sizeof(e.key.bytes)) {

@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-enum { EXECUTIONS_KEPT = 10000, HANDLER_THREADS = 16, JOBS_PER_RUN = 8 };
+enum { EXECUTIONS_KEPT = 10000, HANDLER_THREADS = 16, JOBS_MAX = 256 };
 
 struct address {
     char host[64];
@@ -68,8 +68,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow, const
         return failed;
     }
     struct cbx_rest rest;
-    struct cbx_flow_config config = cbx_options_flow(options);
-    cbx_rest_init(&rest, flow, store, config.executor.max_runs * JOBS_PER_RUN);
+    cbx_rest_init(&rest, flow, store, JOBS_MAX);
     struct cbx_http_config http = { .address = address->host, .port = address->port, .max_body_bytes = cbx_rest_body_max(&flow->policies), .threads = HANDLER_THREADS,
                                     .handler = cbx_rest_handle, .refuse = cbx_rest_refuse, .context = &rest };
     struct cbx_http_server *server = NULL;

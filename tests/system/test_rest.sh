@@ -86,9 +86,23 @@ session=$(new_session)
 id=$(start_run "$session" 'print("kept")')
 wait_until is_over "$id"
 stop_server
-start_server
+start_server --max-runs 2
 survives() { results_of "$id" | expect '.output[0].content == "kept\n"'; }
 ok 'results survive a restart' survives
+queue() {
+    local a b ids=()
+    a=$(new_session)
+    b=$(new_session)
+    for i in 1 2 3 4 5 6; do
+        ids+=("$(start_run "$a" "print($i)")" "$(start_run "$b" "print($i)")")
+    done
+    for id in "${ids[@]}"; do
+        wait_until is_over "$id"
+        results_of "$id" | expect '.status == "completed"'
+    done
+    curl -sS -X DELETE "$base/sessions/$a" "$base/sessions/$b"
+}
+ok 'more runs than there are places wait their turn' queue
 session=$(new_session)
 id=$(start_run "$session" 'while True: pass')
 stop_server
