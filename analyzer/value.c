@@ -161,7 +161,7 @@ static const struct cbx_str no_text;
 
 struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b)
 {
-    if (a.len + b.len > CBX_FOLD_MAX_BYTES) {
+    if (a.p == NULL || b.p == NULL || a.len + b.len > CBX_FOLD_MAX_BYTES) { /* what holds something unknown is unknown */
         return no_text;
     }
     char *p = cbx_arena_alloc(arena, a.len + b.len + 1);

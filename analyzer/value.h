@@ -65,7 +65,7 @@ const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct
 /* Any member. */
 const struct cbx_values *cbx_values_members(struct cbx_arena *arena, const struct cbx_values *values);
 
-/* Text operations; {NULL, 0} when the result is over the cap. */
+/* Text operations; {NULL, 0} when the result is over the cap, or one of the parts is {NULL, 0}. */
 struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b);
 struct cbx_str cbx_fold_reverse(struct cbx_arena *arena, struct cbx_str text);
 struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text);
