@@ -2,6 +2,7 @@
  * Package installs to facts. */
 #include "analyzer/packages.h"
 
+#include "analyzer/value.h"
 #include "policies/version.h"
 
 static bool word_is(const struct cbx_word *word, const char *text)
@@ -56,7 +57,7 @@ static void check_name(struct cbx_parsed *parsed, const struct cbx_packages *pac
     for (size_t i = 0; i < packages->minimum_count; i++) {
         cbx_package_normalise(packages->minimum[i].name, other, sizeof(other));
         bool same = python ? strcmp(normal, other) == 0 : cbx_str_equal(name, packages->minimum[i].name);
-        if (same && cbx_version_below(specifiers, packages->minimum[i].version)) {
+        if (same && (python ? cbx_version_below : cbx_npm_below)(specifiers, packages->minimum[i].version)) {
             add(parsed, CBX_FACT_PACKAGE_BELOW_MINIMUM, word);
         }
     }
@@ -124,13 +125,7 @@ static void check_npm(struct cbx_parsed *parsed, const struct cbx_word *word)
     const char *at = text.len > 1 ? memchr(text.p + 1, '@', text.len - 1) : NULL;
     struct cbx_str name = at != NULL ? cbx_str_sub(text, 0, (size_t)(at - text.p)) : text;
     struct cbx_str version = at != NULL ? cbx_str_sub(text, name.len + 1, text.len) : (struct cbx_str){ 0 };
-    char specifier[128] = "";
-    if (version.len > 0 && version.len < 100 && version.p[0] >= '0' && version.p[0] <= '9') {
-        snprintf(specifier, sizeof(specifier), "==%.*s", (int)version.len, version.p);
-    } else if (version.len > 1 && version.len < 100 && (version.p[0] == '^' || version.p[0] == '~')) {
-        snprintf(specifier, sizeof(specifier), ">=%.*s", (int)version.len - 1, version.p + 1);
-    }
-    check_name(parsed, packages, word, name, cbx_arena_copy(parsed->arena, cbx_str_of(specifier)), false);
+    check_name(parsed, packages, word, name, version, false);
 }
 
 /* Options of pip that take a value, and what the value is. */
@@ -159,6 +154,17 @@ static bool index_listed(const struct cbx_packages *packages, struct cbx_str url
 static size_t take_option(struct cbx_parsed *parsed, const struct cbx_packages *packages, const struct cbx_word *words, size_t count)
 {
     struct cbx_str option = words[0].text;
+    size_t flags = 1;
+    while (flags + 1 < option.len && memchr("qvUIh", option.p[flags], 5) != NULL) {
+        flags++; /* -qr is -q -r */
+    }
+    if (flags > 1) {
+        option = cbx_fold_concat(parsed->arena, CBX_STR("-"), cbx_str_sub(option, flags, option.len));
+    }
+    if (option.p == NULL) {
+        add(parsed, CBX_FACT_PACKAGE_UNRESOLVED, &words[0]);
+        return 1;
+    }
     const char *equals = memchr(option.p, '=', option.len);
     struct cbx_str name = equals != NULL ? cbx_str_sub(option, 0, (size_t)(equals - option.p)) : option;
     for (size_t i = 0; i < sizeof(pip_options) / sizeof(pip_options[0]); i++) {

@@ -362,7 +362,8 @@ static void match_query(struct matcher *m, const struct cbx_rule *rule, const st
     ts_query_cursor_set_match_limit(cursor, 4096);
     ts_query_cursor_exec(cursor, query, ts_tree_root_node(tree));
     TSQueryMatch match;
-    while (ts_query_cursor_next_match(cursor, &match) && m->count < CBX_FINDINGS_MAX) {
+    size_t from = m->count; /* what other rules found does not count: the verdict needs this rule's first match */
+    while (m->count - from < CBX_FINDINGS_MAX && ts_query_cursor_next_match(cursor, &match)) {
         if (match.capture_count > 0) {
             place.start = ts_node_start_byte(match.captures[0].node);
             place.end = ts_node_end_byte(match.captures[0].node);

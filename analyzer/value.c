@@ -168,7 +168,7 @@ static const struct cbx_str no_text;
 
 struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b)
 {
-    if (a.len + b.len > CBX_FOLD_MAX_BYTES) {
+    if (a.p == NULL || b.p == NULL || a.len + b.len > CBX_FOLD_MAX_BYTES) { /* what holds something unknown is unknown */
         return no_text;
     }
     char *p = cbx_arena_alloc(arena, a.len + b.len + 1);
@@ -186,11 +186,28 @@ struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct
 
 struct cbx_str cbx_fold_reverse(struct cbx_arena *arena, struct cbx_str text)
 {
-    char *p = text.len <= CBX_FOLD_MAX_BYTES ? cbx_arena_alloc(arena, text.len + 1) : NULL;
+    char *p = text.len <= CBX_FOLD_MAX_BYTES && cbx_str_is_ascii(text) ? cbx_arena_alloc(arena, text.len + 1) : NULL;
     for (size_t i = 0; p != NULL && i < text.len; i++) {
         p[i] = text.p[text.len - 1 - i];
     }
     return (struct cbx_str){ .p = p, .len = p != NULL ? text.len : 0 };
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f);
+}
+
+struct cbx_str cbx_fold_trim(struct cbx_str text)
+{
+    while (text.len > 0 && is_space(text.p[0])) {
+        text = cbx_str_sub(text, 1, text.len);
+    }
+    while (text.len > 0 && is_space(text.p[text.len - 1])) {
+        text.len--;
+    }
+    bool edges = text.len > 0 && ((unsigned char)text.p[0] >= 0x80 || (unsigned char)text.p[text.len - 1] >= 0x80);
+    return edges ? no_text : text; /* there are more spaces in Unicode */
 }
 
 static int base64_digit(unsigned char c)
@@ -205,10 +222,15 @@ struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text)
     size_t n = 0;
     uint32_t bits = 0;
     int have = 0;
-    for (size_t i = 0; p != NULL && i < text.len && text.p[i] != '='; i++) {
+    bool ended = false;
+    for (size_t i = 0; p != NULL && i < text.len; i++) {
         int digit = base64_digit((unsigned char)text.p[i]);
-        if (digit < 0) {
-            continue; /* as decoders do that are not strict */
+        ended |= text.p[i] == '=';
+        if (is_space(text.p[i]) || text.p[i] == '=') {
+            continue;
+        }
+        if (digit < 0 || ended) {
+            return no_text; /* some pass over it, some stop */
         }
         bits = bits << 6 | (uint32_t)digit;
         have += 6;
@@ -232,8 +254,11 @@ struct cbx_str cbx_fold_hex(struct cbx_arena *arena, struct cbx_str text)
     int high = -1;
     for (size_t i = 0; p != NULL && i < text.len; i++) {
         int digit = hex_digit((unsigned char)text.p[i]);
-        if (digit < 0) {
+        if (digit < 0 && is_space(text.p[i])) {
             continue;
+        }
+        if (digit < 0) {
+            return no_text; /* some stop there, some refuse it */
         }
         if (high < 0) {
             high = digit;
@@ -257,7 +282,7 @@ struct cbx_str cbx_fold_rot13(struct cbx_arena *arena, struct cbx_str text)
 
 struct cbx_str cbx_fold_case(struct cbx_arena *arena, struct cbx_str text, bool upper)
 {
-    struct cbx_str copy = text.len <= CBX_FOLD_MAX_BYTES ? cbx_arena_copy(arena, text) : no_text;
+    struct cbx_str copy = text.len <= CBX_FOLD_MAX_BYTES && cbx_str_is_ascii(text) ? cbx_arena_copy(arena, text) : no_text;
     for (size_t i = 0; copy.p != NULL && i < copy.len; i++) {
         char c = copy.p[i];
         ((char *)(uintptr_t)copy.p)[i] = upper && c >= 'a' && c <= 'z' ? (char)(c - 32) : !upper && c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
@@ -282,6 +307,16 @@ struct cbx_str cbx_fold_replace(struct cbx_arena *arena, struct cbx_str text, st
         at = end + from.len;
     }
     return out;
+}
+
+struct cbx_str cbx_fold_replace_first(struct cbx_arena *arena, struct cbx_str text, struct cbx_str from, struct cbx_str to)
+{
+    const char *hit = text.len > 0 && from.len > 0 ? memmem(text.p, text.len, from.p, from.len) : NULL;
+    if (hit == NULL) {
+        return from.len > 0 ? text : cbx_fold_concat(arena, to, text);
+    }
+    size_t at = (size_t)(hit - text.p);
+    return cbx_fold_concat(arena, cbx_fold_concat(arena, cbx_str_sub(text, 0, at), to), cbx_str_sub(text, at + from.len, text.len));
 }
 
 struct cbx_str cbx_fold_codepoint(struct cbx_arena *arena, int64_t code)
@@ -326,10 +361,13 @@ static int64_t take_hex(struct cbx_str text, size_t *i, int digits)
     return value;
 }
 
-static int64_t take_escape(struct cbx_str text, size_t *i)
+static int64_t take_escape(struct cbx_str text, size_t *i, bool python)
 {
     static const char from[] = "ntrabfv0\\'\"`", to[] = "\n\t\r\a\b\f\v\0\\'\"`";
     char c = text.p[(*i)++];
+    if ((c == 'U' || c == 'a') && !python) {
+        return c;
+    }
     if (c == 'x' || c == 'U' || (c == 'u' && !(*i < text.len && text.p[*i] == '{'))) {
         return take_hex(text, i, c == 'x' ? 2 : c == 'u' ? 4 : 8);
     }
@@ -350,7 +388,7 @@ static int64_t take_escape(struct cbx_str text, size_t *i)
     return known != NULL ? to[known - from] : c == '\n' ? -2 : (unsigned char)c;
 }
 
-struct cbx_str cbx_fold_unescape(struct cbx_arena *arena, struct cbx_str text)
+struct cbx_str cbx_fold_unescape(struct cbx_arena *arena, struct cbx_str text, bool python)
 {
     if (text.len == 0 || memchr(text.p, '\\', text.len) == NULL) {
         return text;
@@ -363,7 +401,10 @@ struct cbx_str cbx_fold_unescape(struct cbx_arena *arena, struct cbx_str text)
             continue;
         }
         i++;
-        int64_t code = take_escape(text, &i);
+        if (python && text.p[i] == 'N' && i + 1 < text.len && text.p[i + 1] == '{') {
+            return no_text;
+        }
+        int64_t code = take_escape(text, &i, python);
         if (code == -2) {
             continue;
         }

@@ -237,3 +237,107 @@ bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum)
     }
     return false;
 }
+
+/* --- npm ----------------------------------------------------------------------------------------------------- */
+
+/* Does a range that ends where `part` of the version is one higher end below the minimum? "^1.2.3" ends at 2, "~1.2.3" at 1.3. */
+static bool ends_below(struct version v, size_t part, const struct version *minimum)
+{
+    v.release[part]++;
+    v.count = part + 1;
+    v.pre_kind = 3;
+    v.post = -1;
+    v.dev = INT64_MAX;
+    return compare(&v, minimum) <= 0;
+}
+
+static bool is_any(struct cbx_str text)
+{
+    return text.len == 0 || cbx_str_is(text, "*") || cbx_str_is(text, "x") || cbx_str_is(text, "X") || cbx_str_is(text, "latest");
+}
+
+/* "1.2.x" is "1.2". */
+static struct cbx_str cut_wildcards(struct cbx_str text)
+{
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        if (text.p[i] == '.' && memchr("xX*", text.p[i + 1], 3) != NULL) {
+            return cbx_str_sub(text, 0, i);
+        }
+    }
+    return text;
+}
+
+static bool comparator_below(struct cbx_str op, struct cbx_str text, const struct version *minimum)
+{
+    struct version v;
+    while (text.len > 0 && (text.p[0] == 'v' || text.p[0] == '=')) {
+        text = cbx_str_sub(text, 1, text.len);
+    }
+    if (is_any(text)) {
+        return false;
+    }
+    if (!parse(cut_wildcards(text), &v) || v.wildcard) {
+        return true;
+    }
+    size_t first = 0;
+    bool partial = v.count < 3;
+    while (first + 1 < v.count && v.release[first] == 0) {
+        first++;
+    }
+    if (op.len > 0 && op.p[0] == '>') {
+        return false;
+    }
+    if (op.len > 0 && op.p[0] == '^') {
+        return ends_below(v, first, minimum);
+    }
+    if (op.len > 0 && op.p[0] == '~') {
+        return ends_below(v, v.count > 1 ? 1 : 0, minimum);
+    }
+    if (cbx_str_is(op, "<")) {
+        return compare(&v, minimum) <= 0;
+    }
+    return partial ? ends_below(v, v.count - 1, minimum) : compare(&v, minimum) < 0;
+}
+
+/* Comparators beside each other, all of which must hold. */
+static bool all_of_below(struct cbx_str text, const struct version *minimum)
+{
+    const char *hyphen = text.len > 0 ? memmem(text.p, text.len, " - ", 3) : NULL;
+    if (hyphen != NULL) {
+        return comparator_below(CBX_STR("<="), trim(cbx_str_sub(text, (size_t)(hyphen - text.p) + 3, text.len)), minimum);
+    }
+    for (text = trim(text); text.len > 0; text = trim(text)) {
+        size_t n = 0;
+        while (n < text.len && memchr("<>=~^", text.p[n], 5) != NULL) {
+            n++;
+        }
+        struct cbx_str op = cbx_str_sub(text, 0, n);
+        text = trim(cbx_str_sub(text, n, text.len));
+        for (n = 0; n < text.len && text.p[n] != ' '; n++) {
+        }
+        if (comparator_below(op, cbx_str_sub(text, 0, n), minimum)) {
+            return true;
+        }
+        text = cbx_str_sub(text, n, text.len);
+    }
+    return false;
+}
+
+bool cbx_npm_below(struct cbx_str range, struct cbx_str minimum)
+{
+    struct version least;
+    if (!parse(minimum, &least)) {
+        return true;
+    }
+    for (;;) { /* the newest version of any alternative is taken */
+        const char *bars = range.len > 0 ? memmem(range.p, range.len, "||", 2) : NULL;
+        size_t end = bars != NULL ? (size_t)(bars - range.p) : range.len;
+        if (!all_of_below(cbx_str_sub(range, 0, end), &least)) {
+            return false;
+        }
+        if (bars == NULL) {
+            return true;
+        }
+        range = cbx_str_sub(range, end + 2, range.len);
+    }
+}

@@ -18,4 +18,8 @@ void cbx_package_normalise(struct cbx_str name, char *out, size_t size);
  * below `minimum`? "Could not tell" (a malformed specifier) is true. */
 bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum);
 
+/* The same of an npm range ("^4.17.0", "~1.2", "4.x", ">=3 <4", "1.0.0 - 2.0.0", "^3 || ^4"). A tag other than "latest" may be any
+ * version: true. */
+bool cbx_npm_below(struct cbx_str range, struct cbx_str minimum);
+
 #endif

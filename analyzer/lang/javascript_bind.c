@@ -35,7 +35,7 @@ bool cbx_js_is_function(enum cbx_js_kind kind)
 
 struct cbx_str cbx_js_name(struct cbx_walk *js, TSNode node)
 {
-    return cbx_fold_unescape(js->arena, cbx_walk_text(js, node));
+    return cbx_fold_unescape(js->arena, cbx_walk_text(js, node), false);
 }
 
 struct cbx_str cbx_js_module(struct cbx_str specifier)

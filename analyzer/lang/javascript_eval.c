@@ -95,7 +95,7 @@ static const struct cbx_values *eval_string(struct cbx_walk *js, TSNode node, st
         } else if (kind != JS_string_fragment && kind != JS_escape_sequence) {
             continue;
         } else if (!raw) {
-            part = cbx_fold_unescape(js->arena, part);
+            part = cbx_fold_unescape(js->arena, part, false);
         }
         out = out.p == NULL ? out : out.len == 0 ? part : cbx_fold_concat(js->arena, out, part);
     }
@@ -264,7 +264,8 @@ static const struct cbx_values *from_codes(struct cbx_walk *js, const struct cbx
         if (!given) {
             break;
         }
-        out = cbx_values_is_number(value, &code) ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code)) : (struct cbx_str){ 0 };
+        bool fits = cbx_values_is_number(value, &code) && code >= 0 && code <= 0xFFFF; /* beyond, fromCharCode wraps round */
+        out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code)) : (struct cbx_str){ 0 };
     }
     return out.len > 0 ? cbx_values_text(js->arena, out) : &cbx_values_unknown;
 }
@@ -285,6 +286,12 @@ static struct cbx_str unpercent(struct cbx_walk *js, struct cbx_str text)
     return out;
 }
 
+/* Encodings in which an ASCII text is its own bytes. */
+static bool keeps_ascii(struct cbx_str encoding)
+{
+    return cbx_str_is(encoding, "utf8") || cbx_str_is(encoding, "utf-8") || cbx_str_is(encoding, "ascii") || cbx_str_is(encoding, "latin1") || cbx_str_is(encoding, "binary");
+}
+
 /* Buffer.from('..', 'base64'), Buffer.from([..]); what it holds is what toString() gives. */
 static const struct cbx_values *read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -295,7 +302,8 @@ static const struct cbx_values *read_buffer(struct cbx_walk *js, const struct cb
         struct cbx_str out = CBX_STR("");
         int64_t code;
         for (uint32_t i = 0; i < first->items[0].count && out.p != NULL; i++) {
-            out = cbx_values_is_number(first->items[0].members[i], &code) ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code)) : (struct cbx_str){ 0 };
+            bool fits = cbx_values_is_number(first->items[0].members[i], &code) && code >= 0 && code < 0x80;
+            out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code)) : (struct cbx_str){ 0 };
         }
         return cbx_values_text(js->arena, out);
     }
@@ -306,7 +314,14 @@ static const struct cbx_values *read_buffer(struct cbx_walk *js, const struct cb
     if (given && !cbx_values_is_text(second, &encoding)) {
         return &cbx_values_unknown;
     }
-    return cbx_values_text(js->arena, cbx_str_starts(encoding, CBX_STR("base64")) ? cbx_fold_base64(js->arena, text) : cbx_str_is(encoding, "hex") ? cbx_fold_hex(js->arena, text) : text);
+    encoding = cbx_fold_case(js->arena, encoding, false);
+    if (cbx_str_starts(encoding, CBX_STR("base64"))) {
+        return cbx_values_text(js->arena, cbx_fold_base64(js->arena, text));
+    }
+    if (cbx_str_is(encoding, "hex")) {
+        return cbx_values_text(js->arena, cbx_fold_hex(js->arena, text));
+    }
+    return keeps_ascii(encoding) && cbx_str_is_ascii(text) ? cbx_values_text(js->arena, text) : &cbx_values_unknown;
 }
 
 static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name, const struct cbx_js_call_site *site, struct cbx_scope *scope)
@@ -357,7 +372,7 @@ static const struct cbx_values *call_function(struct cbx_walk *js, const struct 
 
 static const struct cbx_values *split_text(struct cbx_walk *js, struct cbx_str text, struct cbx_str separator)
 {
-    uint32_t capacity = text.len < 2048 ? (uint32_t)text.len + 2 : 0, n = 0;
+    uint32_t capacity = text.len < 2048 && (separator.len > 0 || cbx_str_is_ascii(text)) ? (uint32_t)text.len + 2 : 0, n = 0;
     const struct cbx_values **members = capacity > 0 ? cbx_arena_array(js->arena, capacity, sizeof(*members)) : NULL;
     if (members == NULL) {
         return &cbx_values_unknown;
@@ -374,7 +389,7 @@ static const struct cbx_values *split_text(struct cbx_walk *js, struct cbx_str t
     return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_LIST, .members = members, .count = n });
 }
 
-static const struct cbx_values *slice_text(struct cbx_walk *js, struct cbx_str text, const struct cbx_js_call_site *site, struct cbx_scope *scope, bool length)
+static const struct cbx_values *slice_text(struct cbx_walk *js, struct cbx_str text, const struct cbx_js_call_site *site, struct cbx_scope *scope, bool length, bool substring)
 {
     bool given;
     int64_t len = (int64_t)text.len, from = 0, to = len;
@@ -385,6 +400,16 @@ static const struct cbx_values *slice_text(struct cbx_walk *js, struct cbx_str t
     const struct cbx_values *second = cbx_js_argument(js, site, 1, scope, &given);
     if (given && !cbx_values_is_number(second, &to)) {
         return &cbx_values_unknown;
+    }
+    if (!cbx_str_is_ascii(text)) {
+        return &cbx_values_unknown;
+    }
+    if (substring) { /* negative places are 0, places in the wrong order are swapped */
+        from = from < 0 ? 0 : from;
+        to = to < 0 ? 0 : to;
+        int64_t last = from > to ? from : to;
+        from = from > to ? to : from;
+        to = last;
     }
     from = from < 0 ? (from + len > 0 ? from + len : 0) : from > len ? len : from;
     to = given && length ? (to < 0 || to > len - from ? len : from + to) : to < 0 ? to + len : to > len ? len : to;
@@ -398,26 +423,37 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     int64_t number;
     const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given);
     bool is_text = given && cbx_values_is_text(first, &a);
-    if (cbx_str_is(method, "toString") || cbx_str_is(method, "valueOf") || cbx_str_is(method, "trim") || cbx_str_is(method, "normalize")) {
-        return cbx_values_text(js->arena, is_text && cbx_str_is(a, "base64") ? (struct cbx_str){ 0 } : text);
+    if (cbx_str_is(method, "toString") || cbx_str_is(method, "valueOf")) {
+        bool plain = !given || (is_text && cbx_js_argument_count(site) == 1 && cbx_str_is_ascii(text) && keeps_ascii(cbx_fold_case(js->arena, a, false)));
+        return plain ? cbx_values_text(js->arena, text) : &cbx_values_unknown;
+    }
+    if (cbx_str_is(method, "trim")) {
+        return cbx_values_text(js->arena, cbx_fold_trim(text));
+    }
+    if (cbx_str_is(method, "normalize")) {
+        return cbx_str_is_ascii(text) ? cbx_values_text(js->arena, text) : &cbx_values_unknown;
     }
     if (cbx_str_is(method, "split") && is_text) {
         return split_text(js, text, a);
     }
-    if (cbx_str_is(method, "concat") && is_text) {
+    if (cbx_str_is(method, "concat") && is_text && cbx_js_argument_count(site) == 1) {
         return cbx_values_text(js->arena, cbx_fold_concat(js->arena, text, a));
     }
     if (cbx_str_is(method, "slice") || cbx_str_is(method, "substring") || cbx_str_is(method, "substr")) {
-        return slice_text(js, text, site, scope, cbx_str_is(method, "substr"));
+        return slice_text(js, text, site, scope, cbx_str_is(method, "substr"), cbx_str_is(method, "substring"));
     }
-    if ((cbx_str_is(method, "charAt") || cbx_str_is(method, "at")) && cbx_values_is_number(first, &number) && number >= 0) {
+    if (cbx_str_is_ascii(text) && (cbx_str_is(method, "charAt") || cbx_str_is(method, "at")) && cbx_values_is_number(first, &number) && number >= 0) {
         return cbx_values_text(js->arena, cbx_str_sub(text, (size_t)number, (size_t)number + 1));
     }
     if (cbx_str_is(method, "toLowerCase") || cbx_str_is(method, "toUpperCase")) {
         return cbx_values_text(js->arena, cbx_fold_case(js->arena, text, cbx_str_is(method, "toUpperCase")));
     }
     if ((cbx_str_is(method, "replace") || cbx_str_is(method, "replaceAll")) && is_text && cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &b)) {
-        return cbx_values_text(js->arena, cbx_fold_replace(js->arena, text, a, b));
+        if (memchr(b.p, '$', b.len) != NULL) {
+            return &cbx_values_unknown; /* stands for a part of the text */
+        }
+        bool all = cbx_str_is(method, "replaceAll");
+        return cbx_values_text(js->arena, all ? cbx_fold_replace(js->arena, text, a, b) : cbx_fold_replace_first(js->arena, text, a, b));
     }
     return &cbx_values_unknown;
 }

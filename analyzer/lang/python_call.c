@@ -80,15 +80,27 @@ static const struct cbx_values *format_braces(struct cbx_walk *py, struct cbx_st
     return cbx_values_text(py->arena, out);
 }
 
-static struct cbx_str trim(struct cbx_str text)
+/* Is this ASCII text the same in the encoding that stands at `position` of a call, UTF-8 when none does? */
+static bool keeps_text(struct cbx_walk *py, struct cbx_str text, TSNode call, uint32_t position, struct cbx_scope *scope)
 {
-    while (text.len > 0 && memchr(" \t\n\r", text.p[0], 4) != NULL) {
-        text = cbx_str_sub(text, 1, text.len);
+    static const char *const encodings[] = { "utf-8", "utf8", "utf_8", "ascii", "us-ascii", "latin-1", "latin1", "latin_1", "iso-8859-1" };
+    struct cbx_str encoding;
+    if (!cbx_str_is_ascii(text)) {
+        return false;
     }
-    while (text.len > 0 && memchr(" \t\n\r", text.p[text.len - 1], 4) != NULL) {
-        text.len--;
+    if (ts_node_is_null(cbx_py_argument(py, call, position, "encoding"))) {
+        return true;
     }
-    return text;
+    if (!cbx_values_is_text(eval_argument(py, call, position, "encoding", scope), &encoding)) {
+        return false;
+    }
+    encoding = cbx_fold_case(py->arena, encoding, false);
+    for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
+        if (cbx_str_is(encoding, encodings[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static const struct cbx_values *call_text_method(struct cbx_walk *py, struct cbx_str text, struct cbx_str method, TSNode call, struct cbx_scope *scope)
@@ -101,16 +113,15 @@ static const struct cbx_values *call_text_method(struct cbx_walk *py, struct cbx
         return format_braces(py, text, call, scope);
     }
     if (cbx_str_is(method, "decode") || cbx_str_is(method, "encode")) {
-        bool rot = cbx_values_is_text(eval_argument(py, call, 0, "encoding", scope), &a) && (cbx_str_starts(a, CBX_STR("rot")) || cbx_str_is(a, "hex"));
-        return rot ? &cbx_values_unknown : cbx_values_text(py->arena, text);
+        return keeps_text(py, text, call, 0, scope) ? cbx_values_text(py->arena, text) : &cbx_values_unknown;
     }
     if (cbx_str_is(method, "strip") || cbx_str_is(method, "lstrip") || cbx_str_is(method, "rstrip")) {
-        return ts_node_is_null(cbx_py_argument(py, call, 0, NULL)) ? cbx_values_text(py->arena, trim(text)) : &cbx_values_unknown;
+        return ts_node_is_null(cbx_py_argument(py, call, 0, NULL)) ? cbx_values_text(py->arena, cbx_fold_trim(text)) : &cbx_values_unknown;
     }
     if (cbx_str_is(method, "lower") || cbx_str_is(method, "upper") || cbx_str_is(method, "casefold")) {
         return cbx_values_text(py->arena, cbx_fold_case(py->arena, text, cbx_str_is(method, "upper")));
     }
-    if (cbx_str_is(method, "replace") && cbx_values_is_text(eval_argument(py, call, 0, NULL, scope), &a) && cbx_values_is_text(eval_argument(py, call, 1, NULL, scope), &b)) {
+    if (cbx_str_is(method, "replace") && ts_node_is_null(cbx_py_argument(py, call, 2, "count")) && cbx_values_is_text(eval_argument(py, call, 0, NULL, scope), &a) && cbx_values_is_text(eval_argument(py, call, 1, NULL, scope), &b)) {
         return cbx_values_text(py->arena, cbx_fold_replace(py->arena, text, a, b));
     }
     if (cbx_str_is(method, "__add__") && cbx_values_is_text(eval_argument(py, call, 0, NULL, scope), &a)) {
@@ -219,7 +230,7 @@ static const struct cbx_values *call_name(struct cbx_walk *py, struct cbx_str na
     case PY_CALL_ORD:
         return is_text && text.len == 1 ? cbx_values_number(py->arena, text, (unsigned char)text.p[0]) : &cbx_values_unknown;
     case PY_CALL_SAME:
-        return from_numbers(py, first);
+        return is_text && !ts_node_is_null(cbx_py_argument(py, call, 1, "encoding")) && !keeps_text(py, text, call, 1, scope) ? &cbx_values_unknown : from_numbers(py, first);
     case PY_CALL_REVERSED:
         return reverse(py, first);
     case PY_CALL_MEMBER:
@@ -229,7 +240,10 @@ static const struct cbx_values *call_name(struct cbx_walk *py, struct cbx_str na
     case PY_CALL_HEX:
         return is_text ? cbx_values_text(py->arena, cbx_fold_hex(py->arena, text)) : &cbx_values_unknown;
     case PY_CALL_BASE64:
-        return is_text ? cbx_values_text(py->arena, cbx_fold_base64(py->arena, text)) : &cbx_values_unknown;
+        if (!is_text || memchr(text.p, '-', text.len) != NULL || memchr(text.p, '_', text.len) != NULL || !ts_node_is_null(cbx_py_argument(py, call, 1, "altchars"))) {
+            return &cbx_values_unknown; /* what '-' and '_' stand for, or nothing, depends on the function */
+        }
+        return cbx_values_text(py->arena, cbx_fold_base64(py->arena, text));
     case PY_CALL_CODEC:
         return is_text && cbx_values_is_text(eval_argument(py, call, 1, "encoding", scope), &other) ? codec(py, text, other) : &cbx_values_unknown;
     case PY_CALL_GETTER:

@@ -96,7 +96,7 @@ static bool slice_bounds(struct cbx_walk *py, TSNode slice, struct cbx_scope *sc
 static const struct cbx_values *slice_text(struct cbx_walk *py, struct cbx_str text, TSNode slice, struct cbx_scope *scope)
 {
     int64_t from, to, step;
-    if (text.len > CBX_FOLD_MAX_BYTES || !slice_bounds(py, slice, scope, (int64_t)text.len, &from, &to, &step)) {
+    if (text.len > CBX_FOLD_MAX_BYTES || !cbx_str_is_ascii(text) || !slice_bounds(py, slice, scope, (int64_t)text.len, &from, &to, &step)) {
         return &cbx_values_unknown;
     }
     char *p = cbx_arena_alloc(py->arena, text.len + 1);
@@ -110,7 +110,7 @@ static const struct cbx_values *slice_text(struct cbx_walk *py, struct cbx_str t
 static const struct cbx_values *index_text(struct cbx_walk *py, struct cbx_str text, int64_t index)
 {
     index += index < 0 ? (int64_t)text.len : 0;
-    return index >= 0 && index < (int64_t)text.len ? cbx_values_text(py->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1)) : &cbx_values_unknown;
+    return index >= 0 && index < (int64_t)text.len && cbx_str_is_ascii(text) ? cbx_values_text(py->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1)) : &cbx_values_unknown;
 }
 
 static const struct cbx_values *eval_subscript(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
@@ -158,7 +158,7 @@ static const struct cbx_values *eval_string(struct cbx_walk *py, TSNode node, st
             raw = memchr(part.p, 'r', part.len) != NULL || memchr(part.p, 'R', part.len) != NULL;
             continue;
         case PY_string_content:
-            part = raw ? part : cbx_fold_unescape(py->arena, part);
+            part = raw ? part : cbx_fold_unescape(py->arena, part, true);
             break;
         case PY_interpolation:
             if (ts_node_named_child_count(child) != 1 || !cbx_values_is_text(cbx_py_eval(py, ts_node_named_child(child, 0), scope), &part)) {

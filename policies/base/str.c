@@ -186,6 +186,16 @@ bool cbx_str_is_utf8(struct cbx_str a, size_t *bad)
     return true;
 }
 
+bool cbx_str_is_ascii(struct cbx_str a)
+{
+    for (size_t i = 0; i < a.len; i++) {
+        if ((unsigned char)a.p[i] >= 0x80) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void cbx_str_place(struct cbx_str a, size_t byte, uint32_t *line, uint32_t *column)
 {
     *line = 1;

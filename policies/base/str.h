@@ -72,6 +72,9 @@ bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
  * *bad is the offset of the first byte that is not. `bad` may be NULL. */
 bool cbx_str_is_utf8(struct cbx_str a, size_t *bad);
 
+/* True when every byte is below 0x80. */
+bool cbx_str_is_ascii(struct cbx_str a);
+
 /* 1-based line and column (in characters) of a byte; behind the end counts as the end. */
 void cbx_str_place(struct cbx_str a, size_t byte, uint32_t *line, uint32_t *column);
 

@@ -136,6 +136,29 @@ static void knows_what_could_end_below_a_minimum(void **state)
     }
 }
 
+static void knows_where_npm_ranges_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *range, *minimum;
+        bool below;
+    } cases[] = {
+        { "", "4.17.21", false }, { "*", "4.17.21", false }, { "latest", "4.17.21", false }, { "next", "4.17.21", true }, { "4.17.21", "4.17.21", false },
+        { "4.17.20", "4.17.21", true }, { "v4.17.20", "4.17.21", true }, { "=4.17.20", "4.17.21", true }, { "4", "4.17.21", false }, { "4.17", "4.17.21", false },
+        { "4.16", "4.17.21", true }, { "4.16.x", "4.17.21", true }, { "4.X", "4.17.21", false }, { "3", "4.17.21", true }, { "^4", "4.17.21", false },
+        { "^3.9.9", "4.17.21", true }, { "^3.9.9", "4.0.0", true }, { "^0.2.3", "0.3.0", true }, { "^0.2.3", "0.2.9", false }, { "^0.0.3", "0.0.4", true },
+        { "~4.17.1", "4.17.21", false }, { "~4.16.1", "4.17.21", true }, { "~4", "4.17.21", false }, { "<4.17.21", "4.17.21", true }, { "< 4", "4.17.21", true },
+        { "<5", "4.17.21", false }, { "<=4.17.21", "4.17.21", false }, { "<=4.17.20", "4.17.21", true }, { "<=4.17", "4.17.21", false }, { ">=1", "4.17.21", false },
+        { ">1 <3", "4.17.21", true }, { ">=1 <=5", "4.17.21", false }, { "1.0.0 - 2.0.0", "4.17.21", true }, { "1.0.0 - 4", "4.17.21", false },
+        { "^2 || ^4", "4.17.21", false }, { "^2||^3", "4.17.21", true }, { "^2 || ", "4.17.21", false }, { "^banana", "4.17.21", true }, { "4.17.21-rc.1", "4.17.21", true },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (cbx_npm_below(cbx_str_of(cases[i].range), cbx_str_of(cases[i].minimum)) != cases[i].below) {
+            fail_msg("'%s' with minimum %s should%s be below", cases[i].range, cases[i].minimum, cases[i].below ? "" : " not");
+        }
+    }
+}
+
 static void normalises_names_as_pep_503_says(void **state)
 {
     (void)state;
@@ -168,6 +191,7 @@ int main(void)
         cmocka_unit_test(orders_what_semver_needs_for_minimums),
         cmocka_unit_test(says_when_something_is_no_version),
         cmocka_unit_test(knows_what_could_end_below_a_minimum),
+        cmocka_unit_test(knows_where_npm_ranges_end),
         cmocka_unit_test(normalises_names_as_pep_503_says),
         cmocka_unit_test(never_writes_behind_the_buffer),
     };

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ * Decisions as text and as JSON: carets below what is meant, nothing of the source unescaped, the keys that are promised. */
+#include "analyzer/analyze.h"
+#include "analyzer/report.h"
+#include "tests/unit/unit.h"
+
+static const char policy_text[] = "version: 1\nname: x\nlanguages: [python]\n"
+                                  "rules: [{id: r, match: {import: os}, message: No os., hint: Use pathlib., references: [CWE-78], severity: low}]\n"
+                                  "exceptions: [{rule: r, principal: ci, until: 2027-01-31, reason: ticket}]\n";
+
+struct report {
+    struct cbx_policy *policy;
+    struct cbx_arena arena;
+    struct cbx_decision decision;
+    struct cbx_buf text;
+};
+
+static void make_report(struct report *r, const char *source, const char *principal, bool color)
+{
+    *r = (struct report){ 0 };
+    struct cbx_err err;
+    assert_int_equal(cbx_policy_parse(cbx_str_of(policy_text), "mine", &r->policy, &err), 0);
+    cbx_arena_init(&r->arena, CBX_ANALYSIS_ARENA_MAX);
+    cbx_buf_init(&r->text, 1 << 20);
+    struct cbx_analysis request = { .source = cbx_str_of(source), .language = CBX_STR("python"), .principal = cbx_str_of(principal), .now = 1 };
+    assert_int_equal(cbx_analyze(r->policy, &request, &r->arena, &r->decision, &err), 0);
+    cbx_report_text(&r->decision, CBX_STR("a\033.py"), request.source, color, &r->text);
+}
+
+static void done(struct report *r)
+{
+    cbx_buf_done(&r->text);
+    cbx_arena_done(&r->arena);
+    cbx_policy_free(r->policy);
+}
+
+static void draws_a_caret_below_what_is_meant(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source, *report;
+    } cases[] = {
+        { "x = 1\nimport os\n", "a\\x1b.py:2:8: deny [r] os\n      2 | import os\n        |        ^~\n          No os.\n          instead: Use pathlib.\n" },
+        { "\xC3\xA9 = '\xE6\x97\xA5'; import os\n", "a\\x1b.py:1:17: deny [r] os\n      1 | \xC3\xA9 = '\xE6\x97\xA5'; import os\n        |                 ^~\n          No os.\n          instead: Use pathlib.\n" },
+        { "if x:\n\timport os\n", "a\\x1b.py:2:9: deny [r] os\n      2 | \\x09import os\n        |            ^~\n          No os.\n          instead: Use pathlib.\n" },
+        { "import os # \xE2\x80\xAE\033[2J\n", "a\\x1b.py:1:8: deny [r] os\n      1 | import os # \\u{202e}\\x1b[2J\n        |        ^~\n          No os.\n          instead: Use pathlib.\n" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct report r;
+        make_report(&r, cases[i].source, "", false);
+        assert_string_equal(r.text.p, cases[i].report);
+        done(&r);
+    }
+}
+
+static void shows_a_part_of_a_long_line(void **state)
+{
+    (void)state;
+    char source[3000];
+    memset(source, 'x', sizeof(source));
+    memcpy(source, "a = '", 5);
+    memcpy(source + 2000, "'; import os; b = '", 19);
+    memcpy(source + sizeof(source) - 2, "'", 2);
+    struct report r;
+    make_report(&r, source, "", false);
+    const char *line = strchr(r.text.p, '\n') + 1, *caret = strchr(line, '\n') + 1;
+    assert_true((size_t)(caret - line) < 300);
+    const char *shown = strstr(line, "os;"), *below = strchr(caret, '^');
+    assert_non_null(shown);
+    assert_non_null(below);
+    assert_int_equal(shown - line, below - caret);
+    done(&r);
+}
+
+static void uses_colours_only_when_asked(void **state)
+{
+    (void)state;
+    struct report r;
+    make_report(&r, "import os # \033[31m\n", "", true);
+    assert_non_null(strstr(r.text.p, "\033[1;31mdeny\033[0m"));
+    assert_null(strstr(r.text.p, "\033[31m"));
+    done(&r);
+    make_report(&r, "import os\n", "", false);
+    assert_null(strchr(r.text.p, '\033'));
+    done(&r);
+}
+
+static void tells_of_exceptions(void **state)
+{
+    (void)state;
+    struct report r;
+    make_report(&r, "import os\n", "ci", false);
+    assert_non_null(strstr(r.text.p, "warn [r] os"));
+    assert_non_null(strstr(r.text.p, "let through by an exception: ticket"));
+    done(&r);
+    make_report(&r, "x = 1\n", "ci", false);
+    assert_string_equal(r.text.p, "");
+    done(&r);
+}
+
+static void writes_the_keys_that_are_promised(void **state)
+{
+    (void)state;
+    struct report r;
+    make_report(&r, "x\nimport os\n", "", false);
+    CBX_AUTO_JSON json = NULL;
+    CBX_AUTO_DONE(buf) out;
+    cbx_buf_init(&out, 4096);
+    struct cbx_err err;
+    assert_int_equal(cbx_decision_json(&r.decision, &json, &err), 0);
+    assert_int_equal(cbx_json_write(&out, json), 0);
+    char expected[1024], hex[CBX_SHA256_HEX + 1];
+    struct cbx_sha256 hash = cbx_sha256_of(CBX_STR("x\nimport os\n"));
+    cbx_sha256_hex(&hash, hex);
+    snprintf(expected, sizeof(expected),
+             "{\"findings\":[{\"column\":8,\"effect\":\"deny\",\"end_column\":10,\"end_line\":2,\"hint\":\"Use pathlib.\",\"line\":2,\"message\":\"No os.\","
+             "\"references\":[\"CWE-78\"],\"rule\":\"r\",\"severity\":\"low\",\"symbol\":\"os\"}],\"language\":\"python\",\"sha256\":\"%s\",\"verdict\":\"deny\"}",
+             hex);
+    assert_string_equal(out.p, expected);
+    done(&r);
+}
+
+static void says_when_findings_were_left_out(void **state)
+{
+    (void)state;
+    static char source[11000];
+    for (size_t i = 0; i + 10 < sizeof(source); i += 10) {
+        memcpy(source + i, "import os\n", 10);
+    }
+    struct report r;
+    make_report(&r, source, "", false);
+    CBX_AUTO_JSON json = NULL;
+    struct cbx_err err;
+    assert_int_equal(cbx_decision_json(&r.decision, &json, &err), 0);
+    assert_true(json_is_true(json_object_get(json, "truncated")));
+    assert_int_equal(json_array_size(json_object_get(json, "findings")), CBX_FINDINGS_MAX);
+    assert_non_null(strstr(r.text.p, "more findings than are shown"));
+    done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_a_caret_below_what_is_meant),
+        cmocka_unit_test(shows_a_part_of_a_long_line),
+        cmocka_unit_test(uses_colours_only_when_asked),
+        cmocka_unit_test(tells_of_exceptions),
+        cmocka_unit_test(writes_the_keys_that_are_promised),
+        cmocka_unit_test(says_when_findings_were_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
