@@ -129,7 +129,9 @@ int cbx_wire_receive(int fd, int timeout_ms, struct cbx_message *out, struct cbx
         message.bytes.p[lengths[1]] = '\0';
         struct cbx_str json = { .p = header, .len = lengths[0] };
         failed = cbx_json_parse(json, CBX_WIRE_HEADER_MAX, &message.header, err);
-        failed = failed ? CBX_EPROTO : 0;
+        if (failed || !json_is_object(message.header)) {
+            failed = cbx_fail(err, CBX_EPROTO, "a message's header is no JSON object");
+        }
     }
     if (failed) {
         cbx_message_done(&message);
