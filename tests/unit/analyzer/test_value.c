@@ -43,7 +43,7 @@ static void follows_what_python_makes_of_a_text(void **state)
         "('\\u00e9' + 'system')[1:7]", "'\\u017fystem'.upper().lower()", "'\\ufb06'.upper().lower()[:1] + 'ystem'", "b's\\0y\\0s\\0t\\0e\\0m\\0'.decode('utf-16-le')",
         "b'+AHM-ystem'.decode('utf-7')", "b'\\xa2\\xa8\\xa2\\xa3\\x85\\x94'.decode('cp037')", "b'sys\\xfftem'.decode('ascii', 'ignore')", "'syst\\u00e9em'.encode('ascii', 'ignore').decode()",
         "'syst\\u00e9em'.encode(errors='ignore', encoding='ascii').decode()", "b'\\\\163ystem'.decode('unicode_escape')", "b'+AHM-ystem'.decode(e)", "str(b's\\0y\\0s\\0t\\0e\\0m\\0', 'utf-16-le')",
-        "'' or 'system'", "'getcwd' and 'system'", "'getcwd' if e else 'system'",
+        "{'a': 'getcwd', **{'a': 'system'}}['a']", "'' or 'system'", "'getcwd' and 'system'", "'getcwd' if e else 'system'",
         "'systemXX'[:6]", "'{:.6}'.format('systemXX')", "f\"{'systemXX':.6}\"", "'%.6s' % 'systemXX'", "'system' * 1", "'sys{0}'.format('tem')", "__import__('base64').b64decode('c3lzdGVt').decode()",
         "__import__('base64').b64decode('c3lz-dGVt').decode()", "__import__('base64').b64decode('c3lz!dGVt').decode()", "bytes.fromhex('73 79 73 74 65 6d').decode()", "'rlfgrz'.translate(t)", "'a.system'.split('.')[1]", "'system x'.partition(' ')[0]",
     };
