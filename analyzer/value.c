@@ -84,15 +84,11 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
 
 bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out)
 {
-    for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i].kind != CBX_V_TEXT) {
-            return false;
-        }
+    if (values->count != 1 || values->items[0].kind != CBX_V_TEXT) {
+        return false;
     }
-    if (values->count > 0) {
-        *out = values->items[0].text;
-    }
-    return values->count > 0;
+    *out = values->items[0].text;
+    return true;
 }
 
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out)

@@ -53,7 +53,7 @@ const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cb
 const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
                                          const struct cbx_values *b);
 
-/* True when every alternative is a constant text; *out is the first. */
+/* True when there is one alternative and it is a constant text. */
 bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out);
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out);
 bool cbx_values_has_unknown(const struct cbx_values *values);

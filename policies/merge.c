@@ -147,6 +147,11 @@ static void inherit_rule(struct cbx_draft_rule *child, const struct cbx_draft_ru
 static int merge_rule(struct merge *m, struct cbx_draft_rule *base, struct cbx_draft_rule child)
 {
     inherit_rule(&child, base);
+    if (m->lenient && !child.head.override && !same_match(&base->v, &child.v)) { /* keeping one would lose the other */
+        return cbx_fail_at(m->err, CBX_EPOLICY, child.head.line, child.head.column,
+                           "rule '%.*s' matches something else than in another policy that is extended beside this one", CBX_STR_ARG(child.v.id));
+    }
+    child.v.languages |= m->lenient && !child.head.override ? base->v.languages : 0;
     bool laxer_effect = child.v.effect > base->v.effect;
     bool other_match = !same_match(&base->v, &child.v) ||
                        (base->v.languages & ~child.v.languages) != 0;

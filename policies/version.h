@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* PEP 440 order of two versions (epoch, release, pre, post, dev; a local part counts last): -1, 0, 1. *ok is false when one of
+/* PEP 440 order of two versions (epoch, release, pre, post, dev; a local part is passed over): -1, 0, 1. *ok is false when one of
  * them is no version. Also right for semver's numbers and pre-releases as far as minimum versions need it. */
 int cbx_version_compare(struct cbx_str a, struct cbx_str b, bool *ok);
 

@@ -2,6 +2,7 @@
  * The JavaScript evaluator: what an expression may be. Bounded in depth and steps; whatever is beyond is "anything". */
 #include "analyzer/lang/javascript.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static const struct cbx_values nothing;
@@ -115,7 +116,11 @@ static const struct cbx_values *eval_number(struct cbx_walk *js, TSNode node)
     }
     digits[n] = '\0';
     char base = n > 2 && digits[0] == '0' ? (char)(digits[1] | 32) : 0;
-    return cbx_values_number(js->arena, text, strtoll(base == 'b' || base == 'o' ? digits + 2 : digits, NULL, base == 'b' ? 2 : base == 'o' ? 8 : base == 'x' ? 16 : 10));
+    char *end;
+    errno = 0;
+    int64_t value = strtoll(base == 'b' || base == 'o' ? digits + 2 : digits, &end, base == 'b' ? 2 : base == 'o' ? 8 : base == 'x' ? 16 : 10);
+    bool whole = *end == '\0' && errno == 0 && n + 1 < sizeof(digits); /* 1.01e2 is not followed */
+    return whole ? cbx_values_number(js->arena, text, value) : &cbx_values_unknown;
 }
 
 /* The text of a constant as string concatenation has it. */

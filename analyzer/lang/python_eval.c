@@ -310,6 +310,9 @@ static const struct cbx_values *eval_container(struct cbx_walk *py, TSNode node,
             members[value.count++] = cbx_py_eval(py, cbx_node_field(child, CBX_FIELD_value), scope);
         } else if (!map) {
             members[value.count++] = cbx_py_eval(py, child, scope);
+        } else { /* **more: it may hold any key again */
+            ts_tree_cursor_delete(&cursor);
+            return &cbx_values_unknown;
         }
     }
     ts_tree_cursor_delete(&cursor);

@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 
 static const char policy_text[] = "version: 1\nname: x\nlanguages: [python]\n"
-                                  "rules: [{id: r, match: {import: os}, message: No os., hint: Use pathlib., references: [CWE-78], severity: low}]\n"
+                                  "rules: [{id: r, match: {import: os}, message: No os., hint: Use pathlib., references: [CWE-78], severity: low}, {id: l, match: {literal: \"*evil*\"}}]\n"
                                   "exceptions: [{rule: r, principal: ci, until: 2027-01-31, reason: ticket}]\n";
 
 struct report {
@@ -51,6 +51,18 @@ static void draws_a_caret_below_what_is_meant(void **state)
         assert_string_equal(r.text.p, cases[i].report);
         done(&r);
     }
+}
+
+static void escapes_what_it_marks(void **state)
+{
+    (void)state;
+    struct report r;
+    make_report(&r, "x = 'evil\033[2J\xE2\x80\xAE'\n", "", false);
+    assert_int_equal(r.decision.finding_count, 1);
+    assert_null(strchr(r.text.p, '\033'));
+    assert_null(strstr(r.text.p, "\xE2\x80\xAE"));
+    assert_non_null(strstr(r.text.p, "evil\\x1b[2J\\u{202e}"));
+    done(&r);
 }
 
 static void shows_a_part_of_a_long_line(void **state)
@@ -142,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_a_caret_below_what_is_meant),
+        cmocka_unit_test(escapes_what_it_marks),
         cmocka_unit_test(shows_a_part_of_a_long_line),
         cmocka_unit_test(uses_colours_only_when_asked),
         cmocka_unit_test(tells_of_exceptions),

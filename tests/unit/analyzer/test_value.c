@@ -43,6 +43,7 @@ static void follows_what_python_makes_of_a_text(void **state)
         "('\\u00e9' + 'system')[1:7]", "'\\u017fystem'.upper().lower()", "'\\ufb06'.upper().lower()[:1] + 'ystem'", "b's\\0y\\0s\\0t\\0e\\0m\\0'.decode('utf-16-le')",
         "b'+AHM-ystem'.decode('utf-7')", "b'\\xa2\\xa8\\xa2\\xa3\\x85\\x94'.decode('cp037')", "b'sys\\xfftem'.decode('ascii', 'ignore')", "'syst\\u00e9em'.encode('ascii', 'ignore').decode()",
         "'syst\\u00e9em'.encode(errors='ignore', encoding='ascii').decode()", "b'\\\\163ystem'.decode('unicode_escape')", "b'+AHM-ystem'.decode(e)", "str(b's\\0y\\0s\\0t\\0e\\0m\\0', 'utf-16-le')",
+        "{'a': 'getcwd', **{'a': 'system'}}['a']", "'' or 'system'", "'getcwd' and 'system'", "'getcwd' if e else 'system'",
         "'systemXX'[:6]", "'{:.6}'.format('systemXX')", "f\"{'systemXX':.6}\"", "'%.6s' % 'systemXX'", "'system' * 1", "'sys{0}'.format('tem')", "__import__('base64').b64decode('c3lzdGVt').decode()",
         "__import__('base64').b64decode('c3lz-dGVt').decode()", "__import__('base64').b64decode('c3lz!dGVt').decode()", "bytes.fromhex('73 79 73 74 65 6d').decode()", "'rlfgrz'.translate(t)", "'a.system'.split('.')[1]", "'system x'.partition(' ')[0]",
     };
@@ -59,6 +60,7 @@ static void follows_what_javascript_makes_of_a_text(void **state)
         "String.fromCharCode(101, 118, 97, 108)", "String.fromCharCode(65637, 65654, 65633, 65644)", "String.fromCharCode(x, 118, 97, 108)", "Buffer.from([101, 118, 97, 108]).toString()", "Buffer.from([0x165, 0x176, 0x161, 0x16c]).toString()",
         "Buffer.from('ZXZhbA==', 'base64').toString()", "Buffer.from('ZXZhbA==', 'BASE64').toString()", "Buffer.from('6576616c', 'hex').toString()", "Buffer.from('6576616czz6f', 'hex').toString()", "Buffer.from('\\u7665\\u6c61', 'utf16le').toString()",
         "Buffer.from('\\u0165val', 'latin1').toString()", "Buffer.from('xxeval').toString('utf8', 2)", "Buffer.from('e\\0v\\0a\\0l\\0').toString('utf16le')", "atob('ZXZhbA==')", "'e' + 'x'.replace('x', '$`v') + 'al'", "'evalx'.split('x')[0]", "'eval'.toString()",
+        "String.fromCharCode(1.01e2) + 'val'", "'' || 'eval'", "'x' && 'eval'",
         "'eval'.at(0) + 'val'", "'e'.padEnd(2, 'v') + 'al'", "'evaX'.replace('X', () => 'l')", "unescape('%65val')", "decodeURIComponent('%65val')",
     };
     denies_all("javascript", "let x = 101;\nglobalThis[", names, sizeof(names) / sizeof(names[0]), "]('1');\n");

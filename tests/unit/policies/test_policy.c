@@ -372,6 +372,35 @@ static void takes_the_stricter_of_two_parents(void **state)
     }
 }
 
+static void refuses_two_parents_that_mean_different_things_by_one_rule(void **state)
+{
+    (void)state;
+    write_policy("a.yaml", "rules: [{id: r, match: {import: os}}]\n");
+    write_policy("b.yaml", "rules: [{id: r, match: {import: re}}]\n");
+    write_policy("child.yaml", "extends: [a.yaml, b.yaml]\n");
+    CBX_AUTO(policy) policy = NULL;
+    struct cbx_err err;
+    assert_int_equal(load_file("child.yaml", &policy, &err), CBX_EPOLICY);
+    assert_non_null(strstr(err.text, "rule 'r' matches something else"));
+    write_policy("a.yaml", "rules: [{id: r, languages: [python], match: {import: os}}]\n");
+    write_policy("b.yaml", "rules: [{id: r, languages: [shell], match: {import: os}}]\n");
+    assert_int_equal(load_file("child.yaml", &policy, &err), 0);
+    assert_int_equal(policy->rules[0].languages, 1 << CBX_PYTHON | 1 << CBX_SHELL);
+}
+
+static void lets_any_two_presets_be_extended_together(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct cbx_preset *presets = cbx_preset_list(&count);
+    for (size_t i = 0; i < count * count; i++) {
+        char text[200];
+        snprintf(text, sizeof(text), HEAD "extends: [%s, %s]\n", presets[i / count].name, presets[i % count].name);
+        CBX_AUTO(policy) policy = load_text(text);
+        assert_non_null(policy);
+    }
+}
+
 static void finds_circles_and_endless_descents(void **state)
 {
     (void)state;
@@ -479,6 +508,8 @@ int main(void)
         cmocka_unit_test(refuses_to_loosen_without_saying_so),
         cmocka_unit_test(loosens_when_it_says_so),
         cmocka_unit_test(takes_the_stricter_of_two_parents),
+        cmocka_unit_test(refuses_two_parents_that_mean_different_things_by_one_rule),
+        cmocka_unit_test(lets_any_two_presets_be_extended_together),
         cmocka_unit_test(finds_circles_and_endless_descents),
         cmocka_unit_test(does_not_cut_long_names_of_parents),
         cmocka_unit_test(extends_only_presets_from_memory),
