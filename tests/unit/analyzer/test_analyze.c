@@ -226,6 +226,23 @@ static void keeps_the_verdict_when_findings_are_capped(void **state)
     }
 }
 
+/* So many warnings that not even the matcher keeps them all: a denial behind them must not get lost. */
+static void denies_when_matches_were_lost(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 4 * 1024 * 1024);
+    for (int i = 0; i < 70000; i++) {
+        cbx_buf_add_cstr(&text, "noisy()\n");
+    }
+    cbx_buf_add_cstr(&text, "forbidden()\n");
+    struct judged j;
+    judge_bytes(&j, HEAD "rules: [{id: n, effect: warn, match: {call: [noisy]}}, {id: f, match: {call: [forbidden]}}]\n", "python", cbx_buf_str(&text), "", 0);
+    assert_int_equal(j.decision.verdict, CBX_DENY);
+    assert_true(j.decision.truncated);
+    done(&j);
+}
+
 static void takes_the_strictest_effect(void **state)
 {
     (void)state;
@@ -394,6 +411,7 @@ int main(void)
         cmocka_unit_test(lets_log_only_pass_and_tells),
         cmocka_unit_test(denies_when_a_query_is_broken),
         cmocka_unit_test(denies_when_memory_is_out),
+        cmocka_unit_test(denies_when_matches_were_lost),
         cmocka_unit_test(gives_two_threads_the_same_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
