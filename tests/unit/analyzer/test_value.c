@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Folding of constants: what it says a text is, the interpreter must say too; what it cannot say for certain is unknown, and then the
- * default policy denies. Each line reaches os.system, eval or child_process in Python or Node when it is run. */
+ * default policy denies. Most lines spell 'system' or 'eval'; some only show a computation that cannot be followed. */
 #include "analyzer/analyze.h"
 #include "analyzer/value.h"
 #include "tests/unit/unit.h"
