@@ -91,6 +91,15 @@ bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out)
     return true;
 }
 
+bool cbx_values_all_text(const struct cbx_values *values)
+{
+    bool all = values->count > 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        all &= values->items[i].kind == CBX_V_TEXT;
+    }
+    return all;
+}
+
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out)
 {
     if (values->count != 1 || values->items[0].kind != CBX_V_NUMBER) {

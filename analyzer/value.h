@@ -55,6 +55,8 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
 
 /* True when there is one alternative and it is a constant text. */
 bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out);
+/* True when every alternative is a constant text, and there is one. */
+bool cbx_values_all_text(const struct cbx_values *values);
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out);
 bool cbx_values_has_unknown(const struct cbx_values *values);
 

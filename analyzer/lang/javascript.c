@@ -18,13 +18,12 @@ static void add_special(struct cbx_walk *js, enum cbx_fact_id id, struct cbx_str
 
 static void add_imports(struct cbx_walk *js, const struct cbx_values *values, TSNode node)
 {
-    struct cbx_str text;
     for (uint32_t i = 0; i < values->count; i++) {
         if (values->items[i].kind == CBX_V_TEXT) {
             add(js, CBX_IS_IMPORT, cbx_js_module(values->items[i].text), node);
         }
     }
-    if (!cbx_values_is_text(values, &text)) {
+    if (!cbx_values_all_text(values)) {
         add_special(js, CBX_FACT_DYNAMIC_IMPORT, CBX_STR("require"), node);
     }
 }

@@ -329,6 +329,17 @@ static const struct cbx_values *read_buffer(struct cbx_walk *js, const struct cb
     return keeps_ascii(encoding) && cbx_str_is_ascii(text) ? cbx_values_text(js->arena, text) : &cbx_values_unknown;
 }
 
+/* The module, for every name that it may be. */
+static const struct cbx_values *require_any(struct cbx_walk *js, const struct cbx_values *names)
+{
+    const struct cbx_values *out = &nothing;
+    for (uint32_t i = 0; i < names->count; i++) {
+        bool text = names->items[i].kind == CBX_V_TEXT;
+        out = cbx_values_join(js->arena, out, text ? cbx_values_name(js->arena, cbx_js_module(names->items[i].text)) : &cbx_values_unknown);
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}
+
 static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name, const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
     enum cbx_js_call meaning = cbx_js_call_meaning(name);
@@ -341,7 +352,7 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     bool is_text = cbx_values_is_text(first, &text);
     switch (meaning) {
     case JS_CALL_REQUIRE:
-        return is_text ? cbx_values_name(js->arena, cbx_js_module(text)) : &cbx_values_unknown;
+        return require_any(js, first);
     case JS_CALL_MAKE_REQUIRE:
         return cbx_values_name(js->arena, CBX_STR("require"));
     case JS_CALL_FROM_CODES:

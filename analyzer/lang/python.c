@@ -131,13 +131,16 @@ static bool is_module_like(const struct cbx_values *values)
 static void extract_getattr(struct cbx_walk *py, TSNode call, struct cbx_scope *scope)
 {
     TSNode object = cbx_py_argument(py, call, 0, NULL), name = cbx_py_argument(py, call, 1, NULL);
-    struct cbx_str text;
     if (ts_node_is_null(name)) {
         return;
     }
-    if (cbx_values_is_text(cbx_py_eval(py, name, scope), &text)) {
-        check_name_of_attribute(py, text, call);
-    } else {
+    const struct cbx_values *names = cbx_py_eval(py, name, scope);
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (names->items[i].kind == CBX_V_TEXT) {
+            check_name_of_attribute(py, names->items[i].text, call);
+        }
+    }
+    if (!cbx_values_all_text(names)) {
         bool module = is_module_like(cbx_py_eval(py, object, scope));
         add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER, cbx_walk_text(py, cbx_node_field(call, CBX_FIELD_function)), call);
     }
@@ -152,8 +155,7 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee, TSNo
             add_import(py, values->items[i].text, call);
         }
     }
-    struct cbx_str text;
-    if (!cbx_values_is_text(values, &text)) {
+    if (!cbx_values_all_text(values)) {
         add_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
     }
 }

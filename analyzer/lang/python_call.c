@@ -202,6 +202,31 @@ static const struct cbx_values *call_getter(struct cbx_walk *py, struct cbx_str 
     return object;
 }
 
+/* getattr(object, name), for every name that it may be. */
+static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_values *object, const struct cbx_values *names)
+{
+    const struct cbx_values *out = &nothing;
+    for (uint32_t i = 0; i < names->count; i++) {
+        bool text = names->items[i].kind == CBX_V_TEXT;
+        out = cbx_values_join(py->arena, out, text ? cbx_py_read(py, object, names->items[i].text) : &cbx_values_unknown);
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}
+
+/* The module, for every name that it may be; __import__('a.b') gives a. */
+static const struct cbx_values *import_any(struct cbx_walk *py, const struct cbx_values *names, bool top)
+{
+    const struct cbx_values *out = &nothing;
+    for (uint32_t i = 0; i < names->count; i++) {
+        struct cbx_str name = names->items[i].text;
+        const char *dot = top && name.len > 0 ? memchr(name.p, '.', name.len) : NULL;
+        name = dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : name;
+        bool text = names->items[i].kind == CBX_V_TEXT;
+        out = cbx_values_join(py->arena, out, text ? cbx_values_name(py->arena, cbx_py_canonical(py, name)) : &cbx_values_unknown);
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}
+
 static const struct cbx_values *call_name(struct cbx_walk *py, struct cbx_str name, TSNode call, struct cbx_scope *scope)
 {
     enum cbx_py_call meaning = cbx_py_call_meaning(name);
@@ -217,14 +242,11 @@ static const struct cbx_values *call_name(struct cbx_walk *py, struct cbx_str na
     bool is_text = cbx_values_is_text(first, &text);
     switch (meaning) {
     case PY_CALL_GETATTR:
-        return cbx_values_is_text(eval_argument(py, call, 1, NULL, scope), &other) ? cbx_py_read(py, first, other) : &cbx_values_unknown;
+        return read_any(py, first, eval_argument(py, call, 1, NULL, scope));
     case PY_CALL_IMPORT_TOP:
-        if (is_text && memchr(text.p, '.', text.len) != NULL && ts_node_is_null(cbx_py_argument(py, call, 3, "fromlist"))) {
-            text = cbx_str_sub(text, 0, (size_t)((const char *)memchr(text.p, '.', text.len) - text.p));
-        }
-        return is_text ? cbx_values_name(py->arena, cbx_py_canonical(py, text)) : &cbx_values_unknown;
+        return import_any(py, first, ts_node_is_null(cbx_py_argument(py, call, 3, "fromlist")));
     case PY_CALL_IMPORT:
-        return is_text ? cbx_values_name(py->arena, cbx_py_canonical(py, text)) : &cbx_values_unknown;
+        return import_any(py, first, false);
     case PY_CALL_CHR:
         return cbx_values_is_number(first, &number) ? cbx_values_text(py->arena, cbx_fold_codepoint(py->arena, number)) : &cbx_values_unknown;
     case PY_CALL_ORD:

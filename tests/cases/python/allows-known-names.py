@@ -1,0 +1,3 @@
+import os
+for n in ['getcwd', 'getpid']:
+    print(getattr(os, n)())
