@@ -233,7 +233,10 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
 static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, int64_t now_ms,
                         struct cbx_err *err)
 {
-    if (sealed->issued_ms > now_ms + 1000 || sealed->issued_ms + CBX_SEAL_LIFE_MS < now_ms) {
+    if (sealed->issued_ms > now_ms + 1000) {
+        return cbx_fail(err, CBX_ESEAL, "the decision is from the future: allowed is one made at most 1000 ms ahead of this clock");
+    }
+    if (sealed->issued_ms + CBX_SEAL_LIFE_MS < now_ms) {
         return cbx_fail(err, CBX_ESEAL, "the decision is expired: made %lld ms ago, allowed are %d",
                         (long long)(now_ms - sealed->issued_ms), CBX_SEAL_LIFE_MS);
     }
