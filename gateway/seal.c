@@ -118,38 +118,61 @@ void cbx_replay_guard_done(struct cbx_replay_guard *guard)
     *guard = (struct cbx_replay_guard){ 0 };
 }
 
-static void forget_old(struct cbx_replay_guard *guard, int64_t now_ms)
+/* Where the id stands, or the free place where it would. There always is one: the table is never full. */
+static struct cbx_used *find_place(struct cbx_used *table, size_t size, const char *id)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < guard->count; i++) {
-        if (guard->used[i].issued_ms + 2 * CBX_SEAL_LIFE_MS >= now_ms) {
-            guard->used[kept++] = guard->used[i];
-        }
+    uint64_t hash = 14695981039346656037u; /* FNV-1a; only a holder of the key chooses ids */
+    for (const char *p = id; *p != '\0'; p++) {
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
     }
-    guard->count = kept;
+    size_t i = (hash ^ hash >> 32) & (size - 1);
+    while (table[i].id[0] != '\0' && strcmp(table[i].id, id) != 0) {
+        i = (i + 1) & (size - 1);
+    }
+    return &table[i];
 }
 
-/* False when the id was used before. A full table forgets the old ones first, and grows when that is not enough. */
+static bool is_young(const struct cbx_used *used, int64_t now_ms)
+{
+    return used->id[0] != '\0' && used->issued_ms >= now_ms - 2 * (int64_t)CBX_SEAL_LIFE_MS;
+}
+
+/* A new table without the old ids, at most half full: the next time is a quarter of its places away. */
+static void rebuild(struct cbx_replay_guard *guard, int64_t now_ms)
+{
+    size_t kept = 0, size = 1024;
+    for (size_t i = 0; i < guard->size; i++) {
+        kept += is_young(&guard->used[i], now_ms);
+    }
+    while (size < 2 * kept) {
+        size *= 2;
+    }
+    struct cbx_used *table = calloc(size, sizeof(*table));
+    if (table == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < guard->size; i++) {
+        if (is_young(&guard->used[i], now_ms)) {
+            *find_place(table, size, guard->used[i].id) = guard->used[i];
+        }
+    }
+    free(guard->used);
+    *guard = (struct cbx_replay_guard){ .used = table, .count = kept, .size = size };
+}
+
+/* False when the id was used before. */
 static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issued_ms, int64_t now_ms)
 {
-    for (size_t i = 0; i < guard->count; i++) {
-        if (strcmp(guard->used[i].id, id) == 0) {
-            return false;
-        }
+    if (guard->count >= guard->size - guard->size / 4) { /* so it is when there is no table yet */
+        rebuild(guard, now_ms);
     }
-    if (guard->count == guard->size) {
-        forget_old(guard, now_ms);
+    struct cbx_used *used = find_place(guard->used, guard->size, id);
+    if (used->id[0] != '\0') {
+        return false;
     }
-    if (guard->count == guard->size) {
-        guard->size = guard->size == 0 ? 1024 : guard->size * 2;
-        guard->used = realloc(guard->used, guard->size * sizeof(*guard->used));
-        if (guard->used == NULL) {
-            abort();
-        }
-    }
-    struct cbx_used *used = &guard->used[guard->count++];
     snprintf(used->id, sizeof(used->id), "%s", id);
     used->issued_ms = issued_ms;
+    guard->count++;
     return true;
 }
 

@@ -41,10 +41,11 @@ struct cbx_sealed {
 void cbx_sealed_done(struct cbx_sealed *sealed);
 CBX_DEFINE_AUTO_DONE(sealed)
 
-/* Ids of decisions that were used already. Entries are forgotten once they would be too old anyway. Not thread-safe. */
+/* Ids of decisions that were used already, in a hash table. Entries are forgotten once they would be too old anyway. Not
+ * thread-safe. Zeroed memory is an empty guard. */
 struct cbx_replay_guard {
     struct cbx_used {
-        char id[CBX_ID_CHARS + 1];
+        char id[CBX_ID_CHARS + 1]; /* empty = free place */
         int64_t issued_ms;
     } *used;
     size_t count, size;

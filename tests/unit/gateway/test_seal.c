@@ -234,6 +234,62 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
     sealing_done(&s);
 }
 
+static int open_and_drop(struct opened *o, const struct sealing *s, int64_t now_ms)
+{
+    int failed = open_at(o, s, SOURCE, now_ms);
+    cbx_sealed_done(&o->sealed);
+    o->sealed = (struct cbx_sealed){ 0 };
+    return failed;
+}
+
+static void remembers_a_hundred_thousand_ids(void **state)
+{
+    (void)state;
+    enum { IDS = 100000, EVERY = 100 };
+    static struct sealing kept[IDS / EVERY];
+    struct opened o = { 0 };
+    for (int i = 0; i < IDS; i++) {
+        struct sealing s = make_allowed();
+        assert_int_equal(open_and_drop(&o, &s, issued(&s)), 0);
+        if (i % EVERY == 0) {
+            kept[i / EVERY] = s;
+        } else {
+            sealing_done(&s);
+        }
+    }
+    assert_int_equal(o.guard.count, IDS);
+    for (int i = 0; i < IDS / EVERY; i++) {
+        assert_refused(&o, open_and_drop(&o, &kept[i], issued(&kept[i])), "used before");
+        sealing_done(&kept[i]);
+    }
+    opened_done(&o);
+}
+
+static void forgets_what_is_too_old_and_nothing_younger(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 20, EACH = 500 };
+    struct opened o = { 0 };
+    int64_t now = cbx_time_ms();
+    struct sealing first = make_allowed();
+    sealing_set(&first, &key, "issued_ms", json_integer(now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS));
+    assert_int_equal(open_and_drop(&o, &first, now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS), 0);
+    for (int round = 0; round < ROUNDS; round++, now += CBX_SEAL_LIFE_MS) {
+        for (int i = 0; i < EACH; i++) {
+            struct sealing s = make_allowed();
+            sealing_set(&s, &key, "issued_ms", json_integer(now));
+            assert_int_equal(open_and_drop(&o, &s, now), 0);
+            assert_int_equal(open_and_drop(&o, &s, now + CBX_SEAL_LIFE_MS), CBX_ESEAL);
+            sealing_done(&s);
+        }
+    }
+    assert_true(o.guard.count < 6 * EACH); /* three rounds are young, and what came since the last clearing */
+    assert_true(o.guard.size <= 4096);
+    assert_refused(&o, open_and_drop(&o, &first, now), "used before");
+    opened_done(&o);
+    sealing_done(&first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +304,8 @@ int main(void)
         cmocka_unit_test(denies_and_only_checks_when_verdict_or_action_are_unknown_words),
         cmocka_unit_test(denies_when_zeroed),
         cmocka_unit_test(grants_the_smaller_of_policy_and_subject),
+        cmocka_unit_test(remembers_a_hundred_thousand_ids),
+        cmocka_unit_test(forgets_what_is_too_old_and_nothing_younger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
