@@ -157,7 +157,7 @@ static void record_outcome(struct cbx_audit *audit, const struct cbx_permit *per
     json_object_del(body, "traceback");
     json_object_del(body, "type");
     if (failed) {
-        json_object_set_new(body, "error", json_string(err->text));
+        json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
     }
     struct cbx_err audit_err;
     if (cbx_audit_append(audit, "outcome", body, NULL, &audit_err) != 0) {
@@ -285,9 +285,10 @@ static int answer_health(struct request *r, const struct cbx_message *message, s
     bool engine_ok = get_engine(r->executor, &engine, &engine_err) == 0;
     bool audit_ok = get_audit(r->executor, &audit, &audit_err) == 0;
     CBX_AUTO_JSON answer = json_pack(
-        "{s:s,s:b,s:s,s:s,s:b,s:s,s:i}", "type", "done", "engine_ok", engine_ok, "engine",
-        engine_ok ? cbx_engine_version(engine) : engine_err.text, "api", engine_ok ? cbx_engine_api(engine) : "",
-        "audit_ok", audit_ok, "audit", audit_ok ? "" : audit_err.text, "sessions",
+        "{s:s,s:b,s:o,s:s,s:b,s:o,s:i}", "type", "done", "engine_ok", engine_ok, "engine",
+        cbx_json_text(cbx_str_of(engine_ok ? cbx_engine_version(engine) : engine_err.text)), "api",
+        engine_ok ? cbx_engine_api(engine) : "", "audit_ok", audit_ok, "audit",
+        cbx_json_text(cbx_str_of(audit_ok ? "" : audit_err.text)), "sessions",
         cbx_sessions_count(r->executor->sessions));
     return cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
 }
@@ -305,7 +306,8 @@ static const struct {
 
 static void answer_error(struct request *r, int code, const struct cbx_err *err)
 {
-    CBX_AUTO_JSON answer = json_pack("{s:s,s:i,s:s}", "type", "error", "code", code, "text", err->text);
+    /* A text that was cut to fit may end in half a character. */
+    CBX_AUTO_JSON answer = json_pack("{s:s,s:i,s:o}", "type", "error", "code", code, "text", cbx_json_text(cbx_str_of(err->text)));
     cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, NULL);
 }
 
