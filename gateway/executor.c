@@ -129,7 +129,7 @@ static int run_in_session(struct executor *e, const struct cbx_permit *permit, s
         /* The container died since the last run: its state is gone, the session lives on in a new one. */
         failed = make_sandbox(e, permit, &sandbox, err);
         if (!failed) {
-            cbx_session_replace(session, sandbox);
+            cbx_sessions_replace(e->sessions, session, sandbox);
         }
     }
     failed = failed ? failed : cbx_sandbox_run(sandbox, permit, text, sink, result, err);
@@ -412,7 +412,7 @@ _Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_execu
     }
     /* The front is gone. Sandboxes end with their attached streams; asking the engine too is quicker. */
     await_runs(&e);
-    cbx_sessions_free(e.sessions);
+    cbx_sessions_close_all(e.sessions); /* not freed: the expiry and late requests may still look at the table */
     pthread_mutex_lock(&e.lock);
     cbx_instance_done(&e.instance);
     _exit(0);
