@@ -23,6 +23,7 @@ struct pending {
     const json_t *body;
     uint64_t seq;
     int state; /* 1 = waiting, 0 = on disk, negative = failed */
+    bool too_large; /* this one alone fails, not its batch */
     struct cbx_err err;
     struct pending *next;
 };
@@ -122,30 +123,44 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
     return 0;
 }
 
-/* What is on disk may be ahead of the signed head, by a crash between the two; never behind it. A log that lost its end, or its
- * head, is not continued: the next records would hide that. */
-static int check_head(const struct cbx_audit *audit, struct cbx_err *err)
+/* What a process before us left at the end: part of a line, or whole records that were not signed any more. Nothing that
+ * depended on them ran. */
+struct remains {
+    uint64_t torn_bytes;
+    char torn_hash[CBX_SHA256_HEX + 1];
+    uint64_t unsigned_from; /* 0 = none */
+};
+
+/* Under the file lock. A log that is behind its head was cut, and a record of ours on top would cover that up: so we stop. One
+ * that is ahead is what a crash between the two leaves, or has records of another hand: that is noted. */
+static int check_head(struct cbx_audit *audit, struct remains *remains, struct cbx_err *err)
 {
-    char text[1024];
+    char text[512];
     struct cbx_chain head;
-    struct cbx_err inner;
+    struct cbx_err inner = { 0 };
     ssize_t n = pread(audit->head_fd, text, sizeof(text), 0);
-    if (n <= 0 || cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)n }, audit->key, &head, &inner) != 0) {
-        return cbx_fail(err, CBX_EAUDIT, "the signed head of the audit log '%s' is missing or not ours, so nothing runs; see 'codebox audit verify'", audit->path);
+    if (n < 0 || cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)n }, audit->key, &head, &inner) != 0) {
+        return cbx_fail(err, CBX_EAUDIT, "the audit log '%s' has no signed head any more (%s), so nothing runs; see 'codebox audit verify'",
+                        audit->path, n < 0 ? strerror(errno) : inner.text);
     }
-    if (audit->chain.seq < head.seq || (audit->chain.seq == head.seq && !cbx_sha256_equal(&audit->chain.hash, &head.hash))) {
-        return cbx_fail(err, CBX_EAUDIT, "the audit log '%s' ends with record %" PRIu64 ", but record %" PRIu64 " was signed: records are missing or others, so nothing runs; see 'codebox audit verify'",
+    if (head.seq > audit->chain.seq) {
+        return cbx_fail(err, CBX_EAUDIT, "the audit log '%s' ends after record %" PRIu64 ", but record %" PRIu64 " was written, so nothing runs; see 'codebox audit verify'",
                         audit->path, audit->chain.seq, head.seq);
     }
+    if (head.seq == audit->chain.seq && !cbx_sha256_equal(&head.hash, &audit->chain.hash)) {
+        return cbx_fail(err, CBX_EAUDIT, "the last record of the audit log '%s' is not the one that was signed, so nothing runs; see 'codebox audit verify'",
+                        audit->path);
+    }
+    remains->unsigned_from = head.seq < audit->chain.seq ? head.seq + 1 : 0;
     return 0;
 }
 
-/* Under the file lock: brings chain and size up to date. A torn tail is cut, and noted in the next batch. */
-static int catch_up(struct cbx_audit *audit, uint64_t *torn_bytes, char torn_hash[CBX_SHA256_HEX + 1],
-                    struct cbx_err *err)
+/* Under the file lock: brings chain and size up to date. A torn tail is cut; what remains of others is noted in the next
+ * batch. */
+static int catch_up(struct cbx_audit *audit, struct remains *remains, struct cbx_err *err)
 {
     struct stat status;
-    *torn_bytes = 0;
+    *remains = (struct remains){ 0 };
     if (fstat(audit->fd, &status) < 0) {
         return fail_io(audit, err, "stat");
     }
@@ -155,9 +170,9 @@ static int catch_up(struct cbx_audit *audit, uint64_t *torn_bytes, char torn_has
     off_t begin, end;
     int failed = find_last_line(audit, status.st_size, &begin, &end, err);
     failed = failed ? failed : adopt_last_line(audit, begin, end, err);
-    failed = failed ? failed : check_head(audit, err);
+    failed = failed ? failed : check_head(audit, remains, err);
     if (failed) {
-        audit->size = -1; /* look again next time */
+        audit->size = -1; /* the next one looks again */
         return failed;
     }
     if (end == status.st_size) {
@@ -165,18 +180,27 @@ static int catch_up(struct cbx_audit *audit, uint64_t *torn_bytes, char torn_has
     }
     CBX_AUTO_MEM char *torn = read_range(audit->fd, end, status.st_size);
     if (torn == NULL || ftruncate(audit->fd, end) < 0) {
+        audit->size = -1;
         return fail_io(audit, err, "truncate");
     }
-    *torn_bytes = (uint64_t)(status.st_size - end);
-    struct cbx_sha256 hash = cbx_sha256_of((struct cbx_str){ .p = torn, .len = (size_t)*torn_bytes });
-    cbx_sha256_hex(&hash, torn_hash);
+    remains->torn_bytes = (uint64_t)(status.st_size - end);
+    struct cbx_sha256 hash = cbx_sha256_of((struct cbx_str){ .p = torn, .len = (size_t)remains->torn_bytes });
+    cbx_sha256_hex(&hash, remains->torn_hash);
     return 0;
 }
 
-static int chain_torn(struct cbx_chain *chain, uint64_t bytes, const char *hash, struct cbx_buf *out)
+static int chain_remains(struct cbx_chain *chain, const struct remains *remains, struct cbx_buf *out)
 {
-    CBX_AUTO_JSON body = json_pack("{s:I,s:s}", "torn_bytes", (json_int_t)bytes, "torn_sha256", hash);
-    return cbx_chain_add(chain, "recovered", body, cbx_time_ms(), out);
+    CBX_AUTO_JSON body = json_object();
+    if (remains->torn_bytes > 0) {
+        json_object_set_new(body, "torn_bytes", json_integer((json_int_t)remains->torn_bytes));
+        json_object_set_new(body, "torn_sha256", json_string(remains->torn_hash));
+    }
+    if (remains->unsigned_from > 0) {
+        json_object_set_new(body, "unsigned_from", json_integer((json_int_t)remains->unsigned_from));
+        json_object_set_new(body, "unsigned_to", json_integer((json_int_t)chain->seq));
+    }
+    return json_object_size(body) > 0 ? cbx_chain_add(chain, "recovered", body, cbx_time_ms(), out) : 0;
 }
 
 static int write_head(struct cbx_audit *audit)
@@ -192,9 +216,8 @@ static int write_head(struct cbx_audit *audit)
 
 static int commit_locked(struct cbx_audit *audit, struct pending *batch, struct cbx_err *err)
 {
-    uint64_t torn_bytes;
-    char torn_hash[CBX_SHA256_HEX + 1];
-    int failed = catch_up(audit, &torn_bytes, torn_hash, err);
+    struct remains remains;
+    int failed = catch_up(audit, &remains, err);
     if (failed) {
         return failed;
     }
@@ -202,18 +225,15 @@ static int commit_locked(struct cbx_audit *audit, struct pending *batch, struct 
     cbx_buf_init(&text, 64 * 1024 * 1024);
     struct cbx_chain chain = audit->chain;
     int64_t now = cbx_time_ms();
-    failed = torn_bytes > 0 ? chain_torn(&chain, torn_bytes, torn_hash, &text) : 0;
+    failed = chain_remains(&chain, &remains, &text);
     for (struct pending *p = batch; p != NULL && !failed; p = p->next) {
-        failed = cbx_chain_add(&chain, p->type, p->body, now, &text);
+        p->too_large = cbx_chain_add(&chain, p->type, p->body, now, &text) != 0;
         p->seq = chain.seq;
-    }
-    if (failed) {
-        return cbx_fail(err, CBX_EAUDIT, "an audit record is too large");
     }
     if (write_all(audit->fd, cbx_buf_str(&text), audit->size) < 0 || fdatasync(audit->fd) < 0) {
         failed = fail_io(audit, err, "write");
         /* Nothing half done: what is there of the batch goes. If even that fails, the next writer finds a torn tail or
-         * whole records of runs that never began; neither allows anything. */
+         * whole records that were never signed, of runs that never began. */
         if (ftruncate(audit->fd, audit->size) < 0) {
             audit->size = -1;
         }
@@ -250,7 +270,10 @@ static void write_batch(struct cbx_audit *audit)
     while (batch != NULL) {
         struct pending *next = batch->next; /* its owner may leave as soon as state is set */
         batch->err = err;
-        batch->state = failed;
+        if (batch->too_large && !failed) {
+            cbx_fail(&batch->err, CBX_EAUDIT, "the audit record is too large, allowed are %d bytes, so nothing runs", CBX_AUDIT_LINE_MAX);
+        }
+        batch->state = batch->too_large ? CBX_EAUDIT : failed;
         batch = next;
     }
     pthread_cond_broadcast(&audit->done);
@@ -347,15 +370,21 @@ static int open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_e
     return 0;
 }
 
-/* A new log has a head before it has a record, so that a missing head always means something. */
-static int begin_head(struct cbx_audit *audit, struct cbx_err *err)
+/* A log begins with a head that says so, on disk with the names of the files: from then on there is one, whatever happens. */
+static int begin_head(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
 {
     struct stat log, head;
     if (fstat(audit->fd, &log) < 0 || fstat(audit->head_fd, &head) < 0) {
         return fail_io(audit, err, "stat");
     }
-    bool is_new = log.st_size == 0 && head.st_size == 0;
-    return is_new && (write_head(audit) < 0 || fsync(audit->head_fd) < 0) ? fail_io(audit, err, "head") : 0;
+    if (log.st_size > 0 || head.st_size > 0) {
+        return 0;
+    }
+    CBX_AUTO_FD dir = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (write_head(audit) < 0 || fsync(audit->head_fd) < 0 || dir < 0 || fsync(dir) < 0) {
+        return fail_io(audit, err, "head");
+    }
+    return 0;
 }
 
 static int open_files(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
@@ -372,7 +401,7 @@ static int open_files(struct cbx_audit *audit, const char *state_dir, struct cbx
         return fail_io(audit, err, "lock");
     }
     int failed = open_key(audit, state_dir, err);
-    failed = failed ? failed : begin_head(audit, err);
+    failed = failed ? failed : begin_head(audit, state_dir, err);
     flock(audit->fd, LOCK_UN);
     return failed;
 }
@@ -388,7 +417,7 @@ int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err
         abort();
     }
     audit->fd = audit->head_fd = -1;
-    audit->size = -1;
+    audit->size = -1; /* the first record looks at what is there */
     pthread_mutex_init(&audit->lock, NULL);
     pthread_cond_init(&audit->done, NULL);
     failed = open_files(audit, state_dir, err);

@@ -19,7 +19,8 @@ enum { CBX_AUDIT_LINE_MAX = 512 * 1024 };
 struct cbx_audit;
 
 /* Opens or creates the log in `state_dir` (made with mode 0700 when absent). A torn last line, left by a crash in the middle
- * of a write, is cut off and noted as a record: nothing that depended on it ran. CBX_EAUDIT with the reason. */
+ * of a write, is cut off and noted as a record; so are whole records that were not signed any more: nothing that depended on them
+ * ran. A log that is shorter than its head says takes no more records. CBX_EAUDIT with the reason. */
 int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err *err);
 void cbx_audit_free(struct cbx_audit *audit);
 CBX_DEFINE_AUTO(audit)
@@ -43,8 +44,9 @@ struct cbx_audit_report {
     char last_time[32];
 };
 
-/* Checks every record, the chain, and the signed head. Returns 0 whatever it found (report->line tells); CBX_EIO when
- * the log cannot be read. Needs no lock: a record that is being written is not counted as wrong. */
+/* Checks every record, the chain, and the signed head, which must be that of the last record: after a crash it may be behind, and
+ * the next record that is written says so. Returns 0 whatever it found (report->line tells); CBX_EIO when the log cannot be
+ * read. Holds up writers only while it reads the last lines: a record that is being written is not counted as wrong. */
 int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, struct cbx_err *err);
 
 #endif

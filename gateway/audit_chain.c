@@ -41,7 +41,9 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
     }
     struct cbx_sha256 hash = cbx_sha256_of(cbx_buf_str(&text));
     json_object_set_new(record, "hash", hex(&hash));
-    if (cbx_json_write(out, record) != 0 || cbx_buf_add_char(out, '\n') != 0) {
+    cbx_buf_reset(&text); /* with its hash it must fit too, or it could be written and never be read */
+    if (cbx_json_write(&text, record) != 0 || cbx_buf_add_char(&text, '\n') != 0 ||
+        cbx_buf_add(out, cbx_buf_str(&text)) != 0) {
         return CBX_ETOOBIG;
     }
     chain->seq++;
@@ -152,7 +154,7 @@ int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, st
     format_head(&chain, text); /* for its length, which is always the same */
     size_t len = strlen(text);
     uint8_t signature[SIGNATURE_BYTES];
-    if (head.len != len + 1 + 2 * SIGNATURE_BYTES + 1 ||
+    if (head.len != len + 1 + 2 * SIGNATURE_BYTES + 1 || head.p[len] != ' ' || head.p[head.len - 1] != '\n' ||
         !cbx_str_starts(head, CBX_STR("codebox-audit 1 ")) ||
         !read_hex(cbx_str_sub(head, len + 1, head.len), signature, sizeof(signature)) ||
         !cbx_sha256_from_hex(cbx_str_sub(head, len - CBX_SHA256_HEX, len), &chain.hash)) {

@@ -15,7 +15,8 @@ struct cbx_chain {
     struct cbx_sha256 hash;
 };
 
-/* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on. */
+/* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on. CBX_ETOOBIG when
+ * the line has more than CBX_AUDIT_LINE_MAX bytes or does not fit; nothing has changed then. */
 int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body, int64_t time_ms,
                   struct cbx_buf *out);
 

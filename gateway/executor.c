@@ -164,7 +164,7 @@ static int run_in_session(struct executor *e, const struct cbx_permit *permit, s
         /* The container died since the last run: its state is gone, the session lives on in a new one. */
         failed = make_sandbox(e, permit, &sandbox, err);
         if (!failed) {
-            cbx_session_replace(session, sandbox);
+            cbx_sessions_replace(e->sessions, session, sandbox);
         }
     }
     failed = failed ? failed : cbx_sandbox_run(sandbox, permit, text, sink, result, err);
@@ -199,7 +199,7 @@ static void record_outcome(struct cbx_audit *audit, const struct cbx_permit *per
     json_object_del(body, "traceback");
     json_object_del(body, "type");
     if (failed) {
-        json_object_set_new(body, "error", json_string(err->text));
+        json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
     }
     struct cbx_err audit_err;
     if (cbx_audit_append(audit, "outcome", body, NULL, &audit_err) != 0) {
@@ -322,9 +322,10 @@ static int answer_health(struct request *r, const struct cbx_message *message, s
     bool engine_ok = get_engine(r->executor, &engine, &engine_err) == 0;
     bool audit_ok = get_audit(r->executor, &audit, &audit_err) == 0;
     CBX_AUTO_JSON answer = json_pack(
-        "{s:s,s:b,s:s,s:s,s:b,s:s,s:i}", "type", "done", "engine_ok", engine_ok, "engine",
-        engine_ok ? cbx_engine_version(engine) : engine_err.text, "api", engine_ok ? cbx_engine_api(engine) : "",
-        "audit_ok", audit_ok, "audit", audit_ok ? "" : audit_err.text, "sessions",
+        "{s:s,s:b,s:o,s:s,s:b,s:o,s:i}", "type", "done", "engine_ok", engine_ok, "engine",
+        cbx_json_text(cbx_str_of(engine_ok ? cbx_engine_version(engine) : engine_err.text)), "api",
+        engine_ok ? cbx_engine_api(engine) : "", "audit_ok", audit_ok, "audit",
+        cbx_json_text(cbx_str_of(audit_ok ? "" : audit_err.text)), "sessions",
         cbx_sessions_count(r->executor->sessions));
     return cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
 }
@@ -342,7 +343,8 @@ static const struct {
 
 static void answer_error(struct request *r, int code, const struct cbx_err *err)
 {
-    CBX_AUTO_JSON answer = json_pack("{s:s,s:i,s:s}", "type", "error", "code", code, "text", err->text);
+    /* A text that was cut to fit may end in half a character. */
+    CBX_AUTO_JSON answer = json_pack("{s:s,s:i,s:o}", "type", "error", "code", code, "text", cbx_json_text(cbx_str_of(err->text)));
     cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, NULL);
 }
 
@@ -448,7 +450,7 @@ _Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_execu
     }
     /* The front is gone. Sandboxes end with their attached streams; asking the engine too is quicker. */
     await_runs(&e);
-    cbx_sessions_close_all(e.sessions); /* threads that still look at them end with us */
+    cbx_sessions_close_all(e.sessions); /* not freed: the expiry and late requests may still look at the table */
     pthread_mutex_lock(&e.lock);
     cbx_instance_done(&e.instance);
     _exit(0);

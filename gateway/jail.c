@@ -103,9 +103,23 @@ int cbx_jail_front(struct cbx_err *err)
     for (size_t i = 0; i < sizeof(front_refused) / sizeof(front_refused[0]) && failed == 0; i++) {
         failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), front_refused[i], 0);
     }
+    /* The kernel takes the family as an int and looks at no more of the register. */
     if (failed == 0) {
         failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-                                  SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0));
+                                  SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, AF_UNIX));
+    }
+    /* TCP Fast Open connects without connect(). */
+    if (failed == 0) {
+        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sendto), 1,
+                                  SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+    }
+    if (failed == 0) {
+        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sendmsg), 1,
+                                  SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+    }
+    if (failed == 0) {
+        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sendmmsg), 1,
+                                  SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
     }
     if (failed == 0) {
         failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);

@@ -114,65 +114,65 @@ void cbx_sealed_done(struct cbx_sealed *sealed)
 
 void cbx_replay_guard_done(struct cbx_replay_guard *guard)
 {
-    free(guard->now.ids);
-    free(guard->before.ids);
+    free(guard->used);
     *guard = (struct cbx_replay_guard){ 0 };
 }
 
-/* Where an id is, or the free place where it would be. The table is never full. */
-static char *find_id(const struct cbx_used_ids *used, const char *id)
+/* Where the id stands, or the free place where it would. There always is one: the table is never full. */
+static struct cbx_used *find_place(struct cbx_used *table, size_t size, const char *id)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *c = id; *c != '\0'; c++) {
-        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    uint64_t hash = 14695981039346656037u; /* FNV-1a; only a holder of the key chooses ids */
+    for (const char *p = id; *p != '\0'; p++) {
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
     }
-    size_t at = (hash ^ hash >> 32) & (used->size - 1);
-    while (used->ids[at][0] != '\0' && strcmp(used->ids[at], id) != 0) {
-        at = (at + 1) & (used->size - 1);
+    size_t i = (hash ^ hash >> 32) & (size - 1);
+    while (table[i].id[0] != '\0' && strcmp(table[i].id, id) != 0) {
+        i = (i + 1) & (size - 1);
     }
-    return used->ids[at];
+    return &table[i];
 }
 
-static bool has_id(const struct cbx_used_ids *used, const char *id)
+static bool is_young(const struct cbx_used *used, int64_t now_ms)
 {
-    return used->size > 0 && find_id(used, id)[0] != '\0';
+    return used->id[0] != '\0' && used->issued_ms >= now_ms - 2 * (int64_t)CBX_SEAL_LIFE_MS;
 }
 
-static void add_id(struct cbx_used_ids *used, const char *id)
+/* A new table without the old ids, at most half full: the next time is a quarter of its places away. */
+static void rebuild(struct cbx_replay_guard *guard, int64_t now_ms)
 {
-    if (used->count * 2 >= used->size) {
-        struct cbx_used_ids larger = { .size = used->size == 0 ? 1024 : used->size * 2, .count = used->count };
-        larger.ids = calloc(larger.size, sizeof(*larger.ids));
-        if (larger.ids == NULL) {
-            abort();
+    size_t kept = 0, size = 1024;
+    for (size_t i = 0; i < guard->size; i++) {
+        kept += is_young(&guard->used[i], now_ms);
+    }
+    while (size < 2 * kept) {
+        size *= 2;
+    }
+    struct cbx_used *table = calloc(size, sizeof(*table));
+    if (table == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < guard->size; i++) {
+        if (is_young(&guard->used[i], now_ms)) {
+            *find_place(table, size, guard->used[i].id) = guard->used[i];
         }
-        for (size_t i = 0; i < used->size; i++) {
-            if (used->ids[i][0] != '\0') {
-                memcpy(find_id(&larger, used->ids[i]), used->ids[i], sizeof(*used->ids));
-            }
-        }
-        free(used->ids);
-        *used = larger;
     }
-    snprintf(find_id(used, id), sizeof(*used->ids), "%s", id);
-    used->count++;
+    free(guard->used);
+    *guard = (struct cbx_replay_guard){ .used = table, .count = kept, .size = size };
 }
 
-/* False when the id was used before. An id stays in one of the tables for at least one turn, which is longer than it
- * could be opened: its life, and a second of a clock that is ahead. */
-static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t now_ms)
+/* False when the id was used before. */
+static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issued_ms, int64_t now_ms)
 {
-    guard->turned_ms = now_ms < guard->turned_ms ? now_ms : guard->turned_ms; /* the clock was set back: remember longer */
-    if (now_ms - guard->turned_ms > 2 * CBX_SEAL_LIFE_MS) {
-        free(guard->before.ids);
-        guard->before = guard->now;
-        guard->now = (struct cbx_used_ids){ 0 };
-        guard->turned_ms = now_ms;
+    if (guard->count >= guard->size - guard->size / 4) { /* so it is when there is no table yet */
+        rebuild(guard, now_ms);
     }
-    if (has_id(&guard->now, id) || has_id(&guard->before, id)) {
+    struct cbx_used *used = find_place(guard->used, guard->size, id);
+    if (used->id[0] != '\0') {
         return false;
     }
-    add_id(&guard->now, id);
+    snprintf(used->id, sizeof(used->id), "%s", id);
+    used->issued_ms = issued_ms;
+    guard->count++;
     return true;
 }
 
@@ -256,7 +256,10 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
 static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, int64_t now_ms,
                         struct cbx_err *err)
 {
-    if (sealed->issued_ms > now_ms + 1000 || sealed->issued_ms + CBX_SEAL_LIFE_MS < now_ms) {
+    if (sealed->issued_ms > now_ms + 1000) {
+        return cbx_fail(err, CBX_ESEAL, "the decision is from the future: allowed is one made at most 1000 ms ahead of this clock");
+    }
+    if (sealed->issued_ms + CBX_SEAL_LIFE_MS < now_ms) {
         return cbx_fail(err, CBX_ESEAL, "the decision is expired: made %lld ms ago, allowed are %d",
                         (long long)(now_ms - sealed->issued_ms), CBX_SEAL_LIFE_MS);
     }
@@ -286,7 +289,7 @@ int cbx_seal_open(const struct cbx_seal_key *key, struct cbx_str text, const str
     if (failed) {
         return failed;
     }
-    if (!use_id(guard, sealed.fields.decision, now_ms)) {
+    if (!use_id(guard, sealed.fields.decision, sealed.issued_ms, now_ms)) {
         return cbx_fail(err, CBX_ESEAL, "the decision was used before");
     }
     *out = sealed;

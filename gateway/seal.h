@@ -41,14 +41,14 @@ struct cbx_sealed {
 void cbx_sealed_done(struct cbx_sealed *sealed);
 CBX_DEFINE_AUTO_DONE(sealed)
 
-/* Ids of decisions that were used already: two hash tables that take turns, so that what is too old to be opened anyway is
- * forgotten without looking for it. Zeroed memory is an empty guard. Not thread-safe. */
+/* Ids of decisions that were used already, in a hash table. Entries are forgotten once they would be too old anyway. Not
+ * thread-safe. Zeroed memory is an empty guard. */
 struct cbx_replay_guard {
-    struct cbx_used_ids {
-        char (*ids)[CBX_ID_CHARS + 1]; /* open addressing; an empty text is a free place */
-        size_t count, size;
-    } now, before;
-    int64_t turned_ms;
+    struct cbx_used {
+        char id[CBX_ID_CHARS + 1]; /* empty = free place */
+        int64_t issued_ms;
+    } *used;
+    size_t count, size;
 };
 void cbx_replay_guard_done(struct cbx_replay_guard *guard);
 

@@ -20,6 +20,8 @@ struct cbx_sessions {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int max;
+    bool ending;
+    int removing; /* sandboxes that have left the table and are not gone yet */
     struct cbx_session *items;
 };
 
@@ -49,7 +51,9 @@ int cbx_sessions_reserve(struct cbx_sessions *sessions, const struct cbx_permit 
 {
     int failed = 0;
     pthread_mutex_lock(&sessions->lock);
-    if (permit->session[0] == '\0' || find(sessions, permit->session) != NULL) {
+    if (sessions->ending) {
+        failed = cbx_fail(err, CBX_ESTATE, "the gateway is ending");
+    } else if (permit->session[0] == '\0' || find(sessions, permit->session) != NULL) {
         failed = cbx_fail(err, CBX_ESTATE, "session '%s' exists already", permit->session);
     }
     struct cbx_session *place = NULL;
@@ -75,6 +79,7 @@ void cbx_sessions_fill(struct cbx_sessions *sessions, const char *id, struct cbx
     if (session != NULL) {
         session->sandbox = sandbox;
         session->busy = false;
+        session->last_used_ms = cbx_clock_ms(); /* making it may have taken longer than a session may be idle */
     }
     pthread_cond_broadcast(&sessions->changed);
     pthread_mutex_unlock(&sessions->lock);
@@ -115,10 +120,13 @@ struct cbx_sandbox *cbx_session_sandbox(struct cbx_session *session)
     return session->sandbox;
 }
 
-void cbx_session_replace(struct cbx_session *session, struct cbx_sandbox *sandbox)
+void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *session, struct cbx_sandbox *sandbox)
 {
-    cbx_sandbox_free(session->sandbox);
+    pthread_mutex_lock(&sessions->lock); /* another thread may be interrupting the old one */
+    struct cbx_sandbox *old = session->sandbox;
     session->sandbox = sandbox;
+    pthread_mutex_unlock(&sessions->lock);
+    cbx_sandbox_free(old);
 }
 
 /* With the lock held: ends what runs, waits for it, and takes the sandbox out. The place stays reserved by `closing` until
@@ -135,20 +143,49 @@ static struct cbx_sandbox *drain(struct cbx_sessions *sessions, struct cbx_sessi
     return cbx_steal(&session->sandbox);
 }
 
+/* With the lock held, which is given up meanwhile: the session ends and its sandbox is removed. */
+static void close_one(struct cbx_sessions *sessions, struct cbx_session *session)
+{
+    struct cbx_sandbox *sandbox = drain(sessions, session);
+    *session = (struct cbx_session){ 0 };
+    sessions->removing++;
+    pthread_cond_broadcast(&sessions->changed);
+    pthread_mutex_unlock(&sessions->lock);
+    cbx_sandbox_free(sandbox); /* outside the lock: it talks to the engine */
+    pthread_mutex_lock(&sessions->lock);
+    sessions->removing--;
+    pthread_cond_broadcast(&sessions->changed);
+}
+
 int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = find(sessions, id);
-    struct cbx_sandbox *sandbox = NULL;
     int failed = session == NULL || session->closing ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id) : 0;
     if (!failed) {
-        sandbox = drain(sessions, session);
-        *session = (struct cbx_session){ 0 };
-        pthread_cond_broadcast(&sessions->changed);
+        close_one(sessions, session);
     }
     pthread_mutex_unlock(&sessions->lock);
-    cbx_sandbox_free(sandbox); /* outside the lock: it talks to the engine */
     return failed;
+}
+
+void cbx_sessions_close_all(struct cbx_sessions *sessions)
+{
+    pthread_mutex_lock(&sessions->lock);
+    sessions->ending = true;
+    for (int i = 0; i < sessions->max; i++) {
+        struct cbx_session *session = &sessions->items[i];
+        if (session->id[0] != '\0' && !session->closing) {
+            close_one(sessions, session);
+        }
+        while (session->id[0] != '\0') {
+            pthread_cond_wait(&sessions->changed, &sessions->lock);
+        }
+    }
+    while (sessions->removing > 0) {
+        pthread_cond_wait(&sessions->changed, &sessions->lock);
+    }
+    pthread_mutex_unlock(&sessions->lock);
 }
 
 int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
@@ -190,25 +227,14 @@ int cbx_sessions_count(struct cbx_sessions *sessions)
     return count;
 }
 
-void cbx_sessions_close_all(struct cbx_sessions *sessions)
-{
-    cbx_sessions_expire(sessions, INT64_MAX, 0);
-    for (int i = 0; i < sessions->max; i++) { /* what is in use: interrupted first */
-        char id[CBX_NAME_MAX + 1];
-        pthread_mutex_lock(&sessions->lock);
-        memcpy(id, sessions->items[i].id, sizeof(id));
-        pthread_mutex_unlock(&sessions->lock);
-        if (id[0] != '\0') {
-            cbx_sessions_close(sessions, id, NULL);
-        }
-    }
-}
-
 void cbx_sessions_free(struct cbx_sessions *sessions)
 {
-    if (sessions != NULL) {
-        cbx_sessions_close_all(sessions);
-        free(sessions->items);
-        free(sessions);
+    if (sessions == NULL) {
+        return;
     }
+    cbx_sessions_close_all(sessions);
+    pthread_mutex_destroy(&sessions->lock);
+    pthread_cond_destroy(&sessions->changed);
+    free(sessions->items);
+    free(sessions);
 }

@@ -11,10 +11,7 @@ struct cbx_session;
 
 struct cbx_sessions *cbx_sessions_new(int max_sessions);
 
-/* Closes every session; threads may still use the table. */
-void cbx_sessions_close_all(struct cbx_sessions *sessions);
-
-/* Closes all, and frees. Nobody may use the table any more. */
+/* Closes all, and frees. No other thread may use the table any more. */
 void cbx_sessions_free(struct cbx_sessions *sessions);
 
 /* Reserves a place for the permit's session: CBX_EBUSY when all are taken, CBX_ESTATE when the id exists. The session
@@ -30,11 +27,15 @@ void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *sessi
 
 /* The sandbox of a session that was entered, and its replacement (owned by the session from then on; may be NULL). */
 struct cbx_sandbox *cbx_session_sandbox(struct cbx_session *session);
-void cbx_session_replace(struct cbx_session *session, struct cbx_sandbox *sandbox);
+void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *session, struct cbx_sandbox *sandbox);
 
 /* Interrupts a run, ends it, removes the sandbox. CBX_ENOTFOUND when there is no such session. */
 int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx_err *err);
 int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct cbx_err *err);
+
+/* Closes all, lets nobody reserve a place any more, and returns when every sandbox is removed, also those that other threads
+ * are closing. */
+void cbx_sessions_close_all(struct cbx_sessions *sessions);
 
 /* Closes what had no run since now_ms - idle_ms; returns how many. */
 int cbx_sessions_expire(struct cbx_sessions *sessions, int64_t now_ms, int64_t idle_ms);

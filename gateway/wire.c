@@ -187,9 +187,15 @@ int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)
     }
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     *passed = -1;
-    if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(sizeof(int))) {
-        memcpy(passed, CMSG_DATA(c), sizeof(int));
+    if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+        /* Alignment leaves room for a second one, which the kernel fills when it is sent: none of several is ours to keep. */
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            memcpy(passed, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+            if (count > 1) {
+                cbx_fd_auto(passed);
+            }
+        }
     }
     return 0;
 }

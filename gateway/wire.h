@@ -29,7 +29,8 @@ int cbx_wire_receive(int fd, int timeout_ms, struct cbx_message *out, struct cbx
 /* A pair of connected stream sockets, close-on-exec. */
 int cbx_wire_pair(int out[2], struct cbx_err *err);
 
-/* Passes one descriptor along with one byte; and takes it. CBX_EIO at the end of the stream. */
+/* Passes one descriptor along with one byte; and takes it. CBX_EIO at the end of the stream. *passed is -1 when the byte came
+ * with none, or with several, which are closed. */
 int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err);
 int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err);
 

@@ -117,7 +117,7 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies, cons
         if (failed) {
             json_object_clear(answer);
             json_object_set_new(answer, "error", json_integer(failed));
-            json_object_set_new(answer, "text", json_string(err.text));
+            json_object_set_new(answer, "text", cbx_json_text(cbx_str_of(err.text)));
             text = (struct cbx_str){ 0 };
         }
         if (cbx_wire_send(fd, answer, text, &err) != 0) {

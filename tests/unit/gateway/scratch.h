@@ -1,82 +1,129 @@
 /* SPDX-License-Identifier: MIT
- * A directory of a test's own, removed afterwards; and waiting with a deadline. */
+ * What the tests of the processes share: a state directory of their own, files as a whole, children that are waited for with a
+ * deadline, and decisions sealed with a known key. */
 #ifndef CBX_TESTS_UNIT_GATEWAY_SCRATCH_H
 #define CBX_TESTS_UNIT_GATEWAY_SCRATCH_H
 
-#include "policies/base/buf.h"
+#include "gateway/seal.h"
+#include "gateway/wire.h"
 #include "tests/unit/unit.h"
 
-#include <fts.h>
+#include <ftw.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+enum { DEADLINE_MS = 30000 };
 
 struct scratch {
     char path[64];
 };
 
-static inline void scratch_make(struct scratch *s)
+static inline void scratch_make(struct scratch *scratch)
 {
-    snprintf(s->path, sizeof(s->path), "/tmp/codebox-test-XXXXXX");
-    assert_non_null(mkdtemp(s->path));
+    snprintf(scratch->path, sizeof(scratch->path), "/tmp/cbx-test-XXXXXX");
+    assert_non_null(mkdtemp(scratch->path));
 }
 
-static inline void scratch_remove(struct scratch *s)
+static inline int scratch_remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
 {
-    char *const roots[] = { s->path, NULL };
-    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    for (FTSENT *e; fts != NULL && (e = fts_read(fts)) != NULL;) {
-        if (e->fts_info != FTS_D) {
-            remove(e->fts_accpath);
-        }
-    }
-    if (fts != NULL) {
-        fts_close(fts);
+    (void)status;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+static inline void scratch_remove(struct scratch *scratch)
+{
+    nftw(scratch->path, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The file DIR/NAME, empty when there is none. `out` is initialised here. */
+static inline void scratch_read(const char *dir, const char *name, struct cbx_buf *out)
+{
+    char path[256], chunk[4096];
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    cbx_buf_init(out, 256 * 1024 * 1024);
+    CBX_AUTO_FILE f = fopen(path, "re");
+    for (size_t n; f != NULL && (n = fread(chunk, 1, sizeof(chunk), f)) > 0;) {
+        cbx_buf_add_bytes(out, chunk, n);
     }
 }
 
-/* The file's bytes; `out` is initialised here. */
-static inline void scratch_read(const struct scratch *s, const char *name, struct cbx_buf *out)
+static inline void scratch_write(const char *dir, const char *name, struct cbx_str bytes)
 {
-    char path[128];
-    snprintf(path, sizeof(path), "%s/%s", s->path, name);
-    cbx_buf_init(out, 64 * 1024 * 1024);
-    FILE *f = fopen(path, "rb");
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    CBX_AUTO_FILE f = fopen(path, "we");
     assert_non_null(f);
-    char part[65536];
-    for (size_t n; (n = fread(part, 1, sizeof(part), f)) > 0;) {
-        cbx_buf_add_bytes(out, part, n);
-    }
-    fclose(f);
+    assert_int_equal(bytes.len > 0 ? fwrite(bytes.p, 1, bytes.len, f) : 0, bytes.len);
 }
 
-static inline void scratch_write(const struct scratch *s, const char *name, struct cbx_str bytes)
+static inline bool scratch_holds(const char *dir, const char *name, const char *needle)
 {
-    char path[128];
-    snprintf(path, sizeof(path), "%s/%s", s->path, name);
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes.p, 1, bytes.len, f), bytes.len);
-    fclose(f);
+    CBX_AUTO_DONE(buf) text;
+    scratch_read(dir, name, &text);
+    return memmem(text.p, text.len, needle, strlen(needle)) != NULL;
 }
 
-/* The wait status of a child that ends within ten seconds; -1 when it does not (it is killed then). */
-static inline int wait_for_end(pid_t pid)
+/* The child's wait status; a child that does not end in time is killed and fails the test. */
+static inline int await_child(pid_t pid)
 {
-    struct timespec step = { .tv_nsec = 5000000 };
-    for (int i = 0; i < 2000; i++) {
-        int status;
-        if (waitpid(pid, &status, WNOHANG) == pid) {
-            return status;
+    int status = 0;
+    int64_t end = cbx_clock_ms() + DEADLINE_MS;
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (cbx_clock_ms() > end) {
+            kill(pid, SIGKILL);
+            waitpid(pid, &status, 0);
+            fail_msg("a child did not end in time");
         }
-        nanosleep(&step, NULL);
+        poll(NULL, 0, 2);
     }
-    kill(pid, 9);
-    waitpid(pid, NULL, 0);
-    return -1;
+    return status;
+}
+
+/* --- decisions ----------------------------------------------------------------------------------------------- */
+
+/* A decision as a worker would seal it, under a policy with limits of `granted` each. */
+struct sealing {
+    struct cbx_buf text;
+    struct cbx_sha256 mac;
+};
+
+static inline void sealing_done(struct sealing *sealing)
+{
+    cbx_buf_done(&sealing->text);
+}
+
+static inline struct sealing sealing_make(const struct cbx_seal_key *key, enum cbx_verdict verdict,
+                                          enum cbx_action action, const char *session, struct cbx_str source)
+{
+    struct cbx_policy policy = {
+        .name = CBX_STR("testing"),
+        .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096 },
+    };
+    struct cbx_subject subject = { .action = action, .language = CBX_STR("python"), .principal = CBX_STR("ann"),
+                                   .session = cbx_str_of(session), .origin = CBX_STR("test") };
+    struct cbx_decision decision = { .verdict = verdict, .language = CBX_STR("python"), .text = source,
+                                     .sha256 = cbx_sha256_of(source) };
+    struct sealing out;
+    cbx_buf_init(&out.text, CBX_SEAL_MAX_BYTES);
+    assert_int_equal(cbx_seal_make(key, &policy, &subject, &decision, &out.text, &out.mac, NULL), 0);
+    return out;
+}
+
+/* Seals the same decision again with one field changed: what only a holder of the key can do. Takes `value` over. */
+static inline void sealing_set(struct sealing *sealing, const struct cbx_seal_key *key, const char *field, json_t *value)
+{
+    CBX_AUTO_JSON json = NULL;
+    assert_int_equal(cbx_json_parse(cbx_buf_str(&sealing->text), CBX_SEAL_MAX_BYTES, &json, NULL), 0);
+    json_object_set_new(json, field, value);
+    cbx_buf_reset(&sealing->text);
+    assert_int_equal(cbx_json_write(&sealing->text, json), 0);
+    struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
+    sealing->mac = cbx_hmac_sha256(k, cbx_buf_str(&sealing->text));
 }
 
 #endif

@@ -1,358 +1,710 @@
 /* SPDX-License-Identifier: MIT
- * The audit log: whatever is done to it afterwards is found, and it is never continued over a hole. */
+ * The audit log: whatever is done to it is found, with the line; a crash, a full disk and many writers leave it whole. */
 #include "gateway/audit.h"
-
 #include "gateway/audit_chain.h"
 #include "tests/unit/gateway/scratch.h"
 
+#include <fcntl.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 enum { RECORDS = 6 };
 
-static struct scratch dir;
-
-static struct cbx_audit *open_log(void)
+static int append(struct cbx_audit *audit, int n, struct cbx_err *err)
 {
-    struct cbx_audit *audit = NULL;
-    struct cbx_err err = { 0 };
-    assert_int_equal(cbx_audit_open(dir.path, &audit, &err), 0);
-    return audit;
-}
-
-static int append(struct cbx_audit *audit, const char *text, struct cbx_err *err)
-{
-    CBX_AUTO_JSON body = json_pack("{s:s}", "text", text);
+    CBX_AUTO_JSON body = json_pack("{s:i}", "n", n);
     return cbx_audit_append(audit, "note", body, NULL, err);
 }
 
-static void append_records(int count)
+static struct cbx_audit *open_log(const char *dir)
 {
-    CBX_AUTO(audit) audit = open_log();
+    struct cbx_audit *audit = NULL;
+    struct cbx_err err;
+    if (cbx_audit_open(dir, &audit, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    return audit;
+}
+
+static void append_many(const char *dir, int count)
+{
+    CBX_AUTO(audit) audit = open_log(dir);
     for (int i = 0; i < count; i++) {
-        char text[32];
-        snprintf(text, sizeof(text), "record %d", i + 1);
-        assert_int_equal(append(audit, text, NULL), 0);
+        struct cbx_err err;
+        if (append(audit, i, &err) != 0) {
+            fail_msg("%s", err.text);
+        }
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_make(&dir);
-    append_records(RECORDS);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_remove(&dir);
-    return 0;
-}
-
-static struct cbx_audit_report verify(void)
+/* `line` 0: nothing is wrong. */
+static void assert_verifies(const char *dir, uint64_t records, uint64_t line, const char *problem)
 {
     struct cbx_audit_report report;
-    struct cbx_err err = { 0 };
-    assert_int_equal(cbx_audit_verify(dir.path, &report, &err), 0);
-    return report;
+    struct cbx_err err;
+    assert_int_equal(cbx_audit_verify(dir, &report, &err), 0);
+    if (report.line != line || report.records != records || strstr(report.problem, problem) == NULL) {
+        fail_msg("%llu records, line %llu: %s", (unsigned long long)report.records,
+                 (unsigned long long)report.line, report.problem);
+    }
 }
 
-/* The log as lines; each with its '\n'. */
+static void assert_takes_no_more(const char *dir, const char *why)
+{
+    CBX_AUTO(audit) audit = open_log(dir);
+    CBX_AUTO_DONE(buf) before;
+    CBX_AUTO_DONE(buf) after;
+    struct cbx_err err = { 0 };
+    scratch_read(dir, CBX_AUDIT_FILE, &before);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(append(audit, 99, &err), CBX_EAUDIT);
+        if (strstr(err.text, why) == NULL) {
+            fail_msg("'%s' does not say '%s'", err.text, why);
+        }
+    }
+    scratch_read(dir, CBX_AUDIT_FILE, &after);
+    assert_true(cbx_str_equal(cbx_buf_str(&before), cbx_buf_str(&after)));
+}
+
+/* --- a log of six records, taken apart and put together in another way --------------------------------------- */
+
 struct lines {
     struct cbx_buf text;
-    struct cbx_str items[RECORDS + 4];
-    size_t count;
+    struct cbx_str at[RECORDS]; /* with their '\n' */
 };
 
-static void read_lines(struct lines *lines)
+static void begin(struct scratch *s, struct lines *lines)
 {
-    scratch_read(&dir, CBX_AUDIT_FILE, &lines->text);
-    struct cbx_str rest = cbx_buf_str(&lines->text);
-    for (lines->count = 0; rest.len > 0 && lines->count < RECORDS + 4; lines->count++) {
-        const char *end = memchr(rest.p, '\n', rest.len);
+    scratch_make(s);
+    append_many(s->path, RECORDS);
+    assert_verifies(s->path, RECORDS, 0, "");
+    scratch_read(s->path, CBX_AUDIT_FILE, &lines->text);
+    const char *p = lines->text.p;
+    for (int i = 0; i < RECORDS; i++) {
+        const char *end = memchr(p, '\n', (size_t)(lines->text.p + lines->text.len - p));
         assert_non_null(end);
-        lines->items[lines->count] = cbx_str_sub(rest, 0, (size_t)(end - rest.p) + 1);
-        rest = cbx_str_sub(rest, lines->items[lines->count].len, rest.len);
+        lines->at[i] = (struct cbx_str){ .p = p, .len = (size_t)(end + 1 - p) };
+        p = end + 1;
     }
+    assert_ptr_equal(p, lines->text.p + lines->text.len);
 }
 
-static void write_lines(const struct lines *lines)
+static void end(struct scratch *s, struct lines *lines)
+{
+    cbx_buf_done(&lines->text);
+    scratch_remove(s);
+}
+
+/* Writes the log anew from lines in the order of `digits` (1-based). */
+static void rewrite(const struct scratch *s, const struct lines *lines, const char *digits)
 {
     CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, 1024 * 1024);
-    for (size_t i = 0; i < lines->count; i++) {
-        cbx_buf_add(&text, lines->items[i]);
+    cbx_buf_init(&text, 1 << 20);
+    for (; *digits != '\0'; digits++) {
+        cbx_buf_add(&text, lines->at[*digits - '1']);
     }
-    scratch_write(&dir, CBX_AUDIT_FILE, cbx_buf_str(&text));
+    scratch_write(s->path, CBX_AUDIT_FILE, cbx_buf_str(&text));
 }
 
-static void finds_nothing_in_a_log_that_nobody_touched(void **state)
+static void verifies_what_it_wrote(void **state)
 {
     (void)state;
-    struct cbx_audit_report report = verify();
-    assert_int_equal(report.line, 0);
-    assert_int_equal(report.records, RECORDS);
+    struct scratch s;
+    scratch_make(&s);
+    append_many(s.path, 0);
+    assert_verifies(s.path, 0, 0, "");
+    for (int i = 1; i <= 3; i++) {
+        append_many(s.path, 5);
+        assert_verifies(s.path, 5 * (uint64_t)i, 0, "");
+    }
+    struct stat status;
+    char path[128];
+    static const char *const names[] = { CBX_AUDIT_FILE, CBX_AUDIT_HEAD, CBX_AUDIT_KEY };
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/%s", s.path, names[i]);
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_mode & 0777, 0600);
+    }
+    scratch_remove(&s);
 }
 
-static void finds_a_changed_byte_in_every_record(void **state)
+static void finds_a_change_of_any_byte_of_a_record(void **state)
 {
     (void)state;
+    struct scratch s;
     struct lines lines;
-    read_lines(&lines);
-    for (size_t i = 0; i < lines.count; i++) {
-        struct cbx_str line = lines.items[i];
-        for (size_t at = 1; at + 1 < line.len; at += 17) {
-            char *byte = (char *)(uintptr_t)line.p + at;
-            *byte ^= 1;
-            write_lines(&lines);
-            assert_int_equal(verify().line, i + 1);
-            *byte ^= 1;
+    begin(&s, &lines);
+    size_t start = (size_t)(lines.at[2].p - lines.text.p);
+    for (size_t i = 0; i + 1 < lines.at[2].len; i++) {
+        lines.text.p[start + i] ^= 1;
+        scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
+        assert_verifies(s.path, 2, 3, "");
+        lines.text.p[start + i] ^= 1;
+    }
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
+    assert_verifies(s.path, RECORDS, 0, "");
+    end(&s, &lines);
+}
+
+static void finds_records_that_are_missing_moved_or_there_twice(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *order;
+        uint64_t line;
+        const char *problem;
+    } orders[] = {
+        { "12456", 3, "removed, added or moved" }, { "124356", 3, "removed, added or moved" },
+        { "1233456", 4, "removed, added or moved" }, { "23456", 1, "removed, added or moved" },
+        { "12345", 6, "records at the end are missing" }, { "1", 2, "records at the end are missing" },
+        { "", 1, "records at the end are missing" }, { "1234566", 7, "removed, added or moved" },
+    };
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        rewrite(&s, &lines, orders[i].order);
+        assert_verifies(s.path, orders[i].line - 1, orders[i].line, orders[i].problem);
+    }
+    end(&s, &lines);
+}
+
+static void finds_a_cut_in_the_middle_of_a_line(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    struct cbx_str all = cbx_buf_str(&lines.text);
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_str_sub(all, 0, all.len - 1));
+    assert_verifies(s.path, 5, 6, "torn");
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_str_sub(all, 0, (size_t)(lines.at[3].p - all.p) + 20));
+    assert_verifies(s.path, 3, 4, "torn");
+    end(&s, &lines);
+}
+
+/* Otherwise the next record would come with a new head, and nobody would ever see what is missing. */
+static void takes_no_record_on_top_of_a_cut(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    static const char *const cuts[] = { "12345", "1", "" };
+    for (size_t i = 0; i < 3; i++) {
+        rewrite(&s, &lines, cuts[i]);
+        assert_takes_no_more(s.path, "record 6 was written");
+    }
+    struct cbx_str all = cbx_buf_str(&lines.text);
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_str_sub(all, 0, all.len - 5));
+    assert_takes_no_more(s.path, "record 6 was written");
+    char path[128];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, s.path);
+    assert_int_equal(unlink(path), 0);
+    assert_takes_no_more(s.path, "record 6 was written");
+    rewrite(&s, &lines, "123456");
+    append_many(s.path, 1);
+    assert_verifies(s.path, RECORDS + 1, 0, "");
+    end(&s, &lines);
+}
+
+static void finds_a_head_that_is_missing_empty_or_older(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    CBX_AUTO_DONE(buf) old;
+    begin(&s, &lines);
+    scratch_read(s.path, CBX_AUDIT_HEAD, &old);
+    append_many(s.path, 2);
+    scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&old));
+    assert_verifies(s.path, RECORDS + 2, RECORDS + 1, "records 7 to 8 are not signed");
+    append_many(s.path, 1); /* goes on as after a crash, and says so */
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"unsigned_from\":7,\"unsigned_to\":8"));
+    assert_verifies(s.path, RECORDS + 4, 0, "");
+    scratch_write(s.path, CBX_AUDIT_HEAD, CBX_STR(""));
+    assert_verifies(s.path, RECORDS + 4, RECORDS + 5, "missing or empty");
+    assert_takes_no_more(s.path, "no signed head");
+    char path[128];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_HEAD, s.path);
+    unlink(path);
+    assert_verifies(s.path, RECORDS + 4, RECORDS + 5, "missing or empty");
+    assert_takes_no_more(s.path, "no signed head");
+    end(&s, &lines);
+}
+
+static void finds_a_head_that_was_signed_with_another_key_or_altered(void **state)
+{
+    (void)state;
+    struct scratch s, other;
+    struct lines lines;
+    CBX_AUTO_DONE(buf) head;
+    CBX_AUTO_DONE(buf) own;
+    begin(&s, &lines);
+    scratch_read(s.path, CBX_AUDIT_HEAD, &own);
+    scratch_make(&other);
+    append_many(other.path, RECORDS);
+    scratch_read(other.path, CBX_AUDIT_HEAD, &head);
+    scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&head));
+    assert_verifies(s.path, RECORDS, RECORDS + 1, "signature is not valid");
+    assert_takes_no_more(s.path, "signature is not valid");
+    scratch_write(s.path, CBX_AUDIT_FILE, CBX_STR("")); /* with nothing left to check it against, too */
+    assert_verifies(s.path, 0, 1, "signature is not valid");
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
+    for (size_t i = 0; i < own.len; i++) {
+        own.p[i] ^= 2;
+        scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&own));
+        assert_verifies(s.path, RECORDS, RECORDS + 1, "head");
+        own.p[i] ^= 2;
+    }
+    scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&own));
+    assert_verifies(s.path, RECORDS, 0, "");
+    scratch_remove(&other);
+    end(&s, &lines);
+}
+
+/* Somebody who knows the form but has not the key. */
+static void finds_self_made_records_with_right_hashes(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    for (int after = 1; after <= RECORDS; after++) {
+        struct cbx_chain chain = { 0 };
+        CBX_AUTO_DONE(buf) text;
+        CBX_AUTO_JSON body = json_pack("{s:s}", "verdict", "deny");
+        cbx_buf_init(&text, 1 << 20);
+        for (int i = 0; i < after; i++) {
+            struct cbx_str line = lines.at[i];
+            assert_int_equal(cbx_chain_check(&chain, cbx_str_sub(line, 0, line.len - 1), NULL, NULL), 0);
+            cbx_buf_add(&text, line);
         }
-    }
-    write_lines(&lines);
-    assert_int_equal(verify().line, 0);
-    cbx_buf_done(&lines.text);
-}
-
-static void finds_a_removed_record(void **state)
-{
-    (void)state;
-    for (size_t gone = 0; gone < RECORDS; gone++) {
-        struct lines lines, kept = { .count = 0 };
-        read_lines(&lines);
-        for (size_t i = 0; i < lines.count; i++) {
-            if (i != gone) {
-                kept.items[kept.count++] = lines.items[i];
-            }
+        assert_int_equal(cbx_chain_add(&chain, "decision", body, cbx_time_ms(), &text), 0);
+        for (int i = after; i < RECORDS; i++) {
+            cbx_buf_add(&text, lines.at[i]);
         }
-        write_lines(&kept);
-        assert_int_equal(verify().line, gone + 1);
-        write_lines(&lines);
-        cbx_buf_done(&lines.text);
+        scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
+        uint64_t line = (uint64_t)after + (after < RECORDS ? 2 : 1);
+        assert_verifies(s.path, (uint64_t)after + 1, line, after < RECORDS ? "removed, added or moved" : "not signed");
     }
+    end(&s, &lines);
 }
 
-static void finds_swapped_and_doubled_records(void **state)
+/* The whole tail, made anew with right hashes: only the signature knows. */
+static void finds_a_log_that_was_rewritten_to_the_end(void **state)
 {
     (void)state;
+    struct scratch s;
     struct lines lines;
-    read_lines(&lines);
-    struct cbx_str second = lines.items[1];
-    lines.items[1] = lines.items[2];
-    lines.items[2] = second;
-    write_lines(&lines);
-    assert_int_equal(verify().line, 2);
-    lines.items[2] = lines.items[1];
-    lines.items[1] = second;
-    lines.items[lines.count] = lines.items[lines.count - 1];
-    lines.count++;
-    write_lines(&lines);
-    assert_int_equal(verify().line, RECORDS + 1);
-    cbx_buf_done(&lines.text);
-}
-
-static void finds_a_log_that_was_cut(void **state)
-{
-    (void)state;
-    struct lines lines;
-    read_lines(&lines);
-    lines.count -= 2;
-    write_lines(&lines);
-    assert_int_equal(verify().line, RECORDS - 1);
-    scratch_write(&dir, CBX_AUDIT_FILE, CBX_STR(""));
-    assert_int_equal(verify().line, 1);
-    scratch_write(&dir, CBX_AUDIT_FILE, cbx_str_sub(cbx_buf_str(&lines.text), 0, lines.text.len - 20));
-    assert_int_equal(verify().line, RECORDS);
-    cbx_buf_done(&lines.text);
-}
-
-/* A record that fits the chain, but was never written by us: the head does not know it. */
-static void finds_a_tail_that_was_rewritten_with_right_hashes(void **state)
-{
-    (void)state;
-    struct lines lines;
-    read_lines(&lines);
+    begin(&s, &lines);
     struct cbx_chain chain = { 0 };
-    struct cbx_err err = { 0 };
     CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, 1024 * 1024);
-    for (size_t i = 0; i < lines.count - 1; i++) {
-        assert_int_equal(cbx_chain_check(&chain, cbx_str_sub(lines.items[i], 0, lines.items[i].len - 1), NULL, &err), 0);
-        cbx_buf_add(&text, lines.items[i]);
+    cbx_buf_init(&text, 1 << 20);
+    for (int i = 0; i < RECORDS; i++) {
+        CBX_AUTO_JSON body = json_pack("{s:i}", "n", i + 100);
+        assert_int_equal(cbx_chain_add(&chain, "note", body, cbx_time_ms(), &text), 0);
     }
-    CBX_AUTO_JSON body = json_pack("{s:s}", "text", "nothing happened");
-    assert_int_equal(cbx_chain_add(&chain, "note", body, 1, &text), 0);
-    scratch_write(&dir, CBX_AUDIT_FILE, cbx_buf_str(&text));
-    struct cbx_audit_report report = verify();
-    assert_int_equal(report.line, RECORDS);
-    assert_non_null(strstr(report.problem, "rewritten"));
-    cbx_buf_done(&lines.text);
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
+    assert_verifies(s.path, RECORDS, RECORDS, "not the one that was signed");
+    assert_takes_no_more(s.path, "not the one that was signed");
+    CBX_AUTO_JSON body = json_object();
+    assert_int_equal(cbx_chain_add(&chain, "note", body, cbx_time_ms(), &text), 0);
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
+    assert_verifies(s.path, RECORDS + 1, RECORDS, "not the one that was signed");
+    end(&s, &lines);
 }
 
-static void finds_a_head_that_was_changed_or_removed(void **state)
+static void cuts_a_torn_line_off_and_notes_it(void **state)
 {
     (void)state;
-    CBX_AUTO_DONE(buf) head;
-    scratch_read(&dir, CBX_AUDIT_HEAD, &head);
-    head.p[10] ^= 1;
-    scratch_write(&dir, CBX_AUDIT_HEAD, cbx_buf_str(&head));
-    assert_int_not_equal(verify().line, 0);
-    scratch_write(&dir, CBX_AUDIT_HEAD, CBX_STR(""));
-    assert_int_not_equal(verify().line, 0);
-}
-
-static void finds_a_head_signed_by_another_key(void **state)
-{
-    (void)state;
-    struct scratch mine = dir;
-    scratch_make(&dir);
-    append_records(RECORDS);
-    CBX_AUTO_DONE(buf) head;
-    scratch_read(&dir, CBX_AUDIT_HEAD, &head);
-    scratch_remove(&dir);
-    dir = mine;
-    scratch_write(&dir, CBX_AUDIT_HEAD, cbx_buf_str(&head));
-    assert_int_not_equal(verify().line, 0);
-}
-
-static void does_not_go_on_over_a_hole(void **state)
-{
-    (void)state;
+    struct scratch s;
     struct lines lines;
-    read_lines(&lines);
-    lines.count--;
-    write_lines(&lines);
-    CBX_AUTO(audit) audit = open_log();
-    struct cbx_err err = { 0 };
-    assert_int_equal(append(audit, "as if nothing was", &err), CBX_EAUDIT);
-    assert_non_null(strstr(err.text, "missing"));
-    assert_int_equal(verify().line, RECORDS);
-    lines.count++;
-    write_lines(&lines);
-    assert_int_equal(append(audit, "all is back", &err), 0);
-    assert_int_equal(verify().line, 0);
-    cbx_buf_done(&lines.text);
+    begin(&s, &lines);
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 1 << 20);
+    cbx_buf_add(&text, cbx_buf_str(&lines.text));
+    cbx_buf_add_cstr(&text, "{\"body\":{\"n\":7},\"ha");
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
+    assert_verifies(s.path, RECORDS, RECORDS + 1, "torn");
+    append_many(s.path, 1);
+    assert_verifies(s.path, RECORDS + 2, 0, "");
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"torn_bytes\":19"));
+    assert_false(scratch_holds(s.path, CBX_AUDIT_FILE, "\"n\":7"));
+    end(&s, &lines);
 }
 
-static void notes_a_torn_last_line_and_goes_on(void **state)
+static void stops_at_a_last_line_that_is_no_record(void **state)
 {
     (void)state;
-    CBX_AUTO_DONE(buf) log;
-    scratch_read(&dir, CBX_AUDIT_FILE, &log);
-    cbx_buf_add(&log, CBX_STR("{\"seq\":7,\"time\":\"20"));
-    scratch_write(&dir, CBX_AUDIT_FILE, cbx_buf_str(&log));
-    append_records(1);
-    struct cbx_audit_report report = verify();
-    assert_int_equal(report.line, 0);
-    assert_int_equal(report.records, RECORDS + 2);
-    CBX_AUTO_DONE(buf) after;
-    scratch_read(&dir, CBX_AUDIT_FILE, &after);
-    assert_non_null(strstr(after.p, "\"recovered\""));
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    static const char *const tails[] = { "\n", "nonsense\n", "{}\n", "{\"seq\":7,\"hash\":\"x\"}\n" };
+    for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+        CBX_AUTO_DONE(buf) text;
+        cbx_buf_init(&text, 1 << 20);
+        cbx_buf_add(&text, cbx_buf_str(&lines.text));
+        cbx_buf_add_cstr(&text, tails[i]);
+        scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
+        assert_verifies(s.path, RECORDS, RECORDS + 1, "");
+        assert_takes_no_more(s.path, "not a record");
+    }
+    end(&s, &lines);
 }
 
-static void *append_many(void *context)
+/* --- many writers -------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 16, EACH = 100 };
+
+static void *append_from_a_thread(void *context)
 {
-    struct cbx_audit *audit = context;
-    for (int i = 0; i < 100; i++) {
-        append(audit, "together", NULL);
+    uint64_t last = 0, seq = 0;
+    for (int i = 0; i < EACH; i++) {
+        CBX_AUTO_JSON body = json_pack("{s:i}", "n", i);
+        if (cbx_audit_append(context, "note", body, &seq, NULL) != 0 || seq <= last) {
+            return context;
+        }
+        last = seq;
     }
     return NULL;
 }
 
-static void keeps_the_chain_with_many_threads_and_two_processes(void **state)
+static void keeps_the_chain_with_many_threads(void **state)
 {
     (void)state;
-    enum { THREADS = 8 };
-    pid_t other = fork();
-    CBX_AUTO(audit) audit = open_log();
+    struct scratch s;
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, append_many, audit), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, append_from_a_thread, audit), 0);
     }
     for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
+        void *failed;
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
     }
-    if (other == 0) {
-        _exit(0);
-    }
-    assert_int_equal(wait_for_end(other), 0);
-    struct cbx_audit_report report = verify();
-    assert_int_equal(report.line, 0);
-    assert_int_equal(report.records, RECORDS + 2 * THREADS * 100);
+    assert_verifies(s.path, THREADS * EACH, 0, "");
+    scratch_remove(&s);
 }
 
-/* A file that may not grow stands in for a full disk; the system test has a real one. */
-static void fails_whole_when_it_cannot_write_and_works_again_afterwards(void **state)
+static pid_t start_writer(const char *dir, int records)
 {
-    (void)state;
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGXFSZ, SIG_IGN);
-        CBX_AUTO(audit) audit = open_log();
-        CBX_AUTO_DONE(buf) log;
-        scratch_read(&dir, CBX_AUDIT_FILE, &log);
-        struct rlimit small = { log.len + 100, RLIM_INFINITY };
-        setrlimit(RLIMIT_FSIZE, &small);
-        struct cbx_err err = { 0 };
-        bool refused = append(audit, "too much", &err) == CBX_EAUDIT && strstr(err.text, "nothing runs") != NULL;
-        bool whole = verify().line == 0 && verify().records == RECORDS;
-        small.rlim_cur = RLIM_INFINITY;
-        setrlimit(RLIMIT_FSIZE, &small);
-        bool again = append(audit, "there is room", NULL) == 0 && verify().records == RECORDS + 1;
-        _exit(refused && whole && again ? 0 : 1);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct cbx_audit *audit;
+        int failed = cbx_audit_open(dir, &audit, NULL);
+        for (int i = 0; i < records && !failed; i++) {
+            failed = append(audit, i, NULL);
+        }
+        _exit(failed != 0);
     }
-    assert_int_equal(wait_for_end(child), 0);
-    assert_int_equal(verify().line, 0);
+    assert_true(pid > 0);
+    return pid;
 }
 
-static void keeps_hostile_text_on_one_line(void **state)
+static void keeps_the_chain_with_two_processes_and_a_reader(void **state)
 {
     (void)state;
-    CBX_AUTO(audit) audit = open_log();
-    static char large[100 * 1024];
-    memset(large, '\n', sizeof(large));
+    enum { COUNT = 300 };
+    struct scratch s;
+    scratch_make(&s);
+    append_many(s.path, 1);
+    pid_t writers[2] = { start_writer(s.path, COUNT), start_writer(s.path, COUNT) };
+    uint64_t seen = 0;
+    int64_t end_ms = cbx_clock_ms() + DEADLINE_MS;
+    while (seen < 2 * COUNT + 1 && cbx_clock_ms() < end_ms) {
+        struct cbx_audit_report report;
+        assert_int_equal(cbx_audit_verify(s.path, &report, NULL), 0);
+        if (report.line != 0) {
+            fail_msg("line %llu: %s", (unsigned long long)report.line, report.problem);
+        }
+        assert_in_range(report.records, seen, 2 * COUNT + 1);
+        seen = report.records;
+    }
+    assert_int_equal(await_child(writers[0]), 0);
+    assert_int_equal(await_child(writers[1]), 0);
+    assert_verifies(s.path, 2 * COUNT + 1, 0, "");
+    assert_false(scratch_holds(s.path, CBX_AUDIT_FILE, "recovered"));
+    scratch_remove(&s);
+}
+
+static void makes_one_key_when_many_open_it_first(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    pid_t writers[6];
+    for (int i = 0; i < 6; i++) {
+        writers[i] = start_writer(s.path, 5);
+    }
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(await_child(writers[i]), 0);
+    }
+    assert_verifies(s.path, 30, 0, "");
+    scratch_remove(&s);
+}
+
+static void is_whole_after_its_writer_is_killed(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    append_many(s.path, 1);
+    for (int round = 0; round < 30; round++) {
+        pid_t writer = start_writer(s.path, 1000000);
+        poll(NULL, 0, 1 + round % 7);
+        kill(writer, SIGKILL);
+        assert_true(WIFSIGNALED(await_child(writer)));
+        append_many(s.path, 1);
+        struct cbx_audit_report report;
+        assert_int_equal(cbx_audit_verify(s.path, &report, NULL), 0);
+        assert_int_equal(report.line, 0);
+    }
+    scratch_remove(&s);
+}
+
+/* --- what does not fit --------------------------------------------------------------------------------------- */
+
+static int limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    return setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static int fill_the_disk(const char *dir)
+{
+    struct cbx_audit *audit;
+    struct cbx_err err = { 0 };
+    struct cbx_audit_report report;
+    CBX_AUTO_DONE(buf) text;
+    signal(SIGXFSZ, SIG_IGN);
+    scratch_read(dir, CBX_AUDIT_FILE, &text);
+    if (cbx_audit_open(dir, &audit, &err) != 0 || append(audit, 1, &err) != 0) {
+        return 1;
+    }
+    /* Room for half a record, then for none. */
+    if (limit_files(text.len + 350) != 0 || append(audit, 1002, &err) != CBX_EAUDIT || strstr(err.text, "nothing runs") == NULL) {
+        return 2;
+    }
+    limit_files(1);
+    if (append(audit, 1003, &err) != CBX_EAUDIT) {
+        return 3;
+    }
+    limit_files(RLIM_INFINITY);
+    if (cbx_audit_verify(dir, &report, &err) != 0 || report.line != 0 || report.records != RECORDS + 1) {
+        return 4;
+    }
+    if (append(audit, 1004, &err) != 0 || cbx_audit_verify(dir, &report, &err) != 0 || report.line != 0 ||
+        report.records != RECORDS + 2) {
+        return 5;
+    }
+    return 0;
+}
+
+static void refuses_while_the_disk_is_full_and_goes_on_after_it(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    append_many(s.path, RECORDS);
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(fill_the_disk(s.path));
+    }
+    int status = await_child(pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_verifies(s.path, RECORDS + 2, 0, "");
+    assert_false(scratch_holds(s.path, CBX_AUDIT_FILE, "1002"));
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "1004"));
+    scratch_remove(&s);
+}
+
+static int append_text(struct cbx_audit *audit, size_t len, struct cbx_err *err)
+{
+    char *text = malloc(len + 1);
+    assert_non_null(text);
+    memset(text, 'x', len);
     CBX_AUTO_JSON body = json_object();
-    json_object_set_new(body, "text", cbx_json_text((struct cbx_str){ .p = "a\0b\n\xff\r\x1b[2J", .len = 11 }));
-    json_object_set_new(body, "large", cbx_json_text((struct cbx_str){ .p = large, .len = sizeof(large) }));
-    struct cbx_err err = { 0 };
-    assert_int_equal(cbx_audit_append(audit, "note", body, NULL, &err), 0);
-    struct cbx_audit_report report = verify();
-    assert_int_equal(report.line, 0);
-    assert_int_equal(report.records, RECORDS + 1);
+    json_object_set_new(body, "text", json_stringn(text, len));
+    free(text);
+    return cbx_audit_append(audit, "note", body, NULL, err);
 }
 
-static void refuses_a_directory_that_others_may_write(void **state)
+static void takes_the_largest_record_that_it_can_read_again(void **state)
 {
     (void)state;
-    struct cbx_audit *audit = NULL;
+    struct scratch s;
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    struct cbx_err err;
+    uint64_t taken = 0;
+    bool refused = false;
+    for (size_t len = CBX_AUDIT_LINE_MAX - 400; len < CBX_AUDIT_LINE_MAX; len += 7) {
+        int failed = append_text(audit, len, &err);
+        assert_true(failed == 0 || failed == CBX_EAUDIT);
+        assert_false(refused && !failed);
+        refused = refused || failed;
+        taken += !failed;
+        CBX_AUTO(audit) again = open_log(s.path);
+        assert_int_equal(append(again, 1, &err), 0); /* the log is never stuck behind what it took */
+        taken++;
+    }
+    assert_true(refused);
+    assert_verifies(s.path, taken, 0, "");
+    scratch_remove(&s);
+}
+
+struct mixed {
+    struct cbx_audit *audit;
+    bool large;
+    int failures;
+};
+
+static void *append_mixed(void *context)
+{
+    struct mixed *m = context;
+    for (int i = 0; i < 50; i++) {
+        m->failures += append_text(m->audit, m->large ? CBX_AUDIT_LINE_MAX : 10, NULL) != 0;
+    }
+    return NULL;
+}
+
+static void lets_a_record_that_is_too_large_fail_alone(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    pthread_t threads[8];
+    struct mixed mixed[8];
+    for (int i = 0; i < 8; i++) {
+        mixed[i] = (struct mixed){ .audit = audit, .large = i % 2 == 1 };
+        assert_int_equal(pthread_create(&threads[i], NULL, append_mixed, &mixed[i]), 0);
+    }
+    for (int i = 0; i < 8; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(mixed[i].failures, mixed[i].large ? 50 : 0);
+    }
+    assert_verifies(s.path, 200, 0, "");
+    scratch_remove(&s);
+}
+
+static void keeps_hostile_texts_on_one_line(void **state)
+{
+    (void)state;
+    static const struct cbx_str texts[] = {
+        { "a\0b\nc\rd\x1b[31m\x7f", 15 }, { "\xff\xfe\xc3", 3 }, { "\xed\xa0\x80", 3 }, { "\xe2\x80\xa8\xe2\x80\xae", 6 },
+        { "\"},\"seq\":1,\"x\":{\"", 17 }, { "", 0 },
+    };
+    struct scratch s;
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    uint64_t records = 0;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++, records++) {
+        CBX_AUTO_JSON body = json_object();
+        json_object_set_new(body, "text", cbx_json_text(texts[i]));
+        assert_int_equal(cbx_audit_append(audit, "note", body, NULL, NULL), 0);
+    }
+    char *big = malloc(100000);
+    for (size_t i = 0; i < 100000; i++) {
+        big[i] = (char)(i * 7);
+    }
+    CBX_AUTO_JSON body = json_object();
+    json_object_set_new(body, "text", cbx_json_text((struct cbx_str){ .p = big, .len = 100000 }));
+    free(big);
     struct cbx_err err = { 0 };
-    assert_int_equal(chmod(dir.path, 0777), 0);
-    assert_int_equal(cbx_audit_open(dir.path, &audit, &err), CBX_EAUDIT);
-    assert_int_equal(chmod(dir.path, 0700), 0);
+    if (cbx_audit_append(audit, "note", body, NULL, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    records++;
+    assert_verifies(s.path, records, 0, "");
+    CBX_AUTO_DONE(buf) text;
+    scratch_read(s.path, CBX_AUDIT_FILE, &text);
+    uint64_t lines = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        lines += text.p[i] == '\n';
+        assert_true(text.p[i] == '\n' || (unsigned char)text.p[i] >= 0x20);
+    }
+    assert_int_equal(lines, records);
+    scratch_remove(&s);
+}
+
+/* --- permits ------------------------------------------------------------------------------------------------- */
+
+static void gives_a_permit_with_its_records_number_only_for_what_is_allowed(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    for (int verdict = CBX_DENY; verdict <= CBX_ALLOW; verdict++) {
+        for (int action = CBX_ACTION_CHECK; action <= CBX_ACTION_RUN; action++) {
+            CBX_AUTO_JSON body = json_object();
+            struct cbx_sealed sealed = { .verdict = (enum cbx_verdict)verdict, .json = body,
+                                         .fields = { .action = (enum cbx_action)action } };
+            CBX_AUTO(permit) permit = NULL;
+            uint64_t seq = 0;
+            assert_int_equal(cbx_audit_admit(audit, &sealed, &permit, &seq, NULL), 0);
+            assert_int_equal(seq, 3 * verdict + action + 1);
+            assert_int_equal(permit != NULL, verdict == CBX_ALLOW && action != CBX_ACTION_CHECK);
+            assert_true(permit == NULL || permit->audit_seq == seq);
+        }
+    }
+    scratch_remove(&s);
+}
+
+static void opens_nothing_that_is_not_its_owners_alone(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct cbx_audit *audit = NULL;
+    struct cbx_err err;
+    scratch_make(&s);
+    assert_int_equal(chmod(s.path, 0722), 0);
+    assert_int_equal(cbx_audit_open(s.path, &audit, &err), CBX_EAUDIT);
+    assert_int_equal(chmod(s.path, 0700), 0);
+    scratch_write(s.path, CBX_AUDIT_KEY, CBX_STR("no key"));
+    assert_int_equal(cbx_audit_open(s.path, &audit, &err), CBX_EAUDIT);
+    scratch_remove(&s);
+    scratch_make(&s);
+    char path[128];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, s.path);
+    assert_int_equal(symlink("/dev/null", path), 0);
+    assert_int_equal(cbx_audit_open(s.path, &audit, &err), CBX_EAUDIT);
+    assert_null(audit);
+    scratch_remove(&s);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(finds_nothing_in_a_log_that_nobody_touched),
-        TEST(finds_a_changed_byte_in_every_record),
-        TEST(finds_a_removed_record),
-        TEST(finds_swapped_and_doubled_records),
-        TEST(finds_a_log_that_was_cut),
-        TEST(finds_a_tail_that_was_rewritten_with_right_hashes),
-        TEST(finds_a_head_that_was_changed_or_removed),
-        TEST(finds_a_head_signed_by_another_key),
-        TEST(does_not_go_on_over_a_hole),
-        TEST(notes_a_torn_last_line_and_goes_on),
-        TEST(keeps_the_chain_with_many_threads_and_two_processes),
-        TEST(fails_whole_when_it_cannot_write_and_works_again_afterwards),
-        TEST(keeps_hostile_text_on_one_line),
-        TEST(refuses_a_directory_that_others_may_write),
+        cmocka_unit_test(verifies_what_it_wrote),
+        cmocka_unit_test(finds_a_change_of_any_byte_of_a_record),
+        cmocka_unit_test(finds_records_that_are_missing_moved_or_there_twice),
+        cmocka_unit_test(finds_a_cut_in_the_middle_of_a_line),
+        cmocka_unit_test(takes_no_record_on_top_of_a_cut),
+        cmocka_unit_test(finds_a_head_that_is_missing_empty_or_older),
+        cmocka_unit_test(finds_a_head_that_was_signed_with_another_key_or_altered),
+        cmocka_unit_test(finds_self_made_records_with_right_hashes),
+        cmocka_unit_test(finds_a_log_that_was_rewritten_to_the_end),
+        cmocka_unit_test(cuts_a_torn_line_off_and_notes_it),
+        cmocka_unit_test(stops_at_a_last_line_that_is_no_record),
+        cmocka_unit_test(keeps_the_chain_with_many_threads),
+        cmocka_unit_test(keeps_the_chain_with_two_processes_and_a_reader),
+        cmocka_unit_test(makes_one_key_when_many_open_it_first),
+        cmocka_unit_test(is_whole_after_its_writer_is_killed),
+        cmocka_unit_test(refuses_while_the_disk_is_full_and_goes_on_after_it),
+        cmocka_unit_test(takes_the_largest_record_that_it_can_read_again),
+        cmocka_unit_test(lets_a_record_that_is_too_large_fail_alone),
+        cmocka_unit_test(keeps_hostile_texts_on_one_line),
+        cmocka_unit_test(gives_a_permit_with_its_records_number_only_for_what_is_allowed),
+        cmocka_unit_test(opens_nothing_that_is_not_its_owners_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

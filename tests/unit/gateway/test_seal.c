@@ -1,211 +1,311 @@
 /* SPDX-License-Identifier: MIT
- * A sealed decision: opened once, in time, for exactly its bytes. */
+ * A sealed decision is good once, for a while, for its own bytes, as it was made. */
 #include "gateway/seal.h"
-#include "gateway/wire.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/gateway/scratch.h"
 
-#include <string.h>
+#define SOURCE CBX_STR("print(1)\n")
 
-static const struct cbx_str source = { "x = 1\n", 6 };
+static const struct cbx_seal_key key = { { 1, 2, 3 } };
 
-/* A seal as a worker makes it, and what is needed to open it. */
-struct sealed_case {
-    struct cbx_policy *policy;
-    struct cbx_seal_key key;
-    struct cbx_buf text;
-    struct cbx_sha256 mac;
+struct opened {
     struct cbx_replay_guard guard;
-    int64_t now;
+    struct cbx_sealed sealed;
+    struct cbx_err err;
 };
 
-static void make_seal(struct sealed_case *c, const struct cbx_limits *limits)
+static void opened_done(struct opened *o)
 {
-    struct cbx_err err = { 0 };
-    struct cbx_decision decision = { .verdict = CBX_ALLOW, .language = CBX_STR("python"), .text = source };
-    decision.sha256 = cbx_sha256_of(source);
-    struct cbx_subject subject = { .action = CBX_ACTION_RUN, .language = CBX_STR("python"), .principal = CBX_STR("p"), .session = CBX_STR(""), .origin = CBX_STR("test") };
-    if (limits != NULL) {
-        subject.limits = *limits;
+    cbx_sealed_done(&o->sealed);
+    cbx_replay_guard_done(&o->guard);
+}
+
+static struct sealing make_allowed(void)
+{
+    return sealing_make(&key, CBX_ALLOW, CBX_ACTION_RUN, "s1", SOURCE);
+}
+
+static int64_t issued(const struct sealing *s)
+{
+    CBX_AUTO_JSON json = NULL;
+    assert_int_equal(cbx_json_parse(cbx_buf_str(&s->text), CBX_SEAL_MAX_BYTES, &json, NULL), 0);
+    return json_integer_value(json_object_get(json, "issued_ms"));
+}
+
+static int open_at(struct opened *o, const struct sealing *s, struct cbx_str source, int64_t now_ms)
+{
+    return cbx_seal_open(&key, cbx_buf_str(&s->text), &s->mac, source, now_ms, &o->guard, &o->sealed, &o->err);
+}
+
+static void assert_refused(struct opened *o, int code, const char *why)
+{
+    assert_int_equal(code, CBX_ESEAL);
+    assert_int_equal(o->err.code, CBX_ESEAL);
+    if (strstr(o->err.text, why) == NULL) {
+        fail_msg("'%s' does not say '%s'", o->err.text, why);
     }
-    cbx_buf_reset(&c->text);
-    assert_int_equal(cbx_seal_make(&c->key, c->policy, &subject, &decision, &c->text, &c->mac, &err), 0);
-    c->now = cbx_time_ms();
-}
-
-static int set_up(void **state)
-{
-    static struct sealed_case c;
-    struct cbx_err err = { 0 };
-    c = (struct sealed_case){ 0 };
-    memset(c.key.bytes, 7, sizeof(c.key.bytes));
-    cbx_buf_init(&c.text, CBX_SEAL_MAX_BYTES);
-    assert_int_equal(cbx_policy_load("default", &c.policy, &err), 0);
-    make_seal(&c, NULL);
-    *state = &c;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct sealed_case *c = *state;
-    cbx_replay_guard_done(&c->guard);
-    cbx_buf_done(&c->text);
-    cbx_policy_free(c->policy);
-    return 0;
-}
-
-/* Opens, and says what was wrong. */
-static int open_seal(struct sealed_case *c, struct cbx_str bytes, int64_t now, struct cbx_sealed *out, const char *fragment)
-{
-    struct cbx_err err = { 0 };
-    int failed = cbx_seal_open(&c->key, cbx_buf_str(&c->text), &c->mac, bytes, now, &c->guard, out, &err);
-    if (failed) {
-        assert_int_equal(failed, CBX_ESEAL);
-        assert_non_null(strstr(err.text, fragment));
-    }
-    return failed;
+    assert_null(o->sealed.json);
+    assert_int_equal(o->sealed.verdict, CBX_DENY);
 }
 
 static void opens_once_and_says_what_was_decided(void **state)
 {
-    struct sealed_case *c = *state;
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
-    assert_int_equal(open_seal(c, source, c->now, &sealed, ""), 0);
-    assert_int_equal(sealed.verdict, CBX_ALLOW);
-    assert_int_equal(sealed.fields.action, CBX_ACTION_RUN);
-    assert_string_equal(sealed.fields.policy, "default");
-    assert_true(cbx_sha256_equal(&sealed.fields.policy_sha256, &c->policy->sha256));
-    CBX_AUTO_DONE(sealed) again = { 0 };
-    assert_int_not_equal(open_seal(c, source, c->now, &again, "used before"), 0);
-    assert_int_equal(again.verdict, CBX_DENY);
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+    struct cbx_sha256 hash = cbx_sha256_of(SOURCE);
+    assert_int_equal(o.sealed.verdict, CBX_ALLOW);
+    assert_int_equal(o.sealed.fields.action, CBX_ACTION_RUN);
+    assert_string_equal(o.sealed.fields.session, "s1");
+    assert_string_equal(o.sealed.fields.principal, "ann");
+    assert_string_equal(o.sealed.fields.language, "python");
+    assert_string_equal(o.sealed.fields.policy, "testing");
+    assert_int_equal(strlen(o.sealed.fields.decision), CBX_ID_CHARS);
+    assert_true(cbx_sha256_equal(&o.sealed.fields.source_sha256, &hash));
+    assert_int_equal(o.sealed.fields.audit_seq, 0);
+    cbx_sealed_done(&o.sealed);
+    o.sealed = (struct cbx_sealed){ 0 };
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "used before");
+    opened_done(&o);
+    sealing_done(&s);
 }
 
-static void refuses_a_forged_seal(void **state)
+static void refuses_a_forged_mac_in_every_bit(void **state)
 {
-    struct sealed_case *c = *state;
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
-    c->mac.bytes[31] ^= 1;
-    assert_int_not_equal(open_seal(c, source, c->now, &sealed, "forged or altered"), 0);
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    for (size_t bit = 0; bit < 8 * sizeof(s.mac.bytes); bit++) {
+        s.mac.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+        s.mac.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0); /* none of that used the id up */
+    opened_done(&o);
+    sealing_done(&s);
 }
 
 static void refuses_an_altered_text(void **state)
 {
-    struct sealed_case *c = *state;
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
-    char *verdict = strstr(c->text.p, "python");
-    assert_non_null(verdict);
-    verdict[0] = 'P';
-    assert_int_not_equal(open_seal(c, source, c->now, &sealed, "forged or altered"), 0);
+    (void)state;
+    struct sealing s = sealing_make(&key, CBX_DENY, CBX_ACTION_RUN, "", SOURCE);
+    struct opened o = { 0 };
+    for (size_t i = 0; i < s.text.len; i++) {
+        s.text.p[i] ^= 1;
+        assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+        s.text.p[i] ^= 1;
+    }
+    cbx_buf_add_char(&s.text, ' ');
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    opened_done(&o);
+    sealing_done(&s);
 }
 
-static void refuses_the_seal_of_another_key(void **state)
+static void refuses_a_seal_made_with_another_key(void **state)
 {
-    struct sealed_case *c = *state;
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
-    c->key.bytes[0] ^= 1;
-    assert_int_not_equal(open_seal(c, source, c->now, &sealed, "forged or altered"), 0);
+    (void)state;
+    static const struct cbx_seal_key other = { { 1, 2, 4 } }, zero;
+    struct opened o = { 0 };
+    struct sealing s = sealing_make(&other, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    sealing_done(&s);
+    s = sealing_make(&zero, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    opened_done(&o);
+    sealing_done(&s);
 }
 
-static void refuses_what_is_too_old_or_from_the_future(void **state)
+static void refuses_an_expired_one_and_takes_it_at_the_last_moment(void **state)
 {
-    struct sealed_case *c = *state;
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
-    assert_int_not_equal(open_seal(c, source, c->now + CBX_SEAL_LIFE_MS + 1, &sealed, "expired"), 0);
-    assert_int_not_equal(open_seal(c, source, c->now - 5000, &sealed, "expired"), 0);
-    assert_int_equal(open_seal(c, source, c->now + CBX_SEAL_LIFE_MS - 100, &sealed, ""), 0);
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    int64_t made = issued(&s);
+    assert_refused(&o, open_at(&o, &s, SOURCE, made + CBX_SEAL_LIFE_MS + 1), "expired");
+    assert_int_equal(open_at(&o, &s, SOURCE, made + CBX_SEAL_LIFE_MS), 0);
+    opened_done(&o);
+    sealing_done(&s);
 }
 
-static void refuses_other_bytes(void **state)
+static void refuses_one_from_the_future_but_not_for_a_second(void **state)
 {
-    struct sealed_case *c = *state;
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
-    assert_int_not_equal(open_seal(c, CBX_STR("x = 2\n"), c->now, &sealed, "other bytes"), 0);
-    assert_int_not_equal(open_seal(c, CBX_STR(""), c->now, &sealed, "other bytes"), 0);
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    int64_t made = issued(&s);
+    assert_refused(&o, open_at(&o, &s, SOURCE, made - 1001), "from the future");
+    assert_int_equal(open_at(&o, &s, SOURCE, made - 1000), 0);
+    opened_done(&o);
+    sealing_done(&s);
+    s = make_allowed();
+    o = (struct opened){ 0 };
+    sealing_set(&s, &key, "issued_ms", json_integer(INT64_MAX));
+    assert_refused(&o, open_at(&o, &s, SOURCE, made), "from the future");
+    opened_done(&o);
+    sealing_done(&s);
 }
 
-/* Signed by the right key, so this is what a worker that was taken over could send. */
-static void refuses_a_validly_signed_text_that_is_no_decision(void **state)
+static void refuses_other_bytes_and_leaves_the_decision_unused(void **state)
 {
-    struct sealed_case *c = *state;
-    static const char *const texts[] = { "", "{}", "null", "[1]", "{\"verdict\":\"allow\"}", "{\"id\":1}", "\x00\xff" };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        CBX_AUTO_DONE(sealed) sealed = { 0 };
-        cbx_buf_reset(&c->text);
-        cbx_buf_add_cstr(&c->text, texts[i]);
-        struct cbx_str key = { .p = (const char *)c->key.bytes, .len = sizeof(c->key.bytes) };
-        c->mac = cbx_hmac_sha256(key, cbx_buf_str(&c->text));
-        assert_int_not_equal(open_seal(c, source, c->now, &sealed, "malformed"), 0);
-        assert_int_equal(sealed.verdict, CBX_DENY);
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    assert_refused(&o, open_at(&o, &s, CBX_STR("print(2)\n"), cbx_time_ms()), "other bytes");
+    assert_refused(&o, open_at(&o, &s, CBX_STR("print(1)"), cbx_time_ms()), "other bytes");
+    assert_refused(&o, open_at(&o, &s, CBX_STR("print(1)\n\0"), cbx_time_ms()), "other bytes");
+    assert_refused(&o, open_at(&o, &s, (struct cbx_str){ 0 }, cbx_time_ms()), "other bytes");
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+/* A worker can be taken over: it has the key, and still gets no nonsense through. */
+static void refuses_nonsense_under_a_valid_seal(void **state)
+{
+    (void)state;
+    const struct {
+        const char *field;
+        json_t *value;
+    } nonsense[] = {
+        { "id", json_string("short") },     { "id", json_integer(1) },
+        { "sha256", json_string("x") },     { "policy_sha256", json_null() },
+        { "limits", json_object() },        { "limits", json_pack("{s:i}", "wall_ms", -1) },
+        { "issued_ms", json_integer(-5) },  { "issued_ms", json_string("now") },
+        { "network", json_integer(99) },    { "surprise", json_true() },
+        { "language", json_string("a language with a long name") },
+    };
+    for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+        struct sealing s = make_allowed();
+        struct opened o = { 0 };
+        sealing_set(&s, &key, nonsense[i].field, nonsense[i].value);
+        assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "malformed");
+        opened_done(&o);
+        sealing_done(&s);
     }
 }
 
-static void grants_the_smaller_of_policy_and_request(void **state)
+static void denies_and_only_checks_when_verdict_or_action_are_unknown_words(void **state)
 {
-    struct sealed_case *c = *state;
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
-    make_seal(c, &(struct cbx_limits){ .wall_ms = 1000, .memory_bytes = INT64_MAX });
-    assert_int_equal(open_seal(c, source, c->now, &sealed, ""), 0);
-    assert_int_equal(sealed.fields.limits.wall_ms, 1000);
-    assert_int_equal(sealed.fields.limits.memory_bytes, c->policy->limits.memory_bytes);
-    assert_int_equal(sealed.fields.limits.pids, c->policy->limits.pids);
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    sealing_set(&s, &key, "verdict", json_string("ALLOW"));
+    sealing_set(&s, &key, "action", json_string("execute"));
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+    assert_int_equal(o.sealed.verdict, CBX_DENY);
+    assert_int_equal(o.sealed.fields.action, CBX_ACTION_CHECK);
+    opened_done(&o);
+    sealing_done(&s);
 }
 
-static void remembers_many_ids_for_as_long_as_they_could_be_used(void **state)
+static void denies_when_zeroed(void **state)
 {
-    struct sealed_case *c = *state;
-    enum { MANY = 3000 };
-    static char texts[MANY][2048];
-    static struct cbx_sha256 macs[MANY];
-    for (int i = 0; i < MANY; i++) {
-        make_seal(c, NULL);
-        assert_true(c->text.len < sizeof(texts[0]));
-        memcpy(texts[i], c->text.p, c->text.len + 1);
-        macs[i] = c->mac;
-        CBX_AUTO_DONE(sealed) sealed = { 0 };
-        assert_int_equal(open_seal(c, source, c->now, &sealed, ""), 0);
-    }
-    for (int i = 0; i < MANY; i++) {
-        CBX_AUTO_DONE(sealed) sealed = { 0 };
-        struct cbx_err err = { 0 };
-        int64_t later = c->now + (i % 2) * (CBX_SEAL_LIFE_MS - 10000);
-        assert_int_equal(cbx_seal_open(&c->key, cbx_str_of(texts[i]), &macs[i], source, later, &c->guard, &sealed, &err), CBX_ESEAL);
-        assert_non_null(strstr(err.text, "used before"));
-    }
+    (void)state;
+    struct cbx_sealed sealed = { 0 };
+    assert_int_equal(sealed.verdict, CBX_DENY);
+    assert_int_equal(sealed.fields.action, CBX_ACTION_CHECK);
+    cbx_sealed_done(&sealed);
 }
 
-static void forgets_ids_that_are_too_old_to_be_used(void **state)
+static void grants_the_smaller_of_policy_and_subject(void **state)
 {
-    struct sealed_case *c = *state;
-    for (int i = 0; i < 100; i++) {
-        CBX_AUTO_DONE(sealed) sealed = { 0 };
-        make_seal(c, NULL);
-        assert_int_equal(open_seal(c, source, c->now, &sealed, ""), 0);
+    (void)state;
+    struct cbx_policy policy = { .name = CBX_STR("p"), .limits = { 10, 20, 30, 40, 50, 60, 70, 80 } };
+    struct cbx_subject subject = { .action = CBX_ACTION_RUN, .language = CBX_STR("python"),
+                                   .limits = { .wall_ms = 9, .cpu_milli = 21, .memory_bytes = 30, .pids = -1,
+                                               .disk_bytes = INT64_MAX, .output_bytes = 1 } };
+    struct cbx_decision decision = { .verdict = CBX_ALLOW, .language = CBX_STR("python"), .text = SOURCE,
+                                     .sha256 = cbx_sha256_of(SOURCE) };
+    struct sealing s;
+    struct opened o = { 0 };
+    cbx_buf_init(&s.text, CBX_SEAL_MAX_BYTES);
+    assert_int_equal(cbx_seal_make(&key, &policy, &subject, &decision, &s.text, &s.mac, &o.err), 0);
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+    const struct cbx_limits *l = &o.sealed.fields.limits;
+    assert_int_equal(l->wall_ms, 9);
+    assert_int_equal(l->cpu_milli, 20);
+    assert_int_equal(l->memory_bytes, 30);
+    assert_int_equal(l->pids, 40);
+    assert_int_equal(l->disk_bytes, 50);
+    assert_int_equal(l->output_bytes, 1);
+    assert_int_equal(l->files_bytes, 70);
+    assert_int_equal(l->source_bytes, 80);
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+static int open_and_drop(struct opened *o, const struct sealing *s, int64_t now_ms)
+{
+    int failed = open_at(o, s, SOURCE, now_ms);
+    cbx_sealed_done(&o->sealed);
+    o->sealed = (struct cbx_sealed){ 0 };
+    return failed;
+}
+
+static void remembers_a_hundred_thousand_ids(void **state)
+{
+    (void)state;
+    enum { IDS = 100000, EVERY = 100 };
+    static struct sealing kept[IDS / EVERY];
+    struct opened o = { 0 };
+    for (int i = 0; i < IDS; i++) {
+        struct sealing s = make_allowed();
+        assert_int_equal(open_and_drop(&o, &s, issued(&s)), 0);
+        if (i % EVERY == 0) {
+            kept[i / EVERY] = s;
+        } else {
+            sealing_done(&s);
+        }
     }
-    size_t before = c->guard.now.count + c->guard.before.count;
-    c->guard.turned_ms -= 3 * CBX_SEAL_LIFE_MS;
-    for (int turn = 0; turn < 2; turn++) {
-        CBX_AUTO_DONE(sealed) sealed = { 0 };
-        make_seal(c, NULL);
-        c->guard.turned_ms -= 3 * CBX_SEAL_LIFE_MS;
-        assert_int_equal(open_seal(c, source, c->now, &sealed, ""), 0);
+    assert_int_equal(o.guard.count, IDS);
+    for (int i = 0; i < IDS / EVERY; i++) {
+        assert_refused(&o, open_and_drop(&o, &kept[i], issued(&kept[i])), "used before");
+        sealing_done(&kept[i]);
     }
-    assert_true(c->guard.now.count + c->guard.before.count < before);
+    opened_done(&o);
+}
+
+static void forgets_what_is_too_old_and_nothing_younger(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 20, EACH = 500 };
+    struct opened o = { 0 };
+    int64_t now = cbx_time_ms();
+    struct sealing first = make_allowed();
+    sealing_set(&first, &key, "issued_ms", json_integer(now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS));
+    assert_int_equal(open_and_drop(&o, &first, now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS), 0);
+    for (int round = 0; round < ROUNDS; round++, now += CBX_SEAL_LIFE_MS) {
+        for (int i = 0; i < EACH; i++) {
+            struct sealing s = make_allowed();
+            sealing_set(&s, &key, "issued_ms", json_integer(now));
+            assert_int_equal(open_and_drop(&o, &s, now), 0);
+            assert_int_equal(open_and_drop(&o, &s, now + CBX_SEAL_LIFE_MS), CBX_ESEAL);
+            sealing_done(&s);
+        }
+    }
+    assert_true(o.guard.count < 6 * EACH); /* three rounds are young, and what came since the last clearing */
+    assert_true(o.guard.size <= 4096);
+    assert_refused(&o, open_and_drop(&o, &first, now), "used before");
+    opened_done(&o);
+    sealing_done(&first);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(opens_once_and_says_what_was_decided),
-        TEST(refuses_a_forged_seal),
-        TEST(refuses_an_altered_text),
-        TEST(refuses_the_seal_of_another_key),
-        TEST(refuses_what_is_too_old_or_from_the_future),
-        TEST(refuses_other_bytes),
-        TEST(refuses_a_validly_signed_text_that_is_no_decision),
-        TEST(grants_the_smaller_of_policy_and_request),
-        TEST(remembers_many_ids_for_as_long_as_they_could_be_used),
-        TEST(forgets_ids_that_are_too_old_to_be_used),
+        cmocka_unit_test(opens_once_and_says_what_was_decided),
+        cmocka_unit_test(refuses_a_forged_mac_in_every_bit),
+        cmocka_unit_test(refuses_an_altered_text),
+        cmocka_unit_test(refuses_a_seal_made_with_another_key),
+        cmocka_unit_test(refuses_an_expired_one_and_takes_it_at_the_last_moment),
+        cmocka_unit_test(refuses_one_from_the_future_but_not_for_a_second),
+        cmocka_unit_test(refuses_other_bytes_and_leaves_the_decision_unused),
+        cmocka_unit_test(refuses_nonsense_under_a_valid_seal),
+        cmocka_unit_test(denies_and_only_checks_when_verdict_or_action_are_unknown_words),
+        cmocka_unit_test(denies_when_zeroed),
+        cmocka_unit_test(grants_the_smaller_of_policy_and_subject),
+        cmocka_unit_test(remembers_a_hundred_thousand_ids),
+        cmocka_unit_test(forgets_what_is_too_old_and_nothing_younger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

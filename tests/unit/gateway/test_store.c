@@ -104,7 +104,7 @@ static void refuses_a_file_that_is_no_database(void **state)
     (void)state;
     struct cbx_store *store = NULL;
     struct cbx_err err = { 0 };
-    scratch_write(&dir, "codebox.db", CBX_STR("this is no database, and it is long enough to be looked at as one"));
+    scratch_write(dir.path, "codebox.db", CBX_STR("this is no database, and it is long enough to be looked at as one"));
     assert_int_equal(cbx_store_open(dir.path, 3, &store, &err), CBX_EIO);
     assert_null(store);
 }

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ * The table of sessions without sandboxes: who gets in, who waits, what is closed when. */
+#include "gateway/sessions.h"
+#include "tests/unit/gateway/scratch.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static struct cbx_permit permit_of(const char *session, const char *principal)
+{
+    struct cbx_permit permit = { .action = CBX_ACTION_RUN };
+    snprintf(permit.session, sizeof(permit.session), "%s", session);
+    snprintf(permit.principal, sizeof(permit.principal), "%s", principal);
+    return permit;
+}
+
+static void open_session(struct cbx_sessions *sessions, const char *id)
+{
+    struct cbx_permit permit = permit_of(id, "ann");
+    assert_int_equal(cbx_sessions_reserve(sessions, &permit, NULL), 0);
+    cbx_sessions_fill(sessions, id, NULL);
+}
+
+static void reserves_each_id_once_and_no_more_than_there_are_places(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(2);
+    struct cbx_err err;
+    struct cbx_permit a = permit_of("a", "ann"), c = permit_of("c", "ann"), none = permit_of("", "ann");
+    open_session(sessions, "a");
+    assert_int_equal(cbx_sessions_reserve(sessions, &a, &err), CBX_ESTATE);
+    assert_int_equal(cbx_sessions_reserve(sessions, &none, &err), CBX_ESTATE);
+    open_session(sessions, "b");
+    assert_int_equal(cbx_sessions_reserve(sessions, &c, &err), CBX_EBUSY);
+    assert_int_equal(cbx_sessions_count(sessions), 2);
+    assert_int_equal(cbx_sessions_close(sessions, "a", &err), 0);
+    assert_int_equal(cbx_sessions_close(sessions, "a", &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_close(sessions, "", &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_reserve(sessions, &c, &err), 0);
+    cbx_sessions_fill(sessions, "c", NULL);
+    cbx_sessions_free(sessions);
+}
+
+static void lets_only_the_principal_in_that_opened_it(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(2);
+    struct cbx_session *entered = NULL;
+    struct cbx_err err;
+    struct cbx_permit ann = permit_of("a", "ann"), bob = permit_of("a", "bob"), other = permit_of("b", "ann"),
+                      none = permit_of("", "");
+    open_session(sessions, "a");
+    assert_int_equal(cbx_sessions_enter(sessions, &bob, &entered, &err), CBX_ESTATE);
+    assert_int_equal(cbx_sessions_enter(sessions, &other, &entered, &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_enter(sessions, &none, &entered, &err), CBX_ENOTFOUND);
+    assert_null(entered);
+    assert_int_equal(cbx_sessions_enter(sessions, &ann, &entered, &err), 0);
+    cbx_sessions_leave(sessions, entered);
+    cbx_sessions_free(sessions);
+}
+
+struct crowd {
+    struct cbx_sessions *sessions;
+    atomic_int inside, entered, refused;
+};
+
+static void *enter_often(void *context)
+{
+    struct crowd *crowd = context;
+    struct cbx_permit permit = permit_of("a", "ann");
+    for (int i = 0; i < 200; i++) {
+        struct cbx_session *session;
+        if (cbx_sessions_enter(crowd->sessions, &permit, &session, NULL) != 0) {
+            crowd->refused++;
+            continue;
+        }
+        crowd->entered += atomic_fetch_add(&crowd->inside, 1) == 0;
+        atomic_fetch_sub(&crowd->inside, 1);
+        cbx_sessions_leave(crowd->sessions, session);
+    }
+    return NULL;
+}
+
+static void lets_one_run_in_at_a_time_and_the_others_wait(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    struct crowd crowd = { .sessions = cbx_sessions_new(1) };
+    pthread_t threads[THREADS];
+    open_session(crowd.sessions, "a");
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, enter_often, &crowd), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(crowd.entered, THREADS * 200);
+    assert_int_equal(crowd.refused, 0);
+    cbx_sessions_free(crowd.sessions);
+}
+
+static void *close_a(void *context)
+{
+    struct crowd *crowd = context;
+    crowd->entered = cbx_sessions_close(crowd->sessions, "a", NULL) == 0 ? 1 : -1;
+    return NULL;
+}
+
+/* Until a run that comes now is turned away. */
+static void await_closing(struct cbx_sessions *sessions)
+{
+    struct cbx_permit permit = permit_of("a", "ann");
+    struct cbx_session *session;
+    int64_t end = cbx_clock_ms() + DEADLINE_MS;
+    while (cbx_sessions_enter(sessions, &permit, &session, NULL) == 0) {
+        cbx_sessions_leave(sessions, session);
+        assert_true(cbx_clock_ms() < end);
+    }
+}
+
+static void waits_for_the_run_when_it_closes_and_turns_those_away_who_wait(void **state)
+{
+    (void)state;
+    struct crowd crowd = { .sessions = cbx_sessions_new(1) };
+    struct cbx_permit permit = permit_of("a", "ann");
+    pthread_t closer;
+    /* Being opened counts as being busy: the close can only end after the fill. */
+    assert_int_equal(cbx_sessions_reserve(crowd.sessions, &permit, NULL), 0);
+    assert_int_equal(pthread_create(&closer, NULL, close_a, &crowd), 0);
+    cbx_sessions_fill(crowd.sessions, "a", NULL);
+    await_closing(crowd.sessions);
+    pthread_join(closer, NULL);
+    assert_int_equal(crowd.entered, 1);
+    assert_int_equal(cbx_sessions_count(crowd.sessions), 0);
+    cbx_sessions_free(crowd.sessions);
+}
+
+static void expires_what_is_idle_and_nothing_that_is_busy_or_just_made(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(3);
+    struct cbx_permit busy = permit_of("busy", "ann"), slow = permit_of("slow", "ann");
+    struct cbx_session *entered;
+    assert_int_equal(cbx_sessions_reserve(sessions, &slow, NULL), 0);
+    open_session(sessions, "busy");
+    assert_int_equal(cbx_sessions_enter(sessions, &busy, &entered, NULL), 0);
+    open_session(sessions, "idle");
+    int64_t later = cbx_clock_ms() + 1000;
+    assert_int_equal(cbx_sessions_expire(sessions, later, 100000), 0);
+    assert_int_equal(cbx_sessions_expire(sessions, later, 500), 1);
+    assert_int_equal(cbx_sessions_count(sessions), 2);
+    cbx_sessions_leave(sessions, entered);
+    int64_t start = cbx_clock_ms();
+    while (cbx_clock_ms() < start + 2) {
+    }
+    int64_t filled = cbx_clock_ms(); /* a sandbox that took long to make is not old when it is there */
+    cbx_sessions_fill(sessions, "slow", NULL);
+    cbx_sessions_close(sessions, "busy", NULL);
+    assert_int_equal(cbx_sessions_expire(sessions, filled, 1), 0);
+    assert_int_equal(cbx_sessions_count(sessions), 1);
+    cbx_sessions_free(sessions);
+}
+
+static atomic_bool stop_expiring;
+
+static void *expire_all_the_time(void *context)
+{
+    while (!stop_expiring) {
+        cbx_sessions_expire(context, INT64_MAX, 0);
+    }
+    return NULL;
+}
+
+static void closes_all_while_others_expire_and_open(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        struct cbx_sessions *sessions = cbx_sessions_new(4);
+        pthread_t thread;
+        stop_expiring = false;
+        open_session(sessions, "a");
+        open_session(sessions, "b");
+        assert_int_equal(pthread_create(&thread, NULL, expire_all_the_time, sessions), 0);
+        cbx_sessions_close_all(sessions);
+        assert_int_equal(cbx_sessions_count(sessions), 0);
+        struct cbx_permit permit = permit_of("c", "ann");
+        struct cbx_err err;
+        assert_int_equal(cbx_sessions_reserve(sessions, &permit, &err), CBX_ESTATE);
+        stop_expiring = true;
+        pthread_join(thread, NULL);
+        cbx_sessions_free(sessions);
+    }
+    cbx_sessions_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reserves_each_id_once_and_no_more_than_there_are_places),
+        cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
+        cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
+        cmocka_unit_test(waits_for_the_run_when_it_closes_and_turns_those_away_who_wait),
+        cmocka_unit_test(expires_what_is_idle_and_nothing_that_is_busy_or_just_made),
+        cmocka_unit_test(closes_all_while_others_expire_and_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
