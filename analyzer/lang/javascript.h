@@ -26,6 +26,15 @@ const struct cbx_values *cbx_js_eval(struct cbx_walk *js, TSNode node, struct cb
 /* A member of a value, by its name. */
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object, struct cbx_str key);
 
+/* A string, or a template whose substitutions are constants; `raw` keeps backslashes (String.raw). */
+const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, bool raw);
+
+/* What a call or `new` may give. */
+const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, TSNode node, struct cbx_scope *scope);
+
+/* The text of a constant as string concatenation has it; false when it is none. */
+bool cbx_js_to_text(const struct cbx_values *values, struct cbx_str *out);
+
 /* The name of an identifier or property, with its \u escapes read. */
 struct cbx_str cbx_js_name(struct cbx_walk *js, TSNode node);
 
