@@ -170,7 +170,7 @@ demo: setup engine ## everything from nothing, then the main job on real program
 	@.ci/demo
 
 test: setup engine ## everything from nothing, then every test, on a real engine
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory check check-format
 	@$(MAKE) --no-print-directory VARIANT=asan check-unit check-fuzz
 	@$(MAKE) --no-print-directory live
 
@@ -227,8 +227,8 @@ check-layers: ## no module includes one it may not use; only the audit makes per
 check-symbols: $(MODULES:%=$B/lib%.a) ## every global symbol starts with cbx_
 	$Q! nm -g --defined-only $^ | awk 'NF == 3 { print $$3 }' | grep -vE '^(cbx_|__|_)'
 
-check-format: ## clang-format has nothing to say
-	$Qclang-format --dry-run -Werror $$(find $(MODULES) tests fuzz -name '*.[ch]')
+check-format: ## clang-format (Debian 12's) has nothing to say
+	$Qclang-format --dry-run -Werror $$(find $(MODULES) tests fuzz -name '*.[ch]') && echo '  ok    format'
 
 fuzz-%: ## fuzz one target for SECONDS (60): make fuzz-policy SECONDS=600
 	$Q$(MAKE) CC=clang VARIANT=fuzz build/fuzz/fuzz/$*

@@ -26,10 +26,11 @@ static struct cbx_span make_span(const struct cbx_source *source, uint32_t start
 }
 
 /* After exceptions and log-only. */
-static enum cbx_effect effect_of(const struct cbx_policy *policy, const struct cbx_rule *rule, const struct cbx_analysis *request,
-                                 struct cbx_str *exception)
+static enum cbx_effect effect_of(const struct cbx_policy *policy, const struct cbx_rule *rule,
+                                 const struct cbx_analysis *request, struct cbx_str *exception)
 {
-    const struct cbx_exception *e = cbx_policy_exception(policy, rule->id, request->principal, request->now);
+    const struct cbx_exception *e =
+        cbx_policy_exception(policy, rule->id, request->principal, request->now);
     if (e != NULL && rule->effect < CBX_EFFECT_WARN) {
         *exception = e->reason;
         return CBX_EFFECT_WARN;
@@ -43,8 +44,9 @@ static enum cbx_verdict verdict_of(enum cbx_effect effect)
 }
 
 /* Hits to findings; the verdict is the strictest of them all, also of those beyond the cap. */
-static int decide(const struct cbx_policy *policy, const struct cbx_analysis *request, const struct cbx_source *source,
-                  const struct cbx_hit *hits, size_t count, struct cbx_arena *arena, struct cbx_decision *out)
+static int decide(const struct cbx_policy *policy, const struct cbx_analysis *request,
+                  const struct cbx_source *source, const struct cbx_hit *hits, size_t count,
+                  struct cbx_arena *arena, struct cbx_decision *out)
 {
     size_t shown = count > CBX_FINDINGS_MAX ? CBX_FINDINGS_MAX : count, n = 0;
     struct cbx_finding *findings = cbx_arena_array(arena, shown + 1, sizeof(*findings));
@@ -53,7 +55,9 @@ static int decide(const struct cbx_policy *policy, const struct cbx_analysis *re
     }
     enum cbx_verdict verdict = CBX_ALLOW;
     for (size_t i = 0; i < count; i++) {
-        struct cbx_finding f = { .rule = hits[i].rule, .symbol = hits[i].symbol, .detail = hits[i].detail };
+        struct cbx_finding f = { .rule = hits[i].rule,
+                                 .symbol = hits[i].symbol,
+                                 .detail = hits[i].detail };
         f.effect = effect_of(policy, f.rule, request, &f.exception);
         verdict = verdict_of(f.effect) < verdict ? verdict_of(f.effect) : verdict;
         if (f.effect != CBX_EFFECT_ALLOW && n < shown) {
@@ -69,8 +73,9 @@ static int decide(const struct cbx_policy *policy, const struct cbx_analysis *re
 }
 
 /* A denial for the whole source by a built-in rule. */
-static int deny_whole(const struct cbx_policy *policy, const struct cbx_analysis *request, const struct cbx_source *source,
-                      const struct cbx_rule *rule, struct cbx_str symbol, struct cbx_arena *arena, struct cbx_decision *out)
+static int deny_whole(const struct cbx_policy *policy, const struct cbx_analysis *request,
+                      const struct cbx_source *source, const struct cbx_rule *rule,
+                      struct cbx_str symbol, struct cbx_arena *arena, struct cbx_decision *out)
 {
     struct cbx_hit hit = { .rule = rule, .symbol = symbol, .start = 0, .end = 0 };
     int failed = decide(policy, request, source, &hit, 1, arena, out);
@@ -85,17 +90,24 @@ static int64_t deadline(uint32_t budget_ms)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + (budget_ms > 0 ? budget_ms : 10000);
 }
 
-static int analyze_readable(const struct cbx_policy *policy, const struct cbx_analysis *request, const struct cbx_lang *lang,
-                            const struct cbx_source *source, struct cbx_facts *facts, struct cbx_arena *arena, struct cbx_decision *out)
+static int analyze_readable(const struct cbx_policy *policy, const struct cbx_analysis *request,
+                            const struct cbx_lang *lang, const struct cbx_source *source,
+                            struct cbx_facts *facts, struct cbx_arena *arena,
+                            struct cbx_decision *out)
 {
     struct cbx_notebook notebook = { .text = source->text };
     TSTree *tree = NULL;
-    if (source->readable && lang->notebook && cbx_notebook_rewrite(source->text, arena, &notebook) != 0) {
+    if (source->readable && lang->notebook &&
+        cbx_notebook_rewrite(source->text, arena, &notebook) != 0) {
         return CBX_ETOOBIG;
     }
     if (source->readable) {
-        struct cbx_parsed parsed = { .policy = policy, .arena = arena, .facts = facts, .deadline_ms = deadline(request->budget_ms),
-                                     .magics = notebook.magics, .magic_count = notebook.magic_count };
+        struct cbx_parsed parsed = { .policy = policy,
+                                     .arena = arena,
+                                     .facts = facts,
+                                     .deadline_ms = deadline(request->budget_ms),
+                                     .magics = notebook.magics,
+                                     .magic_count = notebook.magic_count };
         cbx_parse_text(&parsed, lang, notebook.text, &tree);
     }
     out->text = notebook.text;
@@ -117,25 +129,34 @@ int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *requ
 {
     const struct cbx_lang *lang = cbx_lang_find(request->language);
     if (lang == NULL) {
-        return cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed are %s", CBX_STR_ARG(request->language), cbx_lang_names());
+        return cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed are %s",
+                        CBX_STR_ARG(request->language), cbx_lang_names());
     }
-    *out = (struct cbx_decision){ .language = cbx_str_of(lang->name), .text = request->source }; /* until it is read */
+    *out = (struct cbx_decision){ .language = cbx_str_of(lang->name),
+                                  .text = request->source }; /* until it is read */
     out->sha256 = cbx_sha256_of(request->source);
     struct cbx_source source = { 0 };
     struct cbx_facts facts = { .arena = arena, .language = lang->policy, .source = lang->policy };
     if (request->source.len > (size_t)policy->limits.source_bytes) {
-        struct cbx_str size = cbx_arena_printf(arena, "%zu bytes, allowed are %lld", request->source.len, (long long)policy->limits.source_bytes);
-        return deny_whole(policy, request, &source, &cbx_rule_too_large, size, arena, out) == 0 ? 0 : cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
+        struct cbx_str size =
+            cbx_arena_printf(arena, "%zu bytes, allowed are %lld", request->source.len,
+                             (long long)policy->limits.source_bytes);
+        return deny_whole(policy, request, &source, &cbx_rule_too_large, size, arena, out) == 0
+                   ? 0
+                   : cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
     }
     int failed = cbx_source_read(request->source, lang->cookie, arena, &facts, &source);
     if (!failed && (policy->languages >> lang->policy & 1) == 0) {
-        failed = deny_whole(policy, request, &source, &cbx_rule_language, request->language, arena, out);
+        failed =
+            deny_whole(policy, request, &source, &cbx_rule_language, request->language, arena, out);
     } else if (!failed) {
         failed = analyze_readable(policy, request, lang, &source, &facts, arena, out);
     }
     if (failed || arena->exhausted) {
-        static const struct cbx_finding too_complex = { .rule = &cbx_rule_unreadable, .effect = CBX_EFFECT_DENY,
-                                                        .symbol = { "too-complex", 11 }, .span = { 0, 0, 1, 1, 1, 1 } };
+        static const struct cbx_finding too_complex = { .rule = &cbx_rule_unreadable,
+                                                        .effect = CBX_EFFECT_DENY,
+                                                        .symbol = { "too-complex", 11 },
+                                                        .span = { 0, 0, 1, 1, 1, 1 } };
         out->verdict = CBX_DENY; /* what did not fit was not judged */
         out->findings = &too_complex;
         out->finding_count = 1;

@@ -8,8 +8,9 @@
 enum cbx_verdict { CBX_DENY = 0, CBX_ASK, CBX_ALLOW };
 const char *cbx_verdict_name(enum cbx_verdict verdict);
 
-/* A place in the source as the caller sent it. Lines and columns are 1-based, columns count characters (code
- * points), the end is exclusive; bytes are offsets into the source with its line ends normalised. */
+/* A place in the source as the caller sent it. Lines and columns are 1-based, columns count
+ * characters (code points), the end is exclusive; bytes are offsets into the source with its line
+ * ends normalised. */
 struct cbx_span {
     uint32_t start_byte, end_byte;
     uint32_t line, column, end_line, end_column;
@@ -18,22 +19,23 @@ struct cbx_span {
 /* One rule that matched one place. Texts are borrowed from the policy or the request's arena. */
 struct cbx_finding {
     const struct cbx_rule *rule;
-    enum cbx_effect effect;     /* after exceptions and log-only */
-    struct cbx_str symbol;      /* what was found: "subprocess.run", "dynamic-code", ... */
-    struct cbx_str detail;      /* more for the reader, or empty ("decoded from base64", "'numpy<1.22' allows 1.21.6") */
-    struct cbx_str exception;   /* reason of the exception that let it pass, or empty */
+    enum cbx_effect effect;   /* after exceptions and log-only */
+    struct cbx_str symbol;    /* what was found: "subprocess.run", "dynamic-code", ... */
+    struct cbx_str detail;    /* more for the reader, or empty ("decoded from base64", "'numpy<1.22'
+                                 allows 1.21.6") */
+    struct cbx_str exception; /* reason of the exception that let it pass, or empty */
     struct cbx_span span;
 };
 
 struct cbx_decision {
     enum cbx_verdict verdict;
-    struct cbx_str language;      /* as asked: "python", "ipython", "javascript", "shell" */
-    struct cbx_str text;          /* the bytes that may run: normalised, notebook syntax rewritten; as they came when they
-                                     were denied unread */
-    struct cbx_sha256 sha256;     /* of text */
+    struct cbx_str language; /* as asked: "python", "ipython", "javascript", "shell" */
+    struct cbx_str text; /* the bytes that may run: normalised, notebook syntax rewritten; as they
+                            came when they were denied unread */
+    struct cbx_sha256 sha256;           /* of text */
     const struct cbx_finding *findings; /* in source order */
     size_t finding_count;
-    bool truncated;               /* more findings than the cap; the verdict is right all the same */
+    bool truncated; /* more findings than the cap; the verdict is right all the same */
 };
 
 #endif

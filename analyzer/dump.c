@@ -15,22 +15,30 @@ struct stages {
     TSTree *tree;
 };
 
-static int run_stages(const struct cbx_policy *policy, const struct cbx_analysis *request, struct cbx_arena *arena, struct stages *s, struct cbx_err *err)
+static int run_stages(const struct cbx_policy *policy, const struct cbx_analysis *request,
+                      struct cbx_arena *arena, struct stages *s, struct cbx_err *err)
 {
     *s = (struct stages){ .lang = cbx_lang_find(request->language) };
     if (s->lang == NULL) {
-        return cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed are %s", CBX_STR_ARG(request->language), cbx_lang_names());
+        return cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed are %s",
+                        CBX_STR_ARG(request->language), cbx_lang_names());
     }
-    s->facts = (struct cbx_facts){ .arena = arena, .language = s->lang->policy, .source = s->lang->policy };
-    if (cbx_source_read(request->source, s->lang->cookie, arena, &s->facts, &s->source) != 0 || !s->source.readable) {
+    s->facts = (struct cbx_facts){ .arena = arena,
+                                   .language = s->lang->policy,
+                                   .source = s->lang->policy };
+    if (cbx_source_read(request->source, s->lang->cookie, arena, &s->facts, &s->source) != 0 ||
+        !s->source.readable) {
         return cbx_fail(err, CBX_EINVAL, "the source cannot be read; --dump=findings says why");
     }
     s->notebook.text = s->source.text;
     if (s->lang->notebook && cbx_notebook_rewrite(s->source.text, arena, &s->notebook) != 0) {
         return cbx_fail(err, CBX_ETOOBIG, "the source is too large");
     }
-    struct cbx_parsed parsed = { .policy = policy, .arena = arena, .facts = &s->facts,
-                                 .magics = s->notebook.magics, .magic_count = s->notebook.magic_count };
+    struct cbx_parsed parsed = { .policy = policy,
+                                 .arena = arena,
+                                 .facts = &s->facts,
+                                 .magics = s->notebook.magics,
+                                 .magic_count = s->notebook.magic_count };
     cbx_parse_text(&parsed, s->lang, s->notebook.text, &s->tree);
     return s->tree == NULL ? cbx_fail(err, CBX_ETOOBIG, "the source is too large") : 0;
 }
@@ -40,18 +48,23 @@ static void add_node(TSTreeCursor *cursor, struct cbx_str text, int depth, struc
     TSNode node = ts_tree_cursor_current_node(cursor);
     TSPoint at = ts_node_start_point(node);
     const char *field = ts_tree_cursor_current_field_name(cursor);
-    cbx_buf_printf(out, "%5u:%-4u %*s%s%s%s%s", at.row + 1, at.column + 1, depth > 200 ? 400 : depth * 2, "", field != NULL ? field : "",
-                   field != NULL ? ": " : "", ts_node_is_missing(node) ? "MISSING " : "", ts_node_type(node));
+    cbx_buf_printf(out, "%5u:%-4u %*s%s%s%s%s", at.row + 1, at.column + 1,
+                   depth > 200 ? 400 : depth * 2, "", field != NULL ? field : "",
+                   field != NULL ? ": " : "", ts_node_is_missing(node) ? "MISSING " : "",
+                   ts_node_type(node));
     if (ts_node_child_count(node) == 0) {
         cbx_buf_add_cstr(out, " `");
-        cbx_buf_add_escaped(out, cbx_str_sub(cbx_str_sub(text, ts_node_start_byte(node), ts_node_end_byte(node)), 0, 60), false);
+        cbx_buf_add_escaped(
+            out,
+            cbx_str_sub(cbx_str_sub(text, ts_node_start_byte(node), ts_node_end_byte(node)), 0, 60),
+            false);
         cbx_buf_add_char(out, '`');
     }
     cbx_buf_add_char(out, '\n');
 }
 
-int cbx_dump_tree(const struct cbx_policy *policy, const struct cbx_analysis *request, struct cbx_arena *arena, struct cbx_buf *out,
-                  struct cbx_err *err)
+int cbx_dump_tree(const struct cbx_policy *policy, const struct cbx_analysis *request,
+                  struct cbx_arena *arena, struct cbx_buf *out, struct cbx_err *err)
 {
     struct stages s;
     int failed = run_stages(policy, request, arena, &s, err);
@@ -73,7 +86,9 @@ int cbx_dump_tree(const struct cbx_policy *policy, const struct cbx_analysis *re
     }
     ts_tree_cursor_delete(&cursor);
     ts_tree_delete(s.tree);
-    return out->overflow ? cbx_fail(err, CBX_ETOOBIG, "the tree is larger than %zu bytes", out->max_bytes) : 0;
+    return out->overflow
+               ? cbx_fail(err, CBX_ETOOBIG, "the tree is larger than %zu bytes", out->max_bytes)
+               : 0;
 }
 
 static void add_arguments(const struct cbx_fact *fact, struct cbx_buf *out)
@@ -97,10 +112,11 @@ static void add_arguments(const struct cbx_fact *fact, struct cbx_buf *out)
     cbx_buf_add_cstr(out, fact->spread ? ", ...)" : ")");
 }
 
-int cbx_dump_facts(const struct cbx_policy *policy, const struct cbx_analysis *request, struct cbx_arena *arena, struct cbx_buf *out,
-                   struct cbx_err *err)
+int cbx_dump_facts(const struct cbx_policy *policy, const struct cbx_analysis *request,
+                   struct cbx_arena *arena, struct cbx_buf *out, struct cbx_err *err)
 {
-    static const char *const kinds[] = { "", "import", "call", "reference", "attribute", "literal", "fact" };
+    static const char *const kinds[] = { "",          "import",  "call", "reference",
+                                         "attribute", "literal", "fact" };
     struct stages s;
     int failed = run_stages(policy, request, arena, &s, err);
     for (size_t i = 0; !failed && i < s.facts.count && !out->overflow; i++) {
@@ -120,5 +136,8 @@ int cbx_dump_facts(const struct cbx_policy *policy, const struct cbx_analysis *r
     if (!failed) {
         ts_tree_delete(s.tree);
     }
-    return failed ? failed : out->overflow ? cbx_fail(err, CBX_ETOOBIG, "the facts are larger than %zu bytes", out->max_bytes) : 0;
+    return failed ? failed
+           : out->overflow
+               ? cbx_fail(err, CBX_ETOOBIG, "the facts are larger than %zu bytes", out->max_bytes)
+               : 0;
 }

@@ -2,8 +2,8 @@
  * The list of facts. */
 #include "analyzer/facts.h"
 
-struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind, struct cbx_str name,
-                               uint32_t start, uint32_t end)
+struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
+                               struct cbx_str name, uint32_t start, uint32_t end)
 {
     if (facts->count == facts->size) {
         size_t size = facts->size == 0 ? 256 : facts->size * 2;
@@ -28,8 +28,8 @@ struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
     return fact;
 }
 
-void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name, uint32_t start,
-                           uint32_t end)
+void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name,
+                           uint32_t start, uint32_t end)
 {
     struct cbx_fact *fact = cbx_facts_add(facts, CBX_IS_SPECIAL, name, start, end);
     if (fact != NULL) {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * What code does, as the extractors found it: names that are imported, called or used, attributes that are read, constant strings,
- * and what could not be followed. Rules speak about facts, never about syntax. */
+ * What code does, as the extractors found it: names that are imported, called or used, attributes
+ * that are read, constant strings, and what could not be followed. Rules speak about facts, never
+ * about syntax. */
 #ifndef CBX_ANALYZER_FACTS_H
 #define CBX_ANALYZER_FACTS_H
 
 #include "policies/policy.h"
 
 enum cbx_fact_kind {
-    CBX_IS_IMPORT = 1,  /* name: the module */
-    CBX_IS_CALL,        /* name: what is called; args */
-    CBX_IS_REFERENCE,   /* name: what is used, called or not */
-    CBX_IS_ATTRIBUTE,   /* name: of the attribute */
-    CBX_IS_LITERAL,     /* name: the string */
-    CBX_IS_SPECIAL,     /* `special` says which */
+    CBX_IS_IMPORT = 1, /* name: the module */
+    CBX_IS_CALL,       /* name: what is called; args */
+    CBX_IS_REFERENCE,  /* name: what is used, called or not */
+    CBX_IS_ATTRIBUTE,  /* name: of the attribute */
+    CBX_IS_LITERAL,    /* name: the string */
+    CBX_IS_SPECIAL,    /* `special` says which */
 };
 
-/* An argument of a call: value is the constant as text, or the qualified name; valid only when known. */
+/* An argument of a call: value is the constant as text, or the qualified name; valid only when
+ * known. */
 struct cbx_arg {
     struct cbx_str keyword; /* empty = by position */
     uint32_t position;
@@ -29,8 +31,8 @@ struct cbx_fact {
     struct cbx_str name, detail;
     const struct cbx_arg *args;
     uint32_t arg_count;
-    bool spread;             /* *args or **kwargs among them: an argument that is missing may be there */
-    uint32_t start, end;     /* bytes of the source */
+    bool spread; /* *args or **kwargs among them: an argument that is missing may be there */
+    uint32_t start, end; /* bytes of the source */
     enum cbx_language language;
 };
 
@@ -38,16 +40,17 @@ struct cbx_facts {
     struct cbx_arena *arena;
     struct cbx_fact *items;
     size_t count, size;
-    uint32_t base, base_end; /* added to every place; when base_end is set, every place is that whole range (code in code) */
+    uint32_t base, base_end;    /* added to every place; when base_end is set, every place is that
+                                   whole range (code in code) */
     enum cbx_language language; /* of the text that is read now */
     enum cbx_language source;   /* of the source that it stands in */
 };
 
-/* Adds a fact at [start, end). Silently stops when the arena is exhausted; the arena remembers, and the decision is then
- * too-complex. Returns NULL in that case. */
-struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind, struct cbx_str name,
-                               uint32_t start, uint32_t end);
-void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name, uint32_t start,
-                           uint32_t end);
+/* Adds a fact at [start, end). Silently stops when the arena is exhausted; the arena remembers, and
+ * the decision is then too-complex. Returns NULL in that case. */
+struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
+                               struct cbx_str name, uint32_t start, uint32_t end);
+void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name,
+                           uint32_t start, uint32_t end);
 
 #endif

@@ -16,10 +16,11 @@ struct cbx_cell {
 struct cbx_ipynb {
     const struct cbx_cell *cells; /* code cells alone, in order */
     size_t count;
-    struct cbx_str language;      /* of the kernel, "python" when the file does not say */
+    struct cbx_str language; /* of the kernel, "python" when the file does not say */
 };
 
 /* CBX_EINVAL for what is no notebook, CBX_ETOOBIG over the caps. *out borrows from the arena. */
-int cbx_ipynb_read(struct cbx_str json, struct cbx_arena *arena, struct cbx_ipynb *out, struct cbx_err *err);
+int cbx_ipynb_read(struct cbx_str json, struct cbx_arena *arena, struct cbx_ipynb *out,
+                   struct cbx_err *err);
 
 #endif

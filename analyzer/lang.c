@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The languages, and the way of a text from bytes to facts: parse, note what cannot be read, extract. */
+ * The languages, and the way of a text from bytes to facts: parse, note what cannot be read,
+ * extract. */
 #include "analyzer/lang.h"
 
 #include "analyzer/notebook.h"
@@ -16,9 +17,12 @@ static const char *const javascript_endings[] = { ".js", ".mjs", ".cjs", NULL };
 static const char *const shell_endings[] = { ".sh", ".bash", NULL };
 
 static const struct cbx_lang languages[] = {
-    { "python", CBX_PYTHON, python_endings, tree_sitter_python, cbx_extract_python, .cookie = true },
-    { "ipython", CBX_PYTHON, notebook_endings, tree_sitter_python, cbx_extract_python, .notebook = true, .cookie = true },
-    { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript, cbx_extract_javascript, .notebook = false },
+    { "python", CBX_PYTHON, python_endings, tree_sitter_python, cbx_extract_python,
+      .cookie = true },
+    { "ipython", CBX_PYTHON, notebook_endings, tree_sitter_python, cbx_extract_python,
+      .notebook = true, .cookie = true },
+    { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript,
+      cbx_extract_javascript, .notebook = false },
     { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell, .notebook = false },
 };
 enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
@@ -50,7 +54,7 @@ const char *cbx_lang_names(void)
     return "python, ipython, javascript, shell";
 }
 
-/* --- parsing ------------------------------------------------------------------------------------------------- */
+/* --- parsing ---------------------------------------------------------------------------------- */
 
 static int64_t clock_ms(void)
 {
@@ -107,18 +111,24 @@ static void note_errors(TSTree *tree, struct cbx_facts *facts)
         TSNode node = ts_tree_cursor_current_node(&cursor);
         bool bad = ts_node_is_error(node) || ts_node_is_missing(node);
         if (bad && found++ < SYNTAX_MAX) {
-            struct cbx_str what = ts_node_is_missing(node) ? cbx_arena_printf(facts->arena, "missing %s", ts_node_type(node)) : CBX_STR("syntax error");
-            cbx_facts_add_special(facts, CBX_FACT_SYNTAX, what, ts_node_start_byte(node), ts_node_end_byte(node));
+            struct cbx_str what =
+                ts_node_is_missing(node)
+                    ? cbx_arena_printf(facts->arena, "missing %s", ts_node_type(node))
+                    : CBX_STR("syntax error");
+            cbx_facts_add_special(facts, CBX_FACT_SYNTAX, what, ts_node_start_byte(node),
+                                  ts_node_end_byte(node));
         }
         if (found >= SYNTAX_MAX) {
             break;
         }
-        if (!bad && ts_node_has_error(node) && depth < 100000 && ts_tree_cursor_goto_first_child(&cursor)) {
+        if (!bad && ts_node_has_error(node) && depth < 100000 &&
+            ts_tree_cursor_goto_first_child(&cursor)) {
             depth++;
             continue;
         }
         bool more;
-        while (!(more = ts_tree_cursor_goto_next_sibling(&cursor)) && depth > 0 && ts_tree_cursor_goto_parent(&cursor)) {
+        while (!(more = ts_tree_cursor_goto_next_sibling(&cursor)) && depth > 0 &&
+               ts_tree_cursor_goto_parent(&cursor)) {
             depth--;
         }
         if (!more) {
@@ -131,16 +141,18 @@ static void note_errors(TSTree *tree, struct cbx_facts *facts)
     }
 }
 
-/* --- characters that are not seen ---------------------------------------------------------------------------- */
+/* --- characters that are not seen ------------------------------------------------------------- */
 
-/* Bidirectional controls, zero-width and filler characters: a reader sees other code than runs (CVE-2021-42574, "invisible
- * backdoor"). Several of them are letters to Unicode. */
+/* Bidirectional controls, zero-width and filler characters: a reader sees other code than runs
+ * (CVE-2021-42574, "invisible backdoor"). Several of them are letters to Unicode. */
 static bool is_invisible(uint32_t c)
 {
     static const struct {
         uint32_t first, last;
-    } ranges[] = { { 0x00AD, 0x00AD }, { 0x034F, 0x034F }, { 0x061C, 0x061C }, { 0x115F, 0x1160 }, { 0x17B4, 0x17B5 }, { 0x180B, 0x180F }, { 0x200B, 0x200F },
-                   { 0x202A, 0x202E }, { 0x2060, 0x206F }, { 0x3164, 0x3164 }, { 0xFE00, 0xFE0F }, { 0xFEFF, 0xFEFF }, { 0xFFA0, 0xFFA0 }, { 0xE0000, 0xE0FFF } };
+    } ranges[] = { { 0x00AD, 0x00AD }, { 0x034F, 0x034F },  { 0x061C, 0x061C }, { 0x115F, 0x1160 },
+                   { 0x17B4, 0x17B5 }, { 0x180B, 0x180F },  { 0x200B, 0x200F }, { 0x202A, 0x202E },
+                   { 0x2060, 0x206F }, { 0x3164, 0x3164 },  { 0xFE00, 0xFE0F }, { 0xFEFF, 0xFEFF },
+                   { 0xFFA0, 0xFFA0 }, { 0xE0000, 0xE0FFF } };
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         if (c >= ranges[i].first && c <= ranges[i].last) {
             return true;
@@ -154,7 +166,8 @@ static bool is_in_text(TSNode root, uint32_t byte)
 {
     TSNode node = ts_node_descendant_for_byte_range(root, byte, byte + 1);
     const char *type = ts_node_is_null(node) ? "" : ts_node_type(node);
-    return strstr(type, "string") != NULL || strstr(type, "comment") != NULL || strstr(type, "heredoc") != NULL || strstr(type, "regex") != NULL;
+    return strstr(type, "string") != NULL || strstr(type, "comment") != NULL ||
+           strstr(type, "heredoc") != NULL || strstr(type, "regex") != NULL;
 }
 
 static void note_invisible(TSTree *tree, struct cbx_str text, struct cbx_facts *facts)
@@ -171,16 +184,26 @@ static void note_invisible(TSTree *tree, struct cbx_str text, struct cbx_facts *
             code = code << 6 | ((unsigned char)text.p[i + k] & 0x3F);
         }
         if (is_invisible(code) && !is_in_text(ts_tree_root_node(tree), (uint32_t)i)) {
-            cbx_facts_add_special(facts, CBX_FACT_BIDI, cbx_arena_printf(facts->arena, "U+%04X", code), (uint32_t)i, (uint32_t)(i + len));
+            cbx_facts_add_special(facts, CBX_FACT_BIDI,
+                                  cbx_arena_printf(facts->arena, "U+%04X", code), (uint32_t)i,
+                                  (uint32_t)(i + len));
             found++;
         }
         i += len - 1;
     }
 }
 
-/* --- notebook pieces ----------------------------------------------------------------------------------------- */
+/* --- notebook pieces -------------------------------------------------------------------------- */
 
-enum magic_text { MAGIC_HARMLESS, MAGIC_SHELL, MAGIC_PIP, MAGIC_CONDA, MAGIC_PYTHON, MAGIC_BODY, MAGIC_UNKNOWN };
+enum magic_text {
+    MAGIC_HARMLESS,
+    MAGIC_SHELL,
+    MAGIC_PIP,
+    MAGIC_CONDA,
+    MAGIC_PYTHON,
+    MAGIC_BODY,
+    MAGIC_UNKNOWN
+};
 
 static enum magic_text magic_text(struct cbx_str name)
 {
@@ -220,7 +243,9 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
         return;
     case MAGIC_PIP:
     case MAGIC_CONDA:
-        line = cbx_arena_printf(parsed->arena, "%s %.*s", magic_text(m->name) == MAGIC_PIP ? "pip" : "conda", (int)m->rest.len, m->rest.p);
+        line = cbx_arena_printf(parsed->arena, "%s %.*s",
+                                magic_text(m->name) == MAGIC_PIP ? "pip" : "conda",
+                                (int)m->rest.len, m->rest.p);
         cbx_parse_shell_line(parsed, line, m->start, m->end);
         return;
     case MAGIC_PYTHON:
@@ -243,19 +268,24 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
     }
 }
 
-/* Places in rewritten notebook text to places in the cell. Code in code stands at one place, which is none of these. */
+/* Places in rewritten notebook text to places in the cell. Code in code stands at one place, which
+ * is none of these. */
 static void map_places(const struct cbx_parsed *parsed, size_t from)
 {
     struct cbx_facts *facts = parsed->facts;
-    for (size_t i = from; parsed->magic_count > 0 && facts->base_end == 0 && i < facts->count; i++) {
-        facts->items[i].start = cbx_notebook_place(parsed->magics, parsed->magic_count, facts->items[i].start);
-        facts->items[i].end = cbx_notebook_place(parsed->magics, parsed->magic_count, facts->items[i].end);
+    for (size_t i = from; parsed->magic_count > 0 && facts->base_end == 0 && i < facts->count;
+         i++) {
+        facts->items[i].start =
+            cbx_notebook_place(parsed->magics, parsed->magic_count, facts->items[i].start);
+        facts->items[i].end =
+            cbx_notebook_place(parsed->magics, parsed->magic_count, facts->items[i].end);
     }
 }
 
-/* --- the way of one text ------------------------------------------------------------------------------------- */
+/* --- the way of one text ---------------------------------------------------------------------- */
 
-void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang, struct cbx_str text, TSTree **tree_out)
+void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang,
+                    struct cbx_str text, TSTree **tree_out)
 {
     struct cbx_parsed parsed = *parent;
     parsed.lang = lang;
@@ -286,7 +316,8 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
     }
 }
 
-void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text, uint32_t start, uint32_t end)
+void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,
+                     uint32_t start, uint32_t end)
 {
     struct cbx_facts *facts = parent->facts;
     const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(language));
@@ -317,7 +348,8 @@ void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, stru
     facts->base_end = base_end;
 }
 
-void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start, uint32_t end)
+void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start,
+                          uint32_t end)
 {
     cbx_parse_inner(parent, "shell", text, start, end);
 }

@@ -11,14 +11,14 @@
 struct cbx_parsed;
 
 struct cbx_lang {
-    const char *name;          /* as callers say it: "python", "ipython", ... */
-    enum cbx_language policy;  /* as policies say it */
+    const char *name;           /* as callers say it: "python", "ipython", ... */
+    enum cbx_language policy;   /* as policies say it */
     const char *const *endings; /* of file names, NULL-terminated */
     const TSLanguage *(*grammar)(void);
     /* Adds the facts of a tree. */
     void (*extract)(struct cbx_parsed *parsed);
-    bool notebook;             /* notebook syntax is rewritten first */
-    bool cookie;               /* coding cookies count */
+    bool notebook; /* notebook syntax is rewritten first */
+    bool cookie;   /* coding cookies count */
 };
 
 /* By the name that callers use; NULL when there is none. */
@@ -39,25 +39,27 @@ struct cbx_parsed {
     struct cbx_arena *arena;
     struct cbx_facts *facts;
     int depth;
-    int64_t deadline_ms;       /* of CLOCK_MONOTONIC; 0 = none */
+    int64_t deadline_ms;            /* of CLOCK_MONOTONIC; 0 = none */
     const struct cbx_magic *magics; /* notebook lines that were rewritten, by place */
     size_t magic_count;
 };
 
 enum { CBX_CODE_DEPTH_MAX = 6, CBX_TREE_DEPTH_MAX = 1500 };
 
-/* Parses `text` as `lang` and adds its facts: syntax errors, then what the extractor finds. For the source itself (depth 0) and
- * for constant code that is handed to something that runs it (depth + 1, with facts->base_end set by the caller). */
-void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang, struct cbx_str text,
-                    TSTree **tree_out);
+/* Parses `text` as `lang` and adds its facts: syntax errors, then what the extractor finds. For the
+ * source itself (depth 0) and for constant code that is handed to something that runs it (depth +
+ * 1, with facts->base_end set by the caller). */
+void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang,
+                    struct cbx_str text, TSTree **tree_out);
 
 /* Code in code: `text` is judged as `language`, its findings stand at [start, end). */
-void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text, uint32_t start,
-                     uint32_t end);
+void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,
+                     uint32_t start, uint32_t end);
 
-/* A line of shell inside another language: its findings stand where it stands when it is a part of the source (offset of the
- * text in it), else at [start, end). */
-void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start, uint32_t end);
+/* A line of shell inside another language: its findings stand where it stands when it is a part of
+ * the source (offset of the text in it), else at [start, end). */
+void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start,
+                          uint32_t end);
 
 void cbx_extract_python(struct cbx_parsed *parsed);
 void cbx_extract_javascript(struct cbx_parsed *parsed);

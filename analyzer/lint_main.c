@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * codebox-lint: judges files, folders, notebooks and standard input under a policy, and runs nothing. Needs no engine, no
- * configuration, no network. Exit status: 0 everything is allowed, 1 something is denied or needs approval, 2 something could
- * not be checked. */
+ * codebox-lint: judges files, folders, notebooks and standard input under a policy, and runs
+ * nothing. Needs no engine, no configuration, no network. Exit status: 0 everything is allowed, 1
+ * something is denied or needs approval, 2 something could not be checked. */
 #include "analyzer/analyze.h"
 #include "analyzer/dump.h"
 #include "analyzer/ipynb.h"
@@ -27,7 +27,7 @@ struct lint {
     const char *language; /* NULL = by the file's name */
     enum stage dump;
     bool json, color;
-    json_t *files;        /* of the JSON report */
+    json_t *files; /* of the JSON report */
     size_t file_count, denied, findings, errors;
 };
 
@@ -38,20 +38,23 @@ static int report_error(struct lint *lint, const char *path, const struct cbx_er
     cbx_buf_init(&text, 8192);
     cbx_buf_add_escaped(&text, cbx_str_of(path), false);
     if (lint->json) {
-        json_array_append_new(lint->files, json_pack("{s:o,s:s,s:s,s:[]}", "path", cbx_json_text(cbx_str_of(path)), "verdict", "error", "error", err->text, "findings"));
+        json_array_append_new(lint->files, json_pack("{s:o,s:s,s:s,s:[]}", "path",
+                                                     cbx_json_text(cbx_str_of(path)), "verdict",
+                                                     "error", "error", err->text, "findings"));
     }
     fprintf(stderr, "codebox-lint: %s: %s\n", text.p, err->text);
     return 2;
 }
 
-/* --- one piece of source ------------------------------------------------------------------------------------- */
+/* --- one piece of source ---------------------------------------------------------------------- */
 
 static int dump_stage(struct lint *lint, const struct cbx_analysis *request, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) out;
     cbx_buf_init(&out, 256 * 1024 * 1024);
-    int failed = lint->dump == STAGE_TREE ? cbx_dump_tree(lint->policy, request, &lint->arena, &out, err)
-                                          : cbx_dump_facts(lint->policy, request, &lint->arena, &out, err);
+    int failed = lint->dump == STAGE_TREE
+                     ? cbx_dump_tree(lint->policy, request, &lint->arena, &out, err)
+                     : cbx_dump_facts(lint->policy, request, &lint->arena, &out, err);
     fwrite(out.p, 1, out.len, stdout);
     return failed;
 }
@@ -84,8 +87,9 @@ static void add_findings(json_t *to, const json_t *decision, uint32_t cell)
 }
 
 /* Judges one text. `findings` gathers the JSON of its findings; cell is 0 for a whole file. */
-static int check_text(struct lint *lint, const char *path, uint32_t cell, struct cbx_str language, struct cbx_str text, json_t *findings,
-                      enum cbx_verdict *verdict, struct cbx_err *err)
+static int check_text(struct lint *lint, const char *path, uint32_t cell, struct cbx_str language,
+                      struct cbx_str text, json_t *findings, enum cbx_verdict *verdict,
+                      struct cbx_err *err)
 {
     struct cbx_analysis request = { .source = text, .language = language, .now = time(NULL) };
     if (lint->dump == STAGE_TREE || lint->dump == STAGE_FACTS) {
@@ -117,7 +121,7 @@ static int check_text(struct lint *lint, const char *path, uint32_t cell, struct
     return 0;
 }
 
-/* --- one file ------------------------------------------------------------------------------------------------ */
+/* --- one file --------------------------------------------------------------------------------- */
 
 static int read_all(int fd, struct cbx_buf *out, struct cbx_err *err)
 {
@@ -137,17 +141,20 @@ static int read_all(int fd, struct cbx_buf *out, struct cbx_err *err)
     }
 }
 
-static int check_notebook(struct lint *lint, const char *path, struct cbx_str text, json_t *findings, enum cbx_verdict *verdict, struct cbx_err *err)
+static int check_notebook(struct lint *lint, const char *path, struct cbx_str text,
+                          json_t *findings, enum cbx_verdict *verdict, struct cbx_err *err)
 {
     struct cbx_ipynb notebook;
     int failed = cbx_ipynb_read(text, &lint->arena, &notebook, err);
     if (!failed && !cbx_str_is(notebook.language, "python")) {
-        return cbx_fail(err, CBX_EINVAL, "the notebook's language is '%.*s', allowed is python", CBX_STR_ARG(notebook.language));
+        return cbx_fail(err, CBX_EINVAL, "the notebook's language is '%.*s', allowed is python",
+                        CBX_STR_ARG(notebook.language));
     }
     *verdict = CBX_ALLOW;
     for (size_t i = 0; !failed && i < notebook.count; i++) {
         enum cbx_verdict one = CBX_DENY;
-        failed = check_text(lint, path, notebook.cells[i].number, CBX_STR("ipython"), notebook.cells[i].source, findings, &one, err);
+        failed = check_text(lint, path, notebook.cells[i].number, CBX_STR("ipython"),
+                            notebook.cells[i].source, findings, &one, err);
         *verdict = one < *verdict ? one : *verdict;
     }
     return failed;
@@ -156,16 +163,22 @@ static int check_notebook(struct lint *lint, const char *path, struct cbx_str te
 static const char *language_of(const struct lint *lint, const char *path)
 {
     const struct cbx_lang *lang = cbx_lang_of_file(path);
-    return lint->language != NULL ? lint->language : cbx_str_ends(cbx_str_of(path), CBX_STR(".ipynb")) ? "notebook" : lang != NULL ? lang->name : NULL;
+    return lint->language != NULL                              ? lint->language
+           : cbx_str_ends(cbx_str_of(path), CBX_STR(".ipynb")) ? "notebook"
+           : lang != NULL                                      ? lang->name
+                                                               : NULL;
 }
 
-static void report_file(struct lint *lint, const char *path, const char *language, json_t *findings, enum cbx_verdict verdict)
+static void report_file(struct lint *lint, const char *path, const char *language, json_t *findings,
+                        enum cbx_verdict verdict)
 {
     lint->file_count++;
     lint->denied += verdict != CBX_ALLOW;
     if (lint->json) {
-        json_array_append_new(lint->files, json_pack("{s:o,s:s,s:s,s:O}", "path", cbx_json_text(cbx_str_of(path)), "language", language, "verdict",
-                                                     cbx_verdict_name(verdict), "findings", findings));
+        json_array_append_new(lint->files, json_pack("{s:o,s:s,s:s,s:O}", "path",
+                                                     cbx_json_text(cbx_str_of(path)), "language",
+                                                     language, "verdict", cbx_verdict_name(verdict),
+                                                     "findings", findings));
     }
 }
 
@@ -182,7 +195,8 @@ static int check_fd(struct lint *lint, const char *path, int fd, const char *lan
     enum cbx_verdict verdict = CBX_DENY;
     bool notebook = strcmp(language, "notebook") == 0;
     int failed = notebook ? check_notebook(lint, path, cbx_buf_str(&text), findings, &verdict, &err)
-                          : check_text(lint, path, 0, cbx_str_of(language), cbx_buf_str(&text), findings, &verdict, &err);
+                          : check_text(lint, path, 0, cbx_str_of(language), cbx_buf_str(&text),
+                                       findings, &verdict, &err);
     if (failed) {
         return report_error(lint, path, &err);
     }
@@ -209,7 +223,9 @@ static int check_file(struct lint *lint, const char *path, const char *language)
 /* Hidden folders, dependencies and virtual environments are somebody else's code. */
 static bool is_skipped(const FTSENT *entry)
 {
-    return entry->fts_level > 0 && (entry->fts_name[0] == '.' || strcmp(entry->fts_name, "node_modules") == 0 || strcmp(entry->fts_name, "__pycache__") == 0);
+    return entry->fts_level > 0 &&
+           (entry->fts_name[0] == '.' || strcmp(entry->fts_name, "node_modules") == 0 ||
+            strcmp(entry->fts_name, "__pycache__") == 0);
 }
 
 static int check_folder(struct lint *lint, const char *path)
@@ -222,9 +238,11 @@ static int check_folder(struct lint *lint, const char *path)
         int status = 0;
         if (entry->fts_info == FTS_D && is_skipped(entry)) {
             fts_set(fts, entry, FTS_SKIP);
-        } else if (entry->fts_info == FTS_F && language_of(lint, entry->fts_path) != NULL && !is_skipped(entry)) {
+        } else if (entry->fts_info == FTS_F && language_of(lint, entry->fts_path) != NULL &&
+                   !is_skipped(entry)) {
             status = check_file(lint, entry->fts_path, language_of(lint, entry->fts_path));
-        } else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS) {
+        } else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
+                   entry->fts_info == FTS_NS) {
             struct cbx_err err;
             cbx_fail(&err, CBX_EIO, "%s", strerror(entry->fts_errno));
             status = report_error(lint, entry->fts_path, &err);
@@ -243,33 +261,40 @@ static int check_path(struct lint *lint, const char *path)
     struct stat status;
     struct cbx_err err = { 0 };
     if (strcmp(path, "-") == 0) {
-        return check_fd(lint, "-", STDIN_FILENO, lint->language != NULL ? lint->language : "python");
+        return check_fd(lint, "-", STDIN_FILENO,
+                        lint->language != NULL ? lint->language : "python");
     }
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
         return check_folder(lint, path);
     }
     const char *language = language_of(lint, path);
     if (language == NULL) {
-        cbx_fail(&err, CBX_EINVAL, "no language has files of this name; say --language %s", cbx_lang_names());
+        cbx_fail(&err, CBX_EINVAL, "no language has files of this name; say --language %s",
+                 cbx_lang_names());
         return report_error(lint, path, &err);
     }
     return check_file(lint, path, language);
 }
 
-/* --- the program --------------------------------------------------------------------------------------------- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static int print_help(void)
 {
     puts("usage: codebox-lint [options] PATH ...\n"
-         "Judges Python, JavaScript and shell files, folders and notebooks (.ipynb) under a policy; runs nothing.\n"
-         "'-' is standard input. In folders, files of other names and hidden ones are left alone.\n\n"
+         "Judges Python, JavaScript and shell files, folders and notebooks (.ipynb) under a "
+         "policy; runs nothing.\n"
+         "'-' is standard input. In folders, files of other names and hidden ones are left "
+         "alone.\n\n"
          "  --policy NAME|FILE        policy to judge by: a preset or a YAML file (default)\n"
          "  --format text|json        how to report (text)\n"
-         "  --language NAME           python, ipython (a notebook cell), javascript or shell (by the file's name)\n"
-         "  --dump=STAGE              show tree, facts, findings or decision of each file instead of a report\n"
+         "  --language NAME           python, ipython (a notebook cell), javascript or shell (by "
+         "the file's name)\n"
+         "  --dump=STAGE              show tree, facts, findings or decision of each file instead "
+         "of a report\n"
          "  --quiet                   no summary line\n"
          "  --help, --version\n\n"
-         "exit status: 0 everything is allowed; 1 something is denied or needs approval; 2 something could not be checked");
+         "exit status: 0 everything is allowed; 1 something is denied or needs approval; 2 "
+         "something could not be checked");
     return 0;
 }
 
@@ -293,7 +318,9 @@ static const char *take_value(const char *name, int argc, char **argv, int *i)
     if (strncmp(argv[*i], name, len) != 0) {
         return NULL;
     }
-    return argv[*i][len] == '=' ? argv[*i] + len + 1 : argv[*i][len] == '\0' && *i + 1 < argc ? argv[++*i] : NULL;
+    return argv[*i][len] == '='                     ? argv[*i] + len + 1
+           : argv[*i][len] == '\0' && *i + 1 < argc ? argv[++*i]
+                                                    : NULL;
 }
 
 static int parse_arguments(int argc, char **argv, struct arguments *a)
@@ -340,7 +367,8 @@ static int read_arguments(const struct arguments *a, struct lint *lint)
         return fail_usage("--format is text or json, not", a->format);
     }
     if (a->language != NULL && cbx_lang_find(cbx_str_of(a->language)) == NULL) {
-        return fail_usage("--language is one of python, ipython, javascript and shell, not", a->language);
+        return fail_usage("--language is one of python, ipython, javascript and shell, not",
+                          a->language);
     }
     lint->json = strcmp(a->format, "json") == 0 && lint->dump == STAGE_NONE;
     lint->language = a->language;
@@ -353,13 +381,18 @@ static void print_summary(const struct lint *lint, bool quiet)
     if (lint->json) {
         char hex[CBX_SHA256_HEX + 1];
         cbx_sha256_hex(&lint->policy->sha256, hex);
-        CBX_AUTO_JSON report = json_pack("{s:i,s:{s:s,s:s},s:{s:o,s:s},s:O,s:{s:I,s:I,s:I,s:I}}", "version", 1, "tool", "name", "codebox-lint", "version", LINT_VERSION,
-                                         "policy", "name", cbx_json_text(lint->policy->name), "sha256", hex, "files", lint->files, "summary", "files",
-                                         (json_int_t)lint->file_count, "denied", (json_int_t)lint->denied, "findings", (json_int_t)lint->findings, "errors", (json_int_t)lint->errors);
+        CBX_AUTO_JSON report = json_pack(
+            "{s:i,s:{s:s,s:s},s:{s:o,s:s},s:O,s:{s:I,s:I,s:I,s:I}}", "version", 1, "tool", "name",
+            "codebox-lint", "version", LINT_VERSION, "policy", "name",
+            cbx_json_text(lint->policy->name), "sha256", hex, "files", lint->files, "summary",
+            "files", (json_int_t)lint->file_count, "denied", (json_int_t)lint->denied, "findings",
+            (json_int_t)lint->findings, "errors", (json_int_t)lint->errors);
         print_json(report);
     } else if (!quiet && lint->dump == STAGE_NONE) {
-        fprintf(stderr, "codebox-lint: %zu file%s checked under policy %.*s: %zu denied, %zu finding%s", lint->file_count, lint->file_count == 1 ? "" : "s",
-                CBX_STR_ARG(lint->policy->name), lint->denied, lint->findings, lint->findings == 1 ? "" : "s");
+        fprintf(stderr,
+                "codebox-lint: %zu file%s checked under policy %.*s: %zu denied, %zu finding%s",
+                lint->file_count, lint->file_count == 1 ? "" : "s", CBX_STR_ARG(lint->policy->name),
+                lint->denied, lint->findings, lint->findings == 1 ? "" : "s");
         fprintf(stderr, lint->errors > 0 ? ", %zu could not be checked\n" : "\n", lint->errors);
     }
 }
@@ -376,7 +409,9 @@ static int lint_all(const struct arguments *a)
         return fail_usage("no PATH given; '-' is standard input, not", "");
     }
     if (cbx_policy_load(a->policy, &lint.policy, &err) != 0) {
-        fprintf(stderr, err.line > 0 ? "codebox-lint: %s (line %u, column %u)\n" : "codebox-lint: %s\n", err.text, err.line, err.column);
+        fprintf(stderr,
+                err.line > 0 ? "codebox-lint: %s (line %u, column %u)\n" : "codebox-lint: %s\n",
+                err.text, err.line, err.column);
         return 2;
     }
     lint.files = json_array();
@@ -394,7 +429,9 @@ static int lint_all(const struct arguments *a)
 
 int main(int argc, char **argv)
 {
-    struct arguments a = { .policy = "default", .format = "text", .paths = calloc((size_t)argc + 1, sizeof(char *)) };
+    struct arguments a = { .policy = "default",
+                           .format = "text",
+                           .paths = calloc((size_t)argc + 1, sizeof(char *)) };
     int status = a.paths == NULL ? 2 : parse_arguments(argc, argv, &a);
     if (status == 0 && a.help) {
         status = print_help();

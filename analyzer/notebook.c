@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Notebook syntax to plain Python. A small scanner keeps track of strings and brackets, because a line that begins with '%' or
+ * Notebook syntax to plain Python. A small scanner keeps track of strings and brackets, because a
+ * line that begins with '%' or
  * '!' inside either is Python. */
 #include "analyzer/notebook.h"
 
@@ -14,7 +15,7 @@ struct scan {
     size_t len, room;
     bool full;
     int brackets;
-    char quote;       /* of the string that is open, 0 = none */
+    char quote; /* of the string that is open, 0 = none */
     bool triple, continued;
 };
 
@@ -63,7 +64,8 @@ static void add_magic(struct scan *s, struct cbx_magic magic, size_t text_start,
 {
     if (s->count == s->size) {
         size_t size = s->size == 0 ? 16 : s->size * 2;
-        struct cbx_magic *items = size <= 2 * MAGICS_MAX ? cbx_arena_array(s->arena, size, sizeof(*items)) : NULL;
+        struct cbx_magic *items =
+            size <= 2 * MAGICS_MAX ? cbx_arena_array(s->arena, size, sizeof(*items)) : NULL;
         if (items == NULL) {
             s->full = true;
             return;
@@ -110,7 +112,8 @@ static void put_newlines(struct scan *s, struct cbx_str replaced)
     }
 }
 
-/* Writes the call that stands for text = "!cmd", "%magic ..." and so on; `at` is where it is in the cell. */
+/* Writes the call that stands for text = "!cmd", "%magic ..." and so on; `at` is where it is in the
+ * cell. */
 static void put_line(struct scan *s, struct cbx_str text, size_t at, bool assigned)
 {
     struct cbx_magic magic = { .start = (uint32_t)at, .end = (uint32_t)(at + text.len) };
@@ -120,7 +123,8 @@ static void put_line(struct scan *s, struct cbx_str text, size_t at, bool assign
         bool twice = cbx_str_starts(text, CBX_STR("!!"));
         magic.kind = CBX_MAGIC_SHELL;
         magic.body = trim(cbx_str_sub(text, twice ? 2 : 1, text.len));
-        put(s, twice || assigned ? CBX_STR("get_ipython().getoutput(") : CBX_STR("get_ipython().system("));
+        put(s, twice || assigned ? CBX_STR("get_ipython().getoutput(")
+                                 : CBX_STR("get_ipython().system("));
         put_literal(s, magic.body);
     } else {
         magic.kind = CBX_MAGIC_LINE;
@@ -130,7 +134,8 @@ static void put_line(struct scan *s, struct cbx_str text, size_t at, bool assign
         put(s, CBX_STR(", "));
         put_literal(s, magic.rest);
     }
-    put_newlines(s, text); /* a line that was continued keeps its count of lines, inside the brackets */
+    put_newlines(
+        s, text); /* a line that was continued keeps its count of lines, inside the brackets */
     put(s, CBX_STR(")"));
     add_magic(s, magic, from, s->len);
 }
@@ -144,7 +149,11 @@ static void put_help(struct scan *s, struct cbx_str text, size_t at)
     while (subject.len > 0 && subject.p[subject.len - 1] == '?') {
         subject.len--;
     }
-    struct cbx_magic magic = { .kind = CBX_MAGIC_HELP, .start = (uint32_t)at, .end = (uint32_t)(at + text.len), .name = CBX_STR("pinfo"), .rest = trim(subject) };
+    struct cbx_magic magic = { .kind = CBX_MAGIC_HELP,
+                               .start = (uint32_t)at,
+                               .end = (uint32_t)(at + text.len),
+                               .name = CBX_STR("pinfo"),
+                               .rest = trim(subject) };
     size_t from = s->len;
     put(s, CBX_STR("get_ipython().run_line_magic('pinfo', "));
     put_literal(s, magic.rest);
@@ -152,7 +161,8 @@ static void put_help(struct scan *s, struct cbx_str text, size_t at)
     add_magic(s, magic, from, s->len);
 }
 
-/* The end of the line that begins at `at`, with lines that end in a backslash joined when `joins`. */
+/* The end of the line that begins at `at`, with lines that end in a backslash joined when `joins`.
+ */
 static size_t line_end(struct cbx_str cell, size_t at, bool joins)
 {
     for (;;) {
@@ -171,7 +181,9 @@ static void scan_python(struct scan *s, struct cbx_str line)
     for (size_t i = 0; i < line.len; i++) {
         char c = line.p[i];
         if (s->quote != 0) {
-            bool closes = c == s->quote && (!s->triple || (i + 2 < line.len && line.p[i + 1] == c && line.p[i + 2] == c));
+            bool closes =
+                c == s->quote &&
+                (!s->triple || (i + 2 < line.len && line.p[i + 1] == c && line.p[i + 2] == c));
             if (c == '\\') {
                 i++;
             } else if (closes) {
@@ -207,7 +219,9 @@ static size_t find_assigned(struct cbx_str line)
     size_t i = (size_t)(equals - line.p);
     for (size_t k = 0; k < i; k++) {
         char c = line.p[k];
-        bool target = c == '_' || c == '.' || c == ',' || c == ' ' || c == '*' || c == '[' || c == ']' || c == '\'' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c & 0x80);
+        bool target = c == '_' || c == '.' || c == ',' || c == ' ' || c == '*' || c == '[' ||
+                      c == ']' || c == '\'' || (c >= '0' && c <= '9') ||
+                      ((c | 32) >= 'a' && (c | 32) <= 'z') || (c & 0x80);
         if (!target) {
             return 0;
         }
@@ -216,7 +230,11 @@ static size_t find_assigned(struct cbx_str line)
     while (i < line.len && (line.p[i] == ' ' || line.p[i] == '\t')) {
         i++;
     }
-    return i + 1 < line.len && (line.p[i] == '!' || (line.p[i] == '%' && ((line.p[i + 1] | 32) >= 'a' && (line.p[i + 1] | 32) <= 'z'))) ? i : 0;
+    return i + 1 < line.len && (line.p[i] == '!' ||
+                                (line.p[i] == '%' &&
+                                 ((line.p[i + 1] | 32) >= 'a' && (line.p[i + 1] | 32) <= 'z')))
+               ? i
+               : 0;
 }
 
 static bool is_help(struct cbx_str line)
@@ -227,14 +245,16 @@ static bool is_help(struct cbx_str line)
     }
     for (size_t i = 0; i < text.len; i++) {
         char c = text.p[i];
-        if (!(c == '?' || c == '_' || c == '.' || c == '*' || c == '%' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c & 0x80))) {
+        if (!(c == '?' || c == '_' || c == '.' || c == '*' || c == '%' || (c >= '0' && c <= '9') ||
+              ((c | 32) >= 'a' && (c | 32) <= 'z') || (c & 0x80))) {
             return false;
         }
     }
     return true;
 }
 
-/* One line that begins outside strings, brackets and continuations. Returns the offset behind it. */
+/* One line that begins outside strings, brackets and continuations. Returns the offset behind it.
+ */
 static size_t take_line(struct scan *s, size_t at)
 {
     size_t end = line_end(s->cell, at, false);
@@ -263,14 +283,17 @@ static size_t take_line(struct scan *s, size_t at)
 static bool take_cell_magic(struct scan *s)
 {
     size_t at = 0;
-    while (at < s->cell.len && (s->cell.p[at] == '\n' || s->cell.p[at] == ' ' || s->cell.p[at] == '\t')) {
+    while (at < s->cell.len &&
+           (s->cell.p[at] == '\n' || s->cell.p[at] == ' ' || s->cell.p[at] == '\t')) {
         at++;
     }
     if (at + 2 >= s->cell.len || s->cell.p[at] != '%' || s->cell.p[at + 1] != '%') {
         return false;
     }
     size_t end = line_end(s->cell, at, false);
-    struct cbx_magic magic = { .kind = CBX_MAGIC_CELL, .start = (uint32_t)at, .end = (uint32_t)s->cell.len };
+    struct cbx_magic magic = { .kind = CBX_MAGIC_CELL,
+                               .start = (uint32_t)at,
+                               .end = (uint32_t)s->cell.len };
     split_name(cbx_str_sub(s->cell, at + 2, end), &magic.name, &magic.rest);
     magic.body = cbx_str_sub(s->cell, end + 1, s->cell.len);
     put_newlines(s, cbx_str_sub(s->cell, 0, at));
@@ -288,7 +311,9 @@ static bool take_cell_magic(struct scan *s)
 
 static bool has_notebook_syntax(struct cbx_str cell)
 {
-    return cell.len > 0 && (memchr(cell.p, '!', cell.len) != NULL || memchr(cell.p, '%', cell.len) != NULL || memchr(cell.p, '?', cell.len) != NULL);
+    return cell.len > 0 &&
+           (memchr(cell.p, '!', cell.len) != NULL || memchr(cell.p, '%', cell.len) != NULL ||
+            memchr(cell.p, '?', cell.len) != NULL);
 }
 
 int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cbx_notebook *out)
@@ -318,7 +343,9 @@ int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cb
         return CBX_ETOOBIG;
     }
     if (s.count > 0) {
-        *out = (struct cbx_notebook){ .text = { .p = s.out, .len = s.len }, .magics = s.magics, .magic_count = s.count };
+        *out = (struct cbx_notebook){ .text = { .p = s.out, .len = s.len },
+                                      .magics = s.magics,
+                                      .magic_count = s.count };
     }
     return 0;
 }

@@ -12,7 +12,8 @@ static bool word_is(const struct cbx_word *word, const char *text)
 
 static void add(struct cbx_parsed *parsed, enum cbx_fact_id id, const struct cbx_word *word)
 {
-    cbx_facts_add_special(parsed->facts, id, word->known ? word->text : CBX_STR("(computed)"), word->start, word->end);
+    cbx_facts_add_special(parsed->facts, id, word->known ? word->text : CBX_STR("(computed)"),
+                          word->start, word->end);
 }
 
 static bool listed(const struct cbx_strs *globs, struct cbx_str name, bool python)
@@ -41,8 +42,9 @@ static bool source_listed(const struct cbx_packages *packages, const char *sourc
     return false;
 }
 
-static void check_name(struct cbx_parsed *parsed, const struct cbx_packages *packages, const struct cbx_word *word,
-                       struct cbx_str name, struct cbx_str specifiers, bool python)
+static void check_name(struct cbx_parsed *parsed, const struct cbx_packages *packages,
+                       const struct cbx_word *word, struct cbx_str name, struct cbx_str specifiers,
+                       bool python)
 {
     char normal[256], other[256];
     cbx_package_normalise(name, normal, sizeof(normal));
@@ -51,13 +53,16 @@ static void check_name(struct cbx_parsed *parsed, const struct cbx_packages *pac
         add(parsed, CBX_FACT_PACKAGE_BLOCKED, word);
     }
     bool none = packages->mode == CBX_PACKAGES_NONE;
-    if (none || (packages->mode == CBX_PACKAGES_ALLOWLIST && !listed(&packages->allow, key, python))) {
+    if (none ||
+        (packages->mode == CBX_PACKAGES_ALLOWLIST && !listed(&packages->allow, key, python))) {
         add(parsed, CBX_FACT_PACKAGE_NOT_LISTED, word);
     }
     for (size_t i = 0; i < packages->minimum_count; i++) {
         cbx_package_normalise(packages->minimum[i].name, other, sizeof(other));
-        bool same = python ? strcmp(normal, other) == 0 : cbx_str_equal(name, packages->minimum[i].name);
-        if (same && (python ? cbx_version_below : cbx_npm_below)(specifiers, packages->minimum[i].version)) {
+        bool same =
+            python ? strcmp(normal, other) == 0 : cbx_str_equal(name, packages->minimum[i].name);
+        if (same && (python ? cbx_version_below : cbx_npm_below)(specifiers,
+                                                                 packages->minimum[i].version)) {
             add(parsed, CBX_FACT_PACKAGE_BELOW_MINIMUM, word);
         }
     }
@@ -65,7 +70,8 @@ static void check_name(struct cbx_parsed *parsed, const struct cbx_packages *pac
 
 static bool is_name_char(char c)
 {
-    return c == '-' || c == '_' || c == '.' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+    return c == '-' || c == '_' || c == '.' || (c >= '0' && c <= '9') ||
+           ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
 /* PEP 508 as far as a command line has it: name[extras] specifiers ; marker. */
@@ -74,9 +80,11 @@ static void check_requirement(struct cbx_parsed *parsed, const struct cbx_word *
     const struct cbx_packages *packages = &parsed->policy->pip;
     struct cbx_str text = word->text;
     bool url = memmem(text.p, text.len, "://", 3) != NULL || memchr(text.p, '@', text.len) != NULL;
-    bool vcs = cbx_str_starts(text, CBX_STR("git+")) || cbx_str_starts(text, CBX_STR("hg+")) || cbx_str_starts(text, CBX_STR("svn+")) || cbx_str_starts(text, CBX_STR("bzr+"));
-    bool path = memchr(text.p, '/', text.len) != NULL || cbx_str_starts(text, CBX_STR(".")) || cbx_str_ends(text, CBX_STR(".whl")) ||
-                cbx_str_ends(text, CBX_STR(".tar.gz")) || cbx_str_ends(text, CBX_STR(".zip"));
+    bool vcs = cbx_str_starts(text, CBX_STR("git+")) || cbx_str_starts(text, CBX_STR("hg+")) ||
+               cbx_str_starts(text, CBX_STR("svn+")) || cbx_str_starts(text, CBX_STR("bzr+"));
+    bool path = memchr(text.p, '/', text.len) != NULL || cbx_str_starts(text, CBX_STR(".")) ||
+                cbx_str_ends(text, CBX_STR(".whl")) || cbx_str_ends(text, CBX_STR(".tar.gz")) ||
+                cbx_str_ends(text, CBX_STR(".zip"));
     if (url || path) {
         if (!source_listed(packages, vcs ? "vcs" : url ? "url" : "path")) {
             add(parsed, CBX_FACT_PACKAGE_SOURCE, word);
@@ -124,7 +132,8 @@ static void check_npm(struct cbx_parsed *parsed, const struct cbx_word *word)
     }
     const char *at = text.len > 1 ? memchr(text.p + 1, '@', text.len - 1) : NULL;
     struct cbx_str name = at != NULL ? cbx_str_sub(text, 0, (size_t)(at - text.p)) : text;
-    struct cbx_str version = at != NULL ? cbx_str_sub(text, name.len + 1, text.len) : (struct cbx_str){ 0 };
+    struct cbx_str version =
+        at != NULL ? cbx_str_sub(text, name.len + 1, text.len) : (struct cbx_str){ 0 };
     check_name(parsed, packages, word, name, version, false);
 }
 
@@ -133,17 +142,55 @@ static const struct {
     const char *name;
     enum { VALUE, INDEX, REQUIREMENTS, PATH } what;
 } pip_options[] = {
-    { "-r", REQUIREMENTS }, { "--requirement", REQUIREMENTS }, { "-c", REQUIREMENTS }, { "--constraint", REQUIREMENTS },
-    { "-i", INDEX }, { "--index-url", INDEX }, { "--extra-index-url", INDEX }, { "-f", INDEX }, { "--find-links", INDEX }, { "--pypi-url", INDEX }, { "--trusted-host", INDEX }, { "--proxy", INDEX }, { "--index", INDEX }, { "--default-index", INDEX }, { "--channel", INDEX },
-    { "-e", PATH }, { "--editable", PATH }, { "-t", VALUE }, { "--target", VALUE }, { "--prefix", PATH }, { "--root", PATH }, { "--src", VALUE }, { "--python", VALUE }, { "-n", VALUE }, { "--name", VALUE },
-    { "--platform", VALUE }, { "--python-version", VALUE }, { "--abi", VALUE }, { "--implementation", VALUE }, { "--progress-bar", VALUE }, { "--timeout", VALUE }, { "--retries", VALUE }, { "--cache-dir", VALUE },
-    { "--upgrade-strategy", VALUE }, { "--no-binary", VALUE }, { "--only-binary", VALUE }, { "--report", VALUE }, { "--log", VALUE }, { "--config-settings", PATH }, { "--global-option", PATH }, { "--install-option", PATH }, { "--registry", INDEX },
+    { "-r", REQUIREMENTS },
+    { "--requirement", REQUIREMENTS },
+    { "-c", REQUIREMENTS },
+    { "--constraint", REQUIREMENTS },
+    { "-i", INDEX },
+    { "--index-url", INDEX },
+    { "--extra-index-url", INDEX },
+    { "-f", INDEX },
+    { "--find-links", INDEX },
+    { "--pypi-url", INDEX },
+    { "--trusted-host", INDEX },
+    { "--proxy", INDEX },
+    { "--index", INDEX },
+    { "--default-index", INDEX },
+    { "--channel", INDEX },
+    { "-e", PATH },
+    { "--editable", PATH },
+    { "-t", VALUE },
+    { "--target", VALUE },
+    { "--prefix", PATH },
+    { "--root", PATH },
+    { "--src", VALUE },
+    { "--python", VALUE },
+    { "-n", VALUE },
+    { "--name", VALUE },
+    { "--platform", VALUE },
+    { "--python-version", VALUE },
+    { "--abi", VALUE },
+    { "--implementation", VALUE },
+    { "--progress-bar", VALUE },
+    { "--timeout", VALUE },
+    { "--retries", VALUE },
+    { "--cache-dir", VALUE },
+    { "--upgrade-strategy", VALUE },
+    { "--no-binary", VALUE },
+    { "--only-binary", VALUE },
+    { "--report", VALUE },
+    { "--log", VALUE },
+    { "--config-settings", PATH },
+    { "--global-option", PATH },
+    { "--install-option", PATH },
+    { "--registry", INDEX },
 };
 
 static bool index_listed(const struct cbx_packages *packages, struct cbx_str url)
 {
     for (size_t i = 0; i < packages->indexes.count; i++) {
-        if (!cbx_str_is(packages->indexes.items[i], "default") && cbx_str_starts(url, packages->indexes.items[i])) {
+        if (!cbx_str_is(packages->indexes.items[i], "default") &&
+            cbx_str_starts(url, packages->indexes.items[i])) {
             return true;
         }
     }
@@ -151,7 +198,8 @@ static bool index_listed(const struct cbx_packages *packages, struct cbx_str url
 }
 
 /* Takes an option and its value; returns how many words it took. */
-static size_t take_option(struct cbx_parsed *parsed, const struct cbx_packages *packages, const struct cbx_word *words, size_t count)
+static size_t take_option(struct cbx_parsed *parsed, const struct cbx_packages *packages,
+                          const struct cbx_word *words, size_t count)
 {
     struct cbx_str option = words[0].text;
     size_t flags = 1;
@@ -159,27 +207,31 @@ static size_t take_option(struct cbx_parsed *parsed, const struct cbx_packages *
         flags++; /* -qr is -q -r */
     }
     if (flags > 1) {
-        option = cbx_fold_concat(parsed->arena, CBX_STR("-"), cbx_str_sub(option, flags, option.len));
+        option =
+            cbx_fold_concat(parsed->arena, CBX_STR("-"), cbx_str_sub(option, flags, option.len));
     }
     if (option.p == NULL) {
         add(parsed, CBX_FACT_PACKAGE_UNRESOLVED, &words[0]);
         return 1;
     }
     const char *equals = memchr(option.p, '=', option.len);
-    struct cbx_str name = equals != NULL ? cbx_str_sub(option, 0, (size_t)(equals - option.p)) : option;
+    struct cbx_str name =
+        equals != NULL ? cbx_str_sub(option, 0, (size_t)(equals - option.p)) : option;
     for (size_t i = 0; i < sizeof(pip_options) / sizeof(pip_options[0]); i++) {
-        bool joined = name.len > 2 && name.p[1] != '-' && strlen(pip_options[i].name) == 2 && cbx_str_starts(name, cbx_str_of(pip_options[i].name));
+        bool joined = name.len > 2 && name.p[1] != '-' && strlen(pip_options[i].name) == 2 &&
+                      cbx_str_starts(name, cbx_str_of(pip_options[i].name));
         if (!cbx_str_is(name, pip_options[i].name) && !joined) {
             continue;
         }
         bool inside = equals != NULL || joined;
         struct cbx_str value = equals != NULL ? cbx_str_sub(option, name.len + 1, option.len)
-                               : joined      ? cbx_str_sub(option, 2, option.len)
-                               : count > 1   ? words[1].text
-                                             : (struct cbx_str){ 0 };
-        bool bad = (pip_options[i].what == INDEX && !index_listed(packages, value)) ||
-                   (pip_options[i].what == REQUIREMENTS && !source_listed(packages, "requirements")) ||
-                   (pip_options[i].what == PATH && !source_listed(packages, "path"));
+                               : joined       ? cbx_str_sub(option, 2, option.len)
+                               : count > 1    ? words[1].text
+                                              : (struct cbx_str){ 0 };
+        bool bad =
+            (pip_options[i].what == INDEX && !index_listed(packages, value)) ||
+            (pip_options[i].what == REQUIREMENTS && !source_listed(packages, "requirements")) ||
+            (pip_options[i].what == PATH && !source_listed(packages, "path"));
         if (bad) {
             add(parsed, CBX_FACT_PACKAGE_SOURCE, &words[0]);
         }
@@ -188,7 +240,8 @@ static size_t take_option(struct cbx_parsed *parsed, const struct cbx_packages *
     return 1;
 }
 
-static void read_names(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count, bool python)
+static void read_names(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count,
+                       bool python)
 {
     const struct cbx_packages *packages = python ? &parsed->policy->pip : &parsed->policy->npm;
     for (size_t i = 0; i < count;) {
@@ -222,7 +275,8 @@ static size_t find_verb(const struct cbx_word *words, size_t count, const char *
 bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count)
 {
     static const char *const install[] = { "install", "download", "wheel", "add", NULL };
-    static const char *const npm_install[] = { "install", "i", "add", "exec", "x", "ci", "isntall", NULL };
+    static const char *const npm_install[] = { "install", "i",  "add",     "exec",
+                                               "x",       "ci", "isntall", NULL };
     if (count > 0 && words[0].known && cbx_str_starts(words[0].text, CBX_STR("python"))) {
         size_t i = 1;
         while (i < count && !word_is(&words[i], "-m")) {
@@ -234,8 +288,12 @@ bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, 
         return false;
     }
     struct cbx_str manager = words[0].text;
-    bool pip = cbx_str_is(manager, "pip") || cbx_str_starts(manager, CBX_STR("pip3")) || cbx_str_starts(manager, CBX_STR("pip2"));
-    bool other = cbx_str_is(manager, "conda") || cbx_str_is(manager, "mamba") || cbx_str_is(manager, "micromamba") || cbx_str_is(manager, "uv") || cbx_str_is(manager, "pipx") || cbx_str_is(manager, "poetry") || cbx_str_is(manager, "easy_install");
+    bool pip = cbx_str_is(manager, "pip") || cbx_str_starts(manager, CBX_STR("pip3")) ||
+               cbx_str_starts(manager, CBX_STR("pip2"));
+    bool other = cbx_str_is(manager, "conda") || cbx_str_is(manager, "mamba") ||
+                 cbx_str_is(manager, "micromamba") || cbx_str_is(manager, "uv") ||
+                 cbx_str_is(manager, "pipx") || cbx_str_is(manager, "poetry") ||
+                 cbx_str_is(manager, "easy_install");
     if (pip || other) {
         size_t from = find_verb(words + 1, count - 1, install);
         if (from > 0) {

@@ -8,12 +8,12 @@
 /* A word of a command line. */
 struct cbx_word {
     struct cbx_str text;
-    bool known;          /* false: it is computed */
+    bool known; /* false: it is computed */
     uint32_t start, end;
 };
 
-/* Reads a command line from its first word on and adds the facts of an install, in any spelling. Returns true when the
- * command is one of a package manager. */
+/* Reads a command line from its first word on and adds the facts of an install, in any spelling.
+ * Returns true when the command is one of a package manager. */
 bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count);
 
 #endif

@@ -15,7 +15,8 @@ static const char *language_of(const struct cbx_rule *rule)
     return names[0];
 }
 
-/* Tests ask whether a rule matches, not what follows: every language is let in, and rules that allow are heard too. */
+/* Tests ask whether a rule matches, not what follows: every language is let in, and rules that
+ * allow are heard too. */
 static struct cbx_rule *audible_rules(const struct cbx_policy *policy)
 {
     struct cbx_rule *rules = calloc(policy->rule_count + 1, sizeof(*rules));
@@ -30,7 +31,8 @@ static struct cbx_rule *audible_rules(const struct cbx_policy *policy)
 }
 
 /* Could not tell counts as a match: a broken allow snippet is then seen. */
-static bool matches(const struct cbx_policy *policy, const struct cbx_rule *rule, const char *language, struct cbx_str snippet)
+static bool matches(const struct cbx_policy *policy, const struct cbx_rule *rule,
+                    const char *language, struct cbx_str snippet)
 {
     CBX_AUTO_DONE(arena) arena;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
@@ -48,7 +50,8 @@ static bool matches(const struct cbx_policy *policy, const struct cbx_rule *rule
     return false;
 }
 
-void cbx_policy_test(const struct cbx_policy *policy, void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
+void cbx_policy_test(const struct cbx_policy *policy,
+                     void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out)
 {
     struct cbx_policy heard = *policy;
@@ -60,15 +63,20 @@ void cbx_policy_test(const struct cbx_policy *policy, void (*tell)(void *context
         const struct cbx_rule *rule = &policy->rules[r];
         const char *language = language_of(rule);
         out->untested += rule->test_deny.count + rule->test_allow.count == 0;
-        /* What a parent allowed, a child may have tightened by a list; what it denied must stay denied. */
+        /* What a parent allowed, a child may have tightened by a list; what it denied must stay
+         * denied. */
         bool own = cbx_str_equal(rule->origin, policy->name);
         for (size_t i = 0; i < rule->test_deny.count + (own ? rule->test_allow.count : 0); i++) {
             bool deny = i < rule->test_deny.count;
-            struct cbx_str snippet = deny ? rule->test_deny.items[i] : rule->test_allow.items[i - rule->test_deny.count];
+            struct cbx_str snippet =
+                deny ? rule->test_deny.items[i] : rule->test_allow.items[i - rule->test_deny.count];
             out->run++;
             if (matches(&heard, rule, language, snippet) != deny) {
                 out->failed++;
-                tell(context, &(struct cbx_policy_test_failure){ .rule = rule, .snippet = snippet, .language = language, .should_match = deny });
+                tell(context, &(struct cbx_policy_test_failure){ .rule = rule,
+                                                                 .snippet = snippet,
+                                                                 .language = language,
+                                                                 .should_match = deny });
             }
         }
     }

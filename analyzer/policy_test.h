@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Runs the tests that stand in a policy's rules: `deny` snippets must make their rule match, `allow` snippets must not. */
+ * Runs the tests that stand in a policy's rules: `deny` snippets must make their rule match,
+ * `allow` snippets must not. */
 #ifndef CBX_ANALYZER_POLICY_TEST_H
 #define CBX_ANALYZER_POLICY_TEST_H
 
@@ -9,7 +10,7 @@
 struct cbx_policy_test_failure {
     const struct cbx_rule *rule;
     struct cbx_str snippet;
-    const char *language;   /* as which it was judged */
+    const char *language; /* as which it was judged */
     bool should_match;
 };
 
@@ -17,9 +18,11 @@ struct cbx_policy_test_report {
     size_t run, failed, untested; /* snippets; rules without any */
 };
 
-/* A rule for python is tried as a notebook cell, so shell lines and magics can be tested; one for several languages as
- * the first of them. Of rules that the policy inherited only the `deny` snippets are run. Calls `tell` for every failure. */
-void cbx_policy_test(const struct cbx_policy *policy, void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
+/* A rule for python is tried as a notebook cell, so shell lines and magics can be tested; one for
+ * several languages as the first of them. Of rules that the policy inherited only the `deny`
+ * snippets are run. Calls `tell` for every failure. */
+void cbx_policy_test(const struct cbx_policy *policy,
+                     void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out);
 
 #endif

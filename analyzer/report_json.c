@@ -45,7 +45,8 @@ int cbx_decision_json(const struct cbx_decision *decision, json_t **out, struct 
         json_array_append_new(findings, finding_json(&decision->findings[i]));
     }
     if (object == NULL || json_array_size(findings) != decision->finding_count) {
-        return cbx_fail(err, CBX_ETOOBIG, "%zu findings are more than memory allows", decision->finding_count);
+        return cbx_fail(err, CBX_ETOOBIG, "%zu findings are more than memory allows",
+                        decision->finding_count);
     }
     json_object_set(object, "findings", findings);
     if (decision->truncated) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The matching of facts against rules. Names without a glob are found through a hash table, so that the cost of a fact does not
- * grow with the policy; globs are few and tried in turn. */
+ * The matching of facts against rules. Names without a glob are found through a hash table, so that
+ * the cost of a fact does not grow with the policy; globs are few and tried in turn. */
 #include "analyzer/rules.h"
 
 #include "analyzer/analyze.h"
@@ -12,15 +12,28 @@ const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_javascript(void);
 const TSLanguage *tree_sitter_bash(void);
 
-#define BUILT_IN(rule_id, text, advice)                                                             \
-    { .id = { rule_id, sizeof(rule_id) - 1 }, .languages = 7, .effect = CBX_EFFECT_DENY, .severity = CBX_HIGH, \
-      .message = { text, sizeof(text) - 1 }, .hint = { advice, sizeof(advice) - 1 }, .origin = { "codebox", 7 } }
-const struct cbx_rule cbx_rule_language = BUILT_IN("source.language", "The policy does not let this language run.", "Use one of the policy's languages.");
-const struct cbx_rule cbx_rule_too_large = BUILT_IN("source.too-large", "The source is larger than the policy's limit.", "Split it into smaller pieces.");
-const struct cbx_rule cbx_rule_unreadable = BUILT_IN("source.unreadable", "The source cannot be read for certain, so nobody can say what it does.", "Send well-formed code in plain UTF-8.");
+#define BUILT_IN(rule_id, text, advice)                                                            \
+    {                                                                                              \
+        .id = { rule_id, sizeof(rule_id) - 1 }, .languages = 7, .effect = CBX_EFFECT_DENY,         \
+        .severity = CBX_HIGH, .message = { text, sizeof(text) - 1 },                               \
+        .hint = { advice, sizeof(advice) - 1 }, .origin = {                                        \
+            "codebox",                                                                             \
+            7                                                                                      \
+        }                                                                                          \
+    }
+const struct cbx_rule cbx_rule_language =
+    BUILT_IN("source.language", "The policy does not let this language run.",
+             "Use one of the policy's languages.");
+const struct cbx_rule cbx_rule_too_large =
+    BUILT_IN("source.too-large", "The source is larger than the policy's limit.",
+             "Split it into smaller pieces.");
+const struct cbx_rule cbx_rule_unreadable = BUILT_IN(
+    "source.unreadable", "The source cannot be read for certain, so nobody can say what it does.",
+    "Send well-formed code in plain UTF-8.");
 
 /* Facts that deny even when no rule speaks of them. */
-static const uint64_t always = 1ull << CBX_FACT_SYNTAX | 1ull << CBX_FACT_ENCODING | 1ull << CBX_FACT_BIDI | 1ull << CBX_FACT_TOO_COMPLEX;
+static const uint64_t always = 1ull << CBX_FACT_SYNTAX | 1ull << CBX_FACT_ENCODING |
+                               1ull << CBX_FACT_BIDI | 1ull << CBX_FACT_TOO_COMPLEX;
 
 enum list { LIST_IMPORT, LIST_CALL, LIST_REFERENCE, LIST_ATTRIBUTE, LIST_LITERAL, LISTS };
 
@@ -63,7 +76,8 @@ static bool is_glob(struct cbx_str text)
     return false;
 }
 
-static void add_pattern(struct matcher *m, enum list list, struct cbx_str text, const struct cbx_rule *rule, const struct cbx_call *call)
+static void add_pattern(struct matcher *m, enum list list, struct cbx_str text,
+                        const struct cbx_rule *rule, const struct cbx_call *call)
 {
     struct pattern *p = cbx_arena_alloc(m->arena, sizeof(*p));
     if (p == NULL) {
@@ -71,13 +85,16 @@ static void add_pattern(struct matcher *m, enum list list, struct cbx_str text, 
     }
     bool excludes = text.len > 1 && text.p[0] == '!';
     text = excludes ? cbx_str_sub(text, 1, text.len) : text;
-    *p = (struct pattern){ .text = text, .rule = rule, .call = call, .list = list, .excludes = excludes };
+    *p = (struct pattern){
+        .text = text, .rule = rule, .call = call, .list = list, .excludes = excludes
+    };
     struct pattern **where = is_glob(text) ? &m->globs[list] : &m->exact[hash(text)];
     p->next = *where;
     *where = p;
 }
 
-static void add_strings(struct matcher *m, enum list list, const struct cbx_strs *strings, const struct cbx_rule *rule)
+static void add_strings(struct matcher *m, enum list list, const struct cbx_strs *strings,
+                        const struct cbx_rule *rule)
 {
     for (size_t i = 0; i < strings->count; i++) {
         add_pattern(m, list, strings->items[i], rule, NULL);
@@ -98,12 +115,13 @@ static void index_policy(struct matcher *m)
     }
 }
 
-/* --- conditions on arguments --------------------------------------------------------------------------------- */
+/* --- conditions on arguments ------------------------------------------------------------------ */
 
 static bool any_glob(const struct cbx_strs *globs, struct cbx_str value, bool path)
 {
     for (size_t i = 0; i < globs->count; i++) {
-        if (path ? cbx_str_glob_path(globs->items[i], value) : cbx_str_glob(globs->items[i], value)) {
+        if (path ? cbx_str_glob_path(globs->items[i], value)
+                 : cbx_str_glob(globs->items[i], value)) {
             return true;
         }
     }
@@ -144,14 +162,17 @@ static struct cbx_str resolve(struct cbx_arena *arena, struct cbx_str path)
     return (struct cbx_str){ .p = out, .len = n };
 }
 
-static const struct cbx_arg *find_argument(const struct cbx_fact *fact, const struct cbx_strs *names)
+static const struct cbx_arg *find_argument(const struct cbx_fact *fact,
+                                           const struct cbx_strs *names)
 {
     for (uint32_t a = 0; a < fact->arg_count; a++) {
         const struct cbx_arg *arg = &fact->args[a];
         for (size_t n = 0; n < names->count; n++) {
             struct cbx_str name = names->items[n];
             bool position = name.len > 0 && name.p[0] >= '0' && name.p[0] <= '9';
-            if (position ? arg->keyword.len == 0 && arg->position == (uint32_t)strtoul(name.p, NULL, 10) : cbx_str_equal(arg->keyword, name)) {
+            if (position
+                    ? arg->keyword.len == 0 && arg->position == (uint32_t)strtoul(name.p, NULL, 10)
+                    : cbx_str_equal(arg->keyword, name)) {
                 return arg;
             }
         }
@@ -159,7 +180,8 @@ static const struct cbx_arg *find_argument(const struct cbx_fact *fact, const st
     return NULL;
 }
 
-static bool condition_holds(struct matcher *m, const struct cbx_fact *fact, const struct cbx_where *w)
+static bool condition_holds(struct matcher *m, const struct cbx_fact *fact,
+                            const struct cbx_where *w)
 {
     const struct cbx_arg *arg = find_argument(fact, &w->arg);
     if (arg == NULL && fact->spread) {
@@ -171,21 +193,26 @@ static bool condition_holds(struct matcher *m, const struct cbx_fact *fact, cons
     if (arg == NULL) {
         return w->not_matches.count > 0 || w->presence == CBX_ABSENT;
     }
-    if ((w->constant == CBX_PRESENT && !arg->constant) || (w->constant == CBX_ABSENT && arg->constant)) {
+    if ((w->constant == CBX_PRESENT && !arg->constant) ||
+        (w->constant == CBX_ABSENT && arg->constant)) {
         return false;
     }
-    bool tests = w->matches.count > 0 || w->not_matches.count > 0 || w->outside.count > 0 || w->inside.count > 0;
+    bool tests = w->matches.count > 0 || w->not_matches.count > 0 || w->outside.count > 0 ||
+                 w->inside.count > 0;
     if (!arg->known) {
         return !tests || w->unknown_holds;
     }
-    if ((w->matches.count > 0 && !any_glob(&w->matches, arg->value, false)) || (w->not_matches.count > 0 && any_glob(&w->not_matches, arg->value, false))) {
+    if ((w->matches.count > 0 && !any_glob(&w->matches, arg->value, false)) ||
+        (w->not_matches.count > 0 && any_glob(&w->not_matches, arg->value, false))) {
         return false;
     }
     if ((w->outside.count > 0 || w->inside.count > 0) && !arg->constant) {
         return w->unknown_holds;
     }
-    struct cbx_str path = w->outside.count > 0 || w->inside.count > 0 ? resolve(m->arena, arg->value) : arg->value;
-    return !(w->outside.count > 0 && any_glob(&w->outside, path, true)) && !(w->inside.count > 0 && !any_glob(&w->inside, path, true));
+    struct cbx_str path =
+        w->outside.count > 0 || w->inside.count > 0 ? resolve(m->arena, arg->value) : arg->value;
+    return !(w->outside.count > 0 && any_glob(&w->outside, path, true)) &&
+           !(w->inside.count > 0 && !any_glob(&w->inside, path, true));
 }
 
 static bool call_holds(struct matcher *m, const struct cbx_fact *fact, const struct cbx_call *call)
@@ -201,13 +228,15 @@ static bool call_holds(struct matcher *m, const struct cbx_fact *fact, const str
     return true;
 }
 
-/* --- matching ------------------------------------------------------------------------------------------------ */
+/* --- matching --------------------------------------------------------------------------------- */
 
-static void add_hit(struct matcher *m, const struct cbx_rule *rule, const struct cbx_fact *fact, struct cbx_str symbol)
+static void add_hit(struct matcher *m, const struct cbx_rule *rule, const struct cbx_fact *fact,
+                    struct cbx_str symbol)
 {
     if (m->count == m->size) {
         size_t size = m->size == 0 ? 64 : m->size * 2;
-        struct cbx_hit *hits = size <= 65536 ? cbx_arena_array(m->arena, size, sizeof(*hits)) : NULL;
+        struct cbx_hit *hits =
+            size <= 65536 ? cbx_arena_array(m->arena, size, sizeof(*hits)) : NULL;
         if (hits == NULL) {
             m->truncated = true;
             return;
@@ -218,7 +247,11 @@ static void add_hit(struct matcher *m, const struct cbx_rule *rule, const struct
         m->hits = hits;
         m->size = size;
     }
-    m->hits[m->count++] = (struct cbx_hit){ .rule = rule, .symbol = symbol, .detail = fact->detail, .start = fact->start, .end = fact->end };
+    m->hits[m->count++] = (struct cbx_hit){ .rule = rule,
+                                            .symbol = symbol,
+                                            .detail = fact->detail,
+                                            .start = fact->start,
+                                            .end = fact->end };
 }
 
 static bool is_list(const struct pattern *p, enum list list, const struct cbx_rule *rule)
@@ -227,10 +260,12 @@ static bool is_list(const struct pattern *p, enum list list, const struct cbx_ru
 }
 
 /* Does an entry with '!' of the same list take this name out? */
-static bool excluded(struct matcher *m, enum list list, const struct cbx_rule *rule, struct cbx_str name)
+static bool excluded(struct matcher *m, enum list list, const struct cbx_rule *rule,
+                     struct cbx_str name)
 {
     for (size_t len = name.len; len > 0; len--) {
-        if (len != name.len && (list != LIST_IMPORT || (name.p[len] != '.' && name.p[len] != '/'))) {
+        if (len != name.len &&
+            (list != LIST_IMPORT || (name.p[len] != '.' && name.p[len] != '/'))) {
             continue;
         }
         struct cbx_str prefix = cbx_str_sub(name, 0, len);
@@ -251,7 +286,8 @@ static bool excluded(struct matcher *m, enum list list, const struct cbx_rule *r
 static void take_pattern(struct matcher *m, const struct pattern *p, const struct cbx_fact *fact)
 {
     bool language = (p->rule->languages >> fact->language & 1) != 0;
-    if (language && !p->excludes && (p->call == NULL || call_holds(m, fact, p->call)) && !excluded(m, p->list, p->rule, fact->name)) {
+    if (language && !p->excludes && (p->call == NULL || call_holds(m, fact, p->call)) &&
+        !excluded(m, p->list, p->rule, fact->name)) {
         add_hit(m, p->rule, fact, fact->name);
     }
 }
@@ -290,7 +326,8 @@ static void match_special(struct matcher *m, const struct cbx_fact *fact)
     for (size_t r = 0; r < m->policy->rule_count; r++) {
         const struct cbx_rule *rule = &m->policy->rules[r];
         if ((rule->match.facts >> fact->special & 1) != 0 && (rule->languages & languages) != 0) {
-            add_hit(m, rule, fact, fact->name.len > 0 ? fact->name : cbx_str_of(cbx_fact_name(fact->special)));
+            add_hit(m, rule, fact,
+                    fact->name.len > 0 ? fact->name : cbx_str_of(cbx_fact_name(fact->special)));
             spoken_for = true;
         }
     }
@@ -325,11 +362,13 @@ static void match_fact(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
-/* --- queries ------------------------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 static const TSLanguage *grammar_of(enum cbx_language language)
 {
-    return language == CBX_PYTHON ? tree_sitter_python() : language == CBX_JAVASCRIPT ? tree_sitter_javascript() : tree_sitter_bash();
+    return language == CBX_PYTHON       ? tree_sitter_python()
+           : language == CBX_JAVASCRIPT ? tree_sitter_javascript()
+                                        : tree_sitter_bash();
 }
 
 static TSQuery *compile_query(enum cbx_language language, struct cbx_str query, uint32_t *offset)
@@ -343,26 +382,31 @@ int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx
     uint32_t offset = 0;
     TSQuery *compiled = compile_query(language, query, &offset);
     if (compiled == NULL) {
-        return cbx_fail(err, CBX_EPOLICY, "the query is not one that the grammar of %s knows, from '%.*s' on", cbx_language_name(language), CBX_STR_ARG(cbx_str_sub(query, offset, query.len)));
+        return cbx_fail(
+            err, CBX_EPOLICY, "the query is not one that the grammar of %s knows, from '%.*s' on",
+            cbx_language_name(language), CBX_STR_ARG(cbx_str_sub(query, offset, query.len)));
     }
     ts_query_delete(compiled);
     return 0;
 }
 
-static void match_query(struct matcher *m, const struct cbx_rule *rule, const struct cbx_facts *facts, const TSTree *tree)
+static void match_query(struct matcher *m, const struct cbx_rule *rule,
+                        const struct cbx_facts *facts, const TSTree *tree)
 {
     uint32_t offset;
     struct cbx_fact place = { .language = facts->language };
     TSQuery *query = compile_query(facts->language, rule->match.query, &offset);
     if (query == NULL) {
-        add_hit(m, rule, &place, CBX_STR("(the rule's query is broken)")); /* could not tell: the rule holds */
+        add_hit(m, rule, &place,
+                CBX_STR("(the rule's query is broken)")); /* could not tell: the rule holds */
         return;
     }
     TSQueryCursor *cursor = ts_query_cursor_new();
     ts_query_cursor_set_match_limit(cursor, 4096);
     ts_query_cursor_exec(cursor, query, ts_tree_root_node(tree));
     TSQueryMatch match;
-    size_t from = m->count; /* what other rules found does not count: the verdict needs this rule's first match */
+    size_t from = m->count; /* what other rules found does not count: the verdict needs this rule's
+                               first match */
     while (m->count - from < CBX_FINDINGS_MAX && ts_query_cursor_next_match(cursor, &match)) {
         if (match.capture_count > 0) {
             place.start = ts_node_start_byte(match.captures[0].node);
@@ -377,7 +421,8 @@ static void match_query(struct matcher *m, const struct cbx_rule *rule, const st
     ts_query_delete(query);
 }
 
-/* Places in order; at one place, rules in the policy's order. Pointers into one array keep that order. */
+/* Places in order; at one place, rules in the policy's order. Pointers into one array keep that
+ * order. */
 static int compare_hits(const void *a, const void *b)
 {
     const struct cbx_hit *x = a, *y = b;
@@ -390,8 +435,9 @@ static int compare_hits(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts, const TSTree *tree,
-                    struct cbx_arena *arena, const struct cbx_hit **out, size_t *count, bool *truncated)
+int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts,
+                    const TSTree *tree, struct cbx_arena *arena, const struct cbx_hit **out,
+                    size_t *count, bool *truncated)
 {
     struct matcher *m = cbx_arena_alloc(arena, sizeof(*m));
     if (m == NULL) {
@@ -405,7 +451,8 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *fac
         match_fact(m, &facts->items[i]);
     }
     for (size_t r = 0; tree != NULL && r < policy->rule_count; r++) {
-        if (policy->rules[r].match.query.len > 0 && (policy->rules[r].languages >> facts->language & 1) != 0) {
+        if (policy->rules[r].match.query.len > 0 &&
+            (policy->rules[r].languages >> facts->language & 1) != 0) {
             match_query(m, &policy->rules[r], facts, tree);
         }
     }
@@ -414,7 +461,8 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *fac
     }
     size_t kept = 0;
     for (size_t i = 0; i < m->count; i++) {
-        bool again = kept > 0 && m->hits[kept - 1].rule == m->hits[i].rule && m->hits[kept - 1].start == m->hits[i].start;
+        bool again = kept > 0 && m->hits[kept - 1].rule == m->hits[i].rule &&
+                     m->hits[kept - 1].start == m->hits[i].start;
         if (!again) {
             m->hits[kept++] = m->hits[i];
         }

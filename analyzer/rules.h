@@ -15,11 +15,13 @@ struct cbx_hit {
     uint32_t start, end;
 };
 
-/* Every rule that matches a fact, each place once, in order of places. What must be denied whatever the policy says (unreadable
- * source) gets a built-in rule when the policy has none for it. `tree` is for query rules, may be NULL. At most CBX_FINDINGS_MAX;
- * *truncated says that there were more, and the hits that are kept hold the strictest effects. */
-int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts, const TSTree *tree,
-                    struct cbx_arena *arena, const struct cbx_hit **out, size_t *count, bool *truncated);
+/* Every rule that matches a fact, each place once, in order of places. What must be denied whatever
+ * the policy says (unreadable source) gets a built-in rule when the policy has none for it. `tree`
+ * is for query rules, may be NULL. At most CBX_FINDINGS_MAX; *truncated says that there were more,
+ * and the hits that are kept hold the strictest effects. */
+int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts,
+                    const TSTree *tree, struct cbx_arena *arena, const struct cbx_hit **out,
+                    size_t *count, bool *truncated);
 
 /* The built-in rules, for what no policy can allow. */
 extern const struct cbx_rule cbx_rule_language, cbx_rule_too_large, cbx_rule_unreadable;

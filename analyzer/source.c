@@ -2,8 +2,8 @@
  * Reading a source. */
 #include "analyzer/source.h"
 
-/* "\r\n" and a lone '\r' become '\n': CPython ends a comment at '\r', tree-sitter does not. A byte order mark in front, which readers
- * take for text or not, is taken away, so nobody has to. */
+/* "\r\n" and a lone '\r' become '\n': CPython ends a comment at '\r', tree-sitter does not. A byte
+ * order mark in front, which readers take for text or not, is taken away, so nobody has to. */
 static struct cbx_str normalise(struct cbx_str bytes, struct cbx_arena *arena)
 {
     if (cbx_str_starts(bytes, CBX_STR("\xEF\xBB\xBF"))) {
@@ -45,7 +45,8 @@ static int index_lines(struct cbx_source *source, struct cbx_arena *arena)
     return 0;
 }
 
-void cbx_source_place(const struct cbx_source *source, uint32_t byte, uint32_t *line, uint32_t *column)
+void cbx_source_place(const struct cbx_source *source, uint32_t byte, uint32_t *line,
+                      uint32_t *column)
 {
     uint32_t low = 0, high = source->line_count;
     while (high - low > 1) {
@@ -65,10 +66,12 @@ void cbx_source_place(const struct cbx_source *source, uint32_t byte, uint32_t *
 
 static bool is_codec_char(char c)
 {
-    return c == '-' || c == '_' || c == '.' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+    return c == '-' || c == '_' || c == '.' || (c >= '0' && c <= '9') ||
+           ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-/* The name behind the first "coding:" or "coding=" that has one, as CPython looks for it; empty when there is none. */
+/* The name behind the first "coding:" or "coding=" that has one, as CPython looks for it; empty
+ * when there is none. */
 static struct cbx_str find_cookie(struct cbx_str line)
 {
     for (size_t at = 0; at < line.len;) {
@@ -104,19 +107,21 @@ static bool is_utf8_codec(struct cbx_str name)
     return strcmp(normal, "utf-8") == 0 || strcmp(normal, "utf8") == 0;
 }
 
-/* PEP 263: a comment on line 1 or 2 that matches coding[:=]\s*([-\w.]+) names the encoding. Any but UTF-8 makes CPython read
- * other text than we do. */
+/* PEP 263: a comment on line 1 or 2 that matches coding[:=]\s*([-\w.]+) names the encoding. Any but
+ * UTF-8 makes CPython read other text than we do. */
 static void check_cookie(const struct cbx_source *source, struct cbx_facts *facts)
 {
     for (uint32_t l = 0; l < 2 && l < source->line_count; l++) {
         uint32_t start = source->lines[l];
-        uint32_t end = l + 1 < source->line_count ? source->lines[l + 1] : (uint32_t)source->text.len;
+        uint32_t end =
+            l + 1 < source->line_count ? source->lines[l + 1] : (uint32_t)source->text.len;
         struct cbx_str line = cbx_str_sub(source->text, start, end);
         size_t i = strspn(line.p, " \t\f");
         if (i < line.len && line.p[i] != '#' && line.p[i] != '\n') {
             return; /* code on the first line: the second is none */
         }
-        struct cbx_str name = i < line.len && line.p[i] == '#' ? find_cookie(line) : (struct cbx_str){ 0 };
+        struct cbx_str name =
+            i < line.len && line.p[i] == '#' ? find_cookie(line) : (struct cbx_str){ 0 };
         if (name.len > 0 && !is_utf8_codec(name)) {
             uint32_t from = start + (uint32_t)(name.p - line.p);
             cbx_facts_add_special(facts, CBX_FACT_ENCODING, name, from, from + (uint32_t)name.len);
@@ -124,8 +129,8 @@ static void check_cookie(const struct cbx_source *source, struct cbx_facts *fact
     }
 }
 
-int cbx_source_read(struct cbx_str bytes, bool python, struct cbx_arena *arena, struct cbx_facts *facts,
-                    struct cbx_source *out)
+int cbx_source_read(struct cbx_str bytes, bool python, struct cbx_arena *arena,
+                    struct cbx_facts *facts, struct cbx_source *out)
 {
     struct cbx_source source = { .text = normalise(bytes, arena), .readable = true };
     if (source.text.p == NULL || index_lines(&source, arena) != 0) {
@@ -135,10 +140,12 @@ int cbx_source_read(struct cbx_str bytes, bool python, struct cbx_arena *arena, 
     const char *nul = source.text.len > 0 ? memchr(source.text.p, '\0', source.text.len) : NULL;
     if (!cbx_str_is_utf8(source.text, &bad)) {
         source.readable = false;
-        cbx_facts_add_special(facts, CBX_FACT_ENCODING, CBX_STR("invalid UTF-8"), (uint32_t)bad, (uint32_t)bad + 1);
+        cbx_facts_add_special(facts, CBX_FACT_ENCODING, CBX_STR("invalid UTF-8"), (uint32_t)bad,
+                              (uint32_t)bad + 1);
     } else if (nul != NULL) {
         source.readable = false;
-        cbx_facts_add_special(facts, CBX_FACT_ENCODING, CBX_STR("NUL"), (uint32_t)(nul - source.text.p), (uint32_t)(nul - source.text.p) + 1);
+        cbx_facts_add_special(facts, CBX_FACT_ENCODING, CBX_STR("NUL"),
+                              (uint32_t)(nul - source.text.p), (uint32_t)(nul - source.text.p) + 1);
     } else if (python) {
         check_cookie(&source, facts);
     }

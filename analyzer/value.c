@@ -31,18 +31,22 @@ const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str
 
 const struct cbx_values *cbx_values_bare(struct cbx_arena *arena, struct cbx_str name)
 {
-    return cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_NAME, .text = name, .number = 1 });
+    return cbx_values_one(arena,
+                          &(struct cbx_value){ .kind = CBX_V_NAME, .text = name, .number = 1 });
 }
 
 const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text)
 {
-    return text.p == NULL ? &cbx_values_unknown
-                          : cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_TEXT, .text = text });
+    return text.p == NULL
+               ? &cbx_values_unknown
+               : cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_TEXT, .text = text });
 }
 
-const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_str text, int64_t number)
+const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_str text,
+                                           int64_t number)
 {
-    return cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_NUMBER, .text = text, .number = number });
+    return cbx_values_one(
+        arena, &(struct cbx_value){ .kind = CBX_V_NUMBER, .text = text, .number = number });
 }
 
 static bool same(const struct cbx_value *a, const struct cbx_value *b)
@@ -119,7 +123,8 @@ bool cbx_values_has_unknown(const struct cbx_values *values)
     return values->count == 0;
 }
 
-static const struct cbx_values *member_of(struct cbx_arena *arena, const struct cbx_value *v, struct cbx_str key)
+static const struct cbx_values *member_of(struct cbx_arena *arena, const struct cbx_value *v,
+                                          struct cbx_str key)
 {
     if (v->kind == CBX_V_MAP) {
         for (uint32_t i = v->count; i > 0; i--) {
@@ -140,7 +145,8 @@ static const struct cbx_values *member_of(struct cbx_arena *arena, const struct 
     return &cbx_values_unknown;
 }
 
-const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values, struct cbx_str key)
+const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values,
+                                           struct cbx_str key)
 {
     static const struct cbx_values nothing;
     const struct cbx_values *out = &nothing;
@@ -150,7 +156,8 @@ const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct
     return out->count > 0 ? out : &cbx_values_unknown;
 }
 
-const struct cbx_values *cbx_values_members(struct cbx_arena *arena, const struct cbx_values *values)
+const struct cbx_values *cbx_values_members(struct cbx_arena *arena,
+                                            const struct cbx_values *values)
 {
     static const struct cbx_values nothing;
     const struct cbx_values *out = &nothing;
@@ -167,13 +174,14 @@ const struct cbx_values *cbx_values_members(struct cbx_arena *arena, const struc
     return out->count > 0 ? out : &cbx_values_unknown;
 }
 
-/* --- text ---------------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static const struct cbx_str no_text;
 
 struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b)
 {
-    if (a.p == NULL || b.p == NULL || a.len + b.len > CBX_FOLD_MAX_BYTES) { /* what holds something unknown is unknown */
+    if (a.p == NULL || b.p == NULL ||
+        a.len + b.len > CBX_FOLD_MAX_BYTES) { /* what holds something unknown is unknown */
         return no_text;
     }
     char *p = cbx_arena_alloc(arena, a.len + b.len + 1);
@@ -191,7 +199,9 @@ struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct
 
 struct cbx_str cbx_fold_reverse(struct cbx_arena *arena, struct cbx_str text)
 {
-    char *p = text.len <= CBX_FOLD_MAX_BYTES && cbx_str_is_ascii(text) ? cbx_arena_alloc(arena, text.len + 1) : NULL;
+    char *p = text.len <= CBX_FOLD_MAX_BYTES && cbx_str_is_ascii(text)
+                  ? cbx_arena_alloc(arena, text.len + 1)
+                  : NULL;
     for (size_t i = 0; p != NULL && i < text.len; i++) {
         p[i] = text.p[text.len - 1 - i];
     }
@@ -211,14 +221,19 @@ struct cbx_str cbx_fold_trim(struct cbx_str text)
     while (text.len > 0 && is_space(text.p[text.len - 1])) {
         text.len--;
     }
-    bool edges = text.len > 0 && ((unsigned char)text.p[0] >= 0x80 || (unsigned char)text.p[text.len - 1] >= 0x80);
+    bool edges = text.len > 0 &&
+                 ((unsigned char)text.p[0] >= 0x80 || (unsigned char)text.p[text.len - 1] >= 0x80);
     return edges ? no_text : text; /* there are more spaces in Unicode */
 }
 
 static int base64_digit(unsigned char c)
 {
-    return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : c >= '0' && c <= '9' ? c - '0' + 52
-         : c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+    return c >= 'A' && c <= 'Z'   ? c - 'A'
+           : c >= 'a' && c <= 'z' ? c - 'a' + 26
+           : c >= '0' && c <= '9' ? c - '0' + 52
+           : c == '+' || c == '-' ? 62
+           : c == '/' || c == '_' ? 63
+                                  : -1;
 }
 
 struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text)
@@ -249,7 +264,9 @@ struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text)
 
 static int hex_digit(unsigned char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+    return c >= '0' && c <= '9'                 ? c - '0'
+           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                : -1;
 }
 
 struct cbx_str cbx_fold_hex(struct cbx_arena *arena, struct cbx_str text)
@@ -287,22 +304,28 @@ struct cbx_str cbx_fold_rot13(struct cbx_arena *arena, struct cbx_str text)
 
 struct cbx_str cbx_fold_case(struct cbx_arena *arena, struct cbx_str text, bool upper)
 {
-    struct cbx_str copy = text.len <= CBX_FOLD_MAX_BYTES && cbx_str_is_ascii(text) ? cbx_arena_copy(arena, text) : no_text;
+    struct cbx_str copy = text.len <= CBX_FOLD_MAX_BYTES && cbx_str_is_ascii(text)
+                              ? cbx_arena_copy(arena, text)
+                              : no_text;
     for (size_t i = 0; copy.p != NULL && i < copy.len; i++) {
         char c = copy.p[i];
-        ((char *)(uintptr_t)copy.p)[i] = upper && c >= 'a' && c <= 'z' ? (char)(c - 32) : !upper && c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+        ((char *)(uintptr_t)copy.p)[i] = upper && c >= 'a' && c <= 'z'    ? (char)(c - 32)
+                                         : !upper && c >= 'A' && c <= 'Z' ? (char)(c + 32)
+                                                                          : c;
     }
     return copy;
 }
 
-struct cbx_str cbx_fold_replace(struct cbx_arena *arena, struct cbx_str text, struct cbx_str from, struct cbx_str to)
+struct cbx_str cbx_fold_replace(struct cbx_arena *arena, struct cbx_str text, struct cbx_str from,
+                                struct cbx_str to)
 {
     if (from.len == 0) {
         return text;
     }
     struct cbx_str out = CBX_STR("");
     for (size_t at = 0; out.p != NULL;) {
-        const char *hit = at < text.len ? memmem(text.p + at, text.len - at, from.p, from.len) : NULL;
+        const char *hit =
+            at < text.len ? memmem(text.p + at, text.len - at, from.p, from.len) : NULL;
         size_t end = hit != NULL ? (size_t)(hit - text.p) : text.len;
         out = cbx_fold_concat(arena, out, cbx_str_sub(text, at, end));
         if (hit == NULL || out.p == NULL) {
@@ -314,14 +337,17 @@ struct cbx_str cbx_fold_replace(struct cbx_arena *arena, struct cbx_str text, st
     return out;
 }
 
-struct cbx_str cbx_fold_replace_first(struct cbx_arena *arena, struct cbx_str text, struct cbx_str from, struct cbx_str to)
+struct cbx_str cbx_fold_replace_first(struct cbx_arena *arena, struct cbx_str text,
+                                      struct cbx_str from, struct cbx_str to)
 {
-    const char *hit = text.len > 0 && from.len > 0 ? memmem(text.p, text.len, from.p, from.len) : NULL;
+    const char *hit =
+        text.len > 0 && from.len > 0 ? memmem(text.p, text.len, from.p, from.len) : NULL;
     if (hit == NULL) {
         return from.len > 0 ? text : cbx_fold_concat(arena, to, text);
     }
     size_t at = (size_t)(hit - text.p);
-    return cbx_fold_concat(arena, cbx_fold_concat(arena, cbx_str_sub(text, 0, at), to), cbx_str_sub(text, at + from.len, text.len));
+    return cbx_fold_concat(arena, cbx_fold_concat(arena, cbx_str_sub(text, 0, at), to),
+                           cbx_str_sub(text, at + from.len, text.len));
 }
 
 struct cbx_str cbx_fold_codepoint(struct cbx_arena *arena, int64_t code)
@@ -344,9 +370,11 @@ struct cbx_str cbx_fold_nfkc(struct cbx_arena *arena, struct cbx_str name)
         return name;
     }
     utf8proc_uint8_t *out = NULL;
-    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)name.p, (utf8proc_ssize_t)name.len, &out,
-                                      UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE);
-    struct cbx_str folded = n > 0 ? cbx_arena_copy(arena, (struct cbx_str){ .p = (char *)out, .len = (size_t)n }) : name;
+    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)name.p, (utf8proc_ssize_t)name.len,
+                                      &out, UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE);
+    struct cbx_str folded =
+        n > 0 ? cbx_arena_copy(arena, (struct cbx_str){ .p = (char *)out, .len = (size_t)n })
+              : name;
     free(out);
     return folded.p != NULL ? folded : name;
 }

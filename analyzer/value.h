@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Abstract values: what an expression may be, as a small set of alternatives. The one mechanism behind aliases, folding and
- * containers, in every language. Sets live in the request's arena and never change once made. */
+ * Abstract values: what an expression may be, as a small set of alternatives. The one mechanism
+ * behind aliases, folding and containers, in every language. Sets live in the request's arena and
+ * never change once made. */
 #ifndef CBX_ANALYZER_VALUE_H
 #define CBX_ANALYZER_VALUE_H
 
@@ -43,13 +44,16 @@ extern const struct cbx_values cbx_values_unknown;
 
 /* A set of one. */
 const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str name);
-/* A name that nothing in the source binds (value.number is 1): a builtin, or something of an earlier cell. */
+/* A name that nothing in the source binds (value.number is 1): a builtin, or something of an
+ * earlier cell. */
 const struct cbx_values *cbx_values_bare(struct cbx_arena *arena, struct cbx_str name);
 const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text);
-const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_str text, int64_t number);
+const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_str text,
+                                           int64_t number);
 const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cbx_value *value);
 
-/* Everything that either may be. Too many alternatives: those beyond the cap are dropped for "anything", never silently. */
+/* Everything that either may be. Too many alternatives: those beyond the cap are dropped for
+ * "anything", never silently. */
 const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
                                          const struct cbx_values *b);
 
@@ -65,10 +69,12 @@ const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct
                                            struct cbx_str key);
 
 /* Any member. */
-const struct cbx_values *cbx_values_members(struct cbx_arena *arena, const struct cbx_values *values);
+const struct cbx_values *cbx_values_members(struct cbx_arena *arena,
+                                            const struct cbx_values *values);
 
 /* Text operations; {NULL, 0} when the result is over the cap, or one of the parts is {NULL, 0}. */
-/* Interpreters count characters and know Unicode's cases, we count bytes: what depends on it is unknown for a text that is not ASCII. */
+/* Interpreters count characters and know Unicode's cases, we count bytes: what depends on it is
+ * unknown for a text that is not ASCII. */
 struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b);
 struct cbx_str cbx_fold_reverse(struct cbx_arena *arena, struct cbx_str text);
 /* Base64 and hex: {NULL, 0} for text that not every decoder reads alike. */
@@ -76,17 +82,19 @@ struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text);
 struct cbx_str cbx_fold_hex(struct cbx_arena *arena, struct cbx_str text);
 struct cbx_str cbx_fold_rot13(struct cbx_arena *arena, struct cbx_str text);
 struct cbx_str cbx_fold_case(struct cbx_arena *arena, struct cbx_str text, bool upper);
-struct cbx_str cbx_fold_replace(struct cbx_arena *arena, struct cbx_str text, struct cbx_str from, struct cbx_str to);
+struct cbx_str cbx_fold_replace(struct cbx_arena *arena, struct cbx_str text, struct cbx_str from,
+                                struct cbx_str to);
 /* The first one only, as JavaScript's replace() does. */
-struct cbx_str cbx_fold_replace_first(struct cbx_arena *arena, struct cbx_str text, struct cbx_str from, struct cbx_str to);
+struct cbx_str cbx_fold_replace_first(struct cbx_arena *arena, struct cbx_str text,
+                                      struct cbx_str from, struct cbx_str to);
 struct cbx_str cbx_fold_trim(struct cbx_str text);
 struct cbx_str cbx_fold_codepoint(struct cbx_arena *arena, int64_t code);
 
 /* NFKC of an identifier (UAX 31; CPython and PEP 3131 do the same); ASCII is returned as it is. */
 struct cbx_str cbx_fold_nfkc(struct cbx_arena *arena, struct cbx_str name);
 
-/* Backslash escapes of a string's content taken away: \n \t \\ \' \" \xHH \uHHHH \u{H} \ooo and an escaped line end; of Python also
- * \a and \UHHHHHHHH, and \N{...} makes it unknown. */
+/* Backslash escapes of a string's content taken away: \n \t \\ \' \" \xHH \uHHHH \u{H} \ooo and an
+ * escaped line end; of Python also \a and \UHHHHHHHH, and \N{...} makes it unknown. */
 struct cbx_str cbx_fold_unescape(struct cbx_arena *arena, struct cbx_str text, bool python);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The attached streams of a container: a hijacked HTTP connection. libcurl connects (and does TLS), we write the request and
- * from then on own the bytes. */
+ * The attached streams of a container: a hijacked HTTP connection. libcurl connects (and does TLS),
+ * we write the request and from then on own the bytes. */
 #include "docker/engine_http.h"
 #include "policies/base/buf.h"
 #include "policies/base/str.h"
@@ -60,8 +60,8 @@ int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, st
     return 0;
 }
 
-int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms, size_t *received,
-                       struct cbx_err *err)
+int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
+                       size_t *received, struct cbx_err *err)
 {
     if (attach->pending.len > 0) {
         size_t n = attach->pending.len < size ? attach->pending.len : size;
@@ -106,8 +106,10 @@ static int read_head(struct cbx_attach *attach, struct cbx_err *err)
         end = memmem(head.p, head.len, "\r\n\r\n", 4);
     }
     struct cbx_str line = cbx_buf_str(&head);
-    if (!cbx_str_starts(line, CBX_STR("HTTP/1.1 101")) && !cbx_str_starts(line, CBX_STR("HTTP/1.1 200"))) {
-        return cbx_fail(err, CBX_EENGINE, "the engine did not open the container's streams: %.*s", (int)strcspn(head.p, "\r\n"), head.p);
+    if (!cbx_str_starts(line, CBX_STR("HTTP/1.1 101")) &&
+        !cbx_str_starts(line, CBX_STR("HTTP/1.1 200"))) {
+        return cbx_fail(err, CBX_EENGINE, "the engine did not open the container's streams: %.*s",
+                        (int)strcspn(head.p, "\r\n"), head.p);
     }
     size_t used = (size_t)(end - head.p) + 4;
     return cbx_buf_add_bytes(&attach->pending, head.p + used, head.len - used);
@@ -130,13 +132,16 @@ int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struc
     curl_easy_setopt(attach->curl, CURLOPT_CONNECT_ONLY, 1L);
     curl_easy_setopt(attach->curl, CURLOPT_FRESH_CONNECT, 1L);
     CURLcode code = curl_easy_perform(attach->curl);
-    if (code != CURLE_OK || curl_easy_getinfo(attach->curl, CURLINFO_ACTIVESOCKET, &attach->socket) != CURLE_OK) {
-        return cbx_fail(err, CBX_EENGINE, "the engine at %s does not answer: %s", cbx_engine_host(engine), curl_easy_strerror(code));
+    if (code != CURLE_OK ||
+        curl_easy_getinfo(attach->curl, CURLINFO_ACTIVESOCKET, &attach->socket) != CURLE_OK) {
+        return cbx_fail(err, CBX_EENGINE, "the engine at %s does not answer: %s",
+                        cbx_engine_host(engine), curl_easy_strerror(code));
     }
     const char *target = strstr(url, "://");
     target = target != NULL ? strchr(target + 3, '/') : NULL;
     snprintf(request, sizeof(request),
-             "POST %s HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: tcp\r\nContent-Length: 0\r\n\r\n",
+             "POST %s HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: "
+             "tcp\r\nContent-Length: 0\r\n\r\n",
              target != NULL ? target : "/");
     int failed = cbx_attach_send(attach, request, strlen(request), err);
     failed = failed ? failed : read_head(attach, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A permit as the body of "create a container". README.md has the table of what each line is for. */
+ * A permit as the body of "create a container". README.md has the table of what each line is for.
+ */
 #include "docker/container.h"
 
 #include <inttypes.h>
@@ -31,22 +32,32 @@ const char *cbx_kernel_of(const char *language)
     return NULL;
 }
 
-/* Fixed; nothing of the host's environment is in it. Libraries that count processors would start a thread for each of the
- * host's. */
+/* Fixed; nothing of the host's environment is in it. Libraries that count processors would start a
+ * thread for each of the host's. */
 static json_t *make_environment(const struct cbx_limits *limits)
 {
     static const char *const fixed[] = {
-        "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/workspace", "LANG=C.UTF-8", "TZ=UTC",
-        "PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=random", "MPLBACKEND=module://matplotlib_inline.backend_inline",
-        "MPLCONFIGDIR=/tmp/matplotlib", "IPYTHONDIR=/tmp/ipython", "XDG_CACHE_HOME=/tmp/cache", "NO_COLOR=1",
+        "PATH=/usr/local/bin:/usr/bin:/bin",
+        "HOME=/workspace",
+        "LANG=C.UTF-8",
+        "TZ=UTC",
+        "PYTHONDONTWRITEBYTECODE=1",
+        "PYTHONHASHSEED=random",
+        "MPLBACKEND=module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR=/tmp/matplotlib",
+        "IPYTHONDIR=/tmp/ipython",
+        "XDG_CACHE_HOME=/tmp/cache",
+        "NO_COLOR=1",
     };
     json_t *environment = json_array();
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
         json_array_append_new(environment, json_string(fixed[i]));
     }
-    static const char *const counters[] = { "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS" };
+    static const char *const counters[] = { "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                            "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS" };
     for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-        json_array_append_new(environment, json_sprintf("%s=%" PRId64, counters[i], (limits->cpu_milli + 999) / 1000));
+        json_array_append_new(environment, json_sprintf("%s=%" PRId64, counters[i],
+                                                        (limits->cpu_milli + 999) / 1000));
     }
     return environment;
 }
@@ -57,14 +68,16 @@ static json_t *make_tmpfs(const struct cbx_limits *limits)
     int64_t inodes = limits->disk_bytes / 4096 < 256 ? 256 : limits->disk_bytes / 4096;
     inodes = inodes > 100000 ? 100000 : inodes;
     return json_pack("{s:o,s:s}", "/workspace",
-                     json_sprintf("rw,nosuid,nodev,noexec,size=%" PRId64 ",nr_inodes=%" PRId64 ",mode=0700,uid=65532,gid=65532",
+                     json_sprintf("rw,nosuid,nodev,noexec,size=%" PRId64 ",nr_inodes=%" PRId64
+                                  ",mode=0700,uid=65532,gid=65532",
                                   limits->disk_bytes, inodes),
                      "/tmp", "rw,nosuid,nodev,noexec,size=16777216,nr_inodes=4096,mode=1777");
 }
 
 static json_t *make_ulimit(const char *name, int64_t value)
 {
-    return json_pack("{s:s,s:I,s:I}", "Name", name, "Soft", (json_int_t)value, "Hard", (json_int_t)value);
+    return json_pack("{s:s,s:I,s:I}", "Name", name, "Soft", (json_int_t)value, "Hard",
+                     (json_int_t)value);
 }
 
 static json_t *make_security_options(void)
@@ -75,7 +88,8 @@ static json_t *make_security_options(void)
     return options;
 }
 
-static json_t *make_host_config(const struct cbx_sandbox_config *config, const struct cbx_limits *limits)
+static json_t *make_host_config(const struct cbx_sandbox_config *config,
+                                const struct cbx_limits *limits)
 {
     json_t *h = json_object();
     json_object_set_new(h, "AutoRemove", json_true());
@@ -107,14 +121,15 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config, const s
 
 static json_t *make_labels(const struct cbx_sandbox_config *config, const struct cbx_permit *permit)
 {
-    /* The principal's name stands in the audit log; everyone who can list containers sees labels. */
+    /* The principal's name stands in the audit log; everyone who can list containers sees labels.
+     */
     struct cbx_sha256 who = cbx_sha256_of(cbx_str_of(permit->principal));
     char hex[CBX_SHA256_HEX + 1], created[24];
     cbx_sha256_hex(&who, hex);
     snprintf(created, sizeof(created), "%lld", (long long)time(NULL));
-    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE, config->instance,
-                     "codebox.session", permit->session, "codebox.decision", permit->decision,
-                     "codebox.principal-sha256", hex, "codebox.created", created);
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE,
+                     config->instance, "codebox.session", permit->session, "codebox.decision",
+                     permit->decision, "codebox.principal-sha256", hex, "codebox.created", created);
 }
 
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const struct cbx_permit *permit,

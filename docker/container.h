@@ -7,10 +7,11 @@
 #include "policies/base/json.h"
 
 /* Labels on everything that we create. */
-#define CBX_LABEL_OWNED "codebox.sandbox"
+#define CBX_LABEL_OWNED    "codebox.sandbox"
 #define CBX_LABEL_INSTANCE "codebox.instance"
 
-/* Which image and kernel serve a language: NULL when none does. "ipython" and "python" are the same kernel. */
+/* Which image and kernel serve a language: NULL when none does. "ipython" and "python" are the same
+ * kernel. */
 const char *cbx_kernel_of(const char *language);
 
 /* The body (new reference) for the image with this id. The limits come from the permit alone. */

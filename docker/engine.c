@@ -14,9 +14,9 @@
 enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_S = 120 };
 
 struct cbx_engine {
-    char host[512];       /* as configured */
-    char socket[256];     /* path, or empty for TCP */
-    char base[512];       /* "http://localhost" or "https://host:port" */
+    char host[512];                    /* as configured */
+    char socket[256];                  /* path, or empty for TCP */
+    char base[512];                    /* "http://localhost" or "https://host:port" */
     char ca[512], cert[512], key[512]; /* empty = no TLS */
     char version[64], api[16];
     pthread_mutex_t lock; /* guards the cache of connections */
@@ -99,8 +99,8 @@ static size_t collect(char *bytes, size_t size, size_t count, void *buf)
     return cbx_buf_add_bytes(buf, bytes, size * count) == 0 ? size * count : 0;
 }
 
-int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path, const json_t *body,
-                    long *status, json_t **answer, struct cbx_err *err)
+int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path,
+                    const json_t *body, long *status, json_t **answer, struct cbx_err *err)
 {
     char url[1024];
     cbx_engine_url(engine, path, url, sizeof(url));
@@ -135,22 +135,25 @@ int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *p
     if (answer != NULL) {
         *answer = NULL;
         struct cbx_err inner;
-        if (reply.len > 0 && cbx_json_parse(cbx_buf_str(&reply), ANSWER_MAX, answer, &inner) != 0 && *status < 300) {
-            return cbx_fail(err, CBX_EENGINE, "the engine at %s answered something that is no JSON", engine->host);
+        if (reply.len > 0 && cbx_json_parse(cbx_buf_str(&reply), ANSWER_MAX, answer, &inner) != 0 &&
+            *status < 300) {
+            return cbx_fail(err, CBX_EENGINE, "the engine at %s answered something that is no JSON",
+                            engine->host);
         }
     }
     return 0;
 }
 
-int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_t *answer, const char *what,
-                       struct cbx_err *err)
+int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_t *answer,
+                       const char *what, struct cbx_err *err)
 {
     const char *message = json_string_value(json_object_get(answer, "message"));
-    return cbx_fail(err, status == 404 ? CBX_ENOTFOUND : CBX_EENGINE, "the engine at %s refused to %s: %ld %s", engine->host, what,
-                    status, message != NULL ? message : "");
+    return cbx_fail(err, status == 404 ? CBX_ENOTFOUND : CBX_EENGINE,
+                    "the engine at %s refused to %s: %ld %s", engine->host, what, status,
+                    message != NULL ? message : "");
 }
 
-/* --- finding it ---------------------------------------------------------------------------------------------- */
+/* --- finding it ------------------------------------------------------------------------------- */
 
 static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)
 {
@@ -158,7 +161,9 @@ static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_er
     engine->socket[0] = engine->cert[0] = '\0';
     if (strncmp(host, "unix://", 7) == 0 && host[7] == '/') {
         if (strlen(host + 7) > 107) {
-            return cbx_fail(err, CBX_EINVAL, "the engine's socket path has %zu bytes, allowed are 107", strlen(host + 7));
+            return cbx_fail(err, CBX_EINVAL,
+                            "the engine's socket path has %zu bytes, allowed are 107",
+                            strlen(host + 7));
         }
         snprintf(engine->socket, sizeof(engine->socket), "%s", host + 7);
         snprintf(engine->base, sizeof(engine->base), "http://localhost");
@@ -169,13 +174,19 @@ static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_er
     const char *rest = strstr(host, "://");
     if (rest == NULL || strlen(rest) > 256 ||
         (strncmp(host, "tcp://", 6) != 0 && strncmp(host, "http", 4) != 0)) {
-        return cbx_fail(err, CBX_EINVAL, "the engine's address is '%.100s', allowed is unix:///path or tcp://host:port", host);
+        return cbx_fail(
+            err, CBX_EINVAL,
+            "the engine's address is '%.100s', allowed is unix:///path or tcp://host:port", host);
     }
     snprintf(engine->base, sizeof(engine->base), "%s%s", tls ? "https" : "http", rest);
     if (tls) {
         const char *home = getenv("HOME");
         char folder[400];
-        snprintf(folder, sizeof(folder), "%.380s%s", certs != NULL ? certs : home != NULL ? home : "", certs != NULL ? "" : "/.docker");
+        snprintf(folder, sizeof(folder), "%.380s%s",
+                 certs != NULL  ? certs
+                 : home != NULL ? home
+                                : "",
+                 certs != NULL ? "" : "/.docker");
         snprintf(engine->ca, sizeof(engine->ca), "%s/ca.pem", folder);
         snprintf(engine->cert, sizeof(engine->cert), "%s/cert.pem", folder);
         snprintf(engine->key, sizeof(engine->key), "%s/key.pem", folder);
@@ -203,14 +214,18 @@ static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
     const char *version = json_string_value(json_object_get(answer, "Version"));
     int number = version_number(api);
     if (status != 200 || number == 0) {
-        return cbx_fail(err, CBX_EENGINE, "what answers at %s is not a Docker engine", engine->host);
+        return cbx_fail(err, CBX_EENGINE, "what answers at %s is not a Docker engine",
+                        engine->host);
     }
     if (number < OLDEST) {
-        return cbx_fail(err, CBX_EENGINE, "the engine at %s speaks API %.16s, needed is 1.41 or newer", engine->host, api);
+        return cbx_fail(err, CBX_EENGINE,
+                        "the engine at %s speaks API %.16s, needed is 1.41 or newer", engine->host,
+                        api);
     }
     number = number > NEWEST ? NEWEST : number;
     snprintf(engine->api, sizeof(engine->api), "%d.%d", number / 1000, number % 1000);
-    snprintf(engine->version, sizeof(engine->version), "%.60s", version != NULL ? version : "unknown");
+    snprintf(engine->version, sizeof(engine->version), "%.60s",
+             version != NULL ? version : "unknown");
     return 0;
 }
 
@@ -249,7 +264,8 @@ static int probe(struct cbx_engine *engine, struct cbx_err *err)
             return 0;
         }
     }
-    return cbx_fail(err, CBX_EENGINE, "no Docker engine answers%s%s; tried %s; start one or set DOCKER_HOST",
+    return cbx_fail(err, CBX_EENGINE,
+                    "no Docker engine answers%s%s; tried %s; start one or set DOCKER_HOST",
                     last.text[0] != '\0' ? ": " : "", last.text, tried);
 }
 

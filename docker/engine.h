@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The Docker Engine API (1.41 and newer) through libcurl: unix socket, or TCP with or without mutual TLS. One
- * function per call that is used; the archive calls are not among them, they have given host root before. An engine object
- * may be used from several threads. Answers are hostile: capped and validated. */
+ * The Docker Engine API (1.41 and newer) through libcurl: unix socket, or TCP with or without
+ * mutual TLS. One function per call that is used; the archive calls are not among them, they have
+ * given host root before. An engine object may be used from several threads. Answers are hostile:
+ * capped and validated. */
 #ifndef CBX_DOCKER_ENGINE_H
 #define CBX_DOCKER_ENGINE_H
 
@@ -14,10 +15,11 @@
 
 struct cbx_engine;
 
-/* Where the engine is: `host` as given (unix:///path, tcp://host:port), else $DOCKER_HOST, else the usual sockets
- * (/var/run/docker.sock, the user's, Podman's). $DOCKER_TLS_VERIFY and $DOCKER_CERT_PATH as the docker client reads them.
- * Connects, and negotiates the version: CBX_EENGINE when nothing answers (the text names all that was tried)
- * or the API is older than 1.41. */
+/* Where the engine is: `host` as given (unix:///path, tcp://host:port), else $DOCKER_HOST, else the
+ * usual sockets
+ * (/var/run/docker.sock, the user's, Podman's). $DOCKER_TLS_VERIFY and $DOCKER_CERT_PATH as the
+ * docker client reads them. Connects, and negotiates the version: CBX_EENGINE when nothing answers
+ * (the text names all that was tried) or the API is older than 1.41. */
 int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err);
 void cbx_engine_free(struct cbx_engine *engine);
 CBX_DEFINE_AUTO(engine)
@@ -29,9 +31,10 @@ const char *cbx_engine_host(const struct cbx_engine *engine);
 
 enum { CBX_CONTAINER_ID_CHARS = 64, CBX_IMAGE_ID_CHARS = 71 };
 
-/* The id ("sha256:...") that an image's name stands for now. CBX_ENOTFOUND when there is no such image. */
-int cbx_engine_image_id(struct cbx_engine *engine, const char *name, char out[CBX_IMAGE_ID_CHARS + 1],
-                        struct cbx_err *err);
+/* The id ("sha256:...") that an image's name stands for now. CBX_ENOTFOUND when there is no such
+ * image. */
+int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
+                        char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
 
 /* POST /containers/create with `body`. */
 int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
@@ -46,15 +49,15 @@ struct cbx_container_state {
     bool running, oom_killed;
     int exit_code;
 };
-int cbx_engine_container_state(struct cbx_engine *engine, const char *id, struct cbx_container_state *out,
-                               struct cbx_err *err);
+int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
+                               struct cbx_container_state *out, struct cbx_err *err);
 
 /* Ids of all containers with this label ("key=value"), as a JSON list (new reference). */
 int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out,
                               struct cbx_err *err);
 
-/* The attached streams of a container: one connection, both ways. Used by one thread, except cbx_attach_send and
- * cbx_attach_close, which may come from another. */
+/* The attached streams of a container: one connection, both ways. Used by one thread, except
+ * cbx_attach_send and cbx_attach_close, which may come from another. */
 struct cbx_attach;
 int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                                 struct cbx_err *err);
@@ -64,9 +67,9 @@ CBX_DEFINE_AUTO(attach)
 /* Sends all, or fails with CBX_EIO. */
 int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, struct cbx_err *err);
 
-/* Waits up to timeout_ms (-1 = for ever) and receives what is there, at most `size`. *received is 0 at the end of the
- * stream. CBX_ETIMEDOUT, CBX_EIO. */
-int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms, size_t *received,
-                       struct cbx_err *err);
+/* Waits up to timeout_ms (-1 = for ever) and receives what is there, at most `size`. *received is 0
+ * at the end of the stream. CBX_ETIMEDOUT, CBX_EIO. */
+int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
+                       size_t *received, struct cbx_err *err);
 
 #endif

@@ -17,8 +17,8 @@ static bool is_hex(struct cbx_str text, size_t len)
     return text.len == len;
 }
 
-int cbx_engine_image_id(struct cbx_engine *engine, const char *name, char out[CBX_IMAGE_ID_CHARS + 1],
-                        struct cbx_err *err)
+int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
+                        char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
 {
     char path[300];
     snprintf(path, sizeof(path), "/images/%.200s/json", name);
@@ -29,7 +29,8 @@ int cbx_engine_image_id(struct cbx_engine *engine, const char *name, char out[CB
         return failed;
     }
     if (status == 404) {
-        return cbx_fail(err, CBX_ENOTFOUND, "the engine at %s has no image '%s'; 'codebox image build' makes it",
+        return cbx_fail(err, CBX_ENOTFOUND,
+                        "the engine at %s has no image '%s'; 'codebox image build' makes it",
                         cbx_engine_host(engine), name);
     }
     struct cbx_str id = cbx_json_str(json_object_get(answer, "Id"));
@@ -40,7 +41,8 @@ int cbx_engine_image_id(struct cbx_engine *engine, const char *name, char out[CB
         id = cbx_str_sub(id, 7, id.len);
     }
     if (!is_hex(id, 64)) {
-        return cbx_fail(err, CBX_EENGINE, "the engine at %s answered with an image that has no id", cbx_engine_host(engine));
+        return cbx_fail(err, CBX_EENGINE, "the engine at %s answered with an image that has no id",
+                        cbx_engine_host(engine));
     }
     snprintf(out, CBX_IMAGE_ID_CHARS + 1, "sha256:%.*s", (int)id.len, id.p);
     return 0;
@@ -73,7 +75,9 @@ int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
     int failed = cbx_engine_call(engine, "POST", path, NULL, &status, &answer, err);
-    return failed ? failed : status == 204 ? 0 : cbx_engine_refused(engine, status, answer, "start a container", err);
+    return failed          ? failed
+           : status == 204 ? 0
+                           : cbx_engine_refused(engine, status, answer, "start a container", err);
 }
 
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
@@ -85,11 +89,13 @@ int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struc
     int failed = cbx_engine_call(engine, "DELETE", path, NULL, &status, &answer, err);
     /* 409: its removal is under way already (AutoRemove). */
     bool gone = status == 204 || status == 404 || status == 409;
-    return failed ? failed : gone ? 0 : cbx_engine_refused(engine, status, answer, "remove a container", err);
+    return failed ? failed
+           : gone ? 0
+                  : cbx_engine_refused(engine, status, answer, "remove a container", err);
 }
 
-int cbx_engine_container_state(struct cbx_engine *engine, const char *id, struct cbx_container_state *out,
-                               struct cbx_err *err)
+int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
+                               struct cbx_container_state *out, struct cbx_err *err)
 {
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/json", id);
@@ -109,11 +115,15 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id, struct
     return 0;
 }
 
-int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out, struct cbx_err *err)
+int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out,
+                              struct cbx_err *err)
 {
     char path[512];
-    /* {"label":["key=value"]}, percent-encoded; labels of ours hold no character that would need more. */
-    snprintf(path, sizeof(path), "/containers/json?all=true&filters=%%7B%%22label%%22%%3A%%5B%%22%.200s%%22%%5D%%7D", label);
+    /* {"label":["key=value"]}, percent-encoded; labels of ours hold no character that would need
+     * more. */
+    snprintf(path, sizeof(path),
+             "/containers/json?all=true&filters=%%7B%%22label%%22%%3A%%5B%%22%.200s%%22%%5D%%7D",
+             label);
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
     int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);

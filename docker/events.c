@@ -8,7 +8,9 @@ enum { MIMES_MAX = 32, MIME_CHARS_MAX = 100, LISTING_MAX = 16 * 1024, TRACEBACK_
 
 static int emit(const struct cbx_events *events, const struct cbx_event *event)
 {
-    return events->sink != NULL && events->sink->event != NULL ? events->sink->event(events->sink->context, event) : 0;
+    return events->sink != NULL && events->sink->event != NULL
+               ? events->sink->event(events->sink->context, event)
+               : 0;
 }
 
 static bool is_mime(struct cbx_str type)
@@ -23,7 +25,8 @@ static bool is_mime(struct cbx_str type)
 }
 
 /* The parts of a bundle; their lengths must fit the payload exactly. */
-static bool read_mimes(const json_t *listing, struct cbx_str parts, struct cbx_mime *mimes, size_t *count)
+static bool read_mimes(const json_t *listing, struct cbx_str parts, struct cbx_mime *mimes,
+                       size_t *count)
 {
     *count = json_array_size(listing);
     if (!json_is_array(listing) || *count == 0 || *count > MIMES_MAX) {
@@ -33,7 +36,8 @@ static bool read_mimes(const json_t *listing, struct cbx_str parts, struct cbx_m
         const json_t *pair = json_array_get(listing, i), *size = json_array_get(pair, 1);
         mimes[i].type = cbx_json_str(json_array_get(pair, 0));
         json_int_t len = json_integer_value(size);
-        if (!json_is_integer(size) || len < 0 || (uint64_t)len > parts.len || !is_mime(mimes[i].type)) {
+        if (!json_is_integer(size) || len < 0 || (uint64_t)len > parts.len ||
+            !is_mime(mimes[i].type)) {
             return false;
         }
         mimes[i].data = cbx_str_sub(parts, 0, (size_t)len);
@@ -42,7 +46,8 @@ static bool read_mimes(const json_t *listing, struct cbx_str parts, struct cbx_m
     return parts.len == 0;
 }
 
-static int take_bundle(const struct cbx_events *events, enum cbx_event_kind kind, struct cbx_str payload)
+static int take_bundle(const struct cbx_events *events, enum cbx_event_kind kind,
+                       struct cbx_str payload)
 {
     uint32_t size;
     struct cbx_err err;
@@ -54,8 +59,10 @@ static int take_bundle(const struct cbx_events *events, enum cbx_event_kind kind
     }
     memcpy(&size, payload.p, sizeof(size));
     struct cbx_str text = cbx_str_sub(payload, sizeof(size), sizeof(size) + (size_t)size);
-    if (size > payload.len - sizeof(size) || cbx_json_parse(text, LISTING_MAX, &listing, &err) != 0 ||
-        !read_mimes(listing, cbx_str_sub(payload, sizeof(size) + size, payload.len), mimes, &event.mime_count)) {
+    if (size > payload.len - sizeof(size) ||
+        cbx_json_parse(text, LISTING_MAX, &listing, &err) != 0 ||
+        !read_mimes(listing, cbx_str_sub(payload, sizeof(size) + size, payload.len), mimes,
+                    &event.mime_count)) {
         return 0;
     }
     return emit(events, &event);
@@ -72,7 +79,9 @@ static char *copy_clean(struct cbx_str text)
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.p[i];
         if (c == 0x1b && i + 1 < text.len && text.p[i + 1] == '[') {
-            for (i += 2; i < text.len && ((unsigned char)text.p[i] < 0x40 || (unsigned char)text.p[i] > 0x7e); i++) {
+            for (i += 2; i < text.len &&
+                         ((unsigned char)text.p[i] < 0x40 || (unsigned char)text.p[i] > 0x7e);
+                 i++) {
             }
         } else if (c >= 0x20 ? c != 0x7f : c == '\n' || c == '\t') {
             out[n++] = (char)c;
@@ -167,12 +176,15 @@ int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct 
     (void)events;
     struct cbx_frame_done done;
     if (payload.len != sizeof(done)) {
-        return cbx_fail(err, CBX_EPROTO, "the sandbox's last word has %zu bytes, needed are %zu", payload.len, sizeof(done));
+        return cbx_fail(err, CBX_EPROTO, "the sandbox's last word has %zu bytes, needed are %zu",
+                        payload.len, sizeof(done));
     }
     memcpy(&done, payload.p, sizeof(done));
     static const enum cbx_run_status statuses[] = {
-        [CBX_DONE_TIMEOUT] = CBX_RUN_TIMEOUT, [CBX_DONE_OOM] = CBX_RUN_OOM,
-        [CBX_DONE_KILLED] = CBX_RUN_KILLED,   [CBX_DONE_PROTOCOL] = CBX_RUN_KILLED,
+        [CBX_DONE_TIMEOUT] = CBX_RUN_TIMEOUT,
+        [CBX_DONE_OOM] = CBX_RUN_OOM,
+        [CBX_DONE_KILLED] = CBX_RUN_KILLED,
+        [CBX_DONE_PROTOCOL] = CBX_RUN_KILLED,
     };
     bool ended = done.status == CBX_DONE_ENDED;
     if (done.status < CBX_DONE_ENDED || done.status > CBX_DONE_PROTOCOL) {
@@ -180,7 +192,9 @@ int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct 
     }
     result->exit_code = done.exit_code >= 0 && done.exit_code <= 255 ? done.exit_code : -1;
     result->signal = done.signal > 0 && done.signal <= 64 ? done.signal : 0;
-    result->status = !ended ? statuses[done.status] : result->exit_code == 0 && result->ename == NULL ? CBX_RUN_OK : CBX_RUN_ERROR;
+    result->status = !ended                                            ? statuses[done.status]
+                     : result->exit_code == 0 && result->ename == NULL ? CBX_RUN_OK
+                                                                       : CBX_RUN_ERROR;
     result->duration_ms = done.duration_ms;
     result->stdout_bytes = done.stdout_bytes > INT64_MAX ? INT64_MAX : done.stdout_bytes;
     result->stderr_bytes = done.stderr_bytes > INT64_MAX ? INT64_MAX : done.stderr_bytes;

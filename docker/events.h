@@ -11,8 +11,8 @@ struct cbx_events {
     struct cbx_result *result;   /* gets the error, when there is one */
 };
 
-/* Hands one frame on. A malformed bundle or error from the program is passed over: it harms only the program. Returns what
- * the sink returned. */
+/* Hands one frame on. A malformed bundle or error from the program is passed over: it harms only
+ * the program. Returns what the sink returned. */
 int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame);
 
 /* The DONE frame completes the result. CBX_EPROTO when it is malformed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The frame protocol between host, supervisor and kernel: one byte type, 32 bits length, payload. Numbers are little endian, as
- * every machine that we run on has them. Shared with the supervisor, so it needs nothing but libc. */
+ * The frame protocol between host, supervisor and kernel: one byte type, 32 bits length, payload.
+ * Numbers are little endian, as every machine that we run on has them. Shared with the supervisor,
+ * so it needs nothing but libc. */
 #ifndef CBX_DOCKER_FRAME_H
 #define CBX_DOCKER_FRAME_H
 
@@ -51,7 +52,13 @@ struct cbx_frame_run {
 };
 
 /* How a run ended, as the supervisor saw it. */
-enum cbx_frame_status { CBX_DONE_ENDED = 1, CBX_DONE_TIMEOUT, CBX_DONE_OOM, CBX_DONE_KILLED, CBX_DONE_PROTOCOL };
+enum cbx_frame_status {
+    CBX_DONE_ENDED = 1,
+    CBX_DONE_TIMEOUT,
+    CBX_DONE_OOM,
+    CBX_DONE_KILLED,
+    CBX_DONE_PROTOCOL
+};
 enum { CBX_DONE_OUTPUT_CUT = 1 << 0, CBX_DONE_FILES_CUT = 1 << 1, CBX_DONE_LOST = 1 << 2 };
 struct cbx_frame_done {
     uint32_t status;   /* enum cbx_frame_status */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static const char *const status_names[] = {
-    [CBX_RUN_FAILED] = "failed", [CBX_RUN_OK] = "ok",   [CBX_RUN_ERROR] = "error",
+    [CBX_RUN_FAILED] = "failed",   [CBX_RUN_OK] = "ok",   [CBX_RUN_ERROR] = "error",
     [CBX_RUN_TIMEOUT] = "timeout", [CBX_RUN_OOM] = "oom", [CBX_RUN_KILLED] = "killed",
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What comes out of a sandbox: a stream of events while it runs, then a result. All bytes in it are hostile; they are
- * capped and their shape is validated, their content is whatever the program wrote. */
+ * What comes out of a sandbox: a stream of events while it runs, then a result. All bytes in it are
+ * hostile; they are capped and their shape is validated, their content is whatever the program
+ * wrote. */
 #ifndef CBX_DOCKER_RESULT_H
 #define CBX_DOCKER_RESULT_H
 
@@ -26,14 +27,15 @@ struct cbx_mime {
 /* Borrowed for the length of the callback. */
 struct cbx_event {
     enum cbx_event_kind kind;
-    struct cbx_str text;          /* STDOUT, STDERR: raw bytes; FILE: the path relative to the workspace */
+    struct cbx_str text; /* STDOUT, STDERR: raw bytes; FILE: the path relative to the workspace */
     const struct cbx_mime *mimes; /* DISPLAY, RESULT */
     size_t mime_count;
-    uint64_t size_bytes;          /* FILE */
+    uint64_t size_bytes; /* FILE */
 };
 
-/* Called from the thread that runs the program, in order. Anything but 0 stops the run (as a cancellation). A program that is
- * silent makes no events, so `cancelled`, when it is not NULL, is asked as well, a few times a second. */
+/* Called from the thread that runs the program, in order. Anything but 0 stops the run (as a
+ * cancellation). A program that is silent makes no events, so `cancelled`, when it is not NULL, is
+ * asked as well, a few times a second. */
 struct cbx_sink {
     int (*event)(void *context, const struct cbx_event *event);
     bool (*cancelled)(void *context);
@@ -46,22 +48,23 @@ enum cbx_run_status {
     CBX_RUN_ERROR,      /* the program failed: exception, non-zero exit */
     CBX_RUN_TIMEOUT,
     CBX_RUN_OOM,
-    CBX_RUN_KILLED,     /* by a signal, or cancelled */
+    CBX_RUN_KILLED, /* by a signal, or cancelled */
 };
 const char *cbx_run_status_name(enum cbx_run_status status);
 
 /* Owned by the caller: cbx_result_done. Zeroed memory is a failed run. */
 struct cbx_result {
     enum cbx_run_status status;
-    int exit_code;            /* -1 = none */
-    int signal;               /* 0 = none */
-    char *ename, *evalue;     /* NULL = no exception */
-    char *traceback;          /* lines separated by '\n', terminal escapes removed; NULL = none */
+    int exit_code;        /* -1 = none */
+    int signal;           /* 0 = none */
+    char *ename, *evalue; /* NULL = no exception */
+    char *traceback;      /* lines separated by '\n', terminal escapes removed; NULL = none */
     uint64_t duration_ms;
-    uint64_t stdout_bytes, stderr_bytes;  /* written by the program */
-    bool output_truncated;    /* more was written than the limit lets out */
+    uint64_t stdout_bytes, stderr_bytes; /* written by the program */
+    bool output_truncated;               /* more was written than the limit lets out */
     bool files_truncated;
-    bool session_lost;        /* the kernel's state is gone (killed, crashed): the next run starts afresh */
+    bool
+        session_lost; /* the kernel's state is gone (killed, crashed): the next run starts afresh */
 };
 void cbx_result_done(struct cbx_result *result);
 CBX_DEFINE_AUTO_DONE(result)

@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { HELLO_TIMEOUT_MS = 30000, LATE_MS = 15000, CANCEL_MS = 2000, TICK_MS = 250, READ_BYTES = 256 * 1024 };
+enum {
+    HELLO_TIMEOUT_MS = 30000,
+    LATE_MS = 15000,
+    CANCEL_MS = 2000,
+    TICK_MS = 250,
+    READ_BYTES = 256 * 1024
+};
 
 struct cbx_sandbox {
     struct cbx_engine *engine;
@@ -46,7 +52,8 @@ void cbx_sandbox_free(struct cbx_sandbox *sandbox)
     if (sandbox == NULL) {
         return;
     }
-    cbx_attach_free(sandbox->attach); /* the supervisor reads the end, and the container goes by itself */
+    cbx_attach_free(
+        sandbox->attach); /* the supervisor reads the end, and the container goes by itself */
     if (sandbox->id[0] != '\0') {
         cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
     }
@@ -55,8 +62,10 @@ void cbx_sandbox_free(struct cbx_sandbox *sandbox)
     free(sandbox);
 }
 
-/* The next frame before the deadline: CBX_ETIMEDOUT, CBX_EIO at the end of the stream, CBX_EPROTO. */
-static int next_frame(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out, struct cbx_err *err)
+/* The next frame before the deadline: CBX_ETIMEDOUT, CBX_EIO at the end of the stream, CBX_EPROTO.
+ */
+static int next_frame(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out,
+                      struct cbx_err *err)
 {
     for (;;) {
         int got = cbx_stream_next(&sandbox->stream, out, err);
@@ -66,14 +75,16 @@ static int next_frame(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_
         int64_t left = deadline - clock_ms();
         size_t n = 0;
         int failed = left <= 0 ? cbx_fail(err, CBX_ETIMEDOUT, "the sandbox said nothing in time")
-                               : cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES, (int)left, &n, err);
+                               : cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES,
+                                                    (int)left, &n, err);
         if (failed) {
             return failed;
         }
         if (n == 0) {
             return cbx_fail(err, CBX_EIO, "the sandbox is gone");
         }
-        failed = cbx_stream_feed(&sandbox->stream, (struct cbx_str){ .p = sandbox->chunk, .len = n }, err);
+        failed = cbx_stream_feed(&sandbox->stream,
+                                 (struct cbx_str){ .p = sandbox->chunk, .len = n }, err);
         if (failed) {
             return failed;
         }
@@ -92,8 +103,10 @@ static int greet(struct cbx_sandbox *sandbox, struct cbx_err *err)
         memcpy(&version, frame.payload.p, sizeof(version));
     }
     if (version != CBX_FRAME_VERSION) {
-        return cbx_fail(err, CBX_EENGINE, "the sandbox image speaks protocol %u, needed is %d; 'codebox image build' renews it",
-                        version, CBX_FRAME_VERSION);
+        return cbx_fail(
+            err, CBX_EENGINE,
+            "the sandbox image speaks protocol %u, needed is %d; 'codebox image build' renews it",
+            version, CBX_FRAME_VERSION);
     }
     return 0;
 }
@@ -102,14 +115,17 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
                  const struct cbx_permit *permit, struct cbx_err *err)
 {
     char image[128], image_id[CBX_IMAGE_ID_CHARS + 1];
-    snprintf(image, sizeof(image), "%.64s-%s:latest", config->image_prefix != NULL ? config->image_prefix : "codebox", sandbox->kernel);
+    snprintf(image, sizeof(image), "%.64s-%s:latest",
+             config->image_prefix != NULL ? config->image_prefix : "codebox", sandbox->kernel);
     int failed = cbx_engine_image_id(sandbox->engine, image, image_id, err);
     if (failed) {
         return failed;
     }
     CBX_AUTO_JSON body = cbx_container_body(config, permit, image_id);
     failed = cbx_engine_container_create(sandbox->engine, body, sandbox->id, err);
-    failed = failed ? failed : cbx_engine_container_attach(sandbox->engine, sandbox->id, &sandbox->attach, err);
+    failed = failed
+                 ? failed
+                 : cbx_engine_container_attach(sandbox->engine, sandbox->id, &sandbox->attach, err);
     failed = failed ? failed : cbx_engine_container_start(sandbox->engine, sandbox->id, err);
     return failed ? failed : greet(sandbox, err);
 }
@@ -122,10 +138,15 @@ int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *
     }
     const char *kernel = cbx_kernel_of(permit->language);
     if (kernel == NULL) {
-        return cbx_fail(err, CBX_EINVAL, "no sandbox runs '%s', there are python, ipython and javascript", permit->language);
+        return cbx_fail(err, CBX_EINVAL,
+                        "no sandbox runs '%s', there are python, ipython and javascript",
+                        permit->language);
     }
     if (permit->network != CBX_NETWORK_NONE) {
-        return cbx_fail(err, CBX_EINVAL, "policy '%s' grants a network, which sandboxes do not have yet; use 'network: none'", permit->policy);
+        return cbx_fail(
+            err, CBX_EINVAL,
+            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: none'",
+            permit->policy);
     }
     CBX_AUTO(sandbox) sandbox = calloc(1, sizeof(*sandbox));
     if (sandbox == NULL || (sandbox->chunk = malloc(READ_BYTES)) == NULL) {
@@ -135,7 +156,8 @@ int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *
     sandbox->kernel = kernel;
     sandbox->limits = permit->limits;
     memcpy(sandbox->session, permit->session, sizeof(sandbox->session));
-    int64_t most = permit->limits.files_bytes < CBX_FRAME_DATA_MAX ? permit->limits.files_bytes : CBX_FRAME_DATA_MAX;
+    int64_t most = permit->limits.files_bytes < CBX_FRAME_DATA_MAX ? permit->limits.files_bytes
+                                                                   : CBX_FRAME_DATA_MAX;
     cbx_stream_init(&sandbox->stream, (size_t)most + CBX_FRAME_ERROR_MAX + 1024 * 1024);
     int failed = start(sandbox, config, permit, err);
     if (!failed) {
@@ -145,7 +167,7 @@ int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *
     return failed;
 }
 
-/* --- running ------------------------------------------------------------------------------------------------- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 static int check_permit(const struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                         struct cbx_str source, struct cbx_err *err)
@@ -156,7 +178,8 @@ static int check_permit(const struct cbx_sandbox *sandbox, const struct cbx_perm
         return cbx_fail(err, CBX_ESEAL, "the permit is not for running these bytes");
     }
     if (kernel == NULL || strcmp(kernel, sandbox->kernel) != 0) {
-        return cbx_fail(err, CBX_ESEAL, "the permit is for %s, the sandbox runs %s", permit->language, sandbox->kernel);
+        return cbx_fail(err, CBX_ESEAL, "the permit is for %s, the sandbox runs %s",
+                        permit->language, sandbox->kernel);
     }
     if (strcmp(permit->session, sandbox->session) != 0) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for another session");
@@ -169,12 +192,13 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit, struct cbx_str source,
-                    struct cbx_err *err)
+static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                    struct cbx_str source, struct cbx_err *err)
 {
     struct cbx_frame_run run = {
         .wall_ms = (uint64_t)smaller(permit->limits.wall_ms, sandbox->limits.wall_ms),
-        .output_bytes = (uint64_t)smaller(permit->limits.output_bytes, sandbox->limits.output_bytes),
+        .output_bytes =
+            (uint64_t)smaller(permit->limits.output_bytes, sandbox->limits.output_bytes),
         .files_bytes = (uint64_t)smaller(permit->limits.files_bytes, sandbox->limits.files_bytes),
     };
     snprintf(run.language, sizeof(run.language), "%s", permit->language);
@@ -185,16 +209,20 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     cbx_buf_add_bytes(&frame, &len, sizeof(len));
     cbx_buf_add_bytes(&frame, &run, sizeof(run));
     if (cbx_buf_add(&frame, source) != 0 || frame.overflow) {
-        return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %d", source.len, CBX_FRAME_RUN_MAX - 64);
+        return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %d",
+                        source.len, CBX_FRAME_RUN_MAX - 64);
     }
     return cbx_attach_send(sandbox->attach, frame.p, frame.len, err);
 }
 
-/* The stream ended in the middle of a run: somebody killed the container, or memory ran out for all of it. */
-static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late, struct cbx_result *result)
+/* The stream ended in the middle of a run: somebody killed the container, or memory ran out for all
+ * of it. */
+static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
+                      struct cbx_result *result)
 {
     struct cbx_container_state state = { 0 };
-    bool oom = cbx_engine_container_state(sandbox->engine, sandbox->id, &state, NULL) == 0 && state.oom_killed;
+    bool oom = cbx_engine_container_state(sandbox->engine, sandbox->id, &state, NULL) == 0 &&
+               state.oom_killed;
     sandbox->alive = false;
     result->status = late ? CBX_RUN_TIMEOUT : oom ? CBX_RUN_OOM : CBX_RUN_KILLED;
     result->exit_code = -1;
@@ -212,7 +240,8 @@ struct run {
     bool cancelled;
 };
 
-/* Nobody listens any more: interrupt, and give it a moment to end by itself; nothing is handed on. */
+/* Nobody listens any more: interrupt, and give it a moment to end by itself; nothing is handed on.
+ */
 static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
 {
     run->cancelled = true;
@@ -222,12 +251,15 @@ static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
 }
 
 /* The next frame; meanwhile asks the sink now and then whether the result is still wanted. */
-static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_frame *frame, struct cbx_err *err)
+static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_frame *frame,
+                       struct cbx_err *err)
 {
     for (;;) {
         const struct cbx_sink *sink = run->events->sink;
         bool asks = sink != NULL && sink->cancelled != NULL;
-        int failed = next_frame(sandbox, asks ? smaller(run->deadline, clock_ms() + TICK_MS) : run->deadline, frame, err);
+        int failed =
+            next_frame(sandbox, asks ? smaller(run->deadline, clock_ms() + TICK_MS) : run->deadline,
+                       frame, err);
         if (failed != CBX_ETIMEDOUT || clock_ms() >= run->deadline) {
             return failed;
         }
@@ -266,8 +298,9 @@ static int follow(struct cbx_sandbox *sandbox, struct run *run, struct cbx_err *
     }
 }
 
-int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit, struct cbx_str source,
-                    const struct cbx_sink *sink, struct cbx_result *out, struct cbx_err *err)
+int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                    struct cbx_str source, const struct cbx_sink *sink, struct cbx_result *out,
+                    struct cbx_err *err)
 {
     int failed = check_permit(sandbox, permit, source, err);
     if (failed) {
@@ -283,7 +316,10 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
         note_loss(sandbox, began, false, &result);
     } else {
         int64_t wall_ms = smaller(permit->limits.wall_ms, sandbox->limits.wall_ms);
-        struct run run = { .events = &events, .result = &result, .began = began, .deadline = began + wall_ms + LATE_MS };
+        struct run run = { .events = &events,
+                           .result = &result,
+                           .began = began,
+                           .deadline = began + wall_ms + LATE_MS };
         failed = follow(sandbox, &run, err);
     }
     if (!failed) {
@@ -299,7 +335,8 @@ void cbx_sandbox_interrupt(struct cbx_sandbox *sandbox)
     cbx_attach_send(sandbox->attach, frame, sizeof(frame), NULL);
 }
 
-int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, size_t *removed, struct cbx_err *err)
+int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, size_t *removed,
+                     struct cbx_err *err)
 {
     char label[128];
     snprintf(label, sizeof(label), CBX_LABEL_INSTANCE "=%.64s", instance);

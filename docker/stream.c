@@ -25,7 +25,9 @@ static int take_head(struct cbx_stream *stream, struct cbx_str *bytes, struct cb
     }
     const uint8_t *h = stream->head;
     if ((h[0] != 1 && h[0] != 2) || h[1] != 0 || h[2] != 0 || h[3] != 0) {
-        return cbx_fail(err, CBX_EPROTO, "the engine's stream is damaged: a chunk begins with %02x%02x%02x%02x", h[0], h[1], h[2], h[3]);
+        return cbx_fail(err, CBX_EPROTO,
+                        "the engine's stream is damaged: a chunk begins with %02x%02x%02x%02x",
+                        h[0], h[1], h[2], h[3]);
     }
     stream->chunk_kind = h[0];
     stream->chunk_left = (uint64_t)h[4] << 24 | (uint64_t)h[5] << 16 | (uint64_t)h[6] << 8 | h[7];
@@ -35,7 +37,8 @@ static int take_head(struct cbx_stream *stream, struct cbx_str *bytes, struct cb
 
 int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_err *err)
 {
-    if (stream->used > 0) { /* a large frame that is still growing must not be moved for every chunk */
+    if (stream->used >
+        0) { /* a large frame that is still growing must not be moved for every chunk */
         cbx_buf_consume(&stream->frames, stream->used);
         stream->used = 0;
     }
@@ -48,9 +51,12 @@ int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_
             continue;
         }
         size_t n = bytes.len < stream->chunk_left ? bytes.len : (size_t)stream->chunk_left;
-        /* The supervisor writes nothing to stderr; what comes there (libc's last words) is not for us. */
-        if (stream->chunk_kind == 1 && cbx_buf_add(&stream->frames, cbx_str_sub(bytes, 0, n)) != 0) {
-            return cbx_fail(err, CBX_EPROTO, "the sandbox sent more than fits before a frame was whole");
+        /* The supervisor writes nothing to stderr; what comes there (libc's last words) is not for
+         * us. */
+        if (stream->chunk_kind == 1 &&
+            cbx_buf_add(&stream->frames, cbx_str_sub(bytes, 0, n)) != 0) {
+            return cbx_fail(err, CBX_EPROTO,
+                            "the sandbox sent more than fits before a frame was whole");
         }
         stream->chunk_left -= n;
         bytes = cbx_str_sub(bytes, n, bytes.len);
@@ -69,8 +75,9 @@ int cbx_stream_next(struct cbx_stream *stream, struct cbx_frame *out, struct cbx
     memcpy(&len, at + 1, sizeof(len));
     int64_t limit = cbx_frame_limit((uint8_t)at[0], 's');
     if ((int64_t)len > limit) {
-        return cbx_fail(err, CBX_EPROTO, "the sandbox sent a frame of type %02x with %u bytes, allowed are %lld", (uint8_t)at[0], len,
-                        (long long)limit);
+        return cbx_fail(err, CBX_EPROTO,
+                        "the sandbox sent a frame of type %02x with %u bytes, allowed are %lld",
+                        (uint8_t)at[0], len, (long long)limit);
     }
     if (have - CBX_FRAME_HEAD_BYTES < len) {
         return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Hostile bytes to frames: the engine multiplexes a container's stdout and stderr with heads of 8 bytes, and on stdout our
- * supervisor sends frames. Both layers are taken apart here, incrementally, under caps. */
+ * Hostile bytes to frames: the engine multiplexes a container's stdout and stderr with heads of 8
+ * bytes, and on stdout our supervisor sends frames. Both layers are taken apart here,
+ * incrementally, under caps. */
 #ifndef CBX_DOCKER_STREAM_H
 #define CBX_DOCKER_STREAM_H
 
@@ -9,12 +10,12 @@
 #include "policies/base/err.h"
 
 struct cbx_stream {
-    uint8_t head[8];      /* of the engine's chunk that is under way */
+    uint8_t head[8]; /* of the engine's chunk that is under way */
     size_t head_len;
-    uint64_t chunk_left;  /* bytes of it that are still to come */
-    uint8_t chunk_kind;   /* 1 = stdout, 2 = stderr */
+    uint64_t chunk_left;   /* bytes of it that are still to come */
+    uint8_t chunk_kind;    /* 1 = stdout, 2 = stderr */
     struct cbx_buf frames; /* bytes of frames that are not whole yet */
-    size_t used;          /* bytes of `frames` that were handed out */
+    size_t used;           /* bytes of `frames` that were handed out */
     bool ended;
 };
 
@@ -31,8 +32,8 @@ struct cbx_frame {
     struct cbx_str payload; /* borrowed until the next feed */
 };
 
-/* The next whole frame: 1 and *out, or 0 when more bytes are needed. CBX_EPROTO for a frame that a supervisor does not
- * send or that is too long; nothing after it can be believed. */
+/* The next whole frame: 1 and *out, or 0 when more bytes are needed. CBX_EPROTO for a frame that a
+ * supervisor does not send or that is too long; nothing after it can be believed. */
 int cbx_stream_next(struct cbx_stream *stream, struct cbx_frame *out, struct cbx_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The strict request check: method, target and header fields as any client sends them, one per line. */
+ * The strict request check: method, target and header fields as any client sends them, one per
+ * line. */
 #include "gateway/http/check.h"
 
 #include <stdint.h>
@@ -25,11 +26,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct cbx_str line = take_line(&rest);
         const char *colon = line.len > 0 ? memchr(line.p, ':', line.len) : NULL;
         size_t at = colon != NULL ? (size_t)(colon - line.p) : line.len;
-        cbx_http_check_field(&headers, cbx_str_sub(line, 0, at), cbx_str_sub(line, at + 1, line.len));
+        cbx_http_check_field(&headers, cbx_str_sub(line, 0, at),
+                             cbx_str_sub(line, at + 1, line.len));
     }
     int status = cbx_http_check(&headers, method, target, 8000, 1000, &detail);
     /* What is let through has one Host, which is ours, and one way to find the end of its body. */
-    if (status == 0 && (headers.hosts != 1 || headers.lengths + headers.encodings > 1 || headers.malformed)) {
+    if (status == 0 &&
+        (headers.hosts != 1 || headers.lengths + headers.encodings > 1 || headers.malformed)) {
         abort();
     }
     return 0;

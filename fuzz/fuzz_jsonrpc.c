@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A line from an MCP client: reading it, answering all that needs no sandbox, and the id, which must come back byte by byte. */
+ * A line from an MCP client: reading it, answering all that needs no sandbox, and the id, which
+ * must come back byte by byte. */
 #include "gateway/mcp/server.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -10,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
     struct cbx_err err = { 0 };
-    int code = cbx_rpc_read((struct cbx_str){ .p = (const char *)data, .len = size }, &message, &err);
+    int code =
+        cbx_rpc_read((struct cbx_str){ .p = (const char *)data, .len = size }, &message, &err);
     if (code != 0) {
         cbx_rpc_write_error(&line, message.id, code, err.text, NULL);
     } else if (message.kind != CBX_RPC_REQUEST) {
@@ -23,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     CBX_AUTO_DONE(rpc_message) back = { 0 };
     if (line.len == 0 || memchr(line.p, '\n', line.len) != line.p + line.len - 1 ||
-        cbx_rpc_read(cbx_buf_str(&line), &back, &err) != 0 || back.kind != CBX_RPC_RESPONSE || strcmp(back.id, message.id) != 0) {
+        cbx_rpc_read(cbx_buf_str(&line), &back, &err) != 0 || back.kind != CBX_RPC_RESPONSE ||
+        strcmp(back.id, message.id) != 0) {
         abort();
     }
     return 0;

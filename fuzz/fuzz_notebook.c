@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Notebook cells, and with a '{' in front whole notebook files. Rewriting keeps lines where they are, and every place of the rewritten
- * text has one in the cell. */
+ * Notebook cells, and with a '{' in front whole notebook files. Rewriting keeps lines where they
+ * are, and every place of the rewritten text has one in the cell. */
 #include "analyzer/ipynb.h"
 #include "analyzer/notebook.h"
 
@@ -26,8 +26,9 @@ static void rewrite(struct cbx_str cell, struct cbx_arena *arena)
     uint32_t end = 0, text_end = 0;
     for (size_t i = 0; i < out.magic_count; i++) {
         const struct cbx_magic *m = &out.magics[i];
-        if (m->start < end || m->end < m->start || m->end > cell.len || m->text_start < text_end || m->text_end <= m->text_start ||
-            m->text_end > out.text.len || !cbx_notebook_covers(out.magics, out.magic_count, m->text_start, m->text_end)) {
+        if (m->start < end || m->end < m->start || m->end > cell.len || m->text_start < text_end ||
+            m->text_end <= m->text_start || m->text_end > out.text.len ||
+            !cbx_notebook_covers(out.magics, out.magic_count, m->text_start, m->text_end)) {
             abort();
         }
         end = m->end, text_end = m->text_end;

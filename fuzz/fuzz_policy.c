@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * A policy from somebody who does not mean well. What loads has one identity, can be explained, and can be judged by. */
+ * A policy from somebody who does not mean well. What loads has one identity, can be explained, and
+ * can be judged by. */
 #include "analyzer/analyze.h"
 #include "policies/explain.h"
 
-/* tree-sitter 0.25.0 forgets a few bytes for a query that does not compile; fuzz_source watches everything else of it. */
+/* tree-sitter 0.25.0 forgets a few bytes for a query that does not compile; fuzz_source watches
+ * everything else of it. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -13,7 +15,8 @@ const char *__lsan_default_suppressions(void)
 static struct cbx_policy *load(struct cbx_str text, struct cbx_err *err)
 {
     struct cbx_policy *policy = NULL;
-    if (cbx_policy_parse(text, "fuzz", &policy, err) != 0 && (err->code == 0 || err->text[0] == '\0' || policy != NULL)) {
+    if (cbx_policy_parse(text, "fuzz", &policy, err) != 0 &&
+        (err->code == 0 || err->text[0] == '\0' || policy != NULL)) {
         abort();
     }
     return policy;
@@ -37,8 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cbx_buf_init(&words, 16 << 20);
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
     cbx_policy_explain(policy, &words);
-    struct cbx_analysis request = { .source = CBX_STR("import os as o\no.system('pip install x==1')\nopen('/etc/passwd', 'w')\n"),
-                                    .language = CBX_STR("python") };
+    struct cbx_analysis request = {
+        .source =
+            CBX_STR("import os as o\no.system('pip install x==1')\nopen('/etc/passwd', 'w')\n"),
+        .language = CBX_STR("python")
+    };
     struct cbx_decision decision;
     if (cbx_analyze(policy, &request, &arena, &decision, &err) != 0) {
         abort();

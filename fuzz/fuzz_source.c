@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Code that somebody wants to run: the first byte chooses the language, the rest is the source. Whatever comes, there is a decision,
- * its places lie in the source, and both reports can be written. */
+ * Code that somebody wants to run: the first byte chooses the language, the rest is the source.
+ * Whatever comes, there is a decision, its places lie in the source, and both reports can be
+ * written. */
 #include "analyzer/analyze.h"
 #include "analyzer/report.h"
 
@@ -8,7 +9,8 @@ static void check_places(const struct cbx_decision *decision, size_t source_byte
 {
     for (size_t i = 0; i < decision->finding_count; i++) {
         const struct cbx_span *s = &decision->findings[i].span;
-        if (s->start_byte > s->end_byte || s->end_byte > source_bytes + 1 || s->line == 0 || s->column == 0 || s->end_line < s->line ||
+        if (s->start_byte > s->end_byte || s->end_byte > source_bytes + 1 || s->line == 0 ||
+            s->column == 0 || s->end_line < s->line ||
             (s->end_line == s->line && s->end_column < s->column)) {
             abort();
         }
@@ -29,9 +31,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CBX_AUTO_JSON json = NULL;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
     cbx_buf_init(&text, 64 << 20);
-    struct cbx_analysis request = { .source = { (const char *)data + 1, size - 1 }, .language = cbx_str_of(languages[data[0] % 4]) };
+    struct cbx_analysis request = { .source = { (const char *)data + 1, size - 1 },
+                                    .language = cbx_str_of(languages[data[0] % 4]) };
     struct cbx_decision decision;
-    if (cbx_analyze(policy, &request, &arena, &decision, &err) != 0 || decision.verdict > CBX_ALLOW ||
+    if (cbx_analyze(policy, &request, &arena, &decision, &err) != 0 ||
+        decision.verdict > CBX_ALLOW ||
         (decision.verdict != CBX_ALLOW && decision.finding_count == 0 && !decision.truncated)) {
         abort();
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The writing side of the audit log. Threads leave their records in a queue; the first one that finds nobody writing
- * writes for all of them: lock the file, catch up with what other processes appended, chain, write, fdatasync, sign the head. */
+ * The writing side of the audit log. Threads leave their records in a queue; the first one that
+ * finds nobody writing writes for all of them: lock the file, catch up with what other processes
+ * appended, chain, write, fdatasync, sign the head. */
 #include "gateway/audit.h"
 
 #include "gateway/audit_chain.h"
@@ -22,7 +23,7 @@ struct pending {
     const char *type;
     const json_t *body;
     uint64_t seq;
-    int state; /* 1 = waiting, 0 = on disk, negative = failed */
+    int state;      /* 1 = waiting, 0 = on disk, negative = failed */
     bool too_large; /* this one alone fails, not its batch */
     struct cbx_err err;
     struct pending *next;
@@ -42,8 +43,9 @@ struct cbx_audit {
 
 static int fail_io(struct cbx_audit *audit, struct cbx_err *err, const char *what)
 {
-    return cbx_fail(err, CBX_EAUDIT, "the audit log '%s' cannot be written (%s: %s), so nothing runs",
-                    audit->path, what, strerror(errno));
+    return cbx_fail(err, CBX_EAUDIT,
+                    "the audit log '%s' cannot be written (%s: %s), so nothing runs", audit->path,
+                    what, strerror(errno));
 }
 
 static int write_all(int fd, struct cbx_str bytes, off_t at)
@@ -93,7 +95,10 @@ static int find_last_line(struct cbx_audit *audit, off_t size, off_t *begin, off
     const char *newline = memrchr(bytes, '\n', (size_t)(size - from));
     *begin = *end = 0;
     if (newline == NULL) {
-        return from == 0 ? 0 : cbx_fail(err, CBX_EAUDIT, "the audit log '%s' ends in a line that is too long", audit->path);
+        return from == 0
+                   ? 0
+                   : cbx_fail(err, CBX_EAUDIT, "the audit log '%s' ends in a line that is too long",
+                              audit->path);
     }
     const char *before = newline > bytes ? memrchr(bytes, '\n', (size_t)(newline - bytes)) : NULL;
     *end = from + (newline - bytes) + 1;
@@ -101,8 +106,8 @@ static int find_last_line(struct cbx_audit *audit, off_t size, off_t *begin, off
     return 0;
 }
 
-/* Takes number and hash of the last record as what the next one follows. Whether it fits what stands before it is
- * verify's business; a record that is no record at all stops us. */
+/* Takes number and hash of the last record as what the next one follows. Whether it fits what
+ * stands before it is verify's business; a record that is no record at all stops us. */
 static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, struct cbx_err *err)
 {
     struct cbx_chain chain = { 0 };
@@ -114,7 +119,10 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
         if (line == NULL || cbx_json_parse(text, CBX_AUDIT_LINE_MAX, &record, &inner) != 0 ||
             !cbx_sha256_from_hex(cbx_json_str(json_object_get(record, "hash")), &chain.hash) ||
             json_integer_value(json_object_get(record, "seq")) <= 0) {
-            return cbx_fail(err, CBX_EAUDIT, "the last line of the audit log '%s' is not a record; see 'codebox audit verify'", audit->path);
+            return cbx_fail(
+                err, CBX_EAUDIT,
+                "the last line of the audit log '%s' is not a record; see 'codebox audit verify'",
+                audit->path);
         }
         chain.seq = (uint64_t)json_integer_value(json_object_get(record, "seq"));
     }
@@ -123,40 +131,48 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
     return 0;
 }
 
-/* What a process before us left at the end: part of a line, or whole records that were not signed any more. Nothing that
- * depended on them ran. */
+/* What a process before us left at the end: part of a line, or whole records that were not signed
+ * any more. Nothing that depended on them ran. */
 struct remains {
     uint64_t torn_bytes;
     char torn_hash[CBX_SHA256_HEX + 1];
     uint64_t unsigned_from; /* 0 = none */
 };
 
-/* Under the file lock. A log that is behind its head was cut, and a record of ours on top would cover that up: so we stop. One
- * that is ahead is what a crash between the two leaves, or has records of another hand: that is noted. */
+/* Under the file lock. A log that is behind its head was cut, and a record of ours on top would
+ * cover that up: so we stop. One that is ahead is what a crash between the two leaves, or has
+ * records of another hand: that is noted. */
 static int check_head(struct cbx_audit *audit, struct remains *remains, struct cbx_err *err)
 {
     char text[512];
     struct cbx_chain head;
     struct cbx_err inner = { 0 };
     ssize_t n = pread(audit->head_fd, text, sizeof(text), 0);
-    if (n < 0 || cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)n }, audit->key, &head, &inner) != 0) {
-        return cbx_fail(err, CBX_EAUDIT, "the audit log '%s' has no signed head any more (%s), so nothing runs; see 'codebox audit verify'",
+    if (n < 0 || cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)n }, audit->key, &head,
+                                &inner) != 0) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the audit log '%s' has no signed head any more (%s), so nothing runs; see "
+                        "'codebox audit verify'",
                         audit->path, n < 0 ? strerror(errno) : inner.text);
     }
     if (head.seq > audit->chain.seq) {
-        return cbx_fail(err, CBX_EAUDIT, "the audit log '%s' ends after record %" PRIu64 ", but record %" PRIu64 " was written, so nothing runs; see 'codebox audit verify'",
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the audit log '%s' ends after record %" PRIu64 ", but record %" PRIu64
+                        " was written, so nothing runs; see 'codebox audit verify'",
                         audit->path, audit->chain.seq, head.seq);
     }
     if (head.seq == audit->chain.seq && !cbx_sha256_equal(&head.hash, &audit->chain.hash)) {
-        return cbx_fail(err, CBX_EAUDIT, "the last record of the audit log '%s' is not the one that was signed, so nothing runs; see 'codebox audit verify'",
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the last record of the audit log '%s' is not the one that was signed, so "
+                        "nothing runs; see 'codebox audit verify'",
                         audit->path);
     }
     remains->unsigned_from = head.seq < audit->chain.seq ? head.seq + 1 : 0;
     return 0;
 }
 
-/* Under the file lock: brings chain and size up to date. A torn tail is cut; what remains of others is noted in the next
- * batch. */
+/* Under the file lock: brings chain and size up to date. A torn tail is cut; what remains of others
+ * is noted in the next batch. */
 static int catch_up(struct cbx_audit *audit, struct remains *remains, struct cbx_err *err)
 {
     struct stat status;
@@ -184,12 +200,14 @@ static int catch_up(struct cbx_audit *audit, struct remains *remains, struct cbx
         return fail_io(audit, err, "truncate");
     }
     remains->torn_bytes = (uint64_t)(status.st_size - end);
-    struct cbx_sha256 hash = cbx_sha256_of((struct cbx_str){ .p = torn, .len = (size_t)remains->torn_bytes });
+    struct cbx_sha256 hash =
+        cbx_sha256_of((struct cbx_str){ .p = torn, .len = (size_t)remains->torn_bytes });
     cbx_sha256_hex(&hash, remains->torn_hash);
     return 0;
 }
 
-static int chain_remains(struct cbx_chain *chain, const struct remains *remains, struct cbx_buf *out)
+static int chain_remains(struct cbx_chain *chain, const struct remains *remains,
+                         struct cbx_buf *out)
 {
     CBX_AUTO_JSON body = json_object();
     if (remains->torn_bytes > 0) {
@@ -197,10 +215,12 @@ static int chain_remains(struct cbx_chain *chain, const struct remains *remains,
         json_object_set_new(body, "torn_sha256", json_string(remains->torn_hash));
     }
     if (remains->unsigned_from > 0) {
-        json_object_set_new(body, "unsigned_from", json_integer((json_int_t)remains->unsigned_from));
+        json_object_set_new(body, "unsigned_from",
+                            json_integer((json_int_t)remains->unsigned_from));
         json_object_set_new(body, "unsigned_to", json_integer((json_int_t)chain->seq));
     }
-    return json_object_size(body) > 0 ? cbx_chain_add(chain, "recovered", body, cbx_time_ms(), out) : 0;
+    return json_object_size(body) > 0 ? cbx_chain_add(chain, "recovered", body, cbx_time_ms(), out)
+                                      : 0;
 }
 
 static int write_head(struct cbx_audit *audit)
@@ -232,8 +252,8 @@ static int commit_locked(struct cbx_audit *audit, struct pending *batch, struct 
     }
     if (write_all(audit->fd, cbx_buf_str(&text), audit->size) < 0 || fdatasync(audit->fd) < 0) {
         failed = fail_io(audit, err, "write");
-        /* Nothing half done: what is there of the batch goes. If even that fails, the next writer finds a torn tail or
-         * whole records that were never signed, of runs that never began. */
+        /* Nothing half done: what is there of the batch goes. If even that fails, the next writer
+         * finds a torn tail or whole records that were never signed, of runs that never began. */
         if (ftruncate(audit->fd, audit->size) < 0) {
             audit->size = -1;
         }
@@ -271,7 +291,9 @@ static void write_batch(struct cbx_audit *audit)
         struct pending *next = batch->next; /* its owner may leave as soon as state is set */
         batch->err = err;
         if (batch->too_large && !failed) {
-            cbx_fail(&batch->err, CBX_EAUDIT, "the audit record is too large, allowed are %d bytes, so nothing runs", CBX_AUDIT_LINE_MAX);
+            cbx_fail(&batch->err, CBX_EAUDIT,
+                     "the audit record is too large, allowed are %d bytes, so nothing runs",
+                     CBX_AUDIT_LINE_MAX);
         }
         batch->state = batch->too_large ? CBX_EAUDIT : failed;
         batch = next;
@@ -310,8 +332,8 @@ int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *bo
     return 0;
 }
 
-int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed, struct cbx_permit **out,
-                    uint64_t *seq, struct cbx_err *err)
+int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,
+                    struct cbx_permit **out, uint64_t *seq, struct cbx_err *err)
 {
     *out = NULL;
     uint64_t number;
@@ -328,14 +350,14 @@ int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed, st
     return 0;
 }
 
-/* --- opening ------------------------------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static int write_key_files(const char *key_path, const char *pub_path, EVP_PKEY *key)
 {
     CBX_AUTO_FD fd = open(key_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     CBX_AUTO_FILE f = fd >= 0 ? fdopen(dup(fd), "w") : NULL;
-    if (f == NULL || PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL) != 1 || fflush(f) != 0 ||
-        fsync(fd) < 0) {
+    if (f == NULL || PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL) != 1 ||
+        fflush(f) != 0 || fsync(fd) < 0) {
         return -1;
     }
     CBX_AUTO_FILE pub = fopen(pub_path, "we");
@@ -348,7 +370,8 @@ static EVP_PKEY *read_key(const char *path, bool private_key)
     if (f == NULL) {
         return NULL;
     }
-    return private_key ? PEM_read_PrivateKey(f, NULL, NULL, NULL) : PEM_read_PUBKEY(f, NULL, NULL, NULL);
+    return private_key ? PEM_read_PrivateKey(f, NULL, NULL, NULL)
+                       : PEM_read_PUBKEY(f, NULL, NULL, NULL);
 }
 
 /* Under the lock of the log file, so that two first starts make one key. */
@@ -361,16 +384,20 @@ static int open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_e
     if (audit->key == NULL && access(key_path, F_OK) != 0) {
         audit->key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
         if (audit->key != NULL && write_key_files(key_path, pub_path, audit->key) < 0) {
-            return cbx_fail(err, CBX_EAUDIT, "the audit key '%s' cannot be written: %s", key_path, strerror(errno));
+            return cbx_fail(err, CBX_EAUDIT, "the audit key '%s' cannot be written: %s", key_path,
+                            strerror(errno));
         }
     }
     if (audit->key == NULL || EVP_PKEY_get_id(audit->key) != EVP_PKEY_ED25519) {
-        return cbx_fail(err, CBX_EAUDIT, "the audit key '%s' cannot be read, allowed is an Ed25519 key in PEM", key_path);
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the audit key '%s' cannot be read, allowed is an Ed25519 key in PEM",
+                        key_path);
     }
     return 0;
 }
 
-/* A log begins with a head that says so, on disk with the names of the files: from then on there is one, whatever happens. */
+/* A log begins with a head that says so, on disk with the names of the files: from then on there is
+ * one, whatever happens. */
 static int begin_head(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
 {
     struct stat log, head;

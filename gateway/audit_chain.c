@@ -41,7 +41,8 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
     }
     struct cbx_sha256 hash = cbx_sha256_of(cbx_buf_str(&text));
     json_object_set_new(record, "hash", hex(&hash));
-    cbx_buf_reset(&text); /* with its hash it must fit too, or it could be written and never be read */
+    cbx_buf_reset(
+        &text); /* with its hash it must fit too, or it could be written and never be read */
     if (cbx_json_write(&text, record) != 0 || cbx_buf_add_char(&text, '\n') != 0 ||
         cbx_buf_add(out, cbx_buf_str(&text)) != 0) {
         return CBX_ETOOBIG;
@@ -51,14 +52,17 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
     return 0;
 }
 
-/* Is `record` without its hash, written our way, what the hash is over, and is the line what we would write? */
-static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *hash, struct cbx_err *err)
+/* Is `record` without its hash, written our way, what the hash is over, and is the line what we
+ * would write? */
+static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *hash,
+                      struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_AUDIT_LINE_MAX);
     cbx_json_write(&text, record);
     if (!cbx_str_equal(cbx_buf_str(&text), line)) {
-        return cbx_fail(err, CBX_EAUDIT, "the line is not in the form in which records are written");
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the line is not in the form in which records are written");
     }
     struct cbx_sha256 said;
     if (!cbx_sha256_from_hex(cbx_json_str(json_object_get(record, "hash")), &said)) {
@@ -70,10 +74,13 @@ static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *ha
     cbx_json_write(&text, bare);
     json_decref(bare);
     *hash = cbx_sha256_of(cbx_buf_str(&text));
-    return cbx_sha256_equal(hash, &said) ? 0 : cbx_fail(err, CBX_EAUDIT, "the record was changed: its hash does not fit");
+    return cbx_sha256_equal(hash, &said)
+               ? 0
+               : cbx_fail(err, CBX_EAUDIT, "the record was changed: its hash does not fit");
 }
 
-int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record, struct cbx_err *err)
+int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record,
+                    struct cbx_err *err)
 {
     CBX_AUTO_JSON json = NULL;
     struct cbx_err inner;
@@ -88,7 +95,8 @@ int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **recor
     int64_t seq = json_integer_value(json_object_get(json, "seq"));
     if (seq != (int64_t)chain->seq + 1) {
         return cbx_fail(err, CBX_EAUDIT,
-                        "record %lld stands where record %" PRIu64 " belongs: a record was removed, added or moved",
+                        "record %lld stands where record %" PRIu64
+                        " belongs: a record was removed, added or moved",
                         (long long)seq, chain->seq + 1);
     }
     if (!cbx_sha256_from_hex(cbx_json_str(json_object_get(json, "prev")), &prev) ||
@@ -154,8 +162,8 @@ int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, st
     format_head(&chain, text); /* for its length, which is always the same */
     size_t len = strlen(text);
     uint8_t signature[SIGNATURE_BYTES];
-    if (head.len != len + 1 + 2 * SIGNATURE_BYTES + 1 || head.p[len] != ' ' || head.p[head.len - 1] != '\n' ||
-        !cbx_str_starts(head, CBX_STR("codebox-audit 1 ")) ||
+    if (head.len != len + 1 + 2 * SIGNATURE_BYTES + 1 || head.p[len] != ' ' ||
+        head.p[head.len - 1] != '\n' || !cbx_str_starts(head, CBX_STR("codebox-audit 1 ")) ||
         !read_hex(cbx_str_sub(head, len + 1, head.len), signature, sizeof(signature)) ||
         !cbx_sha256_from_hex(cbx_str_sub(head, len - CBX_SHA256_HEX, len), &chain.hash)) {
         return cbx_fail(err, CBX_EAUDIT, "the head is malformed");
@@ -163,8 +171,9 @@ int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, st
     memcpy(text, head.p, len);
     chain.seq = strtoull(text + strlen("codebox-audit 1 "), NULL, 10);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    bool ok = context != NULL && EVP_DigestVerifyInit(context, NULL, NULL, NULL, key) == 1 &&
-              EVP_DigestVerify(context, signature, sizeof(signature), (const uint8_t *)text, len) == 1;
+    bool ok =
+        context != NULL && EVP_DigestVerifyInit(context, NULL, NULL, NULL, key) == 1 &&
+        EVP_DigestVerify(context, signature, sizeof(signature), (const uint8_t *)text, len) == 1;
     EVP_MD_CTX_free(context);
     if (!ok) {
         return cbx_fail(err, CBX_EAUDIT, "the head's signature is not valid");

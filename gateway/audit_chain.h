@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The form of one record and of the signed head: shared by the writer and the verifier, so that there is one truth. */
+ * The form of one record and of the signed head: shared by the writer and the verifier, so that
+ * there is one truth. */
 #ifndef CBX_GATEWAY_AUDIT_CHAIN_H
 #define CBX_GATEWAY_AUDIT_CHAIN_H
 
@@ -15,14 +16,17 @@ struct cbx_chain {
     struct cbx_sha256 hash;
 };
 
-/* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on. CBX_ETOOBIG when
- * the line has more than CBX_AUDIT_LINE_MAX bytes or does not fit; nothing has changed then. */
+/* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on.
+ * CBX_ETOOBIG when the line has more than CBX_AUDIT_LINE_MAX bytes or does not fit; nothing has
+ * changed then. */
 int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body, int64_t time_ms,
                   struct cbx_buf *out);
 
-/* Checks that `line` (without '\n') is the record that follows `chain`, byte for byte as we would write it, and moves
- * `chain` on. CBX_EAUDIT says what is wrong. *record, when not NULL, is a new reference. */
-int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record, struct cbx_err *err);
+/* Checks that `line` (without '\n') is the record that follows `chain`, byte for byte as we would
+ * write it, and moves `chain` on. CBX_EAUDIT says what is wrong. *record, when not NULL, is a new
+ * reference. */
+int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record,
+                    struct cbx_err *err);
 
 /* The head's text, signed. And its check: CBX_EAUDIT when it is not ours. */
 int cbx_chain_sign(const struct cbx_chain *chain, EVP_PKEY *key, struct cbx_buf *out);

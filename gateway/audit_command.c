@@ -14,12 +14,12 @@ static int verify(const struct cbx_options *options)
         return cbx_cli_fail(&err);
     }
     if (report.line == 0) {
-        printf("%" PRIu64 " records, all in order, none missing; the last is of %s, hash %s\n", report.records,
-               report.records > 0 ? report.last_time : "never", report.last_hash);
+        printf("%" PRIu64 " records, all in order, none missing; the last is of %s, hash %s\n",
+               report.records, report.records > 0 ? report.last_time : "never", report.last_hash);
         return 0;
     }
-    printf("%s/" CBX_AUDIT_FILE ":%" PRIu64 ": %s\n%" PRIu64 " records before it are in order\n", options->state_dir,
-           report.line, report.problem, report.records);
+    printf("%s/" CBX_AUDIT_FILE ":%" PRIu64 ": %s\n%" PRIu64 " records before it are in order\n",
+           options->state_dir, report.line, report.problem, report.records);
     return 1;
 }
 
@@ -31,8 +31,9 @@ static const char *text_of(const json_t *object, const char *key)
 
 static void print_decision(const json_t *body)
 {
-    printf("%-5s %-5s %-10s %-13s %s sha256:%.12s", text_of(body, "verdict"), text_of(body, "action"),
-           text_of(body, "language"), text_of(body, "policy"), text_of(body, "principal"), text_of(body, "sha256"));
+    printf("%-5s %-5s %-10s %-13s %s sha256:%.12s", text_of(body, "verdict"),
+           text_of(body, "action"), text_of(body, "language"), text_of(body, "policy"),
+           text_of(body, "principal"), text_of(body, "sha256"));
     size_t i;
     const json_t *finding;
     json_array_foreach(json_object_get(body, "findings"), i, finding)
@@ -55,11 +56,14 @@ static void print_record(struct cbx_str line)
     }
     const json_t *body = json_object_get(record, "body");
     const char *type = text_of(record, "type");
-    printf("%6lld %s %-9s ", (long long)json_integer_value(json_object_get(record, "seq")), text_of(record, "time"), type);
+    printf("%6lld %s %-9s ", (long long)json_integer_value(json_object_get(record, "seq")),
+           text_of(record, "time"), type);
     if (strcmp(type, "decision") == 0 || strcmp(type, "analysis-failed") == 0) {
         print_decision(body);
     } else if (strcmp(type, "outcome") == 0) {
-        printf("%s exit %lld in %lld ms%s%s", cbx_run_status_name((enum cbx_run_status)json_integer_value(json_object_get(body, "status"))),
+        printf("%s exit %lld in %lld ms%s%s",
+               cbx_run_status_name(
+                   (enum cbx_run_status)json_integer_value(json_object_get(body, "status"))),
                (long long)json_integer_value(json_object_get(body, "exit_code")),
                (long long)json_integer_value(json_object_get(body, "duration_ms")),
                json_object_get(body, "error") != NULL ? ": " : "", text_of(body, "error"));
@@ -105,6 +109,7 @@ int cbx_audit_command(const struct cbx_options *options)
     if (strcmp(what, "tail") == 0) {
         return tail(options);
     }
-    fprintf(stderr, "codebox: audit takes 'verify' or 'tail'%s%s\n", what[0] != '\0' ? ", not " : "", what);
+    fprintf(stderr, "codebox: audit takes 'verify' or 'tail'%s%s\n",
+            what[0] != '\0' ? ", not " : "", what);
     return 2;
 }

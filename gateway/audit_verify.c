@@ -12,11 +12,13 @@
 static void set_problem(struct cbx_audit_report *report, uint64_t line, const char *text)
 {
     report->line = line;
-    snprintf(report->problem, sizeof(report->problem), "%.*s", (int)sizeof(report->problem) - 1, text);
+    snprintf(report->problem, sizeof(report->problem), "%.*s", (int)sizeof(report->problem) - 1,
+             text);
 }
 
 /* *present: there is a head, whether it is right or not. */
-static int read_head(const char *state_dir, struct cbx_chain *head, bool *present, struct cbx_err *err)
+static int read_head(const char *state_dir, struct cbx_chain *head, bool *present,
+                     struct cbx_err *err)
 {
     char path[PATH_MAX], text[512];
     snprintf(path, sizeof(path), "%s/" CBX_AUDIT_HEAD, state_dir);
@@ -24,7 +26,10 @@ static int read_head(const char *state_dir, struct cbx_chain *head, bool *presen
     size_t len = f != NULL ? fread(text, 1, sizeof(text), f) : 0;
     *present = len > 0;
     if (len == 0) {
-        return cbx_fail(err, CBX_EAUDIT, "the signed head '%s' is missing or empty: whether records at the end are missing cannot be told", path);
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the signed head '%s' is missing or empty: whether records at the end are "
+                        "missing cannot be told",
+                        path);
     }
     snprintf(path, sizeof(path), "%s/" CBX_AUDIT_PUB, state_dir);
     CBX_AUTO_FILE pub = fopen(path, "re");
@@ -47,7 +52,8 @@ struct walk {
     size_t size;
 };
 
-/* Checks record after record, to the end or to the first that is wrong. A line without its end is left for the next call. */
+/* Checks record after record, to the end or to the first that is wrong. A line without its end is
+ * left for the next call. */
 static bool check_records(struct walk *w, struct cbx_audit_report *report)
 {
     ssize_t n;
@@ -58,7 +64,8 @@ static bool check_records(struct walk *w, struct cbx_audit_report *report)
         }
         struct cbx_err err;
         CBX_AUTO_JSON record = NULL;
-        if (cbx_chain_check(&w->chain, (struct cbx_str){ .p = w->line, .len = (size_t)n - 1 }, &record, &err) != 0) {
+        if (cbx_chain_check(&w->chain, (struct cbx_str){ .p = w->line, .len = (size_t)n - 1 },
+                            &record, &err) != 0) {
             set_problem(report, report->records + 1, err.text);
             return false;
         }
@@ -73,21 +80,29 @@ static bool check_records(struct walk *w, struct cbx_audit_report *report)
     return false;
 }
 
-static void check_head(const struct walk *w, const struct cbx_chain *head, struct cbx_audit_report *report)
+static void check_head(const struct walk *w, const struct cbx_chain *head,
+                       struct cbx_audit_report *report)
 {
     char text[200];
     if (w->chain.seq < head->seq) {
-        snprintf(text, sizeof(text), "the log ends after record %" PRIu64 ", but record %" PRIu64 " was written: records at the end are missing",
+        snprintf(text, sizeof(text),
+                 "the log ends after record %" PRIu64 ", but record %" PRIu64
+                 " was written: records at the end are missing",
                  w->chain.seq, head->seq);
         set_problem(report, report->records + 1, text);
         return;
     }
     bool known = head->seq > 0 && (head->seq == w->chain.seq || head->seq == w->head.seq);
-    if (known && !cbx_sha256_equal(head->seq == w->chain.seq ? &w->chain.hash : &w->at_head, &head->hash)) {
-        snprintf(text, sizeof(text), "record %" PRIu64 " is not the one that was signed: the log was rewritten", head->seq);
+    if (known &&
+        !cbx_sha256_equal(head->seq == w->chain.seq ? &w->chain.hash : &w->at_head, &head->hash)) {
+        snprintf(text, sizeof(text),
+                 "record %" PRIu64 " is not the one that was signed: the log was rewritten",
+                 head->seq);
         set_problem(report, head->seq, text);
     } else if (w->chain.seq > head->seq) {
-        snprintf(text, sizeof(text), "records %" PRIu64 " to %" PRIu64 " are not signed: a crash right after they were written, an older head, or another hand",
+        snprintf(text, sizeof(text),
+                 "records %" PRIu64 " to %" PRIu64 " are not signed: a crash right after they were "
+                                                   "written, an older head, or another hand",
                  head->seq + 1, w->chain.seq);
         set_problem(report, head->seq + 1, text);
     }
@@ -105,7 +120,8 @@ static void check_end(const char *state_dir, struct walk *w, struct cbx_audit_re
         return;
     }
     if (torn) {
-        set_problem(report, report->records + 1, "the last line is torn: a crash in the middle of a write, or a cut");
+        set_problem(report, report->records + 1,
+                    "the last line is torn: a crash in the middle of a write, or a cut");
     } else if (!failed) {
         check_head(w, &head, report);
     } else if (present || report->records > 0) {

@@ -13,10 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- one request --------------------------------------------------------------------------------------------- */
+/* --- one request ------------------------------------------------------------------------------ */
 
 /* Sends a request on a fresh pair and returns our end, or a negative code. */
-static int send_request(int control, const json_t *header, struct cbx_str bytes, struct cbx_err *err)
+static int send_request(int control, const json_t *header, struct cbx_str bytes,
+                        struct cbx_err *err)
 {
     int pair[2];
     int failed = cbx_wire_pair(pair, err);
@@ -74,7 +75,9 @@ static int follow(int fd, const struct cbx_sink *sink, struct cbx_outcome *out, 
         }
         failed = cbx_wire_receive(fd, -1, &message, err);
         if (failed) {
-            return cbx_fail(err, CBX_EIO, "the executor ended in the middle of the request; whether the program ran to its end is not known");
+            return cbx_fail(err, CBX_EIO,
+                            "the executor ended in the middle of the request; whether the program "
+                            "ran to its end is not known");
         }
         struct cbx_str type = cbx_json_str(json_object_get(message.header, "type"));
         if (cbx_str_is(type, "error")) {
@@ -94,8 +97,8 @@ static int follow(int fd, const struct cbx_sink *sink, struct cbx_outcome *out, 
     }
 }
 
-int cbx_backend_submit(int control, const struct cbx_judgement *judgement, const struct cbx_sink *sink,
-                       struct cbx_outcome *out, struct cbx_err *err)
+int cbx_backend_submit(int control, const struct cbx_judgement *judgement,
+                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
     char mac[CBX_SHA256_HEX + 1];
     cbx_sha256_hex(&judgement->mac, mac);
@@ -105,8 +108,8 @@ int cbx_backend_submit(int control, const struct cbx_judgement *judgement, const
     return fd < 0 ? CBX_EIO : follow(fd, sink, out, err);
 }
 
-int cbx_backend_note_failure(int control, const struct cbx_request *request, struct cbx_outcome *out,
-                             struct cbx_err *err)
+int cbx_backend_note_failure(int control, const struct cbx_request *request,
+                             struct cbx_outcome *out, struct cbx_err *err)
 {
     const struct cbx_subject *s = &request->subject;
     CBX_AUTO_JSON header = json_pack("{s:s}", "op", "failed");
@@ -119,7 +122,8 @@ int cbx_backend_note_failure(int control, const struct cbx_request *request, str
     return fd < 0 ? CBX_EIO : follow(fd, NULL, out, err);
 }
 
-int cbx_flow_ask(struct cbx_flow *flow, const char *op, const char *session, json_t **answer, struct cbx_err *err)
+int cbx_flow_ask(struct cbx_flow *flow, const char *op, const char *session, json_t **answer,
+                 struct cbx_err *err)
 {
     CBX_AUTO_JSON header = json_pack("{s:s}", "op", op);
     if (session != NULL) {
@@ -150,10 +154,11 @@ int cbx_fail_policy(const struct cbx_policies *policies, struct cbx_str name, st
                          CBX_STR_ARG(policies->items[i]->name));
         used += n > 0 ? (size_t)n : 0;
     }
-    return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'; this gateway has %s", CBX_STR_ARG(name), known);
+    return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'; this gateway has %s",
+                    CBX_STR_ARG(name), known);
 }
 
-/* --- the processes ------------------------------------------------------------------------------------------- */
+/* --- the processes ---------------------------------------------------------------------------- */
 
 static void free_policies(struct cbx_policies *policies)
 {
@@ -164,7 +169,8 @@ static void free_policies(struct cbx_policies *policies)
     *policies = (struct cbx_policies){ 0 };
 }
 
-static int load_policies(const struct cbx_flow_config *config, struct cbx_policies *out, struct cbx_err *err)
+static int load_policies(const struct cbx_flow_config *config, struct cbx_policies *out,
+                         struct cbx_err *err)
 {
     out->items = calloc(config->policy_count, sizeof(out->items[0]));
     if (out->items == NULL) {
@@ -177,12 +183,18 @@ static int load_policies(const struct cbx_flow_config *config, struct cbx_polici
             return failed;
         }
         if (cbx_policies_find(out, policy->name) != NULL && i > 0) {
-            failed = cbx_fail(err, CBX_EINVAL, "two policies are called '%.*s'; each name must be used once", CBX_STR_ARG(policy->name));
+            failed = cbx_fail(err, CBX_EINVAL,
+                              "two policies are called '%.*s'; each name must be used once",
+                              CBX_STR_ARG(policy->name));
         } else if (policy->log_only) {
-            failed = cbx_fail(err, CBX_EINVAL, "policy '%.*s' is in mode log-only, which only a principal with the right policy:relax can run under; no principal has rights yet",
+            failed = cbx_fail(err, CBX_EINVAL,
+                              "policy '%.*s' is in mode log-only, which only a principal with the "
+                              "right policy:relax can run under; no principal has rights yet",
                               CBX_STR_ARG(policy->name));
         } else if (policy->languages == 0) {
-            failed = cbx_fail(err, CBX_EINVAL, "policy '%.*s' lets no language run; add 'languages: [python, ...]'", CBX_STR_ARG(policy->name));
+            failed = cbx_fail(err, CBX_EINVAL,
+                              "policy '%.*s' lets no language run; add 'languages: [python, ...]'",
+                              CBX_STR_ARG(policy->name));
         }
         if (failed) {
             cbx_policy_free(policy);
@@ -204,7 +216,8 @@ static pid_t fork_child(const int *drop, size_t drop_count)
     for (size_t i = 0; i < drop_count; i++) {
         close(drop[i]);
     }
-    /* In stdio mode 0 and 1 are the client's: what a child printed there would be taken for a message. */
+    /* In stdio mode 0 and 1 are the client's: what a child printed there would be taken for a
+     * message. */
     if (freopen("/dev/null", "r", stdin) == NULL || freopen("/dev/null", "w", stdout) == NULL) {
         _exit(1);
     }
@@ -219,8 +232,8 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     struct cbx_flow flow = { .executor = -1 };
     int failed = load_policies(config, &flow.policies, err);
     int nursery[2], executor[2], key[2];
-    if (failed || (failed = cbx_wire_pair(nursery, err)) != 0 || (failed = cbx_wire_pair(executor, err)) != 0 ||
-        (failed = cbx_wire_pair(key, err)) != 0) {
+    if (failed || (failed = cbx_wire_pair(nursery, err)) != 0 ||
+        (failed = cbx_wire_pair(executor, err)) != 0 || (failed = cbx_wire_pair(key, err)) != 0) {
         free_policies(&flow.policies);
         return failed;
     }
@@ -246,7 +259,8 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     }
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int workers = config->workers > 0 ? config->workers : (int)(processors > 0 ? processors : 1);
-    flow.judge = cbx_judge_new(nursery[0], workers, config->analysis_timeout_ms > 0 ? config->analysis_timeout_ms : 15000);
+    flow.judge = cbx_judge_new(
+        nursery[0], workers, config->analysis_timeout_ms > 0 ? config->analysis_timeout_ms : 15000);
     flow.executor = executor[0];
     *out = flow;
     return 0;

@@ -8,12 +8,13 @@
 /* "no policy is called 'x'; this gateway has a, b". */
 int cbx_fail_policy(const struct cbx_policies *policies, struct cbx_str name, struct cbx_err *err);
 
-/* Hands over a sealed decision and follows it to its end. Fills id, audit_seq, ran and result of `out`. */
-int cbx_backend_submit(int control, const struct cbx_judgement *judgement, const struct cbx_sink *sink,
-                       struct cbx_outcome *out, struct cbx_err *err);
+/* Hands over a sealed decision and follows it to its end. Fills id, audit_seq, ran and result of
+ * `out`. */
+int cbx_backend_submit(int control, const struct cbx_judgement *judgement,
+                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err);
 
 /* Has a denial recorded that no worker sealed. */
-int cbx_backend_note_failure(int control, const struct cbx_request *request, struct cbx_outcome *out,
-                             struct cbx_err *err);
+int cbx_backend_note_failure(int control, const struct cbx_request *request,
+                             struct cbx_outcome *out, struct cbx_err *err);
 
 #endif

@@ -39,8 +39,10 @@ static void print_finding(const json_t *finding, const char *file, bool explain,
     CBX_AUTO_DONE(buf) symbol;
     cbx_buf_init(&symbol, 4096);
     cbx_buf_add_escaped(&symbol, cbx_json_str(json_object_get(finding, "symbol")), false);
-    fprintf(to, "%s:%lld:%lld: %s by rule %s: %s\n", file, (long long)json_integer_value(json_object_get(finding, "line")),
-            (long long)json_integer_value(json_object_get(finding, "column")), effect == NULL || strcmp(effect, "deny") == 0 ? "denied" : effect,
+    fprintf(to, "%s:%lld:%lld: %s by rule %s: %s\n", file,
+            (long long)json_integer_value(json_object_get(finding, "line")),
+            (long long)json_integer_value(json_object_get(finding, "column")),
+            effect == NULL || strcmp(effect, "deny") == 0 ? "denied" : effect,
             json_string_value(json_object_get(finding, "rule")), symbol.p);
     if (explain) {
         print_text("    ", json_object_get(finding, "message"), to);
@@ -55,10 +57,12 @@ void cbx_print_findings(const json_t *decision, const char *file, FILE *to)
     size_t count = json_array_size(findings);
     for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
         const json_t *finding = json_array_get(findings, i);
-        print_finding(finding, file, !is_explained(findings, i, json_object_get(finding, "rule")), to);
+        print_finding(finding, file, !is_explained(findings, i, json_object_get(finding, "rule")),
+                      to);
     }
     if (count > SHOWN_MAX) {
-        fprintf(to, "%s: and %zu more findings; codebox-lint shows them all\n", file, count - SHOWN_MAX);
+        fprintf(to, "%s: and %zu more findings; codebox-lint shows them all\n", file,
+                count - SHOWN_MAX);
     }
 }
 

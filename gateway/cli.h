@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Commands of `codebox` and their options. Each command returns the exit status: 0 done, 1 denied or something is wrong, 2 it
- * could not be tried. */
+ * Commands of `codebox` and their options. Each command returns the exit status: 0 done, 1 denied
+ * or something is wrong, 2 it could not be tried. */
 #ifndef CBX_GATEWAY_CLI_H
 #define CBX_GATEWAY_CLI_H
 

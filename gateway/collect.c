@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Gathers the events of a run into JSON. What arrives was capped by the sandbox's limits already; the cap here is the last
- * resort. */
+ * Gathers the events of a run into JSON. What arrives was capped by the sandbox's limits already;
+ * the cap here is the last resort. */
 #include "gateway/collect.h"
 
 #include "policies/base/json.h"
@@ -32,7 +32,8 @@ static void end_stream(struct cbx_collected *c)
 {
     if (c->stream.len > 0) {
         json_t *item = json_object();
-        json_object_set_new(item, "kind", json_string(c->kind == CBX_EVENT_STDOUT ? "stdout" : "stderr"));
+        json_object_set_new(item, "kind",
+                            json_string(c->kind == CBX_EVENT_STDOUT ? "stdout" : "stderr"));
         json_object_set_new(item, "text", cbx_json_text(cbx_buf_str(&c->stream)));
         json_array_append_new(c->items, item);
         cbx_buf_reset(&c->stream);
@@ -49,7 +50,8 @@ static json_t *encode(const struct cbx_mime *mime)
     if (text == NULL) {
         abort();
     }
-    int n = EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)mime->data.p, (int)mime->data.len);
+    int n = EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)mime->data.p,
+                            (int)mime->data.len);
     json_t *value = json_stringn(text, (size_t)n);
     free(text);
     return value;
@@ -64,7 +66,8 @@ static void add_bundle(struct cbx_collected *c, const struct cbx_event *event)
         json_object_set_new(data, type, encode(&event->mimes[i]));
     }
     json_t *item = json_object();
-    json_object_set_new(item, "kind", json_string(event->kind == CBX_EVENT_RESULT ? "result" : "display"));
+    json_object_set_new(item, "kind",
+                        json_string(event->kind == CBX_EVENT_RESULT ? "result" : "display"));
     json_object_set_new(item, "data", data);
     json_array_append_new(c->items, item);
 }

@@ -9,12 +9,13 @@
 #include <jansson.h>
 
 /* Items, in order:
- *   {kind: "stdout"|"stderr", text}                        consecutive chunks of one stream are one item
- *   {kind: "display"|"result", data: {TYPE: text|base64}}  images are base64, everything else is text
- *   {kind: "file", path, size} */
+ *   {kind: "stdout"|"stderr", text}                        consecutive chunks of one stream are one
+ * item {kind: "display"|"result", data: {TYPE: text|base64}}  images are base64, everything else is
+ * text {kind: "file", path, size} */
 struct cbx_collected {
     json_t *items;
-    struct cbx_buf stream; /* chunks of the item that is being gathered; a character may lie across two */
+    struct cbx_buf
+        stream; /* chunks of the item that is being gathered; a character may lie across two */
     enum cbx_event_kind kind;
 };
 void cbx_collected_init(struct cbx_collected *collected);

@@ -21,7 +21,8 @@
 struct executor {
     struct cbx_executor_config config;
     struct cbx_seal_key key;
-    pthread_mutex_t lock; /* audit, engine, guard, running: everything below that is made or counted */
+    pthread_mutex_t
+        lock; /* audit, engine, guard, running: everything below that is made or counted */
     struct cbx_audit *audit;
     struct cbx_engine *engine;
     struct cbx_instance instance;
@@ -37,7 +38,7 @@ struct request {
     int fd;
 };
 
-/* --- what the first request opens ---------------------------------------------------------------------------- */
+/* --- what the first request opens ------------------------------------------------------------- */
 
 static int get_audit(struct executor *e, struct cbx_audit **out, struct cbx_err *err)
 {
@@ -69,14 +70,16 @@ static int get_engine(struct executor *e, struct cbx_engine **out, struct cbx_er
     return failed;
 }
 
-/* Waits for one of the max_runs places; given back by leave_run. A front that hangs up gives its place in the queue up. */
+/* Waits for one of the max_runs places; given back by leave_run. A front that hangs up gives its
+ * place in the queue up. */
 static int enter_run(struct executor *e, const struct cbx_sink *sink, struct cbx_err *err)
 {
     enum { WAITING_MAX = 512, TICK_MS = 200 };
     int failed = 0;
     pthread_mutex_lock(&e->lock);
     if (e->running >= e->config.max_runs && e->waiting >= WAITING_MAX) {
-        failed = cbx_fail(err, CBX_EBUSY, "%d programs run and %d wait; try again later", e->running, e->waiting);
+        failed = cbx_fail(err, CBX_EBUSY, "%d programs run and %d wait; try again later",
+                          e->running, e->waiting);
     }
     e->waiting++;
     while (!failed && e->running >= e->config.max_runs) {
@@ -112,21 +115,23 @@ static void count_active(struct executor *e, int change)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* --- submitting a decision ----------------------------------------------------------------------------------- */
+/* --- submitting a decision -------------------------------------------------------------------- */
 
-static int make_sandbox(struct executor *e, const struct cbx_permit *permit, struct cbx_sandbox **out,
-                        struct cbx_err *err)
+static int make_sandbox(struct executor *e, const struct cbx_permit *permit,
+                        struct cbx_sandbox **out, struct cbx_err *err)
 {
     struct cbx_engine *engine;
     int failed = get_engine(e, &engine, err);
     if (failed) {
         return failed;
     }
-    struct cbx_sandbox_config config = { .instance = e->instance.name, .runtime = e->config.runtime };
+    struct cbx_sandbox_config config = { .instance = e->instance.name,
+                                         .runtime = e->config.runtime };
     return cbx_sandbox_new(engine, &config, permit, out, err);
 }
 
-static int open_session(struct executor *e, const struct cbx_permit *permit, const struct cbx_sink *sink, struct cbx_err *err)
+static int open_session(struct executor *e, const struct cbx_permit *permit,
+                        const struct cbx_sink *sink, struct cbx_err *err)
 {
     int failed = cbx_sessions_reserve(e->sessions, permit, err);
     if (failed) {
@@ -146,7 +151,8 @@ static int open_session(struct executor *e, const struct cbx_permit *permit, con
 }
 
 static int run_in_session(struct executor *e, const struct cbx_permit *permit, struct cbx_str text,
-                          const struct cbx_sink *sink, struct cbx_result *result, struct cbx_err *err)
+                          const struct cbx_sink *sink, struct cbx_result *result,
+                          struct cbx_err *err)
 {
     struct cbx_session *session;
     int failed = cbx_sessions_enter(e->sessions, permit, &session, err);
@@ -161,7 +167,8 @@ static int run_in_session(struct executor *e, const struct cbx_permit *permit, s
     }
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     if (sandbox == NULL || !cbx_sandbox_alive(sandbox)) {
-        /* The container died since the last run: its state is gone, the session lives on in a new one. */
+        /* The container died since the last run: its state is gone, the session lives on in a new
+         * one. */
         failed = make_sandbox(e, permit, &sandbox, err);
         if (!failed) {
             cbx_sessions_replace(e->sessions, session, sandbox);
@@ -187,8 +194,8 @@ static int run_once(struct executor *e, const struct cbx_permit *permit, struct 
     return failed;
 }
 
-/* What became of a permit goes into the log too; a run that is over cannot be undone by a full disk, so a failure here is
- * only reported to the operator. */
+/* What became of a permit goes into the log too; a run that is over cannot be undone by a full
+ * disk, so a failure here is only reported to the operator. */
 static void record_outcome(struct cbx_audit *audit, const struct cbx_permit *permit,
                            const struct cbx_result *result, int failed, const struct cbx_err *err)
 {
@@ -207,16 +214,16 @@ static void record_outcome(struct cbx_audit *audit, const struct cbx_permit *per
     }
 }
 
-static int run_permitted(struct request *r, struct cbx_audit *audit, const struct cbx_permit *permit,
-                         struct cbx_str text, struct cbx_err *err)
+static int run_permitted(struct request *r, struct cbx_audit *audit,
+                         const struct cbx_permit *permit, struct cbx_str text, struct cbx_err *err)
 {
     struct executor *e = r->executor;
     CBX_AUTO_DONE(result) result = { 0 };
     struct cbx_sink sink = cbx_relay_sink(&r->fd);
     count_active(e, 1);
     int failed = permit->action == CBX_ACTION_OPEN ? open_session(e, permit, &sink, err)
-                 : permit->session[0] != '\0'      ? run_in_session(e, permit, text, &sink, &result, err)
-                                                   : run_once(e, permit, text, &sink, &result, err);
+                 : permit->session[0] != '\0' ? run_in_session(e, permit, text, &sink, &result, err)
+                                              : run_once(e, permit, text, &sink, &result, err);
     record_outcome(audit, permit, &result, failed, err);
     count_active(e, -1);
     if (failed) {
@@ -232,7 +239,8 @@ struct submit {
 static const struct cbx_json_field submit_fields[] = {
     { "op", CBX_JSON_STR, offsetof(struct submit, op), true, false, 0, 16 },
     { "sealed", CBX_JSON_STR, offsetof(struct submit, sealed), true, false, 1, CBX_SEAL_MAX_BYTES },
-    { "mac", CBX_JSON_STR, offsetof(struct submit, mac), true, false, CBX_SHA256_HEX, CBX_SHA256_HEX },
+    { "mac", CBX_JSON_STR, offsetof(struct submit, mac), true, false, CBX_SHA256_HEX,
+      CBX_SHA256_HEX },
 };
 
 /* Open the seal, write the record, and only then run. */
@@ -258,15 +266,17 @@ static int submit(struct request *r, const struct cbx_message *message, struct c
     if (failed) {
         return failed;
     }
-    CBX_AUTO_JSON answer = json_pack("{s:s,s:s,s:I}", "type", permit != NULL ? "admitted" : "recorded",
-                                     "decision", sealed.fields.decision, "seq", (json_int_t)seq);
+    CBX_AUTO_JSON answer =
+        json_pack("{s:s,s:s,s:I}", "type", permit != NULL ? "admitted" : "recorded", "decision",
+                  sealed.fields.decision, "seq", (json_int_t)seq);
     failed = cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
     return failed || permit == NULL ? failed : run_permitted(r, audit, permit, text, err);
 }
 
-/* --- the other requests -------------------------------------------------------------------------------------- */
+/* --- the other requests ----------------------------------------------------------------------- */
 
-/* The front cannot seal, so it can only report denials that nobody decided: a worker that failed. */
+/* The front cannot seal, so it can only report denials that nobody decided: a worker that failed.
+ */
 static int note_failure(struct request *r, const struct cbx_message *message, struct cbx_err *err)
 {
     static const char *const names[] = { "language", "policy", "principal", "session", "origin" };
@@ -289,7 +299,8 @@ static int note_failure(struct request *r, const struct cbx_message *message, st
     if (failed) {
         return failed;
     }
-    CBX_AUTO_JSON answer = json_pack("{s:s,s:s,s:I}", "type", "recorded", "decision", id, "seq", (json_int_t)seq);
+    CBX_AUTO_JSON answer =
+        json_pack("{s:s,s:s,s:I}", "type", "recorded", "decision", id, "seq", (json_int_t)seq);
     return cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
 }
 
@@ -306,7 +317,8 @@ static int close_session(struct request *r, const struct cbx_message *message, s
     return failed ? failed : answer_done(r, err);
 }
 
-static int interrupt_session(struct request *r, const struct cbx_message *message, struct cbx_err *err)
+static int interrupt_session(struct request *r, const struct cbx_message *message,
+                             struct cbx_err *err)
 {
     const char *id = json_string_value(json_object_get(message->header, "session"));
     int failed = cbx_sessions_interrupt(r->executor->sessions, id != NULL ? id : "", err);
@@ -334,17 +346,16 @@ static const struct {
     const char *op;
     int (*serve)(struct request *, const struct cbx_message *, struct cbx_err *);
 } operations[] = {
-    { "submit", submit },
-    { "failed", note_failure },
-    { "close", close_session },
-    { "interrupt", interrupt_session },
+    { "submit", submit },        { "failed", note_failure },
+    { "close", close_session },  { "interrupt", interrupt_session },
     { "health", answer_health },
 };
 
 static void answer_error(struct request *r, int code, const struct cbx_err *err)
 {
     /* A text that was cut to fit may end in half a character. */
-    CBX_AUTO_JSON answer = json_pack("{s:s,s:i,s:o}", "type", "error", "code", code, "text", cbx_json_text(cbx_str_of(err->text)));
+    CBX_AUTO_JSON answer = json_pack("{s:s,s:i,s:o}", "type", "error", "code", code, "text",
+                                     cbx_json_text(cbx_str_of(err->text)));
     cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, NULL);
 }
 
@@ -397,14 +408,16 @@ static void *expire_sessions(void *context)
     struct executor *e = context;
     int64_t period_ms = e->config.idle_ms < 40000 ? e->config.idle_ms / 4 + 10 : 10000;
     for (;;) {
-        struct timespec period = { .tv_sec = period_ms / 1000, .tv_nsec = (period_ms % 1000) * 1000000 };
+        struct timespec period = { .tv_sec = period_ms / 1000,
+                                   .tv_nsec = (period_ms % 1000) * 1000000 };
         nanosleep(&period, NULL);
         cbx_sessions_expire(e->sessions, cbx_clock_ms(), e->config.idle_ms);
     }
     return NULL;
 }
 
-/* Runs see that nobody listens to them, end, and write down what became of them; they get a moment for it. */
+/* Runs see that nobody listens to them, end, and write down what became of them; they get a moment
+ * for it. */
 static void await_runs(struct executor *e)
 {
     enum { WAIT_MS = 3000, STEP_MS = 20 };
@@ -448,9 +461,11 @@ _Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_execu
             start_thread(&e, fd);
         }
     }
-    /* The front is gone. Sandboxes end with their attached streams; asking the engine too is quicker. */
+    /* The front is gone. Sandboxes end with their attached streams; asking the engine too is
+     * quicker. */
     await_runs(&e);
-    cbx_sessions_close_all(e.sessions); /* not freed: the expiry and late requests may still look at the table */
+    cbx_sessions_close_all(
+        e.sessions); /* not freed: the expiry and late requests may still look at the table */
     pthread_mutex_lock(&e.lock);
     cbx_instance_done(&e.instance);
     _exit(0);

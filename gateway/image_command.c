@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `codebox image build|list|host`. Building is the work of the script docker/images/build, which lies beside the program. */
+ * `codebox image build|list|host`. Building is the work of the script docker/images/build, which
+ * lies beside the program. */
 #include "docker/engine.h"
 #include "gateway/cli.h"
 
@@ -25,7 +26,8 @@ static int list(const struct cbx_options *options)
         if (failed && failed != CBX_ENOTFOUND) {
             return cbx_cli_fail(&err);
         }
-        printf("%-12s %-28s %s\n", languages[i], name, failed ? "missing; 'codebox image build' makes it" : id);
+        printf("%-12s %-28s %s\n", languages[i], name,
+               failed ? "missing; 'codebox image build' makes it" : id);
         status = failed ? 1 : status;
     }
     return status;
@@ -43,7 +45,8 @@ static int print_host(const struct cbx_options *options)
     return 0;
 }
 
-/* In the source tree (build/release/codebox) and where it is installed (bin/codebox, share/codebox). */
+/* In the source tree (build/release/codebox) and where it is installed (bin/codebox,
+ * share/codebox). */
 static bool find_script(char script[PATH_MAX], char supervisor[PATH_MAX])
 {
     static const struct {
@@ -58,7 +61,8 @@ static bool find_script(char script[PATH_MAX], char supervisor[PATH_MAX])
     char *slash = strrchr(self, '/');
     for (size_t i = 0; slash != NULL && i < sizeof(places) / sizeof(places[0]); i++) {
         int a = snprintf(script, PATH_MAX, "%.*s/%s", (int)(slash - self), self, places[i].script);
-        int b = snprintf(supervisor, PATH_MAX, "%.*s/%s", (int)(slash - self), self, places[i].supervisor);
+        int b = snprintf(supervisor, PATH_MAX, "%.*s/%s", (int)(slash - self), self,
+                         places[i].supervisor);
         if (a > 0 && a < PATH_MAX && b > 0 && b < PATH_MAX && access(script, X_OK) == 0) {
             return true;
         }
@@ -78,7 +82,8 @@ static int build(const struct cbx_options *options)
     if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    setenv("DOCKER_HOST", cbx_engine_host(engine), 1); /* the docker client builds where we shall run */
+    setenv("DOCKER_HOST", cbx_engine_host(engine),
+           1); /* the docker client builds where we shall run */
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
     char *arguments[8] = { script };
     for (size_t i = 1; i < options->argument_count && i < 7; i++) {
@@ -101,6 +106,7 @@ int cbx_image_command(const struct cbx_options *options)
     if (strcmp(verb, "build") == 0) {
         return build(options);
     }
-    fprintf(stderr, "codebox: image takes 'list', 'host' or 'build [LANGUAGE ...]', not '%s'\n", verb);
+    fprintf(stderr, "codebox: image takes 'list', 'host' or 'build [LANGUAGE ...]', not '%s'\n",
+            verb);
     return 2;
 }

@@ -28,16 +28,41 @@ void cbx_jail_common(void)
 
 /* All that judging needs once libcrypto is warm. */
 static const int worker_calls[] = {
-    SCMP_SYS(read),          SCMP_SYS(write),        SCMP_SYS(readv),       SCMP_SYS(writev),
-    SCMP_SYS(recvmsg),       SCMP_SYS(sendmsg),      SCMP_SYS(recvfrom),    SCMP_SYS(sendto),
-    SCMP_SYS(poll),          SCMP_SYS(ppoll),        SCMP_SYS(close),       SCMP_SYS(brk),
-    SCMP_SYS(mmap),          SCMP_SYS(munmap),       SCMP_SYS(mremap),      SCMP_SYS(madvise),
-    SCMP_SYS(futex),         SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(time),
-    SCMP_SYS(getrandom),     SCMP_SYS(exit),         SCMP_SYS(exit_group),  SCMP_SYS(rt_sigreturn),
-    SCMP_SYS(restart_syscall), SCMP_SYS(rt_sigprocmask), SCMP_SYS(getpid),  SCMP_SYS(gettid),
-    SCMP_SYS(sched_yield),   SCMP_SYS(setitimer),
+    SCMP_SYS(read),
+    SCMP_SYS(write),
+    SCMP_SYS(readv),
+    SCMP_SYS(writev),
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(sendmsg),
+    SCMP_SYS(recvfrom),
+    SCMP_SYS(sendto),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(close),
+    SCMP_SYS(brk),
+    SCMP_SYS(mmap),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    SCMP_SYS(futex),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(gettimeofday),
+    SCMP_SYS(time),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(getpid),
+    SCMP_SYS(gettid),
+    SCMP_SYS(sched_yield),
+    SCMP_SYS(setitimer),
 #ifdef SANITIZED
-    SCMP_SYS(mprotect),      SCMP_SYS(sigaltstack),  SCMP_SYS(rt_sigaction), SCMP_SYS(tgkill),
+    SCMP_SYS(mprotect),
+    SCMP_SYS(sigaltstack),
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(tgkill),
 #endif
 };
 
@@ -81,16 +106,35 @@ int cbx_jail_worker(struct cbx_err *err)
 }
 
 static const int front_refused[] = {
-    SCMP_SYS(connect),       SCMP_SYS(execve),       SCMP_SYS(execveat),
+    SCMP_SYS(connect),
+    SCMP_SYS(execve),
+    SCMP_SYS(execveat),
 #ifndef SANITIZED
     SCMP_SYS(ptrace), /* the leak checker stops the other threads with it */
 #endif
-    SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(pidfd_getfd), SCMP_SYS(bpf),
-    SCMP_SYS(perf_event_open), SCMP_SYS(mount),      SCMP_SYS(umount2),     SCMP_SYS(unshare),
-    SCMP_SYS(setns),         SCMP_SYS(chroot),       SCMP_SYS(pivot_root),  SCMP_SYS(init_module),
-    SCMP_SYS(finit_module),  SCMP_SYS(kexec_load),   SCMP_SYS(keyctl),      SCMP_SYS(add_key),
-    SCMP_SYS(request_key),   SCMP_SYS(userfaultfd),  SCMP_SYS(io_uring_setup), SCMP_SYS(mknod),
-    SCMP_SYS(mknodat),       SCMP_SYS(open_by_handle_at), SCMP_SYS(kcmp),
+    SCMP_SYS(process_vm_readv),
+    SCMP_SYS(process_vm_writev),
+    SCMP_SYS(pidfd_getfd),
+    SCMP_SYS(bpf),
+    SCMP_SYS(perf_event_open),
+    SCMP_SYS(mount),
+    SCMP_SYS(umount2),
+    SCMP_SYS(unshare),
+    SCMP_SYS(setns),
+    SCMP_SYS(chroot),
+    SCMP_SYS(pivot_root),
+    SCMP_SYS(init_module),
+    SCMP_SYS(finit_module),
+    SCMP_SYS(kexec_load),
+    SCMP_SYS(keyctl),
+    SCMP_SYS(add_key),
+    SCMP_SYS(request_key),
+    SCMP_SYS(userfaultfd),
+    SCMP_SYS(io_uring_setup),
+    SCMP_SYS(mknod),
+    SCMP_SYS(mknodat),
+    SCMP_SYS(open_by_handle_at),
+    SCMP_SYS(kcmp),
 };
 
 int cbx_jail_front(struct cbx_err *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The front's side of analysis: hands a source to a worker and takes the decision. A worker that is killed, crashes, takes too
- * long or answers nonsense gives a failed judgement, which is a denial, and is replaced. Thread-safe. */
+ * The front's side of analysis: hands a source to a worker and takes the decision. A worker that is
+ * killed, crashes, takes too long or answers nonsense gives a failed judgement, which is a denial,
+ * and is replaced. Thread-safe. */
 #ifndef CBX_GATEWAY_JUDGE_H
 #define CBX_GATEWAY_JUDGE_H
 
@@ -8,7 +9,8 @@
 
 struct cbx_judge;
 
-/* `control` leads to the nursery and becomes the judge's. Workers are forked when they are first needed, at most `workers`. */
+/* `control` leads to the nursery and becomes the judge's. Workers are forked when they are first
+ * needed, at most `workers`. */
 struct cbx_judge *cbx_judge_new(int control, int workers, int timeout_ms);
 void cbx_judge_free(struct cbx_judge *judge);
 
@@ -19,13 +21,14 @@ struct cbx_judgement {
     json_t *decision;      /* {verdict, sha256, language, findings}; for a failed one too */
     struct cbx_buf sealed; /* empty when not analysed */
     struct cbx_sha256 mac;
-    struct cbx_buf text;   /* what may run */
+    struct cbx_buf text; /* what may run */
 };
 void cbx_judgement_done(struct cbx_judgement *judgement);
 CBX_DEFINE_AUTO_DONE(judgement)
 
-/* Judges `source` under the policy of this name. Errors are the caller's mistakes (CBX_EINVAL unknown language,
- * CBX_ENOTFOUND unknown policy); a failed analysis is not an error but a denial. */
+/* Judges `source` under the policy of this name. Errors are the caller's mistakes (CBX_EINVAL
+ * unknown language, CBX_ENOTFOUND unknown policy); a failed analysis is not an error but a denial.
+ */
 int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
                      const struct cbx_subject *subject, struct cbx_str source,
                      struct cbx_judgement *out, struct cbx_err *err);

@@ -18,10 +18,13 @@ static const struct command {
 } commands[] = {
     { "serve", 's', cbx_serve_command, "", "REST API over HTTP" },
     { "mcp", 'm', cbx_mcp_command, "", "MCP server over stdio" },
-    { "run", 'r', cbx_run_command, "FILE", "one file through the whole flow; its output and exit status are ours" },
-    { "policy", 'p', cbx_policy_command, "check|test|explain|list|reference [POLICY ...]", "look at policies and run their tests" },
+    { "run", 'r', cbx_run_command, "FILE",
+      "one file through the whole flow; its output and exit status are ours" },
+    { "policy", 'p', cbx_policy_command, "check|test|explain|list|reference [POLICY ...]",
+      "look at policies and run their tests" },
     { "audit", 'a', cbx_audit_command, "verify|tail", "look at the audit log" },
-    { "image", 'i', cbx_image_command, "build|list|host", "sandbox images, and where the engine is" },
+    { "image", 'i', cbx_image_command, "build|list|host",
+      "sandbox images, and where the engine is" },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
@@ -44,7 +47,8 @@ static void print_options(const struct command *command, FILE *to)
     for (size_t i = 0; i < OPTIONS; i++) {
         if (strchr(options_table[i].commands, command->letter) != NULL) {
             char left[64];
-            snprintf(left, sizeof(left), "--%s %s", options_table[i].name, options_table[i].metavar);
+            snprintf(left, sizeof(left), "--%s %s", options_table[i].name,
+                     options_table[i].metavar);
             fprintf(to, "  %-26s %s\n", left, options_table[i].help);
         }
     }
@@ -53,19 +57,22 @@ static void print_options(const struct command *command, FILE *to)
 static int print_help(const struct command *command)
 {
     if (command != NULL) {
-        printf("usage: codebox %s [options] %s\n%s\n\noptions:\n", command->name, command->arguments, command->help);
+        printf("usage: codebox %s [options] %s\n%s\n\noptions:\n", command->name,
+               command->arguments, command->help);
         print_options(command, stdout);
         return 0;
     }
     puts("codebox: a security gateway for code that language models write.\n"
-         "Code is judged by a policy, the decision is recorded, and only what is allowed runs, in a hardened container.\n\n"
+         "Code is judged by a policy, the decision is recorded, and only what is allowed runs, in "
+         "a hardened container.\n\n"
          "usage: codebox COMMAND [options]\n");
     for (size_t i = 0; i < COMMANDS; i++) {
         char left[80];
         snprintf(left, sizeof(left), "%s %s", commands[i].name, commands[i].arguments);
         printf("  %-54s %s\n", left, commands[i].help);
     }
-    puts("\n'codebox COMMAND --help' lists the options of a command. codebox-lint checks files without running them.\n"
+    puts("\n'codebox COMMAND --help' lists the options of a command. codebox-lint checks files "
+         "without running them.\n"
          "exit status: 0 done; 1 denied, or something is wrong; 2 it could not be tried");
     return 0;
 }
@@ -83,7 +90,8 @@ __attribute__((format(printf, 1, 2))) static int fail_usage(const char *format, 
 static const struct option *find_option(const struct command *command, struct cbx_str name)
 {
     for (size_t i = 0; i < OPTIONS; i++) {
-        if (cbx_str_is(name, options_table[i].name) && strchr(options_table[i].commands, command->letter) != NULL) {
+        if (cbx_str_is(name, options_table[i].name) &&
+            strchr(options_table[i].commands, command->letter) != NULL) {
             return &options_table[i];
         }
     }
@@ -99,7 +107,8 @@ static int set_option(const struct option *option, const char *value, struct cbx
     }
     if (option->type == OPTION_LIST) {
         if (options->policies_count == CBX_POLICIES_MAX) {
-            return fail_usage("codebox: --%s is given more than %d times", option->name, CBX_POLICIES_MAX);
+            return fail_usage("codebox: --%s is given more than %d times", option->name,
+                              CBX_POLICIES_MAX);
         }
         options->policies[options->policies_count++] = value;
         return 0;
@@ -108,13 +117,15 @@ static int set_option(const struct option *option, const char *value, struct cbx
     errno = 0;
     long long number = strtoll(value, &end, 10);
     if (errno != 0 || *end != '\0' || end == value || number < 1 || number > 1000000) {
-        return fail_usage("codebox: --%s is '%s', allowed is a whole number from 1 to 1000000", option->name, value);
+        return fail_usage("codebox: --%s is '%s', allowed is a whole number from 1 to 1000000",
+                          option->name, value);
     }
     *(int64_t *)(void *)member = number;
     return 0;
 }
 
-/* Takes `argv` apart; arguments that are no options keep their order, and nothing after `--` is an option. */
+/* Takes `argv` apart; arguments that are no options keep their order, and nothing after `--` is an
+ * option. */
 static int parse_options(const struct command *command, int argc, char **argv, const char **rest,
                          struct cbx_options *options)
 {
@@ -131,9 +142,11 @@ static int parse_options(const struct command *command, int argc, char **argv, c
         }
         const char *equals = memchr(word.p, '=', word.len);
         size_t name_end = equals != NULL ? (size_t)(equals - word.p) : word.len;
-        const struct option *option = word.p[1] == '-' ? find_option(command, cbx_str_sub(word, 2, name_end)) : NULL;
+        const struct option *option =
+            word.p[1] == '-' ? find_option(command, cbx_str_sub(word, 2, name_end)) : NULL;
         if (option == NULL) {
-            return fail_usage("codebox: unknown option '%s'; 'codebox %s --help' lists the options", argv[i], command->name);
+            return fail_usage("codebox: unknown option '%s'; 'codebox %s --help' lists the options",
+                              argv[i], command->name);
         }
         const char *value = equals != NULL ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
         if (value == NULL) {
@@ -161,7 +174,8 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
     closefrom(3); /* what the caller left open is nothing for our processes */
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         print_help(NULL);
         return argc < 2 ? 2 : 0;
     }
@@ -189,7 +203,9 @@ int main(int argc, char **argv)
     struct cbx_err err = { 0 };
     if (status == 0 && options.state_dir == NULL) {
         options.state_dir = options.state_buffer;
-        status = cbx_state_default(options.state_buffer, sizeof(options.state_buffer), &err) != 0 ? cbx_cli_fail(&err) : 0;
+        status = cbx_state_default(options.state_buffer, sizeof(options.state_buffer), &err) != 0
+                     ? cbx_cli_fail(&err)
+                     : 0;
     }
     status = status != 0 ? status : command->run(&options);
     free(rest);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * codebox mcp: an MCP server over stdio. Clients start a second, short-lived process first, so starting does nothing that
- * shows: policies are loaded, processes forked; engine and audit log are opened by the first call. */
+ * codebox mcp: an MCP server over stdio. Clients start a second, short-lived process first, so
+ * starting does nothing that shows: policies are loaded, processes forked; engine and audit log are
+ * opened by the first call. */
 #include "gateway/cli.h"
 #include "gateway/jail.h"
 #include "gateway/mcp/stdio.h"

@@ -15,7 +15,8 @@ static int list(void)
         if (cbx_policy_load(presets[i].name, &policy, &err) != 0) {
             return cbx_cli_fail(&err);
         }
-        printf("%-14s %.*s\n", presets[i].name, (int)policy->description.len, policy->description.p);
+        printf("%-14s %.*s\n", presets[i].name, (int)policy->description.len,
+               policy->description.p);
     }
     return 0;
 }
@@ -35,7 +36,8 @@ static int check_queries(const struct cbx_policy *policy, struct cbx_err *err)
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct cbx_rule *rule = &policy->rules[i];
         for (int language = 0; rule->match.query.len > 0 && language < CBX_LANGUAGES; language++) {
-            if ((rule->languages >> language & 1) != 0 && cbx_query_check((enum cbx_language)language, rule->match.query, err) != 0) {
+            if ((rule->languages >> language & 1) != 0 &&
+                cbx_query_check((enum cbx_language)language, rule->match.query, err) != 0) {
                 cbx_wrap(err, "rule '%.*s'", CBX_STR_ARG(rule->id));
                 err->line = rule->line;
                 err->column = 1;
@@ -52,15 +54,17 @@ static void print_failure(void *context, const struct cbx_policy_test_failure *f
     CBX_AUTO_DONE(buf) snippet;
     cbx_buf_init(&snippet, 65536);
     cbx_buf_add_escaped(&snippet, failure->snippet, false);
-    printf("%.*s: rule %.*s should %s this %s snippet: %s\n", CBX_STR_ARG(policy->name), CBX_STR_ARG(failure->rule->id),
-           failure->should_match ? "find" : "not find anything in", failure->language, snippet.p);
+    printf("%.*s: rule %.*s should %s this %s snippet: %s\n", CBX_STR_ARG(policy->name),
+           CBX_STR_ARG(failure->rule->id), failure->should_match ? "find" : "not find anything in",
+           failure->language, snippet.p);
 }
 
 static int test(const char *name, const struct cbx_policy *policy)
 {
     struct cbx_policy_test_report report;
     cbx_policy_test(policy, print_failure, (void *)(uintptr_t)policy, &report);
-    printf("%s: %zu snippets in %zu rules, %zu failed", name, report.run, policy->rule_count, report.failed);
+    printf("%s: %zu snippets in %zu rules, %zu failed", name, report.run, policy->rule_count,
+           report.failed);
     printf(report.untested > 0 ? "; %zu rules have no tests\n" : "\n", report.untested);
     return report.failed > 0;
 }
@@ -89,7 +93,8 @@ static int look_at(const char *verb, const char *name)
     }
     char hex[CBX_SHA256_HEX + 1];
     cbx_sha256_hex(&policy->sha256, hex);
-    printf("%s: policy '%.*s' is fine: %zu rules, sha256 %s\n", name, CBX_STR_ARG(policy->name), policy->rule_count, hex);
+    printf("%s: policy '%.*s' is fine: %zu rules, sha256 %s\n", name, CBX_STR_ARG(policy->name),
+           policy->rule_count, hex);
     return 0;
 }
 
@@ -102,9 +107,13 @@ int cbx_policy_command(const struct cbx_options *options)
     if (strcmp(verb, "reference") == 0 && options->argument_count == 1) {
         return print_reference();
     }
-    bool known = strcmp(verb, "check") == 0 || strcmp(verb, "test") == 0 || strcmp(verb, "explain") == 0;
+    bool known =
+        strcmp(verb, "check") == 0 || strcmp(verb, "test") == 0 || strcmp(verb, "explain") == 0;
     if (!known || options->argument_count < 2) {
-        fprintf(stderr, "codebox: policy takes 'list', 'reference', or one of check, test and explain with names of presets or files, not '%s'\n", verb);
+        fprintf(stderr,
+                "codebox: policy takes 'list', 'reference', or one of check, test and explain with "
+                "names of presets or files, not '%s'\n",
+                verb);
         return 2;
     }
     int worst = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Events and results of a run as messages. An event's bytes follow the header; a MIME bundle's parts follow one another, with
- * their lengths in the header. */
+ * Events and results of a run as messages. An event's bytes follow the header; a MIME bundle's
+ * parts follow one another, with their lengths in the header. */
 #include "gateway/relay.h"
 
 #include <poll.h>
@@ -45,7 +45,9 @@ static bool is_gone(void *context)
 
 struct cbx_sink cbx_relay_sink(const int *fd)
 {
-    return (struct cbx_sink){ .event = send_event, .cancelled = is_gone, .context = (void *)(uintptr_t)fd };
+    return (struct cbx_sink){ .event = send_event,
+                              .cancelled = is_gone,
+                              .context = (void *)(uintptr_t)fd };
 }
 
 static int read_mimes(const struct cbx_message *message, struct cbx_mime *mimes, size_t *count,
@@ -70,7 +72,8 @@ static int read_mimes(const struct cbx_message *message, struct cbx_mime *mimes,
     return 0;
 }
 
-int cbx_relay_event(const struct cbx_message *message, const struct cbx_sink *sink, struct cbx_err *err)
+int cbx_relay_event(const struct cbx_message *message, const struct cbx_sink *sink,
+                    struct cbx_err *err)
 {
     struct cbx_mime mimes[MIMES_MAX];
     struct cbx_event event = { .text = cbx_buf_str(&message->bytes), .mimes = mimes };
@@ -122,14 +125,22 @@ struct result_fields {
     bool output_truncated, files_truncated, session_lost;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
-    { #name, CBX_JSON_##type, offsetof(struct result_fields, name), false, true, lo, hi }
+    {                                                                                              \
+#name, CBX_JSON_##type, offsetof(struct result_fields, name), false, true, lo, hi          \
+    }
 static const struct cbx_json_field result_fields[] = {
-    FIELD(type, STR, 0, 16),        FIELD(ename, STR, 0, 0),
-    FIELD(evalue, STR, 0, 0),       FIELD(traceback, STR, 0, 0),
-    FIELD(status, INT, 0, CBX_RUN_KILLED), FIELD(exit_code, INT, -1, 255),
-    FIELD(signal, INT, 0, 128),     FIELD(duration_ms, INT, 0, INT64_MAX),
-    FIELD(stdout_bytes, INT, 0, INT64_MAX), FIELD(stderr_bytes, INT, 0, INT64_MAX),
-    FIELD(output_truncated, BOOL, 0, 0), FIELD(files_truncated, BOOL, 0, 0),
+    FIELD(type, STR, 0, 16),
+    FIELD(ename, STR, 0, 0),
+    FIELD(evalue, STR, 0, 0),
+    FIELD(traceback, STR, 0, 0),
+    FIELD(status, INT, 0, CBX_RUN_KILLED),
+    FIELD(exit_code, INT, -1, 255),
+    FIELD(signal, INT, 0, 128),
+    FIELD(duration_ms, INT, 0, INT64_MAX),
+    FIELD(stdout_bytes, INT, 0, INT64_MAX),
+    FIELD(stderr_bytes, INT, 0, INT64_MAX),
+    FIELD(output_truncated, BOOL, 0, 0),
+    FIELD(files_truncated, BOOL, 0, 0),
     FIELD(session_lost, BOOL, 0, 0),
 };
 #undef FIELD
@@ -151,7 +162,8 @@ static char *copy_text(struct cbx_str text)
 int cbx_result_from_json(const json_t *json, struct cbx_result *out, struct cbx_err *err)
 {
     struct result_fields f = { 0 };
-    int failed = cbx_json_read(json, result_fields, sizeof(result_fields) / sizeof(result_fields[0]), &f, err);
+    int failed = cbx_json_read(json, result_fields,
+                               sizeof(result_fields) / sizeof(result_fields[0]), &f, err);
     if (failed) {
         return cbx_wrap(err, "the executor's result");
     }

@@ -6,11 +6,14 @@
 #include "docker/result.h"
 #include "gateway/wire.h"
 
-/* A sink that sends every event to *fd, which must outlive it. A front that is gone ends the run. */
+/* A sink that sends every event to *fd, which must outlive it. A front that is gone ends the run.
+ */
 struct cbx_sink cbx_relay_sink(const int *fd);
 
-/* Hands an event message to `sink`. CBX_EPROTO when it is no event; a refusal of the sink is passed on. */
-int cbx_relay_event(const struct cbx_message *message, const struct cbx_sink *sink, struct cbx_err *err);
+/* Hands an event message to `sink`. CBX_EPROTO when it is no event; a refusal of the sink is passed
+ * on. */
+int cbx_relay_event(const struct cbx_message *message, const struct cbx_sink *sink,
+                    struct cbx_err *err);
 
 /* {type:"done", status, exit_code, ...} (new reference), and back. */
 json_t *cbx_result_json(const struct cbx_result *result);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The flow. cbx_review reads like the line in review.h; the executor does the second half of it (executor.c: submit). */
+ * The flow. cbx_review reads like the line in review.h; the executor does the second half of it
+ * (executor.c: submit). */
 #include "gateway/review.h"
 
 #include "gateway/backend.h"
 
-int cbx_review(struct cbx_flow *flow, const struct cbx_request *request, const struct cbx_sink *sink,
-               struct cbx_outcome *out, struct cbx_err *err)
+int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
+               const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
     CBX_AUTO_DONE(judgement) judgement = { 0 };
     int failed = cbx_review_judge(flow, request, &judgement, err);
@@ -13,8 +14,8 @@ int cbx_review(struct cbx_flow *flow, const struct cbx_request *request, const s
 }
 
 /* source -> tree -> facts -> findings -> decision, in a worker */
-int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request, struct cbx_judgement *out,
-                     struct cbx_err *err)
+int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
+                     struct cbx_judgement *out, struct cbx_err *err)
 {
     const struct cbx_policy *policy = cbx_policies_find(&flow->policies, request->policy);
     if (policy == NULL) {

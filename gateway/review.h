@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The flow: source -> decision -> audit record -> permit -> sandbox -> result. The one place where the parts meet. */
+ * The flow: source -> decision -> audit record -> permit -> sandbox -> result. The one place where
+ * the parts meet. */
 #ifndef CBX_GATEWAY_REVIEW_H
 #define CBX_GATEWAY_REVIEW_H
 
@@ -11,8 +12,8 @@
 struct cbx_flow_config {
     const char *const *policies; /* names or files; the first is used when a caller names none */
     size_t policy_count;
-    int workers;                 /* analyzer workers at most; 0 = one per processor */
-    int analysis_timeout_ms;     /* 0 = 15,000 */
+    int workers;             /* analyzer workers at most; 0 = one per processor */
+    int analysis_timeout_ms; /* 0 = 15,000 */
     struct cbx_executor_config executor;
 };
 
@@ -24,8 +25,9 @@ struct cbx_flow {
     int nursery_pid, executor_pid;
 };
 
-/* Loads the policies, refuses one in mode log-only (its right is not there yet), forks nursery and executor. Call it before the
- * process has threads. *out is owned: cbx_flow_done, which ends the processes and waits until the executor has cleaned up. */
+/* Loads the policies, refuses one in mode log-only (its right is not there yet), forks nursery and
+ * executor. Call it before the process has threads. *out is owned: cbx_flow_done, which ends the
+ * processes and waits until the executor has cleaned up. */
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err);
 void cbx_flow_done(struct cbx_flow *flow);
 
@@ -39,31 +41,33 @@ struct cbx_request {
 /* Owned by the caller: cbx_outcome_done. Zeroed memory is a denial. */
 struct cbx_outcome {
     enum cbx_verdict verdict;
-    json_t *decision;                /* {verdict, sha256, language, findings} */
-    char id[CBX_ID_CHARS + 1];       /* of the decision, as in the audit log */
+    json_t *decision;          /* {verdict, sha256, language, findings} */
+    char id[CBX_ID_CHARS + 1]; /* of the decision, as in the audit log */
     uint64_t audit_seq;
-    bool ran;                        /* result is that of a run (or of opening a session) */
+    bool ran; /* result is that of a run (or of opening a session) */
     struct cbx_result result;
 };
 void cbx_outcome_done(struct cbx_outcome *outcome);
 CBX_DEFINE_AUTO_DONE(outcome)
 
-/* Judges and records; runs or opens when that is what was asked for and allowed. Returns 0 when the decision was made and
- * recorded and, if allowed, carried out (however the program ended); a denial is not an error. Errors: the caller's
- * (CBX_EINVAL, CBX_ENOTFOUND), CBX_EAUDIT, CBX_EENGINE, CBX_EBUSY, ...; nothing ran then, except with CBX_EIO or CBX_EPROTO in
- * the middle of a run. out->decision is set as soon as there is one, also on error. */
-int cbx_review(struct cbx_flow *flow, const struct cbx_request *request, const struct cbx_sink *sink,
-               struct cbx_outcome *out, struct cbx_err *err);
+/* Judges and records; runs or opens when that is what was asked for and allowed. Returns 0 when the
+ * decision was made and recorded and, if allowed, carried out (however the program ended); a denial
+ * is not an error. Errors: the caller's (CBX_EINVAL, CBX_ENOTFOUND), CBX_EAUDIT, CBX_EENGINE,
+ * CBX_EBUSY, ...; nothing ran then, except with CBX_EIO or CBX_EPROTO in the middle of a run.
+ * out->decision is set as soon as there is one, also on error. */
+int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
+               const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err);
 
-/* Its two halves, for a caller that answers between them: the decision, and what becomes of it. A judgement is good for 30
- * seconds and for one submission. */
-int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request, struct cbx_judgement *out,
-                     struct cbx_err *err);
+/* Its two halves, for a caller that answers between them: the decision, and what becomes of it. A
+ * judgement is good for 30 seconds and for one submission. */
+int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
+                     struct cbx_judgement *out, struct cbx_err *err);
 int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_judgement *judgement, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err);
 
-/* One request to the executor that needs no decision: {op, session}. *answer (new reference) is its {type:"done"}. */
+/* One request to the executor that needs no decision: {op, session}. *answer (new reference) is its
+ * {type:"done"}. */
 int cbx_flow_ask(struct cbx_flow *flow, const char *op, const char *session, json_t **answer,
                  struct cbx_err *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `codebox run`: one file through the whole flow. Its stdout and stderr become ours, its exit status ours, its plots files. */
+ * `codebox run`: one file through the whole flow. Its stdout and stderr become ours, its exit
+ * status ours, its plots files. */
 #include "gateway/cli.h"
 
 #include <errno.h>
@@ -44,7 +45,8 @@ static const char *language_of(const char *path, const char *asked)
     static const struct {
         const char *ending, *language;
     } endings[] = {
-        { ".py", "python" }, { ".js", "javascript" }, { ".mjs", "javascript" }, { ".cjs", "javascript" }, { ".ipy", "ipython" },
+        { ".py", "python" },      { ".js", "javascript" }, { ".mjs", "javascript" },
+        { ".cjs", "javascript" }, { ".ipy", "ipython" },
     };
     for (size_t i = 0; asked == NULL && i < sizeof(endings) / sizeof(endings[0]); i++) {
         if (cbx_str_ends(cbx_str_of(path), cbx_str_of(endings[i].ending))) {
@@ -80,7 +82,8 @@ static void save_picture(struct output *o, struct cbx_str png)
 {
     char name[256];
     for (int tries = 0; tries < 10000; tries++) {
-        snprintf(name, sizeof(name), "%.*s-%d.png", (int)(o->stem_len > 200 ? 200 : o->stem_len), o->stem, ++o->pictures);
+        snprintf(name, sizeof(name), "%.*s-%d.png", (int)(o->stem_len > 200 ? 200 : o->stem_len),
+                 o->stem, ++o->pictures);
         CBX_AUTO_FD fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (fd >= 0) {
             write_all(fd, png);
@@ -129,7 +132,8 @@ static int take_event(void *context, const struct cbx_event *event)
     return 0;
 }
 
-/* The exit status of the program; 124 for a time-out as timeout(1) has it, 128 + signal as shells have it. */
+/* The exit status of the program; 124 for a time-out as timeout(1) has it, 128 + signal as shells
+ * have it. */
 static int report_result(const struct cbx_result *r)
 {
     if (r->traceback != NULL) {
@@ -143,13 +147,15 @@ static int report_result(const struct cbx_result *r)
     case CBX_RUN_OK:
         return 0;
     case CBX_RUN_TIMEOUT:
-        fprintf(stderr, "codebox: stopped after %llu ms, the policy's time limit\n", (unsigned long long)r->duration_ms);
+        fprintf(stderr, "codebox: stopped after %llu ms, the policy's time limit\n",
+                (unsigned long long)r->duration_ms);
         return 124;
     case CBX_RUN_OOM:
         fprintf(stderr, "codebox: stopped, it needed more memory than the policy allows\n");
         return 137;
     case CBX_RUN_KILLED:
-        fprintf(stderr, "codebox: the program was killed%s\n", r->signal == SIGKILL ? "" : " or cancelled");
+        fprintf(stderr, "codebox: the program was killed%s\n",
+                r->signal == SIGKILL ? "" : " or cancelled");
         return r->signal > 0 ? 128 + r->signal : 137;
     default:
         return r->exit_code > 0 ? r->exit_code : 1;
@@ -168,12 +174,17 @@ static int review_file(const struct cbx_options *options, const char *path, cons
     char principal[32];
     snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
     const char *slash = strrchr(path, '/'), *stem = slash != NULL ? slash + 1 : path;
-    struct output output = { .stem = strcmp(path, "-") == 0 ? "codebox" : stem, .is_cell = strcmp(language, "ipython") == 0 };
-    output.stem_len = strcspn(output.stem, ".") > 0 ? strcspn(output.stem, ".") : strlen(output.stem);
+    struct output output = { .stem = strcmp(path, "-") == 0 ? "codebox" : stem,
+                             .is_cell = strcmp(language, "ipython") == 0 };
+    output.stem_len =
+        strcspn(output.stem, ".") > 0 ? strcspn(output.stem, ".") : strlen(output.stem);
     struct cbx_sink sink = { .event = take_event, .context = &output };
     struct cbx_request request = {
-        .subject = { .action = CBX_ACTION_RUN, .language = cbx_str_of(language), .principal = cbx_str_of(principal),
-                     .session = CBX_STR(""), .origin = CBX_STR("run") },
+        .subject = { .action = CBX_ACTION_RUN,
+                     .language = cbx_str_of(language),
+                     .principal = cbx_str_of(principal),
+                     .session = CBX_STR(""),
+                     .origin = CBX_STR("run") },
         .source = source,
     };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
@@ -185,9 +196,11 @@ static int review_file(const struct cbx_options *options, const char *path, cons
         status = report_result(&outcome.result);
     } else {
         cbx_print_findings(outcome.decision, path, stderr);
-        fprintf(stderr, "codebox: %s did not run: %s by policy %.*s (decision %s, audit record %llu)\n", path,
-                outcome.verdict == CBX_ASK ? "needs approval" : "denied", CBX_STR_ARG(flow.policies.items[0]->name),
-                outcome.id, (unsigned long long)outcome.audit_seq);
+        fprintf(stderr,
+                "codebox: %s did not run: %s by policy %.*s (decision %s, audit record %llu)\n",
+                path, outcome.verdict == CBX_ASK ? "needs approval" : "denied",
+                CBX_STR_ARG(flow.policies.items[0]->name), outcome.id,
+                (unsigned long long)outcome.audit_seq);
     }
     cbx_flow_done(&flow);
     return status;
@@ -196,16 +209,23 @@ static int review_file(const struct cbx_options *options, const char *path, cons
 int cbx_run_command(const struct cbx_options *options)
 {
     if (options->argument_count != 1) {
-        fprintf(stderr, "codebox: run takes one FILE, or '-' for standard input, not %zu\n", options->argument_count);
+        fprintf(stderr, "codebox: run takes one FILE, or '-' for standard input, not %zu\n",
+                options->argument_count);
         return 2;
     }
     const char *path = options->arguments[0], *language = language_of(path, options->language);
     if (language == NULL) {
-        fprintf(stderr, "codebox: '%s' does not end in .py, .ipy, .js, .mjs or .cjs; say --language python or --language javascript\n", path);
+        fprintf(stderr,
+                "codebox: '%s' does not end in .py, .ipy, .js, .mjs or .cjs; say --language python "
+                "or --language javascript\n",
+                path);
         return 2;
     }
-    if (strcmp(language, "python") != 0 && strcmp(language, "ipython") != 0 && strcmp(language, "javascript") != 0) {
-        fprintf(stderr, "codebox: --language is '%s', what can run is python, ipython and javascript\n", language);
+    if (strcmp(language, "python") != 0 && strcmp(language, "ipython") != 0 &&
+        strcmp(language, "javascript") != 0) {
+        fprintf(stderr,
+                "codebox: --language is '%s', what can run is python, ipython and javascript\n",
+                language);
         return 2;
     }
     enum { READ_MAX = 32 * 1024 * 1024 };

@@ -99,7 +99,8 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_policy *polic
     json_object_set_new(json, "findings", list_findings(decision));
     json_object_set_new(json, "finding_count", json_integer((json_int_t)decision->finding_count));
     if (cbx_json_write(text, json) != 0) {
-        return cbx_fail(err, CBX_ETOOBIG, "the decision has more than %d bytes", CBX_SEAL_MAX_BYTES);
+        return cbx_fail(err, CBX_ETOOBIG, "the decision has more than %d bytes",
+                        CBX_SEAL_MAX_BYTES);
     }
     struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
     *mac = cbx_hmac_sha256(k, cbx_buf_str(text));
@@ -118,7 +119,8 @@ void cbx_replay_guard_done(struct cbx_replay_guard *guard)
     *guard = (struct cbx_replay_guard){ 0 };
 }
 
-/* Where the id stands, or the free place where it would. There always is one: the table is never full. */
+/* Where the id stands, or the free place where it would. There always is one: the table is never
+ * full. */
 static struct cbx_used *find_place(struct cbx_used *table, size_t size, const char *id)
 {
     uint64_t hash = 14695981039346656037u; /* FNV-1a; only a holder of the key chooses ids */
@@ -137,7 +139,8 @@ static bool is_young(const struct cbx_used *used, int64_t now_ms)
     return used->id[0] != '\0' && used->issued_ms >= now_ms - 2 * (int64_t)CBX_SEAL_LIFE_MS;
 }
 
-/* A new table without the old ids, at most half full: the next time is a quarter of its places away. */
+/* A new table without the old ids, at most half full: the next time is a quarter of its places
+ * away. */
 static void rebuild(struct cbx_replay_guard *guard, int64_t now_ms)
 {
     size_t kept = 0, size = 1024;
@@ -161,7 +164,8 @@ static void rebuild(struct cbx_replay_guard *guard, int64_t now_ms)
 }
 
 /* False when the id was used before. */
-static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issued_ms, int64_t now_ms)
+static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issued_ms,
+                   int64_t now_ms)
 {
     if (guard->count >= guard->size - guard->size / 4) { /* so it is when there is no table yet */
         rebuild(guard, now_ms);
@@ -176,15 +180,18 @@ static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issue
     return true;
 }
 
-/* Fields of a seal. The MAC says that a worker wrote them; a worker can be taken over too, so they are checked. */
+/* Fields of a seal. The MAC says that a worker wrote them; a worker can be taken over too, so they
+ * are checked. */
 struct fields {
-    struct cbx_str id, action, verdict, sha256, language, policy, policy_sha256, analyzer, principal,
-        session, origin;
+    struct cbx_str id, action, verdict, sha256, language, policy, policy_sha256, analyzer,
+        principal, session, origin;
     const json_t *limits, *findings;
     int64_t network, issued_ms, source_bytes, finding_count;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
-    { #name, CBX_JSON_##type, offsetof(struct fields, name), true, false, lo, hi }
+    {                                                                                              \
+#name, CBX_JSON_##type, offsetof(struct fields, name), true, false, lo, hi                 \
+    }
 static const struct cbx_json_field field_table[] = {
     FIELD(id, STR, CBX_ID_CHARS, CBX_ID_CHARS),
     FIELD(action, STR, 1, 16),
@@ -226,7 +233,8 @@ static bool read_limits(const json_t *object, struct cbx_limits *out)
 static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_err *err)
 {
     struct fields f = { 0 };
-    int failed = cbx_json_read(json, field_table, sizeof(field_table) / sizeof(field_table[0]), &f, err);
+    int failed =
+        cbx_json_read(json, field_table, sizeof(field_table) / sizeof(field_table[0]), &f, err);
     if (failed) {
         return failed;
     }
@@ -247,7 +255,8 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
     copy_name(p->language, sizeof(p->language), f.language);
     copy_name(p->policy, sizeof(p->policy), f.policy);
     if (!cbx_sha256_from_hex(f.sha256, &p->source_sha256) ||
-        !cbx_sha256_from_hex(f.policy_sha256, &p->policy_sha256) || !read_limits(f.limits, &p->limits)) {
+        !cbx_sha256_from_hex(f.policy_sha256, &p->policy_sha256) ||
+        !read_limits(f.limits, &p->limits)) {
         return cbx_fail(err, CBX_ESEAL, "the decision's hashes or limits are malformed");
     }
     return 0;
@@ -257,7 +266,9 @@ static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, 
                         struct cbx_err *err)
 {
     if (sealed->issued_ms > now_ms + 1000) {
-        return cbx_fail(err, CBX_ESEAL, "the decision is from the future: allowed is one made at most 1000 ms ahead of this clock");
+        return cbx_fail(err, CBX_ESEAL,
+                        "the decision is from the future: allowed is one made at most 1000 ms "
+                        "ahead of this clock");
     }
     if (sealed->issued_ms + CBX_SEAL_LIFE_MS < now_ms) {
         return cbx_fail(err, CBX_ESEAL, "the decision is expired: made %lld ms ago, allowed are %d",

@@ -21,7 +21,8 @@ static int parse_listen(const char *text, struct address *out, struct cbx_err *e
     char *end;
     unsigned long port = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
     if (colon == NULL || colon[1] < '0' || colon[1] > '9' || *end != '\0' || port > 65535) {
-        return cbx_fail(err, CBX_EINVAL, "--listen is '%s', allowed is ADDRESS:PORT such as 127.0.0.1:8000", text);
+        return cbx_fail(err, CBX_EINVAL,
+                        "--listen is '%s', allowed is ADDRESS:PORT such as 127.0.0.1:8000", text);
     }
     struct cbx_str host = { .p = text, .len = (size_t)(colon - text) };
     if (host.len > 2 && host.p[0] == '[' && host.p[host.len - 1] == ']') {
@@ -29,7 +30,9 @@ static int parse_listen(const char *text, struct address *out, struct cbx_err *e
     }
     host = host.len == 0 || cbx_str_is(host, "localhost") ? CBX_STR("127.0.0.1") : host;
     if (!cbx_str_is(host, "127.0.0.1") && !cbx_str_is(host, "::1")) {
-        return cbx_fail(err, CBX_EINVAL, "--listen is '%s': only 127.0.0.1 and [::1] are allowed while callers cannot be authenticated; put an authenticating proxy in front",
+        return cbx_fail(err, CBX_EINVAL,
+                        "--listen is '%s': only 127.0.0.1 and [::1] are allowed while callers "
+                        "cannot be authenticated; put an authenticating proxy in front",
                         text);
     }
     snprintf(out->host, sizeof(out->host), "%.*s", CBX_STR_ARG(host));
@@ -37,15 +40,17 @@ static int parse_listen(const char *text, struct address *out, struct cbx_err *e
     return 0;
 }
 
-static void announce(const struct cbx_flow *flow, const struct address *address, uint16_t port, const char *state_dir)
+static void announce(const struct cbx_flow *flow, const struct address *address, uint16_t port,
+                     const char *state_dir)
 {
     bool v6 = strchr(address->host, ':') != NULL;
-    fprintf(stderr, "codebox %s: serving on http://%s%s%s:%u, polic%s", CBX_VERSION, v6 ? "[" : "", address->host, v6 ? "]" : "", port,
-            flow->policies.count == 1 ? "y" : "ies");
+    fprintf(stderr, "codebox %s: serving on http://%s%s%s:%u, polic%s", CBX_VERSION, v6 ? "[" : "",
+            address->host, v6 ? "]" : "", port, flow->policies.count == 1 ? "y" : "ies");
     for (size_t i = 0; i < flow->policies.count; i++) {
         char hex[CBX_SHA256_HEX + 1];
         cbx_sha256_hex(&flow->policies.items[i]->sha256, hex);
-        fprintf(stderr, "%s %.*s (%.12s)", i > 0 ? "," : "", CBX_STR_ARG(flow->policies.items[i]->name), hex);
+        fprintf(stderr, "%s %.*s (%.12s)", i > 0 ? "," : "",
+                CBX_STR_ARG(flow->policies.items[i]->name), hex);
     }
     fprintf(stderr, ", state in %s\n", state_dir);
 }
@@ -59,7 +64,8 @@ static void wait_for_stop(const sigset_t *signals)
     fprintf(stderr, "codebox: stopping\n");
 }
 
-static int serve(const struct cbx_options *options, struct cbx_flow *flow, const struct address *address, const sigset_t *signals, struct cbx_err *err)
+static int serve(const struct cbx_options *options, struct cbx_flow *flow,
+                 const struct address *address, const sigset_t *signals, struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
     int failed = cbx_store_open(options->state_dir, EXECUTIONS_KEPT, &store, err);
@@ -69,8 +75,13 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow, const
     }
     struct cbx_rest rest;
     cbx_rest_init(&rest, flow, store, JOBS_MAX);
-    struct cbx_http_config http = { .address = address->host, .port = address->port, .max_body_bytes = cbx_rest_body_max(&flow->policies), .threads = HANDLER_THREADS,
-                                    .handler = cbx_rest_handle, .refuse = cbx_rest_refuse, .context = &rest };
+    struct cbx_http_config http = { .address = address->host,
+                                    .port = address->port,
+                                    .max_body_bytes = cbx_rest_body_max(&flow->policies),
+                                    .threads = HANDLER_THREADS,
+                                    .handler = cbx_rest_handle,
+                                    .refuse = cbx_rest_refuse,
+                                    .context = &rest };
     struct cbx_http_server *server = NULL;
     failed = cbx_http_server_new(&http, &server, err);
     failed = failed ? failed : cbx_jail_front(err);
@@ -95,7 +106,9 @@ int cbx_serve_command(const struct cbx_options *options)
         return 2;
     }
     struct cbx_flow_config config = cbx_options_flow(options);
-    if (parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000", &address, &err) != 0 || cbx_flow_start(&config, &flow, &err) != 0) {
+    if (parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000", &address,
+                     &err) != 0 ||
+        cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     sigset_t signals;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The executor's table of open sessions. One lock for the table; `busy` marks a session that a run is in, and only that
- * run's thread touches its sandbox, except to interrupt it. */
+ * The executor's table of open sessions. One lock for the table; `busy` marks a session that a run
+ * is in, and only that run's thread touches its sandbox, except to interrupt it. */
 #include "gateway/sessions.h"
 
 #include "gateway/wire.h"
@@ -28,7 +28,8 @@ struct cbx_sessions {
 struct cbx_sessions *cbx_sessions_new(int max_sessions)
 {
     struct cbx_sessions *sessions = calloc(1, sizeof(*sessions));
-    if (sessions == NULL || (sessions->items = calloc((size_t)max_sessions, sizeof(struct cbx_session))) == NULL) {
+    if (sessions == NULL ||
+        (sessions->items = calloc((size_t)max_sessions, sizeof(struct cbx_session))) == NULL) {
         abort();
     }
     sessions->max = max_sessions;
@@ -47,7 +48,8 @@ static struct cbx_session *find(struct cbx_sessions *sessions, const char *id)
     return NULL;
 }
 
-int cbx_sessions_reserve(struct cbx_sessions *sessions, const struct cbx_permit *permit, struct cbx_err *err)
+int cbx_sessions_reserve(struct cbx_sessions *sessions, const struct cbx_permit *permit,
+                         struct cbx_err *err)
 {
     int failed = 0;
     pthread_mutex_lock(&sessions->lock);
@@ -61,7 +63,8 @@ int cbx_sessions_reserve(struct cbx_sessions *sessions, const struct cbx_permit 
         place = sessions->items[i].id[0] == '\0' ? &sessions->items[i] : NULL;
     }
     if (!failed && place == NULL) {
-        failed = cbx_fail(err, CBX_EBUSY, "%d sessions are open, allowed are %d; close one", sessions->max, sessions->max);
+        failed = cbx_fail(err, CBX_EBUSY, "%d sessions are open, allowed are %d; close one",
+                          sessions->max, sessions->max);
     }
     if (!failed) {
         *place = (struct cbx_session){ .busy = true, .last_used_ms = cbx_clock_ms() };
@@ -79,7 +82,8 @@ void cbx_sessions_fill(struct cbx_sessions *sessions, const char *id, struct cbx
     if (session != NULL) {
         session->sandbox = sandbox;
         session->busy = false;
-        session->last_used_ms = cbx_clock_ms(); /* making it may have taken longer than a session may be idle */
+        session->last_used_ms =
+            cbx_clock_ms(); /* making it may have taken longer than a session may be idle */
     }
     pthread_cond_broadcast(&sessions->changed);
     pthread_mutex_unlock(&sessions->lock);
@@ -90,14 +94,16 @@ int cbx_sessions_enter(struct cbx_sessions *sessions, const struct cbx_permit *p
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session;
-    while ((session = find(sessions, permit->session)) != NULL && !session->closing && session->busy) {
+    while ((session = find(sessions, permit->session)) != NULL && !session->closing &&
+           session->busy) {
         pthread_cond_wait(&sessions->changed, &sessions->lock);
     }
     int failed = 0;
     if (session == NULL || session->closing) {
         failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", permit->session);
     } else if (strcmp(session->principal, permit->principal) != 0) {
-        failed = cbx_fail(err, CBX_ESTATE, "session '%s' belongs to another principal", permit->session);
+        failed =
+            cbx_fail(err, CBX_ESTATE, "session '%s' belongs to another principal", permit->session);
     } else {
         session->busy = true;
         *out = session;
@@ -120,7 +126,8 @@ struct cbx_sandbox *cbx_session_sandbox(struct cbx_session *session)
     return session->sandbox;
 }
 
-void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *session, struct cbx_sandbox *sandbox)
+void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *session,
+                          struct cbx_sandbox *sandbox)
 {
     pthread_mutex_lock(&sessions->lock); /* another thread may be interrupting the old one */
     struct cbx_sandbox *old = session->sandbox;
@@ -129,8 +136,8 @@ void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *ses
     cbx_sandbox_free(old);
 }
 
-/* With the lock held: ends what runs, waits for it, and takes the sandbox out. The place stays reserved by `closing` until
- * the caller clears it. */
+/* With the lock held: ends what runs, waits for it, and takes the sandbox out. The place stays
+ * reserved by `closing` until the caller clears it. */
 static struct cbx_sandbox *drain(struct cbx_sessions *sessions, struct cbx_session *session)
 {
     session->closing = true;
@@ -161,7 +168,9 @@ int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = find(sessions, id);
-    int failed = session == NULL || session->closing ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id) : 0;
+    int failed = session == NULL || session->closing
+                     ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id)
+                     : 0;
     if (!failed) {
         close_one(sessions, session);
     }

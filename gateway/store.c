@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sessions and executions in SQLite. One connection under one lock: every statement here takes microseconds. */
+ * Sessions and executions in SQLite. One connection under one lock: every statement here takes
+ * microseconds. */
 #include "gateway/store.h"
 
 #include "gateway/state.h"
@@ -20,8 +21,10 @@ struct cbx_store {
 
 static const char schema[] =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA trusted_schema=OFF;"
-    "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, created_at TEXT NOT NULL, policy TEXT NOT NULL, options TEXT NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS executions(id TEXT PRIMARY KEY, session TEXT NOT NULL, status TEXT NOT NULL,"
+    "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, created_at TEXT NOT NULL, policy "
+    "TEXT NOT NULL, options TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS executions(id TEXT PRIMARY KEY, session TEXT NOT NULL, status TEXT "
+    "NOT NULL,"
     " created_at TEXT NOT NULL, completed_at TEXT, results TEXT);"
     "DELETE FROM sessions;"
     "UPDATE executions SET status='error', completed_at=strftime('%Y-%m-%dT%H:%M:%f','now'),"
@@ -30,7 +33,8 @@ static const char schema[] =
 
 static int fail_db(struct cbx_store *store, struct cbx_err *err)
 {
-    return cbx_fail(err, CBX_EIO, "the database of the state directory: %s", sqlite3_errmsg(store->db));
+    return cbx_fail(err, CBX_EIO, "the database of the state directory: %s",
+                    sqlite3_errmsg(store->db));
 }
 
 int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err)
@@ -47,7 +51,8 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
     pthread_mutex_init(&store->lock, NULL);
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/codebox.db", state_dir);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
         sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK ||
         sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK) {
@@ -67,7 +72,8 @@ void cbx_store_free(struct cbx_store *store)
 }
 
 /* Prepares with the lock held and binds texts; NULL binds NULL. */
-static sqlite3_stmt *prepare(struct cbx_store *store, const char *sql, const char *const *texts, int count)
+static sqlite3_stmt *prepare(struct cbx_store *store, const char *sql, const char *const *texts,
+                             int count)
 {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK) {
@@ -81,13 +87,15 @@ static sqlite3_stmt *prepare(struct cbx_store *store, const char *sql, const cha
     return statement;
 }
 
-/* Runs a statement that gives no rows. *changed, when not NULL, is the number of rows it touched. */
-static int execute(struct cbx_store *store, const char *sql, const char *const *texts, int count, int *changed,
-                   struct cbx_err *err)
+/* Runs a statement that gives no rows. *changed, when not NULL, is the number of rows it touched.
+ */
+static int execute(struct cbx_store *store, const char *sql, const char *const *texts, int count,
+                   int *changed, struct cbx_err *err)
 {
     pthread_mutex_lock(&store->lock);
     sqlite3_stmt *statement = prepare(store, sql, texts, count);
-    int failed = statement == NULL || sqlite3_step(statement) != SQLITE_DONE ? fail_db(store, err) : 0;
+    int failed =
+        statement == NULL || sqlite3_step(statement) != SQLITE_DONE ? fail_db(store, err) : 0;
     if (changed != NULL) {
         *changed = sqlite3_changes(store->db);
     }
@@ -96,16 +104,18 @@ static int execute(struct cbx_store *store, const char *sql, const char *const *
     return failed;
 }
 
-/* The first `count` columns of the row with this id, malloc'ed; NULL for SQL NULL. CBX_ENOTFOUND without a row. */
-static int fetch(struct cbx_store *store, const char *sql, const char *id, char **columns, int count,
-                 struct cbx_err *err)
+/* The first `count` columns of the row with this id, malloc'ed; NULL for SQL NULL. CBX_ENOTFOUND
+ * without a row. */
+static int fetch(struct cbx_store *store, const char *sql, const char *id, char **columns,
+                 int count, struct cbx_err *err)
 {
     pthread_mutex_lock(&store->lock);
     sqlite3_stmt *statement = prepare(store, sql, &id, 1);
     int step = statement != NULL ? sqlite3_step(statement) : SQLITE_ERROR;
-    int failed = step == SQLITE_ROW    ? 0
-                 : step == SQLITE_DONE ? cbx_fail(err, CBX_ENOTFOUND, "there is nothing with id '%.64s'", id)
-                                       : fail_db(store, err);
+    int failed = step == SQLITE_ROW ? 0
+                 : step == SQLITE_DONE
+                     ? cbx_fail(err, CBX_ENOTFOUND, "there is nothing with id '%.64s'", id)
+                     : fail_db(store, err);
     for (int i = 0; i < count && !failed; i++) {
         const char *text = (const char *)sqlite3_column_text(statement, i);
         columns[i] = text != NULL ? strdup(text) : NULL;
@@ -115,8 +125,8 @@ static int fetch(struct cbx_store *store, const char *sql, const char *id, char 
     return failed;
 }
 
-int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at, const char *policy,
-                          const json_t *options, struct cbx_err *err)
+int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at,
+                          const char *policy, const json_t *options, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 1024 * 1024);
@@ -125,10 +135,12 @@ int cbx_store_add_session(struct cbx_store *store, const char *id, const char *c
     return execute(store, "INSERT INTO sessions VALUES(?,?,?,?)", values, 4, NULL, err);
 }
 
-int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options, struct cbx_err *err)
+int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
+                          struct cbx_err *err)
 {
     char *columns[2] = { NULL, NULL };
-    int failed = fetch(store, "SELECT policy, options FROM sessions WHERE id=?", id, columns, 2, err);
+    int failed =
+        fetch(store, "SELECT policy, options FROM sessions WHERE id=?", id, columns, 2, err);
     if (!failed && options != NULL) {
         failed = cbx_json_parse(cbx_str_of(columns[1]), 1024 * 1024, options, err);
     }
@@ -145,23 +157,29 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
 {
     int changed = 0;
     int failed = execute(store, "DELETE FROM sessions WHERE id=?", &id, 1, &changed, err);
-    return failed ? failed : changed == 0 ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%.64s'", id) : 0;
+    return failed         ? failed
+           : changed == 0 ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%.64s'", id)
+                          : 0;
 }
 
-int cbx_store_add_execution(struct cbx_store *store, const char *id, const char *session, const char *created_at,
-                            struct cbx_err *err)
+int cbx_store_add_execution(struct cbx_store *store, const char *id, const char *session,
+                            const char *created_at, struct cbx_err *err)
 {
     const char *const values[] = { id, session, created_at };
     char sql[256];
     snprintf(sql, sizeof(sql),
              "DELETE FROM executions WHERE completed_at IS NOT NULL AND id NOT IN"
-             " (SELECT id FROM executions ORDER BY created_at DESC LIMIT %d)", store->keep);
+             " (SELECT id FROM executions ORDER BY created_at DESC LIMIT %d)",
+             store->keep);
     execute(store, sql, NULL, 0, NULL, NULL);
-    return execute(store, "INSERT INTO executions(id, session, status, created_at) VALUES(?,?,'initializing',?)", values, 3, NULL, err);
+    return execute(
+        store,
+        "INSERT INTO executions(id, session, status, created_at) VALUES(?,?,'initializing',?)",
+        values, 3, NULL, err);
 }
 
-int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status, const char *completed_at,
-                            const json_t *results, struct cbx_err *err)
+int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
+                            const char *completed_at, const json_t *results, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 512 * 1024 * 1024);
@@ -169,20 +187,26 @@ int cbx_store_set_execution(struct cbx_store *store, const char *id, const char 
         return cbx_fail(err, CBX_ETOOBIG, "the results are too large to be stored");
     }
     const char *const values[] = { status, completed_at, results != NULL ? text.p : NULL, id };
-    return execute(store, "UPDATE executions SET status=?, completed_at=?, results=? WHERE id=?", values, 4, NULL, err);
+    return execute(store, "UPDATE executions SET status=?, completed_at=?, results=? WHERE id=?",
+                   values, 4, NULL, err);
 }
 
-int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out, struct cbx_err *err)
+int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
+                            struct cbx_err *err)
 {
     char *c[6] = { NULL };
-    int failed = fetch(store, "SELECT id, session, status, created_at, completed_at, results FROM executions WHERE id=?", id, c, 6, err);
+    int failed = fetch(
+        store,
+        "SELECT id, session, status, created_at, completed_at, results FROM executions WHERE id=?",
+        id, c, 6, err);
     json_t *results = NULL;
     if (!failed && c[5] != NULL) {
         failed = cbx_json_parse(cbx_str_of(c[5]), 512 * 1024 * 1024, &results, err);
     }
     if (!failed) {
-        *out = json_pack("{s:s,s:s,s:s,s:s,s:s?,s:o?}", "request_id", c[0], "session_id", c[1], "status", c[2],
-                         "created_at", c[3], "completed_at", c[4], "results", results);
+        *out =
+            json_pack("{s:s,s:s,s:s,s:s,s:s?,s:o?}", "request_id", c[0], "session_id", c[1],
+                      "status", c[2], "created_at", c[3], "completed_at", c[4], "results", results);
     }
     for (int i = 0; i < 6; i++) {
         free(c[i]);

@@ -1,35 +1,40 @@
 /* SPDX-License-Identifier: MIT
- * Sessions and executions in SQLite (WAL): results survive a restart of the gateway. Belongs to the front. Thread-safe. */
+ * Sessions and executions in SQLite (WAL): results survive a restart of the gateway. Belongs to the
+ * front. Thread-safe. */
 #ifndef CBX_GATEWAY_STORE_H
 #define CBX_GATEWAY_STORE_H
 
-#include "policies/base/err.h"
 #include "policies/base/auto.h"
+#include "policies/base/err.h"
 
 #include <jansson.h>
 #include <stdint.h>
 
 struct cbx_store;
 
-/* Opens or creates DIR/codebox.db. Sessions of a gateway before are forgotten (their sandboxes are gone), its
- * unfinished executions become errors that say so. At most `keep` finished executions are kept, oldest go first. */
+/* Opens or creates DIR/codebox.db. Sessions of a gateway before are forgotten (their sandboxes are
+ * gone), its unfinished executions become errors that say so. At most `keep` finished executions
+ * are kept, oldest go first. */
 int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err);
 void cbx_store_free(struct cbx_store *store);
 CBX_DEFINE_AUTO(store)
 
 /* `created_at` is ISO 8601 in UTC without a zone, as CodeBox-AI writes it. */
-int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at, const char *policy,
-                          const json_t *options, struct cbx_err *err);
-/* CBX_ENOTFOUND when there is none. *policy and *options are new, the caller's (free, json_decref); either may be NULL. */
-int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options, struct cbx_err *err);
+int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at,
+                          const char *policy, const json_t *options, struct cbx_err *err);
+/* CBX_ENOTFOUND when there is none. *policy and *options are new, the caller's (free, json_decref);
+ * either may be NULL. */
+int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
+                          struct cbx_err *err);
 int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx_err *err);
 
-int cbx_store_add_execution(struct cbx_store *store, const char *id, const char *session, const char *created_at,
-                            struct cbx_err *err);
+int cbx_store_add_execution(struct cbx_store *store, const char *id, const char *session,
+                            const char *created_at, struct cbx_err *err);
 /* status: "running", "completed", "error"; `results` (may be NULL) is stored as JSON. */
-int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status, const char *completed_at,
-                            const json_t *results, struct cbx_err *err);
+int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
+                            const char *completed_at, const json_t *results, struct cbx_err *err);
 /* {request_id, session_id, status, created_at, completed_at, results} (new reference). */
-int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out, struct cbx_err *err);
+int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
+                            struct cbx_err *err);
 
 #endif

@@ -113,8 +113,8 @@ int cbx_wire_receive(int fd, int timeout_ms, struct cbx_message *out, struct cbx
         return failed;
     }
     if (lengths[0] > CBX_WIRE_HEADER_MAX || lengths[1] > CBX_WIRE_BYTES_MAX) {
-        return cbx_fail(err, CBX_EPROTO, "another process sent a message of %u and %u bytes", lengths[0],
-                        lengths[1]);
+        return cbx_fail(err, CBX_EPROTO, "another process sent a message of %u and %u bytes",
+                        lengths[0], lengths[1]);
     }
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_WIRE_HEADER_MAX);
@@ -160,7 +160,9 @@ int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err)
 {
     union control control = { .bytes = { 0 } };
     struct iovec part = { .iov_base = &tag, .iov_len = 1 };
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+    struct msghdr message = { .msg_iov = &part,
+                              .msg_iovlen = 1,
+                              .msg_control = control.bytes,
                               .msg_controllen = sizeof(control.bytes) };
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     c->cmsg_level = SOL_SOCKET;
@@ -177,7 +179,9 @@ int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)
 {
     union control control = { .bytes = { 0 } };
     struct iovec part = { .iov_base = tag, .iov_len = 1 };
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+    struct msghdr message = { .msg_iov = &part,
+                              .msg_iovlen = 1,
+                              .msg_control = control.bytes,
                               .msg_controllen = sizeof(control.bytes) };
     ssize_t n;
     while ((n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
@@ -188,7 +192,8 @@ int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     *passed = -1;
     if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-        /* Alignment leaves room for a second one, which the kernel fills when it is sent: none of several is ours to keep. */
+        /* Alignment leaves room for a second one, which the kernel fills when it is sent: none of
+         * several is ours to keep. */
         size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         for (size_t i = 0; i < count; i++) {
             memcpy(passed, CMSG_DATA(c) + i * sizeof(int), sizeof(int));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Analyzer workers. A request is a header and the source; the answer is the decision in full, the text that may run, and the
- * sealed decision. Whatever goes wrong in here ends the worker, and the front takes that as a denial. */
+ * Analyzer workers. A request is a header and the source; the answer is the decision in full, the
+ * text that may run, and the sealed decision. Whatever goes wrong in here ends the worker, and the
+ * front takes that as a denial. */
 #include "gateway/worker.h"
 
 #include "analyzer/analyze.h"
@@ -30,12 +31,14 @@ struct ask {
     int64_t wall_ms, memory_bytes, cpu_milli;
 };
 #define FIELD(name, type, required, hi)                                                            \
-    { #name, CBX_JSON_##type, offsetof(struct ask, name), required, false, 0, hi }
+    {                                                                                              \
+#name, CBX_JSON_##type, offsetof(struct ask, name), required, false, 0, hi                 \
+    }
 static const struct cbx_json_field ask_fields[] = {
-    FIELD(policy, STR, true, CBX_NAME_MAX),    FIELD(action, STR, true, 16),
-    FIELD(language, STR, true, 16),            FIELD(principal, STR, true, CBX_NAME_MAX),
-    FIELD(session, STR, true, CBX_NAME_MAX),   FIELD(origin, STR, true, CBX_NAME_MAX),
-    FIELD(wall_ms, INT, false, 86400000),      FIELD(memory_bytes, INT, false, INT64_MAX),
+    FIELD(policy, STR, true, CBX_NAME_MAX),  FIELD(action, STR, true, 16),
+    FIELD(language, STR, true, 16),          FIELD(principal, STR, true, CBX_NAME_MAX),
+    FIELD(session, STR, true, CBX_NAME_MAX), FIELD(origin, STR, true, CBX_NAME_MAX),
+    FIELD(wall_ms, INT, false, 86400000),    FIELD(memory_bytes, INT, false, INT64_MAX),
     FIELD(cpu_milli, INT, false, 256000),
 };
 #undef FIELD
@@ -45,7 +48,8 @@ static int judge(const struct cbx_policies *policies, const struct cbx_seal_key 
                  struct cbx_str *text, struct cbx_err *err)
 {
     struct ask ask = { 0 };
-    int failed = cbx_json_read(request->header, ask_fields, sizeof(ask_fields) / sizeof(ask_fields[0]), &ask, err);
+    int failed = cbx_json_read(request->header, ask_fields,
+                               sizeof(ask_fields) / sizeof(ask_fields[0]), &ask, err);
     if (failed) {
         return failed;
     }
@@ -54,14 +58,21 @@ static int judge(const struct cbx_policies *policies, const struct cbx_seal_key 
         return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'", CBX_STR_ARG(ask.policy));
     }
     struct cbx_subject subject = {
-        .language = ask.language, .principal = ask.principal, .session = ask.session, .origin = ask.origin,
-        .limits = { .wall_ms = ask.wall_ms, .memory_bytes = ask.memory_bytes, .cpu_milli = ask.cpu_milli },
+        .language = ask.language,
+        .principal = ask.principal,
+        .session = ask.session,
+        .origin = ask.origin,
+        .limits = { .wall_ms = ask.wall_ms,
+                    .memory_bytes = ask.memory_bytes,
+                    .cpu_milli = ask.cpu_milli },
         .action = cbx_str_is(ask.action, "run")    ? CBX_ACTION_RUN
                   : cbx_str_is(ask.action, "open") ? CBX_ACTION_OPEN
                                                    : CBX_ACTION_CHECK,
     };
-    struct cbx_analysis analysis = { .source = cbx_buf_str(&request->bytes), .language = ask.language,
-                                     .principal = ask.principal, .now = cbx_time_ms() / 1000 };
+    struct cbx_analysis analysis = { .source = cbx_buf_str(&request->bytes),
+                                     .language = ask.language,
+                                     .principal = ask.principal,
+                                     .now = cbx_time_ms() / 1000 };
     struct cbx_decision decision = { 0 };
     failed = cbx_analyze(policy, &analysis, arena, &decision, err);
     if (failed) {
@@ -85,7 +96,8 @@ static int judge(const struct cbx_policies *policies, const struct cbx_seal_key 
     return 0;
 }
 
-/* libcrypto opens its configuration and providers at the first use; that must be before the jail. */
+/* libcrypto opens its configuration and providers at the first use; that must be before the jail.
+ */
 static void warm_up(void)
 {
     struct cbx_sha256 mac = cbx_hmac_sha256(CBX_STR("k"), CBX_STR("m"));
@@ -95,7 +107,8 @@ static void warm_up(void)
     (void)mac;
 }
 
-_Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies, const struct cbx_seal_key *key)
+_Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
+                               const struct cbx_seal_key *key)
 {
     struct cbx_err err = { 0 };
     struct cbx_arena arena;
@@ -128,7 +141,8 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies, cons
     }
 }
 
-static pid_t spawn(int control, int slot, const struct cbx_policies *policies, const struct cbx_seal_key *key)
+static pid_t spawn(int control, int slot, const struct cbx_policies *policies,
+                   const struct cbx_seal_key *key)
 {
     struct cbx_err err;
     int pair[2];
@@ -147,7 +161,8 @@ static pid_t spawn(int control, int slot, const struct cbx_policies *policies, c
         cbx_worker_main(pair[1], policies, key);
     }
     close(pair[1]);
-    /* Even when fork failed an answer goes out: the other end of this socket is closed, which reads as a dead worker. */
+    /* Even when fork failed an answer goes out: the other end of this socket is closed, which reads
+     * as a dead worker. */
     int failed = cbx_wire_send_fd(control, pair[0], (char)slot, &err);
     close(pair[0]);
     if (failed) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Analyzer workers and the nursery that forks them. The nursery is a small single-threaded process that holds the loaded
- * policies and the seal key; each worker is a fork of it, jailed, with one socket. */
+ * Analyzer workers and the nursery that forks them. The nursery is a small single-threaded process
+ * that holds the loaded policies and the seal key; each worker is a fork of it, jailed, with one
+ * socket. */
 #ifndef CBX_GATEWAY_WORKER_H
 #define CBX_GATEWAY_WORKER_H
 
@@ -8,19 +9,22 @@
 
 enum { CBX_WORKER_SLOTS_MAX = 32 };
 
-/* Loaded before any fork, the same in every process. The first is the one that is used when nobody says. */
+/* Loaded before any fork, the same in every process. The first is the one that is used when nobody
+ * says. */
 struct cbx_policies {
     struct cbx_policy **items;
     size_t count;
 };
-const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies, struct cbx_str name);
+const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies,
+                                           struct cbx_str name);
 
 /* Answers requests on `fd` until it closes; never returns. Jails itself first. */
-_Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies, const struct cbx_seal_key *key);
+_Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
+                               const struct cbx_seal_key *key);
 
-/* Serves the nursery's socket until it closes; never returns. Each byte received names a slot: the worker in it, if there is
- * one, is killed, a new one is forked, and the front's end of its socket is sent back. The key is made here and written
- * to key_fd, which leads to the executor. */
+/* Serves the nursery's socket until it closes; never returns. Each byte received names a slot: the
+ * worker in it, if there is one, is killed, a new one is forked, and the front's end of its socket
+ * is sent back. The key is made here and written to key_fd, which leads to the executor. */
 _Noreturn void cbx_nursery_main(int control, int key_fd, const struct cbx_policies *policies);
 
 #endif

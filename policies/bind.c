@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A tree of text bound to a draft by the key table. Every refusal says where, what was found and what is allowed. */
+ * A tree of text bound to a draft by the key table. Every refusal says where, what was found and
+ * what is allowed. */
 #include "policies/keys.h"
 
 #include <errno.h>
@@ -164,9 +165,12 @@ struct unit {
     const char *name;
     int64_t factor;
 };
-static const struct unit durations[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { 0 } };
-static const struct unit sizes[] = { { "", 1 },          { "B", 1 },           { "KiB", 1024 },
-                                     { "MiB", 1048576 }, { "GiB", 1073741824 }, { 0 } };
+static const struct unit durations[] = {
+    { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { 0 }
+};
+static const struct unit sizes[] = {
+    { "", 1 }, { "B", 1 }, { "KiB", 1024 }, { "MiB", 1048576 }, { "GiB", 1073741824 }, { 0 }
+};
 static const struct unit processors[] = { { "", 1000 }, { 0 } };
 static const struct unit plain[] = { { "", 1 }, { 0 } };
 
@@ -183,7 +187,8 @@ static bool parse_number(struct cbx_str text, const struct unit *units, int64_t 
     if (i < text.len && text.p[i] == '.') {
         int64_t place = 100;
         size_t from = ++i;
-        for (; i < text.len && text.p[i] >= '0' && text.p[i] <= '9' && place > 0; i++, place /= 10) {
+        for (; i < text.len && text.p[i] >= '0' && text.p[i] <= '9' && place > 0;
+             i++, place /= 10) {
             thousandths += (text.p[i] - '0') * place;
         }
         if (i == from) {
@@ -212,8 +217,10 @@ static int read_number(struct binder *b, const struct cbx_key *key, const struct
     if (node->kind != CBX_YAML_SCALAR || !parse_number(node->text, units, &value)) {
         return fail_value(b, key, node, allowed);
     }
-    static const char *const bounds_unit[] = { [CBX_KEY_DURATION] = " ms", [CBX_KEY_BYTES] = " bytes",
-                                               [CBX_KEY_CPUS] = " thousandths", [CBX_KEY_INT] = "" };
+    static const char *const bounds_unit[] = { [CBX_KEY_DURATION] = " ms",
+                                               [CBX_KEY_BYTES] = " bytes",
+                                               [CBX_KEY_CPUS] = " thousandths",
+                                               [CBX_KEY_INT] = "" };
     int failed = check_bounds(b, key, node, value, bounds_unit[key->type]);
     if (!failed) {
         *out = value;
@@ -232,7 +239,8 @@ static int read_date(struct binder *b, const struct cbx_key *key, const struct c
     const char *end = strptime(text, "%Y-%m-%d", &day);
     time_t seconds = timegm(&day);
     /* 2027-02-30 would silently become March: the date must come back as it was written. */
-    bool real = end != NULL && *end == '\0' && strlen(text) == 10 && gmtime_r(&seconds, &again) != NULL;
+    bool real =
+        end != NULL && *end == '\0' && strlen(text) == 10 && gmtime_r(&seconds, &again) != NULL;
     char back[16] = "";
     if (real) {
         strftime(back, sizeof(back), "%Y-%m-%d", &again);
@@ -396,9 +404,11 @@ static int bind_key(struct binder *b, const struct cbx_key *key, const struct cb
     case CBX_KEY_INT:
         return read_number(b, key, node, plain, "a whole number", member);
     case CBX_KEY_DURATION:
-        return read_number(b, key, node, durations, "a duration such as 500ms, 60s, 5m or 1h", member);
+        return read_number(b, key, node, durations, "a duration such as 500ms, 60s, 5m or 1h",
+                           member);
     case CBX_KEY_BYTES:
-        return read_number(b, key, node, sizes, "a size such as 65536, 64KiB, 512MiB or 2GiB", member);
+        return read_number(b, key, node, sizes, "a size such as 65536, 64KiB, 512MiB or 2GiB",
+                           member);
     case CBX_KEY_CPUS:
         return read_number(b, key, node, processors, "a number of processors such as 1.5", member);
     case CBX_KEY_ENUM:
@@ -439,7 +449,8 @@ static int fail_unknown(struct binder *b, const struct cbx_section *section,
     }
     if (nearest != NULL) {
         return cbx_fail_at(b->err, CBX_EPOLICY, entry->key_line, entry->key_column,
-                           "unknown key '%.*s', did you mean '%s'", CBX_STR_ARG(entry->key), nearest);
+                           "unknown key '%.*s', did you mean '%s'", CBX_STR_ARG(entry->key),
+                           nearest);
     }
     char known[320] = "";
     size_t used = 0;

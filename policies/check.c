@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a row of the key table cannot say about one policy file: keys that are required, keys that go together. */
+ * What a row of the key table cannot say about one policy file: keys that are required, keys that
+ * go together. */
 #include "policies/keys.h"
 
 static int fail_rule(const struct cbx_draft_rule *rule, struct cbx_err *err, const char *text)
@@ -21,13 +22,14 @@ static int check_where(const struct cbx_draft_rule *rule, const struct cbx_where
     if (where->arg.count == 0) {
         return fail_rule(rule, err, "has a condition without 'arg' (a position or a keyword)");
     }
-    int tests = (where->matches.count > 0) + (where->not_matches.count > 0) + (where->outside.count > 0) +
-                (where->inside.count > 0) + (where->presence != CBX_PRESENCE_ANY) +
-                (where->constant != CBX_PRESENCE_ANY);
-    return tests > 0 ? 0
-                     : fail_rule(rule, err,
-                                 "has a condition that tests nothing; allowed are matches, not, outside, "
-                                 "inside, present, constant");
+    int tests = (where->matches.count > 0) + (where->not_matches.count > 0) +
+                (where->outside.count > 0) + (where->inside.count > 0) +
+                (where->presence != CBX_PRESENCE_ANY) + (where->constant != CBX_PRESENCE_ANY);
+    return tests > 0
+               ? 0
+               : fail_rule(rule, err,
+                           "has a condition that tests nothing; allowed are matches, not, outside, "
+                           "inside, present, constant");
 }
 
 static int check_rule(const struct cbx_draft *draft, size_t i, struct cbx_err *err)
@@ -44,7 +46,8 @@ static int check_rule(const struct cbx_draft *draft, size_t i, struct cbx_err *e
     }
     bool inherits = draft->extends.count > 0;
     if (match_is_empty(&rule->v.match) && !inherits) {
-        return fail_rule(rule, err, "has no 'match', and no policy is extended that it could come from");
+        return fail_rule(rule, err,
+                         "has no 'match', and no policy is extended that it could come from");
     }
     for (size_t c = 0; c < rule->v.match.call_count; c++) {
         const struct cbx_call *call = &rule->v.match.call[c];
@@ -67,7 +70,8 @@ static int check_exceptions(const struct cbx_draft *draft, struct cbx_err *err)
         const struct cbx_exception *e = &draft->exceptions[i];
         if (e->rule.len == 0 || e->principal.len == 0 || e->until == 0 || e->reason.len == 0) {
             return cbx_fail_at(err, CBX_EPOLICY, draft->head.line, draft->head.column,
-                               "exception %zu lacks one of 'rule', 'principal', 'until', 'reason'; all four are required",
+                               "exception %zu lacks one of 'rule', 'principal', 'until', 'reason'; "
+                               "all four are required",
                                i + 1);
         }
     }

@@ -100,7 +100,8 @@ static json_t *emit_key(const struct cbx_key *key, const void *member)
     case CBX_KEY_LANGUAGES:
         return emit_bits(*(const uint32_t *)member, name_language);
     case CBX_KEY_FACTS:
-        return *(const uint64_t *)member != 0 ? emit_bits(*(const uint64_t *)member, name_fact) : NULL;
+        return *(const uint64_t *)member != 0 ? emit_bits(*(const uint64_t *)member, name_fact)
+                                              : NULL;
     case CBX_KEY_DATE:
         return emit_date(*(const int64_t *)member);
     case CBX_KEY_SECTION:

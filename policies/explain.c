@@ -36,9 +36,12 @@ static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
 {
     cbx_buf_printf(out, "\n  %.*s (%s", CBX_STR_ARG(rule->id), cbx_severity_name(rule->severity));
     for (int i = 0; rule->languages != (1u << CBX_LANGUAGES) - 1 && i < CBX_LANGUAGES; i++) {
-        cbx_buf_printf(out, "%s%s", (rule->languages >> i & 1) != 0 ? ", " : "", (rule->languages >> i & 1) != 0 ? cbx_language_name((enum cbx_language)i) : "");
+        cbx_buf_printf(out, "%s%s", (rule->languages >> i & 1) != 0 ? ", " : "",
+                       (rule->languages >> i & 1) != 0 ? cbx_language_name((enum cbx_language)i)
+                                                       : "");
     }
-    cbx_buf_printf(out, ", from %.*s): %.*s\n", CBX_STR_ARG(rule->origin), CBX_STR_ARG(rule->message));
+    cbx_buf_printf(out, ", from %.*s): %.*s\n", CBX_STR_ARG(rule->origin),
+                   CBX_STR_ARG(rule->message));
     add_list(out, "imports of", &rule->match.import);
     add_calls(out, &rule->match);
     add_list(out, "any use of", &rule->match.reference);
@@ -46,7 +49,8 @@ static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
     add_list(out, "strings like", &rule->match.literal);
     for (int i = 0; i < CBX_FACTS; i++) {
         if ((rule->match.facts >> i & 1) != 0) {
-            cbx_buf_printf(out, "      %s: %s\n", cbx_fact_name((enum cbx_fact_id)i), cbx_fact_meaning((enum cbx_fact_id)i));
+            cbx_buf_printf(out, "      %s: %s\n", cbx_fact_name((enum cbx_fact_id)i),
+                           cbx_fact_meaning((enum cbx_fact_id)i));
         }
     }
     if (rule->match.query.len > 0) {
@@ -54,7 +58,8 @@ static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
     }
 }
 
-static void add_rules(struct cbx_buf *out, const struct cbx_policy *policy, enum cbx_effect effect, const char *heading)
+static void add_rules(struct cbx_buf *out, const struct cbx_policy *policy, enum cbx_effect effect,
+                      const char *heading)
 {
     bool first = true;
     for (size_t i = 0; i < policy->rule_count; i++) {
@@ -68,12 +73,14 @@ static void add_rules(struct cbx_buf *out, const struct cbx_policy *policy, enum
 
 static void add_packages(struct cbx_buf *out, const char *name, const struct cbx_packages *p)
 {
-    static const char *const modes[] = { "none may be installed", "only those on the allow list", "all but those on the block list" };
+    static const char *const modes[] = { "none may be installed", "only those on the allow list",
+                                         "all but those on the block list" };
     cbx_buf_printf(out, "\nPackages (%s): %s.\n", name, modes[p->mode]);
     add_list(out, "allowed:", &p->allow);
     add_list(out, "blocked:", &p->block);
     for (size_t i = 0; i < p->minimum_count; i++) {
-        cbx_buf_printf(out, "%s%.*s >= %.*s", i == 0 ? "      at least: " : ", ", CBX_STR_ARG(p->minimum[i].name), CBX_STR_ARG(p->minimum[i].version));
+        cbx_buf_printf(out, "%s%.*s >= %.*s", i == 0 ? "      at least: " : ", ",
+                       CBX_STR_ARG(p->minimum[i].name), CBX_STR_ARG(p->minimum[i].version));
     }
     cbx_buf_add_cstr(out, p->minimum_count > 0 ? "\n" : "");
 }
@@ -83,9 +90,13 @@ static void add_limits(struct cbx_buf *out, const struct cbx_policy *p)
     static const char *const networks[] = { "none", "packages only", "the hosts below" };
     const struct cbx_limits *l = &p->limits;
     const double mib = 1024.0 * 1024.0;
-    cbx_buf_printf(out, "\nLimits of a run: %.3g s, %.3g CPU, %.4g MiB memory, %lld processes, %.4g MiB workspace, %.4g MiB output, %.4g MiB files, %.4g MiB source.\nNetwork: %s.\n",
-                   (double)l->wall_ms / 1000, (double)l->cpu_milli / 1000, (double)l->memory_bytes / mib, (long long)l->pids, (double)l->disk_bytes / mib,
-                   (double)l->output_bytes / mib, (double)l->files_bytes / mib, (double)l->source_bytes / mib, networks[p->network]);
+    cbx_buf_printf(out,
+                   "\nLimits of a run: %.3g s, %.3g CPU, %.4g MiB memory, %lld processes, %.4g MiB "
+                   "workspace, %.4g MiB output, %.4g MiB files, %.4g MiB source.\nNetwork: %s.\n",
+                   (double)l->wall_ms / 1000, (double)l->cpu_milli / 1000,
+                   (double)l->memory_bytes / mib, (long long)l->pids, (double)l->disk_bytes / mib,
+                   (double)l->output_bytes / mib, (double)l->files_bytes / mib,
+                   (double)l->source_bytes / mib, networks[p->network]);
     add_list(out, "hosts:", &p->egress);
     add_list(out, "environment passed in:", &p->environment_pass);
     add_list(out, "secrets passed in:", &p->secrets);
@@ -95,7 +106,8 @@ static void add_mounts(struct cbx_buf *out, const struct cbx_mounts *m)
 {
     cbx_buf_printf(out, "\nMounts: %s.\n", m->allow_count == 0 ? "none" : "below");
     for (size_t i = 0; i < m->allow_count; i++) {
-        cbx_buf_printf(out, "      %.*s, %s\n", CBX_STR_ARG(m->allow[i].host), m->allow[i].writable ? "read and write" : "read only");
+        cbx_buf_printf(out, "      %.*s, %s\n", CBX_STR_ARG(m->allow[i].host),
+                       m->allow[i].writable ? "read and write" : "read only");
     }
     add_list(out, "never:", &m->deny);
 }
@@ -104,17 +116,23 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
 {
     char hex[CBX_SHA256_HEX + 1];
     cbx_sha256_hex(&policy->sha256, hex);
-    cbx_buf_printf(out, "Policy %.*s (sha256 %.16s...)\n%.*s\n\nLanguages that may run:", CBX_STR_ARG(policy->name), hex, CBX_STR_ARG(policy->description));
+    cbx_buf_printf(out, "Policy %.*s (sha256 %.16s...)\n%.*s\n\nLanguages that may run:",
+                   CBX_STR_ARG(policy->name), hex, CBX_STR_ARG(policy->description));
     for (int i = 0; i < CBX_LANGUAGES; i++) {
-        cbx_buf_printf(out, "%s%s", (policy->languages >> i & 1) != 0 ? " " : "", (policy->languages >> i & 1) != 0 ? cbx_language_name((enum cbx_language)i) : "");
+        cbx_buf_printf(out, "%s%s", (policy->languages >> i & 1) != 0 ? " " : "",
+                       (policy->languages >> i & 1) != 0 ? cbx_language_name((enum cbx_language)i)
+                                                         : "");
     }
     cbx_buf_add_cstr(out, policy->languages == 0 ? " none\n" : "\n");
-    cbx_buf_add_cstr(out, policy->log_only ? "Mode log-only: nothing below stops anything, it is recorded.\n" : "");
+    cbx_buf_add_cstr(out, policy->log_only
+                              ? "Mode log-only: nothing below stops anything, it is recorded.\n"
+                              : "");
     add_rules(out, policy, CBX_EFFECT_DENY, "\nDenied, whoever asks:\n");
     add_rules(out, policy, CBX_EFFECT_ASK, "\nRuns only when a person approves:\n");
     add_rules(out, policy, CBX_EFFECT_WARN, "\nRuns, with a warning:\n");
     add_rules(out, policy, CBX_EFFECT_ALLOW, "\nAllowed in so many words:\n");
-    cbx_buf_add_cstr(out, "\nEverything that no rule names is allowed; source that cannot be read for certain never is.\n\nShell commands:\n");
+    cbx_buf_add_cstr(out, "\nEverything that no rule names is allowed; source that cannot be read "
+                          "for certain never is.\n\nShell commands:\n");
     add_list(out, "allowed:", &policy->shell_allow);
     add_packages(out, "pip", &policy->pip);
     add_packages(out, "npm", &policy->npm);
@@ -122,6 +140,7 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
     add_limits(out, policy);
     for (size_t i = 0; i < policy->exception_count; i++) {
         const struct cbx_exception *e = &policy->exceptions[i];
-        cbx_buf_printf(out, "%sException: %.*s may pass %.*s: %.*s\n", i == 0 ? "\n" : "", CBX_STR_ARG(e->principal), CBX_STR_ARG(e->rule), CBX_STR_ARG(e->reason));
+        cbx_buf_printf(out, "%sException: %.*s may pass %.*s: %.*s\n", i == 0 ? "\n" : "",
+                       CBX_STR_ARG(e->principal), CBX_STR_ARG(e->rule), CBX_STR_ARG(e->reason));
     }
 }

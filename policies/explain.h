@@ -6,10 +6,12 @@
 #include "policies/base/buf.h"
 #include "policies/policy.h"
 
-/* Appends the text: what runs, what is denied, asked about and warned of and by which rule, packages, limits, network. */
+/* Appends the text: what runs, what is denied, asked about and warned of and by which rule,
+ * packages, limits, network. */
 void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out);
 
-/* Appends the reference of the policy language as Markdown: every key and every fact, out of their tables. */
+/* Appends the reference of the policy language as Markdown: every key and every fact, out of their
+ * tables. */
 void cbx_policy_reference(struct cbx_buf *out);
 
 #endif

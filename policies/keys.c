@@ -20,13 +20,22 @@ const char *const cbx_language_names[] = { "python", "javascript", "shell", NULL
     enum { section##_has_head = has_head };                                                        \
     static const struct cbx_key section##_keys[] = {
 #define CBX_KEY(section, name, type, member, lo, hi, more, help)                                   \
-    { name, CBX_KEY_##type,  offsetof(section##_struct, member),                                   \
-      sizeof(((section##_struct *)0)->member), lo, hi, more, help },
+    { name,                                                                                        \
+      CBX_KEY_##type,                                                                              \
+      offsetof(section##_struct, member),                                                          \
+      sizeof(((section##_struct *)0)->member),                                                     \
+      lo,                                                                                          \
+      hi,                                                                                          \
+      more,                                                                                        \
+      help },
 #define CBX_SECTION_END(section)                                                                   \
     }                                                                                              \
     ;                                                                                              \
     const struct cbx_section cbx_section_##section = {                                             \
-        #section, sizeof(section##_struct), section##_has_head, section##_keys,                    \
+        #section,                                                                                  \
+        sizeof(section##_struct),                                                                  \
+        section##_has_head,                                                                        \
+        section##_keys,                                                                            \
         sizeof(section##_keys) / sizeof(section##_keys[0]),                                        \
     };
 #include "policies/keys.def"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The key table and the draft that it fills. Private to the loader: what others see is policy.h. A draft is one file as
- * it was written, with a note of what it said; merging drafts along `extends` gives the policy. */
+ * The key table and the draft that it fills. Private to the loader: what others see is policy.h. A
+ * draft is one file as it was written, with a note of what it said; merging drafts along `extends`
+ * gives the policy. */
 #ifndef CBX_POLICIES_KEYS_H
 #define CBX_POLICIES_KEYS_H
 
 #include "policies/policy.h"
 #include "policies/yaml.h"
 
-/* Which keys of its section were given (bit = row in keys.def), and where. First member of every section that is merged. */
+/* Which keys of its section were given (bit = row in keys.def), and where. First member of every
+ * section that is merged. */
 struct cbx_draft_head {
     uint64_t given;
     bool override;
@@ -114,25 +116,34 @@ struct cbx_section {
 #undef CBX_SECTION_END
 
 /* NULL-terminated. */
-extern const char *const cbx_effect_names[], *const cbx_severity_names[], *const cbx_unknown_names[],
-    *const cbx_package_mode_names[], *const cbx_source_names[], *const cbx_mount_mode_names[],
-    *const cbx_network_names[], *const cbx_mode_names[], *const cbx_language_names[];
+extern const char *const cbx_effect_names[],
+    *const cbx_severity_names[], *const cbx_unknown_names[],
+                                     *const cbx_package_mode_names[],
+                                         *const cbx_source_names[],
+                                             *const cbx_mount_mode_names[],
+                                                 *const cbx_network_names[],
+                                                     *const cbx_mode_names[],
+                                                         *const cbx_language_names[];
 
-/* True when the section's key was given; aborts for a name that is not in the table (our mistake). */
+/* True when the section's key was given; aborts for a name that is not in the table (our mistake).
+ */
 bool cbx_draft_has(const struct cbx_section *section, const struct cbx_draft_head *head,
                    const char *key);
 
-/* One file's tree into `out`, which is zeroed and gets the defaults. Strings live in `arena`. CBX_EPOLICY with
- * line and column: unknown key (with the nearest known one), wrong type, out of bounds, missing. */
+/* One file's tree into `out`, which is zeroed and gets the defaults. Strings live in `arena`.
+ * CBX_EPOLICY with line and column: unknown key (with the nearest known one), wrong type, out of
+ * bounds, missing. */
 int cbx_draft_bind(const struct cbx_yaml *root, struct cbx_arena *arena, struct cbx_draft *out,
                    struct cbx_err *err);
 
-/* Lays `child` over `base` (the result is in base). A child may only tighten unless it says `override: true` there; with
- * `lenient`, for the second of two parents, what is laxer is passed over instead of refused. */
+/* Lays `child` over `base` (the result is in base). A child may only tighten unless it says
+ * `override: true` there; with `lenient`, for the second of two parents, what is laxer is passed
+ * over instead of refused. */
 int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool lenient,
                     struct cbx_arena *arena, struct cbx_err *err);
 
-/* What a row cannot say: missing keys, keys that contradict each other. On one file, before merging. */
+/* What a row cannot say: missing keys, keys that contradict each other. On one file, before
+ * merging. */
 int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err);
 
 /* A struct of this section as JSON (new reference): the canonical form. */

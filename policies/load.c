@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names and files to policies: reading, `extends`, and sealing the result into something immutable. */
+ * Names and files to policies: reading, `extends`, and sealing the result into something immutable.
+ */
 #include "policies/keys.h"
 
 #include "policies/base/buf.h"
@@ -23,13 +24,14 @@ struct loader {
     struct cbx_err *err;
 };
 
-static int load_draft(struct loader *l, const char *name, const char *folder, const struct chain *up,
-                      struct cbx_draft *out);
+static int load_draft(struct loader *l, const char *name, const char *folder,
+                      const struct chain *up, struct cbx_draft *out);
 
 static bool is_path(const char *name)
 {
     struct cbx_str s = cbx_str_of(name);
-    return strchr(name, '/') != NULL || cbx_str_ends(s, CBX_STR(".yaml")) || cbx_str_ends(s, CBX_STR(".yml"));
+    return strchr(name, '/') != NULL || cbx_str_ends(s, CBX_STR(".yaml")) ||
+           cbx_str_ends(s, CBX_STR(".yml"));
 }
 
 static int read_file(struct loader *l, const char *path, struct cbx_str *out)
@@ -37,15 +39,15 @@ static int read_file(struct loader *l, const char *path, struct cbx_str *out)
     CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
     if (fd < 0 || fstat(fd, &status) < 0) {
-        return cbx_fail(l->err, errno == ENOENT ? CBX_ENOTFOUND : CBX_EIO, "policy file '%s': %s", path,
-                        strerror(errno));
+        return cbx_fail(l->err, errno == ENOENT ? CBX_ENOTFOUND : CBX_EIO, "policy file '%s': %s",
+                        path, strerror(errno));
     }
     if (!S_ISREG(status.st_mode)) {
         return cbx_fail(l->err, CBX_EINVAL, "policy file '%s' is not a regular file", path);
     }
     if (status.st_size > CBX_POLICY_FILE_MAX) {
-        return cbx_fail(l->err, CBX_ETOOBIG, "policy file '%s' has %lld bytes, allowed are %d", path,
-                        (long long)status.st_size, CBX_POLICY_FILE_MAX);
+        return cbx_fail(l->err, CBX_ETOOBIG, "policy file '%s' has %lld bytes, allowed are %d",
+                        path, (long long)status.st_size, CBX_POLICY_FILE_MAX);
     }
     char *text = cbx_arena_alloc(l->arena, (size_t)status.st_size + 1);
     size_t len = 0;
@@ -75,12 +77,14 @@ static int fail_unknown_preset(struct loader *l, const char *name)
     size_t count, used = 0;
     const struct cbx_preset *presets = cbx_preset_list(&count);
     for (size_t i = 0; i < count && used < sizeof(known); i++) {
-        int n = snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "", presets[i].name);
+        int n = snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "",
+                         presets[i].name);
         used += n > 0 ? (size_t)n : 0;
     }
-    return cbx_fail(l->err, CBX_ENOTFOUND,
-                    "no policy is called '%.60s'; presets are %s; a file's name ends in .yaml or holds a '/'",
-                    name, known);
+    return cbx_fail(
+        l->err, CBX_ENOTFOUND,
+        "no policy is called '%.60s'; presets are %s; a file's name ends in .yaml or holds a '/'",
+        name, known);
 }
 
 static const struct cbx_preset *find_preset(const char *name)
@@ -105,7 +109,9 @@ static int apply_extends(struct loader *l, const char *folder, const struct chai
         struct cbx_draft parent = { 0 };
         struct cbx_str item = own->extends.items[i];
         if (item.len >= sizeof(name)) {
-            return cbx_fail(l->err, CBX_ETOOBIG, "a name in 'extends' has %zu bytes, allowed are %zu", item.len, sizeof(name) - 1);
+            return cbx_fail(l->err, CBX_ETOOBIG,
+                            "a name in 'extends' has %zu bytes, allowed are %zu", item.len,
+                            sizeof(name) - 1);
         }
         memcpy(name, item.p, item.len);
         name[item.len] = '\0';
@@ -128,7 +134,8 @@ static int apply_extends(struct loader *l, const char *folder, const struct chai
     }
     for (size_t i = 0; i < own->rule_count; i++) {
         if (!cbx_draft_has(&cbx_section_rule, &own->rules[i].head, "match")) {
-            return cbx_fail_at(l->err, CBX_EPOLICY, own->rules[i].head.line, own->rules[i].head.column,
+            return cbx_fail_at(l->err, CBX_EPOLICY, own->rules[i].head.line,
+                               own->rules[i].head.column,
                                "rule '%.*s' has no 'match', and no rule of that id is extended",
                                CBX_STR_ARG(own->rules[i].v.id));
         }
@@ -168,14 +175,15 @@ static int check_chain(struct loader *l, const struct chain *chain)
     }
     for (const struct chain *c = chain->up; c != NULL; c = c->up) {
         if (strcmp(c->name, chain->name) == 0) {
-            return cbx_fail(l->err, CBX_EPOLICY, "'extends' goes in a circle through '%s'", chain->name);
+            return cbx_fail(l->err, CBX_EPOLICY, "'extends' goes in a circle through '%s'",
+                            chain->name);
         }
     }
     return 0;
 }
 
-static int load_draft(struct loader *l, const char *name, const char *folder, const struct chain *up,
-                      struct cbx_draft *out)
+static int load_draft(struct loader *l, const char *name, const char *folder,
+                      const struct chain *up, struct cbx_draft *out)
 {
     char path[PATH_MAX], beside[PATH_MAX];
     struct cbx_str text;
@@ -183,12 +191,16 @@ static int load_draft(struct loader *l, const char *name, const char *folder, co
     int failed = 0;
     if (is_path(name)) {
         if (folder == NULL) {
-            return cbx_fail(l->err, CBX_EPOLICY, "a policy without a file of its own extends only presets, not '%s'", name);
+            return cbx_fail(l->err, CBX_EPOLICY,
+                            "a policy without a file of its own extends only presets, not '%s'",
+                            name);
         }
         bool relative = name[0] != '/' && folder[0] != '\0';
-        int n = snprintf(path, sizeof(path), "%s%s%s", relative ? folder : "", relative ? "/" : "", name);
-        failed = n >= (int)sizeof(path) ? cbx_fail(l->err, CBX_ETOOBIG, "the path of the policy is too long")
-                                        : read_file(l, path, &text);
+        int n = snprintf(path, sizeof(path), "%s%s%s", relative ? folder : "", relative ? "/" : "",
+                         name);
+        failed = n >= (int)sizeof(path)
+                     ? cbx_fail(l->err, CBX_ETOOBIG, "the path of the policy is too long")
+                     : read_file(l, path, &text);
         snprintf(beside, sizeof(beside), "%s", path);
         char *slash = strrchr(beside, '/');
         slash != NULL ? *(slash == beside ? slash + 1 : slash) = '\0' : (beside[0] = '\0');
@@ -208,7 +220,8 @@ static int load_draft(struct loader *l, const char *name, const char *folder, co
         return failed;
     }
     failed = parse_draft(l, text, folder, &chain, out);
-    /* The innermost file is where the line and column point; outer ones add nothing a reader needs. */
+    /* The innermost file is where the line and column point; outer ones add nothing a reader needs.
+     */
     if (failed && l->err != NULL && strncmp(l->err->text, "policy ", 7) != 0) {
         cbx_wrap(l->err, "policy '%s'", path);
     }
@@ -219,9 +232,14 @@ static int load_draft(struct loader *l, const char *name, const char *folder, co
 static void set_default_limits(struct cbx_draft_limits *limits)
 {
     static const struct cbx_limits defaults = {
-        .wall_ms = 60000,         .cpu_milli = 1000,       .memory_bytes = 512LL << 20,
-        .pids = 64,               .disk_bytes = 64 << 20,  .output_bytes = 1 << 20,
-        .files_bytes = 16 << 20,  .source_bytes = 1 << 20,
+        .wall_ms = 60000,
+        .cpu_milli = 1000,
+        .memory_bytes = 512LL << 20,
+        .pids = 64,
+        .disk_bytes = 64 << 20,
+        .output_bytes = 1 << 20,
+        .files_bytes = 16 << 20,
+        .source_bytes = 1 << 20,
     };
     for (size_t i = 0; i < cbx_section_limits.key_count; i++) {
         const struct cbx_key *key = &cbx_section_limits.keys[i];
@@ -294,7 +312,8 @@ int cbx_policy_load(const char *name, struct cbx_policy **out, struct cbx_err *e
     return failed;
 }
 
-int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy **out, struct cbx_err *err)
+int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy **out,
+                     struct cbx_err *err)
 {
     if (yaml.len > CBX_POLICY_FILE_MAX) {
         return cbx_fail(err, CBX_ETOOBIG, "the policy has %zu bytes, allowed are %d", yaml.len,

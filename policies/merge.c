@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Laying one draft over another. The rule is the same everywhere: lists of what is refused grow, lists of what is allowed
- * shrink, bounds go down, effects get stricter; anything else needs `override: true` on the rule or section that does it. */
+ * Laying one draft over another. The rule is the same everywhere: lists of what is refused grow,
+ * lists of what is allowed shrink, bounds go down, effects get stricter; anything else needs
+ * `override: true` on the rule or section that does it. */
 #include "policies/keys.h"
 
 #include "policies/version.h"
@@ -20,9 +21,10 @@ static int decide_laxer(struct merge *m, const struct cbx_draft_head *head, cons
     if (m->lenient) {
         return 1;
     }
-    return cbx_fail_at(m->err, CBX_EPOLICY, head->line, head->column,
-                       "%s than in the policy that this one extends; say 'override: true' there to allow that",
-                       what);
+    return cbx_fail_at(
+        m->err, CBX_EPOLICY, head->line, head->column,
+        "%s than in the policy that this one extends; say 'override: true' there to allow that",
+        what);
 }
 
 static bool contains(const struct cbx_strs *list, struct cbx_str item)
@@ -37,7 +39,8 @@ static bool contains(const struct cbx_strs *list, struct cbx_str item)
 
 static int merge_union(struct merge *m, struct cbx_strs *base, const struct cbx_strs *child)
 {
-    struct cbx_str *items = cbx_arena_array(m->arena, base->count + child->count + 1, sizeof(*items));
+    struct cbx_str *items =
+        cbx_arena_array(m->arena, base->count + child->count + 1, sizeof(*items));
     if (items == NULL) {
         return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
     }
@@ -57,7 +60,8 @@ static int merge_union(struct merge *m, struct cbx_strs *base, const struct cbx_
 /* What both lists allow. */
 static int keep_common(struct merge *m, struct cbx_strs *base, const struct cbx_strs *child)
 {
-    struct cbx_str *items = cbx_arena_array(m->arena, base->count + child->count + 1, sizeof(*items));
+    struct cbx_str *items =
+        cbx_arena_array(m->arena, base->count + child->count + 1, sizeof(*items));
     if (items == NULL) {
         return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
     }
@@ -71,7 +75,8 @@ static int keep_common(struct merge *m, struct cbx_strs *base, const struct cbx_
     return 0;
 }
 
-/* A list of what is allowed: the child's replaces the base's and must be part of it. `*` in the base is everything. */
+/* A list of what is allowed: the child's replaces the base's and must be part of it. `*` in the
+ * base is everything. */
 static int merge_subset(struct merge *m, const struct cbx_draft_head *head, bool base_given,
                         struct cbx_strs *base, const struct cbx_strs *child, const char *what)
 {
@@ -101,7 +106,7 @@ static int merge_bound(struct merge *m, const struct cbx_draft_head *head, int64
     return 0;
 }
 
-/* --- rules --------------------------------------------------------------------------------------------------- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 static bool rule_has(const struct cbx_draft_rule *rule, const char *key)
 {
@@ -147,14 +152,17 @@ static void inherit_rule(struct cbx_draft_rule *child, const struct cbx_draft_ru
 static int merge_rule(struct merge *m, struct cbx_draft_rule *base, struct cbx_draft_rule child)
 {
     inherit_rule(&child, base);
-    if (m->lenient && !child.head.override && !same_match(&base->v, &child.v)) { /* keeping one would lose the other */
+    if (m->lenient && !child.head.override &&
+        !same_match(&base->v, &child.v)) { /* keeping one would lose the other */
         return cbx_fail_at(m->err, CBX_EPOLICY, child.head.line, child.head.column,
-                           "rule '%.*s' matches something else than in another policy that is extended beside this one", CBX_STR_ARG(child.v.id));
+                           "rule '%.*s' matches something else than in another policy that is "
+                           "extended beside this one",
+                           CBX_STR_ARG(child.v.id));
     }
     child.v.languages |= m->lenient && !child.head.override ? base->v.languages : 0;
     bool laxer_effect = child.v.effect > base->v.effect;
-    bool other_match = !same_match(&base->v, &child.v) ||
-                       (base->v.languages & ~child.v.languages) != 0;
+    bool other_match =
+        !same_match(&base->v, &child.v) || (base->v.languages & ~child.v.languages) != 0;
     if (laxer_effect || other_match) {
         char what[160];
         snprintf(what, sizeof(what), "rule '%.*s' %s", CBX_STR_ARG(child.v.id),
@@ -172,7 +180,8 @@ static int merge_rules(struct merge *m, struct cbx_draft *base, const struct cbx
 {
     size_t capacity = base->rule_count + child->rule_count;
     if (capacity > CBX_POLICY_RULES_MAX) {
-        return cbx_fail(m->err, CBX_ETOOBIG, "%zu rules, allowed are %d", capacity, CBX_POLICY_RULES_MAX);
+        return cbx_fail(m->err, CBX_ETOOBIG, "%zu rules, allowed are %d", capacity,
+                        CBX_POLICY_RULES_MAX);
     }
     struct cbx_draft_rule *rules = cbx_arena_array(m->arena, capacity + 1, sizeof(*rules));
     if (rules == NULL) {
@@ -201,11 +210,12 @@ static int merge_rules(struct merge *m, struct cbx_draft *base, const struct cbx
     return 0;
 }
 
-/* --- sections ------------------------------------------------------------------------------------------------ */
+/* --- sections --------------------------------------------------------------------------------- */
 
 #define HAS(section, head, key) cbx_draft_has(&cbx_section_##section, head, key)
 
-static int merge_limits(struct merge *m, struct cbx_draft_limits *base, const struct cbx_draft_limits *child)
+static int merge_limits(struct merge *m, struct cbx_draft_limits *base,
+                        const struct cbx_draft_limits *child)
 {
     for (size_t i = 0; i < cbx_section_limits.key_count; i++) {
         const struct cbx_key *key = &cbx_section_limits.keys[i];
@@ -214,9 +224,10 @@ static int merge_limits(struct merge *m, struct cbx_draft_limits *base, const st
         }
         char what[64];
         snprintf(what, sizeof(what), "limit '%s' is higher", key->name);
-        int failed = merge_bound(m, &child->head, (int64_t *)(void *)((char *)base + key->offset),
-                                 *(const int64_t *)(const void *)((const char *)child + key->offset),
-                                 (base->head.given >> i & 1) != 0, what);
+        int failed =
+            merge_bound(m, &child->head, (int64_t *)(void *)((char *)base + key->offset),
+                        *(const int64_t *)(const void *)((const char *)child + key->offset),
+                        (base->head.given >> i & 1) != 0, what);
         if (failed) {
             return failed;
         }
@@ -244,7 +255,8 @@ static int merge_minimum(struct merge *m, struct cbx_draft_packages *base,
         }
         bool comparable = true;
         if (at < inherited && !cbx_str_equal(items[at].version, child->v.minimum[i].version) &&
-            (cbx_version_compare(child->v.minimum[i].version, items[at].version, &comparable) < 0 || !comparable)) {
+            (cbx_version_compare(child->v.minimum[i].version, items[at].version, &comparable) < 0 ||
+             !comparable)) {
             char what[160];
             snprintf(what, sizeof(what), "the minimum version of '%.*s' is lower",
                      CBX_STR_ARG(items[at].name));
@@ -319,14 +331,16 @@ static int merge_packages(struct merge *m, struct cbx_draft_packages *base,
 static bool mount_is_covered(const struct cbx_mounts *base, const struct cbx_mount_rule *rule)
 {
     for (size_t i = 0; i < base->allow_count; i++) {
-        if (cbx_str_equal(base->allow[i].host, rule->host) && (base->allow[i].writable || !rule->writable)) {
+        if (cbx_str_equal(base->allow[i].host, rule->host) &&
+            (base->allow[i].writable || !rule->writable)) {
             return true;
         }
     }
     return false;
 }
 
-static int keep_common_mounts(struct merge *m, struct cbx_mounts *base, const struct cbx_mounts *child)
+static int keep_common_mounts(struct merge *m, struct cbx_mounts *base,
+                              const struct cbx_mounts *child)
 {
     struct cbx_mount_rule *items = cbx_arena_array(m->arena, base->allow_count + 1, sizeof(*items));
     if (items == NULL) {
@@ -343,7 +357,8 @@ static int keep_common_mounts(struct merge *m, struct cbx_mounts *base, const st
     return 0;
 }
 
-static int merge_mounts(struct merge *m, struct cbx_draft_mounts *base, const struct cbx_draft_mounts *child)
+static int merge_mounts(struct merge *m, struct cbx_draft_mounts *base,
+                        const struct cbx_draft_mounts *child)
 {
     const struct cbx_draft_head *h = &child->head, *b = &base->head;
     int failed = 0;
@@ -383,7 +398,8 @@ static int merge_network(struct merge *m, struct cbx_draft_network *base,
     if (base_given && child->mode > base->mode) {
         failed = decide_laxer(m, &child->head, "the network is wider");
     } else if (child->mode == CBX_NETWORK_EGRESS) {
-        failed = merge_subset(m, &child->head, base_given, &egress, &child->egress, "more hosts may be reached");
+        failed = merge_subset(m, &child->head, base_given, &egress, &child->egress,
+                              "more hosts may be reached");
     }
     if (failed == 0) {
         base->mode = child->mode;
@@ -433,7 +449,8 @@ static int merge_exceptions(struct merge *m, struct cbx_draft *base, const struc
         memcpy(items, base->exceptions, base->exception_count * sizeof(*items));
     }
     if (child->exception_count > 0) {
-        memcpy(items + base->exception_count, child->exceptions, child->exception_count * sizeof(*items));
+        memcpy(items + base->exception_count, child->exceptions,
+               child->exception_count * sizeof(*items));
     }
     base->exceptions = items;
     base->exception_count = total;
@@ -451,7 +468,8 @@ int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool 
     }
     if (!failed && HAS(shell, &child->shell.head, "allow")) {
         failed = merge_subset(&m, &child->shell.head, HAS(shell, &base->shell.head, "allow"),
-                              &base->shell.allow, &child->shell.allow, "more shell commands are allowed");
+                              &base->shell.allow, &child->shell.allow,
+                              "more shell commands are allowed");
         base->shell.head.given |= child->shell.head.given;
     }
     failed = failed ? failed : merge_packages(&m, &base->packages.pip, &child->packages.pip);
@@ -459,7 +477,8 @@ int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool 
     failed = failed ? failed : merge_mounts(&m, &base->mounts, &child->mounts);
     failed = failed ? failed : merge_limits(&m, &base->limits, &child->limits);
     if (!failed && HAS(policy, h, "network")) {
-        failed = merge_network(&m, &base->network, &child->network, HAS(policy, &base->head, "network"));
+        failed =
+            merge_network(&m, &base->network, &child->network, HAS(policy, &base->head, "network"));
     }
     failed = failed ? failed : merge_environment(&m, &base->environment, &child->environment);
     failed = failed ? failed : merge_exceptions(&m, base, child);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A permit: the proof, as a type, that a decision was checked and that its audit record is on disk. docker/ creates and
- * enters containers only with one. Only gateway/audit.c calls cbx_permit_new (`make check-layers` greps). */
+ * A permit: the proof, as a type, that a decision was checked and that its audit record is on disk.
+ * docker/ creates and enters containers only with one. Only gateway/audit.c calls cbx_permit_new
+ * (`make check-layers` greps). */
 #ifndef CBX_POLICIES_PERMIT_H
 #define CBX_POLICIES_PERMIT_H
 
@@ -15,20 +16,20 @@ enum cbx_action {
     CBX_ACTION_RUN,       /* run code, in a session or in a fresh sandbox */
 };
 
-/* What runs it: `python` is a plain file, `ipython` a notebook cell that was rewritten to plain Python already (the
- * kernel transforms nothing), `javascript` Node. */
+/* What runs it: `python` is a plain file, `ipython` a notebook cell that was rewritten to plain
+ * Python already (the kernel transforms nothing), `javascript` Node. */
 struct cbx_permit {
     char decision[CBX_ID_CHARS + 1];
-    char session[CBX_NAME_MAX + 1];   /* empty = one-shot */
+    char session[CBX_NAME_MAX + 1]; /* empty = one-shot */
     char principal[CBX_NAME_MAX + 1];
-    char language[16];                /* "python", "ipython", "javascript", "shell" */
+    char language[16]; /* "python", "ipython", "javascript", "shell" */
     char policy[CBX_NAME_MAX + 1];
     enum cbx_action action;
-    struct cbx_sha256 source_sha256;  /* of exactly the bytes that may run; of no bytes for OPEN */
+    struct cbx_sha256 source_sha256; /* of exactly the bytes that may run; of no bytes for OPEN */
     struct cbx_sha256 policy_sha256;
-    struct cbx_limits limits;         /* already the smaller of policy and request */
+    struct cbx_limits limits; /* already the smaller of policy and request */
     enum cbx_network network;
-    uint64_t audit_seq;               /* the record that allows it */
+    uint64_t audit_seq; /* the record that allows it */
 };
 
 /* A copy on the heap. */

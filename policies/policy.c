@@ -50,12 +50,14 @@ const struct cbx_rule *cbx_policy_rule(const struct cbx_policy *policy, struct c
     return NULL;
 }
 
-const struct cbx_exception *cbx_policy_exception(const struct cbx_policy *policy, struct cbx_str rule,
-                                                 struct cbx_str principal, int64_t now)
+const struct cbx_exception *cbx_policy_exception(const struct cbx_policy *policy,
+                                                 struct cbx_str rule, struct cbx_str principal,
+                                                 int64_t now)
 {
     for (size_t i = 0; i < policy->exception_count; i++) {
         const struct cbx_exception *e = &policy->exceptions[i];
-        if (now < e->until && cbx_str_glob(e->rule, rule) && cbx_str_glob(e->principal, principal)) {
+        if (now < e->until && cbx_str_glob(e->rule, rule) &&
+            cbx_str_glob(e->principal, principal)) {
             return e;
         }
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A policy: what code may do, and within which limits. Immutable once loaded; everything in it lives in its own arena
- * and is borrowed by whoever reads it. Zeroed memory is a policy that denies. */
+ * A policy: what code may do, and within which limits. Immutable once loaded; everything in it
+ * lives in its own arena and is borrowed by whoever reads it. Zeroed memory is a policy that
+ * denies. */
 #ifndef CBX_POLICIES_POLICY_H
 #define CBX_POLICIES_POLICY_H
 
@@ -40,19 +41,24 @@ struct cbx_strs {
     size_t count;
 };
 
-/* One condition on an argument of a call. All conditions of a call must hold. A condition on an argument whose value
- * could not be folded holds, unless `unknown` says otherwise: "could not tell" is never "no match" by
- * default. A test that is empty (count 0, or flag unset) says nothing. */
+/* One condition on an argument of a call. All conditions of a call must hold. A condition on an
+ * argument whose value could not be folded holds, unless `unknown` says otherwise: "could not tell"
+ * is never "no match" by default. A test that is empty (count 0, or flag unset) says nothing. */
 enum cbx_presence { CBX_PRESENCE_ANY = 0, CBX_PRESENT, CBX_ABSENT };
 struct cbx_where {
-    struct cbx_strs arg;        /* positions ("0", "1", ...) and keyword names, first that is given counts */
-    struct cbx_strs matches;    /* globs: the value matches one of them; an absent argument does not hold */
-    struct cbx_strs not_matches; /* globs: the value matches none of them; an absent argument holds */
-    struct cbx_strs outside;    /* path globs: the path, made absolute in /workspace, matches none of them */
+    struct cbx_strs
+        arg; /* positions ("0", "1", ...) and keyword names, first that is given counts */
+    struct cbx_strs
+        matches; /* globs: the value matches one of them; an absent argument does not hold */
+    struct cbx_strs
+        not_matches; /* globs: the value matches none of them; an absent argument holds */
+    struct cbx_strs
+        outside; /* path globs: the path, made absolute in /workspace, matches none of them */
     struct cbx_strs inside;     /* path globs: it matches one */
     enum cbx_presence presence; /* present: true | false */
-    enum cbx_presence constant; /* constant: true (PRESENT) = the value is a constant, false (ABSENT) = it is not */
-    bool unknown_holds;         /* the condition's answer when the value is not a constant; default true */
+    enum cbx_presence constant; /* constant: true (PRESENT) = the value is a constant, false
+                                   (ABSENT) = it is not */
+    bool unknown_holds; /* the condition's answer when the value is not a constant; default true */
 };
 
 /* A callable by qualified name (glob over "os.exec*"), with conditions on its arguments. */
@@ -62,10 +68,10 @@ struct cbx_call {
     size_t where_count;
 };
 
-/* What a rule looks for: any one entry of any list is a match, unless an entry of the same list that begins with '!' matches
- * too: `import: [importlib, "!importlib.metadata"]`. */
+/* What a rule looks for: any one entry of any list is a match, unless an entry of the same list
+ * that begins with '!' matches too: `import: [importlib, "!importlib.metadata"]`. */
 struct cbx_match {
-    struct cbx_strs import;    /* modules; a name covers its submodules */
+    struct cbx_strs import; /* modules; a name covers its submodules */
     const struct cbx_call *call;
     size_t call_count;
     struct cbx_strs reference; /* qualified names, used in any way */
@@ -156,7 +162,8 @@ struct cbx_policy {
     struct cbx_arena arena;
 };
 
-/* What loading refuses to go beyond (bytes of one file, nesting, `extends` depth, rules, strings in all lists). */
+/* What loading refuses to go beyond (bytes of one file, nesting, `extends` depth, rules, strings in
+ * all lists). */
 enum {
     CBX_POLICY_FILE_MAX = 1024 * 1024,
     CBX_POLICY_DEPTH_MAX = 16,
@@ -165,10 +172,10 @@ enum {
     CBX_POLICY_ARENA_MAX = 64 * 1024 * 1024,
 };
 
-/* Loads a preset by its name, or a file when `name` holds a '/' or ends in .yaml or .yml. `extends` names
- * presets, or files beside the one that says so. CBX_EPOLICY with line and column for anything wrong with
- * the text (the file's name is in err->text), CBX_ENOTFOUND with the list of presets for an unknown name. *out is the
- * caller's. */
+/* Loads a preset by its name, or a file when `name` holds a '/' or ends in .yaml or .yml. `extends`
+ * names presets, or files beside the one that says so. CBX_EPOLICY with line and column for
+ * anything wrong with the text (the file's name is in err->text), CBX_ENOTFOUND with the list of
+ * presets for an unknown name. *out is the caller's. */
 int cbx_policy_load(const char *name, struct cbx_policy **out, struct cbx_err *err);
 
 /* The same from memory; `label` stands in errors. Only presets can be extended. */
@@ -182,8 +189,9 @@ CBX_DEFINE_AUTO(policy)
 const struct cbx_rule *cbx_policy_rule(const struct cbx_policy *policy, struct cbx_str id);
 
 /* The exception that lets `principal` pass this rule at `now` (Unix seconds), or NULL. */
-const struct cbx_exception *cbx_policy_exception(const struct cbx_policy *policy, struct cbx_str rule,
-                                                 struct cbx_str principal, int64_t now);
+const struct cbx_exception *cbx_policy_exception(const struct cbx_policy *policy,
+                                                 struct cbx_str rule, struct cbx_str principal,
+                                                 int64_t now);
 
 /* The built-in presets, in the order in which they should be shown. */
 struct cbx_preset {

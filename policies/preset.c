@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The built-in policies, compiled in: codebox-lint needs no file beside it, and nobody can change a preset without
- * changing the program. */
+ * The built-in policies, compiled in: codebox-lint needs no file beside it, and nobody can change a
+ * preset without changing the program. */
 #include "policies/policy.h"
 
 #define CBX_PRESET(symbol, name)                                                                   \
@@ -8,7 +8,7 @@
             "preset_" #symbol "_begin: .incbin \"policies/presets/" name ".yaml\"\n"               \
             "preset_" #symbol "_end: .byte 0\n"                                                    \
             ".popsection\n");                                                                      \
-    extern const char preset_##symbol##_begin[] __attribute__((visibility("hidden")));            \
+    extern const char preset_##symbol##_begin[] __attribute__((visibility("hidden")));             \
     extern const char preset_##symbol##_end[] __attribute__((visibility("hidden")));
 #include "policies/presets.def"
 #undef CBX_PRESET

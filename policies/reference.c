@@ -5,17 +5,20 @@
 
 static void add_section(struct cbx_buf *out, const struct cbx_section *section, const char *path)
 {
-    cbx_buf_printf(out, "\n**%s**\n\n| key | meaning |\n|---|---|\n", path[0] != '\0' ? path : "the policy");
+    cbx_buf_printf(out, "\n**%s**\n\n| key | meaning |\n|---|---|\n",
+                   path[0] != '\0' ? path : "the policy");
     for (size_t i = 0; i < section->key_count; i++) {
         cbx_buf_printf(out, "| `%s` | %s |\n", section->keys[i].name, section->keys[i].help);
     }
     for (size_t i = 0; i < section->key_count; i++) {
         const struct cbx_key *key = &section->keys[i];
-        bool nested = key->type == CBX_KEY_SECTION || key->type == CBX_KEY_LIST || key->type == CBX_KEY_NETWORK;
+        bool nested = key->type == CBX_KEY_SECTION || key->type == CBX_KEY_LIST ||
+                      key->type == CBX_KEY_NETWORK;
         bool repeats = strcmp(key->name, "npm") == 0; /* the keys of pip */
         if (nested && key->more != NULL && !repeats) {
             char inner[256];
-            snprintf(inner, sizeof(inner), "%s%s`%s`%s", path, path[0] != '\0' ? " / " : "", key->name, strcmp(key->name, "pip") == 0 ? " and `npm`" : "");
+            snprintf(inner, sizeof(inner), "%s%s`%s`%s", path, path[0] != '\0' ? " / " : "",
+                     key->name, strcmp(key->name, "pip") == 0 ? " and `npm`" : "");
             add_section(out, key->more, inner);
         }
     }
@@ -24,8 +27,10 @@ static void add_section(struct cbx_buf *out, const struct cbx_section *section, 
 void cbx_policy_reference(struct cbx_buf *out)
 {
     add_section(out, &cbx_section_policy, "");
-    cbx_buf_add_cstr(out, "\n**facts** (values of `fact` in a rule's match)\n\n| fact | meaning |\n|---|---|\n");
+    cbx_buf_add_cstr(
+        out, "\n**facts** (values of `fact` in a rule's match)\n\n| fact | meaning |\n|---|---|\n");
     for (int i = 0; i < CBX_FACTS; i++) {
-        cbx_buf_printf(out, "| `%s` | %s |\n", cbx_fact_name((enum cbx_fact_id)i), cbx_fact_meaning((enum cbx_fact_id)i));
+        cbx_buf_printf(out, "| `%s` | %s |\n", cbx_fact_name((enum cbx_fact_id)i),
+                       cbx_fact_meaning((enum cbx_fact_id)i));
     }
 }

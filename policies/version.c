@@ -10,7 +10,7 @@ enum { RELEASE_MAX = 16 };
 struct version {
     int64_t epoch, release[RELEASE_MAX];
     size_t count;
-    int pre_kind; /* 0 a, 1 b, 2 rc, 3 = none */
+    int pre_kind;           /* 0 a, 1 b, 2 rc, 3 = none */
     int64_t pre, post, dev; /* post -1 = none; dev INT64_MAX = none */
     bool wildcard;
 };
@@ -55,8 +55,9 @@ static bool take_suffixes(struct cbx_str text, struct version *out)
     static const struct {
         const char *word;
         int kind; /* 0..2 pre, 3 post, 4 dev */
-    } words[] = { { "alpha", 0 }, { "a", 0 }, { "beta", 1 }, { "b", 1 }, { "preview", 2 }, { "pre", 2 }, { "rc", 2 }, { "c", 2 },
-                  { "post", 3 },  { "rev", 3 }, { "r", 3 }, { "dev", 4 } };
+    } words[] = { { "alpha", 0 },   { "a", 0 },   { "beta", 1 }, { "b", 1 },
+                  { "preview", 2 }, { "pre", 2 }, { "rc", 2 },   { "c", 2 },
+                  { "post", 3 },    { "rev", 3 }, { "r", 3 },    { "dev", 4 } };
     while (text.len > 0) {
         int64_t number = 0;
         bool dash = text.p[0] == '-';
@@ -110,7 +111,8 @@ static bool parse(struct cbx_str text, struct version *out)
             return false;
         }
         out->count++;
-        if (text.len < 2 || text.p[0] != '.' || !((text.p[1] >= '0' && text.p[1] <= '9') || text.p[1] == '*')) {
+        if (text.len < 2 || text.p[0] != '.' ||
+            !((text.p[1] >= '0' && text.p[1] <= '9') || text.p[1] == '*')) {
             break;
         }
         text = cbx_str_sub(text, 1, text.len);
@@ -191,7 +193,8 @@ static bool clause_below(struct cbx_str clause, const struct version *minimum)
     static const char *const operators[] = { "===", "==", "~=", "!=", "<=", ">=", "<", ">", "=" };
     struct version v;
     size_t i = 0;
-    while (i < sizeof(operators) / sizeof(operators[0]) && !cbx_str_starts(clause, cbx_str_of(operators[i]))) {
+    while (i < sizeof(operators) / sizeof(operators[0]) &&
+           !cbx_str_starts(clause, cbx_str_of(operators[i]))) {
         i++;
     }
     if (i == sizeof(operators) / sizeof(operators[0])) {
@@ -238,9 +241,10 @@ bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum)
     return false;
 }
 
-/* --- npm ----------------------------------------------------------------------------------------------------- */
+/* --- npm -------------------------------------------------------------------------------------- */
 
-/* Does a range that ends where `part` of the version is one higher end below the minimum? "^1.2.3" ends at 2, "~1.2.3" at 1.3. */
+/* Does a range that ends where `part` of the version is one higher end below the minimum? "^1.2.3"
+ * ends at 2, "~1.2.3" at 1.3. */
 static bool ends_below(struct version v, size_t part, const struct version *minimum)
 {
     v.release[part]++;
@@ -253,7 +257,8 @@ static bool ends_below(struct version v, size_t part, const struct version *mini
 
 static bool is_any(struct cbx_str text)
 {
-    return text.len == 0 || cbx_str_is(text, "*") || cbx_str_is(text, "x") || cbx_str_is(text, "X") || cbx_str_is(text, "latest");
+    return text.len == 0 || cbx_str_is(text, "*") || cbx_str_is(text, "x") ||
+           cbx_str_is(text, "X") || cbx_str_is(text, "latest");
 }
 
 /* "1.2.x" is "1.2". */
@@ -304,7 +309,9 @@ static bool all_of_below(struct cbx_str text, const struct version *minimum)
 {
     const char *hyphen = text.len > 0 ? memmem(text.p, text.len, " - ", 3) : NULL;
     if (hyphen != NULL) {
-        return comparator_below(CBX_STR("<="), trim(cbx_str_sub(text, (size_t)(hyphen - text.p) + 3, text.len)), minimum);
+        return comparator_below(CBX_STR("<="),
+                                trim(cbx_str_sub(text, (size_t)(hyphen - text.p) + 3, text.len)),
+                                minimum);
     }
     for (text = trim(text); text.len > 0; text = trim(text)) {
         size_t n = 0;

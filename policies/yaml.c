@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * libyaml events to a tree with positions. Aliases are expanded by copying, so that a tree is a tree and what an alias
- * bomb would expand to is counted while it expands. */
+ * libyaml events to a tree with positions. Aliases are expanded by copying, so that a tree is a
+ * tree and what an alias bomb would expand to is counted while it expands. */
 #include "policies/yaml.h"
 
 #include <yaml.h>
@@ -61,7 +61,8 @@ static bool has_entry(const struct cbx_yaml *map, struct cbx_str key)
     return false;
 }
 
-/* Links a finished or opened node into its parent. In a mapping, the first of each pair becomes the key. */
+/* Links a finished or opened node into its parent. In a mapping, the first of each pair becomes the
+ * key. */
 static int attach(struct builder *b, const yaml_event_t *event, struct cbx_yaml *node)
 {
     if (b->depth == 0) {
@@ -164,7 +165,8 @@ static int add_alias(struct builder *b, const yaml_event_t *event)
         }
         struct cbx_yaml *copy = copy_tree(b, b->anchors[i - 1].node, b->depth);
         if (copy == NULL) {
-            return fail(b, event, CBX_ETOOBIG, "aliases expand to more than 200000 nodes or too deep");
+            return fail(b, event, CBX_ETOOBIG,
+                        "aliases expand to more than 200000 nodes or too deep");
         }
         return attach(b, event, copy);
     }
@@ -217,7 +219,8 @@ static int take_event(struct builder *b, const yaml_event_t *event, int *documen
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return ++*documents > 1 ? fail(b, event, CBX_EPOLICY, "a policy file holds one document") : 0;
+        return ++*documents > 1 ? fail(b, event, CBX_EPOLICY, "a policy file holds one document")
+                                : 0;
     case YAML_ALIAS_EVENT:
         return add_alias(b, event);
     case YAML_SCALAR_EVENT:
@@ -240,7 +243,8 @@ static int take_event(struct builder *b, const yaml_event_t *event, int *documen
 }
 
 /* What libyaml's reader refuses has an offset and no mark. */
-static void find_problem(const yaml_parser_t *parser, struct cbx_str text, uint32_t *line, uint32_t *column)
+static void find_problem(const yaml_parser_t *parser, struct cbx_str text, uint32_t *line,
+                         uint32_t *column)
 {
     *line = (uint32_t)parser->problem_mark.line + 1;
     *column = (uint32_t)parser->problem_mark.column + 1;
@@ -249,8 +253,8 @@ static void find_problem(const yaml_parser_t *parser, struct cbx_str text, uint3
     }
 }
 
-int cbx_yaml_parse(struct cbx_str text, int depth_max, struct cbx_arena *arena, struct cbx_yaml **out,
-                   struct cbx_err *err)
+int cbx_yaml_parse(struct cbx_str text, int depth_max, struct cbx_arena *arena,
+                   struct cbx_yaml **out, struct cbx_err *err)
 {
     struct builder b = { .arena = arena, .err = err, .depth_max = depth_max };
     if (!yaml_parser_initialize(&b.parser)) {

@@ -24,13 +24,17 @@ void cbx_js_bind_all(struct cbx_walk *js, TSNode root);
 const struct cbx_values *cbx_js_eval(struct cbx_walk *js, TSNode node, struct cbx_scope *scope);
 
 /* A member of a value, by its name. */
-const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object, struct cbx_str key);
+const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
+                                     struct cbx_str key);
 
-/* A string, or a template whose substitutions are constants; `raw` keeps backslashes (String.raw). */
-const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, bool raw);
+/* A string, or a template whose substitutions are constants; `raw` keeps backslashes (String.raw).
+ */
+const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, TSNode node,
+                                            struct cbx_scope *scope, bool raw);
 
 /* What a call or `new` may give. */
-const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, TSNode node, struct cbx_scope *scope);
+const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, TSNode node,
+                                          struct cbx_scope *scope);
 
 /* The text of a constant as string concatenation has it; false when it is none. */
 bool cbx_js_to_text(const struct cbx_values *values, struct cbx_str *out);
@@ -44,12 +48,23 @@ struct cbx_str cbx_js_module(struct cbx_str specifier);
 /* The one name of a thing that has several. */
 struct cbx_str cbx_js_canonical(struct cbx_str name);
 
-/* The name of a member expression's or a subscript's member; false when it is computed from what is no constant. */
+/* The name of a member expression's or a subscript's member; false when it is computed from what is
+ * no constant. */
 bool cbx_js_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, struct cbx_str *out);
 
 enum cbx_js_call {
-    JS_CALL_NONE = 0, JS_CALL_REQUIRE, JS_CALL_SKIP, JS_CALL_MAKE_REQUIRE, JS_CALL_FROM_CODES, JS_CALL_BASE64, JS_CALL_BUFFER, JS_CALL_PERCENT,
-    JS_CALL_SAME, JS_CALL_GET, JS_CALL_MEMBERS, JS_CALL_APPLY,
+    JS_CALL_NONE = 0,
+    JS_CALL_REQUIRE,
+    JS_CALL_SKIP,
+    JS_CALL_MAKE_REQUIRE,
+    JS_CALL_FROM_CODES,
+    JS_CALL_BASE64,
+    JS_CALL_BUFFER,
+    JS_CALL_PERCENT,
+    JS_CALL_SAME,
+    JS_CALL_GET,
+    JS_CALL_MEMBERS,
+    JS_CALL_APPLY,
 };
 /* How the evaluator follows a callable of this name. */
 enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
@@ -59,17 +74,20 @@ const char *cbx_js_runs(struct cbx_str name);
 /* globalThis, global, window, ... */
 bool cbx_js_is_global_object(struct cbx_str name);
 
-/* What a call calls and with what: f(a), f.call(this, a), f.apply(this, [a]), f.bind(this)(a) and Reflect.apply(f, this, [a]) alike. */
+/* What a call calls and with what: f(a), f.call(this, a), f.apply(this, [a]), f.bind(this)(a) and
+ * Reflect.apply(f, this, [a]) alike. */
 struct cbx_js_call_site {
     const struct cbx_values *targets;
-    TSNode list;        /* of arguments; a template string for a tagged template */
-    uint32_t skip;      /* of them, before the first */
-    bool from_array;    /* the one behind `skip` is the list itself */
+    TSNode list;     /* of arguments; a template string for a tagged template */
+    uint32_t skip;   /* of them, before the first */
+    bool from_array; /* the one behind `skip` is the list itself */
 };
 struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, TSNode call, struct cbx_scope *scope);
 
-/* The n-th argument's value; "anything" when there is none. *given says whether there is one (or may be). */
-const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site, uint32_t position, struct cbx_scope *scope, bool *given);
+/* The n-th argument's value; "anything" when there is none. *given says whether there is one (or
+ * may be). */
+const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                         uint32_t position, struct cbx_scope *scope, bool *given);
 uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a call in JavaScript may give: callables of the tables, methods of constants, functions of this source. */
+ * What a call in JavaScript may give: callables of the tables, methods of constants, functions of
+ * this source. */
 #include "analyzer/lang/javascript.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@ static const struct cbx_values nothing;
 static TSNode list_item(TSNode list, uint32_t position)
 {
     TSNode none = { 0 };
-    for (uint32_t i = 0, at = 0, n = ts_node_is_null(list) ? 0 : ts_node_named_child_count(list); i < n && i < 256; i++) {
+    for (uint32_t i = 0, at = 0, n = ts_node_is_null(list) ? 0 : ts_node_named_child_count(list);
+         i < n && i < 256; i++) {
         TSNode child = ts_node_named_child(list, i);
         if (cbx_js_kind(child) != JS_comment && at++ == position) {
             return child;
@@ -28,15 +30,19 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, TSNode call, struc
         callee = ts_node_named_child(callee, 0);
     }
     struct cbx_str method = { 0 };
-    bool member = cbx_js_kind(callee) == JS_member_expression || cbx_js_kind(callee) == JS_subscript_expression;
-    if (!is_new && member && cbx_js_member(js, callee, scope, &method) && (cbx_str_is(method, "call") || cbx_str_is(method, "apply"))) {
+    bool member = cbx_js_kind(callee) == JS_member_expression ||
+                  cbx_js_kind(callee) == JS_subscript_expression;
+    if (!is_new && member && cbx_js_member(js, callee, scope, &method) &&
+        (cbx_str_is(method, "call") || cbx_str_is(method, "apply"))) {
         site.targets = cbx_js_eval(js, cbx_node_field(callee, CBX_FIELD_object), scope);
         site.skip = 1;
         site.from_array = cbx_str_is(method, "apply");
     } else {
         site.targets = cbx_js_eval(js, callee, scope);
     }
-    struct cbx_str name = site.targets->count == 1 && site.targets->items[0].kind == CBX_V_NAME ? site.targets->items[0].text : CBX_STR("");
+    struct cbx_str name = site.targets->count == 1 && site.targets->items[0].kind == CBX_V_NAME
+                              ? site.targets->items[0].text
+                              : CBX_STR("");
     if (cbx_js_call_meaning(name) == JS_CALL_APPLY && !site.from_array) {
         site.targets = cbx_js_eval(js, list_item(site.list, site.skip), scope);
         site.skip += cbx_str_is(name, "Reflect.apply") ? 2 : 1;
@@ -47,11 +53,14 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, TSNode call, struc
 
 uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site)
 {
-    uint32_t n = cbx_js_kind(site->list) == JS_template_string ? 1 : ts_node_is_null(site->list) ? 0 : ts_node_named_child_count(site->list);
+    uint32_t n = cbx_js_kind(site->list) == JS_template_string ? 1
+                 : ts_node_is_null(site->list)                 ? 0
+                                               : ts_node_named_child_count(site->list);
     return site->from_array ? 8 : n > site->skip ? n - site->skip : 0;
 }
 
-const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site, uint32_t position, struct cbx_scope *scope, bool *given)
+const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                         uint32_t position, struct cbx_scope *scope, bool *given)
 {
     if (cbx_js_kind(site->list) == JS_template_string) {
         *given = position == 0;
@@ -66,26 +75,34 @@ const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_j
     if (!site->from_array) {
         return values;
     }
-    *given = !(values->count == 1 && values->items[0].kind == CBX_V_LIST && values->items[0].count <= position);
+    *given = !(values->count == 1 && values->items[0].kind == CBX_V_LIST &&
+               values->items[0].count <= position);
     return cbx_values_member(js->arena, values, cbx_arena_printf(js->arena, "%u", position));
 }
 
-static const struct cbx_values *from_codes(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+static const struct cbx_values *from_codes(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                           struct cbx_scope *scope)
 {
     struct cbx_str out = CBX_STR("");
     TSNode first = list_item(site->list, site->skip);
     bool spread = cbx_js_kind(first) == JS_spread_element;
-    const struct cbx_values *list = spread ? cbx_js_eval(js, ts_node_named_child(first, 0), scope) : NULL;
-    uint32_t count = spread ? (list->count == 1 && list->items[0].kind == CBX_V_LIST ? list->items[0].count : 0) : cbx_js_argument_count(site);
+    const struct cbx_values *list =
+        spread ? cbx_js_eval(js, ts_node_named_child(first, 0), scope) : NULL;
+    uint32_t count =
+        spread ? (list->count == 1 && list->items[0].kind == CBX_V_LIST ? list->items[0].count : 0)
+               : cbx_js_argument_count(site);
     for (uint32_t i = 0; i < count && i < 4096 && out.p != NULL; i++) {
         bool given = true;
         int64_t code;
-        const struct cbx_values *value = spread ? list->items[0].members[i] : cbx_js_argument(js, site, i, scope, &given);
+        const struct cbx_values *value =
+            spread ? list->items[0].members[i] : cbx_js_argument(js, site, i, scope, &given);
         if (!given) {
             break;
         }
-        bool fits = cbx_values_is_number(value, &code) && code >= 0 && code <= 0xFFFF; /* beyond, fromCharCode wraps round */
-        out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code)) : (struct cbx_str){ 0 };
+        bool fits = cbx_values_is_number(value, &code) && code >= 0 &&
+                    code <= 0xFFFF; /* beyond, fromCharCode wraps round */
+        out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code))
+                   : (struct cbx_str){ 0 };
     }
     return out.len > 0 ? cbx_values_text(js->arena, out) : &cbx_values_unknown;
 }
@@ -100,7 +117,10 @@ static struct cbx_str unpercent(struct cbx_walk *js, struct cbx_str text)
         if (percent == NULL) {
             break;
         }
-        out = out.p != NULL ? cbx_fold_concat(js->arena, out, cbx_fold_hex(js->arena, cbx_str_sub(text, end + 1, end + 3))) : out;
+        out = out.p != NULL
+                  ? cbx_fold_concat(js->arena, out,
+                                    cbx_fold_hex(js->arena, cbx_str_sub(text, end + 1, end + 3)))
+                  : out;
         at = end + 3;
     }
     return out;
@@ -109,11 +129,14 @@ static struct cbx_str unpercent(struct cbx_walk *js, struct cbx_str text)
 /* Encodings in which an ASCII text is its own bytes. */
 static bool keeps_ascii(struct cbx_str encoding)
 {
-    return cbx_str_is(encoding, "utf8") || cbx_str_is(encoding, "utf-8") || cbx_str_is(encoding, "ascii") || cbx_str_is(encoding, "latin1") || cbx_str_is(encoding, "binary");
+    return cbx_str_is(encoding, "utf8") || cbx_str_is(encoding, "utf-8") ||
+           cbx_str_is(encoding, "ascii") || cbx_str_is(encoding, "latin1") ||
+           cbx_str_is(encoding, "binary");
 }
 
 /* Buffer.from('..', 'base64'), Buffer.from([..]); what it holds is what toString() gives. */
-static const struct cbx_values *read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+static const struct cbx_values *
+read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
     bool given;
     struct cbx_str text, encoding = CBX_STR("utf8");
@@ -122,8 +145,10 @@ static const struct cbx_values *read_buffer(struct cbx_walk *js, const struct cb
         struct cbx_str out = CBX_STR("");
         int64_t code;
         for (uint32_t i = 0; i < first->items[0].count && out.p != NULL; i++) {
-            bool fits = cbx_values_is_number(first->items[0].members[i], &code) && code >= 0 && code < 0x80;
-            out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code)) : (struct cbx_str){ 0 };
+            bool fits =
+                cbx_values_is_number(first->items[0].members[i], &code) && code >= 0 && code < 0x80;
+            out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code))
+                       : (struct cbx_str){ 0 };
         }
         return cbx_values_text(js->arena, out);
     }
@@ -141,7 +166,8 @@ static const struct cbx_values *read_buffer(struct cbx_walk *js, const struct cb
     if (cbx_str_is(encoding, "hex")) {
         return cbx_values_text(js->arena, cbx_fold_hex(js->arena, text));
     }
-    return keeps_ascii(encoding) && cbx_str_is_ascii(text) ? cbx_values_text(js->arena, text) : &cbx_values_unknown;
+    return keeps_ascii(encoding) && cbx_str_is_ascii(text) ? cbx_values_text(js->arena, text)
+                                                           : &cbx_values_unknown;
 }
 
 /* The module, for every name that it may be. */
@@ -150,12 +176,16 @@ static const struct cbx_values *require_any(struct cbx_walk *js, const struct cb
     const struct cbx_values *out = &nothing;
     for (uint32_t i = 0; i < names->count; i++) {
         bool text = names->items[i].kind == CBX_V_TEXT;
-        out = cbx_values_join(js->arena, out, text ? cbx_values_name(js->arena, cbx_js_module(names->items[i].text)) : &cbx_values_unknown);
+        out = cbx_values_join(js->arena, out,
+                              text ? cbx_values_name(js->arena, cbx_js_module(names->items[i].text))
+                                   : &cbx_values_unknown);
     }
     return out->count > 0 ? out : &cbx_values_unknown;
 }
 
-static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name,
+                                          const struct cbx_js_call_site *site,
+                                          struct cbx_scope *scope)
 {
     enum cbx_js_call meaning = cbx_js_call_meaning(name);
     struct cbx_str text;
@@ -173,7 +203,8 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     case JS_CALL_FROM_CODES:
         return from_codes(js, site, scope);
     case JS_CALL_BASE64:
-        return is_text ? cbx_values_text(js->arena, cbx_fold_base64(js->arena, text)) : &cbx_values_unknown;
+        return is_text ? cbx_values_text(js->arena, cbx_fold_base64(js->arena, text))
+                       : &cbx_values_unknown;
     case JS_CALL_BUFFER:
         return read_buffer(js, site, scope);
     case JS_CALL_PERCENT:
@@ -181,7 +212,9 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     case JS_CALL_SAME:
         return first;
     case JS_CALL_GET:
-        return cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &text) ? cbx_js_read(js, first, text) : &cbx_values_unknown;
+        return cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &text)
+                   ? cbx_js_read(js, first, text)
+                   : &cbx_values_unknown;
     case JS_CALL_MEMBERS:
         return cbx_values_members(js->arena, first);
     default:
@@ -193,23 +226,31 @@ static const struct cbx_values *call_function(struct cbx_walk *js, const struct 
 {
     const struct cbx_scope *scope = function->scope;
     const struct cbx_values *out = &nothing;
-    for (const struct cbx_return *r = scope != NULL ? scope->returns : NULL; r != NULL; r = r->next) {
+    for (const struct cbx_return *r = scope != NULL ? scope->returns : NULL; r != NULL;
+         r = r->next) {
         out = cbx_values_join(js->arena, out, cbx_js_eval(js, r->node, function->scope));
     }
     return out->count > 0 ? out : &cbx_values_unknown;
 }
 
-/* --- methods of constants ------------------------------------------------------------------------------------ */
+/* --- methods of constants --------------------------------------------------------------------- */
 
-static const struct cbx_values *split_text(struct cbx_walk *js, struct cbx_str text, struct cbx_str separator)
+static const struct cbx_values *split_text(struct cbx_walk *js, struct cbx_str text,
+                                           struct cbx_str separator)
 {
-    uint32_t capacity = text.len < 2048 && (separator.len > 0 || cbx_str_is_ascii(text)) ? (uint32_t)text.len + 2 : 0, n = 0;
-    const struct cbx_values **members = capacity > 0 ? cbx_arena_array(js->arena, capacity, sizeof(*members)) : NULL;
+    uint32_t capacity = text.len < 2048 && (separator.len > 0 || cbx_str_is_ascii(text))
+                            ? (uint32_t)text.len + 2
+                            : 0,
+             n = 0;
+    const struct cbx_values **members =
+        capacity > 0 ? cbx_arena_array(js->arena, capacity, sizeof(*members)) : NULL;
     if (members == NULL) {
         return &cbx_values_unknown;
     }
     for (size_t at = 0; at <= text.len && n < capacity;) {
-        const char *hit = separator.len > 0 && at < text.len ? memmem(text.p + at, text.len - at, separator.p, separator.len) : NULL;
+        const char *hit = separator.len > 0 && at < text.len
+                              ? memmem(text.p + at, text.len - at, separator.p, separator.len)
+                              : NULL;
         size_t end = separator.len == 0 ? at + 1 : hit != NULL ? (size_t)(hit - text.p) : text.len;
         if (separator.len == 0 && at == text.len) {
             break;
@@ -217,10 +258,13 @@ static const struct cbx_values *split_text(struct cbx_walk *js, struct cbx_str t
         members[n++] = cbx_values_text(js->arena, cbx_str_sub(text, at, end));
         at = separator.len == 0 ? end : hit != NULL ? end + separator.len : text.len + 1;
     }
-    return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_LIST, .members = members, .count = n });
+    return cbx_values_one(
+        js->arena, &(struct cbx_value){ .kind = CBX_V_LIST, .members = members, .count = n });
 }
 
-static const struct cbx_values *slice_text(struct cbx_walk *js, struct cbx_str text, const struct cbx_js_call_site *site, struct cbx_scope *scope, bool length, bool substring)
+static const struct cbx_values *slice_text(struct cbx_walk *js, struct cbx_str text,
+                                           const struct cbx_js_call_site *site,
+                                           struct cbx_scope *scope, bool length, bool substring)
 {
     bool given;
     int64_t len = (int64_t)text.len, from = 0, to = len;
@@ -243,11 +287,18 @@ static const struct cbx_values *slice_text(struct cbx_walk *js, struct cbx_str t
         to = last;
     }
     from = from < 0 ? (from + len > 0 ? from + len : 0) : from > len ? len : from;
-    to = given && length ? (to < 0 || to > len - from ? len : from + to) : to < 0 ? to + len : to > len ? len : to;
-    return cbx_values_text(js->arena, to > from ? cbx_str_sub(text, (size_t)from, (size_t)to) : CBX_STR(""));
+    to = given && length ? (to < 0 || to > len - from ? len : from + to)
+         : to < 0        ? to + len
+         : to > len      ? len
+                         : to;
+    return cbx_values_text(js->arena,
+                           to > from ? cbx_str_sub(text, (size_t)from, (size_t)to) : CBX_STR(""));
 }
 
-static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx_str text, struct cbx_str method, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx_str text,
+                                                 struct cbx_str method,
+                                                 const struct cbx_js_call_site *site,
+                                                 struct cbx_scope *scope)
 {
     bool given;
     struct cbx_str a, b;
@@ -255,7 +306,9 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given);
     bool is_text = given && cbx_values_is_text(first, &a);
     if (cbx_str_is(method, "toString") || cbx_str_is(method, "valueOf")) {
-        bool plain = !given || (is_text && cbx_js_argument_count(site) == 1 && cbx_str_is_ascii(text) && keeps_ascii(cbx_fold_case(js->arena, a, false)));
+        bool plain =
+            !given || (is_text && cbx_js_argument_count(site) == 1 && cbx_str_is_ascii(text) &&
+                       keeps_ascii(cbx_fold_case(js->arena, a, false)));
         return plain ? cbx_values_text(js->arena, text) : &cbx_values_unknown;
     }
     if (cbx_str_is(method, "trim")) {
@@ -270,32 +323,42 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     if (cbx_str_is(method, "concat") && is_text && cbx_js_argument_count(site) == 1) {
         return cbx_values_text(js->arena, cbx_fold_concat(js->arena, text, a));
     }
-    if (cbx_str_is(method, "slice") || cbx_str_is(method, "substring") || cbx_str_is(method, "substr")) {
-        return slice_text(js, text, site, scope, cbx_str_is(method, "substr"), cbx_str_is(method, "substring"));
+    if (cbx_str_is(method, "slice") || cbx_str_is(method, "substring") ||
+        cbx_str_is(method, "substr")) {
+        return slice_text(js, text, site, scope, cbx_str_is(method, "substr"),
+                          cbx_str_is(method, "substring"));
     }
-    if (cbx_str_is_ascii(text) && (cbx_str_is(method, "charAt") || cbx_str_is(method, "at")) && cbx_values_is_number(first, &number) && number >= 0) {
+    if (cbx_str_is_ascii(text) && (cbx_str_is(method, "charAt") || cbx_str_is(method, "at")) &&
+        cbx_values_is_number(first, &number) && number >= 0) {
         return cbx_values_text(js->arena, cbx_str_sub(text, (size_t)number, (size_t)number + 1));
     }
     if (cbx_str_is(method, "toLowerCase") || cbx_str_is(method, "toUpperCase")) {
-        return cbx_values_text(js->arena, cbx_fold_case(js->arena, text, cbx_str_is(method, "toUpperCase")));
+        return cbx_values_text(js->arena,
+                               cbx_fold_case(js->arena, text, cbx_str_is(method, "toUpperCase")));
     }
-    if ((cbx_str_is(method, "replace") || cbx_str_is(method, "replaceAll")) && is_text && cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &b)) {
+    if ((cbx_str_is(method, "replace") || cbx_str_is(method, "replaceAll")) && is_text &&
+        cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &b)) {
         if (memchr(b.p, '$', b.len) != NULL) {
             return &cbx_values_unknown; /* stands for a part of the text */
         }
         bool all = cbx_str_is(method, "replaceAll");
-        return cbx_values_text(js->arena, all ? cbx_fold_replace(js->arena, text, a, b) : cbx_fold_replace_first(js->arena, text, a, b));
+        return cbx_values_text(js->arena, all ? cbx_fold_replace(js->arena, text, a, b)
+                                              : cbx_fold_replace_first(js->arena, text, a, b));
     }
     return &cbx_values_unknown;
 }
 
-static const struct cbx_values *call_list_method(struct cbx_walk *js, const struct cbx_value *list, struct cbx_str method, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+static const struct cbx_values *call_list_method(struct cbx_walk *js, const struct cbx_value *list,
+                                                 struct cbx_str method,
+                                                 const struct cbx_js_call_site *site,
+                                                 struct cbx_scope *scope)
 {
     bool given;
     struct cbx_str separator = CBX_STR(","), out = CBX_STR(""), part;
     if (cbx_str_is(method, "reverse")) {
         struct cbx_value copy = *list;
-        const struct cbx_values **members = cbx_arena_array(js->arena, list->count + 1u, sizeof(*members));
+        const struct cbx_values **members =
+            cbx_arena_array(js->arena, list->count + 1u, sizeof(*members));
         for (uint32_t i = 0; members != NULL && i < list->count; i++) {
             members[i] = list->members[list->count - 1 - i];
         }
@@ -303,8 +366,10 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
         return members != NULL ? cbx_values_one(js->arena, &copy) : &cbx_values_unknown;
     }
     if (!cbx_str_is(method, "join")) {
-        return cbx_str_is(method, "pop") || cbx_str_is(method, "shift") || cbx_str_is(method, "at") || cbx_str_is(method, "find")
-                   ? cbx_values_members(js->arena, cbx_values_one(js->arena, list)) : &cbx_values_unknown;
+        return cbx_str_is(method, "pop") || cbx_str_is(method, "shift") ||
+                       cbx_str_is(method, "at") || cbx_str_is(method, "find")
+                   ? cbx_values_members(js->arena, cbx_values_one(js->arena, list))
+                   : &cbx_values_unknown;
     }
     const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given);
     if (given && !cbx_values_is_text(first, &separator)) {
@@ -320,14 +385,20 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
     return cbx_values_text(js->arena, out);
 }
 
-/* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x), promise.then(...): NULL when it is no method that is known. */
-static const struct cbx_values *call_method(struct cbx_walk *js, TSNode callee, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+/* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x), promise.then(...): NULL when it is no method
+ * that is known. */
+static const struct cbx_values *call_method(struct cbx_walk *js, TSNode callee,
+                                            const struct cbx_js_call_site *site,
+                                            struct cbx_scope *scope)
 {
     struct cbx_str method, text;
-    if ((cbx_js_kind(callee) != JS_member_expression && cbx_js_kind(callee) != JS_subscript_expression) || !cbx_js_member(js, callee, scope, &method)) {
+    if ((cbx_js_kind(callee) != JS_member_expression &&
+         cbx_js_kind(callee) != JS_subscript_expression) ||
+        !cbx_js_member(js, callee, scope, &method)) {
         return NULL;
     }
-    const struct cbx_values *object = cbx_js_eval(js, cbx_node_field(callee, CBX_FIELD_object), scope);
+    const struct cbx_values *object =
+        cbx_js_eval(js, cbx_node_field(callee, CBX_FIELD_object), scope);
     if (cbx_values_is_text(object, &text)) {
         return call_text_method(js, text, method, site, scope);
     }
@@ -340,7 +411,8 @@ static const struct cbx_values *call_method(struct cbx_walk *js, TSNode callee, 
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, TSNode node, struct cbx_scope *scope)
 {
     struct cbx_js_call_site site = cbx_js_call_site(js, node, scope);
-    TSNode callee = cbx_node_field(node, cbx_js_kind(node) == JS_new_expression ? CBX_FIELD_constructor : CBX_FIELD_function);
+    TSNode callee = cbx_node_field(
+        node, cbx_js_kind(node) == JS_new_expression ? CBX_FIELD_constructor : CBX_FIELD_function);
     if (cbx_js_kind(callee) == JS_import) {
         return call_name(js, CBX_STR("import"), &site, scope);
     }
@@ -351,9 +423,10 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, TSNode node, stru
     out = &nothing;
     for (uint32_t i = 0; i < site.targets->count; i++) {
         const struct cbx_value *v = &site.targets->items[i];
-        out = cbx_values_join(js->arena, out, v->kind == CBX_V_NAME       ? call_name(js, v->text, &site, scope)
-                                              : v->kind == CBX_V_FUNCTION ? call_function(js, v)
-                                                                          : &cbx_values_unknown);
+        out = cbx_values_join(js->arena, out,
+                              v->kind == CBX_V_NAME       ? call_name(js, v->text, &site, scope)
+                              : v->kind == CBX_V_FUNCTION ? call_function(js, v)
+                                                          : &cbx_values_unknown);
     }
     return out->count > 0 ? out : &cbx_values_unknown;
 }

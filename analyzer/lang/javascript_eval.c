@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The JavaScript evaluator: what an expression may be. Bounded in depth and steps; whatever is beyond is "anything". */
+ * The JavaScript evaluator: what an expression may be. Bounded in depth and steps; whatever is
+ * beyond is "anything". */
 #include "analyzer/lang/javascript.h"
 
 #include <errno.h>
@@ -7,7 +8,8 @@
 
 static const struct cbx_values nothing;
 
-static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_str name, struct cbx_scope *scope)
+static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_str name,
+                                                struct cbx_scope *scope)
 {
     for (struct cbx_scope *s = scope; s != NULL; s = s->parent) {
         const struct cbx_values *found = cbx_scope_lookup(js, s, name);
@@ -18,7 +20,8 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_
     return cbx_values_bare(js->arena, name);
 }
 
-static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_value *object, struct cbx_str key)
+static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_value *object,
+                                          struct cbx_str key)
 {
     if (object->number == 1 && cbx_js_is_global_object(object->text)) {
         return cbx_values_bare(js->arena, key);
@@ -30,11 +33,14 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
     if (object->text.len + key.len > 512) {
         return cbx_values_one(js->arena, object); /* longer than any name that a policy knows */
     }
-    struct cbx_str name = cbx_arena_printf(js->arena, "%.*s.%.*s", (int)object->text.len, object->text.p, (int)key.len, key.p);
-    return name.p == NULL ? &cbx_values_unknown : cbx_values_name(js->arena, cbx_js_canonical(name));
+    struct cbx_str name = cbx_arena_printf(js->arena, "%.*s.%.*s", (int)object->text.len,
+                                           object->text.p, (int)key.len, key.p);
+    return name.p == NULL ? &cbx_values_unknown
+                          : cbx_values_name(js->arena, cbx_js_canonical(name));
 }
 
-const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object, struct cbx_str key)
+const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
+                                     struct cbx_str key)
 {
     const struct cbx_values *out = &nothing;
     bool opaque = object->count == 0, maker = cbx_str_is(key, "constructor");
@@ -47,7 +53,8 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
         } else if (maker && v->kind != CBX_V_UNKNOWN) {
             out = cbx_values_join(js->arena, out, cbx_values_name(js->arena, CBX_STR("Object")));
         } else if (v->kind == CBX_V_MAP || v->kind == CBX_V_LIST) {
-            out = cbx_values_join(js->arena, out, cbx_values_member(js->arena, cbx_values_one(js->arena, v), key));
+            out = cbx_values_join(js->arena, out,
+                                  cbx_values_member(js->arena, cbx_values_one(js->arena, v), key));
             opaque = true;
         } else {
             opaque = true;
@@ -73,14 +80,17 @@ bool cbx_js_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, st
     return cbx_values_is_text(key, out);
 }
 
-/* --- constants ----------------------------------------------------------------------------------------------- */
+/* --- constants -------------------------------------------------------------------------------- */
 
-/* A string, or a template without or with constant substitutions; `raw` keeps backslashes (String.raw). */
-const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, bool raw)
+/* A string, or a template without or with constant substitutions; `raw` keeps backslashes
+ * (String.raw). */
+const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, TSNode node,
+                                            struct cbx_scope *scope, bool raw)
 {
     struct cbx_str out = CBX_STR("");
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && out.p != NULL; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && out.p != NULL;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
         enum cbx_js_kind kind = cbx_js_kind(child);
         struct cbx_str part = cbx_walk_text(js, child);
@@ -118,7 +128,11 @@ static const struct cbx_values *eval_number(struct cbx_walk *js, TSNode node)
     char base = n > 2 && digits[0] == '0' ? (char)(digits[1] | 32) : 0;
     char *end;
     errno = 0;
-    int64_t value = strtoll(base == 'b' || base == 'o' ? digits + 2 : digits, &end, base == 'b' ? 2 : base == 'o' ? 8 : base == 'x' ? 16 : 10);
+    int64_t value = strtoll(base == 'b' || base == 'o' ? digits + 2 : digits, &end,
+                            base == 'b'   ? 2
+                            : base == 'o' ? 8
+                            : base == 'x' ? 16
+                                          : 10);
     bool whole = *end == '\0' && errno == 0 && n + 1 < sizeof(digits); /* 1.01e2 is not followed */
     return whole ? cbx_values_number(js->arena, text, value) : &cbx_values_unknown;
 }
@@ -134,34 +148,49 @@ bool cbx_js_to_text(const struct cbx_values *values, struct cbx_str *out)
     return cbx_values_is_text(values, out);
 }
 
-static const struct cbx_values *eval_binary(struct cbx_walk *js, TSNode node, struct cbx_scope *scope)
+static const struct cbx_values *eval_binary(struct cbx_walk *js, TSNode node,
+                                            struct cbx_scope *scope)
 {
     struct cbx_str op = cbx_walk_text(js, cbx_node_field(node, CBX_FIELD_operator)), a, b;
-    const struct cbx_values *left = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_left), scope), *right = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_right), scope);
+    const struct cbx_values *left = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_left), scope),
+                            *right = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_right), scope);
     if (cbx_str_is(op, "||") || cbx_str_is(op, "&&") || cbx_str_is(op, "??")) {
         return cbx_values_join(js->arena, left, right);
     }
     int64_t x, y, sum;
     if (cbx_values_is_number(left, &x) && cbx_values_is_number(right, &y)) {
-        bool bad = op.len != 1 || (op.p[0] == '+' ? __builtin_add_overflow(x, y, &sum) : op.p[0] == '-' ? __builtin_sub_overflow(x, y, &sum)
-                                   : op.p[0] == '*' ? __builtin_mul_overflow(x, y, &sum) : op.p[0] == '^' ? (sum = x ^ y, false) : true);
-        return bad ? &cbx_values_unknown : cbx_values_number(js->arena, cbx_arena_printf(js->arena, "%lld", (long long)sum), sum);
+        bool bad = op.len != 1 || (op.p[0] == '+'   ? __builtin_add_overflow(x, y, &sum)
+                                   : op.p[0] == '-' ? __builtin_sub_overflow(x, y, &sum)
+                                   : op.p[0] == '*' ? __builtin_mul_overflow(x, y, &sum)
+                                   : op.p[0] == '^' ? (sum = x ^ y, false)
+                                                    : true);
+        return bad ? &cbx_values_unknown
+                   : cbx_values_number(js->arena,
+                                       cbx_arena_printf(js->arena, "%lld", (long long)sum), sum);
     }
     bool texts = cbx_str_is(op, "+") && cbx_js_to_text(left, &a) && cbx_js_to_text(right, &b);
-    return texts ? cbx_values_text(js->arena, cbx_fold_concat(js->arena, a, b)) : &cbx_values_unknown;
+    return texts ? cbx_values_text(js->arena, cbx_fold_concat(js->arena, a, b))
+                 : &cbx_values_unknown;
 }
 
-static const struct cbx_values *eval_container(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, bool map)
+static const struct cbx_values *eval_container(struct cbx_walk *js, TSNode node,
+                                               struct cbx_scope *scope, bool map)
 {
     uint32_t capacity = ts_node_named_child_count(node);
-    const struct cbx_values **members = capacity <= CBX_MEMBERS_MAX ? cbx_arena_array(js->arena, capacity + 1u, sizeof(*members)) : NULL;
-    struct cbx_str *keys = map && members != NULL ? cbx_arena_array(js->arena, capacity + 1u, sizeof(*keys)) : NULL;
-    struct cbx_value value = { .kind = map ? CBX_V_MAP : CBX_V_LIST, .members = members, .keys = keys };
+    const struct cbx_values **members =
+        capacity <= CBX_MEMBERS_MAX ? cbx_arena_array(js->arena, capacity + 1u, sizeof(*members))
+                                    : NULL;
+    struct cbx_str *keys =
+        map && members != NULL ? cbx_arena_array(js->arena, capacity + 1u, sizeof(*keys)) : NULL;
+    struct cbx_value value = { .kind = map ? CBX_V_MAP : CBX_V_LIST,
+                               .members = members,
+                               .keys = keys };
     if (members == NULL || (map && keys == NULL)) {
         return &cbx_values_unknown;
     }
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
         enum cbx_js_kind kind = cbx_js_kind(child);
         if (!ts_node_is_named(child) || kind == JS_comment || value.count == capacity) {
@@ -171,7 +200,12 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, TSNode node,
             TSNode key = cbx_node_field(child, CBX_FIELD_key);
             if (cbx_js_kind(key) == JS_property_identifier) {
                 keys[value.count] = cbx_js_name(js, key);
-            } else if (!cbx_js_to_text(cbx_js_eval(js, cbx_js_kind(key) == JS_computed_property_name ? ts_node_named_child(key, 0) : key, scope), &keys[value.count])) {
+            } else if (!cbx_js_to_text(cbx_js_eval(js,
+                                                   cbx_js_kind(key) == JS_computed_property_name
+                                                       ? ts_node_named_child(key, 0)
+                                                       : key,
+                                                   scope),
+                                       &keys[value.count])) {
                 keys[value.count] = CBX_STR("\xff");
             }
             members[value.count++] = cbx_js_eval(js, cbx_node_field(child, CBX_FIELD_value), scope);
@@ -180,7 +214,10 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, TSNode node,
             members[value.count++] = eval_identifier(js, cbx_js_name(js, child), scope);
         } else if (map && kind == JS_method_definition) {
             keys[value.count] = cbx_js_name(js, cbx_node_field(child, CBX_FIELD_name));
-            members[value.count++] = cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = child, .scope = cbx_scope_of(js, child, NULL) });
+            members[value.count++] = cbx_values_one(
+                js->arena, &(struct cbx_value){ .kind = CBX_V_FUNCTION,
+                                                .node = child,
+                                                .scope = cbx_scope_of(js, child, NULL) });
         } else if (!map) {
             members[value.count++] = cbx_js_eval(js, child, scope);
         }
@@ -189,19 +226,28 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, TSNode node,
     return cbx_values_one(js->arena, &value);
 }
 
-/* --- expressions --------------------------------------------------------------------------------------------- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
-static const struct cbx_values *eval_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope)
+static const struct cbx_values *eval_member(struct cbx_walk *js, TSNode node,
+                                            struct cbx_scope *scope)
 {
-    const struct cbx_values *object = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_object), scope);
+    const struct cbx_values *object =
+        cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_object), scope);
     struct cbx_str key, text;
     int64_t index;
     if (!cbx_js_member(js, node, scope, &key)) {
-        bool container = object->count == 1 && (object->items[0].kind == CBX_V_LIST || object->items[0].kind == CBX_V_MAP);
-        return container ? cbx_values_join(js->arena, cbx_values_members(js->arena, object), &cbx_values_unknown) : &cbx_values_unknown;
+        bool container = object->count == 1 && (object->items[0].kind == CBX_V_LIST ||
+                                                object->items[0].kind == CBX_V_MAP);
+        return container ? cbx_values_join(js->arena, cbx_values_members(js->arena, object),
+                                           &cbx_values_unknown)
+                         : &cbx_values_unknown;
     }
-    if (cbx_values_is_text(object, &text) && cbx_js_kind(node) == JS_subscript_expression && cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_index), scope), &index)) {
-        return index >= 0 && index < (int64_t)text.len ? cbx_values_text(js->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1)) : &cbx_values_unknown;
+    if (cbx_values_is_text(object, &text) && cbx_js_kind(node) == JS_subscript_expression &&
+        cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_index), scope),
+                             &index)) {
+        return index >= 0 && index < (int64_t)text.len
+                   ? cbx_values_text(js->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1))
+                   : &cbx_values_unknown;
     }
     return cbx_js_read(js, object, key);
 }
@@ -211,44 +257,64 @@ static const struct cbx_values *eval_kind(struct cbx_walk *js, TSNode node, stru
     enum cbx_js_kind kind = cbx_js_kind(node);
     int64_t number;
     switch (kind) {
-    case JS_identifier: case JS_shorthand_property_identifier:
+    case JS_identifier:
+    case JS_shorthand_property_identifier:
         return eval_identifier(js, cbx_js_name(js, node), scope);
-    case JS_member_expression: case JS_subscript_expression:
+    case JS_member_expression:
+    case JS_subscript_expression:
         return eval_member(js, node, scope);
-    case JS_string: case JS_template_string:
+    case JS_string:
+    case JS_template_string:
         return cbx_js_eval_string(js, node, scope, false);
     case JS_number:
         return eval_number(js, node);
-    case JS_true: case JS_false: case JS_null: case JS_undefined:
+    case JS_true:
+    case JS_false:
+    case JS_null:
+    case JS_undefined:
         return cbx_values_number(js->arena, cbx_walk_text(js, node), kind == JS_true);
     case JS_regex:
         return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_MAP });
     case JS_binary_expression:
         return eval_binary(js, node, scope);
     case JS_unary_expression:
-        if (cbx_str_is(cbx_walk_text(js, cbx_node_field(node, CBX_FIELD_operator)), "-") && cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_argument), scope), &number) && number != INT64_MIN) {
+        if (cbx_str_is(cbx_walk_text(js, cbx_node_field(node, CBX_FIELD_operator)), "-") &&
+            cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_argument), scope),
+                                 &number) &&
+            number != INT64_MIN) {
             return cbx_values_number(js->arena, cbx_walk_text(js, node), -number);
         }
         return &cbx_values_unknown;
-    case JS_object: case JS_array:
+    case JS_object:
+    case JS_array:
         return eval_container(js, node, scope, kind == JS_object);
-    case JS_call_expression: case JS_new_expression:
+    case JS_call_expression:
+    case JS_new_expression:
         return cbx_js_eval_call(js, node, scope);
-    case JS_parenthesized_expression: case JS_await_expression:
+    case JS_parenthesized_expression:
+    case JS_await_expression:
         return cbx_js_eval(js, ts_node_named_child(node, 0), scope);
     case JS_sequence_expression:
-        return cbx_js_eval(js, ts_node_named_child(node, ts_node_named_child_count(node) - 1), scope);
+        return cbx_js_eval(js, ts_node_named_child(node, ts_node_named_child_count(node) - 1),
+                           scope);
     case JS_ternary_expression:
-        return cbx_values_join(js->arena, cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_consequence), scope), cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_alternative), scope));
+        return cbx_values_join(js->arena,
+                               cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_consequence), scope),
+                               cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_alternative), scope));
     case JS_assignment_expression:
         return cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_right), scope);
-    case JS_class: case JS_class_declaration:
-        return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = node });
+    case JS_class:
+    case JS_class_declaration:
+        return cbx_values_one(js->arena,
+                              &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = node });
     case JS_import:
         return cbx_values_name(js->arena, CBX_STR("import"));
     default:
         if (cbx_js_is_function(kind)) {
-            return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = node, .scope = cbx_scope_of(js, node, NULL) });
+            return cbx_values_one(js->arena,
+                                  &(struct cbx_value){ .kind = CBX_V_FUNCTION,
+                                                       .node = node,
+                                                       .scope = cbx_scope_of(js, node, NULL) });
         }
         return &cbx_values_unknown;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Pass one over Python: which name is bound where, and to what. Flow does not count: a name may be anything that it is bound to
- * anywhere in its scope. */
+ * Pass one over Python: which name is bound where, and to what. Flow does not count: a name may be
+ * anything that it is bound to anywhere in its scope. */
 #include "analyzer/lang/python.h"
 
 #include <pthread.h>
@@ -27,36 +27,57 @@ enum cbx_py_kind cbx_py_kind(TSNode node)
     return symbol < sizeof(kind_of_symbol) ? (enum cbx_py_kind)kind_of_symbol[symbol] : PY_OTHER;
 }
 
-/* A target of an assignment of the value of `node`; kind says how the target's value comes out of it. */
-static void bind_target(struct cbx_walk *py, struct cbx_scope *scope, TSNode target, enum cbx_bind kind, TSNode node,
-                        uint32_t index, int depth)
+/* A target of an assignment of the value of `node`; kind says how the target's value comes out of
+ * it. */
+static void bind_target(struct cbx_walk *py, struct cbx_scope *scope, TSNode target,
+                        enum cbx_bind kind, TSNode node, uint32_t index, int depth)
 {
     struct cbx_binding *binding;
     TSTreeCursor cursor;
     uint32_t i = 0;
     switch (cbx_py_kind(target)) {
     case PY_identifier:
-        binding = cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, target)), kind, node);
+        binding = cbx_scope_bind(py, scope, scope,
+                                 cbx_fold_nfkc(py->arena, cbx_walk_text(py, target)), kind, node);
         if (binding != NULL) {
             binding->index = index;
         }
         return;
     case PY_attribute:
-        binding = cbx_scope_bind(py, NULL, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(target, CBX_FIELD_attribute))), kind, node);
+        binding = cbx_scope_bind(
+            py, NULL, scope,
+            cbx_fold_nfkc(py->arena,
+                          cbx_walk_text(py, cbx_node_field(target, CBX_FIELD_attribute))),
+            kind, node);
         if (binding != NULL) {
             binding->index = index;
         }
         return;
     case PY_subscript:
         return;
-    case PY_pattern_list: case PY_tuple_pattern: case PY_list_pattern: case PY_expression_list: case PY_tuple: case PY_list:
-    case PY_list_splat_pattern: case PY_parenthesized_expression: case PY_as_pattern_target: case PY_list_splat:
+    case PY_pattern_list:
+    case PY_tuple_pattern:
+    case PY_list_pattern:
+    case PY_expression_list:
+    case PY_tuple:
+    case PY_list:
+    case PY_list_splat_pattern:
+    case PY_parenthesized_expression:
+    case PY_as_pattern_target:
+    case PY_list_splat:
         cursor = ts_tree_cursor_new(target);
-        for (bool more = depth < 32 && ts_tree_cursor_goto_first_child(&cursor); more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        for (bool more = depth < 32 && ts_tree_cursor_goto_first_child(&cursor); more;
+             more = ts_tree_cursor_goto_next_sibling(&cursor)) {
             TSNode child = ts_tree_cursor_current_node(&cursor);
             if (ts_node_is_named(child)) {
-                bool flat = kind == CBX_BIND_EXPR && cbx_py_kind(target) != PY_parenthesized_expression && cbx_py_kind(target) != PY_as_pattern_target;
-                bind_target(py, scope, child, flat ? CBX_BIND_ITEM : kind == CBX_BIND_EXPR ? kind : CBX_BIND_MEMBER, node, i++, depth + 1);
+                bool flat = kind == CBX_BIND_EXPR &&
+                            cbx_py_kind(target) != PY_parenthesized_expression &&
+                            cbx_py_kind(target) != PY_as_pattern_target;
+                bind_target(py, scope, child,
+                            flat                    ? CBX_BIND_ITEM
+                            : kind == CBX_BIND_EXPR ? kind
+                                                    : CBX_BIND_MEMBER,
+                            node, i++, depth + 1);
             }
         }
         ts_tree_cursor_delete(&cursor);
@@ -66,9 +87,11 @@ static void bind_target(struct cbx_walk *py, struct cbx_scope *scope, TSNode tar
     }
 }
 
-static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, TSNode name, struct cbx_str qualified)
+static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, TSNode name,
+                           struct cbx_str qualified)
 {
-    struct cbx_binding *binding = cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)), CBX_BIND_NAME, name);
+    struct cbx_binding *binding = cbx_scope_bind(
+        py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)), CBX_BIND_NAME, name);
     if (binding != NULL) {
         binding->qualified = cbx_py_canonical(py, qualified);
     }
@@ -79,13 +102,16 @@ static struct cbx_str join_names(struct cbx_walk *py, struct cbx_str a, struct c
     return cbx_arena_printf(py->arena, "%.*s.%.*s", (int)a.len, a.p, (int)b.len, b.p);
 }
 
-/* import a.b.c binds a; import a.b.c as x binds x to a.b.c; from a import b as x binds x to a.b; from a import * binds whatever. */
+/* import a.b.c binds a; import a.b.c as x binds x to a.b.c; from a import b as x binds x to a.b;
+ * from a import * binds whatever. */
 static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, TSNode node, bool from)
 {
     TSNode module = from ? cbx_node_field(node, CBX_FIELD_module_name) : node;
-    struct cbx_str prefix = from ? cbx_fold_nfkc(py->arena, cbx_walk_text(py, module)) : (struct cbx_str){ 0 };
+    struct cbx_str prefix =
+        from ? cbx_fold_nfkc(py->arena, cbx_walk_text(py, module)) : (struct cbx_str){ 0 };
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
         enum cbx_py_kind kind = cbx_py_kind(child);
         if (kind == PY_wildcard_import && py->stars.count < 16) {
@@ -93,44 +119,53 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, TSNode nod
             py->stars.items = py->star_items;
         }
         TSNode name = kind == PY_aliased_import ? cbx_node_field(child, CBX_FIELD_name) : child;
-        if ((kind != PY_dotted_name && kind != PY_aliased_import) || (from && ts_node_eq(child, module))) {
+        if ((kind != PY_dotted_name && kind != PY_aliased_import) ||
+            (from && ts_node_eq(child, module))) {
             continue;
         }
         struct cbx_str text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, name));
         if (kind == PY_aliased_import) {
-            bind_qualified(py, scope, cbx_node_field(child, CBX_FIELD_alias), from ? join_names(py, prefix, text) : text);
+            bind_qualified(py, scope, cbx_node_field(child, CBX_FIELD_alias),
+                           from ? join_names(py, prefix, text) : text);
         } else if (from) {
             bind_qualified(py, scope, name, join_names(py, prefix, text));
         } else {
             const char *dot = memchr(text.p, '.', text.len);
             TSNode first = ts_node_named_child(name, 0);
-            bind_qualified(py, scope, first, dot != NULL ? cbx_str_sub(text, 0, (size_t)(dot - text.p)) : text);
+            bind_qualified(py, scope, first,
+                           dot != NULL ? cbx_str_sub(text, 0, (size_t)(dot - text.p)) : text);
         }
     }
     ts_tree_cursor_delete(&cursor);
 }
 
-static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct cbx_scope *outer, TSNode parameters)
+static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct cbx_scope *outer,
+                            TSNode parameters)
 {
     if (ts_node_is_null(parameters)) {
         return;
     }
     TSTreeCursor cursor = ts_tree_cursor_new(parameters);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode p = ts_tree_cursor_current_node(&cursor);
         enum cbx_py_kind kind = cbx_py_kind(p);
         TSNode name = kind == PY_identifier ? p
-                      : kind == PY_default_parameter || kind == PY_typed_default_parameter ? cbx_node_field(p, CBX_FIELD_name)
-                                                                                          : ts_node_named_child(p, 0);
-        while (cbx_py_kind(name) == PY_list_splat_pattern || cbx_py_kind(name) == PY_dictionary_splat_pattern) {
+                      : kind == PY_default_parameter || kind == PY_typed_default_parameter
+                          ? cbx_node_field(p, CBX_FIELD_name)
+                          : ts_node_named_child(p, 0);
+        while (cbx_py_kind(name) == PY_list_splat_pattern ||
+               cbx_py_kind(name) == PY_dictionary_splat_pattern) {
             name = ts_node_named_child(name, 0);
         }
         if (cbx_py_kind(name) != PY_identifier) {
             continue;
         }
-        cbx_scope_bind(py, inner, outer, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)), CBX_BIND_UNKNOWN, name);
+        cbx_scope_bind(py, inner, outer, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)),
+                       CBX_BIND_UNKNOWN, name);
         if (kind == PY_default_parameter || kind == PY_typed_default_parameter) {
-            cbx_scope_bind(py, inner, outer, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)), CBX_BIND_EXPR, cbx_node_field(p, CBX_FIELD_value));
+            cbx_scope_bind(py, inner, outer, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)),
+                           CBX_BIND_EXPR, cbx_node_field(p, CBX_FIELD_value));
         }
     }
     ts_tree_cursor_delete(&cursor);
@@ -139,11 +174,14 @@ static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct
 static void bind_globals(struct cbx_walk *py, struct cbx_scope *scope, TSNode node)
 {
     for (uint32_t i = 0, n = ts_node_named_child_count(node); i < n && i < 64; i++) {
-        cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, ts_node_named_child(node, i))), CBX_BIND_GLOBAL, node);
+        cbx_scope_bind(py, scope, scope,
+                       cbx_fold_nfkc(py->arena, cbx_walk_text(py, ts_node_named_child(node, i))),
+                       CBX_BIND_GLOBAL, node);
     }
 }
 
-/* The scope that an assignment in here binds in: names of a comprehension's walrus belong to the function around it. */
+/* The scope that an assignment in here binds in: names of a comprehension's walrus belong to the
+ * function around it. */
 static struct cbx_scope *binding_scope(struct cbx_scope *scope)
 {
     while (scope->kind == CBX_SCOPE_COMPREHENSION && scope->parent != NULL) {
@@ -170,32 +208,40 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
             right = cbx_node_field(right, CBX_FIELD_right); /* a = b = value */
         }
         if (!ts_node_is_null(right)) {
-            bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_EXPR, right, 0, 0);
+            bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_EXPR, right, 0,
+                        0);
         }
         return scope;
     case PY_augmented_assignment:
         bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_UNKNOWN, node, 0, 0);
         return scope;
     case PY_named_expression:
-        bind_target(py, binding_scope(scope), cbx_node_field(node, CBX_FIELD_name), CBX_BIND_EXPR, cbx_node_field(node, CBX_FIELD_value), 0, 0);
+        bind_target(py, binding_scope(scope), cbx_node_field(node, CBX_FIELD_name), CBX_BIND_EXPR,
+                    cbx_node_field(node, CBX_FIELD_value), 0, 0);
         return scope;
     case PY_for_statement:
     case PY_for_in_clause:
-        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_MEMBER, cbx_node_field(node, CBX_FIELD_right), 0, 0);
+        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_MEMBER,
+                    cbx_node_field(node, CBX_FIELD_right), 0, 0);
         return scope;
     case PY_as_pattern:
-        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_alias), CBX_BIND_EXPR, ts_node_named_child(node, 0), 0, 0);
+        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_alias), CBX_BIND_EXPR,
+                    ts_node_named_child(node, 0), 0, 0);
         return scope;
     case PY_case_pattern:
         for (uint32_t i = 0, n = ts_node_named_child_count(node); i < n && i < 64; i++) {
             TSNode name = ts_node_named_child(node, i);
             if (cbx_py_kind(name) == PY_dotted_name && ts_node_named_child_count(name) == 1) {
-                cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)), CBX_BIND_UNKNOWN, node);
+                cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)),
+                               CBX_BIND_UNKNOWN, node);
             }
         }
         return scope;
     case PY_function_definition:
-        cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))), CBX_BIND_FUNCTION, node);
+        cbx_scope_bind(
+            py, scope, scope,
+            cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))),
+            CBX_BIND_FUNCTION, node);
         inner = cbx_scope_open(py, scope, node, CBX_SCOPE_FUNCTION);
         bind_parameters(py, inner, scope, cbx_node_field(node, CBX_FIELD_parameters));
         return inner;
@@ -205,16 +251,23 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         cbx_scope_return(py, inner, cbx_node_field(node, CBX_FIELD_body));
         return inner;
     case PY_class_definition:
-        cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))), CBX_BIND_UNKNOWN, node);
+        cbx_scope_bind(
+            py, scope, scope,
+            cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))),
+            CBX_BIND_UNKNOWN, node);
         return cbx_scope_open(py, scope, node, CBX_SCOPE_CLASS);
-    case PY_list_comprehension: case PY_set_comprehension: case PY_dictionary_comprehension: case PY_generator_expression:
+    case PY_list_comprehension:
+    case PY_set_comprehension:
+    case PY_dictionary_comprehension:
+    case PY_generator_expression:
         return cbx_scope_open(py, scope, node, CBX_SCOPE_COMPREHENSION);
     case PY_return_statement:
         if (scope->kind == CBX_SCOPE_FUNCTION && ts_node_named_child_count(node) > 0) {
             cbx_scope_return(py, scope, ts_node_named_child(node, 0));
         }
         return scope;
-    case PY_global_statement: case PY_nonlocal_statement:
+    case PY_global_statement:
+    case PY_nonlocal_statement:
         bind_globals(py, scope, node);
         return scope;
     default:
@@ -226,7 +279,8 @@ void cbx_py_bind_all(struct cbx_walk *py, TSNode root)
 {
     static const struct cbx_scope module;
     py->module = cbx_arena_alloc(py->arena, sizeof(*py->module));
-    struct cbx_scope **stack = cbx_arena_array(py->arena, CBX_TREE_DEPTH_MAX + 2, sizeof(struct cbx_scope *));
+    struct cbx_scope **stack =
+        cbx_arena_array(py->arena, CBX_TREE_DEPTH_MAX + 2, sizeof(struct cbx_scope *));
     if (py->module == NULL || stack == NULL) {
         return;
     }
@@ -237,7 +291,8 @@ void cbx_py_bind_all(struct cbx_walk *py, TSNode root)
     stack[0] = py->module;
     for (;;) {
         TSNode node = ts_tree_cursor_current_node(&cursor);
-        struct cbx_scope *inner = cbx_py_kind(node) != PY_OTHER ? bind_node(py, stack[depth], node) : stack[depth];
+        struct cbx_scope *inner =
+            cbx_py_kind(node) != PY_OTHER ? bind_node(py, stack[depth], node) : stack[depth];
         if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
             stack[++depth] = inner;
             continue;

@@ -21,7 +21,8 @@ struct cbx_str cbx_py_canonical(struct cbx_walk *py, struct cbx_str name)
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
         bool prefix = cbx_str_ends(aliases[i].from, CBX_STR("."));
-        struct cbx_str bare = prefix ? cbx_str_sub(aliases[i].from, 0, aliases[i].from.len - 1) : aliases[i].from;
+        struct cbx_str bare =
+            prefix ? cbx_str_sub(aliases[i].from, 0, aliases[i].from.len - 1) : aliases[i].from;
         if (prefix ? cbx_str_starts(name, aliases[i].from) : cbx_str_equal(name, aliases[i].from)) {
             struct cbx_str rest = cbx_str_sub(name, aliases[i].from.len, name.len);
             return cbx_fold_concat(py->arena, aliases[i].to, rest);
@@ -88,10 +89,12 @@ static bool is_bare(const struct cbx_value *value)
     return value->number == 1;
 }
 
-struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *object, struct cbx_str attribute)
+struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *object,
+                              struct cbx_str attribute)
 {
     const char *other = find_hop(attribute);
-    bool package = cbx_str_is(object->text, "concurrent") || cbx_str_is(object->text, "asyncio") || cbx_str_is(object->text, "distutils");
+    bool package = cbx_str_is(object->text, "concurrent") || cbx_str_is(object->text, "asyncio") ||
+                   cbx_str_is(object->text, "distutils");
     if (other != NULL && !is_bare(object) && !package) {
         return cbx_str_of(other);
     }

@@ -78,21 +78,25 @@ void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void
     return &table->slots[at].value;
 }
 
-struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_scope *where, struct cbx_str name,
-                                   enum cbx_bind kind, TSNode node)
+struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scope,
+                                   struct cbx_scope *where, struct cbx_str name, enum cbx_bind kind,
+                                   TSNode node)
 {
     struct cbx_binding *binding = cbx_arena_alloc(walk->arena, sizeof(*binding));
     if (binding == NULL) {
         return NULL;
     }
-    *binding = (struct cbx_binding){ .kind = kind, .name = name, .scope = scope, .where = where, .node = node };
+    *binding = (struct cbx_binding){
+        .kind = kind, .name = name, .scope = scope, .where = where, .node = node
+    };
     void **slot = cbx_table_slot(walk, &walk->bindings, scope, cbx_name_hash(name));
     binding->next = *slot;
     *slot = binding;
     return binding;
 }
 
-struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent, TSNode node, int kind)
+struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent, TSNode node,
+                                 int kind)
 {
     struct cbx_scope *scope = cbx_arena_alloc(walk->arena, sizeof(*scope));
     if (scope == NULL) {
@@ -128,7 +132,7 @@ struct cbx_str cbx_walk_text(const struct cbx_walk *walk, TSNode node)
     return (struct cbx_str){ .p = walk->src + start, .len = end - start };
 }
 
-/* --- values of names ----------------------------------------------------------------------------------------- */
+/* --- values of names -------------------------------------------------------------------------- */
 
 enum { EVAL_DEPTH_MAX = 120, EVAL_STEPS_MAX = 2000000, ALTERNATIVES_MAX = 256 };
 
@@ -159,7 +163,8 @@ static const struct cbx_values *eval_binding(struct cbx_walk *walk, const struct
         return walk->eval(walk, b->node, b->where);
     case CBX_BIND_ITEM:
         snprintf(index, sizeof(index), "%u", b->index);
-        return cbx_values_member(walk->arena, walk->eval(walk, b->node, b->where), cbx_arena_copy(walk->arena, cbx_str_of(index)));
+        return cbx_values_member(walk->arena, walk->eval(walk, b->node, b->where),
+                                 cbx_arena_copy(walk->arena, cbx_str_of(index)));
     case CBX_BIND_MEMBER:
         return cbx_values_members(walk->arena, walk->eval(walk, b->node, b->where));
     case CBX_BIND_KEY:
@@ -172,7 +177,8 @@ static const struct cbx_values *eval_binding(struct cbx_walk *walk, const struct
     }
 }
 
-const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_str name)
+const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope,
+                                          struct cbx_str name)
 {
     struct cbx_binding *chain = cbx_table_find(&walk->bindings, scope, cbx_name_hash(name));
     if (chain == NULL) {
@@ -203,8 +209,9 @@ const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scop
     return chain->memo;
 }
 
-const struct cbx_values *cbx_scope_eval(struct cbx_walk *walk, TSNode node, struct cbx_scope *scope,
-                                        const struct cbx_values *(*eval_kind)(struct cbx_walk *, TSNode, struct cbx_scope *))
+const struct cbx_values *
+cbx_scope_eval(struct cbx_walk *walk, TSNode node, struct cbx_scope *scope,
+               const struct cbx_values *(*eval_kind)(struct cbx_walk *, TSNode, struct cbx_scope *))
 {
     if (ts_node_is_null(node) || walk->depth >= EVAL_DEPTH_MAX || ++walk->steps > EVAL_STEPS_MAX) {
         return &cbx_values_unknown;
@@ -223,9 +230,10 @@ const struct cbx_values *cbx_scope_eval(struct cbx_walk *walk, TSNode node, stru
     return out;
 }
 
-/* --- tables of names ----------------------------------------------------------------------------------------- */
+/* --- tables of names -------------------------------------------------------------------------- */
 
-const struct cbx_name_row *cbx_name_find(const struct cbx_name_row *rows, size_t count, struct cbx_str name)
+const struct cbx_name_row *cbx_name_find(const struct cbx_name_row *rows, size_t count,
+                                         struct cbx_str name)
 {
     static const struct cbx_name_row none;
     for (size_t i = 0; i < count; i++) {
@@ -236,9 +244,10 @@ const struct cbx_name_row *cbx_name_find(const struct cbx_name_row *rows, size_t
     return &none;
 }
 
-/* --- grammars ------------------------------------------------------------------------------------------------ */
+/* --- grammars --------------------------------------------------------------------------------- */
 
-void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t count, uint8_t out[CBX_SYMBOLS_MAX])
+void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t count,
+                    uint8_t out[CBX_SYMBOLS_MAX])
 {
     uint32_t symbols = ts_language_symbol_count(language);
     for (uint32_t s = 0; s < symbols && s < CBX_SYMBOLS_MAX; s++) {
@@ -251,7 +260,8 @@ void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t
     }
 }
 
-/* Numbers of the fields, once per process and grammar: asking by name costs more than reading the node. */
+/* Numbers of the fields, once per process and grammar: asking by name costs more than reading the
+ * node. */
 struct field_ids {
     const TSLanguage *language;
     TSFieldId ids[CBX_FIELDS];
@@ -267,11 +277,13 @@ static void fill_fields(void)
 #include "analyzer/lang/fields.def"
 #undef CBX_FIELD
     };
-    const TSLanguage *const languages[] = { tree_sitter_python(), tree_sitter_javascript(), tree_sitter_bash() };
+    const TSLanguage *const languages[] = { tree_sitter_python(), tree_sitter_javascript(),
+                                            tree_sitter_bash() };
     for (size_t g = 0; g < sizeof(grammars) / sizeof(grammars[0]); g++) {
         grammars[g].language = languages[g];
         for (size_t f = 0; f < CBX_FIELDS; f++) {
-            grammars[g].ids[f] = ts_language_field_id_for_name(languages[g], names[f], (uint32_t)strlen(names[f]));
+            grammars[g].ids[f] =
+                ts_language_field_id_for_name(languages[g], names[f], (uint32_t)strlen(names[f]));
         }
     }
 }
@@ -283,7 +295,9 @@ TSNode cbx_node_field(TSNode node, enum cbx_field field)
     const TSLanguage *language = ts_node_is_null(node) ? NULL : ts_node_language(node);
     for (size_t g = 0; language != NULL && g < sizeof(grammars) / sizeof(grammars[0]); g++) {
         if (grammars[g].language == language) {
-            return grammars[g].ids[field] != 0 ? ts_node_child_by_field_id(node, grammars[g].ids[field]) : none;
+            return grammars[g].ids[field] != 0
+                       ? ts_node_child_by_field_id(node, grammars[g].ids[field])
+                       : none;
         }
     }
     return none;

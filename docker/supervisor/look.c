@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the supervisor looks at around it: files of the workspace, other processes, the memory controller. All of it is in the hands
- * of the program: no link is followed, nothing but regular files is reported, every walk is bounded. */
+ * What the supervisor looks at around it: files of the workspace, other processes, the memory
+ * controller. All of it is in the hands of the program: no link is followed, nothing but regular
+ * files is reported, every walk is bounded. */
 #include "docker/supervisor/supervisor.h"
 
 #include <dirent.h>
@@ -58,7 +59,9 @@ static void walk_folder(struct walk *w, int folder, size_t prefix, int depth)
         if (S_ISREG(status.st_mode) && is_since(&status, &w->since)) {
             report(w, &status);
         } else if (S_ISDIR(status.st_mode)) {
-            int below = depth < DEPTH_MAX ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+            int below = depth < DEPTH_MAX ? openat(dirfd(dir), entry->d_name,
+                                                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                                          : -1;
             w->path[prefix + len] = '/';
             if (below >= 0) {
                 walk_folder(w, below, prefix + len + 1, depth + 1);
@@ -102,9 +105,12 @@ static int kill_round(pid_t keep)
 
 void cbx_kill_others(pid_t keep)
 {
-    /* Zombies count as killed until they are reaped; orphans come to us. A fork that races is caught by the next round. */
+    /* Zombies count as killed until they are reaped; orphans come to us. A fork that races is
+     * caught by the next round. */
     for (int round = 0; round < 100 && kill_round(keep) > 0; round++) {
-        for (siginfo_t info = { 0 }; waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0 && info.si_pid != keep; info.si_pid = 0) {
+        for (siginfo_t info = { 0 }; waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                                     info.si_pid > 0 && info.si_pid != keep;
+             info.si_pid = 0) {
             waitpid(info.si_pid, NULL, 0);
         }
         struct timespec moment = { .tv_nsec = 1000000 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * PID 1 of every sandbox. Starts the kernel, relays frames between it and the host, keeps the clock and the caps, kills what does
- * not end, reaps what dies. Static, no library but libc. Everything that the kernel says is hostile: the program that runs
- * shares its process. Ends, and the container with it, when the host closes its end of the stream. */
+ * PID 1 of every sandbox. Starts the kernel, relays frames between it and the host, keeps the clock
+ * and the caps, kills what does not end, reaps what dies. Static, no library but libc. Everything
+ * that the kernel says is hostile: the program that runs shares its process. Ends, and the
+ * container with it, when the host closes its end of the stream. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ static const struct kernel {
     const char *const argv[5];
 } kernels[] = {
     { "python", { "/usr/bin/python3", "-I", "/codebox/kernels/python_kernel.py", NULL } },
-    { "javascript", { "/usr/bin/node", "--no-warnings", "/codebox/kernels/javascript_kernel.js", NULL } },
+    { "javascript",
+      { "/usr/bin/node", "--no-warnings", "/codebox/kernels/javascript_kernel.js", NULL } },
 };
 
 enum { GRACE_MS = 1000, CHUNK_BYTES = 65536 };
@@ -105,7 +107,7 @@ void cbx_tell_host(uint8_t type, const void *a, size_t a_len, const void *b, siz
     }
 }
 
-/* --- the kernel process -------------------------------------------------------------------------------------- */
+/* --- the kernel process ----------------------------------------------------------------------- */
 
 /* The kernel is the first to go when memory runs out, so that somebody is left to tell. */
 static void offer_to_oom(void)
@@ -141,8 +143,8 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
 static void start_kernel(void)
 {
     int control[2], out[2], err[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 || pipe2(out, O_CLOEXEC) < 0 ||
-        pipe2(err, O_CLOEXEC) < 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 ||
+        pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
         die();
     }
     pid_t pid = fork();
@@ -180,7 +182,7 @@ static void forget_kernel(void)
     s.from_kernel.len = 0;
 }
 
-/* --- what comes out ------------------------------------------------------------------------------------------ */
+/* --- what comes out --------------------------------------------------------------------------- */
 
 static void pass_output(uint8_t type, const uint8_t *bytes, size_t len)
 {
@@ -227,7 +229,7 @@ static void drain(int *fd, uint8_t type, size_t most)
     }
 }
 
-/* --- the life of a run --------------------------------------------------------------------------------------- */
+/* --- the life of a run ------------------------------------------------------------------------ */
 
 static void finish(uint32_t status, int exit_code, int signal)
 {
@@ -385,7 +387,7 @@ static void protocol_broken(void)
     }
 }
 
-/* --- frames -------------------------------------------------------------------------------------------------- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
 {
@@ -431,7 +433,8 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
     }
 }
 
-/* Reads once and hands on every whole frame. False at the end of the stream or when the protocol is broken. */
+/* Reads once and hands on every whole frame. False at the end of the stream or when the protocol is
+ * broken. */
 static bool read_frames(int fd, struct inbox *in, char direction,
                         void (*take)(uint8_t, const uint8_t *, size_t))
 {
@@ -481,7 +484,8 @@ static void reap(void)
         if (pid == s.pid) {
             /* Its last frames may still lie in the socket. */
             fcntl(s.control, F_SETFL, O_NONBLOCK);
-            while (s.control >= 0 && read_frames(s.control, &s.from_kernel, 'c', take_kernel_frame)) {
+            while (s.control >= 0 &&
+                   read_frames(s.control, &s.from_kernel, 'c', take_kernel_frame)) {
             }
             if (s.pid == pid) {
                 kernel_died(status);
@@ -524,7 +528,8 @@ static void serve(void)
             if ((fds[1].revents & POLLHUP) == 0) {
                 protocol_broken();
             } else {
-                close_fd(&s.control); /* it closed the channel or died: SIGCHLD or the deadline tells which */
+                close_fd(&s.control); /* it closed the channel or died: SIGCHLD or the deadline
+                                         tells which */
             }
         }
         if (fds[4].revents != 0) {

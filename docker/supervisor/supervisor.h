@@ -12,7 +12,8 @@
 /* Sends one frame whose payload is a followed by b. Ends the sandbox when the host is gone. */
 void cbx_tell_host(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len);
 
-/* Reports the regular files of /workspace that changed since then. False when there were more than it reports. */
+/* Reports the regular files of /workspace that changed since then. False when there were more than
+ * it reports. */
 bool cbx_report_files(const struct timespec *since);
 
 /* Kills every process but this one and `keep`, until there is none. */

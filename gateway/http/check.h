@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The strict request check (RFC 9112, RFC 9110): refuses what two readers could understand in two ways. */
+ * The strict request check (RFC 9112, RFC 9110): refuses what two readers could understand in two
+ * ways. */
 #ifndef CBX_GATEWAY_HTTP_CHECK_H
 #define CBX_GATEWAY_HTTP_CHECK_H
 
@@ -16,11 +17,14 @@ struct cbx_http_headers {
 };
 
 /* Takes note of one header field. */
-void cbx_http_check_field(struct cbx_http_headers *headers, struct cbx_str name, struct cbx_str value);
+void cbx_http_check_field(struct cbx_http_headers *headers, struct cbx_str name,
+                          struct cbx_str value);
 
-/* The verdict once all fields were noted: 0, or an HTTP status with *detail, a static sentence. `port` is the one that is
- * listened on; Host must name a loopback address or localhost with it, an Origin must be that host. */
-int cbx_http_check(const struct cbx_http_headers *headers, struct cbx_str method, struct cbx_str target, uint16_t port, size_t max_body_bytes,
+/* The verdict once all fields were noted: 0, or an HTTP status with *detail, a static sentence.
+ * `port` is the one that is listened on; Host must name a loopback address or localhost with it, an
+ * Origin must be that host. */
+int cbx_http_check(const struct cbx_http_headers *headers, struct cbx_str method,
+                   struct cbx_str target, uint16_t port, size_t max_body_bytes,
                    const char **detail);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The HTTP server. The event loop belongs to libmicrohttpd: it reads a request, suspends the connection and queues it; a
- * thread of the pool runs the handler and resumes the connection. */
+ * The HTTP server. The event loop belongs to libmicrohttpd: it reads a request, suspends the
+ * connection and queues it; a thread of the pool runs the handler and resumes the connection. */
 #include "gateway/http/server.h"
 
 #include "gateway/http/check.h"
@@ -37,15 +37,18 @@ struct cbx_http_server {
     int thread_count;
 };
 
-/* --- the pool ------------------------------------------------------------------------------------------------ */
+/* --- the pool --------------------------------------------------------------------------------- */
 
 static struct cbx_http_request make_request(const struct exchange *e)
 {
     const char *question = strchr(e->target, '?');
     struct cbx_str target = cbx_str_of(e->target);
     size_t end = question != NULL ? (size_t)(question - e->target) : target.len;
-    return (struct cbx_http_request){ .method = cbx_str_of(e->method), .path = cbx_str_sub(target, 0, end), .query = cbx_str_sub(target, end + 1, target.len),
-                                      .body = cbx_buf_str(&e->body), .content_type = e->headers.content_type };
+    return (struct cbx_http_request){ .method = cbx_str_of(e->method),
+                                      .path = cbx_str_sub(target, 0, end),
+                                      .query = cbx_str_sub(target, end + 1, target.len),
+                                      .body = cbx_buf_str(&e->body),
+                                      .content_type = e->headers.content_type };
 }
 
 static void serve(struct cbx_http_server *server, struct exchange *e)
@@ -85,28 +88,34 @@ static void *work(void *context)
     return NULL;
 }
 
-/* --- the event loop ------------------------------------------------------------------------------------------ */
+/* --- the event loop --------------------------------------------------------------------------- */
 
-static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const char *key, size_t key_len, const char *value, size_t value_len)
+static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const char *key,
+                                  size_t key_len, const char *value, size_t value_len)
 {
     (void)kind;
-    cbx_http_check_field(context, (struct cbx_str){ .p = key, .len = key_len }, (struct cbx_str){ .p = value != NULL ? value : "", .len = value_len });
+    cbx_http_check_field(context, (struct cbx_str){ .p = key, .len = key_len },
+                         (struct cbx_str){ .p = value != NULL ? value : "", .len = value_len });
     return MHD_YES;
 }
 
-static enum MHD_Result send_response(struct MHD_Connection *connection, struct cbx_http_response *r, bool close)
+static enum MHD_Result send_response(struct MHD_Connection *connection, struct cbx_http_response *r,
+                                     bool close)
 {
     char *text = r->json != NULL ? json_dumps(r->json, JSON_COMPACT) : NULL;
     json_decref(r->json);
     r->json = NULL;
-    struct MHD_Response *response = text != NULL ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE)
-                                                 : MHD_create_response_from_buffer(0, (void *)(uintptr_t)"", MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response =
+        text != NULL
+            ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE)
+            : MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
     if (response == NULL) {
         free(text);
         return MHD_NO;
     }
     if (text != NULL) {
-        MHD_add_response_header(response, "Content-Type", r->type != NULL ? r->type : "application/json");
+        MHD_add_response_header(response, "Content-Type",
+                                r->type != NULL ? r->type : "application/json");
     }
     if (r->allow != NULL) {
         MHD_add_response_header(response, "Allow", r->allow);
@@ -121,17 +130,20 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, struct c
     return queued;
 }
 
-/* The first call: only the headers are here. A refusal closes the connection, for what follows cannot be trusted to be a request. */
-static enum MHD_Result check_request(struct cbx_http_server *server, struct exchange *e, const char *method, const char *version)
+/* The first call: only the headers are here. A refusal closes the connection, for what follows
+ * cannot be trusted to be a request. */
+static enum MHD_Result check_request(struct cbx_http_server *server, struct exchange *e,
+                                     const char *method, const char *version)
 {
     const char *detail = "HTTP/1.1 is needed";
     e->checked = true;
     e->method = strdup(method);
     cbx_buf_init(&e->body, server->config.max_body_bytes);
     MHD_get_connection_values_n(e->connection, MHD_HEADER_KIND, note_field, &e->headers);
-    int status = strcmp(version, "HTTP/1.1") != 0 ? 505
-                                                  : cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target), server->port,
-                                                                   server->config.max_body_bytes, &detail);
+    int status = strcmp(version, "HTTP/1.1") != 0
+                     ? 505
+                     : cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target),
+                                      server->port, server->config.max_body_bytes, &detail);
     if (status == 0) {
         return MHD_YES;
     }
@@ -156,8 +168,9 @@ static void queue_exchange(struct cbx_http_server *server, struct exchange *e)
     pthread_mutex_unlock(&server->lock);
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-                              const char *data, size_t *size, void **state)
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *size, void **state)
 {
     (void)url;
     struct cbx_http_server *server = context;
@@ -197,7 +210,8 @@ static void *begin_request(void *context, const char *target, struct MHD_Connect
     return e;
 }
 
-static void end_request(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code)
+static void end_request(void *context, struct MHD_Connection *connection, void **state,
+                        enum MHD_RequestTerminationCode code)
 {
     (void)context;
     (void)connection;
@@ -223,7 +237,7 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
     return strlen(text);
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static int listen_on(struct cbx_http_server *server, struct cbx_err *err)
 {
@@ -233,21 +247,30 @@ static int listen_on(struct cbx_http_server *server, struct cbx_err *err)
     if (!is_v6 && inet_pton(AF_INET, server->config.address, &v4.sin_addr) != 1) {
         return cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", server->config.address);
     }
-    const struct sockaddr *address = is_v6 ? (const struct sockaddr *)&v6 : (const struct sockaddr *)&v4;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (is_v6 ? MHD_USE_IPv6 : 0);
-    server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL,
-                                      MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
-                                      MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
-                                      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+    const struct sockaddr *address =
+        is_v6 ? (const struct sockaddr *)&v6 : (const struct sockaddr *)&v4;
+    unsigned flags =
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (is_v6 ? MHD_USE_IPv6 : 0);
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR, address,
+        MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request,
+        NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_STRICT_FOR_CLIENT,
+        1, MHD_OPTION_END);
     if (server->daemon == NULL) {
-        return cbx_fail(err, CBX_EIO, "cannot listen on %s port %u: in use, or not an address of this machine", server->config.address, server->config.port);
+        return cbx_fail(err, CBX_EIO,
+                        "cannot listen on %s port %u: in use, or not an address of this machine",
+                        server->config.address, server->config.port);
     }
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
     server->port = info != NULL ? info->port : server->config.port;
     return 0;
 }
 
-int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out, struct cbx_err *err)
+int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out,
+                        struct cbx_err *err)
 {
     CBX_AUTO(http_server) server = calloc(1, sizeof(*server));
     if (server == NULL) {

@@ -7,8 +7,9 @@ static bool is_final(char c)
     return c >= 0x40 && c <= 0x7e;
 }
 
-/* The end of the escape sequence that starts at `at` (an ESC): CSI up to its final byte; OSC, DCS, SOS, PM and APC up to BEL or
- * ST; anything else is two bytes. One that never ends takes only itself, so that it cannot swallow the rest. */
+/* The end of the escape sequence that starts at `at` (an ESC): CSI up to its final byte; OSC, DCS,
+ * SOS, PM and APC up to BEL or ST; anything else is two bytes. One that never ends takes only
+ * itself, so that it cannot swallow the rest. */
 static size_t end_of_escape(struct cbx_str text, size_t at)
 {
     enum { STRING_MAX = 4096 };

@@ -32,11 +32,13 @@ static void set_text(struct content *c, const char *name, struct cbx_str text)
 static json_t *finish_content(struct content *c, bool is_error)
 {
     json_t *content = json_array();
-    json_array_append_new(content, json_pack("{s:s,s:o}", "type", "text", "text", cbx_json_text(cbx_buf_str(&c->text))));
+    json_array_append_new(content, json_pack("{s:s,s:o}", "type", "text", "text",
+                                             cbx_json_text(cbx_buf_str(&c->text))));
     json_array_extend(content, c->pictures);
     json_decref(c->pictures);
     cbx_buf_done(&c->text);
-    return json_pack("{s:o,s:o,s:b}", "content", content, "structuredContent", c->structured, "isError", is_error);
+    return json_pack("{s:o,s:o,s:b}", "content", content, "structuredContent", c->structured,
+                     "isError", is_error);
 }
 
 static void add_audit(struct content *c, const struct cbx_outcome *outcome)
@@ -44,11 +46,12 @@ static void add_audit(struct content *c, const struct cbx_outcome *outcome)
     if (outcome != NULL && outcome->id[0] != '\0') {
         cbx_buf_printf(&c->text, "audit id %s\n", outcome->id);
         set_text(c, "audit_id", cbx_str_of(outcome->id));
-        json_object_set_new(c->structured, "audit_record", json_integer((json_int_t)outcome->audit_seq));
+        json_object_set_new(c->structured, "audit_record",
+                            json_integer((json_int_t)outcome->audit_seq));
     }
 }
 
-/* --- a run --------------------------------------------------------------------------------------------------- */
+/* --- a run ------------------------------------------------------------------------------------ */
 
 /* One of a program's texts: cleaned and cut, as a block and in the structured part. */
 static void add_block(struct content *c, const char *name, struct cbx_str raw)
@@ -94,13 +97,18 @@ static void add_picture(struct content *c, struct cbx_str base64)
 {
     size_t bytes = base64.len / 4 * 3;
     size_t count = json_array_size(c->pictures);
-    if (bytes > CBX_CONTENT_IMAGE_MAX || count >= CBX_CONTENT_IMAGE_COUNT || c->picture_bytes + base64.len > CBX_CONTENT_IMAGES_MAX) {
-        cbx_buf_printf(&c->text, "[a picture of %zu bytes was left out; at most %d bytes each, %d pictures and %d bytes in all are handed on]\n",
-                       bytes, CBX_CONTENT_IMAGE_MAX, CBX_CONTENT_IMAGE_COUNT, CBX_CONTENT_IMAGES_MAX / 4 * 3);
+    if (bytes > CBX_CONTENT_IMAGE_MAX || count >= CBX_CONTENT_IMAGE_COUNT ||
+        c->picture_bytes + base64.len > CBX_CONTENT_IMAGES_MAX) {
+        cbx_buf_printf(&c->text,
+                       "[a picture of %zu bytes was left out; at most %d bytes each, %d pictures "
+                       "and %d bytes in all are handed on]\n",
+                       bytes, CBX_CONTENT_IMAGE_MAX, CBX_CONTENT_IMAGE_COUNT,
+                       CBX_CONTENT_IMAGES_MAX / 4 * 3);
         return;
     }
     c->picture_bytes += base64.len;
-    json_array_append_new(c->pictures, json_pack("{s:s,s:o,s:s}", "type", "image", "data", cbx_json_text(base64), "mimeType", "image/png"));
+    json_array_append_new(c->pictures, json_pack("{s:s,s:o,s:s}", "type", "image", "data",
+                                                 cbx_json_text(base64), "mimeType", "image/png"));
     cbx_buf_printf(&c->text, "[picture %zu: PNG, %zu bytes]\n", count + 1, bytes);
 }
 
@@ -133,7 +141,8 @@ static void add_bundles(struct content *c, const json_t *items)
         }
     }
     add_block(c, "result", cbx_buf_str(&values));
-    json_object_set_new(c->structured, "pictures", json_integer((json_int_t)json_array_size(c->pictures)));
+    json_object_set_new(c->structured, "pictures",
+                        json_integer((json_int_t)json_array_size(c->pictures)));
 }
 
 static void add_files(struct content *c, const json_t *items)
@@ -150,8 +159,10 @@ static void add_files(struct content *c, const json_t *items)
         cbx_buf_init(&path, SMALL_MAX);
         cbx_buf_add_escaped(&path, cbx_json_str(json_object_get(item, "path")), false);
         json_int_t size = json_integer_value(json_object_get(item, "size"));
-        cbx_buf_printf(&c->text, "[file %s, %lld bytes; it is gone with the sandbox]\n", path.p, (long long)size);
-        json_array_append_new(files, json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size", size));
+        cbx_buf_printf(&c->text, "[file %s, %lld bytes; it is gone with the sandbox]\n", path.p,
+                       (long long)size);
+        json_array_append_new(
+            files, json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size", size));
     }
     json_object_set_new(c->structured, "files", files);
 }
@@ -167,10 +178,13 @@ static void add_status(struct cbx_buf *text, const struct cbx_result *r)
         cbx_buf_printf(text, "exit code %d\n", r->exit_code > 0 ? r->exit_code : 1);
         break;
     case CBX_RUN_TIMEOUT:
-        cbx_buf_printf(text, "timeout: stopped after %llu ms; make the program faster or its work smaller\n", (unsigned long long)r->duration_ms);
+        cbx_buf_printf(
+            text, "timeout: stopped after %llu ms; make the program faster or its work smaller\n",
+            (unsigned long long)r->duration_ms);
         break;
     case CBX_RUN_OOM:
-        cbx_buf_add_cstr(text, "oom: stopped, the program needed more memory than the policy allows\n");
+        cbx_buf_add_cstr(text,
+                         "oom: stopped, the program needed more memory than the policy allows\n");
         break;
     case CBX_RUN_KILLED:
         cbx_buf_printf(text, "killed: the program was ended by signal %d\n", r->signal);
@@ -218,7 +232,7 @@ json_t *cbx_content_of_run(const struct cbx_outcome *outcome, const json_t *item
     return finish_content(&c, !ran_to_its_end);
 }
 
-/* --- a denial, a failure ------------------------------------------------------------------------------------- */
+/* --- a denial, a failure ---------------------------------------------------------------------- */
 
 /* A text of the policy or the source in one line of ours. */
 static void add_escaped(struct cbx_buf *to, const char *before, const json_t *text)
@@ -240,13 +254,17 @@ static json_t *escape_text(const json_t *text)
 
 static void add_finding(struct content *c, const json_t *finding)
 {
-    static const char *const kept[] = { "rule", "severity", "effect", "message", "hint", "symbol", "detail", "line", "column", "end_line", "end_column" };
-    cbx_buf_printf(&c->text, "line %lld, column %lld: ", (long long)json_integer_value(json_object_get(finding, "line")),
+    static const char *const kept[] = { "rule",   "severity", "effect",    "message",
+                                        "hint",   "symbol",   "detail",    "line",
+                                        "column", "end_line", "end_column" };
+    cbx_buf_printf(&c->text, "line %lld, column %lld: ",
+                   (long long)json_integer_value(json_object_get(finding, "line")),
                    (long long)json_integer_value(json_object_get(finding, "column")));
     add_escaped(&c->text, "rule ", json_object_get(finding, "rule"));
     add_escaped(&c->text, ", found ", json_object_get(finding, "symbol"));
     add_escaped(&c->text, " (", json_object_get(finding, "detail"));
-    cbx_buf_add_cstr(&c->text, json_string_length(json_object_get(finding, "detail")) > 0 ? ")\n" : "\n");
+    cbx_buf_add_cstr(&c->text,
+                     json_string_length(json_object_get(finding, "detail")) > 0 ? ")\n" : "\n");
     add_escaped(&c->text, "  ", json_object_get(finding, "message"));
     add_escaped(&c->text, "\n  hint: ", json_object_get(finding, "hint"));
     cbx_buf_add_char(&c->text, '\n');
@@ -293,7 +311,8 @@ static void add_verdict(struct content *c, bool ask, const json_t *findings)
         first++;
     }
     cbx_buf_add_cstr(&c->text, ask ? "needs approval" : "denied");
-    add_escaped(&c->text, " by policy rule ", json_object_get(json_array_get(findings, first), "rule"));
+    add_escaped(&c->text, " by policy rule ",
+                json_object_get(json_array_get(findings, first), "rule"));
     cbx_buf_add_cstr(&c->text, "; nothing ran\n");
 }
 
@@ -305,13 +324,16 @@ json_t *cbx_content_of_denial(const struct cbx_outcome *outcome)
     init_content(&c, ask ? "needs-approval" : "denied");
     add_verdict(&c, ask, findings);
     add_findings(&c, findings);
-    cbx_buf_add_cstr(&c.text, ask ? "A person has to approve this code, which cannot be done through this client. Change the code, or ask the operator.\n"
-                                  : "Change the code as the hints say and try again, or ask the operator of this gateway for another policy.\n");
+    cbx_buf_add_cstr(&c.text, ask ? "A person has to approve this code, which cannot be done "
+                                    "through this client. Change the code, or ask the operator.\n"
+                                  : "Change the code as the hints say and try again, or ask the "
+                                    "operator of this gateway for another policy.\n");
     add_audit(&c, outcome);
     return finish_content(&c, true);
 }
 
-json_t *cbx_content_of_failure(const char *status, const struct cbx_outcome *outcome, const char *text)
+json_t *cbx_content_of_failure(const char *status, const struct cbx_outcome *outcome,
+                               const char *text)
 {
     struct content c;
     init_content(&c, status);
@@ -332,7 +354,9 @@ json_t *cbx_content_schema(void)
     };
     json_t *properties = json_object();
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        json_object_set_new(properties, members[i].name, json_pack("{s:s}", "type", members[i].type));
+        json_object_set_new(properties, members[i].name,
+                            json_pack("{s:s}", "type", members[i].type));
     }
-    return json_pack("{s:s,s:o,s:[s]}", "type", "object", "properties", properties, "required", "status");
+    return json_pack("{s:s,s:o,s:[s]}", "type", "object", "properties", properties, "required",
+                     "status");
 }

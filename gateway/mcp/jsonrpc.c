@@ -8,9 +8,10 @@ void cbx_rpc_message_done(struct cbx_rpc_message *message)
     *message = (struct cbx_rpc_message){ 0 };
 }
 
-/* --- the id, verbatim ---------------------------------------------------------------------------------------- */
+/* --- the id, verbatim ------------------------------------------------------------------------- */
 
-/* The end of the string, number or word that starts at `at`, in JSON that is known to be well-formed. */
+/* The end of the string, number or word that starts at `at`, in JSON that is known to be
+ * well-formed. */
 static size_t end_of_scalar(struct cbx_str text, size_t at)
 {
     if (text.p[at] != '"') {
@@ -33,8 +34,9 @@ static size_t skip_space(struct cbx_str text, size_t at)
     return at;
 }
 
-/* The bytes of the top-level member "id" of a well-formed object; empty when its name is written with escapes. Parsing and
- * writing an id again would keep its value but not its bytes ("\u0041"), and some clients compare bytes. */
+/* The bytes of the top-level member "id" of a well-formed object; empty when its name is written
+ * with escapes. Parsing and writing an id again would keep its value but not its bytes ("\u0041"),
+ * and some clients compare bytes. */
 static struct cbx_str find_id(struct cbx_str text)
 {
     int depth = 0;
@@ -68,7 +70,8 @@ static int read_id(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_
     }
     struct cbx_str text = find_id(line);
     if (text.len == 0 || text.len > CBX_RPC_ID_MAX) {
-        cbx_fail(err, CBX_EINVAL, "the id has %zu bytes, allowed are 1..%d", text.len, CBX_RPC_ID_MAX);
+        cbx_fail(err, CBX_EINVAL, "the id has %zu bytes, allowed are 1..%d", text.len,
+                 CBX_RPC_ID_MAX);
         return CBX_RPC_INVALID_REQUEST;
     }
     memcpy(out->id, text.p, text.len);
@@ -76,7 +79,7 @@ static int read_id(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_
     return 0;
 }
 
-/* --- the message --------------------------------------------------------------------------------------------- */
+/* --- the message ------------------------------------------------------------------------------ */
 
 static int refuse(struct cbx_err *err, const char *what)
 {
@@ -111,7 +114,8 @@ static int read_call(struct cbx_rpc_message *out, struct cbx_err *err)
 static int read_kind(struct cbx_rpc_message *out, struct cbx_err *err)
 {
     const json_t *method = json_object_get(out->json, "method");
-    bool answers = json_object_get(out->json, "result") != NULL || json_object_get(out->json, "error") != NULL;
+    bool answers =
+        json_object_get(out->json, "result") != NULL || json_object_get(out->json, "error") != NULL;
     if (!cbx_str_is(cbx_json_str(json_object_get(out->json, "jsonrpc")), "2.0")) {
         return refuse(err, "jsonrpc must be \"2.0\"");
     }
@@ -120,7 +124,8 @@ static int read_kind(struct cbx_rpc_message *out, struct cbx_err *err)
         return 0;
     }
     if (answers || !json_is_string(method) || json_string_length(method) == 0) {
-        return refuse(err, "a request has a method, which is a string, and neither result nor error");
+        return refuse(err,
+                      "a request has a method, which is a string, and neither result nor error");
     }
     return read_call(out, err);
 }
@@ -137,7 +142,7 @@ int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_er
     return failed ? failed : read_kind(out, err);
 }
 
-/* --- answers ------------------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static int write_line(struct cbx_buf *buf, const char *id, const char *member, const json_t *value)
 {
@@ -165,7 +170,8 @@ int cbx_rpc_write_result(struct cbx_buf *buf, const char *id, const json_t *resu
     return write_line(buf, id, "result", result);
 }
 
-int cbx_rpc_write_error(struct cbx_buf *buf, const char *id, int code, const char *text, const json_t *data)
+int cbx_rpc_write_error(struct cbx_buf *buf, const char *id, int code, const char *text,
+                        const json_t *data)
 {
     CBX_AUTO_JSON error = json_object();
     json_object_set_new(error, "code", json_integer(code));

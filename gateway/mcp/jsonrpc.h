@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * JSON-RPC 2.0 as MCP uses it: one line in, one validated message out, and answers back to lines. Pure functions. What a client
- * sends is hostile: size and depth are capped, repeated keys and batches refused, an id is echoed byte by byte. */
+ * JSON-RPC 2.0 as MCP uses it: one line in, one validated message out, and answers back to lines.
+ * Pure functions. What a client sends is hostile: size and depth are capped, repeated keys and
+ * batches refused, an id is echoed byte by byte. */
 #ifndef CBX_GATEWAY_MCP_JSONRPC_H
 #define CBX_GATEWAY_MCP_JSONRPC_H
 
@@ -35,13 +36,15 @@ struct cbx_rpc_message {
 void cbx_rpc_message_done(struct cbx_rpc_message *message);
 CBX_DEFINE_AUTO_DONE(rpc_message)
 
-/* Reads one message. Returns 0 or an enum cbx_rpc_code with a text in `err`; out->id is then set if it could be read, so that
- * the error can carry it, and the kind is CBX_RPC_NONE. */
+/* Reads one message. Returns 0 or an enum cbx_rpc_code with a text in `err`; out->id is then set if
+ * it could be read, so that the error can carry it, and the kind is CBX_RPC_NONE. */
 int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err);
 
-/* Appends a whole answer line, '\n' included. `id` is JSON text; an empty one is left out, as MCP's schema has it for errors
- * without a readable id. Returns CBX_ETOOBIG over the buffer's cap, and appends nothing then. */
+/* Appends a whole answer line, '\n' included. `id` is JSON text; an empty one is left out, as MCP's
+ * schema has it for errors without a readable id. Returns CBX_ETOOBIG over the buffer's cap, and
+ * appends nothing then. */
 int cbx_rpc_write_result(struct cbx_buf *buf, const char *id, const json_t *result);
-int cbx_rpc_write_error(struct cbx_buf *buf, const char *id, int code, const char *text, const json_t *data);
+int cbx_rpc_write_error(struct cbx_buf *buf, const char *id, int code, const char *text,
+                        const json_t *data);
 
 #endif

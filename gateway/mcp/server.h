@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * MCP methods. Two eras are served, decided per message and never per connection: requests whose _meta claims a protocol version
- * are of the stateless era (2026-07-28), all others of the handshake era (2024-11-05 to 2025-11-25). Nothing is remembered
- * between messages. Transports call this and do the rest. */
+ * MCP methods. Two eras are served, decided per message and never per connection: requests whose
+ * _meta claims a protocol version are of the stateless era (2026-07-28), all others of the
+ * handshake era (2024-11-05 to 2025-11-25). Nothing is remembered between messages. Transports call
+ * this and do the rest. */
 #ifndef CBX_GATEWAY_MCP_SERVER_H
 #define CBX_GATEWAY_MCP_SERVER_H
 
 #include "gateway/mcp/jsonrpc.h"
 #include "gateway/mcp/tools.h"
 
-/* Answers a request (kind CBX_RPC_REQUEST): appends one line to `out`, a result or an error. Blocks as long as a tool runs;
- * `cancelled` may be NULL. Thread-safe. */
-void cbx_mcp_answer(struct cbx_flow *flow, const struct cbx_rpc_message *request, const atomic_bool *cancelled,
-                    struct cbx_buf *out);
+/* Answers a request (kind CBX_RPC_REQUEST): appends one line to `out`, a result or an error. Blocks
+ * as long as a tool runs; `cancelled` may be NULL. Thread-safe. */
+void cbx_mcp_answer(struct cbx_flow *flow, const struct cbx_rpc_message *request,
+                    const atomic_bool *cancelled, struct cbx_buf *out);
 
 /* True when answering may take long: the transport should give it a thread. */
 bool cbx_mcp_is_slow(const struct cbx_rpc_message *request);

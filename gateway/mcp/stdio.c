@@ -15,7 +15,8 @@ struct call {
     struct face *face;
     struct cbx_rpc_message message;
     atomic_bool cancelled;
-    bool unwanted, answered; /* the client cancelled it: no answer; the answer is being written: too late to cancel */
+    bool unwanted, answered; /* the client cancelled it: no answer; the answer is being written: too
+                                late to cancel */
     struct call *next;
 };
 
@@ -30,7 +31,7 @@ struct face {
     int count;
 };
 
-/* --- output -------------------------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void write_line(struct face *f, struct cbx_str line)
 {
@@ -61,7 +62,7 @@ static void answer(struct face *f, const struct cbx_rpc_message *request)
     write_line(f, cbx_buf_str(&line));
 }
 
-/* --- calls --------------------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static void free_call(struct call *call)
 {
@@ -139,7 +140,8 @@ static void refuse_busy(struct face *f, const struct cbx_rpc_message *request, i
     write_line(f, cbx_buf_str(&line));
 }
 
-/* Takes the message over. Two calls under one id could not be told apart by the client, nor by its cancellation. */
+/* Takes the message over. Two calls under one id could not be told apart by the client, nor by its
+ * cancellation. */
 static void start_call(struct face *f, struct cbx_rpc_message *message)
 {
     struct call *call = calloc(1, sizeof(*call));
@@ -166,7 +168,8 @@ static void start_call(struct face *f, struct cbx_rpc_message *message)
         unlink_call(call);
     }
     if (taken) {
-        write_error(f, call->message.id, CBX_RPC_INVALID_REQUEST, "a request with this id is under way");
+        write_error(f, call->message.id, CBX_RPC_INVALID_REQUEST,
+                    "a request with this id is under way");
     } else {
         refuse_busy(f, &call->message, running);
     }
@@ -191,12 +194,15 @@ static void take_notification(struct face *f, const struct cbx_rpc_message *mess
     if (found) {
         CBX_AUTO_DONE(buf) reason;
         cbx_buf_init(&reason, 4096);
-        cbx_buf_add_escaped(&reason, cbx_str_sub(cbx_json_str(json_object_get(message->params, "reason")), 0, 200), false);
-        fprintf(stderr, "codebox: the client cancelled a call%s%s\n", reason.len > 0 ? ": " : "", reason.p);
+        cbx_buf_add_escaped(
+            &reason, cbx_str_sub(cbx_json_str(json_object_get(message->params, "reason")), 0, 200),
+            false);
+        fprintf(stderr, "codebox: the client cancelled a call%s%s\n", reason.len > 0 ? ": " : "",
+                reason.p);
     }
 }
 
-/* --- input --------------------------------------------------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------------------------ */
 
 static bool is_blank(struct cbx_str line)
 {

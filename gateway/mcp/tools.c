@@ -31,7 +31,10 @@ static const struct argument {
 } arguments_table[] = {
 #define CBX_TOOL(name, language, title, description)
 #define CBX_TOOL_ARGUMENT(tool, name, member, type, required, lo, hi, choices, help)               \
-    { tool, { name, CBX_JSON_##type, offsetof(struct arguments, member), required, true, lo, hi }, choices, help },
+    { tool,                                                                                        \
+      { name, CBX_JSON_##type, offsetof(struct arguments, member), required, true, lo, hi },       \
+      choices,                                                                                     \
+      help },
 #include "gateway/mcp/tools.def"
 #undef CBX_TOOL
 #undef CBX_TOOL_ARGUMENT
@@ -46,7 +49,7 @@ static const struct library {
 #undef CBX_LIBRARY
 };
 
-/* --- the list ------------------------------------------------------------------------------------------------ */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static struct cbx_str next_choice(struct cbx_str *left)
 {
@@ -59,7 +62,9 @@ static struct cbx_str next_choice(struct cbx_str *left)
 
 static json_t *describe_argument(const struct argument *a)
 {
-    static const char *const types[] = { [CBX_JSON_STR] = "string", [CBX_JSON_NUMBER] = "number", [CBX_JSON_ARRAY] = "array" };
+    static const char *const types[] = {
+        [CBX_JSON_STR] = "string", [CBX_JSON_NUMBER] = "number", [CBX_JSON_ARRAY] = "array"
+    };
     json_t *schema = json_pack("{s:s,s:s}", "type", types[a->field.type], "description", a->help);
     if (a->choices != NULL) {
         struct cbx_str left = cbx_str_of(a->choices);
@@ -93,17 +98,20 @@ static json_t *describe_arguments(const struct tool *tool)
             json_array_append_new(required, json_string(a->field.name));
         }
     }
-    return json_pack("{s:s,s:o,s:o,s:b}", "type", "object", "properties", properties, "required", required,
-                     "additionalProperties", 0);
+    return json_pack("{s:s,s:o,s:o,s:b}", "type", "object", "properties", properties, "required",
+                     required, "additionalProperties", 0);
 }
 
-/* Every run has its own sandbox without mounts, so nothing that is there before can be destroyed. */
+/* Every run has its own sandbox without mounts, so nothing that is there before can be destroyed.
+ */
 static json_t *describe_tool(const struct tool *tool, bool open_world)
 {
-    json_t *annotations = json_pack("{s:s,s:b,s:b,s:b,s:b}", "title", tool->title, "readOnlyHint", 0, "destructiveHint", 0,
-                                    "idempotentHint", 0, "openWorldHint", (int)open_world);
-    return json_pack("{s:s,s:s,s:s,s:o,s:o,s:o}", "name", tool->name, "title", tool->title, "description", tool->description,
-                     "inputSchema", describe_arguments(tool), "outputSchema", cbx_content_schema(), "annotations", annotations);
+    json_t *annotations =
+        json_pack("{s:s,s:b,s:b,s:b,s:b}", "title", tool->title, "readOnlyHint", 0,
+                  "destructiveHint", 0, "idempotentHint", 0, "openWorldHint", (int)open_world);
+    return json_pack("{s:s,s:s,s:s,s:o,s:o,s:o}", "name", tool->name, "title", tool->title,
+                     "description", tool->description, "inputSchema", describe_arguments(tool),
+                     "outputSchema", cbx_content_schema(), "annotations", annotations);
 }
 
 json_t *cbx_tools_list(const struct cbx_policies *policies)
@@ -116,7 +124,7 @@ json_t *cbx_tools_list(const struct cbx_policies *policies)
     return list;
 }
 
-/* --- arguments ----------------------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 static int check_choices(const struct argument *a, struct cbx_str *value, struct cbx_err *err)
 {
@@ -130,7 +138,8 @@ static int check_choices(const struct argument *a, struct cbx_str *value, struct
             return 0;
         }
     }
-    return cbx_fail(err, CBX_EINVAL, "field '%s' is '%.*s', allowed are: %s", a->field.name, CBX_STR_ARG(*value), a->choices);
+    return cbx_fail(err, CBX_EINVAL, "field '%s' is '%.*s', allowed are: %s", a->field.name,
+                    CBX_STR_ARG(*value), a->choices);
 }
 
 static bool has_library(struct cbx_str language, struct cbx_str name)
@@ -152,15 +161,18 @@ static int check_libraries(const struct arguments *args, struct cbx_err *err)
         }
         if (!has_library(args->language, cbx_json_str(item))) {
             return cbx_fail(err, CBX_EINVAL,
-                            "library '%.*s' is not in the %.*s sandbox and nothing can be installed; Python has numpy, pandas, matplotlib and "
-                            "the standard library, JavaScript the modules of Node.js; leave 'libraries' out and use those",
+                            "library '%.*s' is not in the %.*s sandbox and nothing can be "
+                            "installed; Python has numpy, pandas, matplotlib and "
+                            "the standard library, JavaScript the modules of Node.js; leave "
+                            "'libraries' out and use those",
                             CBX_STR_ARG(cbx_json_str(item)), CBX_STR_ARG(args->language));
         }
     }
     return 0;
 }
 
-static int read_arguments(const struct tool *tool, const json_t *object, struct arguments *out, struct cbx_err *err)
+static int read_arguments(const struct tool *tool, const json_t *object, struct arguments *out,
+                          struct cbx_err *err)
 {
     struct cbx_json_field fields[ARGUMENTS];
     size_t count = 0;
@@ -174,7 +186,8 @@ static int read_arguments(const struct tool *tool, const json_t *object, struct 
     for (size_t i = 0; i < ARGUMENTS && !failed; i++) {
         const struct argument *a = &arguments_table[i];
         if (a->choices != NULL && strcmp(a->tool, tool->name) == 0) {
-            failed = check_choices(a, (struct cbx_str *)(void *)((char *)out + a->field.offset), err);
+            failed =
+                check_choices(a, (struct cbx_str *)(void *)((char *)out + a->field.offset), err);
         }
     }
     if (!failed && tool->language != NULL) {
@@ -183,7 +196,7 @@ static int read_arguments(const struct tool *tool, const json_t *object, struct 
     return failed ? failed : check_libraries(out, err);
 }
 
-/* --- a call -------------------------------------------------------------------------------------------------- */
+/* --- a call ----------------------------------------------------------------------------------- */
 
 /* Where events of a run go: into the result, unless the client has lost interest. */
 struct run {
@@ -204,10 +217,12 @@ static int take_event(void *context, const struct cbx_event *event)
     return is_cancelled(run) ? CBX_ESTATE : sink.event(sink.context, event);
 }
 
-/* SDKs give up on a request after 60 seconds unless told otherwise, and then the model would see nothing at all. */
+/* SDKs give up on a request after 60 seconds unless told otherwise, and then the model would see
+ * nothing at all. */
 static const double default_timeout_s = 50;
 
-/* A notebook cell for Python: top-level await, the value of the last expression, and pictures come with it. */
+/* A notebook cell for Python: top-level await, the value of the last expression, and pictures come
+ * with it. */
 static struct cbx_request make_request(const struct arguments *args)
 {
     bool python = cbx_str_is(args->language, "python");
@@ -225,7 +240,9 @@ static struct cbx_request make_request(const struct arguments *args)
 
 static const char *status_of(int failed)
 {
-    return failed == CBX_EINVAL || failed == CBX_ETOOBIG || failed == CBX_ENOTFOUND ? "invalid" : failed == CBX_EBUSY ? "busy" : "failed";
+    return failed == CBX_EINVAL || failed == CBX_ETOOBIG || failed == CBX_ENOTFOUND ? "invalid"
+           : failed == CBX_EBUSY                                                    ? "busy"
+                                                                                    : "failed";
 }
 
 static json_t *run_code(const struct cbx_tool_call *call, const struct arguments *args)
@@ -238,10 +255,14 @@ static json_t *run_code(const struct cbx_tool_call *call, const struct arguments
     struct cbx_err err = { 0 };
     int failed = cbx_review(call->flow, &request, &sink, &outcome, &err);
     cbx_collected_finish(&run.collected);
-    json_t *result = is_cancelled(&run)                      ? cbx_content_of_failure("killed", &outcome, "the call was cancelled")
-                     : failed                                ? cbx_content_of_failure(status_of(failed), &outcome, err.text[0] != '\0' ? err.text : "the output is too large")
-                     : outcome.verdict == CBX_ALLOW && outcome.ran ? cbx_content_of_run(&outcome, run.collected.items)
-                                                             : cbx_content_of_denial(&outcome);
+    json_t *result =
+        is_cancelled(&run) ? cbx_content_of_failure("killed", &outcome, "the call was cancelled")
+        : failed
+            ? cbx_content_of_failure(status_of(failed), &outcome,
+                                     err.text[0] != '\0' ? err.text : "the output is too large")
+        : outcome.verdict == CBX_ALLOW && outcome.ran
+            ? cbx_content_of_run(&outcome, run.collected.items)
+            : cbx_content_of_denial(&outcome);
     cbx_collected_done(&run.collected);
     return result;
 }
@@ -251,13 +272,16 @@ static int fail_unknown(struct cbx_str name, struct cbx_err *err)
     char known[256] = "";
     size_t used = 0;
     for (size_t i = 0; i < TOOLS && used < sizeof(known); i++) {
-        int n = snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "", tools[i].name);
+        int n =
+            snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "", tools[i].name);
         used += n > 0 ? (size_t)n : 0;
     }
-    return cbx_fail(err, CBX_ENOTFOUND, "unknown tool '%.*s', there are: %s", CBX_STR_ARG(name), known);
+    return cbx_fail(err, CBX_ENOTFOUND, "unknown tool '%.*s', there are: %s", CBX_STR_ARG(name),
+                    known);
 }
 
-int cbx_tools_call(struct cbx_str name, const struct cbx_tool_call *call, json_t **result, struct cbx_err *err)
+int cbx_tools_call(struct cbx_str name, const struct cbx_tool_call *call, json_t **result,
+                   struct cbx_err *err)
 {
     const struct tool *tool = NULL;
     for (size_t i = 0; i < TOOLS; i++) {

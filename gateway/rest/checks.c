@@ -8,9 +8,24 @@ struct body {
 };
 
 static const struct cbx_json_field fields[] = {
-    { .name = "code", .type = CBX_JSON_STR, .offset = offsetof(struct body, code), .required = true, .min = 0, .max = 8 * 1024 * 1024 },
-    { .name = "language", .type = CBX_JSON_STR, .offset = offsetof(struct body, language), .required = true, .min = 1, .max = 32 },
-    { .name = "policy", .type = CBX_JSON_STR, .offset = offsetof(struct body, policy), .nullable = true, .min = 1, .max = 64 },
+    { .name = "code",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, code),
+      .required = true,
+      .min = 0,
+      .max = 8 * 1024 * 1024 },
+    { .name = "language",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, language),
+      .required = true,
+      .min = 1,
+      .max = 32 },
+    { .name = "policy",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, policy),
+      .nullable = true,
+      .min = 1,
+      .max = 64 },
 };
 
 void cbx_rest_check(struct cbx_rest_call *call)
@@ -20,8 +35,13 @@ void cbx_rest_check(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body)) {
         return;
     }
-    struct cbx_request request = { .policy = body.policy, .source = body.code,
-                                   .subject = { .action = CBX_ACTION_CHECK, .language = body.language, .principal = CBX_STR("local"), .session = CBX_STR(""), .origin = CBX_STR("rest") } };
+    struct cbx_request request = { .policy = body.policy,
+                                   .source = body.code,
+                                   .subject = { .action = CBX_ACTION_CHECK,
+                                                .language = body.language,
+                                                .principal = CBX_STR("local"),
+                                                .session = CBX_STR(""),
+                                                .origin = CBX_STR("rest") } };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     int failed = cbx_review(call->rest->flow, &request, NULL, &outcome, &err);
     if (failed) {
@@ -42,7 +62,8 @@ void cbx_rest_get_health(struct cbx_rest_call *call)
         cbx_rest_fail(call, 503, &err);
         return;
     }
-    bool engine = json_is_true(json_object_get(health, "engine_ok")), audit = json_is_true(json_object_get(health, "audit_ok"));
+    bool engine = json_is_true(json_object_get(health, "engine_ok")),
+         audit = json_is_true(json_object_get(health, "audit_ok"));
     json_object_del(health, "type");
     json_object_set_new(health, "status", json_string(engine && audit ? "ok" : "failing"));
     json_object_set_new(health, "version", json_string(CBX_VERSION));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Executions: POST /execute judges and records before it answers; what is allowed runs in a thread of its own. */
+ * Executions: POST /execute judges and records before it answers; what is allowed runs in a thread
+ * of its own. */
 #include "gateway/rest/rest.h"
 
 #include "gateway/collect.h"
@@ -14,10 +15,27 @@ struct body {
 };
 
 static const struct cbx_json_field fields[] = {
-    { .name = "code", .type = CBX_JSON_STR, .offset = offsetof(struct body, code), .required = true, .min = 0, .max = CODE_MAX },
-    { .name = "session_id", .type = CBX_JSON_STR, .offset = offsetof(struct body, session), .required = true, .min = 1, .max = 64 },
-    { .name = "language", .type = CBX_JSON_STR, .offset = offsetof(struct body, language), .min = 1, .max = 32 },
-    { .name = "disable_validation", .type = CBX_JSON_ANY, .offset = offsetof(struct body, disable), .nullable = true },
+    { .name = "code",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, code),
+      .required = true,
+      .min = 0,
+      .max = CODE_MAX },
+    { .name = "session_id",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, session),
+      .required = true,
+      .min = 1,
+      .max = 64 },
+    { .name = "language",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, language),
+      .min = 1,
+      .max = 32 },
+    { .name = "disable_validation",
+      .type = CBX_JSON_ANY,
+      .offset = offsetof(struct body, disable),
+      .nullable = true },
 };
 
 /* An allowed execution on its way. Strings are its own. */
@@ -29,28 +47,37 @@ struct job {
     struct cbx_judgement judgement;
 };
 
-static struct cbx_request make_request(const char *policy, const char *session, struct cbx_str code, const struct cbx_limits *limits)
+static struct cbx_request make_request(const char *policy, const char *session, struct cbx_str code,
+                                       const struct cbx_limits *limits)
 {
-    return (struct cbx_request){ .policy = cbx_str_of(policy), .source = code,
-                                 .subject = { .action = CBX_ACTION_RUN, .language = CBX_STR("ipython"), .principal = CBX_STR("local"), .session = cbx_str_of(session),
-                                              .origin = CBX_STR("rest"), .limits = *limits } };
+    return (struct cbx_request){ .policy = cbx_str_of(policy),
+                                 .source = code,
+                                 .subject = { .action = CBX_ACTION_RUN,
+                                              .language = CBX_STR("ipython"),
+                                              .principal = CBX_STR("local"),
+                                              .session = cbx_str_of(session),
+                                              .origin = CBX_STR("rest"),
+                                              .limits = *limits } };
 }
 
-/* --- results as CodeBox-AI has them -------------------------------------------------------------------------- */
+/* --- results as CodeBox-AI has them ----------------------------------------------------------- */
 
 static void add_item(json_t *output, json_t *files, const json_t *item)
 {
     const char *kind = json_string_value(json_object_get(item, "kind"));
     if (strcmp(kind, "stdout") == 0 || strcmp(kind, "stderr") == 0) {
-        json_array_append_new(output, json_pack("{s:s,s:s,s:O}", "type", "stream", "name", kind, "content", json_object_get(item, "text")));
+        json_array_append_new(output, json_pack("{s:s,s:s,s:O}", "type", "stream", "name", kind,
+                                                "content", json_object_get(item, "text")));
         return;
     }
-    json_t *data = json_object_get(item, "data"), *png = json_object_get(data, "image/png"), *text = json_object_get(data, "text/plain");
+    json_t *data = json_object_get(item, "data"), *png = json_object_get(data, "image/png"),
+           *text = json_object_get(data, "text/plain");
     if (png != NULL) {
         json_array_append(files, png);
     }
     if (text != NULL && png == NULL) {
-        json_array_append_new(output, json_pack("{s:s,s:O,s:O}", "type", "result", "content", text, "data", data));
+        json_array_append_new(
+            output, json_pack("{s:s,s:O,s:O}", "type", "result", "content", text, "data", data));
     }
 }
 
@@ -67,22 +94,28 @@ static json_t *split_lines(const char *text)
 
 static json_t *describe_error(const struct cbx_result *r)
 {
-    static const char *const reasons[] = { [CBX_RUN_FAILED] = "the run failed", [CBX_RUN_TIMEOUT] = "stopped at the time limit",
-                                           [CBX_RUN_OOM] = "stopped at the memory limit", [CBX_RUN_KILLED] = "the program was killed" };
+    static const char *const reasons[] = { [CBX_RUN_FAILED] = "the run failed",
+                                           [CBX_RUN_TIMEOUT] = "stopped at the time limit",
+                                           [CBX_RUN_OOM] = "stopped at the memory limit",
+                                           [CBX_RUN_KILLED] = "the program was killed" };
     if (r->status == CBX_RUN_OK) {
         return json_null();
     }
     if (r->ename != NULL) {
-        return json_pack("{s:o,s:o,s:o}", "ename", cbx_json_text(cbx_str_of(r->ename)), "evalue", cbx_json_text(cbx_str_of(r->evalue != NULL ? r->evalue : "")),
-                         "traceback", split_lines(r->traceback != NULL ? r->traceback : ""));
+        return json_pack("{s:o,s:o,s:o}", "ename", cbx_json_text(cbx_str_of(r->ename)), "evalue",
+                         cbx_json_text(cbx_str_of(r->evalue != NULL ? r->evalue : "")), "traceback",
+                         split_lines(r->traceback != NULL ? r->traceback : ""));
     }
     if (r->status == CBX_RUN_ERROR) {
         return json_sprintf("exit code %d", r->exit_code);
     }
-    return json_sprintf("%s after %llu ms%s", reasons[r->status], (unsigned long long)r->duration_ms, r->session_lost ? "; the session's state is lost" : "");
+    return json_sprintf("%s after %llu ms%s", reasons[r->status],
+                        (unsigned long long)r->duration_ms,
+                        r->session_lost ? "; the session's state is lost" : "");
 }
 
-static json_t *make_results(const struct cbx_collected *collected, const struct cbx_outcome *outcome, const struct cbx_err *err)
+static json_t *make_results(const struct cbx_collected *collected,
+                            const struct cbx_outcome *outcome, const struct cbx_err *err)
 {
     json_t *output = json_array(), *files = json_array();
     size_t i;
@@ -93,11 +126,13 @@ static json_t *make_results(const struct cbx_collected *collected, const struct 
     }
     const struct cbx_result *r = &outcome->result;
     json_t *error = outcome->ran && err->code == 0 ? describe_error(r) : json_string(err->text);
-    return json_pack("{s:o,s:o,s:o,s:s,s:i,s:I,s:b,s:s}", "output", output, "error", error, "files", files, "outcome", cbx_run_status_name(r->status), "exit_code",
-                     r->exit_code, "duration_ms", (json_int_t)r->duration_ms, "truncated", r->output_truncated, "decision", outcome->id);
+    return json_pack("{s:o,s:o,s:o,s:s,s:i,s:I,s:b,s:s}", "output", output, "error", error, "files",
+                     files, "outcome", cbx_run_status_name(r->status), "exit_code", r->exit_code,
+                     "duration_ms", (json_int_t)r->duration_ms, "truncated", r->output_truncated,
+                     "decision", outcome->id);
 }
 
-/* --- the job ------------------------------------------------------------------------------------------------- */
+/* --- the job ---------------------------------------------------------------------------------- */
 
 static void free_job(struct job *job)
 {
@@ -124,15 +159,18 @@ static void *run_job(void *context)
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     cbx_collected_init(&collected);
     struct cbx_sink sink = cbx_collected_sink(&collected);
-    struct cbx_request request = make_request(job->policy, job->session, cbx_buf_str(&job->judgement.text), &job->limits);
+    struct cbx_request request =
+        make_request(job->policy, job->session, cbx_buf_str(&job->judgement.text), &job->limits);
     int failed = cbx_review_submit(rest->flow, &request, &job->judgement, &sink, &outcome, &err);
     cbx_collected_finish(&collected);
     bool good = !failed && outcome.ran && outcome.result.status == CBX_RUN_OK;
     char now[32];
     cbx_rest_now(now);
     CBX_AUTO_JSON results = make_results(&collected, &outcome, &err);
-    if (cbx_store_set_execution(rest->store, job->id, good ? "completed" : "error", now, results, &err) != 0) {
-        CBX_AUTO_JSON short_results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err.text);
+    if (cbx_store_set_execution(rest->store, job->id, good ? "completed" : "error", now, results,
+                                &err) != 0) {
+        CBX_AUTO_JSON short_results =
+            json_pack("{s:[],s:[],s:s}", "output", "files", "error", err.text);
         cbx_store_set_execution(rest->store, job->id, "error", now, short_results, NULL);
     }
     free_job(job);
@@ -148,7 +186,8 @@ static int start_job(struct job *job, struct cbx_err *err)
     rest->jobs += !full;
     pthread_mutex_unlock(&rest->lock);
     if (full) {
-        return cbx_fail(err, CBX_EBUSY, "%d executions are in work already; try again later", rest->jobs_max);
+        return cbx_fail(err, CBX_EBUSY, "%d executions are in work already; try again later",
+                        rest->jobs_max);
     }
     pthread_t thread;
     pthread_attr_t detached;
@@ -163,17 +202,21 @@ static int start_job(struct job *job, struct cbx_err *err)
     return 0;
 }
 
-/* --- the calls ----------------------------------------------------------------------------------------------- */
+/* --- the calls -------------------------------------------------------------------------------- */
 
 /* What no caller may do, and what CodeBox-AI accepts silently. False when the answer is made. */
 static bool check_body(struct cbx_rest_call *call, const struct body *body)
 {
     struct cbx_err err = { 0 };
-    bool disables = body->disable != NULL && !(json_is_array(body->disable) && json_array_size(body->disable) == 0);
+    bool disables = body->disable != NULL &&
+                    !(json_is_array(body->disable) && json_array_size(body->disable) == 0);
     if (disables) {
-        cbx_fail(&err, CBX_EINVAL, "disable_validation is not possible here: the policy is the operator's, a caller cannot weaken it");
+        cbx_fail(&err, CBX_EINVAL,
+                 "disable_validation is not possible here: the policy is the operator's, a caller "
+                 "cannot weaken it");
     } else if (body->language.len > 0 && !cbx_str_is(body->language, "python")) {
-        cbx_fail(&err, CBX_EINVAL, "language is '%.*s', a session runs python", CBX_STR_ARG(body->language));
+        cbx_fail(&err, CBX_EINVAL, "language is '%.*s', a session runs python",
+                 CBX_STR_ARG(body->language));
     } else {
         return true;
     }
@@ -181,7 +224,8 @@ static bool check_body(struct cbx_rest_call *call, const struct body *body)
     return false;
 }
 
-static void answer_denial(struct cbx_rest_call *call, const struct cbx_request *request, const struct cbx_judgement *judgement)
+static void answer_denial(struct cbx_rest_call *call, const struct cbx_request *request,
+                          const struct cbx_judgement *judgement)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
@@ -200,7 +244,9 @@ static void start_execution(struct cbx_rest_call *call, struct job *job, struct 
     char id[37];
     snprintf(id, sizeof(id), "%s", job->id);
     int failed = cbx_store_add_execution(call->rest->store, job->id, job->session, now, err);
-    failed = failed ? failed : cbx_store_set_execution(call->rest->store, job->id, "running", NULL, NULL, err);
+    failed = failed
+                 ? failed
+                 : cbx_store_set_execution(call->rest->store, job->id, "running", NULL, NULL, err);
     failed = failed ? failed : start_job(job, err);
     if (failed) {
         cbx_store_set_execution(call->rest->store, id, "error", now, NULL, NULL);
@@ -208,14 +254,17 @@ static void start_execution(struct cbx_rest_call *call, struct job *job, struct 
         cbx_rest_fail(call, 0, err);
         return;
     }
-    cbx_rest_answer(call, 200, json_pack("{s:s,s:s,s:s}", "request_id", id, "status", "created", "created_at", now));
+    cbx_rest_answer(
+        call, 200,
+        json_pack("{s:s,s:s,s:s}", "request_id", id, "status", "created", "created_at", now));
 }
 
 void cbx_rest_execute(struct cbx_rest_call *call)
 {
     struct body body = { 0 };
     struct cbx_err err = { 0 };
-    if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body) || !check_body(call, &body)) {
+    if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body) ||
+        !check_body(call, &body)) {
         return;
     }
     struct job *job = calloc(1, sizeof(*job));
@@ -225,7 +274,8 @@ void cbx_rest_execute(struct cbx_rest_call *call)
     }
     job->rest = call->rest;
     snprintf(job->session, sizeof(job->session), "%.*s", CBX_STR_ARG(body.session));
-    int failed = cbx_store_get_session(call->rest->store, job->session, &job->policy, &options, &err);
+    int failed =
+        cbx_store_get_session(call->rest->store, job->session, &job->policy, &options, &err);
     if (failed) {
         if (failed == CBX_ENOTFOUND) {
             cbx_fail(&err, CBX_ENOTFOUND, "Session not found");
@@ -267,8 +317,11 @@ void cbx_rest_get_status(struct cbx_rest_call *call)
 {
     CBX_AUTO_JSON e = find_execution(call, "Request not found");
     if (e != NULL) {
-        cbx_rest_answer(call, 200, json_pack("{s:O,s:O,s:O,s:O}", "request_id", json_object_get(e, "request_id"), "status", json_object_get(e, "status"), "created_at",
-                                             json_object_get(e, "created_at"), "completed_at", json_object_get(e, "completed_at")));
+        cbx_rest_answer(
+            call, 200,
+            json_pack("{s:O,s:O,s:O,s:O}", "request_id", json_object_get(e, "request_id"), "status",
+                      json_object_get(e, "status"), "created_at", json_object_get(e, "created_at"),
+                      "completed_at", json_object_get(e, "completed_at")));
     }
 }
 

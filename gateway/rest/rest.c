@@ -12,13 +12,14 @@ struct route {
 };
 
 static const struct route routes[] = {
-#define CBX_ROUTE(method, path, handler, legacy, sentence) { method, path, cbx_rest_##handler, legacy },
+#define CBX_ROUTE(method, path, handler, legacy, sentence)                                         \
+    { method, path, cbx_rest_##handler, legacy },
 #include "gateway/routes.def"
 #undef CBX_ROUTE
 };
 enum { ROUTES = sizeof(routes) / sizeof(routes[0]) };
 
-/* --- answers ------------------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 void cbx_rest_answer(struct cbx_rest_call *call, int status, json_t *json)
 {
@@ -32,9 +33,19 @@ static const char *title_of(int status)
         int status;
         const char *title;
     } titles[] = {
-        { 400, "Bad Request" }, { 403, "Forbidden" }, { 404, "Not Found" }, { 405, "Method Not Allowed" }, { 409, "Conflict" }, { 413, "Content Too Large" },
-        { 415, "Unsupported Media Type" }, { 421, "Misdirected Request" }, { 429, "Too Many Requests" }, { 500, "Internal Server Error" },
-        { 503, "Service Unavailable" }, { 504, "Gateway Timeout" }, { 505, "HTTP Version Not Supported" },
+        { 400, "Bad Request" },
+        { 403, "Forbidden" },
+        { 404, "Not Found" },
+        { 405, "Method Not Allowed" },
+        { 409, "Conflict" },
+        { 413, "Content Too Large" },
+        { 415, "Unsupported Media Type" },
+        { 421, "Misdirected Request" },
+        { 429, "Too Many Requests" },
+        { 500, "Internal Server Error" },
+        { 503, "Service Unavailable" },
+        { 504, "Gateway Timeout" },
+        { 505, "HTTP Version Not Supported" },
     };
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
         if (titles[i].status == status) {
@@ -46,7 +57,8 @@ static const char *title_of(int status)
 
 static json_t *problem(int status, const char *type, const char *detail)
 {
-    return json_pack("{s:s,s:s,s:i,s:s}", "type", type, "title", title_of(status), "status", status, "detail", detail);
+    return json_pack("{s:s,s:s,s:i,s:s}", "type", type, "title", title_of(status), "status", status,
+                     "detail", detail);
 }
 
 void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out)
@@ -56,7 +68,8 @@ void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *o
     out->type = "application/problem+json";
 }
 
-/* Clients of CodeBox-AI read `message` beside `status: "error"`, or `detail`; a reader of RFC 9457 ignores a status that is no number. */
+/* Clients of CodeBox-AI read `message` beside `status: "error"`, or `detail`; a reader of RFC 9457
+ * ignores a status that is no number. */
 static void set_problem(struct cbx_rest_call *call, json_t *json, const char *message)
 {
     if (call->legacy) {
@@ -70,7 +83,8 @@ static void set_problem(struct cbx_rest_call *call, json_t *json, const char *me
 static int status_of(int code)
 {
     switch (code) {
-    case CBX_EINVAL: case CBX_EPOLICY:
+    case CBX_EINVAL:
+    case CBX_EPOLICY:
         return 400;
     case CBX_ETOOBIG:
         return 413;
@@ -78,7 +92,9 @@ static int status_of(int code)
         return 404;
     case CBX_ESTATE:
         return 409;
-    case CBX_EBUSY: case CBX_EENGINE: case CBX_EAUDIT:
+    case CBX_EBUSY:
+    case CBX_EENGINE:
+    case CBX_EAUDIT:
         return 503;
     case CBX_ETIMEDOUT:
         return 504;
@@ -99,9 +115,11 @@ void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err 
 static void add_finding(struct cbx_buf *out, const json_t *finding)
 {
     struct cbx_str hint = cbx_json_str(json_object_get(finding, "hint"));
-    cbx_buf_printf(out, "%sline %lld: ", out->len > 0 ? " " : "", (long long)json_integer_value(json_object_get(finding, "line")));
+    cbx_buf_printf(out, "%sline %lld: ", out->len > 0 ? " " : "",
+                   (long long)json_integer_value(json_object_get(finding, "line")));
     cbx_buf_add_escaped(out, cbx_json_str(json_object_get(finding, "symbol")), false);
-    cbx_buf_printf(out, " is denied by rule %.*s: ", CBX_STR_ARG(cbx_json_str(json_object_get(finding, "rule"))));
+    cbx_buf_printf(out, " is denied by rule %.*s: ",
+                   CBX_STR_ARG(cbx_json_str(json_object_get(finding, "rule"))));
     cbx_buf_add_escaped(out, cbx_json_str(json_object_get(finding, "message")), false);
     if (hint.len > 0) {
         cbx_buf_add_cstr(out, " Instead: ");
@@ -136,28 +154,32 @@ void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome
     set_problem(call, json, text.p);
 }
 
-/* --- bodies -------------------------------------------------------------------------------------------------- */
+/* --- bodies ----------------------------------------------------------------------------------- */
 
 static bool is_json(struct cbx_str type)
 {
     const char *semicolon = type.len > 0 ? memchr(type.p, ';', type.len) : NULL;
-    struct cbx_str bare = cbx_str_sub(type, 0, semicolon != NULL ? (size_t)(semicolon - type.p) : type.len);
+    struct cbx_str bare =
+        cbx_str_sub(type, 0, semicolon != NULL ? (size_t)(semicolon - type.p) : type.len);
     while (bare.len > 0 && bare.p[bare.len - 1] == ' ') {
         bare.len--;
     }
     return bare.len == 16 && strncasecmp(bare.p, "application/json", 16) == 0;
 }
 
-bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count, void *into)
+bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
+                   void *into)
 {
     struct cbx_err err = { 0 };
     if (!is_json(call->request->content_type)) {
-        cbx_fail(&err, CBX_EINVAL, "Content-Type is '%.*s', allowed is application/json", CBX_STR_ARG(call->request->content_type));
+        cbx_fail(&err, CBX_EINVAL, "Content-Type is '%.*s', allowed is application/json",
+                 CBX_STR_ARG(call->request->content_type));
         cbx_rest_fail(call, 415, &err);
         return false;
     }
     struct cbx_str body = call->request->body;
-    if (cbx_json_parse(body, body.len, &call->body, &err) != 0 || cbx_json_read(call->body, fields, count, into, &err) != 0) {
+    if (cbx_json_parse(body, body.len, &call->body, &err) != 0 ||
+        cbx_json_read(call->body, fields, count, into, &err) != 0) {
         cbx_wrap(&err, "the body");
         cbx_rest_fail(call, 400, &err);
         return false;
@@ -187,7 +209,7 @@ void cbx_rest_now(char out[32])
     snprintf(out, 32, "%s.%06ld", seconds, now.tv_nsec / 1000 % 1000000);
 }
 
-/* --- routing ------------------------------------------------------------------------------------------------- */
+/* --- routing ---------------------------------------------------------------------------------- */
 
 /* Takes the {id} of the pattern out of the path. An id is what we made: letters, digits and '-'. */
 static bool match_path(const char *pattern, struct cbx_str path, char id[64])
@@ -197,8 +219,10 @@ static bool match_path(const char *pattern, struct cbx_str path, char id[64])
     if (brace == NULL) {
         return cbx_str_is(path, pattern);
     }
-    struct cbx_str head = { .p = pattern, .len = (size_t)(brace - pattern) }, tail = cbx_str_of(brace + 4);
-    if (path.len <= head.len + tail.len || path.len - head.len - tail.len >= 64 || !cbx_str_starts(path, head) || !cbx_str_ends(path, tail)) {
+    struct cbx_str head = { .p = pattern, .len = (size_t)(brace - pattern) },
+                   tail = cbx_str_of(brace + 4);
+    if (path.len <= head.len + tail.len || path.len - head.len - tail.len >= 64 ||
+        !cbx_str_starts(path, head) || !cbx_str_ends(path, tail)) {
         return false;
     }
     struct cbx_str middle = cbx_str_sub(path, head.len, path.len - tail.len);
@@ -216,12 +240,14 @@ static bool match_path(const char *pattern, struct cbx_str path, char id[64])
 static void refuse_method(struct cbx_rest_call *call, struct cbx_str path, const char *allow)
 {
     struct cbx_err err;
-    cbx_fail(&err, CBX_EINVAL, "%.*s takes %s, not %.*s", CBX_STR_ARG(path), allow, CBX_STR_ARG(call->request->method));
+    cbx_fail(&err, CBX_EINVAL, "%.*s takes %s, not %.*s", CBX_STR_ARG(path), allow,
+             CBX_STR_ARG(call->request->method));
     call->response->allow = allow;
     cbx_rest_fail(call, 405, &err);
 }
 
-void cbx_rest_handle(void *context, const struct cbx_http_request *request, struct cbx_http_response *out)
+void cbx_rest_handle(void *context, const struct cbx_http_request *request,
+                     struct cbx_http_response *out)
 {
     struct cbx_rest_call call = { .rest = context, .request = request, .response = out };
     const struct route *other = NULL;
@@ -246,9 +272,10 @@ void cbx_rest_handle(void *context, const struct cbx_http_request *request, stru
     cbx_rest_fail(&call, 404, &err);
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
-void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store, int jobs_max)
+void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
+                   int jobs_max)
 {
     *rest = (struct cbx_rest){ .flow = flow, .store = store, .jobs_max = jobs_max };
     pthread_mutex_init(&rest->lock, NULL);

@@ -19,7 +19,8 @@ struct cbx_rest {
     bool stopping;
 };
 
-void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store, int jobs_max);
+void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
+                   int jobs_max);
 
 /* Refuses new jobs; those that run are told to stop. */
 void cbx_rest_stop(struct cbx_rest *rest);
@@ -28,7 +29,8 @@ void cbx_rest_stop(struct cbx_rest *rest);
 void cbx_rest_done(struct cbx_rest *rest);
 
 /* For struct cbx_http_config; the context is a struct cbx_rest. */
-void cbx_rest_handle(void *context, const struct cbx_http_request *request, struct cbx_http_response *out);
+void cbx_rest_handle(void *context, const struct cbx_http_request *request,
+                     struct cbx_http_response *out);
 void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out);
 
 /* The largest body that any policy's source limit can need, JSON escapes included. */
@@ -38,13 +40,14 @@ size_t cbx_rest_body_max(const struct cbx_policies *policies);
 struct cbx_rest_call {
     struct cbx_rest *rest;
     const struct cbx_http_request *request;
-    char id[64];        /* {id} of the path, or empty */
+    char id[64]; /* {id} of the path, or empty */
     bool legacy;
-    json_t *body;       /* parsed by cbx_rest_body; owned by the call */
+    json_t *body; /* parsed by cbx_rest_body; owned by the call */
     struct cbx_http_response *response;
 };
 
-/* Answers with a problem document (RFC 9457). The status follows from the code unless it is given (0). */
+/* Answers with a problem document (RFC 9457). The status follows from the code unless it is given
+ * (0). */
 void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err);
 
 /* Answers with JSON; takes the reference. */
@@ -54,7 +57,8 @@ void cbx_rest_answer(struct cbx_rest_call *call, int status, json_t *json);
 void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome);
 
 /* Parses and reads the body into `into`. False when it was refused, the answer is then made. */
-bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count, void *into);
+bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
+                   void *into);
 
 /* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
 void cbx_rest_now(char out[32]);

@@ -14,9 +14,21 @@ struct body {
 };
 
 static const struct cbx_json_field body_fields[] = {
-    { .name = "dependencies", .type = CBX_JSON_ARRAY, .offset = offsetof(struct body, dependencies), .nullable = true, .max = 64 },
-    { .name = "execution_options", .type = CBX_JSON_OBJECT, .offset = offsetof(struct body, options), .nullable = true },
-    { .name = "policy", .type = CBX_JSON_STR, .offset = offsetof(struct body, policy), .nullable = true, .min = 1, .max = 64 },
+    { .name = "dependencies",
+      .type = CBX_JSON_ARRAY,
+      .offset = offsetof(struct body, dependencies),
+      .nullable = true,
+      .max = 64 },
+    { .name = "execution_options",
+      .type = CBX_JSON_OBJECT,
+      .offset = offsetof(struct body, options),
+      .nullable = true },
+    { .name = "policy",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, policy),
+      .nullable = true,
+      .min = 1,
+      .max = 64 },
 };
 
 struct options {
@@ -26,11 +38,29 @@ struct options {
 };
 
 static const struct cbx_json_field option_fields[] = {
-    { .name = "timeout", .type = CBX_JSON_INT, .offset = offsetof(struct options, timeout), .min = 1, .max = 600 },
-    { .name = "memory_limit", .type = CBX_JSON_STR, .offset = offsetof(struct options, memory), .min = 1, .max = 32 },
-    { .name = "cpu_limit", .type = CBX_JSON_STR, .offset = offsetof(struct options, cpu), .min = 1, .max = 32 },
-    { .name = "environment_variables", .type = CBX_JSON_OBJECT, .offset = offsetof(struct options, environment), .nullable = true },
-    { .name = "mount_points", .type = CBX_JSON_ARRAY, .offset = offsetof(struct options, mounts), .nullable = true },
+    { .name = "timeout",
+      .type = CBX_JSON_INT,
+      .offset = offsetof(struct options, timeout),
+      .min = 1,
+      .max = 600 },
+    { .name = "memory_limit",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct options, memory),
+      .min = 1,
+      .max = 32 },
+    { .name = "cpu_limit",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct options, cpu),
+      .min = 1,
+      .max = 32 },
+    { .name = "environment_variables",
+      .type = CBX_JSON_OBJECT,
+      .offset = offsetof(struct options, environment),
+      .nullable = true },
+    { .name = "mount_points",
+      .type = CBX_JSON_ARRAY,
+      .offset = offsetof(struct options, mounts),
+      .nullable = true },
 };
 
 /* "512m", "2G", "1073741824": bytes, or 0 when it is no size. */
@@ -43,10 +73,12 @@ static int64_t parse_memory(struct cbx_str text)
     static const struct {
         const char *unit;
         double bytes;
-    } units[] = { { "", 1 }, { "b", 1 }, { "k", 1024 }, { "kb", 1024 }, { "m", 1048576 }, { "mb", 1048576 }, { "g", 1073741824 }, { "gb", 1073741824 } };
+    } units[] = { { "", 1 },        { "b", 1 },        { "k", 1024 },       { "kb", 1024 },
+                  { "m", 1048576 }, { "mb", 1048576 }, { "g", 1073741824 }, { "gb", 1073741824 } };
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         double bytes = number * units[i].bytes;
-        if (end != copy && strcasecmp(end, units[i].unit) == 0 && bytes >= 6291456 && bytes < 1e15) {
+        if (end != copy && strcasecmp(end, units[i].unit) == 0 && bytes >= 6291456 &&
+            bytes < 1e15) {
             return (int64_t)bytes;
         }
     }
@@ -65,22 +97,35 @@ static int64_t parse_cpu(struct cbx_str text)
 static int read_options(const json_t *json, struct cbx_limits *limits, struct cbx_err *err)
 {
     struct options o = { .timeout = 300, .memory = CBX_STR("2G"), .cpu = CBX_STR("1") };
-    int failed = json != NULL ? cbx_json_read(json, option_fields, sizeof(option_fields) / sizeof(option_fields[0]), &o, err) : 0;
+    int failed = json != NULL
+                     ? cbx_json_read(json, option_fields,
+                                     sizeof(option_fields) / sizeof(option_fields[0]), &o, err)
+                     : 0;
     if (failed) {
         return cbx_wrap(err, "execution_options");
     }
-    *limits = (struct cbx_limits){ .wall_ms = o.timeout * 1000, .memory_bytes = parse_memory(o.memory), .cpu_milli = parse_cpu(o.cpu) };
+    *limits = (struct cbx_limits){ .wall_ms = o.timeout * 1000,
+                                   .memory_bytes = parse_memory(o.memory),
+                                   .cpu_milli = parse_cpu(o.cpu) };
     if (limits->memory_bytes == 0) {
-        return cbx_fail(err, CBX_EINVAL, "memory_limit is '%.*s', allowed is a size of at least 6m such as 512m or 2G", CBX_STR_ARG(o.memory));
+        return cbx_fail(
+            err, CBX_EINVAL,
+            "memory_limit is '%.*s', allowed is a size of at least 6m such as 512m or 2G",
+            CBX_STR_ARG(o.memory));
     }
     if (limits->cpu_milli == 0) {
-        return cbx_fail(err, CBX_EINVAL, "cpu_limit is '%.*s', allowed is a number of processors such as 0.5 or 2", CBX_STR_ARG(o.cpu));
+        return cbx_fail(err, CBX_EINVAL,
+                        "cpu_limit is '%.*s', allowed is a number of processors such as 0.5 or 2",
+                        CBX_STR_ARG(o.cpu));
     }
     if (json_object_size(o.environment) > 0) {
-        return cbx_fail(err, CBX_EINVAL, "environment_variables cannot be set yet; put values into the code or into the policy's 'environment'");
+        return cbx_fail(err, CBX_EINVAL,
+                        "environment_variables cannot be set yet; put values into the code or into "
+                        "the policy's 'environment'");
     }
     if (json_array_size(o.mounts) > 0) {
-        return cbx_fail(err, CBX_EINVAL, "mount_points cannot be used yet; nothing of the host is mounted");
+        return cbx_fail(err, CBX_EINVAL,
+                        "mount_points cannot be used yet; nothing of the host is mounted");
     }
     return 0;
 }
@@ -88,11 +133,13 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
 struct cbx_limits cbx_rest_limits(const json_t *options)
 {
     return (struct cbx_limits){ .wall_ms = json_integer_value(json_object_get(options, "wall_ms")),
-                                .cpu_milli = json_integer_value(json_object_get(options, "cpu_milli")),
-                                .memory_bytes = json_integer_value(json_object_get(options, "memory_bytes")) };
+                                .cpu_milli =
+                                    json_integer_value(json_object_get(options, "cpu_milli")),
+                                .memory_bytes =
+                                    json_integer_value(json_object_get(options, "memory_bytes")) };
 }
 
-/* --- dependencies -------------------------------------------------------------------------------------------- */
+/* --- dependencies ----------------------------------------------------------------------------- */
 
 /* A name with an optional version, nothing else: what goes on is judged as a line of shell. */
 static bool is_requirement(struct cbx_str text)
@@ -100,7 +147,8 @@ static bool is_requirement(struct cbx_str text)
     static const char allowed[] = "-_.[]=<>!~, ";
     for (size_t i = 0; i < text.len; i++) {
         char c = text.p[i], low = (char)(c | 32);
-        if (!((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || (i > 0 && memchr(allowed, c, sizeof(allowed) - 1) != NULL))) {
+        if (!((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') ||
+              (i > 0 && memchr(allowed, c, sizeof(allowed) - 1) != NULL))) {
             return false;
         }
     }
@@ -110,8 +158,11 @@ static bool is_requirement(struct cbx_str text)
 static bool is_installed(struct cbx_str text)
 {
     char name[64] = "";
-    for (size_t i = 0; i < text.len && i + 1 < sizeof(name) && strchr("[=<>!~, ", text.p[i]) == NULL; i++) {
-        name[i] = text.p[i] == '_' || text.p[i] == '.' ? '-' : (char)(text.p[i] | (text.p[i] >= 'A' && text.p[i] <= 'Z' ? 32 : 0));
+    for (size_t i = 0;
+         i < text.len && i + 1 < sizeof(name) && strchr("[=<>!~, ", text.p[i]) == NULL; i++) {
+        name[i] = text.p[i] == '_' || text.p[i] == '.'
+                      ? '-'
+                      : (char)(text.p[i] | (text.p[i] >= 'A' && text.p[i] <= 'Z' ? 32 : 0));
     }
     for (size_t i = 0; i < sizeof(installed) / sizeof(installed[0]); i++) {
         if (strcmp(installed[i], name) == 0) {
@@ -122,7 +173,8 @@ static bool is_installed(struct cbx_str text)
 }
 
 /* True when all are allowed by the policy and in the image; false when the answer is made. */
-static bool check_dependencies(struct cbx_rest_call *call, struct cbx_str policy, const json_t *dependencies)
+static bool check_dependencies(struct cbx_rest_call *call, struct cbx_str policy,
+                               const json_t *dependencies)
 {
     size_t i;
     const json_t *item;
@@ -131,14 +183,22 @@ static bool check_dependencies(struct cbx_rest_call *call, struct cbx_str policy
     {
         struct cbx_str text = cbx_json_str(item);
         if (!json_is_string(item) || !is_requirement(text)) {
-            cbx_fail(&err, CBX_EINVAL, "dependencies[%zu] is '%.*s', allowed is a package name with an optional version", i, CBX_STR_ARG(text));
+            cbx_fail(
+                &err, CBX_EINVAL,
+                "dependencies[%zu] is '%.*s', allowed is a package name with an optional version",
+                i, CBX_STR_ARG(text));
             cbx_rest_fail(call, 400, &err);
             return false;
         }
         char line[256];
         snprintf(line, sizeof(line), "%%pip install '%.*s'", CBX_STR_ARG(text));
-        struct cbx_request request = { .policy = policy, .source = cbx_str_of(line),
-                                       .subject = { .action = CBX_ACTION_CHECK, .language = CBX_STR("ipython"), .principal = CBX_STR("local"), .session = CBX_STR(""), .origin = CBX_STR("rest") } };
+        struct cbx_request request = { .policy = policy,
+                                       .source = cbx_str_of(line),
+                                       .subject = { .action = CBX_ACTION_CHECK,
+                                                    .language = CBX_STR("ipython"),
+                                                    .principal = CBX_STR("local"),
+                                                    .session = CBX_STR(""),
+                                                    .origin = CBX_STR("rest") } };
         CBX_AUTO_DONE(outcome) outcome = { 0 };
         if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
             cbx_rest_fail(call, 0, &err);
@@ -149,7 +209,10 @@ static bool check_dependencies(struct cbx_rest_call *call, struct cbx_str policy
             return false;
         }
         if (!is_installed(text)) {
-            cbx_fail(&err, CBX_EINVAL, "'%.*s' is not in the sandbox image, and packages cannot be installed yet; there are numpy, pandas, matplotlib and ipython", CBX_STR_ARG(text));
+            cbx_fail(&err, CBX_EINVAL,
+                     "'%.*s' is not in the sandbox image, and packages cannot be installed yet; "
+                     "there are numpy, pandas, matplotlib and ipython",
+                     CBX_STR_ARG(text));
             cbx_rest_fail(call, 400, &err);
             return false;
         }
@@ -157,13 +220,20 @@ static bool check_dependencies(struct cbx_rest_call *call, struct cbx_str policy
     return true;
 }
 
-/* --- the two calls ------------------------------------------------------------------------------------------- */
+/* --- the two calls ---------------------------------------------------------------------------- */
 
-static bool open_sandbox(struct cbx_rest_call *call, const char *id, struct cbx_str policy, const struct cbx_limits *limits)
+static bool open_sandbox(struct cbx_rest_call *call, const char *id, struct cbx_str policy,
+                         const struct cbx_limits *limits)
 {
     struct cbx_err err = { 0 };
-    struct cbx_request request = { .policy = policy, .source = CBX_STR(""),
-                                   .subject = { .action = CBX_ACTION_OPEN, .language = CBX_STR("ipython"), .principal = CBX_STR("local"), .session = cbx_str_of(id), .origin = CBX_STR("rest"), .limits = *limits } };
+    struct cbx_request request = { .policy = policy,
+                                   .source = CBX_STR(""),
+                                   .subject = { .action = CBX_ACTION_OPEN,
+                                                .language = CBX_STR("ipython"),
+                                                .principal = CBX_STR("local"),
+                                                .session = cbx_str_of(id),
+                                                .origin = CBX_STR("rest"),
+                                                .limits = *limits } };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
@@ -176,11 +246,15 @@ static bool open_sandbox(struct cbx_rest_call *call, const char *id, struct cbx_
     return true;
 }
 
-static int store_session(struct cbx_rest_call *call, const char *id, const char *now, struct cbx_str policy, const struct cbx_limits *limits, struct cbx_err *err)
+static int store_session(struct cbx_rest_call *call, const char *id, const char *now,
+                         struct cbx_str policy, const struct cbx_limits *limits,
+                         struct cbx_err *err)
 {
     char name[CBX_NAME_MAX + 1];
     snprintf(name, sizeof(name), "%.*s", CBX_STR_ARG(policy));
-    CBX_AUTO_JSON options = json_pack("{s:I,s:I,s:I}", "wall_ms", (json_int_t)limits->wall_ms, "cpu_milli", (json_int_t)limits->cpu_milli, "memory_bytes", (json_int_t)limits->memory_bytes);
+    CBX_AUTO_JSON options =
+        json_pack("{s:I,s:I,s:I}", "wall_ms", (json_int_t)limits->wall_ms, "cpu_milli",
+                  (json_int_t)limits->cpu_milli, "memory_bytes", (json_int_t)limits->memory_bytes);
     return cbx_store_add_session(call->rest->store, id, now, name, options, err);
 }
 
@@ -199,7 +273,8 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
     char id[37], now[32];
     cbx_uuid_make(id);
     cbx_rest_now(now);
-    if (!check_dependencies(call, body.policy, body.dependencies) || !open_sandbox(call, id, body.policy, &limits)) {
+    if (!check_dependencies(call, body.policy, body.dependencies) ||
+        !open_sandbox(call, id, body.policy, &limits)) {
         return;
     }
     if (store_session(call, id, now, body.policy, &limits, &err) != 0) {
@@ -207,7 +282,9 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
         cbx_rest_fail(call, 0, &err);
         return;
     }
-    cbx_rest_answer(call, 200, json_pack("{s:s,s:s,s:s}", "session_id", id, "status", "created", "created_at", now));
+    cbx_rest_answer(
+        call, 200,
+        json_pack("{s:s,s:s,s:s}", "session_id", id, "status", "created", "created_at", now));
 }
 
 void cbx_rest_delete_session(struct cbx_rest_call *call)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Memory that is dropped whole: everything of one request lives in one arena with a cap. Reaching the
- * cap is an ordinary error of the request; a failing malloc below the cap means that the machine is out of
- * memory, and aborts. Not thread-safe. */
+ * Memory that is dropped whole: everything of one request lives in one arena with a cap. Reaching
+ * the cap is an ordinary error of the request; a failing malloc below the cap means that the
+ * machine is out of memory, and aborts. Not thread-safe. */
 #ifndef CBX_POLICIES_BASE_ARENA_H
 #define CBX_POLICIES_BASE_ARENA_H
 

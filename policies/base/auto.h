@@ -51,7 +51,7 @@ static inline void cbx_mem_auto(void *p)
 }
 
 /* File descriptor, -1 = none. */
-#define CBX_AUTO_FD __attribute__((cleanup(cbx_fd_auto))) int
+#define CBX_AUTO_FD   __attribute__((cleanup(cbx_fd_auto))) int
 #define CBX_AUTO_FILE __attribute__((cleanup(cbx_file_auto))) FILE *
 /* malloc'ed memory of any type. */
 #define CBX_AUTO_MEM __attribute__((cleanup(cbx_mem_auto)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A growing byte buffer with a cap that is set at the start. `p` is never NULL and always terminated. Going over the
- * cap sets `overflow`, keeps what fits not at all (an append is whole or nothing), and returns
- * CBX_ETOOBIG; callers may append on and check `overflow` once at the end. */
+ * A growing byte buffer with a cap that is set at the start. `p` is never NULL and always
+ * terminated. Going over the cap sets `overflow`, keeps what fits not at all (an append is whole or
+ * nothing), and returns CBX_ETOOBIG; callers may append on and check `overflow` once at the end. */
 #ifndef CBX_POLICIES_BASE_BUF_H
 #define CBX_POLICIES_BASE_BUF_H
 
@@ -32,9 +32,9 @@ int cbx_buf_add_char(struct cbx_buf *buf, char c);
 int cbx_buf_printf(struct cbx_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Appends text for a terminal or a log: control characters, DEL, invalid UTF-8 and the bidirectional and
- * zero-width format characters become \xNN or \u{NNNN}; '\n' and '\t' too unless keep_lines. The
- * one way in which hostile bytes reach a person. */
+/* Appends text for a terminal or a log: control characters, DEL, invalid UTF-8 and the
+ * bidirectional and zero-width format characters become \xNN or \u{NNNN}; '\n' and '\t' too unless
+ * keep_lines. The one way in which hostile bytes reach a person. */
 int cbx_buf_add_escaped(struct cbx_buf *buf, struct cbx_str s, bool keep_lines);
 
 /* Makes room for `bytes` more and returns where they go; NULL over the cap. The caller then adds to

@@ -15,9 +15,9 @@ static void make_printable(char *text)
     }
 }
 
-__attribute__((format(printf, 5, 0)))
-static void set_text(struct cbx_err *err, int code, uint32_t line, uint32_t column,
-                     const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static void set_text(struct cbx_err *err, int code,
+                                                           uint32_t line, uint32_t column,
+                                                           const char *format, va_list args)
 {
     if (err == NULL) {
         return;
@@ -38,7 +38,8 @@ int cbx_fail(struct cbx_err *err, int code, const char *format, ...)
     return code;
 }
 
-int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, const char *format, ...)
+int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, const char *format,
+                ...)
 {
     va_list args;
     va_start(args, format);

@@ -8,18 +8,19 @@
 
 /* Functions return 0 or one of these. The names are stable: they stand in problem documents. */
 enum cbx_code {
-    CBX_EINVAL = -1,   /* the caller's input is wrong */
-    CBX_ETOOBIG = -2,  /* over a limit */
-    CBX_EPOLICY = -3,  /* a policy is wrong */
+    CBX_EINVAL = -1,  /* the caller's input is wrong */
+    CBX_ETOOBIG = -2, /* over a limit */
+    CBX_EPOLICY = -3, /* a policy is wrong */
     CBX_ENOTFOUND = -4,
-    CBX_EIO = -5,      /* the operating system said no */
-    CBX_EENGINE = -6,  /* the Docker engine is absent, too old, or said no */
-    CBX_EPROTO = -7,   /* a peer (worker, kernel, engine) does not keep to the protocol */
-    CBX_ESEAL = -8,    /* a sealed decision is forged, altered, replayed, expired, or for other bytes */
+    CBX_EIO = -5,     /* the operating system said no */
+    CBX_EENGINE = -6, /* the Docker engine is absent, too old, or said no */
+    CBX_EPROTO = -7,  /* a peer (worker, kernel, engine) does not keep to the protocol */
+    CBX_ESEAL =
+        -8, /* a sealed decision is forged, altered, replayed, expired, or for other bytes */
     CBX_ETIMEDOUT = -9,
     CBX_EBUSY = -10,
-    CBX_EAUDIT = -11,  /* the audit record could not be made durable: nothing runs */
-    CBX_ESTATE = -12,  /* the object is not in a state for this call */
+    CBX_EAUDIT = -11, /* the audit record could not be made durable: nothing runs */
+    CBX_ESTATE = -12, /* the object is not in a state for this call */
 };
 
 enum { CBX_ERR_TEXT_BYTES = 512 };
@@ -31,14 +32,15 @@ struct cbx_err {
 };
 
 /* Sets code and text and returns code, so that failing is one statement. Text: one line, lower
- * case, no full stop; what was found and what is allowed. `err` may be NULL. Control characters that
- * arrive through the arguments are replaced by '?', so a message is always one printable line. */
+ * case, no full stop; what was found and what is allowed. `err` may be NULL. Control characters
+ * that arrive through the arguments are replaced by '?', so a message is always one printable line.
+ */
 int cbx_fail(struct cbx_err *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The same with a place in the input. */
-int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, const char *format,
+                ...) __attribute__((format(printf, 5, 6)));
 
 /* Puts context in front of the text on the way up ("loading 'x': ..."); returns err->code. */
 int cbx_wrap(struct cbx_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -24,7 +24,8 @@ struct cbx_sha256 cbx_sha256_of2(struct cbx_str a, struct cbx_str b)
     struct cbx_sha256 hash = { 0 };
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     require(context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1 &&
-            EVP_DigestUpdate(context, a.p, a.len) == 1 && EVP_DigestUpdate(context, b.p, b.len) == 1 &&
+            EVP_DigestUpdate(context, a.p, a.len) == 1 &&
+            EVP_DigestUpdate(context, b.p, b.len) == 1 &&
             EVP_DigestFinal_ex(context, hash.bytes, NULL) == 1);
     EVP_MD_CTX_free(context);
     return hash;
@@ -107,6 +108,7 @@ void cbx_uuid_make(char out[37])
     cbx_random(b, sizeof(b));
     b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
     b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
-             b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+             b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+             b[14], b[15]);
 }

@@ -34,8 +34,8 @@ bool cbx_sha256_from_hex(struct cbx_str hex, struct cbx_sha256 *out);
 /* Random bytes from the kernel; aborts when there are none, which no caller could handle safely. */
 void cbx_random(void *p, size_t bytes);
 
-/* A new identifier: 26 characters of Crockford base 32, 48 bits of milliseconds then 80 random bits (the ULID
- * layout), so that ids sort by time. Terminated: 27 bytes. */
+/* A new identifier: 26 characters of Crockford base 32, 48 bits of milliseconds then 80 random bits
+ * (the ULID layout), so that ids sort by time. Terminated: 27 bytes. */
 void cbx_id_make(char out[CBX_ID_CHARS + 1]);
 
 /* A random (version 4) UUID, RFC 9562, 36 characters and a NUL. */

@@ -20,7 +20,8 @@ static int check_depth(struct cbx_str text, struct cbx_err *err)
             in_string = true;
         } else if (c == '[' || c == '{') {
             if (++depth > CBX_JSON_DEPTH_MAX) {
-                return cbx_fail(err, CBX_ETOOBIG, "JSON is nested deeper than %d", CBX_JSON_DEPTH_MAX);
+                return cbx_fail(err, CBX_ETOOBIG, "JSON is nested deeper than %d",
+                                CBX_JSON_DEPTH_MAX);
             }
         } else if (c == ']' || c == '}') {
             depth--;
@@ -32,9 +33,11 @@ static int check_depth(struct cbx_str text, struct cbx_err *err)
 int cbx_json_parse(struct cbx_str text, size_t max_bytes, json_t **out, struct cbx_err *err)
 {
     if (text.len > max_bytes) {
-        return cbx_fail(err, CBX_ETOOBIG, "JSON of %zu bytes, allowed are %zu", text.len, max_bytes);
+        return cbx_fail(err, CBX_ETOOBIG, "JSON of %zu bytes, allowed are %zu", text.len,
+                        max_bytes);
     }
-    if (text.len > 0 && memchr(text.p, '\0', text.len) != NULL) { /* jansson passes over one behind a number */
+    if (text.len > 0 &&
+        memchr(text.p, '\0', text.len) != NULL) { /* jansson passes over one behind a number */
         return cbx_fail(err, CBX_EINVAL, "not valid JSON: a NUL byte");
     }
     int failed = check_depth(text, err);
@@ -60,7 +63,8 @@ static int append(const char *bytes, size_t len, void *buf)
 
 int cbx_json_write(struct cbx_buf *buf, const json_t *value)
 {
-    int failed = json_dump_callback(value, append, buf, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    int failed =
+        json_dump_callback(value, append, buf, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
     return failed ? CBX_ETOOBIG : 0;
 }
 
@@ -87,8 +91,9 @@ struct cbx_str cbx_json_str(const json_t *value)
 }
 
 static const char *const type_names[] = {
-    [CBX_JSON_STR] = "a string",    [CBX_JSON_BOOL] = "true or false", [CBX_JSON_INT] = "an integer",
-    [CBX_JSON_NUMBER] = "a number", [CBX_JSON_OBJECT] = "an object",   [CBX_JSON_ARRAY] = "an array",
+    [CBX_JSON_STR] = "a string",     [CBX_JSON_BOOL] = "true or false",
+    [CBX_JSON_INT] = "an integer",   [CBX_JSON_NUMBER] = "a number",
+    [CBX_JSON_OBJECT] = "an object", [CBX_JSON_ARRAY] = "an array",
     [CBX_JSON_ANY] = "a value",
 };
 
@@ -132,7 +137,8 @@ static bool has_type(const json_t *value, enum cbx_json_type type)
     }
 }
 
-static int check_bounds(const struct cbx_json_field *field, const json_t *value, struct cbx_err *err)
+static int check_bounds(const struct cbx_json_field *field, const json_t *value,
+                        struct cbx_err *err)
 {
     if (field->min == 0 && field->max == 0) {
         return 0;
@@ -157,7 +163,8 @@ static int check_bounds(const struct cbx_json_field *field, const json_t *value,
     return 0;
 }
 
-static int bind_field(const struct cbx_json_field *field, const json_t *value, void *into, struct cbx_err *err)
+static int bind_field(const struct cbx_json_field *field, const json_t *value, void *into,
+                      struct cbx_err *err)
 {
     if (!has_type(value, field->type)) {
         return cbx_fail(err, CBX_EINVAL, "field '%s' is %s, allowed is %s", field->name,
@@ -200,16 +207,18 @@ static int fail_unknown(struct cbx_str key, const struct cbx_json_field *fields,
         }
     }
     if (nearest != NULL) {
-        return cbx_fail(err, CBX_EINVAL, "unknown field '%.*s', did you mean '%s'", CBX_STR_ARG(key),
-                        nearest);
+        return cbx_fail(err, CBX_EINVAL, "unknown field '%.*s', did you mean '%s'",
+                        CBX_STR_ARG(key), nearest);
     }
     char known[256] = "";
     size_t used = 0;
     for (size_t i = 0; i < count && used < sizeof(known); i++) {
-        int n = snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "", fields[i].name);
+        int n =
+            snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "", fields[i].name);
         used += n > 0 ? (size_t)n : 0;
     }
-    return cbx_fail(err, CBX_EINVAL, "unknown field '%.*s', allowed are: %s", CBX_STR_ARG(key), known);
+    return cbx_fail(err, CBX_EINVAL, "unknown field '%.*s', allowed are: %s", CBX_STR_ARG(key),
+                    known);
 }
 
 int cbx_json_read(const json_t *object, const struct cbx_json_field *fields, size_t count,

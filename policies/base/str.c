@@ -41,8 +41,8 @@ size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit)
     return row[b.len] > limit ? limit + 1 : row[b.len];
 }
 
-/* Matches one character against the set that starts at p[0] == '['. Returns the length of the set in
- * the pattern, 0 when it has no end. */
+/* Matches one character against the set that starts at p[0] == '['. Returns the length of the set
+ * in the pattern, 0 when it has no end. */
 static size_t match_set(struct cbx_str p, char c, bool *matches)
 {
     size_t i = 1;
@@ -64,7 +64,8 @@ static size_t match_set(struct cbx_str p, char c, bool *matches)
     return i + 1;
 }
 
-/* One pattern element other than '*' against one byte; returns its length in the pattern, 0 = no match. */
+/* One pattern element other than '*' against one byte; returns its length in the pattern, 0 = no
+ * match. */
 static size_t match_one(struct cbx_str p, char c, bool path)
 {
     bool matches = false;
@@ -88,8 +89,9 @@ static size_t match_one(struct cbx_str p, char c, bool path)
     }
 }
 
-/* Two resume points suffice: where the last '**' (or, outside path mode, '*') began, and where the last '*' after
- * it began. Trying each start once per resume point keeps this at |pattern| * |text|. */
+/* Two resume points suffice: where the last '**' (or, outside path mode, '*') began, and where the
+ * last '*' after it began. Trying each start once per resume point keeps this at |pattern| *
+ * |text|. */
 static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
 {
     size_t p = 0, t = 0;
@@ -101,7 +103,8 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
             while (p < pattern.len && pattern.p[p] == '*') {
                 p++;
             }
-            bool slash = deep && path && p < pattern.len && pattern.p[p] == '/' && (t == 0 || text.p[t - 1] == '/');
+            bool slash = deep && path && p < pattern.len && pattern.p[p] == '/' &&
+                         (t == 0 || text.p[t - 1] == '/');
             p += slash; /* a "**" that stands for no folder at all takes its slash with it */
             if (deep) {
                 deep_p = p, deep_t = t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A borrowed slice of bytes: pointer and length, not terminated, may hold NUL. Whoever made it keeps
- * the bytes alive; passing one never transfers ownership. */
+ * A borrowed slice of bytes: pointer and length, not terminated, may hold NUL. Whoever made it
+ * keeps the bytes alive; passing one never transfers ownership. */
 #ifndef CBX_POLICIES_BASE_STR_H
 #define CBX_POLICIES_BASE_STR_H
 
@@ -52,19 +52,21 @@ static inline struct cbx_str cbx_str_sub(struct cbx_str a, size_t from, size_t t
 {
     from = from > a.len ? a.len : from;
     to = to > a.len ? a.len : to;
-    return (struct cbx_str){ .p = a.p != NULL ? a.p + from : NULL, .len = to > from ? to - from : 0 };
+    return (struct cbx_str){ .p = a.p != NULL ? a.p + from : NULL,
+                             .len = to > from ? to - from : 0 };
 }
 
 /* memcmp order, shorter first: for qsort and bsearch over slices. */
 int cbx_str_compare(struct cbx_str a, struct cbx_str b);
 
-/* Edit distance (Levenshtein) up to `limit`; limit + 1 when it is larger. For "did you mean". Slices
- * over 64 bytes are never near. */
+/* Edit distance (Levenshtein) up to `limit`; limit + 1 when it is larger. For "did you mean".
+ * Slices over 64 bytes are never near. */
 size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit);
 
-/* Shell-style match over the whole of `text`: '*' any run of bytes, '?' one byte, '[abc]' '[a-z]' '[!a]' a set,
- * '\\' quotes. '*' stops at no separator; in `path` mode ('**' there crosses) it stops at '/'. Linear
- * in text times pattern; never recursive. A malformed set matches itself literally. */
+/* Shell-style match over the whole of `text`: '*' any run of bytes, '?' one byte, '[abc]' '[a-z]'
+ * '[!a]' a set,
+ * '\\' quotes. '*' stops at no separator; in `path` mode ('**' there crosses) it stops at '/'.
+ * Linear in text times pattern; never recursive. A malformed set matches itself literally. */
 bool cbx_str_glob(struct cbx_str pattern, struct cbx_str text);
 bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
 

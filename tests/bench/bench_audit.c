@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Durable audit records: latency of one writer and rate of many, beside a bare write and fdatasync of the same bytes. Usage:
- * bench_audit DIR */
+ * Durable audit records: latency of one writer and rate of many, beside a bare write and fdatasync
+ * of the same bytes. Usage: bench_audit DIR */
 #include "gateway/audit.h"
 
 #include <fcntl.h>
@@ -31,7 +31,9 @@ static double median(double *times, size_t count)
 
 static void append(struct cbx_audit *audit)
 {
-    CBX_AUTO_JSON body = json_pack("{s:s,s:s,s:i}", "verdict", "allow", "sha256", "0000000000000000000000000000000000000000000000000000000000000000", "wall_ms", 60000);
+    CBX_AUTO_JSON body = json_pack(
+        "{s:s,s:s,s:i}", "verdict", "allow", "sha256",
+        "0000000000000000000000000000000000000000000000000000000000000000", "wall_ms", 60000);
     cbx_audit_append(audit, "decision", body, NULL, NULL);
 }
 
@@ -75,7 +77,9 @@ int main(int argc, char **argv)
         times[i] = now_ms() - began;
     }
     double one = median(times, ONE);
-    printf("audit, one writer: p50 %.3f ms, a bare write and fdatasync %.3f ms, %.2f times that (budget 1 ms)\n", one, bare, one / bare);
+    printf("audit, one writer: p50 %.3f ms, a bare write and fdatasync %.3f ms, %.2f times that "
+           "(budget 1 ms)\n",
+           one, bare, one / bare);
     pthread_t threads[THREADS];
     double began = now_ms();
     for (int i = 0; i < THREADS; i++) {
@@ -85,7 +89,9 @@ int main(int argc, char **argv)
         pthread_join(threads[i], NULL);
     }
     double rate = THREADS * EACH / ((now_ms() - began) / 1e3);
-    printf("audit, %d writers: %.0f records/s, %.1f times the rate of bare writes (budget 5,000/s)\n", THREADS, rate, rate * bare / 1e3);
+    printf(
+        "audit, %d writers: %.0f records/s, %.1f times the rate of bare writes (budget 5,000/s)\n",
+        THREADS, rate, rate * bare / 1e3);
     cbx_audit_free(audit);
     return 0;
 }

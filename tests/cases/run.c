@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Judges every case under every preset. A case is a source file; its last lines say what the preset `default` denies in it:
- * "# expect LINE RULE" (or "// expect ..."), none = it is allowed. In the folder of bypasses "known-miss" marks what is
- * not found yet; it is counted, and a miss that is found is an error too, so that the list stays honest. All verdicts stand in one
- * table (decisions.tsv), so that a change of a policy shows in its diff. */
+ * Judges every case under every preset. A case is a source file; its last lines say what the preset
+ * `default` denies in it:
+ * "# expect LINE RULE" (or "// expect ..."), none = it is allowed. In the folder of bypasses
+ * "known-miss" marks what is not found yet; it is counted, and a miss that is found is an error
+ * too, so that the list stays honest. All verdicts stand in one table (decisions.tsv), so that a
+ * change of a policy shows in its diff. */
 #include "analyzer/analyze.h"
 #include "analyzer/lang.h"
 #include "policies/base/buf.h"
@@ -14,7 +16,8 @@
 
 enum { EXPECTED_MAX = 64, SOURCE_MAX = 1024 * 1024 };
 
-static const char *const presets[] = { "default", "strict", "data-analysis", "permissive", "codebox-ai" };
+static const char *const presets[] = { "default", "strict", "data-analysis", "permissive",
+                                       "codebox-ai" };
 enum { PRESETS = sizeof(presets) / sizeof(presets[0]) };
 
 struct expected {
@@ -29,7 +32,8 @@ struct runner {
     size_t cases, misses, failures;
 };
 
-static void fail(struct runner *r, const char *path, const char *text, unsigned line, const char *rule)
+static void fail(struct runner *r, const char *path, const char *text, unsigned line,
+                 const char *rule)
 {
     r->failures++;
     printf("FAILED %s: %s %u %s\n", path, text, line, rule);
@@ -39,14 +43,17 @@ static size_t read_expected(struct cbx_str text, struct expected *out, bool *kno
 {
     size_t n = 0;
     *known_miss = memmem(text.p, text.len, " known-miss", 11) != NULL;
-    for (const char *at = text.p; n < EXPECTED_MAX && (at = memmem(at, text.len - (size_t)(at - text.p), " expect ", 8)) != NULL;) {
+    for (const char *at = text.p;
+         n < EXPECTED_MAX &&
+         (at = memmem(at, text.len - (size_t)(at - text.p), " expect ", 8)) != NULL;) {
         at += 8;
         n += sscanf(at, "%u %63s", &out[n].line, out[n].rule) == 2;
     }
     return n;
 }
 
-static void check_default(struct runner *r, const char *path, struct cbx_str text, const struct cbx_decision *d)
+static void check_default(struct runner *r, const char *path, struct cbx_str text,
+                          const struct cbx_decision *d)
 {
     struct expected expected[EXPECTED_MAX] = { 0 };
     bool known_miss;
@@ -55,7 +62,8 @@ static void check_default(struct runner *r, const char *path, struct cbx_str tex
         const struct cbx_finding *f = &d->findings[i];
         bool wanted = f->effect > CBX_EFFECT_ASK;
         for (size_t k = 0; k < n; k++) {
-            bool same = expected[k].line == f->span.line && cbx_str_is(f->rule->id, expected[k].rule);
+            bool same =
+                expected[k].line == f->span.line && cbx_str_is(f->rule->id, expected[k].rule);
             expected[k].seen |= same;
             wanted |= same;
         }
@@ -115,14 +123,16 @@ static void check_case(struct runner *r, const char *path)
     for (size_t p = 0; p < PRESETS; p++) {
         CBX_AUTO_DONE(arena) arena;
         cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-        struct cbx_analysis request = { .source = cbx_buf_str(&text), .language = cbx_str_of(lang->name) };
+        struct cbx_analysis request = { .source = cbx_buf_str(&text),
+                                        .language = cbx_str_of(lang->name) };
         struct cbx_decision decision;
         struct cbx_err err = { 0 };
         if (cbx_analyze(r->policies[p], &request, &arena, &decision, &err) != 0) {
             fail(r, path, err.text, 0, "");
             return;
         }
-        cbx_buf_printf(&r->table, "%s\t%s\t%s\t", path, presets[p], cbx_verdict_name(decision.verdict));
+        cbx_buf_printf(&r->table, "%s\t%s\t%s\t", path, presets[p],
+                       cbx_verdict_name(decision.verdict));
         add_rules(&r->table, &decision);
         cbx_buf_add_char(&r->table, '\n');
         if (p == 0) {
@@ -155,7 +165,9 @@ static int compare_table(const struct runner *r, const char *path)
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, SOURCE_MAX + 1);
     if (read_file(path, &text) != 0 || !cbx_str_equal(cbx_buf_str(&text), cbx_buf_str(&r->table))) {
-        printf("FAILED %s: the decisions are others now; 'make decisions' writes them, look at the diff\n", path);
+        printf("FAILED %s: the decisions are others now; 'make decisions' writes them, look at the "
+               "diff\n",
+               path);
         return 1;
     }
     return 0;
@@ -164,7 +176,8 @@ static int compare_table(const struct runner *r, const char *path)
 static int write_table(const struct runner *r, const char *path)
 {
     FILE *file = fopen(path, "wb");
-    if (file == NULL || fwrite(r->table.p, 1, r->table.len, file) != r->table.len || fclose(file) != 0) {
+    if (file == NULL || fwrite(r->table.p, 1, r->table.len, file) != r->table.len ||
+        fclose(file) != 0) {
         printf("FAILED %s: %s\n", path, strerror(errno));
         return 1;
     }

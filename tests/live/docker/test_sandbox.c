@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sandboxes on the real engine: what runs, what it can reach, and what is left when something dies. Exit 77 without
- * an engine. Nothing here sleeps: every wait is for an event that has to come. */
+ * Sandboxes on the real engine: what runs, what it can reach, and what is left when something dies.
+ * Exit 77 without an engine. Nothing here sleeps: every wait is for an event that has to come. */
 #include "docker/container.h"
 #include "docker/sandbox.h"
 #include "tests/unit/unit.h"
@@ -31,8 +31,14 @@ static struct cbx_permit permit_for(const char *language, const char *source)
         .decision = "d",
         .principal = "tester",
         .action = CBX_ACTION_RUN,
-        .limits = { .wall_ms = 20000, .cpu_milli = 1000, .memory_bytes = 256 << 20, .pids = 64, .disk_bytes = 16 << 20,
-                    .output_bytes = 64 * 1024, .files_bytes = 8 << 20, .source_bytes = 1 << 20 },
+        .limits = { .wall_ms = 20000,
+                    .cpu_milli = 1000,
+                    .memory_bytes = 256 << 20,
+                    .pids = 64,
+                    .disk_bytes = 16 << 20,
+                    .output_bytes = 64 * 1024,
+                    .files_bytes = 8 << 20,
+                    .source_bytes = 1 << 20 },
     };
     snprintf(p.language, sizeof(p.language), "%s", language);
     p.source_sha256 = cbx_sha256_of(cbx_str_of(source));
@@ -86,8 +92,8 @@ static void clear(struct seen *seen)
     cbx_buf_init(&seen->files, 1 << 20);
 }
 
-static void run_limited(struct cbx_sandbox *sandbox, const char *language, const char *source, int64_t wall_ms,
-                        struct seen *seen)
+static void run_limited(struct cbx_sandbox *sandbox, const char *language, const char *source,
+                        int64_t wall_ms, struct seen *seen)
 {
     struct cbx_permit p = permit_for(language, source);
     p.limits.wall_ms = wall_ms;
@@ -99,7 +105,8 @@ static void run_limited(struct cbx_sandbox *sandbox, const char *language, const
     }
 }
 
-static void run(struct cbx_sandbox *sandbox, const char *language, const char *source, struct seen *seen)
+static void run(struct cbx_sandbox *sandbox, const char *language, const char *source,
+                struct seen *seen)
 {
     run_limited(sandbox, language, source, 20000, seen);
 }
@@ -116,9 +123,9 @@ static struct cbx_sandbox *open_sandbox(const char *language)
     return sandbox;
 }
 
-#define IN_SANDBOX(language)                                                                                           \
-    (void)state;                                                                                                       \
-    CBX_AUTO(sandbox) sandbox = open_sandbox(language);                                                                \
+#define IN_SANDBOX(language)                                                                       \
+    (void)state;                                                                                   \
+    CBX_AUTO(sandbox) sandbox = open_sandbox(language);                                            \
     __attribute__((cleanup(drop))) struct seen seen = { 0 }
 
 static void keeps_state_and_streams_apart(void **state)
@@ -158,7 +165,10 @@ static void shows_a_figure_as_png(void **state)
 static void reports_exit_status_traceback_and_files(void **state)
 {
     IN_SANDBOX("python");
-    run(sandbox, "python", "import sys, os\nopen('a.txt', 'w').write('abc')\nos.symlink('/etc/passwd', 'l')\nsys.exit(3)", &seen);
+    run(sandbox, "python",
+        "import sys, os\nopen('a.txt', 'w').write('abc')\nos.symlink('/etc/passwd', "
+        "'l')\nsys.exit(3)",
+        &seen);
     assert_int_equal(seen.result.status, CBX_RUN_ERROR);
     assert_int_equal(seen.result.exit_code, 3);
     assert_string_equal(seen.files.p, "a.txt:3\n");
@@ -174,14 +184,19 @@ static void kills_a_tree_that_ignores_signals_at_the_limit(void **state)
     IN_SANDBOX("python");
     run_limited(sandbox, "python",
                 "import os, signal, time\n"
-                "signal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-                "for i in range(3):\n    if os.fork() == 0:\n        os.setsid()\n        os.fork()\n        break\n"
+                "signal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.signal(signal.SIGTERM, "
+                "signal.SIG_IGN)\n"
+                "for i in range(3):\n    if os.fork() == 0:\n        os.setsid()\n        "
+                "os.fork()\n        break\n"
                 "while True:\n    time.sleep(1)\n",
                 500, &seen);
     assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
     assert_true(seen.result.session_lost);
     assert_true(seen.result.duration_ms < 5000);
-    run(sandbox, "python", "import os\nprint(sorted(int(p) for p in os.listdir('/proc') if p.isdigit()) == [1, os.getpid()])", &seen);
+    run(sandbox, "python",
+        "import os\nprint(sorted(int(p) for p in os.listdir('/proc') if p.isdigit()) == [1, "
+        "os.getpid()])",
+        &seen);
     assert_string_equal(seen.out.p, "True\n");
 }
 
@@ -208,7 +223,10 @@ static void tells_out_of_memory(void **state)
 static void outlives_a_fork_bomb(void **state)
 {
     IN_SANDBOX("python");
-    run_limited(sandbox, "python", "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass", 1000, &seen);
+    run_limited(
+        sandbox, "python",
+        "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass",
+        1000, &seen);
     assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
     run(sandbox, "python", "print('here')", &seen);
     assert_string_equal(seen.out.p, "here\n");
@@ -224,41 +242,60 @@ static void refuses_what_leads_out(void **state)
         "def call(name, number, *args):\n"
         "    if libc.syscall(number, *args) >= 0: print('got through:', name)\n"
         "call('setuid', 105, 0)\ncall('mount', 165, b'x', b'/tmp', b'tmpfs', 0, 0)\n"
-        "call('unshare', 272, 0x10000000)\ncall('ptrace', 101, 16, 1, 0, 0)\ncall('io_uring_setup', 425, 8, ctypes.create_string_buffer(120))\n"
-        "call('keyctl', 250, 0, -3, 1)\ncall('add_key', 248, b'user', b'a', b'b', 1, -3)\ncall('bpf', 321, 0, 0, 0)\n"
-        "call('userfaultfd', 323, 1)\ncall('perf_event_open', 298, 0, 0, -1, -1, 0)\ncall('setns', 308, 0, 0)\n"
-        "call('clone-newuser', 56, 0x10000011, 0, 0, 0, 0)\ncall('clone3', 435, 0, 0)\ncall('pidfd_getfd', 438, 0, 0, 0)\n"
-        "call('process_vm_readv', 310, 1, 0, 0, 0, 0, 0)\ncall('personality', 135, 0x0040000)\ncall('chroot', 161, b'/tmp')\n"
+        "call('unshare', 272, 0x10000000)\ncall('ptrace', 101, 16, 1, 0, "
+        "0)\ncall('io_uring_setup', 425, 8, ctypes.create_string_buffer(120))\n"
+        "call('keyctl', 250, 0, -3, 1)\ncall('add_key', 248, b'user', b'a', b'b', 1, "
+        "-3)\ncall('bpf', 321, 0, 0, 0)\n"
+        "call('userfaultfd', 323, 1)\ncall('perf_event_open', 298, 0, 0, -1, -1, 0)\ncall('setns', "
+        "308, 0, 0)\n"
+        "call('clone-newuser', 56, 0x10000011, 0, 0, 0, 0)\ncall('clone3', 435, 0, "
+        "0)\ncall('pidfd_getfd', 438, 0, 0, 0)\n"
+        "call('process_vm_readv', 310, 1, 0, 0, 0, 0, 0)\ncall('personality', 135, "
+        "0x0040000)\ncall('chroot', 161, b'/tmp')\n"
         "for family in [16, 17, 31, 38, 40, 44, 15, 29]:\n"
         "    for kind in [1, 2, 3, 5]:\n"
         "        call('socket %d' % family, 41, family, kind, 0)\n"
-        "for path in ['/x', '/etc/x', '/codebox/x', '/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/sys/x', '/proc/1/mem', '/dev/x']:\n"
-        "    try:\n        os.close(os.open(path, os.O_WRONLY | os.O_CREAT)); print('wrote', path)\n    except OSError:\n        pass\n"
+        "for path in ['/x', '/etc/x', '/codebox/x', '/proc/sys/kernel/core_pattern', "
+        "'/proc/sysrq-trigger', '/sys/x', '/proc/1/mem', '/dev/x']:\n"
+        "    try:\n        os.close(os.open(path, os.O_WRONLY | os.O_CREAT)); print('wrote', "
+        "path)\n    except OSError:\n        pass\n"
         "for path in ['/proc/1/fd', '/proc/kcore']:\n"
-        "    try:\n        os.listdir(path) if path.endswith('fd') else open(path, 'rb').read(1); print('read', path)\n    except OSError:\n        pass\n"
-        "try:\n    socket.create_connection(('1.1.1.1', 53), 1); print('network')\nexcept OSError:\n    pass\n"
-        "print('suid:', [os.path.join(d, f) for d, _, fs in os.walk('/usr') for f in fs if os.lstat(os.path.join(d, f)).st_mode & 0o6000 and not os.path.islink(os.path.join(d, f))])\n"
+        "    try:\n        os.listdir(path) if path.endswith('fd') else open(path, 'rb').read(1); "
+        "print('read', path)\n    except OSError:\n        pass\n"
+        "try:\n    socket.create_connection(('1.1.1.1', 53), 1); print('network')\nexcept "
+        "OSError:\n    pass\n"
+        "print('suid:', [os.path.join(d, f) for d, _, fs in os.walk('/usr') for f in fs if "
+        "os.lstat(os.path.join(d, f)).st_mode & 0o6000 and not os.path.islink(os.path.join(d, "
+        "f))])\n"
         "s = open('/proc/self/status').read()\n"
-        "print([l for l in s.splitlines() if l.startswith(('CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp:'))], os.getuid())\n"
+        "print([l for l in s.splitlines() if l.startswith(('CapEff', 'CapBnd', 'NoNewPrivs', "
+        "'Seccomp:'))], os.getuid())\n"
         "import mmap\n"
         "def int80():\n"
         "    m = mmap.mmap(-1, 4096, prot=7)\n    m.write(b'\\xb8\\x14\\0\\0\\0\\xcd\\x80\\xc3')\n"
-        "    return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()\n"
+        "    return "
+        "ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()\n"
         "for name, entry in [('32-bit', int80), ('x32', lambda: libc.syscall(0x40000000 + 39))]:\n"
         "    pid = os.fork()\n    if pid == 0: os._exit(entry() > 0)\n"
         "    if os.waitpid(pid, 0)[1] == 256: print('got through:', name)\n"
         "os.kill(1, 9)\n"
         "print('end')\n",
         &seen);
-    assert_string_equal(seen.out.p, "suid: []\n['CapEff:\\t0000000000000000', 'CapBnd:\\t0000000000000000', 'NoNewPrivs:\\t1', 'Seccomp:\\t2'] 65532\nend\n");
+    assert_string_equal(seen.out.p,
+                        "suid: []\n['CapEff:\\t0000000000000000', 'CapBnd:\\t0000000000000000', "
+                        "'NoNewPrivs:\\t1', 'Seccomp:\\t2'] 65532\nend\n");
 }
 
 static void believes_no_forged_frames(void **state)
 {
     IN_SANDBOX("python");
-    run(sandbox, "python", "import os\nos.write(3, b'Z\\xff\\xff\\xff\\xff' + b'x' * 100)\nwhile True: pass", &seen);
+    run(sandbox, "python",
+        "import os\nos.write(3, b'Z\\xff\\xff\\xff\\xff' + b'x' * 100)\nwhile True: pass", &seen);
     assert_int_equal(seen.result.status, CBX_RUN_KILLED);
-    run(sandbox, "python", "import os, struct\nos.write(3, b'D' + struct.pack('<I', 8) + struct.pack('<I', 2 ** 31) + b'[[[[')\nprint('on')", &seen);
+    run(sandbox, "python",
+        "import os, struct\nos.write(3, b'D' + struct.pack('<I', 8) + struct.pack('<I', 2 ** 31) + "
+        "b'[[[[')\nprint('on')",
+        &seen);
     assert_int_equal(seen.result.status, CBX_RUN_OK);
     assert_int_equal(seen.displays, 0);
     assert_string_equal(seen.out.p, "on\n");
@@ -270,15 +307,19 @@ static void refuses_a_permit_that_is_for_something_else(void **state)
     struct cbx_err err;
     clear(&seen);
     struct cbx_permit good = permit_for("python", "1"), p = good;
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("2"), NULL, &seen.result, &err), CBX_ESEAL);
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("2"), NULL, &seen.result, &err),
+                     CBX_ESEAL);
     p = good;
     p.action = CBX_ACTION_OPEN;
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err), CBX_ESEAL);
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err),
+                     CBX_ESEAL);
     p = good;
     snprintf(p.session, sizeof(p.session), "other");
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err), CBX_ESEAL);
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err),
+                     CBX_ESEAL);
     p = permit_for("javascript", "1");
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err), CBX_ESEAL);
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err),
+                     CBX_ESEAL);
 }
 
 static void tells_when_the_container_is_killed_in_the_middle(void **state)
@@ -299,7 +340,8 @@ static void reaps_what_carries_its_label(void **state)
     struct cbx_container_state ignored;
     assert_int_equal(cbx_sandbox_reap(engine, config.instance, &removed, &err), 0);
     assert_true(removed >= 1);
-    assert_int_equal(cbx_engine_container_state(engine, cbx_sandbox_id(sandbox), &ignored, &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_engine_container_state(engine, cbx_sandbox_id(sandbox), &ignored, &err),
+                     CBX_ENOTFOUND);
     (void)seen;
 }
 
@@ -316,7 +358,8 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
         struct cbx_engine *own = NULL;
         struct cbx_sandbox *sandbox = NULL;
         struct cbx_permit p = permit_for("python", "");
-        if (cbx_engine_new(NULL, &own, &err) == 0 && cbx_sandbox_new(own, &config, &p, &sandbox, &err) == 0) {
+        if (cbx_engine_new(NULL, &own, &err) == 0 &&
+            cbx_sandbox_new(own, &config, &p, &sandbox, &err) == 0) {
             (void)!write(ends[1], cbx_sandbox_id(sandbox), CBX_CONTAINER_ID_CHARS);
         }
         pause();
@@ -332,7 +375,8 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
         while (cbx_attach_receive(attach, chunk, sizeof(chunk), 10000, &n, &err) == 0 && n > 0) {
         }
     }
-    /* The stream has ended; the engine removes the container right behind it. Each question is one round trip. */
+    /* The stream has ended; the engine removes the container right behind it. Each question is one
+     * round trip. */
     struct cbx_container_state left;
     int found = 0;
     for (time_t until = time(NULL) + 10; found == 0 && time(NULL) < until;) {
@@ -374,7 +418,9 @@ static void measure(void)
     }
     qsort(cold, 5, sizeof(*cold), compare);
     qsort(warm, 300, sizeof(*warm), compare);
-    printf("cold sandbox until hello: p50 %" PRId64 " us; x += 1: p50 %" PRId64 " us, p95 %" PRId64 " us\n", cold[2], warm[150], warm[285]);
+    printf("cold sandbox until hello: p50 %" PRId64 " us; x += 1: p50 %" PRId64 " us, p95 %" PRId64
+           " us\n",
+           cold[2], warm[150], warm[285]);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Source to decision: what is denied whatever happens, exact places, limits of size and depth, exceptions, threads. */
+ * Source to decision: what is denied whatever happens, exact places, limits of size and depth,
+ * exceptions, threads. */
 #include "analyzer/analyze.h"
 #include "policies/base/buf.h"
 #include "tests/unit/unit.h"
@@ -15,7 +16,8 @@ struct judged {
     struct cbx_decision decision;
 };
 
-static void judge_bytes(struct judged *j, const char *policy, const char *language, struct cbx_str source, const char *principal, int64_t now)
+static void judge_bytes(struct judged *j, const char *policy, const char *language,
+                        struct cbx_str source, const char *principal, int64_t now)
 {
     *j = (struct judged){ 0 };
     struct cbx_err err = { 0 };
@@ -23,7 +25,10 @@ static void judge_bytes(struct judged *j, const char *policy, const char *langua
         fail_msg("%s", err.text);
     }
     cbx_arena_init(&j->arena, CBX_ANALYSIS_ARENA_MAX);
-    struct cbx_analysis request = { .source = source, .language = cbx_str_of(language), .principal = cbx_str_of(principal), .now = now };
+    struct cbx_analysis request = { .source = source,
+                                    .language = cbx_str_of(language),
+                                    .principal = cbx_str_of(principal),
+                                    .now = now };
     assert_int_equal(cbx_analyze(j->policy, &request, &j->arena, &j->decision, &err), 0);
 }
 
@@ -77,7 +82,8 @@ static void denies_what_cannot_be_judged(void **state)
         const char *rule;
     } cases[] = {
         { HEAD "limits: {source: 4}\n", "python", CBX_STR("x = 1"), "source.too-large" },
-        { "version: 1\nname: x\nlanguages: [python]\n", "javascript", CBX_STR("1"), "source.language" },
+        { "version: 1\nname: x\nlanguages: [python]\n", "javascript", CBX_STR("1"),
+          "source.language" },
         { "version: 1\nname: x\n", "python", CBX_STR("1"), "source.language" },
         { HEAD, "python", CBX_STR("def f(:"), "source.unreadable" },
         { HEAD, "javascript", CBX_STR("let = = ;"), "source.unreadable" },
@@ -88,12 +94,15 @@ static void denies_what_cannot_be_judged(void **state)
         { HEAD, "python", CBX_STR("# coding: utf-7\n"), "source.unreadable" },
         { HEAD, "javascript", CBX_STR("\xEF\xBB\xBF\xEF\xBB\xBF"), "source.unreadable" },
         { HEAD, "python", CBX_STR("x\xE2\x80\xAE = 1"), "source.unreadable" },
-        { HEAD "mode: log-only\n", "python", CBX_STR("x = '\xFF'"), NULL }, /* log-only says what it would have done */
+        { HEAD "mode: log-only\n", "python", CBX_STR("x = '\xFF'"),
+          NULL }, /* log-only says what it would have done */
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct judged j;
         judge_bytes(&j, cases[i].policy, cases[i].language, cases[i].source, "", 0);
-        if (cases[i].rule != NULL && (j.decision.verdict != CBX_DENY || j.decision.finding_count == 0 || !cbx_str_is(j.decision.findings[0].rule->id, cases[i].rule))) {
+        if (cases[i].rule != NULL &&
+            (j.decision.verdict != CBX_DENY || j.decision.finding_count == 0 ||
+             !cbx_str_is(j.decision.findings[0].rule->id, cases[i].rule))) {
             fail_msg("%zu: %s", i, cbx_verdict_name(j.decision.verdict));
         }
         done(&j);
@@ -134,9 +143,15 @@ static void points_at_exact_ranges(void **state)
         { "import: os", "python", "import os", { 7, 9, 1, 8, 1, 10 } },
         { "import: os", "python", "x = 1\n  \nimport re, os as o\n", { 20, 27, 3, 12, 3, 19 } },
         { "call: [os.system]", "python", "import os\nos.system('x')", { 10, 19, 2, 1, 2, 10 } },
-        { "call: [os.system]", "python", "import os\n\xC3\xA9 = '\xF0\x9F\x98\x80'; os.system('x')", { 23, 32, 2, 10, 2, 19 } },
+        { "call: [os.system]",
+          "python",
+          "import os\n\xC3\xA9 = '\xF0\x9F\x98\x80'; os.system('x')",
+          { 23, 32, 2, 10, 2, 19 } },
         { "call: [os.system]", "python", "import os\r\nos.system('x')", { 10, 19, 2, 1, 2, 10 } },
-        { "import: child_process", "javascript", "let \xE6\x97\xA5 = require('child_process')", { 10, 34, 1, 9, 1, 33 } },
+        { "import: child_process",
+          "javascript",
+          "let \xE6\x97\xA5 = require('child_process')",
+          { 10, 34, 1, 9, 1, 33 } },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct judged j;
@@ -146,7 +161,8 @@ static void points_at_exact_ranges(void **state)
         assert_int_equal(j.decision.verdict, CBX_DENY);
         const struct cbx_span *got = &j.decision.findings[0].span, *want = &cases[i].span;
         if (memcmp(got, want, sizeof(*got)) != 0) {
-            print_error("%zu: [%u, %u) %u:%u-%u:%u for %s\n", i, got->start_byte, got->end_byte, got->line, got->column, got->end_line, got->end_column, cases[i].source);
+            print_error("%zu: [%u, %u) %u:%u-%u:%u for %s\n", i, got->start_byte, got->end_byte,
+                        got->line, got->column, got->end_line, got->end_column, cases[i].source);
         }
         assert_memory_equal(got, want, sizeof(*got));
         done(&j);
@@ -157,8 +173,10 @@ static void points_into_the_cell_and_not_into_its_rewriting(void **state)
 {
     (void)state;
     struct judged j;
-    judge(&j, HEAD "shell: {allow: [ls]}\nrules: [{id: r, match: {import: os}}, {id: s, match: {fact: shell-not-listed}}]\n", "ipython",
-          "%matplotlib inline\nx = !ls\nimport os\n!rm -rf x\n");
+    judge(&j,
+          HEAD "shell: {allow: [ls]}\nrules: [{id: r, match: {import: os}}, {id: s, match: {fact: "
+               "shell-not-listed}}]\n",
+          "ipython", "%matplotlib inline\nx = !ls\nimport os\n!rm -rf x\n");
     assert_int_equal(j.decision.finding_count, 2);
     assert_true(cbx_str_is(j.decision.findings[0].rule->id, "r"));
     assert_int_equal(j.decision.findings[0].span.line, 3);
@@ -173,7 +191,8 @@ static void gives_code_in_code_the_range_around_it(void **state)
 {
     (void)state;
     struct judged j;
-    judge(&j, HEAD "rules: [{id: r, match: {import: os}}]\n", "python", "x = 1\nexec('y = 2\\n\\nimport os')\n");
+    judge(&j, HEAD "rules: [{id: r, match: {import: os}}]\n", "python",
+          "x = 1\nexec('y = 2\\n\\nimport os')\n");
     assert_int_equal(j.decision.finding_count, 1);
     const struct cbx_span *span = &j.decision.findings[0].span;
     assert_int_equal(span->line, 2);
@@ -186,8 +205,19 @@ static void denies_depth_quickly(void **state)
     (void)state;
     static const struct {
         const char *language, *open;
-    } cases[] = { { "python", "(" }, { "python", "[" }, { "python", "not " }, { "python", "a." }, { "python", "x if x else " }, { "javascript", "(" }, { "javascript", "[" },
-                  { "javascript", "!" }, { "javascript", "a=>" }, { "javascript", "`${" }, { "shell", "$(" }, { "shell", "{ " }, { "ipython", "(" } };
+    } cases[] = { { "python", "(" },
+                  { "python", "[" },
+                  { "python", "not " },
+                  { "python", "a." },
+                  { "python", "x if x else " },
+                  { "javascript", "(" },
+                  { "javascript", "[" },
+                  { "javascript", "!" },
+                  { "javascript", "a=>" },
+                  { "javascript", "`${" },
+                  { "shell", "$(" },
+                  { "shell", "{ " },
+                  { "ipython", "(" } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CBX_AUTO_DONE(buf) text;
         cbx_buf_init(&text, 2 << 20);
@@ -196,10 +226,12 @@ static void denies_depth_quickly(void **state)
         }
         clock_t begin = clock();
         struct judged j;
-        judge_bytes(&j, HEAD "limits: {source: 2MiB}\n", cases[i].language, cbx_buf_str(&text), "", 0);
+        judge_bytes(&j, HEAD "limits: {source: 2MiB}\n", cases[i].language, cbx_buf_str(&text), "",
+                    0);
         double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
         if (j.decision.verdict != CBX_DENY || seconds > 10) {
-            fail_msg("%s of '%s': %s after %.1f s", cases[i].language, cases[i].open, cbx_verdict_name(j.decision.verdict), seconds);
+            fail_msg("%s of '%s': %s after %.1f s", cases[i].language, cases[i].open,
+                     cbx_verdict_name(j.decision.verdict), seconds);
         }
         done(&j);
     }
@@ -217,7 +249,10 @@ static void keeps_the_verdict_when_findings_are_capped(void **state)
         }
         cbx_buf_add_cstr(&text, last[i]);
         struct judged j;
-        judge_bytes(&j, HEAD "rules:\n  - {id: w, match: {import: re}, effect: warn}\n  - {id: d, match: {import: os, call: [eval]}}\n  - {id: q, languages: [python], match: {query: \"(lambda) @x\"}}\n",
+        judge_bytes(&j,
+                    HEAD "rules:\n  - {id: w, match: {import: re}, effect: warn}\n  - {id: d, "
+                         "match: {import: os, call: [eval]}}\n  - {id: q, languages: [python], "
+                         "match: {query: \"(lambda) @x\"}}\n",
                     "python", cbx_buf_str(&text), "", 0);
         assert_int_equal(j.decision.verdict, CBX_DENY);
         assert_true(j.decision.truncated);
@@ -226,7 +261,8 @@ static void keeps_the_verdict_when_findings_are_capped(void **state)
     }
 }
 
-/* So many warnings that not even the matcher keeps them all: a denial behind them must not get lost. */
+/* So many warnings that not even the matcher keeps them all: a denial behind them must not get
+ * lost. */
 static void denies_when_matches_were_lost(void **state)
 {
     (void)state;
@@ -237,7 +273,10 @@ static void denies_when_matches_were_lost(void **state)
     }
     cbx_buf_add_cstr(&text, "forbidden()\n");
     struct judged j;
-    judge_bytes(&j, HEAD "rules: [{id: n, effect: warn, match: {call: [noisy]}}, {id: f, match: {call: [forbidden]}}]\n", "python", cbx_buf_str(&text), "", 0);
+    judge_bytes(&j,
+                HEAD "rules: [{id: n, effect: warn, match: {call: [noisy]}}, {id: f, match: {call: "
+                     "[forbidden]}}]\n",
+                "python", cbx_buf_str(&text), "", 0);
     assert_int_equal(j.decision.verdict, CBX_DENY);
     assert_true(j.decision.truncated);
     done(&j);
@@ -246,12 +285,18 @@ static void denies_when_matches_were_lost(void **state)
 static void takes_the_strictest_effect(void **state)
 {
     (void)state;
-    static const char policy[] = HEAD "rules:\n  - {id: w, match: {import: re}, effect: warn}\n  - {id: a, match: {import: io}, effect: ask}\n  - {id: d, match: {import: os}}\n  - {id: l, match: {import: os}, effect: allow}\n";
+    static const char policy[] =
+        HEAD "rules:\n  - {id: w, match: {import: re}, effect: warn}\n  - {id: a, match: {import: "
+             "io}, effect: ask}\n  - {id: d, match: {import: os}}\n  - {id: l, match: {import: "
+             "os}, effect: allow}\n";
     static const struct {
         const char *source;
         enum cbx_verdict verdict;
         size_t findings;
-    } cases[] = { { "x", CBX_ALLOW, 0 }, { "import re", CBX_ALLOW, 1 }, { "import re, io", CBX_ASK, 2 }, { "import re, io, os", CBX_DENY, 3 } };
+    } cases[] = { { "x", CBX_ALLOW, 0 },
+                  { "import re", CBX_ALLOW, 1 },
+                  { "import re, io", CBX_ASK, 2 },
+                  { "import re, io, os", CBX_DENY, 3 } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct judged j;
         judge(&j, policy, "python", cases[i].source);
@@ -264,13 +309,21 @@ static void takes_the_strictest_effect(void **state)
 static void matches_excluded_names_not(void **state)
 {
     (void)state;
-    static const char policy[] = HEAD "rules: [{id: r, match: {import: [importlib, \"!importlib.metadata\"], call: [\"os.*\", \"!os.getcwd\"], attribute: [\"__*__\", \"!__name__\"]}}]\n";
+    static const char policy[] =
+        HEAD "rules: [{id: r, match: {import: [importlib, \"!importlib.metadata\"], call: "
+             "[\"os.*\", \"!os.getcwd\"], attribute: [\"__*__\", \"!__name__\"]}}]\n";
     static const struct {
         const char *source;
         enum cbx_verdict verdict;
     } cases[] = {
-        { "import importlib", CBX_DENY }, { "import importlib.util", CBX_DENY }, { "import importlib.metadata", CBX_ALLOW }, { "from importlib.metadata import version", CBX_ALLOW },
-        { "import os\nos.getcwd()", CBX_ALLOW }, { "import os\nos.getpid()", CBX_DENY }, { "x.__class__", CBX_DENY }, { "x.__name__", CBX_ALLOW },
+        { "import importlib", CBX_DENY },
+        { "import importlib.util", CBX_DENY },
+        { "import importlib.metadata", CBX_ALLOW },
+        { "from importlib.metadata import version", CBX_ALLOW },
+        { "import os\nos.getcwd()", CBX_ALLOW },
+        { "import os\nos.getpid()", CBX_DENY },
+        { "x.__class__", CBX_DENY },
+        { "x.__name__", CBX_ALLOW },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct judged j;
@@ -286,7 +339,8 @@ static void sees_identifiers_as_python_does(void **state)
 {
     (void)state;
     struct judged j;
-    judge(&j, HEAD "rules: [{id: r, match: {call: [os.system]}}]\n", "python", "import \xEF\xBD\x8F\xEF\xBD\x93\n\xEF\xBD\x8Fs.\xF0\x9D\x93\xBCystem('id')\n");
+    judge(&j, HEAD "rules: [{id: r, match: {call: [os.system]}}]\n", "python",
+          "import \xEF\xBD\x8F\xEF\xBD\x93\n\xEF\xBD\x8Fs.\xF0\x9D\x93\xBCystem('id')\n");
     assert_int_equal(j.decision.verdict, CBX_DENY);
     done(&j);
 }
@@ -294,20 +348,23 @@ static void sees_identifiers_as_python_does(void **state)
 static void lets_exceptions_pass_until_they_run_out(void **state)
 {
     (void)state;
-    static const char policy[] = HEAD "rules: [{id: py.process, match: {import: subprocess}}, {id: other, match: {import: os}}]\n"
-                                      "exceptions: [{rule: \"py.*\", principal: ci, until: 2027-01-31, reason: ticket}]\n";
+    static const char policy[] = HEAD
+        "rules: [{id: py.process, match: {import: subprocess}}, {id: other, match: {import: os}}]\n"
+        "exceptions: [{rule: \"py.*\", principal: ci, until: 2027-01-31, reason: ticket}]\n";
     const int64_t until = 1801353600;
     static const struct {
         const char *source, *principal;
         int64_t before;
         enum cbx_verdict verdict;
     } cases[] = {
-        { "import subprocess", "ci", 1, CBX_ALLOW }, { "import subprocess", "ci", 0, CBX_DENY }, { "import subprocess", "you", 1, CBX_DENY },
-        { "import subprocess", "", 1, CBX_DENY }, { "import os", "ci", 1, CBX_DENY }, { "import os, subprocess", "ci", 1, CBX_DENY },
+        { "import subprocess", "ci", 1, CBX_ALLOW }, { "import subprocess", "ci", 0, CBX_DENY },
+        { "import subprocess", "you", 1, CBX_DENY }, { "import subprocess", "", 1, CBX_DENY },
+        { "import os", "ci", 1, CBX_DENY },          { "import os, subprocess", "ci", 1, CBX_DENY },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct judged j;
-        judge_bytes(&j, policy, "python", cbx_str_of(cases[i].source), cases[i].principal, until - cases[i].before);
+        judge_bytes(&j, policy, "python", cbx_str_of(cases[i].source), cases[i].principal,
+                    until - cases[i].before);
         assert_int_equal(j.decision.verdict, cases[i].verdict);
         if (cases[i].verdict == CBX_ALLOW) { /* still told, with the reason */
             assert_int_equal(j.decision.finding_count, 1);
@@ -322,7 +379,8 @@ static void lets_log_only_pass_and_tells(void **state)
 {
     (void)state;
     struct judged j;
-    judge(&j, HEAD "mode: log-only\nrules: [{id: r, match: {import: os}}]\n", "python", "import os");
+    judge(&j, HEAD "mode: log-only\nrules: [{id: r, match: {import: os}}]\n", "python",
+          "import os");
     assert_int_equal(j.decision.verdict, CBX_ALLOW);
     assert_int_equal(j.decision.finding_count, 1);
     assert_int_equal(j.decision.findings[0].effect, CBX_EFFECT_WARN);
@@ -336,7 +394,8 @@ static void denies_when_a_query_is_broken(void **state)
 {
     (void)state;
     struct judged j;
-    judge(&j, HEAD "rules: [{id: q, languages: [python], match: {query: \"(no_such_node) @x\"}}]\n", "python", "x = 1");
+    judge(&j, HEAD "rules: [{id: q, languages: [python], match: {query: \"(no_such_node) @x\"}}]\n",
+          "python", "x = 1");
     assert_int_equal(j.decision.verdict, CBX_DENY);
     done(&j);
 }
@@ -350,7 +409,11 @@ static void denies_when_memory_is_out(void **state)
     for (size_t bytes = 64; bytes < 4 << 20; bytes *= 2) {
         CBX_AUTO_DONE(arena) arena;
         cbx_arena_init(&arena, bytes);
-        struct cbx_analysis request = { .source = CBX_STR("import re\nfor i in range(3):\n    print(re.sub('a', 'b', str(i)))\n"), .language = CBX_STR("python") };
+        struct cbx_analysis request = {
+            .source =
+                CBX_STR("import re\nfor i in range(3):\n    print(re.sub('a', 'b', str(i)))\n"),
+            .language = CBX_STR("python")
+        };
         struct cbx_decision decision;
         assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, &err), 0);
         assert_true(decision.verdict == CBX_DENY || !arena.exhausted);
@@ -365,7 +428,11 @@ static void *judge_many(void *context)
     for (int i = 0; i < 50; i++) {
         CBX_AUTO_DONE(arena) arena;
         cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-        struct cbx_analysis request = { .source = CBX_STR("import os as o, subprocess\nf = [o.system]\nf[0]('id')\n!pip install paramiko\neval('x' + y)\n"), .language = CBX_STR("ipython") };
+        struct cbx_analysis request = {
+            .source = CBX_STR("import os as o, subprocess\nf = [o.system]\nf[0]('id')\n!pip "
+                              "install paramiko\neval('x' + y)\n"),
+            .language = CBX_STR("ipython")
+        };
         struct cbx_decision decision;
         struct cbx_err err;
         cbx_analyze(policy, &request, &arena, &decision, &err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Notebook syntax: every rewriting, what is left alone, and the way back from a place in what runs to the place in the cell. */
+ * Notebook syntax: every rewriting, what is left alone, and the way back from a place in what runs
+ * to the place in the cell. */
 #include "analyzer/notebook.h"
 #include "tests/unit/unit.h"
 
@@ -16,7 +17,8 @@ static void check(const struct rewriting *cases, size_t count)
         assert_int_equal(cbx_notebook_rewrite(cbx_str_of(cases[i].cell), &arena, &out), 0);
         const char *text = cases[i].text != NULL ? cases[i].text : cases[i].cell;
         if (!cbx_str_is(out.text, text)) {
-            fail_msg("cell:\n%s\nbecame:\n%.*s\nand should be:\n%s", cases[i].cell, (int)out.text.len, out.text.p, text);
+            fail_msg("cell:\n%s\nbecame:\n%.*s\nand should be:\n%s", cases[i].cell,
+                     (int)out.text.len, out.text.p, text);
         }
         assert_true((out.magic_count > 0) == (cases[i].text != NULL));
     }
@@ -58,7 +60,8 @@ static void rewrites_magics(void **state)
         { "%env A=\\\n1", "get_ipython().run_line_magic('env', 'A=\\\\\\x0a1'\n)" },
         { "%%bash\nls\nid", "get_ipython().run_cell_magic('bash', '', 'ls\\x0aid')\n" },
         { "%%script sh -x\nls", "get_ipython().run_cell_magic('script', 'sh -x', 'ls')\n" },
-        { "\n  \n%%time\nx = '1'\n", "\n\nget_ipython().run_cell_magic('time', '', 'x = \\'1\\'\\x0a')\n" },
+        { "\n  \n%%time\nx = '1'\n",
+          "\n\nget_ipython().run_cell_magic('time', '', 'x = \\'1\\'\\x0a')\n" },
         { "%%time", "get_ipython().run_cell_magic('time', '', '')\n" },
     };
     CHECK(cases);
@@ -127,7 +130,8 @@ static void notes_what_each_piece_says(void **state)
     CBX_AUTO_DONE(arena) arena;
     cbx_arena_init(&arena, 1 << 20);
     struct cbx_notebook out;
-    assert_int_equal(cbx_notebook_rewrite(CBX_STR("y = !ls -l\n%pip install x\nprint?\n"), &arena, &out), 0);
+    assert_int_equal(
+        cbx_notebook_rewrite(CBX_STR("y = !ls -l\n%pip install x\nprint?\n"), &arena, &out), 0);
     assert_int_equal(out.magic_count, 3);
     assert_int_equal(out.magics[0].kind, CBX_MAGIC_SHELL);
     assert_true(cbx_str_is(out.magics[0].body, "ls -l"));
@@ -156,16 +160,20 @@ static void maps_places_back(void **state)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         const char *there = memmem(out.text.p, out.text.len, words[i], strlen(words[i]));
         assert_non_null(there);
-        uint32_t place = cbx_notebook_place(out.magics, out.magic_count, (uint32_t)(there - out.text.p));
+        uint32_t place =
+            cbx_notebook_place(out.magics, out.magic_count, (uint32_t)(there - out.text.p));
         assert_int_equal(place, strstr(cell, words[i]) - cell);
     }
-    for (size_t i = 0; i < out.magic_count; i++) { /* whatever is in a rewritten piece stands where the piece begins */
+    for (size_t i = 0; i < out.magic_count;
+         i++) { /* whatever is in a rewritten piece stands where the piece begins */
         const struct cbx_magic *m = &out.magics[i];
         assert_int_equal(cbx_notebook_place(out.magics, out.magic_count, m->text_start), m->start);
-        assert_int_equal(cbx_notebook_place(out.magics, out.magic_count, m->text_end - 1), m->start);
+        assert_int_equal(cbx_notebook_place(out.magics, out.magic_count, m->text_end - 1),
+                         m->start);
         assert_int_equal(cbx_notebook_place(out.magics, out.magic_count, m->text_end), m->end);
         assert_true(cbx_notebook_covers(out.magics, out.magic_count, m->text_start, m->text_end));
-        assert_false(cbx_notebook_covers(out.magics, out.magic_count, m->text_start, m->text_end + 1));
+        assert_false(
+            cbx_notebook_covers(out.magics, out.magic_count, m->text_start, m->text_end + 1));
     }
 }
 
@@ -175,7 +183,9 @@ static void keeps_lines_on_their_lines(void **state)
     CBX_AUTO_DONE(arena) arena;
     cbx_arena_init(&arena, 1 << 20);
     struct cbx_notebook out;
-    assert_int_equal(cbx_notebook_rewrite(CBX_STR("!a \\\n b \\\n c\nx = !d \\\n e\nlast = 1"), &arena, &out), 0);
+    assert_int_equal(
+        cbx_notebook_rewrite(CBX_STR("!a \\\n b \\\n c\nx = !d \\\n e\nlast = 1"), &arena, &out),
+        0);
     const char *last = memmem(out.text.p, out.text.len, "last", 4);
     size_t lines = 0;
     for (const char *p = out.text.p; p < last; p++) {
@@ -196,8 +206,10 @@ static void says_when_memory_is_out(void **state)
     cbx_arena_init(&small, 4096);
     struct cbx_notebook out;
     assert_int_equal(cbx_notebook_rewrite((struct cbx_str){ cell, 3 * 1000 }, &large, &out), 0);
-    assert_int_equal(cbx_notebook_rewrite((struct cbx_str){ cell, 3 * 1000 }, &small, &out), CBX_ETOOBIG);
-    assert_int_equal(cbx_notebook_rewrite((struct cbx_str){ cell, sizeof(cell) }, &large, &out), CBX_ETOOBIG); /* too many */
+    assert_int_equal(cbx_notebook_rewrite((struct cbx_str){ cell, 3 * 1000 }, &small, &out),
+                     CBX_ETOOBIG);
+    assert_int_equal(cbx_notebook_rewrite((struct cbx_str){ cell, sizeof(cell) }, &large, &out),
+                     CBX_ETOOBIG); /* too many */
 }
 
 int main(void)

@@ -7,8 +7,10 @@ static const char text[] =
     "version: 1\nname: x\nlanguages: [python, javascript, shell]\n"
     "shell: {allow: [\"*\"]}\n"
     "packages:\n"
-    "  pip: {mode: blocklist, block: [paramiko, \"scapy*\"], minimum: {numpy: 1.22.2}, sources: [index], indexes: [default, \"https://pypi.example.org/\"]}\n"
-    "  npm: {mode: allowlist, allow: [lodash, \"@types/*\"], minimum: {lodash: 4.17.21}, sources: [index], indexes: [default]}\n"
+    "  pip: {mode: blocklist, block: [paramiko, \"scapy*\"], minimum: {numpy: 1.22.2}, sources: "
+    "[index], indexes: [default, \"https://pypi.example.org/\"]}\n"
+    "  npm: {mode: allowlist, allow: [lodash, \"@types/*\"], minimum: {lodash: 4.17.21}, sources: "
+    "[index], indexes: [default]}\n"
     "rules:\n"
     "  - {id: blocked, match: {fact: package-blocked}}\n"
     "  - {id: unlisted, match: {fact: package-not-listed}}\n"
@@ -27,7 +29,9 @@ static const char *first_rule(const struct cbx_policy *policy, const char *cell)
     struct cbx_decision decision;
     struct cbx_err err;
     assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, &err), 0);
-    snprintf(id, sizeof(id), "%.*s", decision.finding_count > 0 ? (int)decision.findings[0].rule->id.len : 0, decision.finding_count > 0 ? decision.findings[0].rule->id.p : "");
+    snprintf(id, sizeof(id), "%.*s",
+             decision.finding_count > 0 ? (int)decision.findings[0].rule->id.len : 0,
+             decision.finding_count > 0 ? decision.findings[0].rule->id.p : "");
     return id;
 }
 
@@ -146,10 +150,8 @@ static void refuses_names_that_are_computed(void **state)
 {
     (void)state;
     static const struct install cases[] = {
-        { "!pip install $NAME", "unresolved" },
-        { "!pip install {name}", "unresolved" },
-        { "!pip install $(cat x)", "unresolved" },
-        { "!pip install `cat x`", "unresolved" },
+        { "!pip install $NAME", "unresolved" },    { "!pip install {name}", "unresolved" },
+        { "!pip install $(cat x)", "unresolved" }, { "!pip install `cat x`", "unresolved" },
         { "!pip install par$x", "unresolved" },
     };
     CHECK(cases);

@@ -13,7 +13,8 @@ struct told {
 static void tell(void *context, const struct cbx_policy_test_failure *failure)
 {
     struct told *told = context;
-    *told = (struct told){ told->count + 1, failure->rule->id, failure->snippet, failure->language, failure->should_match };
+    *told = (struct told){ told->count + 1, failure->rule->id, failure->snippet, failure->language,
+                           failure->should_match };
 }
 
 static void passes_for_every_preset(void **state)
@@ -29,8 +30,9 @@ static void passes_for_every_preset(void **state)
         assert_int_equal(cbx_policy_load(presets[i].name, &policy, &err), 0);
         cbx_policy_test(policy, tell, &told, &report);
         if (report.failed != 0) {
-            fail_msg("preset %s: %zu of %zu fail, the last is rule %.*s with:\n%.*s", presets[i].name, report.failed, report.run,
-                     CBX_STR_ARG(told.rule), CBX_STR_ARG(told.snippet));
+            fail_msg("preset %s: %zu of %zu fail, the last is rule %.*s with:\n%.*s",
+                     presets[i].name, report.failed, report.run, CBX_STR_ARG(told.rule),
+                     CBX_STR_ARG(told.snippet));
         }
         assert_int_equal(told.count, 0);
         assert_true(report.run > 0);
@@ -45,12 +47,18 @@ static void tells_of_each_snippet_that_comes_out_wrong(void **state)
     struct cbx_err err;
     struct told told = { 0 };
     struct cbx_policy_test_report report;
-    assert_int_equal(cbx_policy_parse(CBX_STR("version: 1\nname: x\nrules:\n"
-                                              "  - {id: a, match: {import: os}, tests: {deny: [\"import os\"], allow: [\"import re\"]}}\n"
-                                              "  - {id: b, match: {import: re}, effect: allow, tests: {deny: [\"import re\"]}}\n"
-                                              "  - {id: c, languages: [javascript], match: {import: fs}, tests: {deny: [\"require('fs')\", \"require('net')\"]}}\n"
-                                              "  - {id: d, match: {import: io}}\n"),
-                                      "x", &policy, &err), 0);
+    assert_int_equal(
+        cbx_policy_parse(
+            CBX_STR(
+                "version: 1\nname: x\nrules:\n"
+                "  - {id: a, match: {import: os}, tests: {deny: [\"import os\"], allow: [\"import "
+                "re\"]}}\n"
+                "  - {id: b, match: {import: re}, effect: allow, tests: {deny: [\"import re\"]}}\n"
+                "  - {id: c, languages: [javascript], match: {import: fs}, tests: {deny: "
+                "[\"require('fs')\", \"require('net')\"]}}\n"
+                "  - {id: d, match: {import: io}}\n"),
+            "x", &policy, &err),
+        0);
     cbx_policy_test(policy, tell, &told, &report);
     assert_int_equal(report.run, 5);
     assert_int_equal(report.failed, 1);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Decisions as text and as JSON: carets below what is meant, nothing of the source unescaped, the keys that are promised. */
+ * Decisions as text and as JSON: carets below what is meant, nothing of the source unescaped, the
+ * keys that are promised. */
 #include "analyzer/analyze.h"
 #include "analyzer/report.h"
 #include "tests/unit/unit.h"
 
-static const char policy_text[] = "version: 1\nname: x\nlanguages: [python]\n"
-                                  "rules: [{id: r, match: {import: os}, message: No os., hint: Use pathlib., references: [CWE-78], severity: low}, {id: l, match: {literal: \"*evil*\"}}]\n"
-                                  "exceptions: [{rule: r, principal: ci, until: 2027-01-31, reason: ticket}]\n";
+static const char policy_text[] =
+    "version: 1\nname: x\nlanguages: [python]\n"
+    "rules: [{id: r, match: {import: os}, message: No os., hint: Use pathlib., references: "
+    "[CWE-78], severity: low}, {id: l, match: {literal: \"*evil*\"}}]\n"
+    "exceptions: [{rule: r, principal: ci, until: 2027-01-31, reason: ticket}]\n";
 
 struct report {
     struct cbx_policy *policy;
@@ -22,7 +25,10 @@ static void make_report(struct report *r, const char *source, const char *princi
     assert_int_equal(cbx_policy_parse(cbx_str_of(policy_text), "mine", &r->policy, &err), 0);
     cbx_arena_init(&r->arena, CBX_ANALYSIS_ARENA_MAX);
     cbx_buf_init(&r->text, 1 << 20);
-    struct cbx_analysis request = { .source = cbx_str_of(source), .language = CBX_STR("python"), .principal = cbx_str_of(principal), .now = 1 };
+    struct cbx_analysis request = { .source = cbx_str_of(source),
+                                    .language = CBX_STR("python"),
+                                    .principal = cbx_str_of(principal),
+                                    .now = 1 };
     assert_int_equal(cbx_analyze(r->policy, &request, &r->arena, &r->decision, &err), 0);
     cbx_report_text(&r->decision, CBX_STR("a\033.py"), request.source, color, &r->text);
 }
@@ -40,10 +46,17 @@ static void draws_a_caret_below_what_is_meant(void **state)
     static const struct {
         const char *source, *report;
     } cases[] = {
-        { "x = 1\nimport os\n", "a\\x1b.py:2:8: deny [r] os\n      2 | import os\n        |        ^~\n          No os.\n          instead: Use pathlib.\n" },
-        { "\xC3\xA9 = '\xE6\x97\xA5'; import os\n", "a\\x1b.py:1:17: deny [r] os\n      1 | \xC3\xA9 = '\xE6\x97\xA5'; import os\n        |                 ^~\n          No os.\n          instead: Use pathlib.\n" },
-        { "if x:\n\timport os\n", "a\\x1b.py:2:9: deny [r] os\n      2 | \\x09import os\n        |            ^~\n          No os.\n          instead: Use pathlib.\n" },
-        { "import os # \xE2\x80\xAE\033[2J\n", "a\\x1b.py:1:8: deny [r] os\n      1 | import os # \\u{202e}\\x1b[2J\n        |        ^~\n          No os.\n          instead: Use pathlib.\n" },
+        { "x = 1\nimport os\n", "a\\x1b.py:2:8: deny [r] os\n      2 | import os\n        |        "
+                                "^~\n          No os.\n          instead: Use pathlib.\n" },
+        { "\xC3\xA9 = '\xE6\x97\xA5'; import os\n",
+          "a\\x1b.py:1:17: deny [r] os\n      1 | \xC3\xA9 = '\xE6\x97\xA5'; import os\n        |  "
+          "               ^~\n          No os.\n          instead: Use pathlib.\n" },
+        { "if x:\n\timport os\n",
+          "a\\x1b.py:2:9: deny [r] os\n      2 | \\x09import os\n        |            ^~\n         "
+          " No os.\n          instead: Use pathlib.\n" },
+        { "import os # \xE2\x80\xAE\033[2J\n",
+          "a\\x1b.py:1:8: deny [r] os\n      1 | import os # \\u{202e}\\x1b[2J\n        |        "
+          "^~\n          No os.\n          instead: Use pathlib.\n" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct report r;
@@ -125,8 +138,10 @@ static void writes_the_keys_that_are_promised(void **state)
     struct cbx_sha256 hash = cbx_sha256_of(CBX_STR("x\nimport os\n"));
     cbx_sha256_hex(&hash, hex);
     snprintf(expected, sizeof(expected),
-             "{\"findings\":[{\"column\":8,\"effect\":\"deny\",\"end_column\":10,\"end_line\":2,\"hint\":\"Use pathlib.\",\"line\":2,\"message\":\"No os.\","
-             "\"references\":[\"CWE-78\"],\"rule\":\"r\",\"severity\":\"low\",\"symbol\":\"os\"}],\"language\":\"python\",\"sha256\":\"%s\",\"verdict\":\"deny\"}",
+             "{\"findings\":[{\"column\":8,\"effect\":\"deny\",\"end_column\":10,\"end_line\":2,"
+             "\"hint\":\"Use pathlib.\",\"line\":2,\"message\":\"No os.\","
+             "\"references\":[\"CWE-78\"],\"rule\":\"r\",\"severity\":\"low\",\"symbol\":\"os\"}],"
+             "\"language\":\"python\",\"sha256\":\"%s\",\"verdict\":\"deny\"}",
              hex);
     assert_string_equal(out.p, expected);
     done(&r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Bytes as they came: one kind of line end, nothing that two readers read differently, places in characters. */
+ * Bytes as they came: one kind of line end, nothing that two readers read differently, places in
+ * characters. */
 #include "analyzer/source.h"
 #include "tests/unit/unit.h"
 
@@ -43,10 +44,12 @@ static void makes_every_line_end_the_same(void **state)
         { CBX_STR("a"), CBX_STR("a"), 1 },
         { CBX_STR("a\nb\n"), CBX_STR("a\nb\n"), 3 },
         { CBX_STR("a\r\nb"), CBX_STR("a\nb"), 2 },
-        { CBX_STR("# x\rimport os"), CBX_STR("# x\nimport os"), 2 }, /* CPython ends the comment there */
+        { CBX_STR("# x\rimport os"), CBX_STR("# x\nimport os"),
+          2 }, /* CPython ends the comment there */
         { CBX_STR("\r\r\n\n\r"), CBX_STR("\n\n\n\n"), 5 },
         { CBX_STR("a\r"), CBX_STR("a\n"), 2 },
-        { CBX_STR("a\v\fb\xC2\x85"), CBX_STR("a\v\fb\xC2\x85"), 1 }, /* no line ends, neither for Python nor for us */
+        { CBX_STR("a\v\fb\xC2\x85"), CBX_STR("a\v\fb\xC2\x85"),
+          1 }, /* no line ends, neither for Python nor for us */
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct read r;
@@ -65,7 +68,8 @@ static void refuses_bytes_that_readers_disagree_on(void **state)
     assert_string_equal(complaint(CBX_STR("x = '\xFF'"), true), "invalid UTF-8");
     assert_string_equal(complaint(CBX_STR("x = '\xC0\xAF'"), false), "invalid UTF-8");
     assert_string_equal(complaint(CBX_STR("x = '\xED\xA0\x80'"), false), "invalid UTF-8");
-    assert_null(complaint(CBX_STR("\xEF\xBB\xBFx = 1"), true)); /* taken away, so there is nothing to disagree on */
+    assert_null(complaint(CBX_STR("\xEF\xBB\xBFx = 1"),
+                          true)); /* taken away, so there is nothing to disagree on */
     assert_null(complaint(CBX_STR("x = '\xC3\xA9\xEF\xBB\xBF'"), true));
 }
 
@@ -99,7 +103,8 @@ static void finds_coding_cookies_where_python_does(void **state)
         { "# coding: UTF-8\n", NULL },
         { "# coding: utf_8\n", NULL },
         { "# coding: utf8\n", NULL },
-        { "# coding: utf-8-and-more\n", "utf-8-and-more" }, /* CPython would take it for UTF-8; nobody needs it */
+        { "# coding: utf-8-and-more\n",
+          "utf-8-and-more" }, /* CPython would take it for UTF-8; nobody needs it */
         { "# coding: utf-80\n", "utf-80" },
         { "x = 1\n# coding: latin-1\n", NULL },
         { "\n\n# coding: latin-1\n", NULL },
@@ -110,7 +115,8 @@ static void finds_coding_cookies_where_python_does(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *found = complaint(cbx_str_of(cases[i].source), true);
-        if ((found == NULL) != (cases[i].found == NULL) || (found != NULL && strcmp(found, cases[i].found) != 0)) {
+        if ((found == NULL) != (cases[i].found == NULL) ||
+            (found != NULL && strcmp(found, cases[i].found) != 0)) {
             fail_msg("%s: found %s", cases[i].source, found != NULL ? found : "nothing");
         }
     }
@@ -124,7 +130,8 @@ static void counts_columns_in_characters(void **state)
     read_bytes(&r, CBX_STR("a\xC3\xA9x\n\tb\xF0\x9F\x98\x80y\n"), true);
     static const struct {
         uint32_t byte, line, column;
-    } cases[] = { { 0, 1, 1 }, { 1, 1, 2 }, { 3, 1, 3 }, { 4, 1, 4 }, { 5, 2, 1 }, { 6, 2, 2 }, { 7, 2, 3 }, { 11, 2, 4 }, { 12, 2, 5 }, { 13, 3, 1 }, { 999, 3, 1 } };
+    } cases[] = { { 0, 1, 1 }, { 1, 1, 2 },  { 3, 1, 3 },  { 4, 1, 4 },  { 5, 2, 1 },  { 6, 2, 2 },
+                  { 7, 2, 3 }, { 11, 2, 4 }, { 12, 2, 5 }, { 13, 3, 1 }, { 999, 3, 1 } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint32_t line, column;
         cbx_source_place(&r.source, cases[i].byte, &line, &column);
@@ -143,7 +150,9 @@ static void says_when_memory_is_out(void **state)
     struct cbx_source source;
     char text[200];
     memset(text, '\r', sizeof(text));
-    assert_int_equal(cbx_source_read((struct cbx_str){ text, sizeof(text) }, true, &arena, &facts, &source), CBX_ETOOBIG);
+    assert_int_equal(
+        cbx_source_read((struct cbx_str){ text, sizeof(text) }, true, &arena, &facts, &source),
+        CBX_ETOOBIG);
 }
 
 int main(void)

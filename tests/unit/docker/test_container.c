@@ -8,8 +8,14 @@ static const struct cbx_permit permit = {
     .session = "s1",
     .decision = "d1",
     .action = CBX_ACTION_RUN,
-    .limits = { .wall_ms = 1000, .cpu_milli = 1500, .memory_bytes = 1 << 28, .pids = 32, .disk_bytes = 1 << 20,
-                .output_bytes = 4096, .files_bytes = 4096, .source_bytes = 4096 },
+    .limits = { .wall_ms = 1000,
+                .cpu_milli = 1500,
+                .memory_bytes = 1 << 28,
+                .pids = 32,
+                .disk_bytes = 1 << 20,
+                .output_bytes = 4096,
+                .files_bytes = 4096,
+                .source_bytes = 4096 },
 };
 static const struct cbx_sandbox_config config = { .instance = "unit" };
 
@@ -49,8 +55,10 @@ static void has_every_line_of_the_hardening(void **state)
 static void gives_no_door_to_the_host(void **state)
 {
     (void)state;
-    static const char *const absent[] = { "Binds", "Mounts", "Devices", "DeviceRequests", "CapAdd", "PidMode", "UTSMode",
-                                          "UsernsMode", "VolumesFrom", "PortBindings", "MaskedPaths", "ReadonlyPaths" };
+    static const char *const absent[] = { "Binds",          "Mounts",      "Devices",
+                                          "DeviceRequests", "CapAdd",      "PidMode",
+                                          "UTSMode",        "UsernsMode",  "VolumesFrom",
+                                          "PortBindings",   "MaskedPaths", "ReadonlyPaths" };
     CBX_AUTO_JSON body = cbx_container_body(&config, &permit, "sha256:00");
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
         assert_null(json_object_get(json_object_get(body, "HostConfig"), absent[i]));
@@ -67,10 +75,27 @@ static void sends_a_seccomp_profile_that_denies_by_default(void **state)
     assert_true(cbx_str_starts(option, CBX_STR("seccomp={")));
     CBX_AUTO_JSON profile = json_loadb(option.p + 8, option.len - 8, 0, NULL);
     assert_non_null(profile);
-    assert_string_equal(json_string_value(json_object_get(profile, "defaultAction")), "SCMP_ACT_ERRNO");
-    static const char *const never[] = { "io_uring_setup", "ptrace", "process_vm_readv", "userfaultfd", "keyctl", "add_key",
-                                         "bpf", "perf_event_open", "mount", "fsopen", "unshare", "setns", "pidfd_getfd",
-                                         "kexec_load", "init_module", "finit_module", "open_by_handle_at", "chroot", "pivot_root" };
+    assert_string_equal(json_string_value(json_object_get(profile, "defaultAction")),
+                        "SCMP_ACT_ERRNO");
+    static const char *const never[] = { "io_uring_setup",
+                                         "ptrace",
+                                         "process_vm_readv",
+                                         "userfaultfd",
+                                         "keyctl",
+                                         "add_key",
+                                         "bpf",
+                                         "perf_event_open",
+                                         "mount",
+                                         "fsopen",
+                                         "unshare",
+                                         "setns",
+                                         "pidfd_getfd",
+                                         "kexec_load",
+                                         "init_module",
+                                         "finit_module",
+                                         "open_by_handle_at",
+                                         "chroot",
+                                         "pivot_root" };
     size_t i;
     json_t *rule;
     json_array_foreach(json_object_get(profile, "syscalls"), i, rule)

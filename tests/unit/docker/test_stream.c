@@ -7,8 +7,14 @@
 
 static struct cbx_str chunk_of(struct cbx_buf *buf, uint8_t kind, const void *bytes, size_t len)
 {
-    unsigned char head[8] = { kind, 0, 0, 0, (unsigned char)(len >> 24), (unsigned char)(len >> 16),
-                              (unsigned char)(len >> 8), (unsigned char)len };
+    unsigned char head[8] = { kind,
+                              0,
+                              0,
+                              0,
+                              (unsigned char)(len >> 24),
+                              (unsigned char)(len >> 16),
+                              (unsigned char)(len >> 8),
+                              (unsigned char)len };
     cbx_buf_add_bytes(buf, head, sizeof(head));
     cbx_buf_add_bytes(buf, bytes, len);
     return cbx_buf_str(buf);
@@ -52,12 +58,15 @@ static void passes_over_the_engines_stderr(void **state)
 static void refuses_a_head_that_no_engine_sends(void **state)
 {
     (void)state;
-    static const char heads[][8] = { { 0, 0, 0, 0 }, { 3, 0, 0, 0 }, { 1, 1, 0, 0 }, { 'H', 'T', 'T', 'P' } };
+    static const char heads[][8] = {
+        { 0, 0, 0, 0 }, { 3, 0, 0, 0 }, { 1, 1, 0, 0 }, { 'H', 'T', 'T', 'P' }
+    };
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         CBX_AUTO_DONE(stream) stream;
         cbx_stream_init(&stream, 4096);
         struct cbx_err err;
-        assert_int_equal(cbx_stream_feed(&stream, (struct cbx_str){ heads[i], 8 }, &err), CBX_EPROTO);
+        assert_int_equal(cbx_stream_feed(&stream, (struct cbx_str){ heads[i], 8 }, &err),
+                         CBX_EPROTO);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of the processes share: a state directory of their own, files as a whole, children that are waited for with a
- * deadline, and decisions sealed with a known key. */
+ * What the tests of the processes share: a state directory of their own, files as a whole, children
+ * that are waited for with a deadline, and decisions sealed with a known key. */
 #ifndef CBX_TESTS_UNIT_GATEWAY_SCRATCH_H
 #define CBX_TESTS_UNIT_GATEWAY_SCRATCH_H
 
@@ -27,7 +27,8 @@ static inline void scratch_make(struct scratch *scratch)
     assert_non_null(mkdtemp(scratch->path));
 }
 
-static inline int scratch_remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
+static inline int scratch_remove_one(const char *path, const struct stat *status, int kind,
+                                     struct FTW *walk)
 {
     (void)status;
     (void)kind;
@@ -84,7 +85,7 @@ static inline int await_child(pid_t pid)
     return status;
 }
 
-/* --- decisions ----------------------------------------------------------------------------------------------- */
+/* --- decisions -------------------------------------------------------------------------------- */
 
 /* A decision as a worker would seal it, under a policy with limits of `granted` each. */
 struct sealing {
@@ -98,27 +99,37 @@ static inline void sealing_done(struct sealing *sealing)
 }
 
 static inline struct sealing sealing_make(const struct cbx_seal_key *key, enum cbx_verdict verdict,
-                                          enum cbx_action action, const char *session, struct cbx_str source)
+                                          enum cbx_action action, const char *session,
+                                          struct cbx_str source)
 {
     struct cbx_policy policy = {
         .name = CBX_STR("testing"),
         .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096 },
     };
-    struct cbx_subject subject = { .action = action, .language = CBX_STR("python"), .principal = CBX_STR("ann"),
-                                   .session = cbx_str_of(session), .origin = CBX_STR("test") };
-    struct cbx_decision decision = { .verdict = verdict, .language = CBX_STR("python"), .text = source,
+    struct cbx_subject subject = { .action = action,
+                                   .language = CBX_STR("python"),
+                                   .principal = CBX_STR("ann"),
+                                   .session = cbx_str_of(session),
+                                   .origin = CBX_STR("test") };
+    struct cbx_decision decision = { .verdict = verdict,
+                                     .language = CBX_STR("python"),
+                                     .text = source,
                                      .sha256 = cbx_sha256_of(source) };
     struct sealing out;
     cbx_buf_init(&out.text, CBX_SEAL_MAX_BYTES);
-    assert_int_equal(cbx_seal_make(key, &policy, &subject, &decision, &out.text, &out.mac, NULL), 0);
+    assert_int_equal(cbx_seal_make(key, &policy, &subject, &decision, &out.text, &out.mac, NULL),
+                     0);
     return out;
 }
 
-/* Seals the same decision again with one field changed: what only a holder of the key can do. Takes `value` over. */
-static inline void sealing_set(struct sealing *sealing, const struct cbx_seal_key *key, const char *field, json_t *value)
+/* Seals the same decision again with one field changed: what only a holder of the key can do. Takes
+ * `value` over. */
+static inline void sealing_set(struct sealing *sealing, const struct cbx_seal_key *key,
+                               const char *field, json_t *value)
 {
     CBX_AUTO_JSON json = NULL;
-    assert_int_equal(cbx_json_parse(cbx_buf_str(&sealing->text), CBX_SEAL_MAX_BYTES, &json, NULL), 0);
+    assert_int_equal(cbx_json_parse(cbx_buf_str(&sealing->text), CBX_SEAL_MAX_BYTES, &json, NULL),
+                     0);
     json_object_set_new(json, field, value);
     cbx_buf_reset(&sealing->text);
     assert_int_equal(cbx_json_write(&sealing->text, json), 0);

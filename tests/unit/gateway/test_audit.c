@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The audit log: whatever is done to it is found, with the line; a crash, a full disk and many writers leave it whole. */
+ * The audit log: whatever is done to it is found, with the line; a crash, a full disk and many
+ * writers leave it whole. */
 #include "gateway/audit.h"
 #include "gateway/audit_chain.h"
 #include "tests/unit/gateway/scratch.h"
@@ -44,7 +45,8 @@ static void assert_verifies(const char *dir, uint64_t records, uint64_t line, co
     struct cbx_audit_report report;
     struct cbx_err err;
     assert_int_equal(cbx_audit_verify(dir, &report, &err), 0);
-    if (report.line != line || report.records != records || strstr(report.problem, problem) == NULL) {
+    if (report.line != line || report.records != records ||
+        strstr(report.problem, problem) == NULL) {
         fail_msg("%llu records, line %llu: %s", (unsigned long long)report.records,
                  (unsigned long long)report.line, report.problem);
     }
@@ -67,7 +69,7 @@ static void assert_takes_no_more(const char *dir, const char *why)
     assert_true(cbx_str_equal(cbx_buf_str(&before), cbx_buf_str(&after)));
 }
 
-/* --- a log of six records, taken apart and put together in another way --------------------------------------- */
+/* --- a log of six records, taken apart and put together in another way ------------------------ */
 
 struct lines {
     struct cbx_buf text;
@@ -155,10 +157,14 @@ static void finds_records_that_are_missing_moved_or_there_twice(void **state)
         uint64_t line;
         const char *problem;
     } orders[] = {
-        { "12456", 3, "removed, added or moved" }, { "124356", 3, "removed, added or moved" },
-        { "1233456", 4, "removed, added or moved" }, { "23456", 1, "removed, added or moved" },
-        { "12345", 6, "records at the end are missing" }, { "1", 2, "records at the end are missing" },
-        { "", 1, "records at the end are missing" }, { "1234566", 7, "removed, added or moved" },
+        { "12456", 3, "removed, added or moved" },
+        { "124356", 3, "removed, added or moved" },
+        { "1233456", 4, "removed, added or moved" },
+        { "23456", 1, "removed, added or moved" },
+        { "12345", 6, "records at the end are missing" },
+        { "1", 2, "records at the end are missing" },
+        { "", 1, "records at the end are missing" },
+        { "1234566", 7, "removed, added or moved" },
     };
     struct scratch s;
     struct lines lines;
@@ -179,12 +185,14 @@ static void finds_a_cut_in_the_middle_of_a_line(void **state)
     struct cbx_str all = cbx_buf_str(&lines.text);
     scratch_write(s.path, CBX_AUDIT_FILE, cbx_str_sub(all, 0, all.len - 1));
     assert_verifies(s.path, 5, 6, "torn");
-    scratch_write(s.path, CBX_AUDIT_FILE, cbx_str_sub(all, 0, (size_t)(lines.at[3].p - all.p) + 20));
+    scratch_write(s.path, CBX_AUDIT_FILE,
+                  cbx_str_sub(all, 0, (size_t)(lines.at[3].p - all.p) + 20));
     assert_verifies(s.path, 3, 4, "torn");
     end(&s, &lines);
 }
 
-/* Otherwise the next record would come with a new head, and nobody would ever see what is missing. */
+/* Otherwise the next record would come with a new head, and nobody would ever see what is missing.
+ */
 static void takes_no_record_on_top_of_a_cut(void **state)
 {
     (void)state;
@@ -249,7 +257,8 @@ static void finds_a_head_that_was_signed_with_another_key_or_altered(void **stat
     scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&head));
     assert_verifies(s.path, RECORDS, RECORDS + 1, "signature is not valid");
     assert_takes_no_more(s.path, "signature is not valid");
-    scratch_write(s.path, CBX_AUDIT_FILE, CBX_STR("")); /* with nothing left to check it against, too */
+    scratch_write(s.path, CBX_AUDIT_FILE,
+                  CBX_STR("")); /* with nothing left to check it against, too */
     assert_verifies(s.path, 0, 1, "signature is not valid");
     scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
     for (size_t i = 0; i < own.len; i++) {
@@ -278,7 +287,8 @@ static void finds_self_made_records_with_right_hashes(void **state)
         cbx_buf_init(&text, 1 << 20);
         for (int i = 0; i < after; i++) {
             struct cbx_str line = lines.at[i];
-            assert_int_equal(cbx_chain_check(&chain, cbx_str_sub(line, 0, line.len - 1), NULL, NULL), 0);
+            assert_int_equal(
+                cbx_chain_check(&chain, cbx_str_sub(line, 0, line.len - 1), NULL, NULL), 0);
             cbx_buf_add(&text, line);
         }
         assert_int_equal(cbx_chain_add(&chain, "decision", body, cbx_time_ms(), &text), 0);
@@ -287,7 +297,8 @@ static void finds_self_made_records_with_right_hashes(void **state)
         }
         scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
         uint64_t line = (uint64_t)after + (after < RECORDS ? 2 : 1);
-        assert_verifies(s.path, (uint64_t)after + 1, line, after < RECORDS ? "removed, added or moved" : "not signed");
+        assert_verifies(s.path, (uint64_t)after + 1, line,
+                        after < RECORDS ? "removed, added or moved" : "not signed");
     }
     end(&s, &lines);
 }
@@ -341,7 +352,8 @@ static void stops_at_a_last_line_that_is_no_record(void **state)
     struct scratch s;
     struct lines lines;
     begin(&s, &lines);
-    static const char *const tails[] = { "\n", "nonsense\n", "{}\n", "{\"seq\":7,\"hash\":\"x\"}\n" };
+    static const char *const tails[] = { "\n", "nonsense\n", "{}\n",
+                                         "{\"seq\":7,\"hash\":\"x\"}\n" };
     for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
         CBX_AUTO_DONE(buf) text;
         cbx_buf_init(&text, 1 << 20);
@@ -354,7 +366,7 @@ static void stops_at_a_last_line_that_is_no_record(void **state)
     end(&s, &lines);
 }
 
-/* --- many writers -------------------------------------------------------------------------------------------- */
+/* --- many writers ----------------------------------------------------------------------------- */
 
 enum { THREADS = 16, EACH = 100 };
 
@@ -466,7 +478,7 @@ static void is_whole_after_its_writer_is_killed(void **state)
     scratch_remove(&s);
 }
 
-/* --- what does not fit --------------------------------------------------------------------------------------- */
+/* --- what does not fit ------------------------------------------------------------------------ */
 
 static int limit_files(rlim_t bytes)
 {
@@ -488,7 +500,8 @@ static int fill_the_disk(const char *dir)
         return 1;
     }
     /* Room for half a record, then for none. */
-    if (limit_files(text.len + 350) != 0 || append(audit, 1002, &err) != CBX_EAUDIT || strstr(err.text, "nothing runs") == NULL) {
+    if (limit_files(text.len + 350) != 0 || append(audit, 1002, &err) != CBX_EAUDIT ||
+        strstr(err.text, "nothing runs") == NULL) {
         return 2;
     }
     limit_files(1);
@@ -496,11 +509,12 @@ static int fill_the_disk(const char *dir)
         return 3;
     }
     limit_files(RLIM_INFINITY);
-    if (cbx_audit_verify(dir, &report, &err) != 0 || report.line != 0 || report.records != RECORDS + 1) {
+    if (cbx_audit_verify(dir, &report, &err) != 0 || report.line != 0 ||
+        report.records != RECORDS + 1) {
         return 4;
     }
-    if (append(audit, 1004, &err) != 0 || cbx_audit_verify(dir, &report, &err) != 0 || report.line != 0 ||
-        report.records != RECORDS + 2) {
+    if (append(audit, 1004, &err) != 0 || cbx_audit_verify(dir, &report, &err) != 0 ||
+        report.line != 0 || report.records != RECORDS + 2) {
         return 5;
     }
     return 0;
@@ -552,7 +566,8 @@ static void takes_the_largest_record_that_it_can_read_again(void **state)
         refused = refused || failed;
         taken += !failed;
         CBX_AUTO(audit) again = open_log(s.path);
-        assert_int_equal(append(again, 1, &err), 0); /* the log is never stuck behind what it took */
+        assert_int_equal(append(again, 1, &err),
+                         0); /* the log is never stuck behind what it took */
         taken++;
     }
     assert_true(refused);
@@ -599,8 +614,12 @@ static void keeps_hostile_texts_on_one_line(void **state)
 {
     (void)state;
     static const struct cbx_str texts[] = {
-        CBX_STR("a\0b\nc\rd\x1b[31m\x7f"), CBX_STR("\xff\xfe\xc3"), CBX_STR("\xed\xa0\x80"), CBX_STR("\xe2\x80\xa8\xe2\x80\xae"),
-        CBX_STR("\"},\"seq\":1,\"x\":{\""), CBX_STR(""),
+        CBX_STR("a\0b\nc\rd\x1b[31m\x7f"),
+        CBX_STR("\xff\xfe\xc3"),
+        CBX_STR("\xed\xa0\x80"),
+        CBX_STR("\xe2\x80\xa8\xe2\x80\xae"),
+        CBX_STR("\"},\"seq\":1,\"x\":{\""),
+        CBX_STR(""),
     };
     struct scratch s;
     scratch_make(&s);
@@ -635,7 +654,7 @@ static void keeps_hostile_texts_on_one_line(void **state)
     scratch_remove(&s);
 }
 
-/* --- permits ------------------------------------------------------------------------------------------------- */
+/* --- permits ---------------------------------------------------------------------------------- */
 
 static void gives_a_permit_with_its_records_number_only_for_what_is_allowed(void **state)
 {
@@ -646,7 +665,8 @@ static void gives_a_permit_with_its_records_number_only_for_what_is_allowed(void
     for (int verdict = CBX_DENY; verdict <= CBX_ALLOW; verdict++) {
         for (int action = CBX_ACTION_CHECK; action <= CBX_ACTION_RUN; action++) {
             CBX_AUTO_JSON body = json_object();
-            struct cbx_sealed sealed = { .verdict = (enum cbx_verdict)verdict, .json = body,
+            struct cbx_sealed sealed = { .verdict = (enum cbx_verdict)verdict,
+                                         .json = body,
                                          .fields = { .action = (enum cbx_action)action } };
             CBX_AUTO(permit) permit = NULL;
             uint64_t seq = 0;

@@ -8,7 +8,8 @@
 static void feed(struct cbx_collected *c, enum cbx_event_kind kind, struct cbx_str text)
 {
     struct cbx_sink sink = cbx_collected_sink(c);
-    assert_int_equal(sink.event(sink.context, &(struct cbx_event){ .kind = kind, .text = text }), 0);
+    assert_int_equal(sink.event(sink.context, &(struct cbx_event){ .kind = kind, .text = text }),
+                     0);
 }
 
 static const char *text_of(const struct cbx_collected *c, size_t item, const char *key)
@@ -48,13 +49,15 @@ static void replaces_what_is_not_utf8_and_loses_nothing_else(void **state)
     (void)state;
     CBX_AUTO_DONE(collected) c;
     cbx_collected_init(&c);
-    feed(&c, CBX_EVENT_STDOUT, CBX_STR("a\xFF"
-                                       "b\0c"));
+    feed(&c, CBX_EVENT_STDOUT,
+         CBX_STR("a\xFF"
+                 "b\0c"));
     cbx_collected_finish(&c);
     const json_t *text = json_object_get(json_array_get(c.items, 0), "text");
     assert_int_equal(json_string_length(text), 7);
-    assert_memory_equal(json_string_value(text), "a\xEF\xBF\xBD"
-                                                 "b\0c",
+    assert_memory_equal(json_string_value(text),
+                        "a\xEF\xBF\xBD"
+                        "b\0c",
                         7);
 }
 
@@ -63,9 +66,14 @@ static void gives_pictures_as_base64_and_text_as_text(void **state)
     (void)state;
     CBX_AUTO_DONE(collected) c;
     cbx_collected_init(&c);
-    const struct cbx_mime mimes[] = { { CBX_STR("image/png"), CBX_STR("\x89PNG") }, { CBX_STR("text/plain"), CBX_STR("<Figure>") }, { CBX_STR("image/svg+xml"), CBX_STR("<svg/>") } };
+    const struct cbx_mime mimes[] = { { CBX_STR("image/png"), CBX_STR("\x89PNG") },
+                                      { CBX_STR("text/plain"), CBX_STR("<Figure>") },
+                                      { CBX_STR("image/svg+xml"), CBX_STR("<svg/>") } };
     struct cbx_sink sink = cbx_collected_sink(&c);
-    assert_int_equal(sink.event(sink.context, &(struct cbx_event){ .kind = CBX_EVENT_DISPLAY, .mimes = mimes, .mime_count = 3 }), 0);
+    assert_int_equal(sink.event(sink.context, &(struct cbx_event){ .kind = CBX_EVENT_DISPLAY,
+                                                                   .mimes = mimes,
+                                                                   .mime_count = 3 }),
+                     0);
     cbx_collected_finish(&c);
     const json_t *data = json_object_get(json_array_get(c.items, 0), "data");
     assert_string_equal(json_string_value(json_object_get(data, "image/png")), "iVBORw==");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a model gets to read: statuses, denials that stand alone, hostile output made harmless and short. */
+ * What a model gets to read: statuses, denials that stand alone, hostile output made harmless and
+ * short. */
 #include "gateway/mcp/clean.h"
 #include "gateway/mcp/content.h"
 #include "tests/unit/unit.h"
@@ -9,12 +10,14 @@
 
 static const char *text_of(const json_t *result)
 {
-    return json_string_value(json_object_get(json_array_get(json_object_get(result, "content"), 0), "text"));
+    return json_string_value(
+        json_object_get(json_array_get(json_object_get(result, "content"), 0), "text"));
 }
 
 static const char *status_of(const json_t *result)
 {
-    return json_string_value(json_object_get(json_object_get(result, "structuredContent"), "status"));
+    return json_string_value(
+        json_object_get(json_object_get(result, "structuredContent"), "status"));
 }
 
 static void assert_cleaned(struct cbx_str text, const char *expected)
@@ -45,7 +48,9 @@ static void lets_no_unfinished_sequence_swallow_the_rest(void **state)
 static void shows_invisible_characters_and_bad_utf8(void **state)
 {
     (void)state;
-    assert_cleaned(CBX_STR("a\u202e" "b\xff"), "a\\u{202e}b\\xff");
+    assert_cleaned(CBX_STR("a\u202e"
+                           "b\xff"),
+                   "a\\u{202e}b\\xff");
     assert_cleaned(CBX_STR("gr\u00fc\u00dfe \U0001f600"), "gr\u00fc\u00dfe \U0001f600");
 }
 
@@ -81,7 +86,9 @@ static void calls_a_failed_program_a_result_and_a_stopped_one_an_error(void **st
         { { .status = CBX_RUN_FAILED }, "failed: ", "failed", true },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct cbx_outcome outcome = { .verdict = CBX_ALLOW, .ran = true, .result = cases[i].result };
+        struct cbx_outcome outcome = { .verdict = CBX_ALLOW,
+                                       .ran = true,
+                                       .result = cases[i].result };
         CBX_AUTO_JSON items = json_array();
         CBX_AUTO_JSON result = cbx_content_of_run(&outcome, items);
         assert_int_equal(strncmp(text_of(result), cases[i].begin, strlen(cases[i].begin)), 0);
@@ -97,10 +104,13 @@ static void leaves_out_pictures_that_are_too_large_and_says_so(void **state)
     char *large = malloc(len);
     assert_non_null(large);
     memset(large, 'A', len);
-    CBX_AUTO_JSON items = json_pack("[{s:s,s:{s:s}},{s:s,s:{s:s%}}]", "kind", "display", "data", "image/png", "iVBO", "kind", "display", "data",
-                                    "image/png", large, len);
+    CBX_AUTO_JSON items =
+        json_pack("[{s:s,s:{s:s}},{s:s,s:{s:s%}}]", "kind", "display", "data", "image/png", "iVBO",
+                  "kind", "display", "data", "image/png", large, len);
     free(large);
-    struct cbx_outcome outcome = { .verdict = CBX_ALLOW, .ran = true, .result = { .status = CBX_RUN_OK } };
+    struct cbx_outcome outcome = { .verdict = CBX_ALLOW,
+                                   .ran = true,
+                                   .result = { .status = CBX_RUN_OK } };
     CBX_AUTO_JSON result = cbx_content_of_run(&outcome, items);
     assert_int_equal(json_array_size(json_object_get(result, "content")), 2);
     assert_non_null(strstr(text_of(result), "[picture 1: PNG, 3 bytes]"));
@@ -111,14 +121,18 @@ static void writes_a_denial_that_stands_alone(void **state)
 {
     (void)state;
     struct cbx_outcome outcome = { .verdict = CBX_DENY, .id = "01ABC", .audit_seq = 7 };
-    outcome.decision = json_pack("{s:[{s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:s,s:s,s:i,s:i}]}", "findings", "rule", "warned", "effect", "warn", "line", 1,
-                                 "column", 1, "rule", "py.x", "effect", "deny", "symbol", "os.\x1b[2Jsystem", "message", "Not here.", "hint", "Do y.",
-                                 "line", 4, "column", 2);
+    outcome.decision = json_pack(
+        "{s:[{s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:s,s:s,s:i,s:i}]}", "findings", "rule", "warned",
+        "effect", "warn", "line", 1, "column", 1, "rule", "py.x", "effect", "deny", "symbol",
+        "os.\x1b[2Jsystem", "message", "Not here.", "hint", "Do y.", "line", 4, "column", 2);
     CBX_AUTO_JSON result = cbx_content_of_denial(&outcome);
-    assert_string_equal(text_of(result), "denied by policy rule py.x; nothing ran\n"
-                                         "line 4, column 2: rule py.x, found os.\\x1b[2Jsystem\n  Not here.\n  hint: Do y.\n"
-                                         "Change the code as the hints say and try again, or ask the operator of this gateway for another policy.\n"
-                                         "audit id 01ABC\n");
+    assert_string_equal(
+        text_of(result),
+        "denied by policy rule py.x; nothing ran\n"
+        "line 4, column 2: rule py.x, found os.\\x1b[2Jsystem\n  Not here.\n  hint: Do y.\n"
+        "Change the code as the hints say and try again, or ask the operator of this gateway for "
+        "another policy.\n"
+        "audit id 01ABC\n");
     assert_string_equal(status_of(result), "denied");
     assert_true(json_is_true(json_object_get(result, "isError")));
     cbx_outcome_done(&outcome);

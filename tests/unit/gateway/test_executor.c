@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A real executor behind its sockets, with a key that the test knows and no engine: what it refuses, what it records, what it
- * survives. */
-#include "gateway/executor.h"
+ * A real executor behind its sockets, with a key that the test knows and no engine: what it
+ * refuses, what it records, what it survives. */
 #include "gateway/audit.h"
+#include "gateway/executor.h"
 #include "tests/unit/gateway/scratch.h"
 
 #include <pthread.h>
 #include <sys/socket.h>
 
-#define SOURCE CBX_STR("print(1)\n")
+#define SOURCE    CBX_STR("print(1)\n")
 #define NO_ENGINE "unix:///nonexistent/engine.sock"
 
 struct rig {
@@ -30,8 +30,11 @@ static void start(struct rig *rig)
     rig->pid = fork();
     assert_true(rig->pid >= 0);
     if (rig->pid == 0) {
-        struct cbx_executor_config config = { .state_dir = rig->state_dir, .docker_host = NO_ENGINE,
-                                              .max_sessions = 4, .max_runs = 4, .idle_ms = 40 };
+        struct cbx_executor_config config = { .state_dir = rig->state_dir,
+                                              .docker_host = NO_ENGINE,
+                                              .max_sessions = 4,
+                                              .max_runs = 4,
+                                              .idle_ms = 40 };
         close(control[0]);
         close(key[0]);
         signal(SIGPIPE, SIG_IGN);
@@ -112,7 +115,8 @@ static int send_submission(struct rig *rig, const struct sealing *s, struct cbx_
     return fd;
 }
 
-static void assert_refused(struct rig *rig, const struct sealing *s, struct cbx_str source, const char *text)
+static void assert_refused(struct rig *rig, const struct sealing *s, struct cbx_str source,
+                           const char *text)
 {
     CBX_AUTO_FD fd = send_submission(rig, s, source);
     assert_error(fd, CBX_ESEAL, text);
@@ -234,7 +238,8 @@ static void takes_a_decision_once_also_when_many_submit_it_at_once(void **state)
         if (cbx_str_is(cbx_json_str(json_object_get(answer, "type")), "recorded")) {
             recorded++;
         } else {
-            assert_non_null(strstr(json_string_value(json_object_get(answer, "text")), "used before"));
+            assert_non_null(
+                strstr(json_string_value(json_object_get(answer, "text")), "used before"));
         }
         close(fds[i]);
     }
@@ -255,7 +260,8 @@ static void records_what_it_allows_before_it_looks_for_an_engine(void **state)
         struct cbx_str source;
     } runs[] = { { CBX_ACTION_RUN, "", SOURCE }, { CBX_ACTION_OPEN, "s1", { 0 } } };
     for (int i = 0; i < 2; i++) {
-        struct sealing s = sealing_make(&rig.key, CBX_ALLOW, runs[i].action, runs[i].session, runs[i].source);
+        struct sealing s =
+            sealing_make(&rig.key, CBX_ALLOW, runs[i].action, runs[i].session, runs[i].source);
         CBX_AUTO_FD fd = send_submission(&rig, &s, runs[i].source);
         CBX_AUTO_JSON answer = receive(fd);
         assert_type(answer, "admitted");
@@ -278,7 +284,8 @@ static void says_what_is_wrong_when_asked_for_its_health(void **state)
     assert_true(json_is_false(json_object_get(health, "engine_ok")));
     assert_true(json_is_true(json_object_get(health, "audit_ok")));
     assert_int_equal(json_integer_value(json_object_get(health, "sessions")), 0);
-    assert_non_null(strstr(json_string_value(json_object_get(health, "engine")), "/nonexistent/engine.sock"));
+    assert_non_null(
+        strstr(json_string_value(json_object_get(health, "engine")), "/nonexistent/engine.sock"));
     stop(&rig);
 }
 
@@ -301,8 +308,8 @@ static void notes_an_analysis_that_failed_as_a_denial(void **state)
     (void)state;
     struct rig rig;
     start(&rig);
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s,s:i,s:s}", "op", "failed", "language", "python", "policy", 7,
-                                     "verdict", "allow");
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s,s:i,s:s}", "op", "failed", "language", "python",
+                                     "policy", 7, "verdict", "allow");
     CBX_AUTO_FD fd = connect_to(&rig);
     assert_int_equal(cbx_wire_send(fd, header, SOURCE, NULL), 0);
     CBX_AUTO_JSON answer = receive(fd);
@@ -330,7 +337,10 @@ static void survives_what_is_no_message(void **state)
     struct rig rig;
     start(&rig);
     static const uint32_t lengths[][2] = {
-        { UINT32_MAX, UINT32_MAX }, { CBX_WIRE_HEADER_MAX + 1, 0 }, { 2, CBX_WIRE_BYTES_MAX + 1 }, { 0, 0 },
+        { UINT32_MAX, UINT32_MAX },
+        { CBX_WIRE_HEADER_MAX + 1, 0 },
+        { 2, CBX_WIRE_BYTES_MAX + 1 },
+        { 0, 0 },
         { CBX_WIRE_HEADER_MAX, CBX_WIRE_BYTES_MAX },
     };
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -404,7 +414,8 @@ static void survives_clients_that_hang_up(void **state)
     char byte = 'x';
     assert_int_equal(write(rig.control, &byte, 1), 1); /* a byte without a descriptor */
     CBX_AUTO_FILE file = tmpfile();
-    assert_int_equal(cbx_wire_send_fd(rig.control, fileno(file), 'r', NULL), 0); /* a descriptor that is no socket */
+    assert_int_equal(cbx_wire_send_fd(rig.control, fileno(file), 'r', NULL),
+                     0); /* a descriptor that is no socket */
     assert_alive(&rig);
     stop(&rig);
 }
@@ -440,8 +451,10 @@ static void keeps_no_descriptor_of_a_message_that_carries_several(void **state)
         } control = { .bytes = { 0 } };
         int pair[2];
         assert_int_equal(cbx_wire_pair(pair, NULL), 0);
-        struct iovec part = { .iov_base = (void *)(uintptr_t)"r", .iov_len = 1 };
-        struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+        struct iovec part = { .iov_base = (void *)(uintptr_t) "r", .iov_len = 1 };
+        struct msghdr message = { .msg_iov = &part,
+                                  .msg_iovlen = 1,
+                                  .msg_control = control.bytes,
                                   .msg_controllen = CMSG_SPACE(2 * sizeof(int)) };
         struct cmsghdr *c = CMSG_FIRSTHDR(&message);
         c->cmsg_level = SOL_SOCKET;
@@ -466,7 +479,8 @@ static void runs_nothing_when_nothing_can_be_recorded(void **state)
     struct sealing s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
     {
         CBX_AUTO_FD fd = send_submission(&rig, &s, SOURCE);
-        assert_error(fd, CBX_EAUDIT, "state directory"); /* the first and only answer: nothing was admitted */
+        assert_error(fd, CBX_EAUDIT,
+                     "state directory"); /* the first and only answer: nothing was admitted */
     }
     sealing_done(&s);
     CBX_AUTO_JSON health = ask(&rig, "health", "");
@@ -482,14 +496,16 @@ static void *hammer(void *context)
 {
     struct rig *rig = context;
     for (int i = 0; i < 20; i++) {
-        struct sealing s = sealing_make(&rig->key, CBX_ALLOW, CBX_ACTION_OPEN, "same", (struct cbx_str){ 0 });
+        struct sealing s =
+            sealing_make(&rig->key, CBX_ALLOW, CBX_ACTION_OPEN, "same", (struct cbx_str){ 0 });
         close(send_submission(rig, &s, (struct cbx_str){ 0 }));
         sealing_done(&s);
     }
     return NULL;
 }
 
-/* Sessions that are just being opened and closed, and expiry every few milliseconds, while the table goes away. */
+/* Sessions that are just being opened and closed, and expiry every few milliseconds, while the
+ * table goes away. */
 static void leaves_in_order_in_the_middle_of_work(void **state)
 {
     (void)state;

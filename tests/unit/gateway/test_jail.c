@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What our processes can no longer do once they are jailed. Each attempt is made by a forked child. */
+ * What our processes can no longer do once they are jailed. Each attempt is made by a forked child.
+ */
 #include "gateway/jail.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -59,7 +60,7 @@ static void assert_works(int (*jail)(struct cbx_err *), int (*attempt)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* --- the worker ---------------------------------------------------------------------------------------------- */
+/* --- the worker ------------------------------------------------------------------------------- */
 
 static int try_open(void)
 {
@@ -97,7 +98,7 @@ static int try_fork(void)
 }
 static int try_exec(void)
 {
-    char *const argv[] = { (char *)(uintptr_t)"true", NULL };
+    char *const argv[] = { (char *)(uintptr_t) "true", NULL };
     return execv("/bin/true", argv) < 0;
 }
 static int try_kill(void)
@@ -152,7 +153,8 @@ static void kills_a_worker_that_makes_code_of_data(void **state)
 {
     (void)state;
     if (SANITIZED) {
-        print_message("skipped: the sanitizer's own memory needs mprotect, so the jail lets it through\n");
+        print_message(
+            "skipped: the sanitizer's own memory needs mprotect, so the jail lets it through\n");
         skip();
     }
     assert_kills(try_mprotect);
@@ -212,33 +214,34 @@ static void gives_a_worker_no_more_than_two_gigabytes(void **state)
 {
     (void)state;
     if (SANITIZED) {
-        print_message("skipped: the sanitizer's shadow is larger than any limit, so the jail sets none\n");
+        print_message(
+            "skipped: the sanitizer's shadow is larger than any limit, so the jail sets none\n");
         skip();
     }
     assert_works(cbx_jail_worker, ask_too_much_memory);
 }
 
-/* --- the front ----------------------------------------------------------------------------------------------- */
+/* --- the front -------------------------------------------------------------------------------- */
 
 #define REFUSED(call) (errno = 0, (long)(call) == -1 && errno == EPERM)
 
 static int try_everything_refused(void)
 {
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
-    char *const argv[] = { (char *)(uintptr_t)"true", NULL };
+    char *const argv[] = { (char *)(uintptr_t) "true", NULL };
     int tcp = socket(AF_INET, SOCK_STREAM, 0);
     if (tcp < 0) {
         return 1;
     }
-    return !REFUSED(connect(tcp, (struct sockaddr *)&to, sizeof(to))) ? 2
-           : !REFUSED(execv("/bin/true", argv))                      ? 3
-           : !REFUSED(socket(AF_UNIX, SOCK_STREAM, 0))               ? 4
-           : !REFUSED(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) ? 5
-           : !REFUSED(syscall(SYS_pidfd_getfd, -1, 0, 0))            ? 6
+    return !REFUSED(connect(tcp, (struct sockaddr *)&to, sizeof(to)))                ? 2
+           : !REFUSED(execv("/bin/true", argv))                                      ? 3
+           : !REFUSED(socket(AF_UNIX, SOCK_STREAM, 0))                               ? 4
+           : !REFUSED(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0))                 ? 5
+           : !REFUSED(syscall(SYS_pidfd_getfd, -1, 0, 0))                            ? 6
            : !REFUSED(syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0)) ? 7
-           : !REFUSED(syscall(SYS_io_uring_setup, 1, NULL))          ? 8
-           : !REFUSED(syscall(SYS_execveat, -1, "/bin/true", argv, NULL, 0)) ? 9
-                                                                     : 0;
+           : !REFUSED(syscall(SYS_io_uring_setup, 1, NULL))                          ? 8
+           : !REFUSED(syscall(SYS_execveat, -1, "/bin/true", argv, NULL, 0))         ? 9
+                                                                                     : 0;
 }
 
 static void refuses_a_front_that_reaches_out(void **state)
@@ -249,7 +252,8 @@ static void refuses_a_front_that_reaches_out(void **state)
 
 static int try_the_upper_half(void)
 {
-    /* The kernel takes the family as an int: what stands in the upper half of the register must not hide it. */
+    /* The kernel takes the family as an int: what stands in the upper half of the register must not
+     * hide it. */
     return REFUSED(syscall(SYS_socket, (1L << 32) | AF_UNIX, SOCK_STREAM, 0)) ? 0 : 1;
 }
 
@@ -263,12 +267,17 @@ static struct sockaddr_in tcp_address;
 
 static int try_fast_open(void)
 {
-    struct iovec part = { .iov_base = (void *)(uintptr_t)"x", .iov_len = 1 };
-    struct msghdr message = { .msg_name = &tcp_address, .msg_namelen = sizeof(tcp_address), .msg_iov = &part, .msg_iovlen = 1 };
+    struct iovec part = { .iov_base = (void *)(uintptr_t) "x", .iov_len = 1 };
+    struct msghdr message = { .msg_name = &tcp_address,
+                              .msg_namelen = sizeof(tcp_address),
+                              .msg_iov = &part,
+                              .msg_iovlen = 1 };
     struct mmsghdr many = { .msg_hdr = message };
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     return fd < 0 ? 1
-           : !REFUSED(sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&tcp_address, sizeof(tcp_address))) ? 2
+           : !REFUSED(sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&tcp_address,
+                             sizeof(tcp_address)))
+               ? 2
            : !REFUSED(sendmsg(fd, &message, MSG_FASTOPEN | MSG_NOSIGNAL)) ? 3
            : !REFUSED(sendmmsg(fd, &many, 1, MSG_FASTOPEN))               ? 4
                                                                           : 0;
@@ -280,7 +289,8 @@ static void refuses_to_connect_by_sending(void **state)
     (void)state;
     socklen_t size = sizeof(tcp_address);
     CBX_AUTO_FD listener = socket(AF_INET, SOCK_STREAM, 0);
-    tcp_address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    tcp_address =
+        (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     assert_int_equal(bind(listener, (struct sockaddr *)&tcp_address, size), 0);
     assert_int_equal(listen(listener, 4), 0);
     assert_int_equal(getsockname(listener, (struct sockaddr *)&tcp_address, &size), 0);
@@ -292,7 +302,9 @@ static void refuses_to_connect_by_sending(void **state)
 static int try_ptrace_front(void)
 {
     return REFUSED(ptrace(PTRACE_ATTACH, getppid(), NULL, NULL)) &&
-           REFUSED(ptrace(PTRACE_TRACEME, 0, NULL, NULL)) ? 0 : 1;
+                   REFUSED(ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+               ? 0
+               : 1;
 }
 
 static void refuses_a_front_to_trace(void **state)
@@ -349,7 +361,7 @@ static void lets_a_front_serve(void **state)
     scratch_remove(&s);
 }
 
-/* --- all ----------------------------------------------------------------------------------------------------- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static int no_jail(struct cbx_err *err)
 {
@@ -361,7 +373,7 @@ static int check_common(void)
 {
     struct rlimit cores;
     getrlimit(RLIMIT_CORE, &cores);
-    return prctl(PR_GET_DUMPABLE) != 0                ? 1
+    return prctl(PR_GET_DUMPABLE) != 0                   ? 1
            : prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 ? 2
            : cores.rlim_cur != 0 || cores.rlim_max != 0  ? 3
                                                          : 0;

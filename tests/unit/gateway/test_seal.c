@@ -33,7 +33,8 @@ static int64_t issued(const struct sealing *s)
 
 static int open_at(struct opened *o, const struct sealing *s, struct cbx_str source, int64_t now_ms)
 {
-    return cbx_seal_open(&key, cbx_buf_str(&s->text), &s->mac, source, now_ms, &o->guard, &o->sealed, &o->err);
+    return cbx_seal_open(&key, cbx_buf_str(&s->text), &s->mac, source, now_ms, &o->guard,
+                         &o->sealed, &o->err);
 }
 
 static void assert_refused(struct opened *o, int code, const char *why)
@@ -167,11 +168,16 @@ static void refuses_nonsense_under_a_valid_seal(void **state)
         const char *field;
         json_t *value;
     } nonsense[] = {
-        { "id", json_string("short") },     { "id", json_integer(1) },
-        { "sha256", json_string("x") },     { "policy_sha256", json_null() },
-        { "limits", json_object() },        { "limits", json_pack("{s:i}", "wall_ms", -1) },
-        { "issued_ms", json_integer(-5) },  { "issued_ms", json_string("now") },
-        { "network", json_integer(99) },    { "surprise", json_true() },
+        { "id", json_string("short") },
+        { "id", json_integer(1) },
+        { "sha256", json_string("x") },
+        { "policy_sha256", json_null() },
+        { "limits", json_object() },
+        { "limits", json_pack("{s:i}", "wall_ms", -1) },
+        { "issued_ms", json_integer(-5) },
+        { "issued_ms", json_string("now") },
+        { "network", json_integer(99) },
+        { "surprise", json_true() },
         { "language", json_string("a language with a long name") },
     };
     for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
@@ -210,11 +216,19 @@ static void denies_when_zeroed(void **state)
 static void grants_the_smaller_of_policy_and_subject(void **state)
 {
     (void)state;
-    struct cbx_policy policy = { .name = CBX_STR("p"), .limits = { 10, 20, 30, 40, 50, 60, 70, 80 } };
-    struct cbx_subject subject = { .action = CBX_ACTION_RUN, .language = CBX_STR("python"),
-                                   .limits = { .wall_ms = 9, .cpu_milli = 21, .memory_bytes = 30, .pids = -1,
-                                               .disk_bytes = INT64_MAX, .output_bytes = 1 } };
-    struct cbx_decision decision = { .verdict = CBX_ALLOW, .language = CBX_STR("python"), .text = SOURCE,
+    struct cbx_policy policy = { .name = CBX_STR("p"),
+                                 .limits = { 10, 20, 30, 40, 50, 60, 70, 80 } };
+    struct cbx_subject subject = { .action = CBX_ACTION_RUN,
+                                   .language = CBX_STR("python"),
+                                   .limits = { .wall_ms = 9,
+                                               .cpu_milli = 21,
+                                               .memory_bytes = 30,
+                                               .pids = -1,
+                                               .disk_bytes = INT64_MAX,
+                                               .output_bytes = 1 } };
+    struct cbx_decision decision = { .verdict = CBX_ALLOW,
+                                     .language = CBX_STR("python"),
+                                     .text = SOURCE,
                                      .sha256 = cbx_sha256_of(SOURCE) };
     struct sealing s;
     struct opened o = { 0 };
@@ -272,7 +286,8 @@ static void forgets_what_is_too_old_and_nothing_younger(void **state)
     struct opened o = { 0 };
     int64_t now = cbx_time_ms();
     struct sealing first = make_allowed();
-    sealing_set(&first, &key, "issued_ms", json_integer(now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS));
+    sealing_set(&first, &key, "issued_ms",
+                json_integer(now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS));
     assert_int_equal(open_and_drop(&o, &first, now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS), 0);
     for (int round = 0; round < ROUNDS; round++, now += CBX_SEAL_LIFE_MS) {
         for (int i = 0; i < EACH; i++) {
@@ -283,7 +298,8 @@ static void forgets_what_is_too_old_and_nothing_younger(void **state)
             sealing_done(&s);
         }
     }
-    assert_true(o.guard.count < 6 * EACH); /* three rounds are young, and what came since the last clearing */
+    assert_true(o.guard.count <
+                6 * EACH); /* three rounds are young, and what came since the last clearing */
     assert_true(o.guard.size <= 4096);
     assert_refused(&o, open_and_drop(&o, &first, now), "used before");
     opened_done(&o);

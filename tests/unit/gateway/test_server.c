@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * Methods in both eras, without policies and processes: what is answered, and what is refused with which code. */
+ * Methods in both eras, without policies and processes: what is answered, and what is refused with
+ * which code. */
 #include "gateway/mcp/server.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>
 
 #define META(version)                                                                              \
-    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"" version "\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"" version                            \
+    "\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
 
 /* The answer to a request with this method and these members of params. */
 static json_t *ask(const char *method, const char *params)
 {
     static struct cbx_flow flow;
     char line[2048];
-    int n = snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"%s\",\"params\":{%s}}", method, params);
+    int n = snprintf(line, sizeof(line),
+                     "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"%s\",\"params\":{%s}}", method,
+                     params);
     CBX_AUTO_DONE(rpc_message) message = { 0 };
     CBX_AUTO_DONE(buf) out;
     cbx_buf_init(&out, CBX_RPC_ANSWER_MAX);
@@ -36,15 +40,17 @@ static void answers_initialize_with_the_version_asked_for_or_the_newest_of_its_e
 {
     (void)state;
     static const char *const cases[][2] = {
-        { "2024-11-05", "2024-11-05" }, { "2025-03-26", "2025-03-26" }, { "2025-06-18", "2025-06-18" },
-        { "2025-11-25", "2025-11-25" }, { "2026-07-28", "2025-11-25" }, { "1999-01-01", "2025-11-25" },
+        { "2024-11-05", "2024-11-05" }, { "2025-03-26", "2025-03-26" },
+        { "2025-06-18", "2025-06-18" }, { "2025-11-25", "2025-11-25" },
+        { "2026-07-28", "2025-11-25" }, { "1999-01-01", "2025-11-25" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char params[100];
         snprintf(params, sizeof(params), "\"protocolVersion\":\"%s\"", cases[i][0]);
         CBX_AUTO_JSON answer = ask("initialize", params);
         const json_t *result = json_object_get(answer, "result");
-        assert_string_equal(json_string_value(json_object_get(result, "protocolVersion")), cases[i][1]);
+        assert_string_equal(json_string_value(json_object_get(result, "protocolVersion")),
+                            cases[i][1]);
         assert_null(json_object_get(result, "resultType"));
     }
     assert_int_equal(code_of("initialize", ""), CBX_RPC_INVALID_PARAMS);
@@ -58,7 +64,8 @@ static void says_in_every_stateless_result_what_it_is_and_who_answers(void **sta
         CBX_AUTO_JSON answer = ask(methods[i], META("2026-07-28"));
         const json_t *result = json_object_get(answer, "result");
         assert_string_equal(json_string_value(json_object_get(result, "resultType")), "complete");
-        assert_non_null(json_object_get(json_object_get(result, "_meta"), "io.modelcontextprotocol/serverInfo"));
+        assert_non_null(json_object_get(json_object_get(result, "_meta"),
+                                        "io.modelcontextprotocol/serverInfo"));
         assert_true(json_is_integer(json_object_get(result, "ttlMs")));
         assert_string_equal(json_string_value(json_object_get(result, "cacheScope")), "private");
     }
@@ -77,7 +84,8 @@ static void lists_the_same_tools_without_any_message_before(void **state)
 static void keeps_the_methods_of_one_era_out_of_the_other(void **state)
 {
     (void)state;
-    static const char *const gone[] = { "initialize", "ping", "logging/setLevel", "resources/subscribe", "subscriptions/listen" };
+    static const char *const gone[] = { "initialize", "ping", "logging/setLevel",
+                                        "resources/subscribe", "subscriptions/listen" };
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
         assert_int_equal(code_of(gone[i], META("2026-07-28")), CBX_RPC_METHOD_NOT_FOUND);
     }
@@ -90,9 +98,11 @@ static void names_the_versions_it_serves_when_it_is_asked_for_another(void **sta
     (void)state;
     CBX_AUTO_JSON answer = ask("tools/list", META("2031-01-01"));
     const json_t *error = json_object_get(answer, "error"), *data = json_object_get(error, "data");
-    assert_int_equal(json_integer_value(json_object_get(error, "code")), CBX_RPC_UNSUPPORTED_VERSION);
+    assert_int_equal(json_integer_value(json_object_get(error, "code")),
+                     CBX_RPC_UNSUPPORTED_VERSION);
     assert_string_equal(json_string_value(json_object_get(data, "requested")), "2031-01-01");
-    assert_string_equal(json_string_value(json_array_get(json_object_get(data, "supported"), 0)), "2026-07-28");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(data, "supported"), 0)),
+                        "2026-07-28");
 }
 
 static void refuses_an_envelope_that_lacks_something(void **state)
@@ -100,9 +110,13 @@ static void refuses_an_envelope_that_lacks_something(void **state)
     (void)state;
     static const char *const metas[] = {
         "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}",
-        "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":7,\"io.modelcontextprotocol/clientCapabilities\":{}}",
-        "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":[]}",
-        "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{},\"io.modelcontextprotocol/clientInfo\":1}",
+        "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":7,\"io.modelcontextprotocol/"
+        "clientCapabilities\":{}}",
+        "\"_meta\":{\"io.modelcontextprotocol/"
+        "protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":[]}",
+        "\"_meta\":{\"io.modelcontextprotocol/"
+        "protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/"
+        "clientCapabilities\":{},\"io.modelcontextprotocol/clientInfo\":1}",
     };
     for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++) {
         assert_int_equal(code_of("tools/list", metas[i]), CBX_RPC_INVALID_PARAMS);
@@ -112,7 +126,8 @@ static void refuses_an_envelope_that_lacks_something(void **state)
 static void refuses_malformed_calls_and_unknown_tools_as_protocol_errors(void **state)
 {
     (void)state;
-    static const char *const params[] = { "", "\"name\":1", "\"name\":\"no_such\"", "\"name\":\"execute_code\",\"arguments\":[]" };
+    static const char *const params[] = { "", "\"name\":1", "\"name\":\"no_such\"",
+                                          "\"name\":\"execute_code\",\"arguments\":[]" };
     for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
         assert_int_equal(code_of("tools/call", params[i]), CBX_RPC_INVALID_PARAMS);
     }
@@ -123,16 +138,24 @@ static void answers_bad_arguments_with_a_result_that_the_model_sees(void **state
 {
     (void)state;
     static const char *const arguments[] = {
-        "", "\"code\":1", "\"code\":\"\"", "\"code\":\"1\",\"language\":\"cobol\"", "\"code\":\"1\",\"timeout_seconds\":0.5",
-        "\"code\":\"1\",\"libraries\":[\"torch\"]", "\"code\":\"1\",\"libraries\":[1]", "\"code\":\"1\",\"language\":\"javascript\",\"dependencies\":[\"numpy\"]",
+        "",
+        "\"code\":1",
+        "\"code\":\"\"",
+        "\"code\":\"1\",\"language\":\"cobol\"",
+        "\"code\":\"1\",\"timeout_seconds\":0.5",
+        "\"code\":\"1\",\"libraries\":[\"torch\"]",
+        "\"code\":\"1\",\"libraries\":[1]",
+        "\"code\":\"1\",\"language\":\"javascript\",\"dependencies\":[\"numpy\"]",
         "\"code\":\"1\",\"cod\":\"2\"",
     };
     for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
         char params[300];
-        snprintf(params, sizeof(params), "\"name\":\"execute_code\",\"arguments\":{%s}", arguments[i]);
+        snprintf(params, sizeof(params), "\"name\":\"execute_code\",\"arguments\":{%s}",
+                 arguments[i]);
         CBX_AUTO_JSON answer = ask("tools/call", params);
         const json_t *result = json_object_get(answer, "result");
-        const char *text = json_string_value(json_object_get(json_array_get(json_object_get(result, "content"), 0), "text"));
+        const char *text = json_string_value(
+            json_object_get(json_array_get(json_object_get(result, "content"), 0), "text"));
         assert_true(json_is_true(json_object_get(result, "isError")));
         assert_int_equal(strncmp(text, "invalid: ", 9), 0);
     }

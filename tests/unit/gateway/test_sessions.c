@@ -26,7 +26,8 @@ static void reserves_each_id_once_and_no_more_than_there_are_places(void **state
     (void)state;
     struct cbx_sessions *sessions = cbx_sessions_new(2);
     struct cbx_err err;
-    struct cbx_permit a = permit_of("a", "ann"), c = permit_of("c", "ann"), none = permit_of("", "ann");
+    struct cbx_permit a = permit_of("a", "ann"), c = permit_of("c", "ann"),
+                      none = permit_of("", "ann");
     open_session(sessions, "a");
     assert_int_equal(cbx_sessions_reserve(sessions, &a, &err), CBX_ESTATE);
     assert_int_equal(cbx_sessions_reserve(sessions, &none, &err), CBX_ESTATE);
@@ -47,8 +48,8 @@ static void lets_only_the_principal_in_that_opened_it(void **state)
     struct cbx_sessions *sessions = cbx_sessions_new(2);
     struct cbx_session *entered = NULL;
     struct cbx_err err;
-    struct cbx_permit ann = permit_of("a", "ann"), bob = permit_of("a", "bob"), other = permit_of("b", "ann"),
-                      none = permit_of("", "");
+    struct cbx_permit ann = permit_of("a", "ann"), bob = permit_of("a", "bob"),
+                      other = permit_of("b", "ann"), none = permit_of("", "");
     open_session(sessions, "a");
     assert_int_equal(cbx_sessions_enter(sessions, &bob, &entered, &err), CBX_ESTATE);
     assert_int_equal(cbx_sessions_enter(sessions, &other, &entered, &err), CBX_ENOTFOUND);
@@ -153,7 +154,8 @@ static void expires_what_is_idle_and_nothing_that_is_busy_or_just_made(void **st
     int64_t start = cbx_clock_ms();
     while (cbx_clock_ms() < start + 2) {
     }
-    int64_t filled = cbx_clock_ms(); /* a sandbox that took long to make is not old when it is there */
+    int64_t filled =
+        cbx_clock_ms(); /* a sandbox that took long to make is not old when it is there */
     cbx_sessions_fill(sessions, "slow", NULL);
     cbx_sessions_close(sessions, "busy", NULL);
     assert_int_equal(cbx_sessions_expire(sessions, filled, 1), 0);

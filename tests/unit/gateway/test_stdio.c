@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Lines in, lines out: what a client writes badly costs it one error, never the server. */
-#include "gateway/mcp/stdio.h"
 #include "gateway/mcp/jsonrpc.h"
+#include "gateway/mcp/stdio.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -33,7 +33,8 @@ static void assert_text_answers(const char *text, const char *expected)
 static void answers_line_by_line_in_order(void **state)
 {
     (void)state;
-    assert_text_answers(PING("1") "\n" PING("\"1\"") "\r\n\n  \n" PING("2") "\n", PONG("1") PONG("\"1\"") PONG("2"));
+    assert_text_answers(PING("1") "\n" PING("\"1\"") "\r\n\n  \n" PING("2") "\n",
+                        PONG("1") PONG("\"1\"") PONG("2"));
 }
 
 static void takes_a_last_line_without_its_end(void **state)
@@ -47,7 +48,8 @@ static void says_nothing_to_notifications_responses_and_cancellations_of_nothing
     (void)state;
     assert_text_answers("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
                         "{\"jsonrpc\":\"2.0\",\"method\":\"no/such\"}\n"
-                        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":5,\"reason\":7}}\n"
+                        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                        "cancelled\",\"params\":{\"requestId\":5,\"reason\":7}}\n"
                         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}\n"
                         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n",
                         "");
@@ -57,7 +59,8 @@ static void goes_on_after_a_line_that_is_no_message(void **state)
 {
     (void)state;
     assert_text_answers("[]\n" PING("2") "\n",
-                        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"batches are not accepted, send one message per line\"}}\n" PONG("2"));
+                        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"batches are "
+                        "not accepted, send one message per line\"}}\n" PONG("2"));
 }
 
 static void answers_a_line_that_is_too_long_once_and_skips_it(void **state)
@@ -70,16 +73,19 @@ static void answers_a_line_that_is_too_long_once_and_skips_it(void **state)
     memset(bytes, '"', len);
     memcpy(bytes + len, tail, sizeof(tail));
     assert_answers(bytes, len + sizeof(tail) - 1,
-                   "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"a message has more than 8388608 bytes\"}}\n" PONG("2"));
+                   "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"a message has "
+                   "more than 8388608 bytes\"}}\n" PONG("2"));
     free(bytes);
 }
 
 static void answers_calls_before_it_ends(void **state)
 {
     (void)state;
-    assert_text_answers("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"x\"}}",
-                        "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32602,\"message\":\"unknown tool 'x', there are: execute_code, "
-                        "run_python_code, run_javascript_code\"}}\n");
+    assert_text_answers(
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"x\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32602,\"message\":\"unknown tool 'x', "
+        "there are: execute_code, "
+        "run_python_code, run_javascript_code\"}}\n");
 }
 
 int main(void)

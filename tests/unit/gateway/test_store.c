@@ -46,7 +46,9 @@ static void keeps_results_over_a_restart(void **state)
     struct cbx_store *store = open_store(10);
     CBX_AUTO_JSON results = json_pack("{s:[s]}", "output", "h\xC3\xA9llo");
     assert_int_equal(cbx_store_add_execution(store, "one", "s", "2026-01-01T00:00:00", &err), 0);
-    assert_int_equal(cbx_store_set_execution(store, "one", "completed", "2026-01-01T00:00:01", results, &err), 0);
+    assert_int_equal(
+        cbx_store_set_execution(store, "one", "completed", "2026-01-01T00:00:01", results, &err),
+        0);
     cbx_store_free(store);
     store = open_store(10);
     CBX_AUTO_JSON execution = NULL;
@@ -62,7 +64,8 @@ static void says_of_what_was_running_that_it_was_cut_short(void **state)
     struct cbx_store *store = open_store(10);
     assert_int_equal(cbx_store_add_execution(store, "one", "s", "2026-01-01T00:00:00", &err), 0);
     assert_int_equal(cbx_store_set_execution(store, "one", "running", NULL, NULL, &err), 0);
-    assert_int_equal(cbx_store_add_session(store, "s", "2026-01-01T00:00:00", "default", NULL, &err), 0);
+    assert_int_equal(
+        cbx_store_add_session(store, "s", "2026-01-01T00:00:00", "default", NULL, &err), 0);
     cbx_store_free(store);
     store = open_store(10);
     check_status(store, "one", "error");
@@ -104,7 +107,8 @@ static void refuses_a_file_that_is_no_database(void **state)
     (void)state;
     struct cbx_store *store = NULL;
     struct cbx_err err = { 0 };
-    scratch_write(dir.path, "codebox.db", CBX_STR("this is no database, and it is long enough to be looked at as one"));
+    scratch_write(dir.path, "codebox.db",
+                  CBX_STR("this is no database, and it is long enough to be looked at as one"));
     assert_int_equal(cbx_store_open(dir.path, 3, &store, &err), CBX_EIO);
     assert_null(store);
 }

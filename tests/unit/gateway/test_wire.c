@@ -44,7 +44,9 @@ static void carries_a_header_and_bytes(void **state)
 static void refuses_lengths_over_the_caps_before_it_takes_memory(void **state)
 {
     (void)state;
-    const uint32_t lengths[][2] = { { CBX_WIRE_HEADER_MAX + 1, 0 }, { 2, CBX_WIRE_BYTES_MAX + 1 }, { UINT32_MAX, UINT32_MAX } };
+    const uint32_t lengths[][2] = { { CBX_WIRE_HEADER_MAX + 1, 0 },
+                                    { 2, CBX_WIRE_BYTES_MAX + 1 },
+                                    { UINT32_MAX, UINT32_MAX } };
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
         CBX_AUTO_DONE(message) message;
         assert_int_equal(write(ends[0], lengths[i], 8), 8);

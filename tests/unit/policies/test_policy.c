@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Policies that load: the normative example, extending, identity, defaults. */
-#include "policies/policy.h"
 #include "policies/base/buf.h"
+#include "policies/policy.h"
 #include "tests/unit/unit.h"
 
 #define HEAD "version: 1\nname: x\n"
@@ -18,41 +18,53 @@ static const char normative[] =
     "  - id: py.process\n"
     "    languages: [python]\n"
     "    match:\n"
-    "      import: [subprocess, pty, multiprocessing, \"_posixsubprocess\"]   # a name covers its submodules\n"
-    "      call: [os.system, os.popen, \"os.exec*\", \"os.spawn*\", os.fork, asyncio.create_subprocess_exec]\n"
+    "      import: [subprocess, pty, multiprocessing, \"_posixsubprocess\"]   # a name covers its "
+    "submodules\n"
+    "      call: [os.system, os.popen, \"os.exec*\", \"os.spawn*\", os.fork, "
+    "asyncio.create_subprocess_exec]\n"
     "    effect: deny                     # deny > ask > warn > allow\n"
     "    severity: high                   # critical high medium low\n"
     "    message: Starting other programs is not allowed here.\n"
     "    hint: Use Python libraries; files in the working directory can be read with open().\n"
     "    references: [CWE-78, \"ATT&CK T1059.006\"]\n"
-    "    tests:                           # run by `codebox policy test`; a preset's rule without tests fails the check\n"
+    "    tests:                           # run by `codebox policy test`; a preset's rule without "
+    "tests fails the check\n"
     "      deny: [\"import subprocess as s\", \"__import__('o'+'s').system('id')\"]\n"
     "      allow: [\"import os\\nprint(os.getcwd())\"]\n"
     "  - id: py.open-write\n"
-    "    match: {call: [{name: open, where: [{arg: [1, mode], matches: \"*[wax+]*\"}, {arg: 0, outside: [\"/workspace/**\", \"/tmp/**\"]}]}]}\n"
+    "    match: {call: [{name: open, where: [{arg: [1, mode], matches: \"*[wax+]*\"}, {arg: 0, "
+    "outside: [\"/workspace/**\", \"/tmp/**\"]}]}]}\n"
     "    effect: deny\n"
     "  - id: py.dynamic\n"
-    "    match: {fact: [unresolved-call-target, computed-attribute, dynamic-import, dynamic-code, dunder-walk]}\n"
+    "    match: {fact: [unresolved-call-target, computed-attribute, dynamic-import, dynamic-code, "
+    "dunder-walk]}\n"
     "    effect: deny\n"
     "  - id: custom.query                 # any tree-sitter query, for what the tables cannot say\n"
     "    languages: [javascript]\n"
     "    match: {query: \"(with_statement) @here\"}\n"
     "    effect: warn\n"
     "\n"
-    "shell: {allow: [pip, ls, head, wc]}             # command words; pipes, substitutions, redirects analysed too\n"
+    "shell: {allow: [pip, ls, head, wc]}             # command words; pipes, substitutions, "
+    "redirects analysed too\n"
     "packages:\n"
-    "  pip: {mode: blocklist, block: [paramiko, scapy], allow: [], minimum: {numpy: 1.22.2, pillow: 9.0.0},\n"
+    "  pip: {mode: blocklist, block: [paramiko, scapy], allow: [], minimum: {numpy: 1.22.2, "
+    "pillow: 9.0.0},\n"
     "        sources: [index], indexes: [default], transitive: true}\n"
     "  npm: {mode: allowlist, allow: [lodash, \"@types/*\"]}\n"
     "mounts:\n"
     "  allow: [{host: /srv/data, mode: ro}]\n"
-    "  deny:  [/, /etc, /root, /home, /proc, /sys, /dev, /boot, /run, /var/run, \"**/.ssh\", \"**/.aws\", \"**/docker.sock\"]\n"
+    "  deny:  [/, /etc, /root, /home, /proc, /sys, /dev, /boot, /run, /var/run, \"**/.ssh\", "
+    "\"**/.aws\", \"**/docker.sock\"]\n"
     "  container: [/data, /mnt]\n"
-    "limits: {wall: 60s, cpu: 1.0, memory: 512MiB, pids: 64, disk: 64MiB, output: 1MiB, files: 16MiB, source: 1MiB}\n"
-    "network: none                                    # none | packages-only | {egress: [host patterns]}\n"
-    "environment: {pass: [TZ], secrets: [OPENAI_API_KEY]}   # secrets are redacted from output and log\n"
+    "limits: {wall: 60s, cpu: 1.0, memory: 512MiB, pids: 64, disk: 64MiB, output: 1MiB, files: "
+    "16MiB, source: 1MiB}\n"
+    "network: none                                    # none | packages-only | {egress: [host "
+    "patterns]}\n"
+    "environment: {pass: [TZ], secrets: [OPENAI_API_KEY]}   # secrets are redacted from output and "
+    "log\n"
     "exceptions:\n"
-    "  - {rule: py.process, principal: ci-bot, until: 2027-01-31, reason: \"build images, ticket SEC-411\"}\n";
+    "  - {rule: py.process, principal: ci-bot, until: 2027-01-31, reason: \"build images, ticket "
+    "SEC-411\"}\n";
 
 static struct cbx_policy *load_text(const char *text)
 {
@@ -90,15 +102,18 @@ static void loads_the_normative_example(void **state)
     assert_true(cbx_str_is(write->match.call[0].where[0].arg.items[1], "mode"));
     assert_true(write->match.call[0].where[1].unknown_holds);
     const struct cbx_rule *dynamic = cbx_policy_rule(p, CBX_STR("py.dynamic"));
-    assert_int_equal(dynamic->match.facts, 1ull << CBX_FACT_UNRESOLVED_CALL | 1ull << CBX_FACT_COMPUTED_ATTRIBUTE | 1ull << CBX_FACT_DYNAMIC_IMPORT |
-                                               1ull << CBX_FACT_DYNAMIC_CODE | 1ull << CBX_FACT_DUNDER_WALK);
+    assert_int_equal(dynamic->match.facts,
+                     1ull << CBX_FACT_UNRESOLVED_CALL | 1ull << CBX_FACT_COMPUTED_ATTRIBUTE |
+                         1ull << CBX_FACT_DYNAMIC_IMPORT | 1ull << CBX_FACT_DYNAMIC_CODE |
+                         1ull << CBX_FACT_DUNDER_WALK);
     assert_int_equal(cbx_policy_rule(p, CBX_STR("custom.query"))->effect, CBX_EFFECT_WARN);
     assert_null(cbx_policy_rule(p, CBX_STR("custom")));
     assert_int_equal(p->shell_allow.count, 4);
     assert_int_equal(p->pip.mode, CBX_PACKAGES_BLOCKLIST);
     assert_int_equal(p->pip.block.count, 2);
     assert_int_equal(p->pip.minimum_count, 2);
-    assert_true(cbx_str_is(p->pip.minimum[0].name, "numpy") && cbx_str_is(p->pip.minimum[0].version, "1.22.2"));
+    assert_true(cbx_str_is(p->pip.minimum[0].name, "numpy") &&
+                cbx_str_is(p->pip.minimum[0].version, "1.22.2"));
     assert_true(p->pip.transitive);
     assert_int_equal(p->npm.mode, CBX_PACKAGES_ALLOWLIST);
     assert_int_equal(p->mounts.allow_count, 1);
@@ -176,7 +191,9 @@ static void gives_little_when_little_is_said(void **state)
     assert_int_equal(p->network, CBX_NETWORK_NONE);
     assert_int_equal(p->limits.wall_ms, 60000);
     assert_int_equal(p->limits.memory_bytes, 512 << 20);
-    CBX_AUTO(policy) q = load_text(HEAD "rules: [{id: a, match: {import: os}}]\nlimits: {wall: 5m, cpu: 1.5, disk: 64KiB}\n");
+    CBX_AUTO(policy)
+    q = load_text(
+        HEAD "rules: [{id: a, match: {import: os}}]\nlimits: {wall: 5m, cpu: 1.5, disk: 64KiB}\n");
     assert_int_equal(q->rules[0].effect, CBX_EFFECT_DENY); /* what is not said is strict */
     assert_int_equal(q->rules[0].severity, CBX_HIGH);
     assert_int_equal(q->limits.wall_ms, 300000);
@@ -198,7 +215,7 @@ static void lets_exceptions_run_out(void **state)
     assert_null(cbx_policy_exception(p, CBX_STR("py.processes"), CBX_STR("ci-bot"), 0));
 }
 
-/* --- extending ----------------------------------------------------------------------------------------------- */
+/* --- extending -------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/codebox-test-policy-XXXXXX";
 
@@ -255,15 +272,22 @@ static struct cbx_policy *load_two(const char *base, const char *child)
 static void inherits_and_tightens(void **state)
 {
     (void)state;
-    CBX_AUTO(policy) p = load_two("languages: [python, shell]\n"
-                                  "rules:\n  - {id: r, match: {import: os}, effect: warn, message: base}\n  - {id: s, match: {import: re}, effect: ask}\n"
-                                  "shell: {allow: [ls, cat]}\nlimits: {wall: 60s, pids: 100}\nnetwork: {egress: [a.org, b.org]}\n"
-                                  "packages: {pip: {mode: blocklist, block: [x], minimum: {numpy: 1.20}, sources: [index, url]}}\n"
-                                  "mounts: {allow: [{host: /srv, mode: rw}], deny: [/etc]}\nenvironment: {pass: [TZ, LANG]}\n",
-                                  "languages: [python]\nrules:\n  - {id: r, effect: deny}\n  - {id: t, match: {import: io}}\n"
-                                  "shell: {allow: [ls]}\nlimits: {wall: 10s}\nnetwork: {egress: [a.org]}\n"
-                                  "packages: {pip: {mode: allowlist, block: [y], minimum: {numpy: 1.22, pillow: 9}, sources: [index]}}\n"
-                                  "mounts: {allow: [{host: /srv, mode: ro}], deny: [/root]}\nenvironment: {pass: [TZ]}\n");
+    CBX_AUTO(policy)
+    p = load_two(
+        "languages: [python, shell]\n"
+        "rules:\n  - {id: r, match: {import: os}, effect: warn, message: base}\n  - {id: s, match: "
+        "{import: re}, effect: ask}\n"
+        "shell: {allow: [ls, cat]}\nlimits: {wall: 60s, pids: 100}\nnetwork: {egress: [a.org, "
+        "b.org]}\n"
+        "packages: {pip: {mode: blocklist, block: [x], minimum: {numpy: 1.20}, sources: [index, "
+        "url]}}\n"
+        "mounts: {allow: [{host: /srv, mode: rw}], deny: [/etc]}\nenvironment: {pass: [TZ, "
+        "LANG]}\n",
+        "languages: [python]\nrules:\n  - {id: r, effect: deny}\n  - {id: t, match: {import: io}}\n"
+        "shell: {allow: [ls]}\nlimits: {wall: 10s}\nnetwork: {egress: [a.org]}\n"
+        "packages: {pip: {mode: allowlist, block: [y], minimum: {numpy: 1.22, pillow: 9}, sources: "
+        "[index]}}\n"
+        "mounts: {allow: [{host: /srv, mode: ro}], deny: [/root]}\nenvironment: {pass: [TZ]}\n");
     assert_true(cbx_str_is(p->name, "child"));
     assert_int_equal(p->languages, 1 << CBX_PYTHON);
     assert_int_equal(p->rule_count, 3);
@@ -289,23 +313,41 @@ static void inherits_and_tightens(void **state)
 static const struct {
     const char *base, *child, *overriding, *message;
 } laxer[] = {
-    { "rules: [{id: r, match: {import: os}}]\n", "rules: [{id: r, effect: ask}]\n", "rules: [{id: r, effect: ask, override: true}]\n", "laxer effect" },
-    { "rules: [{id: r, match: {import: os}}]\n", "rules: [{id: r, match: {import: re}}]\n", "rules: [{id: r, override: true, match: {import: re}}]\n", "matches something else" },
-    { "rules: [{id: r, match: {import: os}}]\n", "rules: [{id: r, languages: [shell]}]\n", "rules: [{id: r, override: true, languages: [shell]}]\n", "matches something else" },
-    { "shell: {allow: [ls]}\n", "shell: {allow: [ls, rm]}\n", "shell: {allow: [ls, rm], override: true}\n", "more shell commands" },
-    { "limits: {memory: 64MiB}\n", "limits: {memory: 65MiB}\n", "limits: {override: true, memory: 65MiB}\n", "limit 'memory' is higher" },
-    { "network: none\n", "network: packages-only\n", "network: {mode: packages-only, override: true}\n", "network is wider" },
-    { "network: {egress: [a.org]}\n", "network: {egress: [b.org]}\n", "network: {egress: [b.org], override: true}\n", "more hosts" },
-    { "packages: {pip: {mode: allowlist}}\n", "packages: {pip: {mode: blocklist}}\n", "packages: {pip: {mode: blocklist, override: true}}\n", "mode of package installs" },
-    { "packages: {npm: {allow: [a]}}\n", "packages: {npm: {allow: [b]}}\n", "packages: {npm: {allow: [b], override: true}}\n", "more packages" },
-    { "packages: {pip: {minimum: {numpy: 1.22}}}\n", "packages: {pip: {minimum: {numpy: 1.9}}}\n", "packages: {pip: {minimum: {numpy: 1.9}, override: true}}\n", "minimum version of 'numpy' is lower" },
-    { "packages: {pip: {sources: [index]}}\n", "packages: {pip: {sources: [vcs]}}\n", "packages: {pip: {sources: [vcs], override: true}}\n", "package sources" },
-    { "packages: {pip: {indexes: [default]}}\n", "packages: {pip: {indexes: [\"https://h\"]}}\n", "packages: {pip: {indexes: [\"https://h\"], override: true}}\n", "package indexes" },
-    { "packages: {pip: {transitive: true}}\n", "packages: {pip: {transitive: false}}\n", "packages: {pip: {transitive: false, override: true}}\n", "transitive" },
-    { "mounts: {allow: [{host: /srv}]}\n", "mounts: {allow: [{host: /srv, mode: rw}]}\n", "mounts: {override: true, allow: [{host: /srv, mode: rw}]}\n", "more mounts" },
-    { "mounts: {container: [/data]}\n", "mounts: {container: [/etc]}\n", "mounts: {override: true, container: [/etc]}\n", "more places" },
-    { "environment: {pass: [TZ]}\n", "environment: {pass: [HOME]}\n", "environment: {pass: [HOME], override: true}\n", "environment variables" },
-    { "environment: {secrets: [A]}\n", "environment: {secrets: [B]}\n", "environment: {secrets: [B], override: true}\n", "more secrets" },
+    { "rules: [{id: r, match: {import: os}}]\n", "rules: [{id: r, effect: ask}]\n",
+      "rules: [{id: r, effect: ask, override: true}]\n", "laxer effect" },
+    { "rules: [{id: r, match: {import: os}}]\n", "rules: [{id: r, match: {import: re}}]\n",
+      "rules: [{id: r, override: true, match: {import: re}}]\n", "matches something else" },
+    { "rules: [{id: r, match: {import: os}}]\n", "rules: [{id: r, languages: [shell]}]\n",
+      "rules: [{id: r, override: true, languages: [shell]}]\n", "matches something else" },
+    { "shell: {allow: [ls]}\n", "shell: {allow: [ls, rm]}\n",
+      "shell: {allow: [ls, rm], override: true}\n", "more shell commands" },
+    { "limits: {memory: 64MiB}\n", "limits: {memory: 65MiB}\n",
+      "limits: {override: true, memory: 65MiB}\n", "limit 'memory' is higher" },
+    { "network: none\n", "network: packages-only\n",
+      "network: {mode: packages-only, override: true}\n", "network is wider" },
+    { "network: {egress: [a.org]}\n", "network: {egress: [b.org]}\n",
+      "network: {egress: [b.org], override: true}\n", "more hosts" },
+    { "packages: {pip: {mode: allowlist}}\n", "packages: {pip: {mode: blocklist}}\n",
+      "packages: {pip: {mode: blocklist, override: true}}\n", "mode of package installs" },
+    { "packages: {npm: {allow: [a]}}\n", "packages: {npm: {allow: [b]}}\n",
+      "packages: {npm: {allow: [b], override: true}}\n", "more packages" },
+    { "packages: {pip: {minimum: {numpy: 1.22}}}\n", "packages: {pip: {minimum: {numpy: 1.9}}}\n",
+      "packages: {pip: {minimum: {numpy: 1.9}, override: true}}\n",
+      "minimum version of 'numpy' is lower" },
+    { "packages: {pip: {sources: [index]}}\n", "packages: {pip: {sources: [vcs]}}\n",
+      "packages: {pip: {sources: [vcs], override: true}}\n", "package sources" },
+    { "packages: {pip: {indexes: [default]}}\n", "packages: {pip: {indexes: [\"https://h\"]}}\n",
+      "packages: {pip: {indexes: [\"https://h\"], override: true}}\n", "package indexes" },
+    { "packages: {pip: {transitive: true}}\n", "packages: {pip: {transitive: false}}\n",
+      "packages: {pip: {transitive: false, override: true}}\n", "transitive" },
+    { "mounts: {allow: [{host: /srv}]}\n", "mounts: {allow: [{host: /srv, mode: rw}]}\n",
+      "mounts: {override: true, allow: [{host: /srv, mode: rw}]}\n", "more mounts" },
+    { "mounts: {container: [/data]}\n", "mounts: {container: [/etc]}\n",
+      "mounts: {override: true, container: [/etc]}\n", "more places" },
+    { "environment: {pass: [TZ]}\n", "environment: {pass: [HOME]}\n",
+      "environment: {pass: [HOME], override: true}\n", "environment variables" },
+    { "environment: {secrets: [A]}\n", "environment: {secrets: [B]}\n",
+      "environment: {secrets: [B], override: true}\n", "more secrets" },
 };
 
 static void refuses_to_loosen_without_saying_so(void **state)
@@ -343,14 +385,23 @@ static void loosens_when_it_says_so(void **state)
 static void takes_the_stricter_of_two_parents(void **state)
 {
     (void)state;
-    static const char first[] = "languages: [python, shell]\nrules: [{id: r, match: {import: os}, effect: warn}]\nshell: {allow: [ls, cat]}\n"
-                                "limits: {wall: 10s, pids: 100}\nnetwork: {egress: [a.org, b.org]}\nmounts: {allow: [{host: /a}, {host: /b}]}\npackages: {pip: {mode: allowlist, block: [x], minimum: {numpy: 1.20, pillow: 9}}}\n";
-    static const char second[] = "languages: [python, javascript]\nrules: [{id: r, match: {import: os}, effect: deny}]\nshell: {allow: [ls]}\n"
-                                 "limits: {wall: 60s, pids: 50}\nnetwork: {egress: [b.org, c.org]}\nmounts: {allow: [{host: /b}, {host: /c}]}\npackages: {pip: {mode: blocklist, block: [y], minimum: {numpy: 1.22, pillow: 8}}}\n";
+    static const char first[] =
+        "languages: [python, shell]\nrules: [{id: r, match: {import: os}, effect: warn}]\nshell: "
+        "{allow: [ls, cat]}\n"
+        "limits: {wall: 10s, pids: 100}\nnetwork: {egress: [a.org, b.org]}\nmounts: {allow: "
+        "[{host: /a}, {host: /b}]}\npackages: {pip: {mode: allowlist, block: [x], minimum: {numpy: "
+        "1.20, pillow: 9}}}\n";
+    static const char second[] =
+        "languages: [python, javascript]\nrules: [{id: r, match: {import: os}, effect: "
+        "deny}]\nshell: {allow: [ls]}\n"
+        "limits: {wall: 60s, pids: 50}\nnetwork: {egress: [b.org, c.org]}\nmounts: {allow: [{host: "
+        "/b}, {host: /c}]}\npackages: {pip: {mode: blocklist, block: [y], minimum: {numpy: 1.22, "
+        "pillow: 8}}}\n";
     write_policy("a.yaml", first);
     write_policy("b.yaml", second);
     for (int turn = 0; turn < 2; turn++) {
-        write_policy("child.yaml", turn == 0 ? "extends: [a.yaml, b.yaml]\n" : "extends: [b.yaml, a.yaml]\n");
+        write_policy("child.yaml",
+                     turn == 0 ? "extends: [a.yaml, b.yaml]\n" : "extends: [b.yaml, a.yaml]\n");
         CBX_AUTO(policy) p = NULL;
         struct cbx_err err;
         assert_int_equal(load_file("child.yaml", &p, &err), 0);
@@ -395,7 +446,8 @@ static void lets_any_two_presets_be_extended_together(void **state)
     const struct cbx_preset *presets = cbx_preset_list(&count);
     for (size_t i = 0; i < count * count; i++) {
         char text[200];
-        snprintf(text, sizeof(text), HEAD "extends: [%s, %s]\n", presets[i / count].name, presets[i % count].name);
+        snprintf(text, sizeof(text), HEAD "extends: [%s, %s]\n", presets[i / count].name,
+                 presets[i % count].name);
         CBX_AUTO(policy) policy = load_text(text);
         assert_non_null(policy);
     }
@@ -442,12 +494,13 @@ static void extends_only_presets_from_memory(void **state)
     (void)state;
     CBX_AUTO(policy) policy = NULL;
     struct cbx_err err = { 0 };
-    assert_int_equal(cbx_policy_parse(CBX_STR(HEAD "extends: [/etc/passwd]\n"), "x", &policy, &err), CBX_EPOLICY);
+    assert_int_equal(cbx_policy_parse(CBX_STR(HEAD "extends: [/etc/passwd]\n"), "x", &policy, &err),
+                     CBX_EPOLICY);
     CBX_AUTO(policy) child = load_text(HEAD "extends: [strict]\n");
     assert_true(child->rule_count > 10);
 }
 
-/* --- identity ------------------------------------------------------------------------------------------------ */
+/* --- identity --------------------------------------------------------------------------------- */
 
 static bool same_identity(const char *a, const char *b)
 {
@@ -460,9 +513,12 @@ static void has_an_identity_that_formatting_does_not_change(void **state)
 {
     (void)state;
     static const char *const same[] = {
-        HEAD "languages: [python]\nrules: [{id: r, match: {import: [os]}, effect: warn}]\nlimits: {wall: 60s}\n",
-        "# a comment\nlimits:\n  wall: 1m\nname: 'x'\nrules:\n- effect: warn\n  id: r\n  match:\n    import: os\nlanguages: python\nversion: 1\n",
-        HEAD "languages: &l [python]\nrules: [{id: r, match: {import: [\"o\\u0073\"]}, effect: warn, severity: high}]\nlimits: {wall: 60000ms}\n",
+        HEAD "languages: [python]\nrules: [{id: r, match: {import: [os]}, effect: warn}]\nlimits: "
+             "{wall: 60s}\n",
+        "# a comment\nlimits:\n  wall: 1m\nname: 'x'\nrules:\n- effect: warn\n  id: r\n  match:\n  "
+        "  import: os\nlanguages: python\nversion: 1\n",
+        HEAD "languages: &l [python]\nrules: [{id: r, match: {import: [\"o\\u0073\"]}, effect: "
+             "warn, severity: high}]\nlimits: {wall: 60000ms}\n",
     };
     for (size_t i = 1; i < sizeof(same) / sizeof(same[0]); i++) {
         assert_true(same_identity(same[0], same[i]));
@@ -483,9 +539,12 @@ static void has_another_identity_when_it_means_something_else(void **state)
         HEAD "rules: [{id: r, match: {import: [os, re]}, effect: warn}]\nlimits: {wall: 61s}\n",
         HEAD "rules: [{id: r, match: {import: [os, re]}, effect: warn}]\nmode: log-only\n",
         HEAD "rules: [{id: r, match: {import: [os, re]}, effect: warn}]\nnetwork: packages-only\n",
-        HEAD "rules: [{id: r, match: {import: [os, re]}, effect: warn}]\nexceptions: [{rule: r, principal: p, until: 2027-01-01, reason: q}]\n",
-        HEAD "rules: [{id: r, match: {call: [{name: os, where: [{arg: 0, matches: x}]}]}, effect: warn}]\n",
-        HEAD "rules: [{id: r, match: {call: [{name: os, where: [{arg: 0, matches: x, unknown: no-match}]}]}, effect: warn}]\n",
+        HEAD "rules: [{id: r, match: {import: [os, re]}, effect: warn}]\nexceptions: [{rule: r, "
+             "principal: p, until: 2027-01-01, reason: q}]\n",
+        HEAD "rules: [{id: r, match: {call: [{name: os, where: [{arg: 0, matches: x}]}]}, effect: "
+             "warn}]\n",
+        HEAD "rules: [{id: r, match: {call: [{name: os, where: [{arg: 0, matches: x, unknown: "
+             "no-match}]}]}, effect: warn}]\n",
     };
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         assert_false(same_identity(one, others[i]));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Package versions and names: PEP 440 order, PEP 503 names, and the question that policies ask of a requirement. */
+ * Package versions and names: PEP 440 order, PEP 503 names, and the question that policies ask of a
+ * requirement. */
 #include "policies/version.h"
 #include "tests/unit/unit.h"
 
@@ -58,10 +59,14 @@ static void orders_versions_as_pep_440_says(void **state)
 static void orders_what_semver_needs_for_minimums(void **state)
 {
     (void)state;
-    static const char *const ascending[] = { "1.0.0-alpha.1", "1.0.0-beta.2", "1.0.0-rc.1", "1.0.0", "1.0.1", "1.9.0", "1.10.0", "1.11.0", "2.0.0-rc.1", "2.0.0" };
+    static const char *const ascending[] = { "1.0.0-alpha.1", "1.0.0-beta.2", "1.0.0-rc.1",
+                                             "1.0.0",         "1.0.1",        "1.9.0",
+                                             "1.10.0",        "1.11.0",       "2.0.0-rc.1",
+                                             "2.0.0" };
     for (size_t i = 1; i < sizeof(ascending) / sizeof(ascending[0]); i++) {
         bool ok = false;
-        assert_int_equal(cbx_version_compare(cbx_str_of(ascending[i - 1]), cbx_str_of(ascending[i]), &ok), -1);
+        assert_int_equal(
+            cbx_version_compare(cbx_str_of(ascending[i - 1]), cbx_str_of(ascending[i]), &ok), -1);
         assert_true(ok);
     }
 }
@@ -69,7 +74,8 @@ static void orders_what_semver_needs_for_minimums(void **state)
 static void says_when_something_is_no_version(void **state)
 {
     (void)state;
-    static const char *const wrong[] = { "", "x", "1.", "1..2", "1.0 0", "1.0foo", "latest", "!1", "1!", "1.0-", "==1.0", "*", "v", "1.0\n" };
+    static const char *const wrong[] = { "",   "x",  "1.",   "1..2",  "1.0 0", "1.0foo", "latest",
+                                         "!1", "1!", "1.0-", "==1.0", "*",     "v",      "1.0\n" };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         bool ok = true;
         cbx_version_compare(cbx_str_of(wrong[i]), CBX_STR("1"), &ok);
@@ -122,7 +128,7 @@ static void knows_what_could_end_below_a_minimum(void **state)
         { "<1.22,>=1.0", "1.22.2", true },
         { ">=1.0,<2", "1.22.2", false },
         { ">=1.0,", "1.22.2", false },
-        { "1.22.3", "1.22.2", true },    /* could not tell */
+        { "1.22.3", "1.22.2", true }, /* could not tell */
         { "==banana", "1.22.2", true },
         { "==", "1.22.2", true },
         { "<>1", "1.22.2", true },
@@ -130,8 +136,10 @@ static void knows_what_could_end_below_a_minimum(void **state)
         { "==9", "banana", true },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        if (cbx_version_below(cbx_str_of(cases[i].specifiers), cbx_str_of(cases[i].minimum)) != cases[i].below) {
-            fail_msg("'%s' with minimum %s should%s be below", cases[i].specifiers, cases[i].minimum, cases[i].below ? "" : " not");
+        if (cbx_version_below(cbx_str_of(cases[i].specifiers), cbx_str_of(cases[i].minimum)) !=
+            cases[i].below) {
+            fail_msg("'%s' with minimum %s should%s be below", cases[i].specifiers,
+                     cases[i].minimum, cases[i].below ? "" : " not");
         }
     }
 }
@@ -143,18 +151,51 @@ static void knows_where_npm_ranges_end(void **state)
         const char *range, *minimum;
         bool below;
     } cases[] = {
-        { "", "4.17.21", false }, { "*", "4.17.21", false }, { "latest", "4.17.21", false }, { "next", "4.17.21", true }, { "4.17.21", "4.17.21", false },
-        { "4.17.20", "4.17.21", true }, { "v4.17.20", "4.17.21", true }, { "=4.17.20", "4.17.21", true }, { "4", "4.17.21", false }, { "4.17", "4.17.21", false },
-        { "4.16", "4.17.21", true }, { "4.16.x", "4.17.21", true }, { "4.X", "4.17.21", false }, { "3", "4.17.21", true }, { "^4", "4.17.21", false },
-        { "^3.9.9", "4.17.21", true }, { "^3.9.9", "4.0.0", true }, { "^0.2.3", "0.3.0", true }, { "^0.2.3", "0.2.9", false }, { "^0.0.3", "0.0.4", true },
-        { "~4.17.1", "4.17.21", false }, { "~4.16.1", "4.17.21", true }, { "~4", "4.17.21", false }, { "<4.17.21", "4.17.21", true }, { "< 4", "4.17.21", true },
-        { "<5", "4.17.21", false }, { "<=4.17.21", "4.17.21", false }, { "<=4.17.20", "4.17.21", true }, { "<=4.17", "4.17.21", false }, { ">=1", "4.17.21", false },
-        { ">1 <3", "4.17.21", true }, { ">=1 <=5", "4.17.21", false }, { "1.0.0 - 2.0.0", "4.17.21", true }, { "1.0.0 - 4", "4.17.21", false },
-        { "^2 || ^4", "4.17.21", false }, { "^2||^3", "4.17.21", true }, { "^2 || ", "4.17.21", false }, { "^banana", "4.17.21", true }, { "4.17.21-rc.1", "4.17.21", true },
+        { "", "4.17.21", false },
+        { "*", "4.17.21", false },
+        { "latest", "4.17.21", false },
+        { "next", "4.17.21", true },
+        { "4.17.21", "4.17.21", false },
+        { "4.17.20", "4.17.21", true },
+        { "v4.17.20", "4.17.21", true },
+        { "=4.17.20", "4.17.21", true },
+        { "4", "4.17.21", false },
+        { "4.17", "4.17.21", false },
+        { "4.16", "4.17.21", true },
+        { "4.16.x", "4.17.21", true },
+        { "4.X", "4.17.21", false },
+        { "3", "4.17.21", true },
+        { "^4", "4.17.21", false },
+        { "^3.9.9", "4.17.21", true },
+        { "^3.9.9", "4.0.0", true },
+        { "^0.2.3", "0.3.0", true },
+        { "^0.2.3", "0.2.9", false },
+        { "^0.0.3", "0.0.4", true },
+        { "~4.17.1", "4.17.21", false },
+        { "~4.16.1", "4.17.21", true },
+        { "~4", "4.17.21", false },
+        { "<4.17.21", "4.17.21", true },
+        { "< 4", "4.17.21", true },
+        { "<5", "4.17.21", false },
+        { "<=4.17.21", "4.17.21", false },
+        { "<=4.17.20", "4.17.21", true },
+        { "<=4.17", "4.17.21", false },
+        { ">=1", "4.17.21", false },
+        { ">1 <3", "4.17.21", true },
+        { ">=1 <=5", "4.17.21", false },
+        { "1.0.0 - 2.0.0", "4.17.21", true },
+        { "1.0.0 - 4", "4.17.21", false },
+        { "^2 || ^4", "4.17.21", false },
+        { "^2||^3", "4.17.21", true },
+        { "^2 || ", "4.17.21", false },
+        { "^banana", "4.17.21", true },
+        { "4.17.21-rc.1", "4.17.21", true },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        if (cbx_npm_below(cbx_str_of(cases[i].range), cbx_str_of(cases[i].minimum)) != cases[i].below) {
-            fail_msg("'%s' with minimum %s should%s be below", cases[i].range, cases[i].minimum, cases[i].below ? "" : " not");
+        if (cbx_npm_below(cbx_str_of(cases[i].range), cbx_str_of(cases[i].minimum)) !=
+            cases[i].below) {
+            fail_msg("'%s' with minimum %s should%s be below", cases[i].range, cases[i].minimum,
+                     cases[i].below ? "" : " not");
         }
     }
 }
@@ -162,7 +203,9 @@ static void knows_where_npm_ranges_end(void **state)
 static void normalises_names_as_pep_503_says(void **state)
 {
     (void)state;
-    static const char *const same[] = { "friendly-bard", "Friendly-Bard", "FRIENDLY-BARD", "friendly.bard", "friendly_bard", "friendly--bard", "FrIeNdLy-._.-bArD" };
+    static const char *const same[] = { "friendly-bard",    "Friendly-Bard", "FRIENDLY-BARD",
+                                        "friendly.bard",    "friendly_bard", "friendly--bard",
+                                        "FrIeNdLy-._.-bArD" };
     for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
         char out[64];
         cbx_package_normalise(cbx_str_of(same[i]), out, sizeof(out));

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * The strict request check, as a table of what libmicrohttpd lets through and two readers could understand in two ways. */
+ * The strict request check, as a table of what libmicrohttpd lets through and two readers could
+ * understand in two ways. */
 #include "gateway/http/check.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>
 
 enum { PORT = 8000, BODY_MAX = 1000 };
-#define HOST { "Host", "127.0.0.1:8000" }
+#define HOST                                                                                       \
+    {                                                                                              \
+        "Host", "127.0.0.1:8000"                                                                   \
+    }
 
 struct vector {
     const char *what, *method, *target;
@@ -34,10 +38,26 @@ static const struct vector vectors[] = {
     { "a foreign origin", "GET", "/", { HOST, { "Origin", "http://evil.example" } }, 403 },
     { "the null origin", "GET", "/", { HOST, { "Origin", "null" } }, 403 },
     { "an origin over TLS", "GET", "/", { HOST, { "Origin", "https://127.0.0.1:8000" } }, 403 },
-    { "two origins", "GET", "/", { HOST, { "Origin", "http://127.0.0.1:8000" }, { "Origin", "http://evil" } }, 400 },
-    { "two lengths", "POST", "/x", { HOST, { "Content-Length", "3" }, { "content-length", "3" } }, 400 },
-    { "a length and a coding", "POST", "/x", { HOST, { "Content-Length", "3" }, { "Transfer-Encoding", "chunked" } }, 400 },
-    { "two codings", "POST", "/x", { HOST, { "Transfer-Encoding", "chunked" }, { "Transfer-Encoding", "identity" } }, 400 },
+    { "two origins",
+      "GET",
+      "/",
+      { HOST, { "Origin", "http://127.0.0.1:8000" }, { "Origin", "http://evil" } },
+      400 },
+    { "two lengths",
+      "POST",
+      "/x",
+      { HOST, { "Content-Length", "3" }, { "content-length", "3" } },
+      400 },
+    { "a length and a coding",
+      "POST",
+      "/x",
+      { HOST, { "Content-Length", "3" }, { "Transfer-Encoding", "chunked" } },
+      400 },
+    { "two codings",
+      "POST",
+      "/x",
+      { HOST, { "Transfer-Encoding", "chunked" }, { "Transfer-Encoding", "identity" } },
+      400 },
     { "an unknown coding", "POST", "/x", { HOST, { "Transfer-Encoding", "xchunked" } }, 400 },
     { "a list of codings", "POST", "/x", { HOST, { "Transfer-Encoding", "gzip, chunked" } }, 400 },
     { "a signed length", "POST", "/x", { HOST, { "Content-Length", "+3" } }, 400 },
@@ -45,9 +65,21 @@ static const struct vector vectors[] = {
     { "an empty length", "POST", "/x", { HOST, { "Content-Length", "" } }, 400 },
     { "a list of lengths", "POST", "/x", { HOST, { "Content-Length", "3, 3" } }, 400 },
     { "a body that is too large", "POST", "/x", { HOST, { "Content-Length", "1001" } }, 413 },
-    { "a length beyond every number", "POST", "/x", { HOST, { "Content-Length", "99999999999999999999999999" } }, 413 },
-    { "two authorizations", "GET", "/", { HOST, { "Authorization", "Bearer a" }, { "Authorization", "Bearer b" } }, 400 },
-    { "two types", "POST", "/", { HOST, { "Content-Type", "a/b" }, { "Content-Type", "c/d" } }, 400 },
+    { "a length beyond every number",
+      "POST",
+      "/x",
+      { HOST, { "Content-Length", "99999999999999999999999999" } },
+      413 },
+    { "two authorizations",
+      "GET",
+      "/",
+      { HOST, { "Authorization", "Bearer a" }, { "Authorization", "Bearer b" } },
+      400 },
+    { "two types",
+      "POST",
+      "/",
+      { HOST, { "Content-Type", "a/b" }, { "Content-Type", "c/d" } },
+      400 },
     { "a space before the colon", "GET", "/", { HOST, { "Foo ", "x" } }, 400 },
     { "a name with a colon", "GET", "/", { HOST, { "Fo:o", "x" } }, 400 },
     { "an empty name", "GET", "/", { HOST, { "", "x" } }, 400 },
@@ -66,9 +98,11 @@ static void gives_every_vector_its_status(void **state)
         struct cbx_http_headers headers = { 0 };
         const char *detail = NULL;
         for (size_t f = 0; f < 4 && v->fields[f].name != NULL; f++) {
-            cbx_http_check_field(&headers, cbx_str_of(v->fields[f].name), cbx_str_of(v->fields[f].value));
+            cbx_http_check_field(&headers, cbx_str_of(v->fields[f].name),
+                                 cbx_str_of(v->fields[f].value));
         }
-        int status = cbx_http_check(&headers, cbx_str_of(v->method), cbx_str_of(v->target), PORT, BODY_MAX, &detail);
+        int status = cbx_http_check(&headers, cbx_str_of(v->method), cbx_str_of(v->target), PORT,
+                                    BODY_MAX, &detail);
         if (status != v->status || (status != 0 && detail == NULL)) {
             fail_msg("%s: %d instead of %d", v->what, status, v->status);
         }
@@ -82,7 +116,8 @@ static void refuses_a_nul_in_a_value(void **state)
     const char *detail;
     cbx_http_check_field(&headers, CBX_STR("Host"), CBX_STR("127.0.0.1:8000"));
     cbx_http_check_field(&headers, CBX_STR("Foo"), CBX_STR("a\0b"));
-    assert_int_equal(cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), PORT, BODY_MAX, &detail), 400);
+    assert_int_equal(
+        cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), PORT, BODY_MAX, &detail), 400);
 }
 
 static void refuses_a_request_of_which_nothing_is_known(void **state)
@@ -90,7 +125,8 @@ static void refuses_a_request_of_which_nothing_is_known(void **state)
     (void)state;
     struct cbx_http_headers headers = { 0 };
     const char *detail;
-    assert_int_not_equal(cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), PORT, BODY_MAX, &detail), 0);
+    assert_int_not_equal(
+        cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), PORT, BODY_MAX, &detail), 0);
 }
 
 int main(void)

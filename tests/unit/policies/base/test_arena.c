@@ -33,7 +33,11 @@ static void refuses_what_is_over_the_cap_and_remembers_it(void **state)
     assert_true(arena.exhausted);
     assert_non_null(cbx_arena_alloc(&arena, 16)); /* what fits is still given */
     assert_true(arena.exhausted);
-    assert_null(cbx_arena_copy(&arena, (struct cbx_str){ "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 87 }).p);
+    assert_null(
+        cbx_arena_copy(&arena, (struct cbx_str){ "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                                                 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                                                 87 })
+            .p);
     assert_null(cbx_arena_printf(&arena, "%4096d", 1).p);
 }
 

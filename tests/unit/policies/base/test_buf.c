@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The growing buffer: its cap, whole-or-nothing appends, and the escaping through which hostile bytes reach a person. */
+ * The growing buffer: its cap, whole-or-nothing appends, and the escaping through which hostile
+ * bytes reach a person. */
 #include "policies/base/buf.h"
 #include "policies/base/err.h"
 #include "tests/unit/unit.h"
@@ -101,11 +102,11 @@ static void escapes_whatever_could_fool_a_reader(void **state)
         { { "\033[31mred", 8 }, "\\x1b[31mred" },
         { { "\x7f\r\b", 3 }, "\\x7f\\x0d\\x08" },
         { { "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", 9 }, "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80" },
-        { { "\xC2\x9B", 2 }, "\\u{009b}" },          /* CSI as one C1 control */
-        { { "\xE2\x80\xAE", 3 }, "\\u{202e}" },      /* right-to-left override */
-        { { "\xE2\x81\xA6", 3 }, "\\u{2066}" },      /* isolate */
-        { { "\xE2\x80\x8B", 3 }, "\\u{200b}" },      /* zero-width space */
-        { { "\xE2\x80\xA8", 3 }, "\\u{2028}" },      /* line separator */
+        { { "\xC2\x9B", 2 }, "\\u{009b}" },     /* CSI as one C1 control */
+        { { "\xE2\x80\xAE", 3 }, "\\u{202e}" }, /* right-to-left override */
+        { { "\xE2\x81\xA6", 3 }, "\\u{2066}" }, /* isolate */
+        { { "\xE2\x80\x8B", 3 }, "\\u{200b}" }, /* zero-width space */
+        { { "\xE2\x80\xA8", 3 }, "\\u{2028}" }, /* line separator */
         { { "\xEF\xBB\xBF", 3 }, "\\u{feff}" },
         { { "\xF3\xA0\x81\x81", 4 }, "\\u{e0041}" }, /* a tag character */
         { { "\xFF\xC3", 2 }, "\\xff\\xc3" },

@@ -13,9 +13,12 @@ static void assert_hex(struct cbx_sha256 hash, const char *expected)
 static void hashes_the_published_vectors(void **state)
 {
     (void)state;
-    assert_hex(cbx_sha256_of(CBX_STR("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    assert_hex(cbx_sha256_of((struct cbx_str){ 0 }), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    assert_hex(cbx_sha256_of(CBX_STR("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_hex(cbx_sha256_of(CBX_STR("")),
+               "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    assert_hex(cbx_sha256_of((struct cbx_str){ 0 }),
+               "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    assert_hex(cbx_sha256_of(CBX_STR("abc")),
+               "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert_hex(cbx_sha256_of(CBX_STR("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
@@ -23,8 +26,10 @@ static void hashes_the_published_vectors(void **state)
 static void hashes_two_parts_as_one_message(void **state)
 {
     (void)state;
-    assert_hex(cbx_sha256_of2(CBX_STR("ab"), CBX_STR("c")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    assert_hex(cbx_sha256_of2(CBX_STR(""), CBX_STR("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_hex(cbx_sha256_of2(CBX_STR("ab"), CBX_STR("c")),
+               "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_hex(cbx_sha256_of2(CBX_STR(""), CBX_STR("abc")),
+               "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 static void keys_the_published_vectors(void **state)
@@ -37,7 +42,8 @@ static void keys_the_published_vectors(void **state)
     assert_hex(cbx_hmac_sha256(CBX_STR("Jefe"), CBX_STR("what do ya want for nothing?")),
                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     memset(key, 0xaa, 131); /* longer than a block: the key itself is hashed first */
-    assert_hex(cbx_hmac_sha256((struct cbx_str){ key, 131 }, CBX_STR("Test Using Larger Than Block-Size Key - Hash Key First")),
+    assert_hex(cbx_hmac_sha256((struct cbx_str){ key, 131 },
+                               CBX_STR("Test Using Larger Than Block-Size Key - Hash Key First")),
                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 

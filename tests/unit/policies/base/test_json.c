@@ -67,10 +67,14 @@ static void caps_size_and_depth(void **state)
     for (size_t n = CBX_JSON_DEPTH_MAX; n <= CBX_JSON_DEPTH_MAX + 1; n++) {
         memset(deep, '[', n);
         memset(deep + n, ']', n);
-        assert_int_equal(parse((struct cbx_str){ deep, 2 * n }, &err), n > CBX_JSON_DEPTH_MAX ? CBX_ETOOBIG : 0);
+        assert_int_equal(parse((struct cbx_str){ deep, 2 * n }, &err),
+                         n > CBX_JSON_DEPTH_MAX ? CBX_ETOOBIG : 0);
     }
     /* Brackets inside strings nest nothing, also behind an escaped quote. */
-    assert_int_equal(parse(CBX_STR("\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\""), &err), 0);
+    assert_int_equal(parse(CBX_STR("\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[[[[[[[[[[[[[[[[[[["
+                                   "[[[[[[[[[[[[[[[[[[[[[[\""),
+                           &err),
+                     0);
 }
 
 static void writes_equal_values_as_equal_bytes(void **state)
@@ -79,8 +83,10 @@ static void writes_equal_values_as_equal_bytes(void **state)
     CBX_AUTO_JSON a = NULL;
     CBX_AUTO_JSON b = NULL;
     struct cbx_err err;
-    assert_int_equal(cbx_json_parse(CBX_STR("{\"b\": [1, 2], \"a\": \"\\u00e9\"}"), 100, &a, &err), 0);
-    assert_int_equal(cbx_json_parse(CBX_STR("{ \"a\":\"\xC3\xA9\",\n\"b\":[1,2] }"), 100, &b, &err), 0);
+    assert_int_equal(cbx_json_parse(CBX_STR("{\"b\": [1, 2], \"a\": \"\\u00e9\"}"), 100, &a, &err),
+                     0);
+    assert_int_equal(cbx_json_parse(CBX_STR("{ \"a\":\"\xC3\xA9\",\n\"b\":[1,2] }"), 100, &b, &err),
+                     0);
     CBX_AUTO_DONE(buf) first, second;
     cbx_buf_init(&first, 100);
     cbx_buf_init(&second, 100);
@@ -135,7 +141,10 @@ static void binds_a_table_and_keeps_defaults(void **state)
     CBX_AUTO_JSON root = NULL;
     struct cbx_err err;
     struct request r = { .timeout_ms = 77, .language = CBX_STR("python") };
-    assert_int_equal(read_request("{\"code\":\"x\",\"trace\":true,\"cpus\":2,\"files\":[1],\"options\":{},\"id\":null,\"language\":null}", &r, &root, &err), 0);
+    assert_int_equal(read_request("{\"code\":\"x\",\"trace\":true,\"cpus\":2,\"files\":[1],"
+                                  "\"options\":{},\"id\":null,\"language\":null}",
+                                  &r, &root, &err),
+                     0);
     assert_true(cbx_str_is(r.code, "x"));
     assert_true(cbx_str_is(r.language, "python")); /* null counts as absent */
     assert_true(r.trace);
@@ -159,16 +168,25 @@ static void says_what_was_found_and_what_is_allowed(void **state)
         { "{\"code\": null}", CBX_EINVAL, "field 'code' is null, allowed is a string" },
         { "{\"code\": \"\"}", CBX_ETOOBIG, "field 'code' is 0 bytes, allowed 1..10" },
         { "{\"code\": \"12345678901\"}", CBX_ETOOBIG, "field 'code' is 11 bytes, allowed 1..10" },
-        { "{\"code\": \"x\", \"trace\": 1}", CBX_EINVAL, "field 'trace' is an integer, allowed is true or false" },
-        { "{\"code\": \"x\", \"timeout_ms\": 9}", CBX_EINVAL, "field 'timeout_ms' is 9, allowed 10..600000" },
-        { "{\"code\": \"x\", \"timeout_ms\": 10.5}", CBX_EINVAL, "field 'timeout_ms' is a number, allowed is an integer" },
-        { "{\"code\": \"x\", \"timeout_ms\": \"10\"}", CBX_EINVAL, "field 'timeout_ms' is a string, allowed is an integer" },
-        { "{\"code\": \"x\", \"files\": {}}", CBX_EINVAL, "field 'files' is an object, allowed is" },
-        { "{\"code\": \"x\", \"files\": [1,2,3]}", CBX_EINVAL, "field 'files' is 3 items, allowed 0..2" },
+        { "{\"code\": \"x\", \"trace\": 1}", CBX_EINVAL,
+          "field 'trace' is an integer, allowed is true or false" },
+        { "{\"code\": \"x\", \"timeout_ms\": 9}", CBX_EINVAL,
+          "field 'timeout_ms' is 9, allowed 10..600000" },
+        { "{\"code\": \"x\", \"timeout_ms\": 10.5}", CBX_EINVAL,
+          "field 'timeout_ms' is a number, allowed is an integer" },
+        { "{\"code\": \"x\", \"timeout_ms\": \"10\"}", CBX_EINVAL,
+          "field 'timeout_ms' is a string, allowed is an integer" },
+        { "{\"code\": \"x\", \"files\": {}}", CBX_EINVAL,
+          "field 'files' is an object, allowed is" },
+        { "{\"code\": \"x\", \"files\": [1,2,3]}", CBX_EINVAL,
+          "field 'files' is 3 items, allowed 0..2" },
         { "{\"code\": \"x\", \"cpus\": 4.5}", CBX_EINVAL, "field 'cpus' is 4.5, allowed 0..4" },
-        { "{\"code\": \"x\", \"langage\": \"x\"}", CBX_EINVAL, "unknown field 'langage', did you mean 'language'" },
-        { "{\"code\": \"x\", \"privileged\": true}", CBX_EINVAL, "unknown field 'privileged', allowed are: code, language" },
-        { "{\"code\": \"x\", \"Code\": \"y\"}", CBX_EINVAL, "unknown field 'Code', did you mean 'code'" },
+        { "{\"code\": \"x\", \"langage\": \"x\"}", CBX_EINVAL,
+          "unknown field 'langage', did you mean 'language'" },
+        { "{\"code\": \"x\", \"privileged\": true}", CBX_EINVAL,
+          "unknown field 'privileged', allowed are: code, language" },
+        { "{\"code\": \"x\", \"Code\": \"y\"}", CBX_EINVAL,
+          "unknown field 'Code', did you mean 'code'" },
         { "[]", CBX_EINVAL, "found an array, allowed is an object" },
         { "\"x\"", CBX_EINVAL, "found a string, allowed is an object" },
     };

@@ -11,11 +11,13 @@ struct glob_case {
     bool matches;
 };
 
-static void check_globs(const struct glob_case *cases, size_t count, bool (*glob)(struct cbx_str, struct cbx_str))
+static void check_globs(const struct glob_case *cases, size_t count,
+                        bool (*glob)(struct cbx_str, struct cbx_str))
 {
     for (size_t i = 0; i < count; i++) {
         if (glob(cbx_str_of(cases[i].pattern), cbx_str_of(cases[i].text)) != cases[i].matches) {
-            fail_msg("'%s' should%s match '%s'", cases[i].pattern, cases[i].matches ? "" : " not", cases[i].text);
+            fail_msg("'%s' should%s match '%s'", cases[i].pattern, cases[i].matches ? "" : " not",
+                     cases[i].text);
         }
     }
 }
@@ -151,7 +153,8 @@ static void orders_shorter_first(void **state)
     assert_true(cbx_str_compare(CBX_STR("b"), CBX_STR("ab")) > 0);
     assert_true(cbx_str_compare(CBX_STR("a"), CBX_STR("aa")) < 0);
     assert_int_equal(cbx_str_compare(CBX_STR("aa"), CBX_STR("aa")), 0);
-    assert_true(cbx_str_compare(CBX_STR("\x7f"), CBX_STR("\x80")) < 0); /* bytes, not signed chars */
+    assert_true(cbx_str_compare(CBX_STR("\x7f"), CBX_STR("\x80")) <
+                0); /* bytes, not signed chars */
     assert_int_equal(cbx_str_compare((struct cbx_str){ 0 }, CBX_STR("")), 0);
 }
 
@@ -168,7 +171,14 @@ static void clamps_what_it_cuts(void **state)
 static void knows_well_formed_utf8(void **state)
 {
     (void)state;
-    static const char *const good[] = { "", "plain", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF" };
+    static const char *const good[] = { "",
+                                        "plain",
+                                        "\xC3\xA9",
+                                        "\xE2\x82\xAC",
+                                        "\xF0\x9F\x98\x80",
+                                        "\xED\x9F\xBF",
+                                        "\xEE\x80\x80",
+                                        "\xF4\x8F\xBF\xBF" };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         assert_true(cbx_str_is_utf8(cbx_str_of(good[i]), NULL));
     }
@@ -176,9 +186,9 @@ static void knows_well_formed_utf8(void **state)
         const char *text;
         size_t bad;
     } wrong[] = {
-        { "\x80", 0 },             /* a continuation without a start */
-        { "ab\xC3", 2 },           /* cut off */
-        { "\xC0\xAF", 0 },         /* overlong '/' */
+        { "\x80", 0 },     /* a continuation without a start */
+        { "ab\xC3", 2 },   /* cut off */
+        { "\xC0\xAF", 0 }, /* overlong '/' */
         { "\xC1\xBF", 0 },
         { "\xE0\x80\xAF", 0 },
         { "\xF0\x80\x80\xAF", 0 },
@@ -201,7 +211,8 @@ static void finds_places_in_characters(void **state)
     static const struct {
         size_t byte;
         uint32_t line, column;
-    } cases[] = { { 0, 1, 1 }, { 2, 1, 2 }, { 3, 1, 3 }, { 4, 2, 1 }, { 5, 2, 2 }, { 6, 2, 3 }, { 99, 2, 3 } };
+    } cases[] = { { 0, 1, 1 }, { 2, 1, 2 }, { 3, 1, 3 }, { 4, 2, 1 },
+                  { 5, 2, 2 }, { 6, 2, 3 }, { 99, 2, 3 } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint32_t line, column;
         cbx_str_place(CBX_STR("\xC3\xA9x\nab"), cases[i].byte, &line, &column);
