@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 struct cbx_judge {
@@ -94,7 +95,7 @@ static int refill(struct cbx_judge *judge, int slot)
     int fd = -1;
     cbx_fd_auto(&judge->slots[slot].fd);
     pthread_mutex_lock(&judge->lock); /* one question and its answer at a time */
-    if (write(judge->control, &byte, 1) == 1) {
+    if (send(judge->control, &byte, 1, MSG_NOSIGNAL) == 1) {
         cbx_wire_receive_fd(judge->control, &fd, &tag, &err);
     }
     pthread_mutex_unlock(&judge->lock);
@@ -145,13 +146,27 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     return 0;
 }
 
+/* A worker that died between two requests (killed from outside) cannot be sent to; that says nothing about this source, so a
+ * new one gets it. One that dies once it has the source is not replaced for the same source. */
+static int send_request(struct cbx_judge *judge, int slot, const json_t *request, struct cbx_str source,
+                        struct cbx_err *err)
+{
+    bool fresh = judge->slots[slot].fd < 0;
+    int failed = fresh ? refill(judge, slot) : 0;
+    failed = failed ? failed : cbx_wire_send(judge->slots[slot].fd, request, source, err);
+    if (failed == CBX_EIO && !fresh && refill(judge, slot) == 0) {
+        failed = cbx_wire_send(judge->slots[slot].fd, request, source, err);
+    }
+    return failed;
+}
+
 /* CBX_EIO, CBX_ETIMEDOUT and CBX_EPROTO are the worker's failures; anything else is the caller's. */
 static int ask_worker(struct cbx_judge *judge, int slot, const json_t *request, struct cbx_str source,
                       struct cbx_judgement *out, struct cbx_err *err)
 {
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
-    int failed = cbx_wire_send(judge->slots[slot].fd, request, source, err);
+    int failed = send_request(judge, slot, request, source, err);
     failed = failed ? failed : cbx_wire_receive(judge->slots[slot].fd, judge->timeout_ms, &answer, err);
     return failed ? failed : read_answer(&answer, out, err);
 }
@@ -198,13 +213,7 @@ int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
     CBX_AUTO_JSON request = make_request(policy, subject);
     int slot = take_slot(judge);
     struct cbx_err inner = { 0 };
-    bool fresh = judge->slots[slot].fd < 0;
-    int failed = fresh ? refill(judge, slot) : 0;
-    failed = failed ? failed : ask_worker(judge, slot, request, source, &judgement, &inner);
-    if (failed == CBX_EIO && !fresh && refill(judge, slot) == 0) {
-        /* A worker that died between two requests (killed from outside) says nothing about this source: once more. */
-        failed = ask_worker(judge, slot, request, source, &judgement, &inner);
-    }
+    int failed = ask_worker(judge, slot, request, source, &judgement, &inner);
     if (is_worker_failure(failed)) {
         refill(judge, slot);
     }

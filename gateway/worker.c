@@ -33,7 +33,7 @@ struct ask {
     { #name, CBX_JSON_##type, offsetof(struct ask, name), required, false, 0, hi }
 static const struct cbx_json_field ask_fields[] = {
     FIELD(policy, STR, true, CBX_NAME_MAX),    FIELD(action, STR, true, 16),
-    FIELD(language, STR, true, 16),            FIELD(principal, STR, true, CBX_NAME_MAX),
+    FIELD(language, STR, true, 0),             FIELD(principal, STR, true, CBX_NAME_MAX),
     FIELD(session, STR, true, CBX_NAME_MAX),   FIELD(origin, STR, true, CBX_NAME_MAX),
     FIELD(wall_ms, INT, false, 86400000),      FIELD(memory_bytes, INT, false, INT64_MAX),
     FIELD(cpu_milli, INT, false, 256000),
