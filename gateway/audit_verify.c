@@ -102,7 +102,7 @@ static void check_head(const struct walk *w, const struct cbx_chain *head,
     } else if (w->chain.seq > head->seq) {
         snprintf(text, sizeof(text),
                  "records %" PRIu64 " to %" PRIu64 " are not signed: a crash right after they were "
-                                                   "written, an older head, or another hand",
+                 "written, an older head, or another hand",
                  head->seq + 1, w->chain.seq);
         set_problem(report, head->seq + 1, text);
     }

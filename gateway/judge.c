@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 struct cbx_judge {
@@ -94,7 +95,7 @@ static int refill(struct cbx_judge *judge, int slot)
     int fd = -1;
     cbx_fd_auto(&judge->slots[slot].fd);
     pthread_mutex_lock(&judge->lock); /* one question and its answer at a time */
-    if (write(judge->control, &byte, 1) == 1) {
+    if (send(judge->control, &byte, 1, MSG_NOSIGNAL) == 1) {
         cbx_wire_receive_fd(judge->control, &fd, &tag, &err);
     }
     pthread_mutex_unlock(&judge->lock);
@@ -123,14 +124,16 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     json_t *code = json_object_get(answer->header, "error");
     if (json_is_integer(code)) {
         const char *text = json_string_value(json_object_get(answer->header, "text"));
-        cbx_fail(err, (int)json_integer_value(code), "%s", text != NULL ? text : "the analyzer said no");
+        cbx_fail(err, (int)json_integer_value(code), "%s",
+                 text != NULL ? text : "the analyzer said no");
         return json_integer_value(code) < 0 ? (int)json_integer_value(code) : CBX_EPROTO;
     }
     struct cbx_str sealed = cbx_json_str(json_object_get(answer->header, "sealed"));
     json_t *decision = json_object_get(answer->header, "decision");
     const char *verdict = json_string_value(json_object_get(decision, "verdict"));
     struct cbx_sha256 mac;
-    if (sealed.p == NULL || verdict == NULL || !json_is_array(json_object_get(decision, "findings")) ||
+    if (sealed.p == NULL || verdict == NULL ||
+        !json_is_array(json_object_get(decision, "findings")) ||
         !cbx_sha256_from_hex(cbx_json_str(json_object_get(answer->header, "mac")), &mac)) {
         return cbx_fail(err, CBX_EPROTO, "a worker's answer is no decision");
     }
@@ -138,21 +141,40 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     cbx_buf_add(&out->sealed, sealed);
     out->mac = mac;
     out->decision = json_incref(decision);
-    out->verdict = strcmp(verdict, "allow") == 0 ? CBX_ALLOW : strcmp(verdict, "ask") == 0 ? CBX_ASK : CBX_DENY;
+    out->verdict = strcmp(verdict, "allow") == 0 ? CBX_ALLOW
+                   : strcmp(verdict, "ask") == 0 ? CBX_ASK
+                                                 : CBX_DENY;
     out->analysed = true;
     out->text = answer->bytes;
     cbx_buf_init(&answer->bytes, CBX_WIRE_BYTES_MAX);
     return 0;
 }
 
-/* CBX_EIO, CBX_ETIMEDOUT and CBX_EPROTO are the worker's failures; anything else is the caller's. */
-static int ask_worker(struct cbx_judge *judge, int slot, const json_t *request, struct cbx_str source,
-                      struct cbx_judgement *out, struct cbx_err *err)
+/* A worker that died between two requests (killed from outside) cannot be sent to; that says
+ * nothing about this source, so a new one gets it. One that dies once it has the source is not
+ * replaced for the same source. */
+static int send_request(struct cbx_judge *judge, int slot, const json_t *request,
+                        struct cbx_str source, struct cbx_err *err)
+{
+    bool fresh = judge->slots[slot].fd < 0;
+    int failed = fresh ? refill(judge, slot) : 0;
+    failed = failed ? failed : cbx_wire_send(judge->slots[slot].fd, request, source, err);
+    if (failed == CBX_EIO && !fresh && refill(judge, slot) == 0) {
+        failed = cbx_wire_send(judge->slots[slot].fd, request, source, err);
+    }
+    return failed;
+}
+
+/* CBX_EIO, CBX_ETIMEDOUT and CBX_EPROTO are the worker's failures; anything else is the caller's.
+ */
+static int ask_worker(struct cbx_judge *judge, int slot, const json_t *request,
+                      struct cbx_str source, struct cbx_judgement *out, struct cbx_err *err)
 {
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
-    int failed = cbx_wire_send(judge->slots[slot].fd, request, source, err);
-    failed = failed ? failed : cbx_wire_receive(judge->slots[slot].fd, judge->timeout_ms, &answer, err);
+    int failed = send_request(judge, slot, request, source, err);
+    failed =
+        failed ? failed : cbx_wire_receive(judge->slots[slot].fd, judge->timeout_ms, &answer, err);
     return failed ? failed : read_answer(&answer, out, err);
 }
 
@@ -162,18 +184,21 @@ static bool is_worker_failure(int failed)
 }
 
 /* The denial that stands for a missing decision, in the form of every other decision. */
-static json_t *make_failure(const struct cbx_subject *subject, struct cbx_str source, const char *why)
+static json_t *make_failure(const struct cbx_subject *subject, struct cbx_str source,
+                            const char *why)
 {
     struct cbx_sha256 hash = cbx_sha256_of(source);
     char hex[CBX_SHA256_HEX + 1], message[320];
     cbx_sha256_hex(&hash, hex);
-    snprintf(message, sizeof(message), "The analysis did not come to an end (%.200s), so the code does not run.", why);
+    snprintf(message, sizeof(message),
+             "The analysis did not come to an end (%.200s), so the code does not run.", why);
     json_t *finding = json_object();
     json_object_set_new(finding, "rule", json_string("analysis-failed"));
     json_object_set_new(finding, "severity", json_string("high"));
     json_object_set_new(finding, "effect", json_string("deny"));
     json_object_set_new(finding, "message", json_string(message));
-    json_object_set_new(finding, "hint", json_string("Make the code smaller or simpler and try again."));
+    json_object_set_new(finding, "hint",
+                        json_string("Make the code smaller or simpler and try again."));
     json_object_set_new(finding, "symbol", json_string("analysis-failed"));
     json_object_set_new(finding, "line", json_integer(1));
     json_object_set_new(finding, "column", json_integer(1));
@@ -198,19 +223,14 @@ int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
     CBX_AUTO_JSON request = make_request(policy, subject);
     int slot = take_slot(judge);
     struct cbx_err inner = { 0 };
-    bool fresh = judge->slots[slot].fd < 0;
-    int failed = fresh ? refill(judge, slot) : 0;
-    failed = failed ? failed : ask_worker(judge, slot, request, source, &judgement, &inner);
-    if (failed == CBX_EIO && !fresh && refill(judge, slot) == 0) {
-        /* A worker that died between two requests (killed from outside) says nothing about this source: once more. */
-        failed = ask_worker(judge, slot, request, source, &judgement, &inner);
-    }
+    int failed = ask_worker(judge, slot, request, source, &judgement, &inner);
     if (is_worker_failure(failed)) {
         refill(judge, slot);
     }
     give_slot(judge, slot);
     if (is_worker_failure(failed)) {
-        judgement.decision = make_failure(subject, source, inner.text[0] != '\0' ? inner.text : "no worker could be started");
+        judgement.decision = make_failure(
+            subject, source, inner.text[0] != '\0' ? inner.text : "no worker could be started");
         failed = 0;
     }
     if (failed) {

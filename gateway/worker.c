@@ -36,7 +36,7 @@ struct ask {
     }
 static const struct cbx_json_field ask_fields[] = {
     FIELD(policy, STR, true, CBX_NAME_MAX),  FIELD(action, STR, true, 16),
-    FIELD(language, STR, true, 16),          FIELD(principal, STR, true, CBX_NAME_MAX),
+    FIELD(language, STR, true, 0),           FIELD(principal, STR, true, CBX_NAME_MAX),
     FIELD(session, STR, true, CBX_NAME_MAX), FIELD(origin, STR, true, CBX_NAME_MAX),
     FIELD(wall_ms, INT, false, 86400000),    FIELD(memory_bytes, INT, false, INT64_MAX),
     FIELD(cpu_milli, INT, false, 256000),

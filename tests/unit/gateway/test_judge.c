@@ -1,236 +1,408 @@
 /* SPDX-License-Identifier: MIT
- * Real analyzer workers behind the judge: one that dies, hangs or is stopped is a denial, and is replaced. */
+ * A real nursery and its workers: every source gets its own answer, and a worker that dies or hangs
+ * is a denial, never a pass. */
 #include "gateway/judge.h"
-#include "gateway/review.h"
-
 #include "tests/unit/gateway/scratch.h"
 
-#include <ctype.h>
 #include <dirent.h>
+#include <linux/sockios.h>
 #include <pthread.h>
-#include <string.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
 
-static struct scratch dir;
-static struct cbx_flow flow;
+#define ALLOWED CBX_STR("print(1 + 1)\n")
+#define DENIED  CBX_STR("import subprocess\nsubprocess.run(['id'])\n")
 
-static void start(int workers, int timeout_ms)
+struct rig {
+    struct cbx_policies policies;
+    struct cbx_judge *judge;
+    struct cbx_seal_key key;
+    struct cbx_replay_guard guard;
+    pid_t nursery;
+};
+
+static void start(struct rig *rig, int workers, int timeout_ms)
 {
-    static const char *const policies[] = { "default", "strict" };
-    struct cbx_flow_config config = { .policies = policies, .policy_count = 2, .workers = workers, .analysis_timeout_ms = timeout_ms,
-                                      .executor = { .state_dir = dir.path, .docker_host = "unix:///nonexistent", .max_sessions = 1, .max_runs = 1, .idle_ms = 1000 } };
+    int control[2], key[2];
+    struct cbx_err err;
+    *rig = (struct rig){ .policies = { .items = calloc(1, sizeof(rig->policies.items[0])),
+                                       .count = 1 } };
+    if (cbx_policy_load("default", &rig->policies.items[0], &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(cbx_wire_pair(control, NULL), 0);
+    assert_int_equal(cbx_wire_pair(key, NULL), 0);
+    rig->nursery = fork();
+    assert_true(rig->nursery >= 0);
+    if (rig->nursery == 0) {
+        close(control[0]);
+        close(key[1]);
+        cbx_nursery_main(control[1], key[0], &rig->policies);
+    }
+    close(control[1]);
+    close(key[0]);
+    assert_int_equal(read(key[1], rig->key.bytes, sizeof(rig->key.bytes)), sizeof(rig->key.bytes));
+    close(key[1]);
+    rig->judge = cbx_judge_new(control[0], workers, timeout_ms);
+}
+
+static void stop(struct rig *rig)
+{
+    cbx_judge_free(rig->judge);
+    await_child(rig->nursery);
+    cbx_replay_guard_done(&rig->guard);
+    cbx_policy_free(rig->policies.items[0]);
+    free(rig->policies.items);
+}
+
+static int decide(struct rig *rig, struct cbx_str source, struct cbx_judgement *out,
+                  struct cbx_err *err)
+{
+    struct cbx_subject subject = { .action = CBX_ACTION_RUN,
+                                   .language = CBX_STR("python"),
+                                   .principal = CBX_STR("ann"),
+                                   .origin = CBX_STR("test") };
+    return cbx_judge_decide(rig->judge, rig->policies.items[0], &subject, source, out, err);
+}
+
+static const char *first_rule(const struct cbx_judgement *j)
+{
+    const char *rule = json_string_value(
+        json_object_get(json_array_get(json_object_get(j->decision, "findings"), 0), "rule"));
+    return rule != NULL ? rule : "";
+}
+
+/* An answer from a worker, sealed with the key, for exactly these bytes. */
+static void assert_answers(struct rig *rig, struct cbx_str source, enum cbx_verdict verdict)
+{
+    CBX_AUTO_DONE(judgement) j = { 0 };
+    CBX_AUTO_DONE(sealed) sealed = { 0 };
     struct cbx_err err = { 0 };
-    assert_int_equal(cbx_flow_start(&config, &flow, &err), 0);
+    if (decide(rig, source, &j, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    if (!j.analysed) {
+        fail_msg("not analysed: %s",
+                 json_string_value(json_object_get(
+                     json_array_get(json_object_get(j.decision, "findings"), 0), "message")));
+    }
+    assert_int_equal(j.verdict, verdict);
+    assert_true(cbx_str_equal(cbx_buf_str(&j.text), source));
+    if (cbx_seal_open(&rig->key, cbx_buf_str(&j.sealed), &j.mac, source, cbx_time_ms(), &rig->guard,
+                      &sealed, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(sealed.verdict, verdict);
+    assert_string_equal(sealed.fields.principal, "ann");
 }
 
-static int set_up(void **state)
+static void assert_failed_judgement(const struct cbx_judgement *j)
 {
-    (void)state;
-    scratch_make(&dir);
-    return 0;
+    assert_int_equal(j->verdict, CBX_DENY);
+    assert_false(j->analysed);
+    assert_string_equal(first_rule(j), "analysis-failed");
+    assert_string_equal(json_string_value(json_object_get(j->decision, "verdict")), "deny");
+    assert_int_equal(strlen(json_string_value(json_object_get(j->decision, "sha256"))),
+                     CBX_SHA256_HEX);
+    assert_int_equal(j->sealed.len, 0);
+    assert_int_equal(j->text.len, 0);
 }
 
-static int tear_down(void **state)
+static bool read_stat(pid_t pid, char comm[32], char *status, pid_t *parent)
 {
-    (void)state;
-    cbx_flow_done(&flow);
-    scratch_remove(&dir);
-    return 0;
+    char path[64], text[512] = "";
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    CBX_AUTO_FILE f = fopen(path, "re");
+    int ppid;
+    if (f == NULL || fgets(text, sizeof(text), f) == NULL ||
+        sscanf(text, "%*d (%31[^)]) %c %d", comm, status, &ppid) != 3) {
+        return false;
+    }
+    *parent = ppid;
+    return true;
 }
 
-static int judge(const char *policy, const char *language, struct cbx_str source, struct cbx_judgement *out, struct cbx_err *err)
-{
-    struct cbx_request request = { .policy = cbx_str_of(policy), .source = source,
-                                   .subject = { .action = CBX_ACTION_CHECK, .language = cbx_str_of(language), .principal = CBX_STR("p"), .session = CBX_STR(""), .origin = CBX_STR("test") } };
-    return cbx_review_judge(&flow, &request, out, err);
-}
-
-static enum cbx_verdict verdict_of(struct cbx_str source, bool *analysed)
-{
-    struct cbx_err err = { 0 };
-    CBX_AUTO_DONE(judgement) judgement = { 0 };
-    assert_int_equal(judge("default", "python", source, &judgement, &err), 0);
-    *analysed = judgement.analysed;
-    return judgement.verdict;
-}
-
-/* The one child of `parent` that is called so; 0 when there is none. */
-static pid_t child_called(pid_t parent, const char *name)
+/* A living worker of this nursery, or 0. */
+static pid_t find_worker(struct rig *rig)
 {
     pid_t found = 0;
     DIR *proc = opendir("/proc");
-    for (struct dirent *e; proc != NULL && (e = readdir(proc)) != NULL;) {
-        char path[300], comm[64] = "", state;
-        int pid, ppid;
-        snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
-        FILE *f = isdigit((unsigned char)e->d_name[0]) ? fopen(path, "r") : NULL;
-        if (f != NULL) {
-            if (fscanf(f, "%d (%63[^)]) %c %d", &pid, comm, &state, &ppid) == 4 && ppid == parent && strcmp(comm, name) == 0 && state != 'Z') {
-                found = pid;
-            }
-            fclose(f);
+    for (struct dirent *entry; found == 0 && (entry = readdir(proc)) != NULL;) {
+        char comm[32], status;
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10), parent;
+        if (pid > 0 && read_stat(pid, comm, &status, &parent) && parent == rig->nursery &&
+            status != 'Z' && strcmp(comm, "cbx-analyzer") == 0) {
+            found = pid;
         }
     }
     closedir(proc);
     return found;
 }
 
-static void judges_what_is_allowed_and_what_is_not(void **state)
+static pid_t stop_worker(struct rig *rig)
 {
-    (void)state;
-    start(1, 0);
-    bool analysed;
-    assert_int_equal(verdict_of(CBX_STR("print(1)"), &analysed), CBX_ALLOW);
-    assert_true(analysed);
-    assert_int_equal(verdict_of(CBX_STR("import subprocess"), &analysed), CBX_DENY);
-    assert_true(analysed);
-}
-
-static void takes_mistakes_of_the_caller_for_what_they_are(void **state)
-{
-    (void)state;
-    start(1, 0);
-    CBX_AUTO_DONE(judgement) judgement = { 0 };
-    struct cbx_err err = { 0 };
-    assert_int_equal(judge("default", "cobol", CBX_STR("x"), &judgement, &err), CBX_EINVAL);
-    assert_int_equal(judge("unheard-of", "python", CBX_STR("x"), &judgement, &err), CBX_ENOTFOUND);
-    assert_non_null(strstr(err.text, "default, strict"));
-    assert_int_equal(judgement.verdict, CBX_DENY);
+    pid_t worker = find_worker(rig), parent;
+    char comm[32], status = '?';
+    assert_true(worker > 0);
+    assert_int_equal(kill(worker, SIGSTOP), 0);
+    for (int64_t end = cbx_clock_ms() + DEADLINE_MS; status != 'T'; poll(NULL, 0, 1)) {
+        assert_true(read_stat(worker, comm, &status, &parent));
+        assert_true(cbx_clock_ms() < end);
+    }
+    return worker;
 }
 
 struct asking {
-    enum cbx_verdict verdict;
-    bool analysed;
-    char rule[64];
+    struct rig *rig;
+    struct cbx_judgement judgement;
+    struct cbx_str source;
+    int failed;
+    atomic_int tid;
+    pthread_t thread;
 };
 
 static void *ask(void *context)
 {
-    struct asking *asking = context;
-    struct cbx_err err = { 0 };
-    CBX_AUTO_DONE(judgement) judgement = { 0 };
-    if (judge("default", "python", CBX_STR("print(1)"), &judgement, &err) != 0) {
-        return NULL;
-    }
-    asking->verdict = judgement.verdict;
-    asking->analysed = judgement.analysed;
-    const char *rule = json_string_value(json_object_get(json_array_get(json_object_get(judgement.decision, "findings"), 0), "rule"));
-    snprintf(asking->rule, sizeof(asking->rule), "%s", rule != NULL ? rule : "");
+    struct asking *a = context;
+    a->tid = gettid();
+    a->failed = decide(a->rig, a->source, &a->judgement, NULL);
     return NULL;
 }
 
-/* Asks while the only worker is stopped; then does `what` to it. */
-static struct asking ask_a_stopped_worker(int what)
+static void answers_an_allowed_and_a_denied_source(void **state)
 {
-    bool analysed;
-    verdict_of(CBX_STR("x = 1"), &analysed); /* now there is a worker */
-    pid_t worker = child_called(flow.nursery_pid, "cbx-analyzer");
-    assert_true(worker > 0);
-    assert_int_equal(kill(worker, SIGSTOP), 0);
-    struct asking asking = { .verdict = CBX_ALLOW, .analysed = true };
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, ask, &asking), 0);
-    if (what != 0) {
-        assert_int_equal(kill(worker, what), 0);
+    (void)state;
+    struct rig rig;
+    start(&rig, 1, 20000);
+    assert_answers(&rig, ALLOWED, CBX_ALLOW);
+    assert_answers(&rig, DENIED, CBX_DENY);
+    assert_answers(&rig, CBX_STR("def broken(:\n"), CBX_DENY);
+    assert_answers(&rig, ALLOWED, CBX_ALLOW);
+    stop(&rig);
+}
+
+static void is_a_denial_when_zeroed(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(judgement) j = { 0 };
+    assert_int_equal(j.verdict, CBX_DENY);
+    assert_false(j.analysed);
+}
+
+/* Something was sent on one of our sockets that the other end has not read. */
+static bool has_unread_output(void)
+{
+    for (int fd = 3; fd < 256; fd++) {
+        int waiting = 0;
+        if (ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting > 0) {
+            return true;
+        }
     }
-    pthread_join(thread, NULL);
-    return asking;
+    return false;
 }
 
-static void denies_when_the_worker_is_killed_and_replaces_it(void **state)
+/* Asks in a thread and returns when the stopped worker has the whole request: it was sent, and the
+ * thread sleeps. */
+static void ask_stopped_worker(struct asking *a)
 {
-    (void)state;
-    start(1, 0);
-    struct asking asking = ask_a_stopped_worker(SIGKILL);
-    /* The request may have come after the death was seen: then a new worker answered it. */
-    if (!asking.analysed) {
-        assert_int_equal(asking.verdict, CBX_DENY);
-        assert_string_equal(asking.rule, "analysis-failed");
+    assert_int_equal(pthread_create(&a->thread, NULL, ask, a), 0);
+    char comm[32], status = '?';
+    pid_t parent, tid;
+    for (int64_t end = cbx_clock_ms() + DEADLINE_MS; status != 'S'; poll(NULL, 0, 1)) {
+        assert_true(cbx_clock_ms() < end);
+        if (has_unread_output() && (tid = atomic_load(&a->tid)) != 0) {
+            read_stat(tid, comm, &status, &parent);
+        }
     }
-    bool analysed;
-    assert_int_equal(verdict_of(CBX_STR("print(2)"), &analysed), CBX_ALLOW);
-    assert_true(analysed);
 }
 
-static void denies_when_the_worker_hangs_and_replaces_it(void **state)
+static void denies_when_the_worker_is_killed_while_it_judges(void **state)
 {
     (void)state;
-    start(1, 300);
-
-    struct asking asking = ask_a_stopped_worker(0);
-    assert_false(asking.analysed);
-    assert_int_equal(asking.verdict, CBX_DENY);
-    assert_string_equal(asking.rule, "analysis-failed");
-    bool analysed;
-    assert_int_equal(verdict_of(CBX_STR("print(2)"), &analysed), CBX_ALLOW);
-    assert_true(child_called(flow.nursery_pid, "cbx-analyzer") > 0);
-
-}
-
-/* A crash: the worker is hit by a signal that its jail would send too. */
-static void denies_when_the_worker_crashes(void **state)
-{
-    (void)state;
-    start(1, 2000);
-    struct asking asking = ask_a_stopped_worker(SIGSEGV);
-    if (!asking.analysed) {
-        assert_int_equal(asking.verdict, CBX_DENY);
-        assert_string_equal(asking.rule, "analysis-failed");
+    struct rig rig;
+    start(&rig, 1, 60000);
+    for (int round = 0; round < 3; round++) {
+        struct asking a = { .rig = &rig, .source = ALLOWED };
+        assert_answers(&rig, ALLOWED, CBX_ALLOW);
+        pid_t worker = stop_worker(&rig);
+        ask_stopped_worker(&a);
+        assert_int_equal(kill(worker, SIGKILL), 0);
+        pthread_join(a.thread, NULL);
+        assert_int_equal(a.failed, 0);
+        assert_failed_judgement(&a.judgement);
+        cbx_judgement_done(&a.judgement);
+        assert_answers(&rig, ALLOWED, CBX_ALLOW);
+        assert_int_not_equal(find_worker(&rig), worker);
     }
-    bool analysed;
-    assert_int_equal(verdict_of(CBX_STR("print(2)"), &analysed), CBX_ALLOW);
+    stop(&rig);
 }
 
-static void is_done_when_the_nursery_is_gone(void **state)
+static void denies_when_the_worker_does_not_answer_in_time(void **state)
 {
     (void)state;
-    start(1, 1000);
-    assert_int_equal(kill(flow.nursery_pid, SIGKILL), 0);
-    bool analysed = true;
-    assert_int_equal(verdict_of(CBX_STR("print(1)"), &analysed), CBX_DENY);
-    assert_false(analysed);
+    struct rig rig;
+    start(&rig, 1, 1500);
+    assert_answers(&rig, ALLOWED, CBX_ALLOW);
+    pid_t worker = stop_worker(&rig);
+    CBX_AUTO_DONE(judgement) j = { 0 };
+    assert_int_equal(decide(&rig, ALLOWED, &j, NULL), 0);
+    assert_failed_judgement(&j);
+    assert_answers(&rig, ALLOWED, CBX_ALLOW);
+    pid_t next = find_worker(&rig);
+    assert_int_not_equal(next, worker);
+    assert_int_not_equal(kill(worker, 0),
+                         0); /* it does not come back to answer the wrong question */
+    stop(&rig);
 }
+
+/* Nothing was asked of it when it died, so its death says nothing about what is asked next. */
+static void replaces_a_worker_that_died_between_two_requests(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig, 1, 20000);
+    for (int round = 0; round < 3; round++) {
+        assert_answers(&rig, ALLOWED, CBX_ALLOW);
+        pid_t worker = find_worker(&rig), parent;
+        char comm[32], status = '?';
+        assert_int_equal(kill(worker, SIGKILL), 0);
+        for (int64_t end = cbx_clock_ms() + DEADLINE_MS; status != 'Z'; poll(NULL, 0, 1)) {
+            assert_true(read_stat(worker, comm, &status, &parent) && cbx_clock_ms() < end);
+        }
+        assert_answers(&rig, DENIED, CBX_DENY);
+    }
+    stop(&rig);
+}
+
+static void denies_when_no_worker_can_be_had(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig, 2, 20000);
+    assert_answers(&rig, ALLOWED, CBX_ALLOW);
+    assert_int_equal(kill(rig.nursery, SIGKILL), 0);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)rig.nursery, &info, WEXITED | WNOWAIT), 0);
+    bool failed = false;
+    for (int64_t end = cbx_clock_ms() + DEADLINE_MS; !failed;
+         poll(NULL, 0, 1)) { /* its worker follows it soon */
+        CBX_AUTO_DONE(judgement) j = { 0 };
+        assert_int_equal(decide(&rig, DENIED, &j, NULL), 0);
+        assert_int_equal(j.verdict, CBX_DENY);
+        failed = !j.analysed;
+        assert_true(cbx_clock_ms() < end);
+    }
+    CBX_AUTO_DONE(judgement) j = { 0 };
+    assert_int_equal(decide(&rig, ALLOWED, &j, NULL), 0);
+    assert_failed_judgement(&j);
+    stop(&rig);
+}
+
+static void tells_a_callers_mistake_from_a_denial(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig, 1, 20000);
+    assert_answers(&rig, ALLOWED, CBX_ALLOW);
+    pid_t worker = find_worker(&rig);
+    struct cbx_judgement j = { 0 };
+    struct cbx_err err = { 0 };
+    struct cbx_policy unknown = { .name = CBX_STR("nobody's") };
+    struct cbx_subject subject = { .action = CBX_ACTION_RUN, .language = CBX_STR("python") };
+    assert_int_equal(cbx_judge_decide(rig.judge, &unknown, &subject, ALLOWED, &j, &err),
+                     CBX_ENOTFOUND);
+    assert_non_null(strstr(err.text, "nobody's"));
+    static const struct cbx_str languages[] = {
+        { "cobol", 5 }, { "", 0 }, { "Python", 6 }, { "a language with a long name", 27 }
+    };
+    for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+        subject.language = languages[i];
+        assert_int_equal(
+            cbx_judge_decide(rig.judge, rig.policies.items[0], &subject, ALLOWED, &j, &err),
+            CBX_EINVAL);
+    }
+    assert_null(j.decision);
+    assert_false(j.analysed);
+    assert_int_equal(find_worker(&rig), worker);
+    assert_answers(&rig, ALLOWED, CBX_ALLOW);
+    stop(&rig);
+}
+
+struct asker {
+    struct rig *rig;
+    int number, wrong;
+};
 
 static void *ask_many(void *context)
 {
-    bool *wrong = context;
+    struct asker *a = context;
     for (int i = 0; i < 50; i++) {
-        bool bad = i % 3 == 0, analysed;
-        char text[64];
-        int n = snprintf(text, sizeof(text), bad ? "import socket # %d" : "x = %d", i);
-        enum cbx_verdict verdict = verdict_of((struct cbx_str){ .p = text, .len = (size_t)n }, &analysed);
-        *wrong |= verdict != (bad ? CBX_DENY : CBX_ALLOW) || !analysed;
+        char text[128];
+        bool denied = (a->number + i) % 3 == 0;
+        snprintf(text, sizeof(text), "x%d = %d\n%s", a->number, i,
+                 denied ? "import subprocess\n" : "print(1)\n");
+        struct cbx_sha256 hash = cbx_sha256_of(cbx_str_of(text));
+        char hex[CBX_SHA256_HEX + 1];
+        cbx_sha256_hex(&hash, hex);
+        CBX_AUTO_DONE(judgement) j = { 0 };
+        a->wrong += decide(a->rig, cbx_str_of(text), &j, NULL) != 0 || !j.analysed ||
+                    j.verdict != (denied ? CBX_DENY : CBX_ALLOW) ||
+                    !cbx_str_is(cbx_buf_str(&j.text), text) ||
+                    !cbx_str_is(cbx_json_str(json_object_get(j.decision, "sha256")), hex) ||
+                    memmem(j.sealed.p, j.sealed.len, hex, CBX_SHA256_HEX) == NULL;
     }
     return NULL;
 }
 
-static void gives_each_of_many_threads_its_own_answers(void **state)
+static void gives_everybody_their_own_answer(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
-    start(2, 0);
+    struct rig rig;
+    start(&rig, 3, 20000);
     pthread_t threads[THREADS];
-    bool wrong[THREADS] = { false };
+    struct asker askers[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_many, &wrong[i]), 0);
+        askers[i] = (struct asker){ .rig = &rig, .number = i };
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_many, &askers[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
-        assert_false(wrong[i]);
+        assert_int_equal(askers[i].wrong, 0);
+    }
+    stop(&rig);
+}
+
+static void takes_its_workers_with_it_when_it_ends(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig, 1, 20000);
+    assert_answers(&rig, ALLOWED, CBX_ALLOW);
+    pid_t worker = stop_worker(&rig);
+    stop(&rig);
+    for (int64_t end = cbx_clock_ms() + DEADLINE_MS; kill(worker, 0) == 0; poll(NULL, 0, 1)) {
+        char comm[32], status = 'Z';
+        pid_t parent;
+        if (read_stat(worker, comm, &status, &parent) && status == 'Z') {
+            break; /* dead; whoever inherited it has not buried it yet */
+        }
+        assert_true(cbx_clock_ms() < end);
     }
 }
 
 int main(void)
 {
-    signal(SIGPIPE, SIG_IGN); /* as main.c does */
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(judges_what_is_allowed_and_what_is_not),
-        TEST(takes_mistakes_of_the_caller_for_what_they_are),
-        TEST(denies_when_the_worker_is_killed_and_replaces_it),
-        TEST(denies_when_the_worker_hangs_and_replaces_it),
-        TEST(denies_when_the_worker_crashes),
-        TEST(is_done_when_the_nursery_is_gone),
-        TEST(gives_each_of_many_threads_its_own_answers),
+        cmocka_unit_test(answers_an_allowed_and_a_denied_source),
+        cmocka_unit_test(is_a_denial_when_zeroed),
+        cmocka_unit_test(denies_when_the_worker_is_killed_while_it_judges),
+        cmocka_unit_test(denies_when_the_worker_does_not_answer_in_time),
+        cmocka_unit_test(replaces_a_worker_that_died_between_two_requests),
+        cmocka_unit_test(denies_when_no_worker_can_be_had),
+        cmocka_unit_test(tells_a_callers_mistake_from_a_denial),
+        cmocka_unit_test(gives_everybody_their_own_answer),
+        cmocka_unit_test(takes_its_workers_with_it_when_it_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

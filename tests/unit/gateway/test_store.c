@@ -1,127 +1,242 @@
 /* SPDX-License-Identifier: MIT
- * What survives a restart, and what does not. */
+ * What is in the database survives a restart; what did not end before it is an error after it. */
 #include "gateway/store.h"
-#include "policies/base/json.h"
-
 #include "tests/unit/gateway/scratch.h"
 
-#include <string.h>
+#include <pthread.h>
 
-static struct scratch dir;
+struct rig {
+    struct scratch scratch;
+    struct cbx_store *store;
+    struct cbx_err err;
+};
 
-static int set_up(void **state)
+static void reopen(struct rig *rig, int keep)
 {
-    (void)state;
-    scratch_make(&dir);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_remove(&dir);
-    return 0;
-}
-
-static struct cbx_store *open_store(int keep)
-{
-    struct cbx_store *store = NULL;
-    struct cbx_err err = { 0 };
-    assert_int_equal(cbx_store_open(dir.path, keep, &store, &err), 0);
-    return store;
-}
-
-static void check_status(struct cbx_store *store, const char *id, const char *status)
-{
-    CBX_AUTO_JSON execution = NULL;
-    struct cbx_err err = { 0 };
-    assert_int_equal(cbx_store_get_execution(store, id, &execution, &err), 0);
-    assert_string_equal(json_string_value(json_object_get(execution, "status")), status);
-}
-
-static void keeps_results_over_a_restart(void **state)
-{
-    (void)state;
-    struct cbx_err err = { 0 };
-    struct cbx_store *store = open_store(10);
-    CBX_AUTO_JSON results = json_pack("{s:[s]}", "output", "h\xC3\xA9llo");
-    assert_int_equal(cbx_store_add_execution(store, "one", "s", "2026-01-01T00:00:00", &err), 0);
-    assert_int_equal(
-        cbx_store_set_execution(store, "one", "completed", "2026-01-01T00:00:01", results, &err),
-        0);
-    cbx_store_free(store);
-    store = open_store(10);
-    CBX_AUTO_JSON execution = NULL;
-    assert_int_equal(cbx_store_get_execution(store, "one", &execution, &err), 0);
-    assert_true(json_equal(json_object_get(execution, "results"), results));
-    cbx_store_free(store);
-}
-
-static void says_of_what_was_running_that_it_was_cut_short(void **state)
-{
-    (void)state;
-    struct cbx_err err = { 0 };
-    struct cbx_store *store = open_store(10);
-    assert_int_equal(cbx_store_add_execution(store, "one", "s", "2026-01-01T00:00:00", &err), 0);
-    assert_int_equal(cbx_store_set_execution(store, "one", "running", NULL, NULL, &err), 0);
-    assert_int_equal(
-        cbx_store_add_session(store, "s", "2026-01-01T00:00:00", "default", NULL, &err), 0);
-    cbx_store_free(store);
-    store = open_store(10);
-    check_status(store, "one", "error");
-    assert_int_equal(cbx_store_get_session(store, "s", NULL, NULL, &err), CBX_ENOTFOUND);
-    cbx_store_free(store);
-}
-
-static void forgets_the_oldest_beyond_its_limit(void **state)
-{
-    (void)state;
-    struct cbx_err err = { 0 };
-    CBX_AUTO(store) store = open_store(3);
-    for (int i = 0; i < 6; i++) {
-        char id[8], at[32];
-        snprintf(id, sizeof(id), "e%d", i);
-        snprintf(at, sizeof(at), "2026-01-01T00:00:0%d", i);
-        assert_int_equal(cbx_store_add_execution(store, id, "s", at, &err), 0);
-        assert_int_equal(cbx_store_set_execution(store, id, "completed", at, NULL, &err), 0);
+    cbx_store_free(rig->store);
+    rig->store = NULL;
+    if (cbx_store_open(rig->scratch.path, keep, &rig->store, &rig->err) != 0) {
+        fail_msg("%s", rig->err.text);
     }
-    json_t *gone = NULL;
-    assert_int_equal(cbx_store_get_execution(store, "e0", &gone, &err), CBX_ENOTFOUND);
-    check_status(store, "e5", "completed");
 }
 
-static void takes_hostile_names_for_names(void **state)
+static void begin(struct rig *rig, int keep)
 {
-    (void)state;
-    struct cbx_err err = { 0 };
-    CBX_AUTO(store) store = open_store(3);
-    const char *id = "x'; DROP TABLE sessions; --";
-    assert_int_equal(cbx_store_add_session(store, id, "t", "default", NULL, &err), 0);
-    assert_int_equal(cbx_store_get_session(store, id, NULL, NULL, &err), 0);
-    assert_int_equal(cbx_store_remove_session(store, id, &err), 0);
-    assert_int_equal(cbx_store_remove_session(store, id, &err), CBX_ENOTFOUND);
+    *rig = (struct rig){ 0 };
+    scratch_make(&rig->scratch);
+    reopen(rig, keep);
 }
 
-static void refuses_a_file_that_is_no_database(void **state)
+static void end(struct rig *rig)
+{
+    cbx_store_free(rig->store);
+    scratch_remove(&rig->scratch);
+}
+
+static void add(struct rig *rig, const char *id, const char *created_at)
+{
+    assert_int_equal(cbx_store_add_execution(rig->store, id, "s", created_at, &rig->err), 0);
+}
+
+static void complete(struct rig *rig, const char *id)
+{
+    CBX_AUTO_JSON results = json_pack("{s:s%}", "text", "a\0\xc3\xa9", (size_t)4);
+    assert_int_equal(cbx_store_set_execution(rig->store, id, "completed", "2026-01-01T00:00:09",
+                                             results, &rig->err),
+                     0);
+}
+
+static void assert_status(struct rig *rig, const char *id, const char *status)
+{
+    CBX_AUTO_JSON found = NULL;
+    if (cbx_store_get_execution(rig->store, id, &found, &rig->err) != 0) {
+        fail_msg("%s: %s", id, rig->err.text);
+    }
+    assert_string_equal(json_string_value(json_object_get(found, "status")), status);
+}
+
+static void gives_back_what_it_took_also_after_a_restart(void **state)
 {
     (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    add(&rig, "e1", "2026-01-01T00:00:01");
+    assert_status(&rig, "e1", "initializing");
+    complete(&rig, "e1");
+    for (int i = 0; i < 2; i++, reopen(&rig, 10)) {
+        CBX_AUTO_JSON found = NULL;
+        CBX_AUTO_JSON expected =
+            json_pack("{s:s,s:s,s:s,s:s,s:s,s:{s:s%}}", "request_id", "e1", "session_id", "s",
+                      "status", "completed", "created_at", "2026-01-01T00:00:01", "completed_at",
+                      "2026-01-01T00:00:09", "results", "text", "a\0\xc3\xa9", (size_t)4);
+        assert_int_equal(cbx_store_get_execution(rig.store, "e1", &found, &rig.err), 0);
+        assert_true(json_equal(found, expected));
+    }
+    CBX_AUTO_JSON none = NULL;
+    assert_int_equal(cbx_store_get_execution(rig.store, "e2", &none, &rig.err), CBX_ENOTFOUND);
+    assert_null(none);
+    end(&rig);
+}
+
+static void makes_errors_of_what_had_not_ended(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    add(&rig, "new", "2026-01-01T00:00:01");
+    add(&rig, "running", "2026-01-01T00:00:02");
+    add(&rig, "done", "2026-01-01T00:00:03");
+    assert_int_equal(cbx_store_set_execution(rig.store, "running", "running", NULL, NULL, &rig.err),
+                     0);
+    complete(&rig, "done");
+    reopen(&rig, 10);
+    assert_status(&rig, "new", "error");
+    assert_status(&rig, "running", "error");
+    assert_status(&rig, "done", "completed");
+    CBX_AUTO_JSON found = NULL;
+    assert_int_equal(cbx_store_get_execution(rig.store, "running", &found, &rig.err), 0);
+    assert_non_null(
+        strstr(json_string_value(json_object_get(json_object_get(found, "results"), "error")),
+               "restarted"));
+    assert_true(json_is_string(json_object_get(found, "completed_at")));
+    end(&rig);
+}
+
+static void keeps_the_newest_and_whatever_has_not_ended(void **state)
+{
+    (void)state;
+    enum { KEEP = 3 };
+    struct rig rig;
+    begin(&rig, KEEP);
+    add(&rig, "running", "2026-01-01T00:00:00");
+    for (int i = 1; i <= 9; i++) {
+        char id[8], created_at[32];
+        snprintf(id, sizeof(id), "e%d", i);
+        snprintf(created_at, sizeof(created_at), "2026-01-01T00:00:0%d", i);
+        add(&rig, id, created_at);
+        complete(&rig, id);
+    }
+    add(&rig, "last", "2026-01-01T00:00:10");
+    CBX_AUTO_JSON found = NULL;
+    assert_int_equal(cbx_store_get_execution(rig.store, "e6", &found, &rig.err), CBX_ENOTFOUND);
+    assert_status(&rig, "e7", "completed");
+    assert_status(&rig, "e9", "completed");
+    assert_status(&rig, "running", "initializing");
+    assert_status(&rig, "last", "initializing");
+    end(&rig);
+}
+
+static void forgets_sessions_at_a_restart_and_not_before(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    CBX_AUTO_JSON options = json_pack("{s:[i,i],s:n}", "a", 1, 2, "b");
+    assert_int_equal(
+        cbx_store_add_session(rig.store, "s1", "2026-01-01T00:00:01", "default", options, &rig.err),
+        0);
+    assert_int_equal(
+        cbx_store_add_session(rig.store, "s1", "2026-01-01T00:00:01", "default", options, &rig.err),
+        CBX_EIO);
+    char *policy = NULL;
+    CBX_AUTO_JSON found = NULL;
+    assert_int_equal(cbx_store_get_session(rig.store, "s1", &policy, &found, &rig.err), 0);
+    assert_string_equal(policy, "default");
+    assert_true(json_equal(found, options));
+    free(policy);
+    assert_int_equal(cbx_store_get_session(rig.store, "s1", NULL, NULL, &rig.err), 0);
+    assert_int_equal(cbx_store_remove_session(rig.store, "s1", &rig.err), 0);
+    assert_int_equal(cbx_store_remove_session(rig.store, "s1", &rig.err), CBX_ENOTFOUND);
+    assert_int_equal(
+        cbx_store_add_session(rig.store, "s2", "2026-01-01T00:00:01", "default", options, &rig.err),
+        0);
+    reopen(&rig, 10);
+    assert_int_equal(cbx_store_get_session(rig.store, "s2", NULL, NULL, &rig.err), CBX_ENOTFOUND);
+    end(&rig);
+}
+
+static void takes_texts_as_texts(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    static const char *const ids[] = { "'; DROP TABLE executions; --", "" };
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        add(&rig, ids[i], "2026-01-01T00:00:01");
+        assert_status(&rig, ids[i], "initializing");
+    }
+    end(&rig);
+}
+
+static void refuses_what_is_no_database(void **state)
+{
+    (void)state;
+    struct scratch s;
     struct cbx_store *store = NULL;
-    struct cbx_err err = { 0 };
-    scratch_write(dir.path, "codebox.db",
-                  CBX_STR("this is no database, and it is long enough to be looked at as one"));
-    assert_int_equal(cbx_store_open(dir.path, 3, &store, &err), CBX_EIO);
+    struct cbx_err err;
+    scratch_make(&s);
+    CBX_AUTO_DONE(buf) noise;
+    cbx_buf_init(&noise, 1 << 16);
+    for (int i = 0; i < 1000; i++) {
+        cbx_buf_add_cstr(&noise, "this is not a database ");
+    }
+    scratch_write(s.path, "codebox.db", cbx_buf_str(&noise));
+    assert_int_equal(cbx_store_open(s.path, 10, &store, &err), CBX_EIO);
     assert_null(store);
+    scratch_remove(&s);
+}
+
+struct worker {
+    struct rig *rig;
+    int number, wrong;
+};
+
+static void *add_many(void *context)
+{
+    struct worker *w = context;
+    for (int i = 0; i < 30; i++) {
+        char id[16];
+        CBX_AUTO_JSON found = NULL;
+        snprintf(id, sizeof(id), "%d-%d", w->number, i);
+        w->wrong +=
+            cbx_store_add_execution(w->rig->store, id, "s", "2026-01-01T00:00:01", NULL) != 0 ||
+            cbx_store_set_execution(w->rig->store, id, "completed", "2026-01-01T00:00:02", NULL,
+                                    NULL) != 0 ||
+            cbx_store_get_execution(w->rig->store, id, &found, NULL) != 0 ||
+            strcmp(json_string_value(json_object_get(found, "request_id")), id) != 0;
+    }
+    return NULL;
+}
+
+static void serves_many_threads(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    struct rig rig;
+    pthread_t threads[THREADS];
+    struct worker workers[THREADS];
+    begin(&rig, 1000);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){ .rig = &rig, .number = i };
+        assert_int_equal(pthread_create(&threads[i], NULL, add_many, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(workers[i].wrong, 0);
+    }
+    end(&rig);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(keeps_results_over_a_restart),
-        TEST(says_of_what_was_running_that_it_was_cut_short),
-        TEST(forgets_the_oldest_beyond_its_limit),
-        TEST(takes_hostile_names_for_names),
-        TEST(refuses_a_file_that_is_no_database),
+        cmocka_unit_test(gives_back_what_it_took_also_after_a_restart),
+        cmocka_unit_test(makes_errors_of_what_had_not_ended),
+        cmocka_unit_test(keeps_the_newest_and_whatever_has_not_ended),
+        cmocka_unit_test(forgets_sessions_at_a_restart_and_not_before),
+        cmocka_unit_test(takes_texts_as_texts),
+        cmocka_unit_test(refuses_what_is_no_database),
+        cmocka_unit_test(serves_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
