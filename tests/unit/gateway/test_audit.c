@@ -599,8 +599,8 @@ static void keeps_hostile_texts_on_one_line(void **state)
 {
     (void)state;
     static const struct cbx_str texts[] = {
-        { "a\0b\nc\rd\x1b[31m\x7f", 15 }, { "\xff\xfe\xc3", 3 }, { "\xed\xa0\x80", 3 }, { "\xe2\x80\xa8\xe2\x80\xae", 6 },
-        { "\"},\"seq\":1,\"x\":{\"", 17 }, { "", 0 },
+        CBX_STR("a\0b\nc\rd\x1b[31m\x7f"), CBX_STR("\xff\xfe\xc3"), CBX_STR("\xed\xa0\x80"),
+        CBX_STR("\xe2\x80\xa8\xe2\x80\xae"), CBX_STR("\"},\"seq\":1,\"x\":{\""), CBX_STR(""),
     };
     struct scratch s;
     scratch_make(&s);
