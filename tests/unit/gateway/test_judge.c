@@ -49,7 +49,8 @@ static void start(struct rig *rig, int workers, int timeout_ms)
 static void stop(struct rig *rig)
 {
     cbx_judge_free(rig->judge);
-    await_child(rig->nursery);
+    int status = await_child(rig->nursery);
+    assert_true(WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGKILL);
     cbx_replay_guard_done(&rig->guard);
     cbx_policy_free(rig->policies.items[0]);
     free(rig->policies.items);
