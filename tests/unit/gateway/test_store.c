@@ -110,7 +110,7 @@ static void keeps_the_newest_and_whatever_has_not_ended(void **state)
     begin(&rig, KEEP);
     add(&rig, "running", "2026-01-01T00:00:00");
     for (int i = 1; i <= 9; i++) {
-        char id[8], created_at[32];
+        char id[16], created_at[32];
         snprintf(id, sizeof(id), "e%d", i);
         snprintf(created_at, sizeof(created_at), "2026-01-01T00:00:0%d", i);
         add(&rig, id, created_at);
