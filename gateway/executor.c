@@ -28,7 +28,7 @@ struct executor {
     struct cbx_instance instance;
     struct cbx_replay_guard guard;
     pthread_cond_t place_free;
-    int running, waiting, active;
+    int running, waiting, active, threads;
     struct cbx_sessions *sessions;
 };
 
@@ -359,6 +359,24 @@ static void answer_error(struct request *r, int code, const struct cbx_err *err)
     cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, NULL);
 }
 
+/* One more thread, or none: a front that was taken over may ask for as many as it likes. */
+static bool count_thread(struct executor *e)
+{
+    enum { THREADS_MAX = 1024 };
+    pthread_mutex_lock(&e->lock);
+    bool fits = e->threads < THREADS_MAX;
+    e->threads += fits;
+    pthread_mutex_unlock(&e->lock);
+    return fits;
+}
+
+static void uncount_thread(struct executor *e)
+{
+    pthread_mutex_lock(&e->lock);
+    e->threads--;
+    pthread_mutex_unlock(&e->lock);
+}
+
 static void *serve_request(void *context)
 {
     struct request r = *(struct request *)context;
@@ -382,11 +400,16 @@ static void *serve_request(void *context)
         answer_error(&r, failed, &err);
     }
     close(r.fd);
+    uncount_thread(r.executor);
     return NULL;
 }
 
 static void start_thread(struct executor *e, int fd)
 {
+    if (!count_thread(e)) {
+        close(fd);
+        return;
+    }
     struct request *r = malloc(sizeof(*r));
     pthread_t thread;
     pthread_attr_t attributes;
@@ -398,6 +421,7 @@ static void start_thread(struct executor *e, int fd)
     }
     if (r == NULL || pthread_create(&thread, &attributes, serve_request, r) != 0) {
         free(r);
+        uncount_thread(e);
         close(fd); /* the front sees a dead executor for this one request: nothing ran */
     }
     pthread_attr_destroy(&attributes);

@@ -4,6 +4,7 @@
 
 #include "gateway/wire.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -95,8 +96,14 @@ static int refill(struct cbx_judge *judge, int slot)
     int fd = -1;
     cbx_fd_auto(&judge->slots[slot].fd);
     pthread_mutex_lock(&judge->lock); /* one question and its answer at a time */
-    if (send(judge->control, &byte, 1, MSG_NOSIGNAL) == 1) {
+    struct pollfd answer = { .fd = judge->control, .events = POLLIN };
+    if (send(judge->control, &byte, 1, MSG_NOSIGNAL) == 1 &&
+        poll(&answer, 1, judge->timeout_ms) > 0) {
         cbx_wire_receive_fd(judge->control, &fd, &tag, &err);
+    } else {
+        /* A nursery that does not answer in time never does: its late answer would be taken for
+         * another slot's. From now on everything is denied. */
+        shutdown(judge->control, SHUT_RDWR);
     }
     pthread_mutex_unlock(&judge->lock);
     judge->slots[slot].fd = fd;

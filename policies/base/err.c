@@ -2,12 +2,19 @@
  * Errors as values. */
 #include "policies/base/err.h"
 
+#include "policies/base/str.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Also UTF-8: what came in as it liked, or was cut within a character at the end, must not spoil
+ * the JSON that it is put into. */
 static void make_printable(char *text)
 {
+    for (size_t bad; !cbx_str_is_utf8(cbx_str_of(text), &bad);) {
+        text[bad] = '?';
+    }
     for (; *text != '\0'; text++) {
         if ((unsigned char)*text < 0x20 || *text == 0x7f) {
             *text = '?';
