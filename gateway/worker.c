@@ -105,7 +105,6 @@ static void warm_up(void)
     cbx_id_make(id);
     json_decref(json_object()); /* jansson takes its hash seed now */
     (void)mac;
-    (void)seed;
 }
 
 _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
