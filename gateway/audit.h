@@ -29,7 +29,8 @@ CBX_DEFINE_AUTO(audit)
 
 /* Appends a record {seq, time, type, prev, hash, body} and returns when it is on disk. `body` is
  * borrowed. *seq may be NULL. CBX_EAUDIT when it could not be made durable; the log is then as it
- * was before, or has a record that allowed nothing (when only its head could not be written). Thread-safe. */
+ * was before, or has a record that allowed nothing (when only its head could not be written).
+ * Thread-safe. */
 int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *body, uint64_t *seq,
                      struct cbx_err *err);
 

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Macros with some compilers and _FORTIFY_SOURCE. */
+#undef sprintf
+#undef vsprintf
+
 #pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf strtok atoi atol atoll gets
 #pragma GCC poison system popen
 
