@@ -35,13 +35,10 @@ void cbx_rest_check(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body)) {
         return;
     }
-    struct cbx_request request = { .policy = body.policy,
-                                   .source = body.code,
-                                   .subject = { .action = CBX_ACTION_CHECK,
-                                                .language = body.language,
-                                                .principal = CBX_STR("local"),
-                                                .session = CBX_STR(""),
-                                                .origin = CBX_STR("rest") } };
+    char language[33];
+    snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(body.language));
+    struct cbx_request request =
+        cbx_rest_request(CBX_ACTION_CHECK, language, body.policy, CBX_STR(""), body.code, NULL);
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     int failed = cbx_review(call->rest->flow, &request, NULL, &outcome, &err);
     if (failed) {

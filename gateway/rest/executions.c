@@ -47,19 +47,6 @@ struct job {
     struct cbx_judgement judgement;
 };
 
-static struct cbx_request make_request(const char *policy, const char *session, struct cbx_str code,
-                                       const struct cbx_limits *limits)
-{
-    return (struct cbx_request){ .policy = cbx_str_of(policy),
-                                 .source = code,
-                                 .subject = { .action = CBX_ACTION_RUN,
-                                              .language = CBX_STR("ipython"),
-                                              .principal = CBX_STR("local"),
-                                              .session = cbx_str_of(session),
-                                              .origin = CBX_STR("rest"),
-                                              .limits = *limits } };
-}
-
 /* --- results as CodeBox-AI has them ----------------------------------------------------------- */
 
 static void add_item(json_t *output, json_t *files, const json_t *item)
@@ -160,7 +147,8 @@ static void *run_job(void *context)
     cbx_collected_init(&collected);
     struct cbx_sink sink = cbx_collected_sink(&collected);
     struct cbx_request request =
-        make_request(job->policy, job->session, cbx_buf_str(&job->judgement.text), &job->limits);
+        cbx_rest_request(CBX_ACTION_RUN, "ipython", cbx_str_of(job->policy),
+                         cbx_str_of(job->session), cbx_buf_str(&job->judgement.text), &job->limits);
     int failed = cbx_review_submit(rest->flow, &request, &job->judgement, &sink, &outcome, &err);
     cbx_collected_finish(&collected);
     bool good = !failed && outcome.ran && outcome.result.status == CBX_RUN_OK;
@@ -285,7 +273,9 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         return;
     }
     job->limits = cbx_rest_limits(options);
-    struct cbx_request request = make_request(job->policy, job->session, body.code, &job->limits);
+    struct cbx_request request =
+        cbx_rest_request(CBX_ACTION_RUN, "ipython", cbx_str_of(job->policy),
+                         cbx_str_of(job->session), body.code, &job->limits);
     if (cbx_review_judge(call->rest->flow, &request, &job->judgement, &err) != 0) {
         free_job(job);
         cbx_rest_fail(call, 0, &err);

@@ -198,6 +198,22 @@ size_t cbx_rest_body_max(const struct cbx_policies *policies)
     return (size_t)(largest < CODE_MAX ? largest : CODE_MAX) * ESCAPE_BYTES + ROOM;
 }
 
+struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
+                                    struct cbx_str policy, struct cbx_str session,
+                                    struct cbx_str source, const struct cbx_limits *limits)
+{
+    struct cbx_request request = { .policy = policy, .source = source };
+    request.subject = (struct cbx_subject){ .action = action,
+                                            .language = cbx_str_of(language),
+                                            .principal = CBX_STR("local"),
+                                            .session = session,
+                                            .origin = CBX_STR("rest") };
+    if (limits != NULL) {
+        request.subject.limits = *limits;
+    }
+    return request;
+}
+
 void cbx_rest_now(char out[32])
 {
     struct timespec now;

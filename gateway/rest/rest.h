@@ -63,6 +63,12 @@ bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fiel
 /* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
 void cbx_rest_now(char out[32]);
 
+/* What this face asks of the flow; session may be empty, limits NULL. There is one principal,
+ * "local", until callers have identities. */
+struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
+                                    struct cbx_str policy, struct cbx_str session,
+                                    struct cbx_str source, const struct cbx_limits *limits);
+
 void cbx_rest_create_session(struct cbx_rest_call *call);
 void cbx_rest_delete_session(struct cbx_rest_call *call);
 void cbx_rest_execute(struct cbx_rest_call *call);

@@ -192,13 +192,8 @@ static bool check_dependencies(struct cbx_rest_call *call, struct cbx_str policy
         }
         char line[256];
         snprintf(line, sizeof(line), "%%pip install '%.*s'", CBX_STR_ARG(text));
-        struct cbx_request request = { .policy = policy,
-                                       .source = cbx_str_of(line),
-                                       .subject = { .action = CBX_ACTION_CHECK,
-                                                    .language = CBX_STR("ipython"),
-                                                    .principal = CBX_STR("local"),
-                                                    .session = CBX_STR(""),
-                                                    .origin = CBX_STR("rest") } };
+        struct cbx_request request = cbx_rest_request(CBX_ACTION_CHECK, "ipython", policy,
+                                                      CBX_STR(""), cbx_str_of(line), NULL);
         CBX_AUTO_DONE(outcome) outcome = { 0 };
         if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
             cbx_rest_fail(call, 0, &err);
@@ -226,14 +221,8 @@ static bool open_sandbox(struct cbx_rest_call *call, const char *id, struct cbx_
                          const struct cbx_limits *limits)
 {
     struct cbx_err err = { 0 };
-    struct cbx_request request = { .policy = policy,
-                                   .source = CBX_STR(""),
-                                   .subject = { .action = CBX_ACTION_OPEN,
-                                                .language = CBX_STR("ipython"),
-                                                .principal = CBX_STR("local"),
-                                                .session = cbx_str_of(id),
-                                                .origin = CBX_STR("rest"),
-                                                .limits = *limits } };
+    struct cbx_request request =
+        cbx_rest_request(CBX_ACTION_OPEN, "ipython", policy, cbx_str_of(id), CBX_STR(""), limits);
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
