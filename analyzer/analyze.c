@@ -2,6 +2,7 @@
  * Source to decision: the stages in a row. */
 #include "analyzer/analyze.h"
 
+#include "analyzer/context.h"
 #include "analyzer/lang.h"
 #include "analyzer/notebook.h"
 #include "analyzer/rules.h"
@@ -109,6 +110,9 @@ static int analyze_readable(const struct cbx_policy *policy, const struct cbx_an
                                      .magics = notebook.magics,
                                      .magic_count = notebook.magic_count };
         cbx_parse_text(&parsed, lang, notebook.text, &tree);
+        if (request->context.len > 0 && lang->notebook) {
+            cbx_context_facts(&parsed, lang, request->context, &notebook);
+        }
     }
     out->text = notebook.text;
     out->sha256 = cbx_sha256_of(out->text);

@@ -27,7 +27,8 @@ struct lint {
     const char *language; /* NULL = by the file's name */
     enum stage dump;
     bool json, color;
-    json_t *files; /* of the JSON report */
+    struct cbx_buf context; /* of a notebook: what the cells before this one are */
+    json_t *files;          /* of the JSON report */
     size_t file_count, denied, findings, errors;
 };
 
@@ -91,7 +92,10 @@ static int check_text(struct lint *lint, const char *path, uint32_t cell, struct
                       struct cbx_str text, json_t *findings, enum cbx_verdict *verdict,
                       struct cbx_err *err)
 {
-    struct cbx_analysis request = { .source = text, .language = language, .now = time(NULL) };
+    struct cbx_analysis request = { .source = text,
+                                    .language = language,
+                                    .context = cbx_buf_str(&lint->context),
+                                    .now = time(NULL) };
     if (lint->dump == STAGE_TREE || lint->dump == STAGE_FACTS) {
         *verdict = CBX_ALLOW;
         return dump_stage(lint, &request, err);
@@ -104,6 +108,9 @@ static int check_text(struct lint *lint, const char *path, uint32_t cell, struct
         return failed;
     }
     *verdict = decision.verdict;
+    if (cell > 0) {
+        cbx_context_add(&lint->context, decision.text);
+    }
     count_decision(lint, &decision);
     if (lint->dump != STAGE_NONE) {
         print_json(lint->dump == STAGE_FINDINGS ? json_object_get(json, "findings") : json);
@@ -192,6 +199,7 @@ static int check_fd(struct lint *lint, const char *path, int fd, const char *lan
         return report_error(lint, path, &err);
     }
     cbx_arena_reset(&lint->arena);
+    cbx_buf_reset(&lint->context);
     enum cbx_verdict verdict = CBX_DENY;
     bool notebook = strcmp(language, "notebook") == 0;
     int failed = notebook ? check_notebook(lint, path, cbx_buf_str(&text), findings, &verdict, &err)
@@ -416,11 +424,13 @@ static int lint_all(const struct arguments *a)
     }
     lint.files = json_array();
     cbx_arena_init(&lint.arena, CBX_ANALYSIS_ARENA_MAX);
+    cbx_buf_init(&lint.context, 2 * CBX_CONTEXT_MAX_BYTES);
     for (int i = 0; i < a->path_count; i++) {
         int status = check_path(&lint, a->paths[i]);
         worst = status > worst ? status : worst;
     }
     print_summary(&lint, a->quiet);
+    cbx_buf_done(&lint.context);
     cbx_arena_done(&lint.arena);
     json_decref(lint.files);
     cbx_policy_free(lint.policy);
