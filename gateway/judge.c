@@ -119,6 +119,7 @@ static json_t *make_request(const struct cbx_policy *policy, const struct cbx_su
     json_object_set_new(request, "principal", cbx_json_text(subject->principal));
     json_object_set_new(request, "session", cbx_json_text(subject->session));
     json_object_set_new(request, "origin", cbx_json_text(subject->origin));
+    json_object_set_new(request, "context_bytes", json_integer((json_int_t)subject->context.len));
     json_object_set_new(request, "wall_ms", json_integer(subject->limits.wall_ms));
     json_object_set_new(request, "memory_bytes", json_integer(subject->limits.memory_bytes));
     json_object_set_new(request, "cpu_milli", json_integer(subject->limits.cpu_milli));
@@ -228,9 +229,16 @@ int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
 {
     struct cbx_judgement judgement = { 0 };
     CBX_AUTO_JSON request = make_request(policy, subject);
+    CBX_AUTO_DONE(buf) bytes; /* the context, then the source */
+    cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
+    cbx_buf_add(&bytes, subject->context);
+    if (cbx_buf_add(&bytes, source) != 0) {
+        return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, more than can be handed on",
+                        source.len);
+    }
     int slot = take_slot(judge);
     struct cbx_err inner = { 0 };
-    int failed = ask_worker(judge, slot, request, source, &judgement, &inner);
+    int failed = ask_worker(judge, slot, request, cbx_buf_str(&bytes), &judgement, &inner);
     if (is_worker_failure(failed)) {
         refill(judge, slot);
     }

@@ -92,6 +92,10 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_policy *polic
     json_object_set_new(json, "principal", cbx_json_text(subject->principal));
     json_object_set_new(json, "session", cbx_json_text(subject->session));
     json_object_set_new(json, "origin", cbx_json_text(subject->origin));
+    if (subject->context.len > 0) {
+        struct cbx_sha256 hash = cbx_sha256_of(subject->context);
+        json_object_set_new(json, "context_sha256", hex(&hash));
+    }
     json_object_set_new(json, "limits", tighter_limits(&policy->limits, &subject->limits));
     json_object_set_new(json, "network", json_integer(policy->network));
     json_object_set_new(json, "issued_ms", json_integer(cbx_time_ms()));
@@ -184,7 +188,7 @@ static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issue
  * are checked. */
 struct fields {
     struct cbx_str id, action, verdict, sha256, language, policy, policy_sha256, analyzer,
-        principal, session, origin;
+        context_sha256, principal, session, origin;
     const json_t *limits, *findings;
     int64_t network, issued_ms, source_bytes, finding_count;
 };
@@ -193,6 +197,8 @@ struct fields {
 #name, CBX_JSON_##type, offsetof(struct fields, name), true, false, lo, hi                 \
     }
 static const struct cbx_json_field field_table[] = {
+    { "context_sha256", CBX_JSON_STR, offsetof(struct fields, context_sha256), false, false, 64,
+      64 },
     FIELD(id, STR, CBX_ID_CHARS, CBX_ID_CHARS),
     FIELD(action, STR, 1, 16),
     FIELD(verdict, STR, 1, 16),

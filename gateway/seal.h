@@ -21,6 +21,8 @@ struct cbx_subject {
     struct cbx_str language, principal, session,
         origin;               /* origin: "rest", "mcp", "run": which face asked */
     struct cbx_limits limits; /* asked for; 0 = whatever the policy grants */
+    struct cbx_str
+        context; /* what ran before in the session (cbx_context_add); its hash is sealed */
 };
 
 /* "check", "open", "run". */

@@ -28,18 +28,23 @@ const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies, 
 
 struct ask {
     struct cbx_str policy, action, language, principal, session, origin;
-    int64_t wall_ms, memory_bytes, cpu_milli;
+    int64_t wall_ms, memory_bytes, cpu_milli, context_bytes;
 };
 #define FIELD(name, type, required, hi)                                                            \
     {                                                                                              \
 #name, CBX_JSON_##type, offsetof(struct ask, name), required, false, 0, hi                 \
     }
 static const struct cbx_json_field ask_fields[] = {
-    FIELD(policy, STR, true, CBX_NAME_MAX),  FIELD(action, STR, true, 16),
-    FIELD(language, STR, true, 0),           FIELD(principal, STR, true, CBX_NAME_MAX),
-    FIELD(session, STR, true, CBX_NAME_MAX), FIELD(origin, STR, true, CBX_NAME_MAX),
-    FIELD(wall_ms, INT, false, 86400000),    FIELD(memory_bytes, INT, false, INT64_MAX),
+    FIELD(policy, STR, true, CBX_NAME_MAX),
+    FIELD(action, STR, true, 16),
+    FIELD(language, STR, true, 0),
+    FIELD(principal, STR, true, CBX_NAME_MAX),
+    FIELD(session, STR, true, CBX_NAME_MAX),
+    FIELD(origin, STR, true, CBX_NAME_MAX),
+    FIELD(wall_ms, INT, false, 86400000),
+    FIELD(memory_bytes, INT, false, INT64_MAX),
     FIELD(cpu_milli, INT, false, 256000),
+    FIELD(context_bytes, INT, false, 2 * CBX_CONTEXT_MAX_BYTES),
 };
 #undef FIELD
 
@@ -69,7 +74,13 @@ static int judge(const struct cbx_policies *policies, const struct cbx_seal_key 
                   : cbx_str_is(ask.action, "open") ? CBX_ACTION_OPEN
                                                    : CBX_ACTION_CHECK,
     };
-    struct cbx_analysis analysis = { .source = cbx_buf_str(&request->bytes),
+    struct cbx_str bytes = cbx_buf_str(&request->bytes);
+    if ((size_t)ask.context_bytes > bytes.len) {
+        return cbx_fail(err, CBX_EPROTO, "the context is longer than all that came");
+    }
+    subject.context = cbx_str_sub(bytes, 0, (size_t)ask.context_bytes);
+    struct cbx_analysis analysis = { .source = cbx_str_sub(bytes, subject.context.len, bytes.len),
+                                     .context = subject.context,
                                      .language = ask.language,
                                      .principal = ask.principal,
                                      .now = cbx_time_ms() / 1000 };

@@ -3,6 +3,7 @@
  * of its own. */
 #include "gateway/rest/rest.h"
 
+#include "analyzer/analyze.h"
 #include "gateway/collect.h"
 
 #include <stdlib.h>
@@ -231,6 +232,7 @@ static void start_execution(struct cbx_rest_call *call, struct job *job, struct 
     cbx_uuid_make(job->id);
     char id[37];
     snprintf(id, sizeof(id), "%s", job->id);
+    cbx_rest_context_add(call->rest, job->session, cbx_buf_str(&job->judgement.text));
     int failed = cbx_store_add_execution(call->rest->store, job->id, job->session, now, err);
     failed = failed
                  ? failed
@@ -276,6 +278,10 @@ void cbx_rest_execute(struct cbx_rest_call *call)
     struct cbx_request request =
         cbx_rest_request(CBX_ACTION_RUN, "ipython", cbx_str_of(job->policy),
                          cbx_str_of(job->session), body.code, &job->limits);
+    CBX_AUTO_DONE(buf) context;
+    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+    cbx_rest_context_copy(call->rest, job->session, &context);
+    request.subject.context = cbx_buf_str(&context);
     if (cbx_review_judge(call->rest->flow, &request, &job->judgement, &err) != 0) {
         free_job(job);
         cbx_rest_fail(call, 0, &err);

@@ -312,6 +312,7 @@ void cbx_rest_done(struct cbx_rest *rest)
         pthread_cond_wait(&rest->idle, &rest->lock);
     }
     pthread_mutex_unlock(&rest->lock);
+    cbx_rest_contexts_done(rest);
     pthread_mutex_destroy(&rest->lock);
     pthread_cond_destroy(&rest->idle);
 }

@@ -9,6 +9,15 @@
 
 #include <pthread.h>
 
+enum { CBX_REST_CONTEXTS = 128 };
+
+/* What ran in one session. */
+struct cbx_rest_context {
+    char session[65];
+    uint64_t used; /* when, counted */
+    struct cbx_buf text;
+};
+
 /* Everything behind the API. Flow and store are borrowed. */
 struct cbx_rest {
     struct cbx_flow *flow;
@@ -17,6 +26,8 @@ struct cbx_rest {
     pthread_cond_t idle;
     int jobs, jobs_max;
     bool stopping;
+    struct cbx_rest_context contexts[CBX_REST_CONTEXTS];
+    uint64_t context_uses;
 };
 
 void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
@@ -27,6 +38,11 @@ void cbx_rest_stop(struct cbx_rest *rest);
 
 /* Waits until no job is left, and frees what init made. */
 void cbx_rest_done(struct cbx_rest *rest);
+
+/* What ran in a session so far is appended to `out`; and what is about to run in it is added. */
+void cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx_buf *out);
+void cbx_rest_context_add(struct cbx_rest *rest, const char *session, struct cbx_str text);
+void cbx_rest_contexts_done(struct cbx_rest *rest);
 
 /* For struct cbx_http_config; the context is a struct cbx_rest. */
 void cbx_rest_handle(void *context, const struct cbx_http_request *request,

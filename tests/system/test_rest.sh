@@ -33,6 +33,17 @@ denied() {
     [ "$after" = $((before + 1)) ]
 }
 ok 'a denied program is 400 with its finding, and is in the audit log' denied
+alias() {
+    local s code
+    s=$(new_session)
+    run_in "$s" 'import os as o' | expect '.status == "completed"'
+    run_in "$s" 'print(o.getcwd())' | expect '.status == "completed"'
+    code='{"code": "o.system(1)", "session_id": "'$s'"}'
+    [ "$(status_of -X POST -H 'Content-Type: application/json' -d "$code" "$base/execute")" = 400 ]
+    expect '.findings[0].symbol == "os.system"' "$work/body"
+    curl -sS -X DELETE "$base/sessions/$s"
+}
+ok 'a name that an earlier cell bound means what it meant there' alias
 check() { post /v1/check '{"code": "import socket", "language": "python"}' | expect '.verdict == "deny" and .findings[0].line == 1 and .decision != ""'; }
 ok 'a check gives the decision and runs nothing' check
 blocked() { post /sessions '{"dependencies": ["Paramiko"]}' | expect '.findings[0].rule == "pkg.blocked"'; }
