@@ -7,11 +7,19 @@
 #include "policies/base/buf.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { CONNECTIONS_MAX = 512, TIMEOUT_S = 60, HEADERS_MAX_BYTES = 32 * 1024, THREADS_MAX = 64 };
+enum {
+    CONNECTIONS_MAX = 512,
+    TIMEOUT_S = 60,
+    HEADERS_MAX_BYTES = 32 * 1024,
+    THREADS_MAX = 64,
+    LAST_ANSWERS_S = 2
+};
 
 /* One request from its first header to its answer. */
 struct exchange {
@@ -20,7 +28,7 @@ struct exchange {
     struct cbx_buf body;
     struct cbx_http_headers headers;
     struct cbx_http_response response;
-    bool checked, refused, answered;
+    bool checked, refused, queued, answered;
     struct exchange *next; /* in the queue */
 };
 
@@ -29,9 +37,9 @@ struct cbx_http_server {
     struct MHD_Daemon *daemon;
     uint16_t port;
     pthread_mutex_t lock;
-    pthread_cond_t work, idle;
+    pthread_cond_t work, sent;
     struct exchange *first, *last;
-    int busy; /* exchanges that are suspended */
+    int unsent; /* exchanges that were queued and are not over */
     bool stopping;
     pthread_t threads[THREADS_MAX];
     int thread_count;
@@ -80,9 +88,6 @@ static void *work(void *context)
         pthread_mutex_unlock(&server->lock);
         serve(server, e);
         pthread_mutex_lock(&server->lock);
-        if (--server->busy == 0) {
-            pthread_cond_broadcast(&server->idle);
-        }
     }
     pthread_mutex_unlock(&server->lock);
     return NULL;
@@ -152,20 +157,25 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct exch
     return send_response(e->connection, &e->response, true);
 }
 
-static void queue_exchange(struct cbx_http_server *server, struct exchange *e)
+/* False when the server is about to end: nobody would resume the connection. */
+static bool queue_exchange(struct cbx_http_server *server, struct exchange *e)
 {
-    MHD_suspend_connection(e->connection);
     pthread_mutex_lock(&server->lock);
-    e->next = NULL;
-    if (server->last != NULL) {
-        server->last->next = e;
-    } else {
-        server->first = e;
+    bool open = !server->stopping;
+    if (open) {
+        MHD_suspend_connection(e->connection);
+        e->queued = true;
+        if (server->last != NULL) {
+            server->last->next = e;
+        } else {
+            server->first = e;
+        }
+        server->last = e;
+        server->unsent++;
+        pthread_cond_signal(&server->work);
     }
-    server->last = e;
-    server->busy++;
-    pthread_cond_signal(&server->work);
     pthread_mutex_unlock(&server->lock);
+    return open;
 }
 
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
@@ -191,11 +201,13 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *size = 0;
         return MHD_YES;
     }
-    if (!e->answered) {
-        queue_exchange(server, e);
+    if (!e->answered && queue_exchange(server, e)) {
         return MHD_YES;
     }
-    return send_response(connection, &e->response, e->body.overflow);
+    if (!e->answered) {
+        server->config.refuse(503, "the server is stopping", &e->response);
+    }
+    return send_response(connection, &e->response, e->body.overflow || !e->answered);
 }
 
 /* Called with the raw target before anything else; what it returns is the request's state. */
@@ -213,13 +225,19 @@ static void *begin_request(void *context, const char *target, struct MHD_Connect
 static void end_request(void *context, struct MHD_Connection *connection, void **state,
                         enum MHD_RequestTerminationCode code)
 {
-    (void)context;
     (void)connection;
     (void)code;
+    struct cbx_http_server *server = context;
     struct exchange *e = *state;
     if (e != NULL) {
         if (e->checked) {
             cbx_buf_done(&e->body);
+        }
+        if (e->queued) {
+            pthread_mutex_lock(&server->lock);
+            server->unsent--;
+            pthread_cond_signal(&server->sent);
+            pthread_mutex_unlock(&server->lock);
         }
         json_decref(e->response.json);
         free(e->method);
@@ -254,7 +272,7 @@ static int listen_on(struct cbx_http_server *server, struct cbx_err *err)
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR, address,
         MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request,
-        NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        server, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_STRICT_FOR_CLIENT,
         1, MHD_OPTION_END);
@@ -279,7 +297,7 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     server->config = *config;
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->work, NULL);
-    pthread_cond_init(&server->idle, NULL);
+    pthread_cond_init(&server->sent, NULL);
     server->port = config->port;
     int failed = listen_on(server, err);
     if (failed) {
@@ -300,7 +318,23 @@ uint16_t cbx_http_server_port(const struct cbx_http_server *server)
     return server->port;
 }
 
-/* libmicrohttpd aborts when it is stopped with suspended connections: first the queue runs dry. */
+/* libmicrohttpd drops what is not yet written when it stops; a client that does not read gets no
+ * more than this. */
+static void await_last_answers(struct cbx_http_server *server)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LAST_ANSWERS_S;
+    pthread_mutex_lock(&server->lock);
+    int waited = 0;
+    while (server->unsent > 0 && waited != ETIMEDOUT) {
+        waited = pthread_cond_timedwait(&server->sent, &server->lock, &until);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* It also aborts when it is stopped with suspended connections. Once `stopping` is set none is
+ * suspended any more, and the pool ends only after it has resumed all that were. */
 void cbx_http_server_free(struct cbx_http_server *server)
 {
     if (server == NULL) {
@@ -308,9 +342,6 @@ void cbx_http_server_free(struct cbx_http_server *server)
     }
     int listening = server->daemon != NULL ? MHD_quiesce_daemon(server->daemon) : -1;
     pthread_mutex_lock(&server->lock);
-    while (server->busy > 0) {
-        pthread_cond_wait(&server->idle, &server->lock);
-    }
     server->stopping = true;
     pthread_cond_broadcast(&server->work);
     pthread_mutex_unlock(&server->lock);
@@ -318,6 +349,7 @@ void cbx_http_server_free(struct cbx_http_server *server)
         pthread_join(server->threads[i], NULL);
     }
     if (server->daemon != NULL) {
+        await_last_answers(server);
         MHD_stop_daemon(server->daemon);
     }
     if (listening >= 0) {
@@ -325,6 +357,6 @@ void cbx_http_server_free(struct cbx_http_server *server)
     }
     pthread_mutex_destroy(&server->lock);
     pthread_cond_destroy(&server->work);
-    pthread_cond_destroy(&server->idle);
+    pthread_cond_destroy(&server->sent);
     free(server);
 }
