@@ -22,10 +22,10 @@ struct cbx_rest {
 void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
                    int jobs_max);
 
-/* Refuses new jobs; those that run are told to stop. */
+/* Refuses new jobs; those that run end within a moment and store that they were stopped. */
 void cbx_rest_stop(struct cbx_rest *rest);
 
-/* Waits until no job is left, and frees what init made. */
+/* Waits until no job is left, and frees what init made. The flow must still be there. */
 void cbx_rest_done(struct cbx_rest *rest);
 
 /* For struct cbx_http_config; the context is a struct cbx_rest. */
