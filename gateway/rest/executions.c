@@ -176,8 +176,9 @@ static int run_submission(struct job *job, struct run *run, struct cbx_outcome *
     cbx_collected_finish(&run->collected);
     if (failed && is_stopping(job->rest)) {
         cbx_fail(err, failed, "the gateway was stopped while this ran");
-    } else if (failed == CBX_ENOTFOUND) { /* the executor closed the session, for it was idle: the
+    } else if (failed == CBX_ENOTFOUND) { /* closed, for it was idle, or not to be opened again: the
                                              next call is told at once */
+        cbx_flow_ask(job->rest->flow, "close", job->session, NULL, NULL);
         cbx_store_remove_session(job->rest->store, job->session, NULL);
     }
     return failed;

@@ -77,6 +77,11 @@ void cbx_rest_get_results(struct cbx_rest_call *call);
 void cbx_rest_check(struct cbx_rest_call *call);
 void cbx_rest_get_health(struct cbx_rest_call *call);
 
+/* True when a session can have all of them; false when the answer is made: 400 with what is wrong,
+ * denied or missing. NULL is none. */
+bool cbx_rest_check_dependencies(struct cbx_rest_call *call, struct cbx_str policy,
+                                 const json_t *dependencies);
+
 /* Limits in a session's stored options: {wall_ms, cpu_milli, memory_bytes}; 0 = the policy's. */
 struct cbx_limits cbx_rest_limits(const json_t *options);
 
