@@ -257,33 +257,48 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+/* Our own socket, so that the port is known before the event loop asks for it. Returns it, or a
+ * negative code. */
 static int listen_on(struct cbx_http_server *server, struct cbx_err *err)
 {
+    const char *host = server->config.address;
     struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(server->config.port) };
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(server->config.port) };
-    bool is_v6 = inet_pton(AF_INET6, server->config.address, &v6.sin6_addr) == 1;
-    if (!is_v6 && inet_pton(AF_INET, server->config.address, &v4.sin_addr) != 1) {
-        return cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", server->config.address);
+    bool is_v6 = inet_pton(AF_INET6, host, &v6.sin6_addr) == 1;
+    if (!is_v6 && inet_pton(AF_INET, host, &v4.sin_addr) != 1) {
+        return cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", host);
     }
-    const struct sockaddr *address =
-        is_v6 ? (const struct sockaddr *)&v6 : (const struct sockaddr *)&v4;
-    unsigned flags =
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (is_v6 ? MHD_USE_IPv6 : 0);
+    struct sockaddr *address = is_v6 ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4;
+    socklen_t size = is_v6 ? sizeof(v6) : sizeof(v4);
+    int on = 1;
+    CBX_AUTO_FD fd =
+        socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+        (is_v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
+        bind(fd, address, size) < 0 || listen(fd, SOMAXCONN) < 0 ||
+        getsockname(fd, address, &size) < 0) {
+        return cbx_fail(err, CBX_EIO, "cannot listen on %s port %u: %s", host, server->config.port,
+                        strerror(errno));
+    }
+    server->port = ntohs(is_v6 ? v6.sin6_port : v4.sin_port);
+    return cbx_fd_steal(&fd);
+}
+
+/* `fd` becomes the daemon's. */
+static int start_daemon(struct cbx_http_server *server, int fd, struct cbx_err *err)
+{
     server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR, address,
-        MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request,
-        server, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_STRICT_FOR_CLIENT,
-        1, MHD_OPTION_END);
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, end_request, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEADERS_MAX_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     if (server->daemon == NULL) {
-        return cbx_fail(err, CBX_EIO,
-                        "cannot listen on %s port %u: in use, or not an address of this machine",
-                        server->config.address, server->config.port);
+        close(fd);
+        return cbx_fail(err, CBX_EIO, "the HTTP server on port %u could not be started",
+                        server->port);
     }
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
-    server->port = info != NULL ? info->port : server->config.port;
     return 0;
 }
 
@@ -298,8 +313,8 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->work, NULL);
     pthread_cond_init(&server->sent, NULL);
-    server->port = config->port;
-    int failed = listen_on(server, err);
+    int fd = listen_on(server, err);
+    int failed = fd < 0 ? fd : start_daemon(server, fd, err);
     if (failed) {
         return failed;
     }
