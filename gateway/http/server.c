@@ -18,7 +18,8 @@ enum {
     TIMEOUT_S = 60,
     HEADERS_MAX_BYTES = 32 * 1024,
     THREADS_MAX = 64,
-    LAST_ANSWERS_S = 2
+    LAST_ANSWERS_S = 2,
+    BODIES_MAX_BYTES = 256 * 1024 * 1024
 };
 
 /* One request from its first header to its answer. */
@@ -26,15 +27,17 @@ struct exchange {
     struct MHD_Connection *connection;
     char *target, *method; /* as sent */
     struct cbx_buf body;
+    size_t surplus; /* bytes that came after the body was full */
     struct cbx_http_headers headers;
     struct cbx_http_response response;
-    bool checked, refused, queued, answered;
+    bool checked, refused, crowded, queued, answered;
     struct exchange *next; /* in the queue */
 };
 
 struct cbx_http_server {
     struct cbx_http_config config;
     struct MHD_Daemon *daemon;
+    size_t bodies_bytes; /* memory of all bodies; the event loop's own */
     uint16_t port;
     pthread_mutex_t lock;
     pthread_cond_t work, sent;
@@ -62,7 +65,10 @@ static struct cbx_http_request make_request(const struct exchange *e)
 static void serve(struct cbx_http_server *server, struct exchange *e)
 {
     struct cbx_http_request request = make_request(e);
-    if (e->body.overflow) {
+    if (e->crowded) {
+        server->config.refuse(503, "too many large requests at the same time; try again later",
+                              &e->response);
+    } else if (e->body.overflow) {
         server->config.refuse(413, "the body is larger than this server takes", &e->response);
     } else {
         server->config.handler(server->config.context, &request, &e->response);
@@ -157,6 +163,22 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct exch
     return send_response(e->connection, &e->response, true);
 }
 
+/* Keeps a piece of the body, or lets it go when there is no room. What comes after that is read for
+ * a while, so that a client that sends all before it reads gets its answer; MHD_NO ends the
+ * connection. */
+static enum MHD_Result take_piece(struct cbx_http_server *server, struct exchange *e,
+                                  const char *data, size_t *size)
+{
+    size_t before = e->body.size;
+    e->crowded = e->crowded || server->bodies_bytes + *size > BODIES_MAX_BYTES;
+    if (e->crowded || cbx_buf_add_bytes(&e->body, data, *size) != 0) {
+        e->surplus += *size;
+    }
+    server->bodies_bytes += e->body.size - before;
+    *size = 0;
+    return e->surplus <= server->config.max_body_bytes ? MHD_YES : MHD_NO;
+}
+
 /* False when the server is about to end: nobody would resume the connection. */
 static bool queue_exchange(struct cbx_http_server *server, struct exchange *e)
 {
@@ -197,9 +219,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return MHD_YES;
     }
     if (*size > 0) {
-        cbx_buf_add_bytes(&e->body, data, *size);
-        *size = 0;
-        return MHD_YES;
+        return take_piece(server, e, data, size);
     }
     if (!e->answered && queue_exchange(server, e)) {
         return MHD_YES;
@@ -207,7 +227,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (!e->answered) {
         server->config.refuse(503, "the server is stopping", &e->response);
     }
-    return send_response(connection, &e->response, e->body.overflow || !e->answered);
+    return send_response(connection, &e->response, e->surplus > 0 || !e->answered);
 }
 
 /* Called with the raw target before anything else; what it returns is the request's state. */
@@ -231,6 +251,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     struct exchange *e = *state;
     if (e != NULL) {
         if (e->checked) {
+            server->bodies_bytes -= e->body.size;
             cbx_buf_done(&e->body);
         }
         if (e->queued) {
@@ -293,7 +314,7 @@ static int start_daemon(struct cbx_http_server *server, int fd, struct cbx_err *
         MHD_OPTION_NOTIFY_COMPLETED, end_request, server, MHD_OPTION_UNESCAPE_CALLBACK,
         keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HEADERS_MAX_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        (size_t)HEADERS_MAX_BYTES, MHD_OPTION_END);
     if (server->daemon == NULL) {
         close(fd);
         return cbx_fail(err, CBX_EIO, "the HTTP server on port %u could not be started",
