@@ -168,8 +168,8 @@ static bool is_allowed(struct cbx_rest_call *call, struct cbx_str policy,
     snprintf(line, sizeof(line), "%%pip install '%.*s'",
              CBX_STR_ARG(requirement)); /* a requirement has no quote */
     struct cbx_err err = { 0 };
-    struct cbx_request request = cbx_rest_request(CBX_ACTION_CHECK, "ipython", policy, CBX_STR(""),
-                                                  cbx_str_of(line), NULL);
+    struct cbx_request request =
+        cbx_rest_request(CBX_ACTION_CHECK, "ipython", policy, CBX_STR(""), cbx_str_of(line), NULL);
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
         cbx_rest_fail(call, 0, &err);

@@ -152,8 +152,8 @@ static bool open_sandbox(struct cbx_rest_call *call, const char *id, struct cbx_
     }
     int failed = cbx_review_submit(call->rest->flow, &request, &judgement, NULL, &outcome, &err);
     if (failed) {
-        cbx_rest_fail(call, failed == CBX_ENOTFOUND ? 503 : 0,
-                      &err); /* what the engine lacks is nothing the caller asked for */
+        /* What the engine lacks is nothing that the caller asked for. */
+        cbx_rest_fail(call, failed == CBX_ENOTFOUND ? 503 : 0, &err);
         return false;
     }
     if (outcome.verdict != CBX_ALLOW) {
