@@ -91,8 +91,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     }
     cbx_rest_stop(&rest);
     cbx_http_server_free(server);
-    cbx_flow_done(flow); /* what runs is ended; its jobs store that */
-    cbx_rest_done(&rest);
+    cbx_rest_done(&rest); /* before the flow, which jobs use to their end */
+    cbx_flow_done(flow);
     return failed;
 }
 

@@ -7,13 +7,18 @@
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 struct cbx_store {
+    int lock_fd; /* held as long as we live: opening forgets the sessions of whoever was here before
+                  */
     sqlite3 *db;
     pthread_mutex_t lock;
     int keep;
@@ -37,6 +42,23 @@ static int fail_db(struct cbx_store *store, struct cbx_err *err)
                     sqlite3_errmsg(store->db));
 }
 
+static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_err *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/codebox.lock", state_dir);
+    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (store->lock_fd < 0) {
+        return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+    }
+    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+        return cbx_fail(err, CBX_EBUSY,
+                        "another gateway serves from the state directory '%s'; stop it, or give "
+                        "this one its own with --state",
+                        state_dir);
+    }
+    return 0;
+}
+
 int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err)
 {
     int failed = cbx_state_make(state_dir, err);
@@ -49,6 +71,10 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
     }
     store->keep = keep;
     pthread_mutex_init(&store->lock, NULL);
+    failed = take_lock(store, state_dir, err);
+    if (failed) {
+        return failed;
+    }
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/codebox.db", state_dir);
     int flags =
@@ -66,6 +92,7 @@ void cbx_store_free(struct cbx_store *store)
 {
     if (store != NULL) {
         sqlite3_close(store->db);
+        cbx_fd_auto(&store->lock_fd);
         pthread_mutex_destroy(&store->lock);
         free(store);
     }

@@ -12,9 +12,9 @@
 
 struct cbx_store;
 
-/* Opens or creates DIR/codebox.db. Sessions of a gateway before are forgotten (their sandboxes are
- * gone), its unfinished executions become errors that say so. At most `keep` finished executions
- * are kept, oldest go first. */
+/* Opens or creates DIR/codebox.db; CBX_EBUSY while another process has it open. Sessions of a
+ * gateway before are forgotten (their sandboxes are gone), its unfinished executions become errors
+ * that say so. At most `keep` finished executions are kept, oldest go first. */
 int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err);
 void cbx_store_free(struct cbx_store *store);
 CBX_DEFINE_AUTO(store)

@@ -7,31 +7,42 @@
 #include "policies/base/buf.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { CONNECTIONS_MAX = 512, TIMEOUT_S = 60, HEADERS_MAX_BYTES = 32 * 1024, THREADS_MAX = 64 };
+enum {
+    CONNECTIONS_MAX = 512,
+    TIMEOUT_S = 60,
+    HEADERS_MAX_BYTES = 32 * 1024,
+    THREADS_MAX = 64,
+    LAST_ANSWERS_S = 2,
+    BODIES_MAX_BYTES = 256 * 1024 * 1024
+};
 
 /* One request from its first header to its answer. */
 struct exchange {
     struct MHD_Connection *connection;
     char *target, *method; /* as sent */
     struct cbx_buf body;
+    size_t surplus; /* bytes that came after the body was full */
     struct cbx_http_headers headers;
     struct cbx_http_response response;
-    bool checked, refused, answered;
+    bool checked, refused, crowded, queued, answered;
     struct exchange *next; /* in the queue */
 };
 
 struct cbx_http_server {
     struct cbx_http_config config;
     struct MHD_Daemon *daemon;
+    size_t bodies_bytes; /* memory of all bodies; the event loop's own */
     uint16_t port;
     pthread_mutex_t lock;
-    pthread_cond_t work, idle;
+    pthread_cond_t work, sent;
     struct exchange *first, *last;
-    int busy; /* exchanges that are suspended */
+    int unsent; /* exchanges that were queued and are not over */
     bool stopping;
     pthread_t threads[THREADS_MAX];
     int thread_count;
@@ -54,7 +65,10 @@ static struct cbx_http_request make_request(const struct exchange *e)
 static void serve(struct cbx_http_server *server, struct exchange *e)
 {
     struct cbx_http_request request = make_request(e);
-    if (e->body.overflow) {
+    if (e->crowded) {
+        server->config.refuse(503, "too many large requests at the same time; try again later",
+                              &e->response);
+    } else if (e->body.overflow) {
         server->config.refuse(413, "the body is larger than this server takes", &e->response);
     } else {
         server->config.handler(server->config.context, &request, &e->response);
@@ -80,9 +94,6 @@ static void *work(void *context)
         pthread_mutex_unlock(&server->lock);
         serve(server, e);
         pthread_mutex_lock(&server->lock);
-        if (--server->busy == 0) {
-            pthread_cond_broadcast(&server->idle);
-        }
     }
     pthread_mutex_unlock(&server->lock);
     return NULL;
@@ -152,20 +163,41 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct exch
     return send_response(e->connection, &e->response, true);
 }
 
-static void queue_exchange(struct cbx_http_server *server, struct exchange *e)
+/* Keeps a piece of the body, or lets it go when there is no room. What comes after that is read for
+ * a while, so that a client that sends all before it reads gets its answer; MHD_NO ends the
+ * connection. */
+static enum MHD_Result take_piece(struct cbx_http_server *server, struct exchange *e,
+                                  const char *data, size_t *size)
 {
-    MHD_suspend_connection(e->connection);
-    pthread_mutex_lock(&server->lock);
-    e->next = NULL;
-    if (server->last != NULL) {
-        server->last->next = e;
-    } else {
-        server->first = e;
+    size_t before = e->body.size;
+    e->crowded = e->crowded || server->bodies_bytes + *size > BODIES_MAX_BYTES;
+    if (e->crowded || cbx_buf_add_bytes(&e->body, data, *size) != 0) {
+        e->surplus += *size;
     }
-    server->last = e;
-    server->busy++;
-    pthread_cond_signal(&server->work);
+    server->bodies_bytes += e->body.size - before;
+    *size = 0;
+    return e->surplus <= server->config.max_body_bytes ? MHD_YES : MHD_NO;
+}
+
+/* False when the server is about to end: nobody would resume the connection. */
+static bool queue_exchange(struct cbx_http_server *server, struct exchange *e)
+{
+    pthread_mutex_lock(&server->lock);
+    bool open = !server->stopping;
+    if (open) {
+        MHD_suspend_connection(e->connection);
+        e->queued = true;
+        if (server->last != NULL) {
+            server->last->next = e;
+        } else {
+            server->first = e;
+        }
+        server->last = e;
+        server->unsent++;
+        pthread_cond_signal(&server->work);
+    }
     pthread_mutex_unlock(&server->lock);
+    return open;
 }
 
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
@@ -187,15 +219,15 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return MHD_YES;
     }
     if (*size > 0) {
-        cbx_buf_add_bytes(&e->body, data, *size);
-        *size = 0;
+        return take_piece(server, e, data, size);
+    }
+    if (!e->answered && queue_exchange(server, e)) {
         return MHD_YES;
     }
     if (!e->answered) {
-        queue_exchange(server, e);
-        return MHD_YES;
+        server->config.refuse(503, "the server is stopping", &e->response);
     }
-    return send_response(connection, &e->response, e->body.overflow);
+    return send_response(connection, &e->response, e->surplus > 0 || !e->answered);
 }
 
 /* Called with the raw target before anything else; what it returns is the request's state. */
@@ -213,13 +245,20 @@ static void *begin_request(void *context, const char *target, struct MHD_Connect
 static void end_request(void *context, struct MHD_Connection *connection, void **state,
                         enum MHD_RequestTerminationCode code)
 {
-    (void)context;
     (void)connection;
     (void)code;
+    struct cbx_http_server *server = context;
     struct exchange *e = *state;
     if (e != NULL) {
         if (e->checked) {
+            server->bodies_bytes -= e->body.size;
             cbx_buf_done(&e->body);
+        }
+        if (e->queued) {
+            pthread_mutex_lock(&server->lock);
+            server->unsent--;
+            pthread_cond_signal(&server->sent);
+            pthread_mutex_unlock(&server->lock);
         }
         json_decref(e->response.json);
         free(e->method);
@@ -239,33 +278,48 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+/* Our own socket, so that the port is known before the event loop asks for it. Returns it, or a
+ * negative code. */
 static int listen_on(struct cbx_http_server *server, struct cbx_err *err)
 {
+    const char *host = server->config.address;
     struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(server->config.port) };
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(server->config.port) };
-    bool is_v6 = inet_pton(AF_INET6, server->config.address, &v6.sin6_addr) == 1;
-    if (!is_v6 && inet_pton(AF_INET, server->config.address, &v4.sin_addr) != 1) {
-        return cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", server->config.address);
+    bool is_v6 = inet_pton(AF_INET6, host, &v6.sin6_addr) == 1;
+    if (!is_v6 && inet_pton(AF_INET, host, &v4.sin_addr) != 1) {
+        return cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", host);
     }
-    const struct sockaddr *address =
-        is_v6 ? (const struct sockaddr *)&v6 : (const struct sockaddr *)&v4;
-    unsigned flags =
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (is_v6 ? MHD_USE_IPv6 : 0);
+    struct sockaddr *address = is_v6 ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4;
+    socklen_t size = is_v6 ? sizeof(v6) : sizeof(v4);
+    int on = 1;
+    CBX_AUTO_FD fd =
+        socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+        (is_v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
+        bind(fd, address, size) < 0 || listen(fd, SOMAXCONN) < 0 ||
+        getsockname(fd, address, &size) < 0) {
+        return cbx_fail(err, CBX_EIO, "cannot listen on %s port %u: %s", host, server->config.port,
+                        strerror(errno));
+    }
+    server->port = ntohs(is_v6 ? v6.sin6_port : v4.sin_port);
+    return cbx_fd_steal(&fd);
+}
+
+/* `fd` becomes the daemon's. */
+static int start_daemon(struct cbx_http_server *server, int fd, struct cbx_err *err)
+{
     server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR, address,
-        MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request,
-        NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_STRICT_FOR_CLIENT,
-        1, MHD_OPTION_END);
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, end_request, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEADERS_MAX_BYTES, MHD_OPTION_END);
     if (server->daemon == NULL) {
-        return cbx_fail(err, CBX_EIO,
-                        "cannot listen on %s port %u: in use, or not an address of this machine",
-                        server->config.address, server->config.port);
+        close(fd);
+        return cbx_fail(err, CBX_EIO, "the HTTP server on port %u could not be started",
+                        server->port);
     }
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
-    server->port = info != NULL ? info->port : server->config.port;
     return 0;
 }
 
@@ -279,9 +333,9 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     server->config = *config;
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->work, NULL);
-    pthread_cond_init(&server->idle, NULL);
-    server->port = config->port;
-    int failed = listen_on(server, err);
+    pthread_cond_init(&server->sent, NULL);
+    int fd = listen_on(server, err);
+    int failed = fd < 0 ? fd : start_daemon(server, fd, err);
     if (failed) {
         return failed;
     }
@@ -300,7 +354,23 @@ uint16_t cbx_http_server_port(const struct cbx_http_server *server)
     return server->port;
 }
 
-/* libmicrohttpd aborts when it is stopped with suspended connections: first the queue runs dry. */
+/* libmicrohttpd drops what is not yet written when it stops; a client that does not read gets no
+ * more than this. */
+static void await_last_answers(struct cbx_http_server *server)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LAST_ANSWERS_S;
+    pthread_mutex_lock(&server->lock);
+    int waited = 0;
+    while (server->unsent > 0 && waited != ETIMEDOUT) {
+        waited = pthread_cond_timedwait(&server->sent, &server->lock, &until);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* It also aborts when it is stopped with suspended connections. Once `stopping` is set none is
+ * suspended any more, and the pool ends only after it has resumed all that were. */
 void cbx_http_server_free(struct cbx_http_server *server)
 {
     if (server == NULL) {
@@ -308,9 +378,6 @@ void cbx_http_server_free(struct cbx_http_server *server)
     }
     int listening = server->daemon != NULL ? MHD_quiesce_daemon(server->daemon) : -1;
     pthread_mutex_lock(&server->lock);
-    while (server->busy > 0) {
-        pthread_cond_wait(&server->idle, &server->lock);
-    }
     server->stopping = true;
     pthread_cond_broadcast(&server->work);
     pthread_mutex_unlock(&server->lock);
@@ -318,6 +385,7 @@ void cbx_http_server_free(struct cbx_http_server *server)
         pthread_join(server->threads[i], NULL);
     }
     if (server->daemon != NULL) {
+        await_last_answers(server);
         MHD_stop_daemon(server->daemon);
     }
     if (listening >= 0) {
@@ -325,6 +393,6 @@ void cbx_http_server_free(struct cbx_http_server *server)
     }
     pthread_mutex_destroy(&server->lock);
     pthread_cond_destroy(&server->work);
-    pthread_cond_destroy(&server->idle);
+    pthread_cond_destroy(&server->sent);
     free(server);
 }

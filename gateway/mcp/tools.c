@@ -45,7 +45,7 @@ static const struct library {
     const char *language, *name;
 } libraries[] = {
 #define CBX_LIBRARY(language, name) { language, name },
-#include "gateway/mcp/libraries.def"
+#include "gateway/libraries.def"
 #undef CBX_LIBRARY
 };
 

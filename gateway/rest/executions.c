@@ -63,9 +63,11 @@ static void add_item(json_t *output, json_t *files, const json_t *item)
     if (png != NULL) {
         json_array_append(files, png);
     }
-    if (text != NULL && png == NULL) {
-        json_array_append_new(
-            output, json_pack("{s:s,s:O,s:O}", "type", "result", "content", text, "data", data));
+    if (data != NULL && png == NULL) { /* HTML or SVG alone has no content for a client of
+                                          CodeBox-AI, but ours find it in `data` */
+        json_array_append_new(output, json_pack("{s:s,s:o,s:O}", "type", "result", "content",
+                                                text != NULL ? json_incref(text) : json_string(""),
+                                                "data", data));
     }
 }
 
@@ -129,6 +131,14 @@ static void free_job(struct job *job)
     free(job);
 }
 
+static bool is_stopping(struct cbx_rest *rest)
+{
+    pthread_mutex_lock(&rest->lock);
+    bool stopping = rest->stopping;
+    pthread_mutex_unlock(&rest->lock);
+    return stopping;
+}
+
 static void end_job(struct cbx_rest *rest)
 {
     pthread_mutex_lock(&rest->lock);
@@ -138,30 +148,70 @@ static void end_job(struct cbx_rest *rest)
     pthread_mutex_unlock(&rest->lock);
 }
 
+/* Where the events of a job go, and who asks whether it should go on. */
+struct run {
+    struct cbx_collected collected;
+    struct cbx_sink sink;
+    struct cbx_rest *rest;
+};
+
+static int take_event(void *context, const struct cbx_event *event)
+{
+    struct run *run = context;
+    return run->sink.event(run->sink.context, event);
+}
+
+static bool is_cancelled(void *context)
+{
+    return is_stopping(((struct run *)context)->rest);
+}
+
+static int run_submission(struct job *job, struct run *run, struct cbx_outcome *outcome,
+                          struct cbx_err *err)
+{
+    struct cbx_sink sink = { .event = take_event, .cancelled = is_cancelled, .context = run };
+    struct cbx_request request =
+        cbx_rest_request(CBX_ACTION_RUN, "ipython", cbx_str_of(job->policy),
+                         cbx_str_of(job->session), cbx_buf_str(&job->judgement.text), &job->limits);
+    int failed = cbx_review_submit(job->rest->flow, &request, &job->judgement, &sink, outcome, err);
+    cbx_collected_finish(&run->collected);
+    if (failed && is_stopping(job->rest)) {
+        cbx_fail(err, failed, "the gateway was stopped while this ran");
+    } else if (failed == CBX_ENOTFOUND) { /* closed, for it was idle, or not to be opened again: the
+                                             next call is told at once */
+        cbx_flow_ask(job->rest->flow, "close", job->session, NULL, NULL);
+        cbx_store_remove_session(job->rest->store, job->session, NULL);
+    }
+    return failed;
+}
+
+static void store_results(const struct job *job, const struct run *run,
+                          const struct cbx_outcome *outcome, bool good, struct cbx_err *err)
+{
+    char now[32];
+    cbx_rest_now(now);
+    CBX_AUTO_JSON results = make_results(&run->collected, outcome, err);
+    if (cbx_store_set_execution(job->rest->store, job->id, good ? "completed" : "error", now,
+                                results, err) != 0) {
+        CBX_AUTO_JSON short_results =
+            json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
+        cbx_store_set_execution(job->rest->store, job->id, "error", now, short_results, NULL);
+    }
+}
+
 static void *run_job(void *context)
 {
     struct job *job = context;
     struct cbx_rest *rest = job->rest;
     struct cbx_err err = { 0 };
-    CBX_AUTO_DONE(collected) collected;
+    struct run run = { .rest = rest };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    cbx_collected_init(&collected);
-    struct cbx_sink sink = cbx_collected_sink(&collected);
-    struct cbx_request request =
-        cbx_rest_request(CBX_ACTION_RUN, "ipython", cbx_str_of(job->policy),
-                         cbx_str_of(job->session), cbx_buf_str(&job->judgement.text), &job->limits);
-    int failed = cbx_review_submit(rest->flow, &request, &job->judgement, &sink, &outcome, &err);
-    cbx_collected_finish(&collected);
-    bool good = !failed && outcome.ran && outcome.result.status == CBX_RUN_OK;
-    char now[32];
-    cbx_rest_now(now);
-    CBX_AUTO_JSON results = make_results(&collected, &outcome, &err);
-    if (cbx_store_set_execution(rest->store, job->id, good ? "completed" : "error", now, results,
-                                &err) != 0) {
-        CBX_AUTO_JSON short_results =
-            json_pack("{s:[],s:[],s:s}", "output", "files", "error", err.text);
-        cbx_store_set_execution(rest->store, job->id, "error", now, short_results, NULL);
-    }
+    cbx_collected_init(&run.collected);
+    run.sink = cbx_collected_sink(&run.collected);
+    int failed = run_submission(job, &run, &outcome, &err);
+    store_results(job, &run, &outcome,
+                  !failed && outcome.ran && outcome.result.status == CBX_RUN_OK, &err);
+    cbx_collected_done(&run.collected);
     free_job(job);
     end_job(rest);
     return NULL;
@@ -264,8 +314,10 @@ void cbx_rest_execute(struct cbx_rest_call *call)
     }
     job->rest = call->rest;
     snprintf(job->session, sizeof(job->session), "%.*s", CBX_STR_ARG(body.session));
+    bool cut = strlen(job->session) != body.session.len; /* at a NUL */
     int failed =
-        cbx_store_get_session(call->rest->store, job->session, &job->policy, &options, &err);
+        cut ? CBX_ENOTFOUND
+            : cbx_store_get_session(call->rest->store, job->session, &job->policy, &options, &err);
     if (failed) {
         if (failed == CBX_ENOTFOUND) {
             cbx_fail(&err, CBX_ENOTFOUND, "Session not found");

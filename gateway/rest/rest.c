@@ -129,6 +129,7 @@ static void add_finding(struct cbx_buf *out, const json_t *finding)
 
 void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome)
 {
+    enum { FINDINGS_IN_TEXT = 20 };
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 256 * 1024);
     size_t i;
@@ -138,7 +139,7 @@ void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome
     {
         const char *effect = json_string_value(json_object_get(finding, "effect"));
         bool stops = effect == NULL || strcmp(effect, "deny") == 0 || strcmp(effect, "ask") == 0;
-        if (stops && i < 20) {
+        if (stops && json_array_size(findings) < FINDINGS_IN_TEXT) {
             add_finding(&text, finding);
         }
         if (stops) {

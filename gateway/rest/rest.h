@@ -33,10 +33,10 @@ struct cbx_rest {
 void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
                    int jobs_max);
 
-/* Refuses new jobs; those that run are told to stop. */
+/* Refuses new jobs; those that run end within a moment and store that they were stopped. */
 void cbx_rest_stop(struct cbx_rest *rest);
 
-/* Waits until no job is left, and frees what init made. */
+/* Waits until no job is left, and frees what init made. The flow must still be there. */
 void cbx_rest_done(struct cbx_rest *rest);
 
 /* What ran in a session so far is appended to `out`; and what is about to run in it is added. */
@@ -92,6 +92,11 @@ void cbx_rest_get_status(struct cbx_rest_call *call);
 void cbx_rest_get_results(struct cbx_rest_call *call);
 void cbx_rest_check(struct cbx_rest_call *call);
 void cbx_rest_get_health(struct cbx_rest_call *call);
+
+/* True when a session can have all of them; false when the answer is made: 400 with what is wrong,
+ * denied or missing. NULL is none. */
+bool cbx_rest_check_dependencies(struct cbx_rest_call *call, struct cbx_str policy,
+                                 const json_t *dependencies);
 
 /* Limits in a session's stored options: {wall_ms, cpu_milli, memory_bytes}; 0 = the policy's. */
 struct cbx_limits cbx_rest_limits(const json_t *options);

@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the Python image has (docker/images/python). Nothing can be installed yet. */
-static const char *const installed[] = { "numpy", "pandas", "matplotlib", "ipython" };
-
 struct body {
     struct cbx_str policy;
     const json_t *dependencies, *options;
@@ -139,82 +136,6 @@ struct cbx_limits cbx_rest_limits(const json_t *options)
                                     json_integer_value(json_object_get(options, "memory_bytes")) };
 }
 
-/* --- dependencies ----------------------------------------------------------------------------- */
-
-/* A name with an optional version, nothing else: what goes on is judged as a line of shell. */
-static bool is_requirement(struct cbx_str text)
-{
-    static const char allowed[] = "-_.[]=<>!~, ";
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.p[i], low = (char)(c | 32);
-        if (!((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') ||
-              (i > 0 && memchr(allowed, c, sizeof(allowed) - 1) != NULL))) {
-            return false;
-        }
-    }
-    return text.len > 0 && text.len <= 200;
-}
-
-static bool is_installed(struct cbx_str text)
-{
-    char name[64] = "";
-    for (size_t i = 0;
-         i < text.len && i + 1 < sizeof(name) && strchr("[=<>!~, ", text.p[i]) == NULL; i++) {
-        name[i] = text.p[i] == '_' || text.p[i] == '.'
-                      ? '-'
-                      : (char)(text.p[i] | (text.p[i] >= 'A' && text.p[i] <= 'Z' ? 32 : 0));
-    }
-    for (size_t i = 0; i < sizeof(installed) / sizeof(installed[0]); i++) {
-        if (strcmp(installed[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* True when all are allowed by the policy and in the image; false when the answer is made. */
-static bool check_dependencies(struct cbx_rest_call *call, struct cbx_str policy,
-                               const json_t *dependencies)
-{
-    size_t i;
-    const json_t *item;
-    struct cbx_err err = { 0 };
-    json_array_foreach(dependencies, i, item)
-    {
-        struct cbx_str text = cbx_json_str(item);
-        if (!json_is_string(item) || !is_requirement(text)) {
-            cbx_fail(
-                &err, CBX_EINVAL,
-                "dependencies[%zu] is '%.*s', allowed is a package name with an optional version",
-                i, CBX_STR_ARG(text));
-            cbx_rest_fail(call, 400, &err);
-            return false;
-        }
-        char line[256];
-        snprintf(line, sizeof(line), "%%pip install '%.*s'", CBX_STR_ARG(text));
-        struct cbx_request request = cbx_rest_request(CBX_ACTION_CHECK, "ipython", policy,
-                                                      CBX_STR(""), cbx_str_of(line), NULL);
-        CBX_AUTO_DONE(outcome) outcome = { 0 };
-        if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
-            cbx_rest_fail(call, 0, &err);
-            return false;
-        }
-        if (outcome.verdict != CBX_ALLOW) {
-            cbx_rest_deny(call, &outcome);
-            return false;
-        }
-        if (!is_installed(text)) {
-            cbx_fail(&err, CBX_EINVAL,
-                     "'%.*s' is not in the sandbox image, and packages cannot be installed yet; "
-                     "there are numpy, pandas, matplotlib and ipython",
-                     CBX_STR_ARG(text));
-            cbx_rest_fail(call, 400, &err);
-            return false;
-        }
-    }
-    return true;
-}
-
 /* --- the two calls ---------------------------------------------------------------------------- */
 
 static bool open_sandbox(struct cbx_rest_call *call, const char *id, struct cbx_str policy,
@@ -223,9 +144,16 @@ static bool open_sandbox(struct cbx_rest_call *call, const char *id, struct cbx_
     struct cbx_err err = { 0 };
     struct cbx_request request =
         cbx_rest_request(CBX_ACTION_OPEN, "ipython", policy, cbx_str_of(id), CBX_STR(""), limits);
+    CBX_AUTO_DONE(judgement) judgement = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
+    if (cbx_review_judge(call->rest->flow, &request, &judgement, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    int failed = cbx_review_submit(call->rest->flow, &request, &judgement, NULL, &outcome, &err);
+    if (failed) {
+        /* What the engine lacks is nothing that the caller asked for. */
+        cbx_rest_fail(call, failed == CBX_ENOTFOUND ? 503 : 0, &err);
         return false;
     }
     if (outcome.verdict != CBX_ALLOW) {
@@ -262,7 +190,7 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
     char id[37], now[32];
     cbx_uuid_make(id);
     cbx_rest_now(now);
-    if (!check_dependencies(call, body.policy, body.dependencies) ||
+    if (!cbx_rest_check_dependencies(call, body.policy, body.dependencies) ||
         !open_sandbox(call, id, body.policy, &limits)) {
         return;
     }

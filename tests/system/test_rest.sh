@@ -12,6 +12,8 @@ plot() { run_in "$session" $'import matplotlib.pyplot as plt\nplt.plot([1, 2])\n
 ok 'a plot comes back as a PNG' plot
 fails() { run_in "$session" '1/0' | expect '.status == "error" and .error.ename == "ZeroDivisionError" and (.error.traceback | length) > 1'; }
 ok 'a failed run has results, with its traceback' fails
+rich() { run_in "$session" 'display({"text/html": "<b>x</b>"}, raw=True)' | expect '.output[0].type == "result" and .output[0].content == "" and .output[0].data["text/html"] == "<b>x</b>"'; }
+ok 'a display without text is in the data of its item' rich
 streams() { run_in "$session" $'import sys\nprint("out")\nprint("err", file=sys.stderr)' | expect '[.output[].name] == ["stdout", "stderr"]'; }
 ok 'stdout and stderr are apart' streams
 limits() {
@@ -67,9 +69,16 @@ ok 'an unknown language is 400 and says which there are' refuses 400 'allowed ar
 ok 'an unknown policy is 404 and says which there are' refuses 404 'this gateway has default' /v1/check '{"code": "x", "language": "python", "policy": "zz"}'
 ok 'memory that is no size is 400' refuses 400 'allowed is a size' /sessions '{"execution_options": {"memory_limit": "banana"}}'
 ok 'a dependency with shell in it is 400' refuses 400 'package name' /sessions '{"dependencies": ["numpy; id"]}'
+ok 'a dependency in a version that nobody can promise is 400' refuses 400 'without version' /sessions '{"dependencies": ["numpy==99"]}'
+ok 'a dependency that is not in the image is 400 and says which are' refuses 400 'there are: ipython, matplotlib, numpy, pandas' /sessions '{"dependencies": ["tabulate"]}'
+ok 'a session id that only begins like one is unknown' refuses 404 'Session not found' /execute "{\"code\": \"1\", \"session_id\": \"$session\\u0000x\"}"
+ok 'a message that is cut inside a character is whole' refuses 400 "unknown field 'x" /sessions "{\"x$(printf 'é%.0s' $(seq 150))\": 1}"
 ok 'code that is not UTF-8 is 400' refuses 400 'not valid JSON' /v1/check "$(printf '{"code": "\377", "language": "python"}')"
 too_long() { { printf '{"language": "python", "code": "'; head -c 1200000 /dev/zero | tr '\0' '#'; printf '"}'; } >"$work/long"; post /v1/check "@$work/long" | expect '.verdict == "deny" and .findings[0].rule == "source.too-large"'; }
 ok 'a source over the limit is denied and says the limit' too_long
+
+chunked() { [ "$(curl -sS -o "$work/body" -w '%{http_code}' -X POST -H 'Content-Type: application/json' -H 'Transfer-Encoding: chunked' --data-binary "@$work/big" "$base/v1/check")" = 413 ]; expect '.status == 413' "$work/body"; }
+ok 'a body that is too large is 413 in chunks too' chunked
 
 raw() { # STATUS REQUEST: the bytes as they are, and the status that comes back
     local port=${base##*:} line
@@ -86,11 +95,21 @@ ok 'two lengths are refused' raw 400 'POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1
 ok 'a length beside a transfer coding is refused' raw 400 'POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n'
 ok 'an unknown transfer coding is refused' raw 400 'POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nTransfer-Encoding: xchunked\r\n\r\n'
 ok 'a space before the colon is refused' raw 400 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nFoo : x\r\n\r\n'
+ok 'a request without Host is refused' raw 400 'GET /healthz HTTP/1.1\r\n\r\n'
+ok 'an Origin with no name is refused' raw 403 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nOrigin: null\r\n\r\n'
+ok 'two Authorization headers are refused' raw 400 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n'
+ok 'HTTP/1.0 is refused' raw 505 'GET /healthz HTTP/1.0\r\nHost: 127.0.0.1:%s\r\n\r\n'
 ok 'an absolute target is refused' raw 400 'GET http://x/healthz HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n'
 ok 'an escaped slash is no slash' raw 404 'GET /execute/a%%2fb/status HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n'
 ok 'a method that a path has not is 405 and says which it has' raw 405 'PUT /sessions HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: 0\r\n\r\n'
 
 # --- the end
+is_refused() { # FRAGMENT OPTIONS ...: the server does not start and says why
+    ! timeout 10 "$codebox" serve "${@:2}" 2>"$work/refusal" && grep -qF "$1" "$work/refusal"
+}
+second() { is_refused 'another gateway' --state "$state" --listen 127.0.0.1:0; run_in "$session" 'print(1)' | expect '.status == "completed"'; }
+ok 'a second gateway on the same state directory is refused, and the first keeps its sessions' second
+ok 'a public address is refused' is_refused 'only 127.0.0.1' --state "$work/other" --listen 0.0.0.0:0
 deleted() { curl -sS -X DELETE "$base/sessions/$session" | expect '.status == "cleaned up"'; [ "$(status_of -X DELETE "$base/sessions/$session")" = 404 ]; wait_until has_no_container "$session"; }
 ok 'a deleted session is gone, with its container' deleted
 session=$(new_session)
@@ -119,7 +138,22 @@ id=$(start_run "$session" 'while True: pass')
 stop_server
 ok 'a server that is told to stop leaves no container' wait_until has_no_container "$session"
 start_server
-is_ended() { results_of "$id" | expect '.status == "error"'; }
+is_ended() { results_of "$id" | expect '.status == "error" and (.error | contains("stopped while this ran"))'; }
 ok 'and what ran then is over, and says so' is_ended
+ask_on() { # clients whose connections stay open and that go on asking
+    local asked
+    for asked in "$work"/asked{1,2,3,4}; do
+        curl -s "$base/execute/a/status?[1-100000]" >"$asked" &
+    done
+    for asked in "$work"/asked{1,2,3,4}; do
+        wait_until [ -s "$asked" ]
+    done
+}
+ask_on
+kill -TERM "$server"
+stopped=0
+wait "$server" || stopped=$?
+server=
+ok 'a server that is told to stop while clients ask on ends in order' [ "$stopped" = 0 ]
 ok 'the audit log is whole' "$codebox" audit verify --state "$state"
 finish
