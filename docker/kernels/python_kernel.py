@@ -21,6 +21,11 @@ LANGUAGE_OFFSET, RUN_HEAD = 24, 40
 FINISH_NONE = 256
 
 
+def printable(text):
+    """Without lone surrogates, which JSON cannot carry."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 class Channel:
     """The socket to the supervisor. Only the process that opened it may speak on it: a fork inherits the descriptor."""
 
@@ -208,6 +213,7 @@ class Kernel:
         manager.token_transformers = []
         shell.system = shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped
         shell.user_ns["__name__"] = "__main__"
+        shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit  # IPython's own belong to its terminal
         warnings.filterwarnings("ignore", message="To exit: use")
         return shell
 
@@ -288,7 +294,7 @@ class Kernel:
         text = "".join(lines).rstrip("\n")
         if len(text) > 60000:
             text = text[:30000] + "\n...\n" + text[-30000:]
-        return {"ename": type(error).__name__, "evalue": str(error)[:8000], "traceback": text.split("\n")}
+        return {"ename": printable(type(error).__name__), "evalue": printable(str(error)[:8000]), "traceback": printable(text).split("\n")}
 
     # --- serving ------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,10 @@ program exit.py 'import sys; sys.exit(7)'
 ok 'so is its exit status' gives 7 '' run exit.py
 program raise.py '1/0'
 ok 'an exception is status 1 with its traceback' gives 1 'ZeroDivisionError' run raise.py
+program surrogate.py 'raise ValueError("a\ud800b")'
+ok 'also when its text cannot be encoded' gives 1 'ValueError: a\ud800b' run surrogate.py
+program leave.ipy $'x = 1\nexit()'
+ok 'exit() of a cell is an end, not an error' gives 0 '' run leave.ipy
 program plot.py $'import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()'
 plot() { run plot.py; cmp -n 8 plot-1.png <(printf '\211PNG\r\n\032\n'); }
 ok 'a plot becomes a file' plot

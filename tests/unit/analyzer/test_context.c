@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ * Cells in a row: what an earlier one bound means the same in the next, and no earlier one can hide
+ * what the next does. */
+#include "analyzer/analyze.h"
+#include "policies/base/buf.h"
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct cbx_policy *policy;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct cbx_err err;
+    return cbx_policy_load("default", &policy, &err);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cbx_policy_free(policy);
+    return 0;
+}
+
+/* Judges the last of the cells behind the others; "RULE LINE:COLUMN" of its first denial, or "". */
+static void judge_last(const char *const *cells, char out[128])
+{
+    CBX_AUTO_DONE(buf) context;
+    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+    out[0] = '\0';
+    for (size_t i = 0; cells[i] != NULL; i++) {
+        CBX_AUTO_DONE(arena) arena;
+        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+        struct cbx_analysis request = { .source = cbx_str_of(cells[i]),
+                                        .language = CBX_STR("ipython"),
+                                        .context = cbx_buf_str(&context) };
+        struct cbx_decision d;
+        struct cbx_err err;
+        assert_int_equal(cbx_analyze(policy, &request, &arena, &d, &err), 0);
+        cbx_context_add(&context, d.text);
+        for (size_t f = 0; cells[i + 1] == NULL && f < d.finding_count && out[0] == '\0'; f++) {
+            if (d.findings[f].effect == CBX_EFFECT_DENY) {
+                snprintf(out, 128, "%.*s %u:%u", CBX_STR_ARG(d.findings[f].rule->id),
+                         d.findings[f].span.line, d.findings[f].span.column);
+            }
+        }
+    }
+}
+
+static void knows_what_earlier_cells_bound(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cells[4], *denied;
+    } cases[] = {
+        { { "import os as o", "o.system('id')" }, "py.process 1:1" },
+        { { "import os as o", "x = 1", "y = 2\n  \nprint(o.popen('id'))" }, "py.process 3:7" },
+        { { "from os import *", "system('id')" }, "py.process 1:1" },
+        { { "def f():\n    import os\n    return os", "f().system('id')" }, "py.process 1:1" },
+        { { "import os\nn = 'sys' + 'tem'", "getattr(os, n)('id')" }, "py.process 1:1" },
+        { { "import os as o", "%time o.system('id')" }, "py.process 1:1" },
+        { { "import os as o", "!ls\no.system('id')\n!ls" }, "py.process 2:1" },
+        { { "import os as o", "o.getcwd()" }, "" },
+        { { "x = 1", "print(x)" }, "" },
+        { { "def open(x): pass", "open('a')" }, "" },
+        { { "%matplotlib inline\n!ls", "import numpy as np\nnp.zeros(3)" }, "" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char denied[128];
+        judge_last(cases[i].cells, denied);
+        if (strcmp(denied, cases[i].denied) != 0) {
+            fail_msg("%zu: '%s' instead of '%s'", i, denied, cases[i].denied);
+        }
+    }
+}
+
+/* Whatever stands at the end of the cell before: what is denied alone is denied behind it. */
+static void lets_no_earlier_cell_hide_anything(void **state)
+{
+    (void)state;
+    static const char *const ends[] = { "x = f \\",
+                                        "x = 1 # \\",
+                                        "s = '''a\n'''",
+                                        "if x:\n    pass",
+                                        "@g\ndef f(): pass",
+                                        "class A:\n    def f(self):\n        return 1",
+                                        "x = (1,\n     2)",
+                                        "def os(): pass",
+                                        "eval = len",
+                                        "import json as subprocess",
+                                        "\xEF\xBB\xBF",
+                                        "\f",
+                                        "exec = print\nos = json",
+                                        "" };
+    static const char *const cells[] = { "import subprocess", "eval('1')",
+                                         "import os\nos.system('id')", "(exec)('1')",
+                                         "else_ = 1\n__import__('os')" };
+    for (size_t e = 0; e < sizeof(ends) / sizeof(ends[0]); e++) {
+        for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
+            const char *const both[] = { ends[e], cells[c], NULL };
+            char denied[128];
+            judge_last(both, denied);
+            if (denied[0] == '\0') {
+                fail_msg("'%s' hides '%s'", ends[e], cells[c]);
+            }
+        }
+    }
+}
+
+static void forgets_whole_cells_the_oldest_first(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(buf) context;
+    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+    char cell[1024];
+    for (int i = 0; i < 1000; i++) {
+        int n = snprintf(cell, sizeof(cell), "name%04d = '%0900d'", i, i);
+        cbx_context_add(&context, (struct cbx_str){ .p = cell, .len = (size_t)n });
+        assert_true(context.len <= CBX_CONTEXT_MAX_BYTES);
+        assert_memory_equal(context.p, "name", 4);
+    }
+    assert_null(strstr(context.p, "name0000"));
+    assert_non_null(strstr(context.p, "name0999"));
+    assert_false(context.overflow);
+}
+
+static void passes_over_a_cell_that_is_too_large_to_keep(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(buf) context, large;
+    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+    cbx_buf_init(&large, 2 * CBX_CONTEXT_MAX_BYTES);
+    while (large.len <= CBX_CONTEXT_MAX_BYTES) {
+        cbx_buf_add_cstr(&large, "x = 1\n");
+    }
+    cbx_context_add(&context, CBX_STR("y = 2"));
+    cbx_context_add(&context, cbx_buf_str(&large));
+    assert_memory_equal(context.p, "y = 2", 5);
+    assert_true(context.len < 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(knows_what_earlier_cells_bound),
+        cmocka_unit_test(lets_no_earlier_cell_hide_anything),
+        cmocka_unit_test(forgets_whole_cells_the_oldest_first),
+        cmocka_unit_test(passes_over_a_cell_that_is_too_large_to_keep),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
