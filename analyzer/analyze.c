@@ -110,7 +110,7 @@ static int analyze_readable(const struct cbx_policy *policy, const struct cbx_an
                                      .magics = notebook.magics,
                                      .magic_count = notebook.magic_count };
         cbx_parse_text(&parsed, lang, notebook.text, &tree);
-        if (request->context.len > 0 && lang->notebook) {
+        if (lang->notebook) {
             cbx_context_facts(&parsed, lang, request->context, &notebook);
         }
     }

@@ -15,21 +15,21 @@ struct cbx_analysis {
     struct cbx_str
         language; /* "python" (a plain file), "ipython" (a notebook cell), "javascript", "shell" */
     struct cbx_str principal; /* for exceptions; may be empty */
-    struct cbx_str context; /* what ran before it in the same session, as it ran (cbx_decision.text
-                               of each, cbx_context_add); may be empty */
-    int64_t now;            /* Unix seconds, for exceptions */
-    uint32_t budget_ms;     /* parse and walk; 0 = 10,000 */
+    struct cbx_str
+        context;        /* the cells before it in the same session (cbx_context_add), or empty */
+    int64_t now;        /* Unix seconds, for exceptions */
+    uint32_t budget_ms; /* parse and walk; 0 = 10,000 */
 };
 
 /* Memory that one analysis may take, for cbx_arena_init. */
 enum { CBX_ANALYSIS_ARENA_MAX = 512 * 1024 * 1024, CBX_FINDINGS_MAX = 1000 };
 
-/* What is kept of a session's past for the next cell. */
+/* What is kept of a session's past for its next cell. */
 enum { CBX_CONTEXT_MAX_BYTES = 256 * 1024 };
 
-/* Adds what ran to the context of what comes after. Over the cap the oldest cells go, whole.
- * `context` was initialised with at least twice CBX_CONTEXT_MAX_BYTES. */
-void cbx_context_add(struct cbx_buf *context, struct cbx_str text);
+/* Adds a cell, as it was sent, to the context of what comes after. Over the cap the oldest cells
+ * go, whole. `context` was initialised with at least twice CBX_CONTEXT_MAX_BYTES. */
+void cbx_context_add(struct cbx_buf *context, struct cbx_str cell);
 
 /* Judges one source. Everything that is wrong with the source itself (size, encoding, syntax,
  * budget) is a finding and a denial, not an error. Errors: CBX_EINVAL for a language that does not

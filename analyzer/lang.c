@@ -223,9 +223,36 @@ static enum magic_text magic_text(struct cbx_str name)
     return MAGIC_UNKNOWN;
 }
 
+/* Options of %timeit stand before its code: -n 10 -r 3. */
+static struct cbx_str skip_options(struct cbx_str line)
+{
+    while (line.len > 1 && line.p[0] == '-') {
+        size_t n = strcspn(line.p, " \n");
+        line = cbx_str_sub(line, n < line.len ? n + 1 : line.len, line.len);
+        size_t digits = strspn(line.p, "0123456789");
+        line = cbx_str_sub(line, digits < line.len && digits > 0 ? digits + 1 : 0, line.len);
+    }
+    return line;
+}
+
+uint32_t cbx_magic_code(const struct cbx_magic *m, struct cbx_str out[CBX_MAGIC_CODES])
+{
+    enum magic_text text = m->kind == CBX_MAGIC_LINE || m->kind == CBX_MAGIC_CELL
+                               ? magic_text(m->name)
+                               : MAGIC_UNKNOWN;
+    uint32_t count = 0;
+    if (text == MAGIC_PYTHON && m->rest.len > 0) {
+        out[count++] = skip_options(m->rest);
+    }
+    if ((text == MAGIC_PYTHON || text == MAGIC_BODY) && m->body.len > 0) {
+        out[count++] = m->body;
+    }
+    return count;
+}
+
 static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
-    struct cbx_str line;
+    struct cbx_str line, codes[CBX_MAGIC_CODES];
     if (m->kind == CBX_MAGIC_SHELL) {
         cbx_parse_shell_line(parsed, m->body, m->start, m->end);
         return;
@@ -249,19 +276,10 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
         cbx_parse_shell_line(parsed, line, m->start, m->end);
         return;
     case MAGIC_PYTHON:
-        /* Options of %timeit stand before its code: -n 10 -r 3. */
-        line = m->rest;
-        while (line.len > 1 && line.p[0] == '-') {
-            size_t n = strcspn(line.p, " \n");
-            line = cbx_str_sub(line, n < line.len ? n + 1 : line.len, line.len);
-            size_t digits = strspn(line.p, "0123456789");
-            line = cbx_str_sub(line, digits < line.len && digits > 0 ? digits + 1 : 0, line.len);
-        }
-        cbx_parse_inner(parsed, "ipython", line, m->start, m->end);
-        cbx_parse_inner(parsed, "ipython", m->body, m->start, m->end);
-        return;
     case MAGIC_BODY:
-        cbx_parse_inner(parsed, "ipython", m->body, m->start, m->end);
+        for (uint32_t c = 0, count = cbx_magic_code(m, codes); c < count; c++) {
+            cbx_parse_inner(parsed, "ipython", codes[c], m->start, m->end);
+        }
         return;
     default:
         cbx_facts_add_special(parsed->facts, CBX_FACT_MAGIC_NOT_LISTED, m->name, m->start, m->end);
@@ -300,9 +318,11 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
         note_errors(parsed.tree, parsed.facts);
         note_invisible(parsed.tree, text, parsed.facts);
         lang->extract(&parsed);
-        map_places(&parsed, before);
+        if (!parsed.names_only) {
+            map_places(&parsed, before);
+        }
     }
-    for (size_t i = 0; i < parsed.magic_count; i++) {
+    for (size_t i = 0; !parsed.names_only && i < parsed.magic_count; i++) {
         struct cbx_parsed inner = parsed;
         inner.magics = NULL;
         inner.magic_count = 0;

@@ -42,9 +42,16 @@ struct cbx_parsed {
     int64_t deadline_ms;            /* of CLOCK_MONOTONIC; 0 = none */
     const struct cbx_magic *magics; /* notebook lines that were rewritten, by place */
     size_t magic_count;
+    bool names_only; /* read for what names mean: the notebook lines are judged elsewhere, places
+                        are not mapped */
 };
 
 enum { CBX_CODE_DEPTH_MAX = 6, CBX_TREE_DEPTH_MAX = 1500 };
+
+/* The Python inside a notebook line (%time f(), %%capture): how many pieces, at most
+ * CBX_MAGIC_CODES. */
+enum { CBX_MAGIC_CODES = 2 };
+uint32_t cbx_magic_code(const struct cbx_magic *magic, struct cbx_str out[CBX_MAGIC_CODES]);
 
 /* Parses `text` as `lang` and adds its facts: syntax errors, then what the extractor finds. For the
  * source itself (depth 0) and for constant code that is handed to something that runs it (depth +

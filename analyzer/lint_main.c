@@ -109,7 +109,7 @@ static int check_text(struct lint *lint, const char *path, uint32_t cell, struct
     }
     *verdict = decision.verdict;
     if (cell > 0) {
-        cbx_context_add(&lint->context, decision.text);
+        cbx_context_add(&lint->context, text);
     }
     count_decision(lint, &decision);
     if (lint->dump != STAGE_NONE) {

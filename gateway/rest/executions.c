@@ -275,14 +275,15 @@ static void answer_denial(struct cbx_rest_call *call, const struct cbx_request *
     cbx_rest_deny(call, &outcome);
 }
 
-static void start_execution(struct cbx_rest_call *call, struct job *job, struct cbx_err *err)
+static void start_execution(struct cbx_rest_call *call, struct job *job, struct cbx_str code,
+                            struct cbx_err *err)
 {
     char now[32];
     cbx_rest_now(now);
     cbx_uuid_make(job->id);
     char id[37];
     snprintf(id, sizeof(id), "%s", job->id);
-    cbx_rest_context_add(call->rest, job->session, cbx_buf_str(&job->judgement.text));
+    cbx_rest_context_add(call->rest, job->session, code);
     int failed = cbx_store_add_execution(call->rest->store, job->id, job->session, now, err);
     failed = failed
                  ? failed
@@ -341,7 +342,7 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         answer_denial(call, &request, &job->judgement);
         free_job(job);
     } else {
-        start_execution(call, job, &err);
+        start_execution(call, job, body.code, &err);
     }
 }
 
