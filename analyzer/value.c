@@ -55,6 +55,41 @@ static bool same(const struct cbx_value *a, const struct cbx_value *b)
            a->node.id == b->node.id && a->number == b->number;
 }
 
+static bool is_constant(const struct cbx_value *v)
+{
+    return v->kind != CBX_V_NAME && v->kind != CBX_V_FUNCTION && v->kind != CBX_V_UNKNOWN;
+}
+
+/* The first constant of the set; its count when there is none. */
+static uint32_t find_constant(const struct cbx_values *set)
+{
+    uint32_t i = 0;
+    while (i < set->count && !is_constant(&set->items[i])) {
+        i++;
+    }
+    return i;
+}
+
+/* False when the set lost something by it. A name takes the place of a constant: it is names that
+ * rules speak of, and nobody shall drown one in constants. */
+static bool add_to_set(struct cbx_values *set, const struct cbx_value *value)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (same(&set->items[i], value)) {
+            return true;
+        }
+    }
+    if (set->count < CBX_VALUES_MAX) {
+        set->items[set->count++] = *value;
+        return true;
+    }
+    uint32_t place = is_constant(value) ? set->count : find_constant(set);
+    if (place < set->count) {
+        set->items[place] = *value;
+    }
+    return false;
+}
+
 const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
                                          const struct cbx_values *b)
 {
@@ -70,18 +105,14 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
         return &cbx_values_unknown;
     }
     memcpy(set, a, sizeof(*a) + a->count * sizeof(a->items[0]));
+    bool lost = false;
     for (uint32_t i = 0; i < b->count; i++) {
-        bool known = false;
-        for (uint32_t j = 0; j < set->count; j++) {
-            known |= same(&set->items[j], &b->items[i]);
-        }
-        if (!known && set->count == CBX_VALUES_MAX) {
-            set->items[CBX_VALUES_MAX - 1] = (struct cbx_value){ .kind = CBX_V_UNKNOWN };
-            return set;
-        }
-        if (!known) {
-            set->items[set->count++] = b->items[i];
-        }
+        lost |= !add_to_set(set, &b->items[i]);
+    }
+    if (lost) {
+        uint32_t last = find_constant(set);
+        set->items[last < set->count ? last : set->count - 1] =
+            (struct cbx_value){ .kind = CBX_V_UNKNOWN };
     }
     return set;
 }
@@ -129,7 +160,9 @@ static const struct cbx_values *member_of(struct cbx_arena *arena, const struct 
     if (v->kind == CBX_V_MAP) {
         for (uint32_t i = v->count; i > 0; i--) {
             if (cbx_str_equal(v->keys[i - 1], key)) {
-                return v->members[i - 1];
+                return v->number == 1
+                           ? cbx_values_join(arena, v->members[i - 1], &cbx_values_unknown)
+                           : v->members[i - 1];
             }
         }
         return &cbx_values_unknown;

@@ -17,7 +17,7 @@ enum cbx_value_kind {
     CBX_V_TEXT,        /* a constant string or bytes */
     CBX_V_NUMBER,      /* a constant integer, or another constant; text is how it is written */
     CBX_V_LIST,        /* a sequence of known members */
-    CBX_V_MAP,         /* a mapping; keys beside members */
+    CBX_V_MAP,         /* a mapping; keys beside members; number is 1 when there may be more */
     CBX_V_FUNCTION,    /* a function of this source: node, scope */
 };
 
@@ -38,7 +38,7 @@ struct cbx_values {
     struct cbx_value items[];
 };
 
-enum { CBX_VALUES_MAX = 6, CBX_FOLD_MAX_BYTES = 65536, CBX_MEMBERS_MAX = 4096 };
+enum { CBX_VALUES_MAX = 16, CBX_FOLD_MAX_BYTES = 65536, CBX_MEMBERS_MAX = 4096 };
 
 extern const struct cbx_values cbx_values_unknown;
 

@@ -201,7 +201,9 @@ static void add_references(struct cbx_walk *js, TSNode node, enum cbx_js_kind pa
             continue;
         }
         add(js, CBX_IS_REFERENCE, v->text, node);
-        if (parent == JS_arguments && cbx_js_call_meaning(v->text) == JS_CALL_REQUIRE) {
+        bool handed_on = parent == JS_arguments || parent == JS_pair || parent == JS_array ||
+                         cbx_js_kind(node) == JS_shorthand_property_identifier;
+        if (handed_on && cbx_js_call_meaning(v->text) == JS_CALL_REQUIRE) {
             add_special(js, CBX_FACT_DYNAMIC_IMPORT, v->text, node);
         }
     }

@@ -44,6 +44,9 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
 {
     const struct cbx_values *out = &nothing;
     bool opaque = object->count == 0, maker = cbx_str_is(key, "constructor");
+    if (cbx_str_is(key, "require")) { /* of whatever module it was reached through */
+        out = cbx_values_name(js->arena, CBX_STR("require"));
+    }
     for (uint32_t i = 0; i < object->count; i++) {
         const struct cbx_value *v = &object->items[i];
         if (v->kind == CBX_V_NAME) {
@@ -218,6 +221,8 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, TSNode node,
                 js->arena, &(struct cbx_value){ .kind = CBX_V_FUNCTION,
                                                 .node = child,
                                                 .scope = cbx_scope_of(js, child, NULL) });
+        } else if (map && kind == JS_spread_element) {
+            value.number = 1; /* whatever that has, over what came before */
         } else if (!map) {
             members[value.count++] = cbx_js_eval(js, child, scope);
         }

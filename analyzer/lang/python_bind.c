@@ -27,6 +27,27 @@ enum cbx_py_kind cbx_py_kind(TSNode node)
     return symbol < sizeof(kind_of_symbol) ? (enum cbx_py_kind)kind_of_symbol[symbol] : PY_OTHER;
 }
 
+/* x['k'] = value: what is read as 'k' from an object that is not followed may be it; globals()['k']
+ * = value binds a name. */
+static void bind_item(struct cbx_walk *py, struct cbx_scope *scope, TSNode target,
+                      enum cbx_bind kind, TSNode node, uint32_t index)
+{
+    struct cbx_str key;
+    TSNode subscript = cbx_node_field(target, CBX_FIELD_subscript),
+           object = cbx_node_field(target, CBX_FIELD_value);
+    if (cbx_py_kind(subscript) != PY_string ||
+        !cbx_values_is_text(cbx_py_eval(py, subscript, scope), &key)) {
+        return;
+    }
+    bool names =
+        cbx_py_kind(object) == PY_call && cbx_str_is(cbx_walk_text(py, object), "globals()");
+    struct cbx_binding *binding =
+        cbx_scope_bind(py, names ? py->module : NULL, scope, key, kind, node);
+    if (binding != NULL) {
+        binding->index = index;
+    }
+}
+
 /* A target of an assignment of the value of `node`; kind says how the target's value comes out of
  * it. */
 static void bind_target(struct cbx_walk *py, struct cbx_scope *scope, TSNode target,
@@ -54,6 +75,7 @@ static void bind_target(struct cbx_walk *py, struct cbx_scope *scope, TSNode tar
         }
         return;
     case PY_subscript:
+        bind_item(py, scope, target, kind, node, index);
         return;
     case PY_pattern_list:
     case PY_tuple_pattern:
@@ -214,6 +236,12 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         return scope;
     case PY_augmented_assignment:
         bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_UNKNOWN, node, 0, 0);
+        return scope;
+    case PY_keyword_argument: /* f(o=os): an object that f makes may have it as its attribute */
+        cbx_scope_bind(
+            py, NULL, scope,
+            cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))),
+            CBX_BIND_EXPR, cbx_node_field(node, CBX_FIELD_value));
         return scope;
     case PY_named_expression:
         bind_target(py, binding_scope(scope), cbx_node_field(node, CBX_FIELD_name), CBX_BIND_EXPR,

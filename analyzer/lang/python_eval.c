@@ -3,6 +3,7 @@
  * is "anything". */
 #include "analyzer/lang/python.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static const struct cbx_values nothing;
@@ -147,8 +148,10 @@ static const struct cbx_values *eval_subscript(struct cbx_walk *py, TSNode node,
         return index_text(py, object_text, number);
     }
     const struct cbx_values *out = &nothing;
+    bool opaque = object->count == 0;
     for (uint32_t i = 0; i < object->count; i++) {
         const struct cbx_value *v = &object->items[i];
+        opaque |= v->kind != CBX_V_NAME;
         if (v->kind == CBX_V_NAME && is_text) {
             out = cbx_values_join(py->arena, out, read_namespace(py, v, text, scope));
         } else if ((v->kind == CBX_V_LIST || v->kind == CBX_V_MAP) && (is_number || is_text)) {
@@ -162,6 +165,8 @@ static const struct cbx_values *eval_subscript(struct cbx_walk *py, TSNode node,
             out = cbx_values_join(py->arena, out, &cbx_values_unknown);
         }
     }
+    const struct cbx_values *items = opaque && is_text ? cbx_scope_lookup(py, NULL, text) : NULL;
+    out = items != NULL ? cbx_values_join(py->arena, out, items) : out;
     return out->count > 0 ? out : &cbx_values_unknown;
 }
 
@@ -233,11 +238,13 @@ static const struct cbx_values *eval_number(struct cbx_walk *py, TSNode node)
     digits[n] = '\0';
     bool binary = n > 2 && digits[0] == '0' && (digits[1] | 32) == 'b',
          octal = n > 2 && digits[0] == '0' && (digits[1] | 32) == 'o';
-    return cbx_values_number(py->arena, text,
-                             strtoll(binary || octal ? digits + 2 : digits, NULL,
-                                     binary  ? 2
-                                     : octal ? 8
-                                             : 0));
+    errno = 0;
+    int64_t number = strtoll(binary || octal ? digits + 2 : digits, NULL,
+                             binary  ? 2
+                             : octal ? 8
+                                     : 0);
+    return errno == ERANGE || n + 1 == sizeof(digits) ? &cbx_values_unknown
+                                                      : cbx_values_number(py->arena, text, number);
 }
 
 /* '%s%s' % ('a', 'b') with %s alone. */

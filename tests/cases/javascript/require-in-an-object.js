@@ -1,0 +1,3 @@
+const f = ({r}) => r('child_process');
+f({r: require})
+// expect 2 js.dynamic-code

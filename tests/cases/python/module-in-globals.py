@@ -1,0 +1,5 @@
+import os
+globals()['o'] = os
+o.system('id')
+# expect 3 py.process
+# expect 3 sh.command
