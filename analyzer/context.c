@@ -120,8 +120,12 @@ static bool place_in_cell(const struct program *p, const struct cbx_notebook *no
         return false;
     }
     if (p->piece_count == 0 || start < p->pieces[0].start) {
-        *start_out = cbx_notebook_place(notebook->magics, notebook->magic_count, start - p->cell);
-        *end_out = cbx_notebook_place(notebook->magics, notebook->magic_count, end - p->cell);
+        /* A node that goes on beyond the cell, as after an error, ends with it. */
+        uint32_t last = (uint32_t)notebook->text.len, from = start - p->cell, to = end - p->cell;
+        *start_out =
+            cbx_notebook_place(notebook->magics, notebook->magic_count, from < last ? from : last);
+        *end_out =
+            cbx_notebook_place(notebook->magics, notebook->magic_count, to < last ? to : last);
         return true;
     }
     size_t low = 0, high = p->piece_count;
