@@ -233,7 +233,7 @@ check-format: ## clang-format (Debian 12's) has nothing to say
 fuzz-%: ## fuzz one target for SECONDS (60): make fuzz-policy SECONDS=600
 	$Q$(MAKE) CC=clang VARIANT=fuzz build/fuzz/fuzz/$*
 	@mkdir -p build/fuzz/found/$*
-	$Qbuild/fuzz/fuzz/$* -max_total_time=$(or $(SECONDS),60) $(if $(wildcard fuzz/dict/$*.dict),-dict=fuzz/dict/$*.dict) \
+	$Qbuild/fuzz/fuzz/$* -artifact_prefix=build/fuzz/found/ -max_total_time=$(or $(SECONDS),60) $(if $(wildcard fuzz/dict/$*.dict),-dict=fuzz/dict/$*.dict) \
 	    build/fuzz/found/$* fuzz/corpus/$*
 
 compile_commands.json: all
