@@ -24,8 +24,9 @@ struct cbx_analysis {
 /* Memory that one analysis may take, for cbx_arena_init. */
 enum { CBX_ANALYSIS_ARENA_MAX = 512 * 1024 * 1024, CBX_FINDINGS_MAX = 1000 };
 
-/* What is kept of a session's past for its next cell. */
-enum { CBX_CONTEXT_MAX_BYTES = 256 * 1024 };
+/* What is kept of a session's past for its next cell: as much as costs a few milliseconds to read
+ * again. */
+enum { CBX_CONTEXT_MAX_BYTES = 64 * 1024 };
 
 /* Adds a cell, as it was sent, to the context of what comes after. Over the cap the oldest cells
  * go, whole. `context` was initialised with at least twice CBX_CONTEXT_MAX_BYTES. */

@@ -9,16 +9,35 @@
 /* Between two pieces: an empty line ends whatever the line before would go on with. */
 static const char separator[] = "\n\n";
 
+/* Takes the record at `at` out. */
+static void drop_record(struct cbx_buf *context, size_t at)
+{
+    uint32_t length;
+    memcpy(&length, context->p + at, sizeof(length));
+    size_t next = at + sizeof(length) + length;
+    memmove(context->p + at, context->p + next, context->len - next);
+    context->len -= next - at;
+}
+
 void cbx_context_add(struct cbx_buf *context, struct cbx_str cell)
 {
     uint32_t length = (uint32_t)cell.len;
     if (cell.len > CBX_CONTEXT_MAX_BYTES - sizeof(length)) {
         return;
     }
+    /* A cell that is run again and again binds the same each time. */
+    for (size_t at = 0; at < context->len;) {
+        uint32_t other;
+        memcpy(&other, context->p + at, sizeof(other));
+        struct cbx_str text = { .p = context->p + at + sizeof(other), .len = other };
+        if (cbx_str_equal(text, cell)) {
+            drop_record(context, at);
+            break;
+        }
+        at += sizeof(other) + other;
+    }
     while (context->len + sizeof(length) + cell.len > CBX_CONTEXT_MAX_BYTES) {
-        uint32_t oldest;
-        memcpy(&oldest, context->p, sizeof(oldest));
-        cbx_buf_consume(context, sizeof(oldest) + oldest);
+        drop_record(context, 0);
     }
     cbx_buf_add_bytes(context, &length, sizeof(length));
     cbx_buf_add(context, cell);

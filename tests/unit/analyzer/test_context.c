@@ -131,6 +131,21 @@ static void forgets_whole_cells_the_oldest_first(void **state)
     assert_false(context.overflow);
 }
 
+static void keeps_a_cell_that_is_run_again_once(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(buf) context;
+    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+    for (int i = 0; i < 100; i++) {
+        cbx_context_add(&context, CBX_STR("x += 1"));
+        cbx_context_add(&context, CBX_STR("import os as o"));
+        cbx_context_add(&context, CBX_STR("print(x)"));
+    }
+    assert_int_equal(context.len, 3 * 4 + 6 + 14 + 8);
+    assert_memory_equal(context.p + 4, "x += 1", 6);
+    assert_memory_equal(context.p + context.len - 8, "print(x)", 8);
+}
+
 static void passes_over_a_cell_that_is_too_large_to_keep(void **state)
 {
     (void)state;
@@ -152,6 +167,7 @@ int main(void)
         cmocka_unit_test(knows_what_earlier_cells_bound),
         cmocka_unit_test(lets_no_earlier_cell_hide_anything),
         cmocka_unit_test(forgets_whole_cells_the_oldest_first),
+        cmocka_unit_test(keeps_a_cell_that_is_run_again_once),
         cmocka_unit_test(passes_over_a_cell_that_is_too_large_to_keep),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
