@@ -69,6 +69,8 @@ run_in() { # SESSION CODE: its results
     wait_until is_over "$id"
     results_of "$id"
 }
+# `set -e` passes over a command behind '!', so a check says what must not be there with this.
+lacks() { if grep -E "$1"; then return 1; fi; }
 expect() { jq -e "$1" "${2:-/dev/stdin}"; }
 # Processes of a gateway: the front, its nursery and workers, its executor.
 children_of() { pgrep -P "$1" || true; }
