@@ -206,7 +206,7 @@ decisions: $B/tests/cases/run ## write tests/decisions.tsv anew, to look at its 
 	$Q$B/tests/cases/run --write tests/cases tests/bypass tests/decisions.tsv
 
 check-policies: $B/codebox ## the tests inside the presets
-	$Q$B/codebox policy test baseline default strict data-analysis permissive codebox-ai
+	$Q$B/codebox policy test
 
 check-docs: $B/codebox ## the policy reference is the key table's; the policies in the READMEs pass their own tests
 	$Q.ci/check-docs $B/codebox

@@ -7,6 +7,7 @@
 #include "analyzer/ipynb.h"
 #include "analyzer/lang.h"
 #include "analyzer/report.h"
+#include "policies/release.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +17,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#define LINT_VERSION "0.1.0"
 
 enum stage { STAGE_NONE, STAGE_TREE, STAGE_FACTS, STAGE_FINDINGS, STAGE_DECISION };
 
@@ -391,7 +390,7 @@ static void print_summary(const struct lint *lint, bool quiet)
         cbx_sha256_hex(&lint->policy->sha256, hex);
         CBX_AUTO_JSON report = json_pack(
             "{s:i,s:{s:s,s:s},s:{s:o,s:s},s:O,s:{s:I,s:I,s:I,s:I}}", "version", 1, "tool", "name",
-            "codebox-lint", "version", LINT_VERSION, "policy", "name",
+            "codebox-lint", "version", CBX_VERSION, "policy", "name",
             cbx_json_text(lint->policy->name), "sha256", hex, "files", lint->files, "summary",
             "files", (json_int_t)lint->file_count, "denied", (json_int_t)lint->denied, "findings",
             (json_int_t)lint->findings, "errors", (json_int_t)lint->errors);
@@ -446,7 +445,7 @@ int main(int argc, char **argv)
     if (status == 0 && a.help) {
         status = print_help();
     } else if (status == 0 && a.version) {
-        puts("codebox-lint " LINT_VERSION);
+        puts("codebox-lint " CBX_VERSION);
     } else if (status == 0) {
         status = lint_all(&a);
     }

@@ -2,7 +2,7 @@
  * codebox: options, commands, the only exit(). */
 #include "gateway/cli.h"
 #include "gateway/state.h"
-#include "gateway/version.h"
+#include "policies/release.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -98,6 +98,18 @@ static int look_at(const char *verb, const char *name)
     return 0;
 }
 
+static int test_presets(void)
+{
+    size_t count;
+    const struct cbx_preset *presets = cbx_preset_list(&count);
+    int worst = 0;
+    for (size_t i = 0; i < count; i++) {
+        int status = look_at("test", presets[i].name);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
 int cbx_policy_command(const struct cbx_options *options)
 {
     const char *verb = options->argument_count > 0 ? options->arguments[0] : "";
@@ -107,12 +119,16 @@ int cbx_policy_command(const struct cbx_options *options)
     if (strcmp(verb, "reference") == 0 && options->argument_count == 1) {
         return print_reference();
     }
+    if (strcmp(verb, "test") == 0 && options->argument_count == 1) {
+        return test_presets();
+    }
     bool known =
         strcmp(verb, "check") == 0 || strcmp(verb, "test") == 0 || strcmp(verb, "explain") == 0;
     if (!known || options->argument_count < 2) {
         fprintf(stderr,
-                "codebox: policy takes 'list', 'reference', or one of check, test and explain with "
-                "names of presets or files, not '%s'\n",
+                "codebox: policy takes 'list', 'reference', 'test' (all presets), or one of check, "
+                "test "
+                "and explain with names of presets or files, not '%s'\n",
                 verb);
         return 2;
     }

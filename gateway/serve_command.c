@@ -3,7 +3,7 @@
 #include "gateway/cli.h"
 #include "gateway/jail.h"
 #include "gateway/rest/rest.h"
-#include "gateway/version.h"
+#include "policies/release.h"
 
 #include <signal.h>
 

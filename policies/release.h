@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The version that every face reports. */
-#ifndef CBX_GATEWAY_VERSION_H
-#define CBX_GATEWAY_VERSION_H
+ * The version that every program reports. */
+#ifndef CBX_POLICIES_RELEASE_H
+#define CBX_POLICIES_RELEASE_H
 
 #define CBX_VERSION "0.1.0"
 

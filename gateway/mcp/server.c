@@ -3,7 +3,7 @@
 #include "gateway/mcp/server.h"
 
 #include "gateway/mcp/content.h"
-#include "gateway/version.h"
+#include "policies/release.h"
 
 #define META_VERSION      "io.modelcontextprotocol/protocolVersion"
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"

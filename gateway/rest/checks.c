@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * POST /v1/check judges and runs nothing; GET /healthz. */
 #include "gateway/rest/rest.h"
-#include "gateway/version.h"
+#include "policies/release.h"
 
 struct body {
     struct cbx_str code, language, policy;
