@@ -5,6 +5,8 @@
 
 #include "analyzer/notebook.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <time.h>
 
 const TSLanguage *tree_sitter_python(void);
@@ -49,9 +51,23 @@ const struct cbx_lang *cbx_lang_of_file(const char *path)
     return NULL;
 }
 
+static char names[128];
+static pthread_once_t names_once = PTHREAD_ONCE_INIT;
+
+static void join_names(void)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < LANGUAGES && used < sizeof(names); i++) {
+        int n = snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
+                         languages[i].name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
 const char *cbx_lang_names(void)
 {
-    return "python, ipython, javascript, shell";
+    pthread_once(&names_once, join_names);
+    return names;
 }
 
 /* --- parsing ---------------------------------------------------------------------------------- */

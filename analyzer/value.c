@@ -2,6 +2,7 @@
  * Abstract values and the folding of constants. */
 #include "analyzer/value.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <utf8proc.h>
 
@@ -391,6 +392,28 @@ struct cbx_str cbx_fold_codepoint(struct cbx_arena *arena, int64_t code)
     }
     utf8proc_ssize_t n = utf8proc_encode_char((utf8proc_int32_t)code, bytes);
     return cbx_arena_copy(arena, (struct cbx_str){ .p = (const char *)bytes, .len = (size_t)n });
+}
+
+bool cbx_fold_integer(struct cbx_str text, int64_t *out)
+{
+    char digits[72];
+    size_t n = 0;
+    for (size_t i = 0; i < text.len && n + 1 < sizeof(digits); i++) {
+        if (text.p[i] != '_') {
+            digits[n++] = text.p[i];
+        }
+    }
+    digits[n] = '\0';
+    char prefix = n > 2 && digits[0] == '0' ? (char)(digits[1] | 32) : 0;
+    int base = prefix == 'x' ? 16 : prefix == 'o' ? 8 : prefix == 'b' ? 2 : 10;
+    char *end;
+    errno = 0;
+    int64_t value = strtoll(base == 10 ? digits : digits + 2, &end, base);
+    if (n == 0 || n + 1 == sizeof(digits) || *end != '\0' || errno != 0) {
+        return false;
+    }
+    *out = value;
+    return true;
 }
 
 struct cbx_str cbx_fold_nfkc(struct cbx_arena *arena, struct cbx_str name)

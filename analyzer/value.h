@@ -90,6 +90,10 @@ struct cbx_str cbx_fold_replace_first(struct cbx_arena *arena, struct cbx_str te
 struct cbx_str cbx_fold_trim(struct cbx_str text);
 struct cbx_str cbx_fold_codepoint(struct cbx_arena *arena, int64_t code);
 
+/* An integer as Python and JavaScript write it (0x, 0o, 0b, '_' between digits). False for a
+ * fraction, an exponent, a suffix, or more than 64 bits: then it is not followed. */
+bool cbx_fold_integer(struct cbx_str text, int64_t *out);
+
 /* NFKC of an identifier (UAX 31; CPython and PEP 3131 do the same); ASCII is returned as it is. */
 struct cbx_str cbx_fold_nfkc(struct cbx_arena *arena, struct cbx_str name);
 

@@ -3,9 +3,6 @@
  * beyond is "anything". */
 #include "analyzer/lang/javascript.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 static const struct cbx_values nothing;
 
 static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_str name,
@@ -119,25 +116,10 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, TSNode node,
 
 static const struct cbx_values *eval_number(struct cbx_walk *js, TSNode node)
 {
-    char digits[64];
+    int64_t number;
     struct cbx_str text = cbx_walk_text(js, node);
-    size_t n = 0;
-    for (size_t i = 0; i < text.len && n + 1 < sizeof(digits); i++) {
-        if (text.p[i] != '_') {
-            digits[n++] = text.p[i];
-        }
-    }
-    digits[n] = '\0';
-    char base = n > 2 && digits[0] == '0' ? (char)(digits[1] | 32) : 0;
-    char *end;
-    errno = 0;
-    int64_t value = strtoll(base == 'b' || base == 'o' ? digits + 2 : digits, &end,
-                            base == 'b'   ? 2
-                            : base == 'o' ? 8
-                            : base == 'x' ? 16
-                                          : 10);
-    bool whole = *end == '\0' && errno == 0 && n + 1 < sizeof(digits); /* 1.01e2 is not followed */
-    return whole ? cbx_values_number(js->arena, text, value) : &cbx_values_unknown;
+    return cbx_fold_integer(text, &number) ? cbx_values_number(js->arena, text, number)
+                                           : &cbx_values_unknown;
 }
 
 /* The text of a constant as string concatenation has it. */

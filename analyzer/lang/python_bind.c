@@ -212,11 +212,39 @@ static struct cbx_scope *binding_scope(struct cbx_scope *scope)
     return scope;
 }
 
+/* The name that a definition or a keyword argument gives. */
+static struct cbx_str name_of(struct cbx_walk *py, TSNode node)
+{
+    return cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name)));
+}
+
+static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, TSNode node)
+{
+    TSNode right = cbx_node_field(node, CBX_FIELD_right);
+    while (cbx_py_kind(right) == PY_assignment) {
+        right = cbx_node_field(right, CBX_FIELD_right); /* a = b = value */
+    }
+    if (!ts_node_is_null(right)) {
+        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_EXPR, right, 0, 0);
+    }
+}
+
+/* case Point(x, y): */
+static void bind_captures(struct cbx_walk *py, struct cbx_scope *scope, TSNode node)
+{
+    for (uint32_t i = 0, n = ts_node_named_child_count(node); i < n && i < 64; i++) {
+        TSNode name = ts_node_named_child(node, i);
+        if (cbx_py_kind(name) == PY_dotted_name && ts_node_named_child_count(name) == 1) {
+            cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)),
+                           CBX_BIND_UNKNOWN, node);
+        }
+    }
+}
+
 /* One node on the way down; returns the scope for its children. */
 static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope, TSNode node)
 {
     struct cbx_scope *inner;
-    TSNode right;
     switch (cbx_py_kind(node)) {
     case PY_import_statement:
         bind_import(py, scope, node, false);
@@ -225,23 +253,14 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         bind_import(py, scope, node, true);
         return scope;
     case PY_assignment:
-        right = cbx_node_field(node, CBX_FIELD_right);
-        while (cbx_py_kind(right) == PY_assignment) {
-            right = cbx_node_field(right, CBX_FIELD_right); /* a = b = value */
-        }
-        if (!ts_node_is_null(right)) {
-            bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_EXPR, right, 0,
-                        0);
-        }
+        bind_assignment(py, scope, node);
         return scope;
     case PY_augmented_assignment:
         bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_UNKNOWN, node, 0, 0);
         return scope;
     case PY_keyword_argument: /* f(o=os): an object that f makes may have it as its attribute */
-        cbx_scope_bind(
-            py, NULL, scope,
-            cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))),
-            CBX_BIND_EXPR, cbx_node_field(node, CBX_FIELD_value));
+        cbx_scope_bind(py, NULL, scope, name_of(py, node), CBX_BIND_EXPR,
+                       cbx_node_field(node, CBX_FIELD_value));
         return scope;
     case PY_named_expression:
         bind_target(py, binding_scope(scope), cbx_node_field(node, CBX_FIELD_name), CBX_BIND_EXPR,
@@ -257,19 +276,10 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
                     ts_node_named_child(node, 0), 0, 0);
         return scope;
     case PY_case_pattern:
-        for (uint32_t i = 0, n = ts_node_named_child_count(node); i < n && i < 64; i++) {
-            TSNode name = ts_node_named_child(node, i);
-            if (cbx_py_kind(name) == PY_dotted_name && ts_node_named_child_count(name) == 1) {
-                cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)),
-                               CBX_BIND_UNKNOWN, node);
-            }
-        }
+        bind_captures(py, scope, node);
         return scope;
     case PY_function_definition:
-        cbx_scope_bind(
-            py, scope, scope,
-            cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))),
-            CBX_BIND_FUNCTION, node);
+        cbx_scope_bind(py, scope, scope, name_of(py, node), CBX_BIND_FUNCTION, node);
         inner = cbx_scope_open(py, scope, node, CBX_SCOPE_FUNCTION);
         bind_parameters(py, inner, scope, cbx_node_field(node, CBX_FIELD_parameters));
         return inner;
@@ -279,10 +289,7 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         cbx_scope_return(py, inner, cbx_node_field(node, CBX_FIELD_body));
         return inner;
     case PY_class_definition:
-        cbx_scope_bind(
-            py, scope, scope,
-            cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name))),
-            CBX_BIND_UNKNOWN, node);
+        cbx_scope_bind(py, scope, scope, name_of(py, node), CBX_BIND_UNKNOWN, node);
         return cbx_scope_open(py, scope, node, CBX_SCOPE_CLASS);
     case PY_list_comprehension:
     case PY_set_comprehension:

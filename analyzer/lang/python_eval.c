@@ -3,9 +3,6 @@
  * is "anything". */
 #include "analyzer/lang/python.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 static const struct cbx_values nothing;
 
 static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_str raw,
@@ -227,24 +224,10 @@ static const struct cbx_values *concat_children(struct cbx_walk *py, TSNode node
 
 static const struct cbx_values *eval_number(struct cbx_walk *py, TSNode node)
 {
-    char digits[64];
+    int64_t number;
     struct cbx_str text = cbx_walk_text(py, node);
-    size_t n = 0;
-    for (size_t i = 0; i < text.len && n + 1 < sizeof(digits); i++) {
-        if (text.p[i] != '_') {
-            digits[n++] = text.p[i];
-        }
-    }
-    digits[n] = '\0';
-    bool binary = n > 2 && digits[0] == '0' && (digits[1] | 32) == 'b',
-         octal = n > 2 && digits[0] == '0' && (digits[1] | 32) == 'o';
-    errno = 0;
-    int64_t number = strtoll(binary || octal ? digits + 2 : digits, NULL,
-                             binary  ? 2
-                             : octal ? 8
-                                     : 0);
-    return errno == ERANGE || n + 1 == sizeof(digits) ? &cbx_values_unknown
-                                                      : cbx_values_number(py->arena, text, number);
+    return cbx_fold_integer(text, &number) ? cbx_values_number(py->arena, text, number)
+                                           : &cbx_values_unknown;
 }
 
 /* '%s%s' % ('a', 'b') with %s alone. */
