@@ -22,9 +22,23 @@ static const struct {
     { "javascript", "javascript" },
 };
 
+enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
+
+const char *cbx_kernel_at(size_t index)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < KERNELS; i++) {
+        bool first = i == 0 || strcmp(kernels[i].kernel, kernels[i - 1].kernel) != 0;
+        if (first && at++ == index) {
+            return kernels[i].kernel;
+        }
+    }
+    return NULL;
+}
+
 const char *cbx_kernel_of(const char *language)
 {
-    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+    for (size_t i = 0; i < KERNELS; i++) {
         if (strcmp(kernels[i].language, language) == 0) {
             return kernels[i].kernel;
         }

@@ -14,6 +14,9 @@
  * kernel. */
 const char *cbx_kernel_of(const char *language);
 
+/* The kernels, each once, as images are named by them; NULL behind the last. */
+const char *cbx_kernel_at(size_t index);
+
 /* The body (new reference) for the image with this id. The limits come from the permit alone. */
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const struct cbx_permit *permit,
                            const char *image_id);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * `codebox image build|list|host`. Building is the work of the script docker/images/build, which
  * lies beside the program. */
+#include "docker/container.h"
 #include "docker/engine.h"
 #include "gateway/cli.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <unistd.h>
-
-static const char *const languages[] = { "python", "javascript" };
-enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
 
 static int list(const struct cbx_options *options)
 {
@@ -19,14 +17,15 @@ static int list(const struct cbx_options *options)
         return cbx_cli_fail(&err);
     }
     int status = 0;
-    for (size_t i = 0; i < LANGUAGES; i++) {
+    const char *kernel;
+    for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
         char name[64], id[CBX_IMAGE_ID_CHARS + 1];
-        snprintf(name, sizeof(name), "codebox-%s:latest", languages[i]);
+        snprintf(name, sizeof(name), "codebox-%s:latest", kernel);
         int failed = cbx_engine_image_id(engine, name, id, &err);
         if (failed && failed != CBX_ENOTFOUND) {
             return cbx_cli_fail(&err);
         }
-        printf("%-12s %-28s %s\n", languages[i], name,
+        printf("%-12s %-28s %s\n", kernel, name,
                failed ? "missing; 'codebox image build' makes it" : id);
         status = failed ? 1 : status;
     }

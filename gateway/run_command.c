@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * `codebox run`: one file through the whole flow. Its stdout and stderr become ours, its exit
  * status ours, its plots files. */
+#include "analyzer/lang.h"
+#include "docker/container.h"
 #include "gateway/cli.h"
 
 #include <errno.h>
@@ -40,20 +42,11 @@ static int read_source(const char *path, size_t max_bytes, struct cbx_buf *out, 
     }
 }
 
+/* What was asked for, else by the file's name; NULL when that says nothing. */
 static const char *language_of(const char *path, const char *asked)
 {
-    static const struct {
-        const char *ending, *language;
-    } endings[] = {
-        { ".py", "python" },      { ".js", "javascript" }, { ".mjs", "javascript" },
-        { ".cjs", "javascript" }, { ".ipy", "ipython" },
-    };
-    for (size_t i = 0; asked == NULL && i < sizeof(endings) / sizeof(endings[0]); i++) {
-        if (cbx_str_ends(cbx_str_of(path), cbx_str_of(endings[i].ending))) {
-            return endings[i].language;
-        }
-    }
-    return asked;
+    const struct cbx_lang *lang = asked == NULL ? cbx_lang_of_file(path) : NULL;
+    return lang != NULL ? lang->name : asked;
 }
 
 /* Where pictures go: NAME-1.png beside the current folder's other files. */
@@ -221,10 +214,9 @@ int cbx_run_command(const struct cbx_options *options)
                 path);
         return 2;
     }
-    if (strcmp(language, "python") != 0 && strcmp(language, "ipython") != 0 &&
-        strcmp(language, "javascript") != 0) {
+    if (cbx_kernel_of(language) == NULL) {
         fprintf(stderr,
-                "codebox: --language is '%s', what can run is python, ipython and javascript\n",
+                "codebox: the language is '%s', what can run is python, ipython and javascript\n",
                 language);
         return 2;
     }
