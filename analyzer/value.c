@@ -7,6 +7,12 @@
 #include <utf8proc.h>
 
 const struct cbx_values cbx_values_unknown = { .count = 1, .items = { { .kind = CBX_V_UNKNOWN } } };
+const struct cbx_values cbx_values_nothing;
+
+const struct cbx_values *cbx_values_some(const struct cbx_values *values)
+{
+    return values->count > 0 ? values : &cbx_values_unknown;
+}
 
 /* Room for `count` alternatives. */
 static struct cbx_values *make_set(struct cbx_arena *arena, uint32_t count)
@@ -43,6 +49,12 @@ const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str
                : cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_TEXT, .text = text });
 }
 
+const struct cbx_values *cbx_values_bytes(struct cbx_arena *arena, struct cbx_str text)
+{
+    struct cbx_value bytes = { .kind = CBX_V_TEXT, .text = text, .number = CBX_TEXT_BYTES };
+    return text.p == NULL ? &cbx_values_unknown : cbx_values_one(arena, &bytes);
+}
+
 const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_str text,
                                            int64_t number)
 {
@@ -50,15 +62,47 @@ const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_s
         arena, &(struct cbx_value){ .kind = CBX_V_NUMBER, .text = text, .number = number });
 }
 
+const struct cbx_values *cbx_values_list(struct cbx_arena *arena,
+                                         const struct cbx_values *const *members, uint32_t count)
+{
+    struct cbx_value list = { .kind = CBX_V_LIST, .members = members, .count = count };
+    return members != NULL ? cbx_values_one(arena, &list) : &cbx_values_unknown;
+}
+
+const struct cbx_values *cbx_values_each(struct cbx_arena *arena, const struct cbx_values *member)
+{
+    const struct cbx_values **members = cbx_arena_array(arena, 1, sizeof(*members));
+    if (members == NULL) {
+        return &cbx_values_unknown;
+    }
+    members[0] = member;
+    struct cbx_value list = { .kind = CBX_V_LIST, .members = members, .count = 1, .number = 1 };
+    return cbx_values_one(arena, &list);
+}
+
+const struct cbx_value *cbx_values_container(const struct cbx_values *values,
+                                             enum cbx_value_kind kind)
+{
+    bool one = values->count == 1 && values->items[0].kind == kind && values->items[0].number == 0;
+    return one ? &values->items[0] : NULL;
+}
+
+const struct cbx_values *cbx_values_constant(struct cbx_arena *arena, struct cbx_str text)
+{
+    return cbx_values_one(arena,
+                          &(struct cbx_value){ .kind = CBX_V_NUMBER, .text = text, .count = 1 });
+}
+
 static bool same(const struct cbx_value *a, const struct cbx_value *b)
 {
     return a->kind == b->kind && cbx_str_equal(a->text, b->text) && a->members == b->members &&
-           a->node.id == b->node.id && a->number == b->number;
+           a->node == b->node && a->number == b->number && a->count == b->count;
 }
 
 static bool is_constant(const struct cbx_value *v)
 {
-    return v->kind != CBX_V_NAME && v->kind != CBX_V_FUNCTION && v->kind != CBX_V_UNKNOWN;
+    return v->kind == CBX_V_TEXT || v->kind == CBX_V_NUMBER || v->kind == CBX_V_LIST ||
+           v->kind == CBX_V_MAP;
 }
 
 /* The first constant of the set; its count when there is none. */
@@ -138,7 +182,8 @@ bool cbx_values_all_text(const struct cbx_values *values)
 
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out)
 {
-    if (values->count != 1 || values->items[0].kind != CBX_V_NUMBER) {
+    if (values->count != 1 || values->items[0].kind != CBX_V_NUMBER ||
+        values->items[0].count != 0) {
         return false;
     }
     *out = values->items[0].number;
@@ -168,6 +213,9 @@ static const struct cbx_values *member_of(struct cbx_arena *arena, const struct 
         }
         return &cbx_values_unknown;
     }
+    if (v->kind == CBX_V_LIST && v->number == 1) {
+        return cbx_values_join(arena, v->members[0], &cbx_values_unknown);
+    }
     if (v->kind == CBX_V_LIST && key.len > 0 && key.len < 8) {
         char digits[9] = "";
         memcpy(digits, key.p, key.len);
@@ -182,19 +230,17 @@ static const struct cbx_values *member_of(struct cbx_arena *arena, const struct 
 const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values,
                                            struct cbx_str key)
 {
-    static const struct cbx_values nothing;
-    const struct cbx_values *out = &nothing;
+    const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < values->count; i++) {
         out = cbx_values_join(arena, out, member_of(arena, &values->items[i], key));
     }
-    return out->count > 0 ? out : &cbx_values_unknown;
+    return cbx_values_some(out);
 }
 
 const struct cbx_values *cbx_values_members(struct cbx_arena *arena,
                                             const struct cbx_values *values)
 {
-    static const struct cbx_values nothing;
-    const struct cbx_values *out = &nothing;
+    const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < values->count; i++) {
         const struct cbx_value *v = &values->items[i];
         bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
@@ -205,7 +251,7 @@ const struct cbx_values *cbx_values_members(struct cbx_arena *arena,
             out = cbx_values_join(arena, out, v->members[m]);
         }
     }
-    return out->count > 0 ? out : &cbx_values_unknown;
+    return cbx_values_some(out);
 }
 
 /* --- text ------------------------------------------------------------------------------------- */

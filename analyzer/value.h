@@ -9,27 +9,31 @@
 #include "policies/base/str.h"
 
 #include <stdint.h>
-#include <tree_sitter/api.h>
+
+struct cbx_node;
 
 enum cbx_value_kind {
     CBX_V_UNKNOWN = 0, /* could be anything */
     CBX_V_NAME,        /* the thing of this qualified name: "os.system" */
     CBX_V_TEXT,        /* a constant string or bytes */
-    CBX_V_NUMBER,      /* a constant integer, or another constant; text is how it is written */
-    CBX_V_LIST,        /* a sequence of known members */
+    CBX_V_NUMBER,      /* a constant integer; or, count is 1, another constant: text is how it is
+                          written */
+    CBX_V_LIST,        /* a sequence of known members; number is 1 when it has any number of them,
+                          each of which may be members[0] */
     CBX_V_MAP,         /* a mapping; keys beside members; number is 1 when there may be more */
-    CBX_V_FUNCTION,    /* a function of this source: node, scope */
+    CBX_V_FUNCTION,    /* a function or class of this source: node, scope */
+    CBX_V_PARTIAL,     /* a callable, members[0], whose first arguments are the other members */
 };
 
 struct cbx_values;
 struct cbx_value {
     enum cbx_value_kind kind;
+    uint32_t count;
     struct cbx_str text;
     int64_t number;
     const struct cbx_values *const *members;
     const struct cbx_str *keys;
-    uint32_t count;
-    TSNode node;
+    struct cbx_node *node;
     void *scope;
 };
 
@@ -40,17 +44,34 @@ struct cbx_values {
 
 enum { CBX_VALUES_MAX = 16, CBX_FOLD_MAX_BYTES = 65536, CBX_MEMBERS_MAX = 4096 };
 
-extern const struct cbx_values cbx_values_unknown;
+/* Anything; and nothing, which joins with everything. */
+extern const struct cbx_values cbx_values_unknown, cbx_values_nothing;
+/* "Anything" for nothing. */
+const struct cbx_values *cbx_values_some(const struct cbx_values *values);
 
 /* A set of one. */
 const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str name);
-/* A name that nothing in the source binds (value.number is 1): a builtin, or something of an
- * earlier cell. */
+/* What the number of a name says besides: nothing in the source binds it (a builtin, or something
+ * of an earlier cell); it is an object that the callable of this name made. */
+enum { CBX_NAME_BARE = 1, CBX_NAME_OBJECT = 2 };
 const struct cbx_values *cbx_values_bare(struct cbx_arena *arena, struct cbx_str name);
 const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text);
+/* A constant of bytes (value.number is CBX_TEXT_BYTES): iterated over, it gives numbers. */
+enum { CBX_TEXT_BYTES = 1 };
+const struct cbx_values *cbx_values_bytes(struct cbx_arena *arena, struct cbx_str text);
 const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_str text,
                                            int64_t number);
+/* Another constant: None, 1.5, true. */
+const struct cbx_values *cbx_values_constant(struct cbx_arena *arena, struct cbx_str text);
 const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cbx_value *value);
+/* Any number of things, each of which may be `member`. */
+const struct cbx_values *cbx_values_each(struct cbx_arena *arena, const struct cbx_values *member);
+/* A list of `count` members; the array is borrowed. "Anything" when it is NULL. */
+const struct cbx_values *cbx_values_list(struct cbx_arena *arena,
+                                         const struct cbx_values *const *members, uint32_t count);
+/* The one list or mapping with known members that it is, or NULL. */
+const struct cbx_value *cbx_values_container(const struct cbx_values *values,
+                                             enum cbx_value_kind kind);
 
 /* Everything that either may be. Too many alternatives: those beyond the cap are dropped for
  * "anything", never silently. */

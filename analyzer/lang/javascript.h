@@ -8,20 +8,31 @@
 enum cbx_js_kind {
     JS_OTHER = 0,
 #define CBX_KIND(name) JS_##name,
+#define CBX_KEEP(name) JS_##name,
+#define CBX_DROP(name) JS_##name,
 #include "analyzer/lang/javascript_kinds.def"
 #undef CBX_KIND
+#undef CBX_KEEP
+#undef CBX_DROP
     JS_KINDS
 };
-enum cbx_js_kind cbx_js_kind(TSNode node);
+
+static inline enum cbx_js_kind cbx_js_kind(const struct cbx_node *node)
+{
+    return node != NULL ? (enum cbx_js_kind)node->kind : JS_OTHER;
+}
+
+const struct cbx_grammar *cbx_js_grammar(void);
 
 /* True for everything that opens a function's scope. */
 bool cbx_js_is_function(enum cbx_js_kind kind);
 
 /* Pass one: every binding of every scope. */
-void cbx_js_bind_all(struct cbx_walk *js, TSNode root);
+void cbx_js_bind_all(struct cbx_walk *js);
 
 /* What an expression may be, in this scope. Never NULL. */
-const struct cbx_values *cbx_js_eval(struct cbx_walk *js, TSNode node, struct cbx_scope *scope);
+const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
+                                     struct cbx_scope *scope);
 
 /* A member of a value, by its name. */
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
@@ -29,18 +40,18 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
 
 /* A string, or a template whose substitutions are constants; `raw` keeps backslashes (String.raw).
  */
-const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, TSNode node,
+const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope, bool raw);
 
 /* What a call or `new` may give. */
-const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, TSNode node,
+const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope);
 
 /* The text of a constant as string concatenation has it; false when it is none. */
 bool cbx_js_to_text(const struct cbx_values *values, struct cbx_str *out);
 
 /* The name of an identifier or property, with its \u escapes read. */
-struct cbx_str cbx_js_name(struct cbx_walk *js, TSNode node);
+struct cbx_str cbx_js_name(struct cbx_walk *js, const struct cbx_node *node);
 
 /* A module as rules name it: without "node:". */
 struct cbx_str cbx_js_module(struct cbx_str specifier);
@@ -50,7 +61,8 @@ struct cbx_str cbx_js_canonical(struct cbx_str name);
 
 /* The name of a member expression's or a subscript's member; false when it is computed from what is
  * no constant. */
-bool cbx_js_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, struct cbx_str *out);
+bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope,
+                   struct cbx_str *out);
 
 enum cbx_js_call {
     JS_CALL_NONE = 0,
@@ -64,6 +76,8 @@ enum cbx_js_call {
     JS_CALL_SAME,
     JS_CALL_GET,
     JS_CALL_MEMBERS,
+    JS_CALL_LIST,
+    JS_CALL_INT,
     JS_CALL_APPLY,
 };
 /* How the evaluator follows a callable of this name. */
@@ -73,16 +87,21 @@ enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 const char *cbx_js_runs(struct cbx_str name);
 /* globalThis, global, window, ... */
 bool cbx_js_is_global_object(struct cbx_str name);
+/* Those, process, require, ...: what is read from something unknown may be theirs. The bits of
+ * their names, for a quick "no". */
+bool cbx_js_is_powerful(struct cbx_str name);
+uint64_t cbx_js_powerful_bits(void);
 
 /* What a call calls and with what: f(a), f.call(this, a), f.apply(this, [a]), f.bind(this)(a) and
  * Reflect.apply(f, this, [a]) alike. */
 struct cbx_js_call_site {
     const struct cbx_values *targets;
-    TSNode list;     /* of arguments; a template string for a tagged template */
-    uint32_t skip;   /* of them, before the first */
-    bool from_array; /* the one behind `skip` is the list itself */
+    struct cbx_node *list; /* of arguments; a template string for a tagged template */
+    uint32_t skip;         /* of them, before the first */
+    bool from_array;       /* the one behind `skip` is the list itself */
 };
-struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, TSNode call, struct cbx_scope *scope);
+struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *call,
+                                         struct cbx_scope *scope);
 
 /* The n-th argument's value; "anything" when there is none. *given says whether there is one (or
  * may be). */

@@ -8,25 +8,27 @@
 
 const TSLanguage *tree_sitter_javascript(void);
 
-static uint8_t kind_of_symbol[CBX_SYMBOLS_MAX];
-static pthread_once_t kinds_once = PTHREAD_ONCE_INIT;
+static struct cbx_grammar grammar;
+static pthread_once_t grammar_once = PTHREAD_ONCE_INIT;
 
-static void fill_kinds(void)
+static void fill_grammar(void)
 {
     static const char *const names[] = {
 #define CBX_KIND(name) #name,
+#define CBX_KEEP(name) "+" #name,
+#define CBX_DROP(name) "-" #name,
 #include "analyzer/lang/javascript_kinds.def"
 #undef CBX_KIND
+#undef CBX_KEEP
+#undef CBX_DROP
     };
-    cbx_kinds_fill(tree_sitter_javascript(), names, sizeof(names) / sizeof(names[0]),
-                   kind_of_symbol);
+    cbx_grammar_fill(&grammar, tree_sitter_javascript(), names, sizeof(names) / sizeof(names[0]));
 }
 
-enum cbx_js_kind cbx_js_kind(TSNode node)
+const struct cbx_grammar *cbx_js_grammar(void)
 {
-    pthread_once(&kinds_once, fill_kinds);
-    TSSymbol symbol = ts_node_is_null(node) ? 0 : ts_node_symbol(node);
-    return symbol < CBX_SYMBOLS_MAX ? (enum cbx_js_kind)kind_of_symbol[symbol] : JS_OTHER;
+    pthread_once(&grammar_once, fill_grammar);
+    return &grammar;
 }
 
 bool cbx_js_is_function(enum cbx_js_kind kind)
@@ -36,7 +38,7 @@ bool cbx_js_is_function(enum cbx_js_kind kind)
            kind == JS_generator_function_declaration || kind == JS_method_definition;
 }
 
-struct cbx_str cbx_js_name(struct cbx_walk *js, TSNode node)
+struct cbx_str cbx_js_name(struct cbx_walk *js, const struct cbx_node *node)
 {
     return cbx_fold_unescape(js->arena, cbx_walk_text(js, node), false);
 }
@@ -49,108 +51,134 @@ struct cbx_str cbx_js_module(struct cbx_str specifier)
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-/* What a pattern takes its names from: `value`, or its member `key` ("a", "a.b"). A null node is
- * anything. */
+/* What a pattern takes its names from: `value`, or any member of it, or what is at `path` in that.
+ * No node is anything. */
 struct target {
     struct cbx_scope *scope, *where;
-    enum cbx_bind kind;
-    TSNode value;
-    struct cbx_str key;
+    struct cbx_node *value;
+    bool each, unknown;
+    struct cbx_str path;
 };
 
-static void bind_name(struct cbx_walk *js, const struct target *t, TSNode name)
+static void bind_name(struct cbx_walk *js, const struct target *t, struct cbx_str name)
 {
-    enum cbx_bind kind = ts_node_is_null(t->value) || t->kind == CBX_BIND_UNKNOWN ? CBX_BIND_UNKNOWN
-                         : t->key.len > 0                                         ? CBX_BIND_KEY
-                                                                                  : t->kind;
-    struct cbx_binding *binding =
-        cbx_scope_bind(js, t->scope, t->where, cbx_js_name(js, name), kind, t->value);
+    bool unknown = t->value == NULL || t->unknown;
+    struct cbx_binding *binding = cbx_scope_bind(
+        js, t->scope, t->where, name, unknown ? CBX_BIND_UNKNOWN : CBX_BIND_EXPR, t->value);
     if (binding != NULL) {
-        binding->qualified = t->key;
+        binding->each = t->each;
+        binding->path = t->path;
     }
 }
 
-static void bind_pattern(struct cbx_walk *js, struct target t, TSNode pattern, int depth);
-
-static void bind_children(struct cbx_walk *js, struct target t, TSNode pattern, int depth)
+static struct target at_key(struct cbx_walk *js, struct target t, struct cbx_str key)
 {
-    TSTreeCursor cursor = ts_tree_cursor_new(pattern);
-    uint32_t i = 0;
-    for (bool more = depth < 24 && ts_tree_cursor_goto_first_child(&cursor); more;
-         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        TSNode child = ts_tree_cursor_current_node(&cursor);
-        struct target inner = t;
-        if (!ts_node_is_named(child)) {
-            continue;
-        }
-        if (cbx_js_kind(pattern) == JS_array_pattern) {
-            inner.key = t.key.len > 0 ? t.key : cbx_arena_printf(js->arena, "%u", i++);
-            inner.kind = t.key.len > 0 ? CBX_BIND_UNKNOWN : inner.kind;
-        }
-        bind_pattern(js, inner, child, depth + 1);
-    }
-    ts_tree_cursor_delete(&cursor);
-}
-
-/* The key that a pattern reads: {a}, {a: b}, {['a']: b}; a second level reads what is not followed
- * further. */
-static struct target read_key(struct cbx_walk *js, struct target t, TSNode key)
-{
-    struct cbx_str text = { 0 };
-    TSNode inner =
-        cbx_js_kind(key) == JS_computed_property_name ? ts_node_named_child(key, 0) : key;
-    if (cbx_js_kind(key) == JS_property_identifier ||
-        cbx_js_kind(key) == JS_shorthand_property_identifier_pattern) {
-        text = cbx_js_name(js, key);
-    } else if (cbx_js_kind(inner) == JS_string && ts_node_named_child_count(inner) == 1) {
-        text = cbx_js_name(js, ts_node_named_child(inner, 0));
-    }
-    if (t.key.len > 0 && text.len > 0) {
-        t.key = cbx_arena_printf(js->arena, "%.*s.%.*s", CBX_STR_ARG(t.key), CBX_STR_ARG(text));
-    } else {
-        t.key = text;
-    }
-    t.kind = text.len > 0 ? t.kind : CBX_BIND_UNKNOWN;
+    t.unknown |= key.len == 0;
+    t.path = t.path.len == 0 ? key
+                             : cbx_arena_printf(js->arena, "%.*s%c%.*s", CBX_STR_ARG(t.path),
+                                                CBX_PATH_SEPARATOR, CBX_STR_ARG(key));
     return t;
 }
 
-static void bind_pattern(struct cbx_walk *js, struct target t, TSNode pattern, int depth)
+static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *pattern, int depth);
+
+/* [a, , ...b]: commas count the places. */
+static void bind_array(struct cbx_walk *js, const struct target *t, struct cbx_node *pattern,
+                       int depth)
 {
-    struct target other;
+    uint32_t i = 0;
+    for (struct cbx_node *child = pattern->first; child != NULL && depth < 24;
+         child = child->next) {
+        if (!child->named) {
+            i += js->src[child->start] == ',';
+            continue;
+        }
+        struct target inner = at_key(js, *t, cbx_arena_printf(js->arena, "%u", i));
+        if (cbx_js_kind(child) == JS_rest_pattern) {
+            inner = *t; /* any of what is left: the whole, with other numbers */
+        }
+        bind_pattern(js, inner, child, depth + 1);
+    }
+}
+
+static void bind_children(struct cbx_walk *js, struct target t, struct cbx_node *pattern, int depth)
+{
+    for (struct cbx_node *child = pattern->first; child != NULL && depth < 24;
+         child = child->next) {
+        if (child->named) {
+            bind_pattern(js, t, child, depth + 1);
+        }
+    }
+}
+
+/* The key that a pattern reads: {a}, {a: b}, {['a']: b}; "" when it is computed. */
+static struct cbx_str key_of(struct cbx_walk *js, struct cbx_node *key)
+{
+    struct cbx_node *inner =
+        cbx_js_kind(key) == JS_computed_property_name ? cbx_child_at(key, 0) : key;
+    if (cbx_js_kind(key) == JS_property_identifier || cbx_js_kind(key) == JS_number ||
+        cbx_js_kind(key) == JS_shorthand_property_identifier_pattern) {
+        return cbx_js_name(js, key);
+    }
+    return cbx_js_kind(inner) == JS_string && cbx_child_count(inner) == 1
+               ? cbx_js_name(js, cbx_child_at(inner, 0))
+               : CBX_STR("");
+}
+
+/* {a = value}: also the value. */
+static void bind_default(struct cbx_walk *js, const struct target *t, struct cbx_node *pattern,
+                         int depth)
+{
+    struct cbx_node *left = cbx_child_of(pattern, CBX_FIELD_left);
+    struct target other = { .scope = t->scope,
+                            .where = t->where,
+                            .value = cbx_child_of(pattern, CBX_FIELD_right) };
+    bind_pattern(js, *t, left, depth + 1);
+    if (cbx_js_kind(left) == JS_shorthand_property_identifier_pattern) {
+        bind_name(js, &other, cbx_js_name(js, left));
+    } else {
+        bind_pattern(js, other, left, depth + 1);
+    }
+}
+
+static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *pattern, int depth)
+{
     switch (cbx_js_kind(pattern)) {
     case JS_identifier:
-        bind_name(js, &t, pattern);
+        bind_name(js, &t, cbx_js_name(js, pattern));
         return;
     case JS_shorthand_property_identifier_pattern:
-        t = read_key(js, t, pattern);
-        bind_name(js, &t, pattern);
+        t = at_key(js, t, key_of(js, pattern));
+        bind_name(js, &t, cbx_js_name(js, pattern));
         return;
     case JS_pair_pattern:
-        bind_pattern(js, read_key(js, t, cbx_node_field(pattern, CBX_FIELD_key)),
-                     cbx_node_field(pattern, CBX_FIELD_value), depth + 1);
+        bind_pattern(js, at_key(js, t, key_of(js, cbx_child_of(pattern, CBX_FIELD_key))),
+                     cbx_child_of(pattern, CBX_FIELD_value), depth + 1);
         return;
     case JS_assignment_pattern:
     case JS_object_assignment_pattern:
-        other = t;
-        bind_pattern(js, t, cbx_node_field(pattern, CBX_FIELD_left), depth + 1);
-        other.value = cbx_node_field(pattern, CBX_FIELD_right);
-        other.kind = CBX_BIND_EXPR;
-        other.key = (struct cbx_str){ 0 };
-        if (cbx_js_kind(cbx_node_field(pattern, CBX_FIELD_left)) == JS_identifier ||
-            cbx_js_kind(cbx_node_field(pattern, CBX_FIELD_left)) ==
-                JS_shorthand_property_identifier_pattern) {
-            bind_name(js, &other, cbx_node_field(pattern, CBX_FIELD_left));
-        }
+        bind_default(js, &t, pattern, depth);
+        return;
+    case JS_array_pattern:
+        bind_array(js, &t, pattern, depth);
         return;
     case JS_object_pattern:
-    case JS_array_pattern:
     case JS_rest_pattern:
+    case JS_parenthesized_expression:
         bind_children(js, t, pattern, depth);
         return;
     case JS_member_expression:
         t.scope = NULL;
-        bind_name(js, &t, cbx_node_field(pattern, CBX_FIELD_property));
+        bind_name(js, &t, cbx_js_name(js, cbx_child_of(pattern, CBX_FIELD_property)));
         return;
+    case JS_subscript_expression: { /* o['k'] = value */
+        struct cbx_str key = key_of(js, cbx_child_of(pattern, CBX_FIELD_index));
+        t.scope = NULL;
+        if (key.len > 0) {
+            bind_name(js, &t, key);
+        }
+        return;
+    }
     default:
         return;
     }
@@ -167,115 +195,153 @@ static struct cbx_scope *function_scope(struct cbx_scope *scope)
 }
 
 /* `var require;` in a module leaves what was there. */
-static void bind_declarator(struct cbx_walk *js, struct cbx_scope *scope, TSNode node, bool var)
+static void bind_declarator(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node,
+                            bool var)
 {
-    TSNode value = cbx_node_field(node, CBX_FIELD_value);
-    struct cbx_scope *target = var ? function_scope(scope) : scope;
-    if (!(var && ts_node_is_null(value) && target == js->module)) {
-        bind_pattern(js,
-                     (struct target){
-                         .scope = target, .where = scope, .kind = CBX_BIND_EXPR, .value = value },
-                     cbx_node_field(node, CBX_FIELD_name), 0);
+    struct cbx_node *value = cbx_child_of(node, CBX_FIELD_value);
+    struct target t = { .scope = var ? function_scope(scope) : scope,
+                        .where = scope,
+                        .value = value };
+    if (!(var && value == NULL && t.scope == js->module)) {
+        bind_pattern(js, t, cbx_child_of(node, CBX_FIELD_name), 0);
     }
 }
 
-static void bind_declaration(struct cbx_walk *js, struct cbx_scope *scope, TSNode node, bool var)
+static void bind_declaration(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
 {
-    TSTreeCursor cursor = ts_tree_cursor_new(node);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
-         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        TSNode child = ts_tree_cursor_current_node(&cursor);
+    bool var = cbx_js_kind(node) == JS_variable_declaration;
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         if (cbx_js_kind(child) == JS_variable_declarator) {
             bind_declarator(js, scope, child, var);
         }
     }
-    ts_tree_cursor_delete(&cursor);
 }
 
-static void bind_qualified(struct cbx_walk *js, TSNode name, struct cbx_str qualified)
+static void bind_qualified(struct cbx_walk *js, const struct cbx_node *name,
+                           struct cbx_str qualified)
 {
     struct cbx_binding *binding =
-        cbx_scope_bind(js, js->module, js->module, cbx_js_name(js, name), CBX_BIND_NAME, name);
+        cbx_scope_bind(js, js->module, js->module, cbx_js_name(js, name), CBX_BIND_NAME, NULL);
     if (binding != NULL) {
-        binding->qualified = qualified;
+        binding->path = qualified;
+        js->imported |= cbx_name_bit(binding->name);
     }
 }
 
-/* import d, { a, b as c } from 'm'; import * as ns from 'm'. A default import is the module itself
- * (Node's CommonJS interop). */
-static void bind_import(struct cbx_walk *js, TSNode node)
+/* import { a, b as c } from 'm' */
+static void bind_named_import(struct cbx_walk *js, struct cbx_str module,
+                              const struct cbx_node *specifier)
 {
-    TSNode source = cbx_node_field(node, CBX_FIELD_source);
-    struct cbx_str module = CBX_STR("");
-    if (ts_node_is_null(source) ||
-        !cbx_values_is_text(cbx_js_eval(js, source, js->module), &module)) {
+    struct cbx_node *name = cbx_child_of(specifier, CBX_FIELD_name),
+                    *alias = cbx_child_of(specifier, CBX_FIELD_alias);
+    if (cbx_js_kind(specifier) != JS_import_specifier) {
+        return;
+    }
+    struct cbx_value object = { .kind = CBX_V_NAME, .text = module };
+    const struct cbx_values *value =
+        cbx_js_read(js, cbx_values_one(js->arena, &object),
+                    cbx_js_kind(name) == JS_string ? key_of(js, name) : cbx_js_name(js, name));
+    bind_qualified(js, alias != NULL ? alias : name, value->items[0].text);
+}
+
+/* import d, { a } from 'm'; import * as ns from 'm'. A default import is the module itself (Node's
+ * CommonJS interop). */
+static void bind_import(struct cbx_walk *js, struct cbx_node *node)
+{
+    struct cbx_str module;
+    if (!cbx_values_is_text(cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_source), js->module),
+                            &module)) {
         return;
     }
     module = cbx_js_module(module);
-    TSNode clause = ts_node_named_child(node, 0);
-    for (uint32_t i = 0, n = cbx_js_kind(clause) == JS_import_clause
-                                 ? ts_node_named_child_count(clause)
-                                 : 0;
-         i < n && i < 8; i++) {
-        TSNode child = ts_node_named_child(clause, i);
+    struct cbx_node *clause = cbx_child_at(node, 0);
+    for (struct cbx_node *child = cbx_js_kind(clause) == JS_import_clause ? clause->first : NULL;
+         child != NULL; child = child->next) {
         if (cbx_js_kind(child) == JS_identifier) {
             bind_qualified(js, child, module);
         } else if (cbx_js_kind(child) == JS_namespace_import) {
-            bind_qualified(js, ts_node_named_child(child, 0), module);
-        }
-        for (uint32_t k = 0, m = cbx_js_kind(child) == JS_named_imports
-                                     ? ts_node_named_child_count(child)
-                                     : 0;
-             k < m && k < 256; k++) {
-            TSNode specifier = ts_node_named_child(child, k),
-                   name = cbx_node_field(specifier, CBX_FIELD_name),
-                   alias = cbx_node_field(specifier, CBX_FIELD_alias);
-            if (cbx_js_kind(specifier) != JS_import_specifier) {
-                continue; /* a comment */
+            bind_qualified(js, cbx_child_at(child, 0), module);
+        } else if (cbx_js_kind(child) == JS_named_imports) {
+            for (struct cbx_node *s = child->first; s != NULL; s = s->next) {
+                bind_named_import(js, module, s);
             }
-            struct cbx_str text = cbx_js_name(js, name);
-            bool whole = cbx_str_is(text, "default");
-            bind_qualified(js, ts_node_is_null(alias) ? name : alias,
-                           whole ? module
-                                 : cbx_arena_printf(js->arena, "%.*s.%.*s", CBX_STR_ARG(module),
-                                                    CBX_STR_ARG(text)));
         }
     }
 }
 
-static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *scope, TSNode node)
+static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *scope,
+                                       struct cbx_node *node)
 {
     struct cbx_scope *inner = cbx_scope_open(js, scope, node, CBX_SCOPE_FUNCTION);
-    TSNode parameters = cbx_node_field(node, CBX_FIELD_parameters),
-           single = cbx_node_field(node, CBX_FIELD_parameter),
-           body = cbx_node_field(node, CBX_FIELD_body);
-    struct target t = { .scope = inner, .where = inner, .kind = CBX_BIND_UNKNOWN };
-    if (!ts_node_is_null(single)) {
+    struct cbx_node *parameters = cbx_child_of(node, CBX_FIELD_parameters),
+                    *single = cbx_child_of(node, CBX_FIELD_parameter),
+                    *body = cbx_child_of(node, CBX_FIELD_body);
+    struct target t = { .scope = inner, .where = inner, .unknown = true };
+    if (single != NULL) {
         bind_pattern(js, t, single, 0);
-    } else if (!ts_node_is_null(parameters)) {
+    } else if (parameters != NULL) {
         bind_children(js, t, parameters, 0);
     }
     if (cbx_js_kind(node) == JS_arrow_function && cbx_js_kind(body) != JS_statement_block) {
-        cbx_scope_return(js, inner, body);
+        cbx_scope_return(js, inner, body, false);
     }
     return inner;
 }
 
-static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *scope, TSNode node)
+/* A function is a name of its scope; a method is an attribute of whatever has it. */
+static struct cbx_scope *declare_function(struct cbx_walk *js, struct cbx_scope *scope,
+                                          struct cbx_node *node)
 {
-    TSNode name = cbx_node_field(node, CBX_FIELD_name);
+    enum cbx_js_kind kind = cbx_js_kind(node);
+    struct cbx_node *name = cbx_child_of(node, CBX_FIELD_name);
+    bool declared = kind == JS_function_declaration || kind == JS_generator_function_declaration;
+    bool named = kind == JS_function_expression || kind == JS_generator_function;
+    if (kind == JS_method_definition && key_of(js, name).len > 0) {
+        cbx_scope_bind(js, NULL, scope, key_of(js, name), CBX_BIND_FUNCTION, node);
+    } else if (declared && name != NULL) {
+        cbx_scope_bind(js, scope, scope, cbx_js_name(js, name), CBX_BIND_FUNCTION, node);
+    }
+    struct cbx_scope *inner = open_function(js, scope, node);
+    if (named && name != NULL) {
+        cbx_scope_bind(js, inner, inner, cbx_js_name(js, name), CBX_BIND_FUNCTION, node);
+    }
+    return inner;
+}
+
+static struct cbx_scope *declare_loop(struct cbx_walk *js, struct cbx_scope *outer,
+                                      struct cbx_node *node)
+{
+    struct cbx_scope *scope = cbx_scope_open(js, outer, node, CBX_SCOPE_COMPREHENSION);
+    struct cbx_node *kind = cbx_child_of(node, CBX_FIELD_kind);
+    struct cbx_str of = cbx_walk_text(js, cbx_child_of(node, CBX_FIELD_operator));
+    if (kind != NULL) {
+        bool var = cbx_str_is(cbx_walk_text(js, kind), "var");
+        struct target t = { .scope = var ? function_scope(outer) : scope,
+                            .where = scope,
+                            .value = cbx_child_of(node, CBX_FIELD_right),
+                            .each = true,
+                            .unknown = cbx_str_is(of, "in") };
+        bind_pattern(js, t, cbx_child_of(node, CBX_FIELD_left), 0);
+    }
+    return scope;
+}
+
+static void declare_result(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    scope = function_scope(scope);
+    if (scope != js->module && cbx_child_at(node, 0) != NULL) {
+        cbx_scope_return(js, scope, cbx_child_at(node, 0),
+                         cbx_js_kind(node) == JS_yield_expression);
+    }
+}
+
+static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *scope,
+                                      struct cbx_node *node)
+{
+    struct target t = { .unknown = true };
     enum cbx_js_kind kind = cbx_js_kind(node);
     if (cbx_js_is_function(kind)) {
-        if ((kind == JS_function_declaration || kind == JS_generator_function_declaration) &&
-            !ts_node_is_null(name)) {
-            cbx_scope_bind(js, scope, scope, cbx_js_name(js, name), CBX_BIND_FUNCTION, node);
-        }
-        struct cbx_scope *inner = open_function(js, scope, node);
-        if ((kind == JS_function_expression || kind == JS_generator_function) &&
-            !ts_node_is_null(name)) {
-            cbx_scope_bind(js, inner, inner, cbx_js_name(js, name), CBX_BIND_FUNCTION, node);
-        }
-        return inner;
+        return declare_function(js, scope, node);
     }
     switch (kind) {
     case JS_import_statement:
@@ -283,129 +349,233 @@ static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *sco
         return scope;
     case JS_variable_declaration:
     case JS_lexical_declaration:
-        bind_declaration(js, scope, node, kind == JS_variable_declaration);
+        bind_declaration(js, scope, node);
         return scope;
     case JS_class_declaration:
-        cbx_scope_bind(js, scope, scope, cbx_js_name(js, name), CBX_BIND_UNKNOWN, node);
+        cbx_scope_bind(js, scope, scope, cbx_js_name(js, cbx_child_of(node, CBX_FIELD_name)),
+                       CBX_BIND_FUNCTION, node);
         return scope;
     case JS_statement_block:
     case JS_for_statement:
     case JS_switch_body:
+    case JS_class_static_block:
         return cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
     case JS_for_in_statement:
-        scope = cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
-        if (!ts_node_is_null(cbx_node_field(node, CBX_FIELD_kind))) {
-            bind_pattern(js,
-                         (struct target){ .scope = scope,
-                                          .where = scope,
-                                          .kind = CBX_BIND_MEMBER,
-                                          .value = cbx_node_field(node, CBX_FIELD_right) },
-                         cbx_node_field(node, CBX_FIELD_left), 0);
-        }
-        return scope;
+        return declare_loop(js, scope, node);
     case JS_catch_clause:
-        scope = cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
-        bind_pattern(js,
-                     (struct target){ .scope = scope, .where = scope, .kind = CBX_BIND_UNKNOWN },
-                     cbx_node_field(node, CBX_FIELD_parameter), 0);
-        return scope;
+        t.scope = t.where = cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
+        bind_pattern(js, t, cbx_child_of(node, CBX_FIELD_parameter), 0);
+        return t.scope;
     case JS_return_statement:
-        if (function_scope(scope) != js->module && ts_node_named_child_count(node) > 0) {
-            cbx_scope_return(js, function_scope(scope), ts_node_named_child(node, 0));
-        }
+    case JS_yield_expression:
+        declare_result(js, scope, node);
         return scope;
     default:
         return scope;
     }
 }
 
+/* --- assignments ------------------------------------------------------------------------------ */
+
 /* The scope that declares a name, for an assignment; an undeclared one is a global. */
 static struct cbx_scope *scope_of_name(struct cbx_walk *js, struct cbx_scope *scope,
                                        struct cbx_str name)
 {
     for (struct cbx_scope *s = scope; s != NULL; s = s->parent) {
-        if (cbx_table_find(&js->bindings, s, cbx_name_hash(name)) != NULL) {
+        if (cbx_scope_chain(js, s, name) != NULL) {
             return s;
         }
     }
     return js->module;
 }
 
-/* An assignment that was met on the way, to be bound when all declarations are known. */
-struct assignment {
-    struct cbx_scope *scope;
-    TSNode node;
-    struct assignment *next;
-};
-
-static void bind_assignment(struct cbx_walk *js, struct cbx_scope *scope, TSNode node)
+/* [a, b] = [c, d]: every name where it is declared. */
+static void bind_assigned(struct cbx_walk *js, struct target t, struct cbx_node *left)
 {
-    enum cbx_js_kind kind = cbx_js_kind(node);
-    if (kind == JS_field_definition) {
-        struct target field = { .scope = NULL,
-                                .where = scope,
-                                .kind = CBX_BIND_EXPR,
-                                .value = cbx_node_field(node, CBX_FIELD_value) };
-        bind_name(js, &field, cbx_node_field(node, CBX_FIELD_property));
-        return;
-    }
-    TSNode left = cbx_node_field(node, CBX_FIELD_left),
-           right = cbx_node_field(node, CBX_FIELD_right);
-    struct target t = { .scope = scope,
-                        .where = scope,
-                        .kind = kind == JS_assignment_expression ? CBX_BIND_EXPR : CBX_BIND_UNKNOWN,
-                        .value = right };
     if (cbx_js_kind(left) == JS_identifier) {
-        t.scope = scope_of_name(js, scope, cbx_js_name(js, left));
+        t.scope = scope_of_name(js, t.where, cbx_js_name(js, left));
+    } else if (cbx_js_kind(left) == JS_array_pattern || cbx_js_kind(left) == JS_object_pattern) {
+        struct cbx_node *first = left;
+        while (first != NULL && cbx_js_kind(first) != JS_identifier) {
+            first = first->first;
+        }
+        t.scope = first != NULL ? scope_of_name(js, t.where, cbx_js_name(js, first)) : t.where;
     }
     bind_pattern(js, t, left, 0);
 }
 
-/* Declares on the way down; returns the assignments that were met, the last one first. */
-static struct assignment *declare_all(struct cbx_walk *js, TSNode root)
+static void bind_assignment(struct cbx_walk *js, struct cbx_node *node)
 {
-    struct cbx_scope **stack =
-        cbx_arena_array(js->arena, CBX_TREE_DEPTH_MAX + 2, sizeof(struct cbx_scope *));
-    struct assignment *assignments = NULL;
-    TSTreeCursor cursor = ts_tree_cursor_new(root);
-    int depth = 0;
-    bool more = stack != NULL;
-    if (more) {
-        stack[0] = js->module;
+    struct cbx_scope *scope = cbx_scope_around(js, node);
+    struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
+    struct target t = { .scope = scope, .where = scope };
+    switch (cbx_js_kind(node)) {
+    case JS_field_definition:
+        t.scope = NULL;
+        t.value = cbx_child_of(node, CBX_FIELD_value);
+        bind_name(js, &t, cbx_js_name(js, cbx_child_of(node, CBX_FIELD_property)));
+        return;
+    case JS_assignment_expression:
+        t.value = cbx_child_of(node, CBX_FIELD_right);
+        bind_assigned(js, t, left);
+        return;
+    case JS_augmented_assignment_expression: /* a ||= b; a += b is the evaluator's */
+        t.value = node;
+        t.unknown = true;
+        bind_assigned(js, t, left);
+        t.unknown = false;
+        bind_assigned(js, t, left);
+        return;
+    case JS_pair: /* {key: value}: an object that is not followed may have it */
+        t.scope = NULL;
+        t.value = cbx_child_of(node, CBX_FIELD_value);
+        if (key_of(js, cbx_child_of(node, CBX_FIELD_key)).len > 0) {
+            bind_name(js, &t, key_of(js, cbx_child_of(node, CBX_FIELD_key)));
+        }
+        return;
+    default:
+        return;
     }
-    while (more) {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        enum cbx_js_kind kind = cbx_js_kind(node);
-        struct cbx_scope *inner =
-            kind == JS_OTHER ? stack[depth] : declare_node(js, stack[depth], node);
-        bool assigns = kind == JS_assignment_expression ||
-                       kind == JS_augmented_assignment_expression || kind == JS_field_definition;
-        struct assignment *assignment =
-            assigns ? cbx_arena_alloc(js->arena, sizeof(*assignment)) : NULL;
-        if (assignment != NULL) {
-            *assignment = (struct assignment){ .scope = inner, .node = node, .next = assignments };
-            assignments = assignment;
-        }
-        if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
-            stack[++depth] = inner;
-            continue;
-        }
-        while (!(more = ts_tree_cursor_goto_next_sibling(&cursor)) && depth > 0 &&
-               ts_tree_cursor_goto_parent(&cursor)) {
-            depth--;
-        }
-    }
-    ts_tree_cursor_delete(&cursor);
-    return assignments;
 }
 
-void cbx_js_bind_all(struct cbx_walk *js, TSNode root)
+/* --- what parameters are given ---------------------------------------------------------------- */
+
+static void give_parameters(struct cbx_walk *js, struct cbx_node *function, struct cbx_node *list,
+                            struct cbx_scope *where)
 {
-    js->module = cbx_arena_alloc(js->arena, sizeof(*js->module));
+    struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters),
+                    *single = cbx_child_of(function, CBX_FIELD_parameter), *argument = list->first;
+    struct cbx_node *p = single != NULL ? single : parameters != NULL ? parameters->first : NULL;
+    for (; p != NULL && argument != NULL; p = single != NULL ? NULL : p->next) {
+        if (cbx_js_kind(argument) == JS_spread_element || cbx_js_kind(p) == JS_rest_pattern) {
+            return;
+        }
+        struct target t = { .scope = function->inner, .where = where, .value = argument };
+        bind_pattern(js, t, p, 0);
+        argument = argument->next;
+    }
+}
+
+/* Every function of this chain of bindings is called with these arguments. */
+static void call_chain(struct cbx_walk *js, struct cbx_binding *chain, struct cbx_str name,
+                       struct cbx_node *list, struct cbx_scope *where)
+{
+    int count = 0;
+    for (struct cbx_binding *b = chain; b != NULL && count < 16; b = b->next) {
+        if (cbx_str_equal(b->name, name) && cbx_js_is_function(cbx_js_kind(b->node))) {
+            give_parameters(js, b->node, list, where);
+            count++;
+        }
+    }
+}
+
+/* The functions of this source that a call may call, told by the name alone. */
+static void give_call(struct cbx_walk *js, struct cbx_node *call)
+{
+    bool is_new = cbx_js_kind(call) == JS_new_expression;
+    struct cbx_node *callee =
+                        cbx_child_of(call, is_new ? CBX_FIELD_constructor : CBX_FIELD_function),
+                    *list = cbx_child_of(call, CBX_FIELD_arguments);
+    struct cbx_scope *where = cbx_scope_around(js, call);
+    while (cbx_js_kind(callee) == JS_parenthesized_expression) {
+        callee = cbx_child_at(callee, 0);
+    }
+    if (cbx_js_kind(list) != JS_arguments || list->first == NULL) {
+        return;
+    }
+    if (cbx_js_is_function(cbx_js_kind(callee))) {
+        give_parameters(js, callee, list, where);
+    } else if (cbx_js_kind(callee) == JS_member_expression) {
+        struct cbx_str name = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property));
+        call_chain(js, cbx_scope_chain(js, NULL, name), name, list, where);
+    } else if (cbx_js_kind(callee) == JS_identifier && is_new) {
+        struct cbx_str name = CBX_STR("constructor");
+        call_chain(js, cbx_scope_chain(js, NULL, name), name, list, where);
+    } else if (cbx_js_kind(callee) == JS_identifier) {
+        struct cbx_str name = cbx_js_name(js, callee);
+        struct cbx_binding *chain = NULL;
+        for (struct cbx_scope *s = where; s != NULL && chain == NULL; s = s->parent) {
+            chain = cbx_scope_chain(js, s, name);
+        }
+        call_chain(js, chain, name, list, where);
+    }
+}
+
+/* --- what goes out of sight ------------------------------------------------------------------- */
+
+/* process, globalThis and the like used as values, for more than their members, may turn up
+ * anywhere; so may modules. */
+static bool is_value(struct cbx_walk *js, const struct cbx_node *name)
+{
+    struct cbx_str operator;
+    switch (cbx_js_kind(name->parent)) {
+    case JS_member_expression:
+    case JS_subscript_expression:
+        return name->field == CBX_FIELD_index;
+    case JS_call_expression:
+    case JS_new_expression:
+    case JS_expression_statement:
+    case JS_unary_expression:
+    case JS_import_specifier:
+    case JS_import_clause:
+    case JS_namespace_import:
+    case JS_formal_parameters:
+    case JS_object_pattern:
+    case JS_array_pattern:
+        return false;
+    case JS_binary_expression:
+        operator= cbx_walk_text(js, cbx_child_of(name->parent, CBX_FIELD_operator));
+        return cbx_str_is(operator, "||") || cbx_str_is(operator, "&&") ||
+               cbx_str_is(operator, "??");
+    case JS_variable_declarator:
+        return name->field == CBX_FIELD_value;
+    case JS_assignment_expression:
+        return name->field == CBX_FIELD_right;
+    default:
+        return name->field != CBX_FIELD_name && name->field != CBX_FIELD_parameter;
+    }
+}
+
+static void let_escape(struct cbx_walk *js, struct cbx_node *name)
+{
+    struct cbx_str text = cbx_js_name(js, name);
+    struct cbx_binding *chain = NULL;
+    if ((js->imported & cbx_name_bit(text)) == 0) {
+        return;
+    }
+    for (struct cbx_scope *s = cbx_scope_around(js, name); s != NULL && chain == NULL;
+         s = s->parent) {
+        chain = cbx_scope_chain(js, s, text);
+    }
+    for (struct cbx_binding *b = chain; b != NULL; b = b->next) {
+        if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text)) {
+            cbx_walk_escape(js, b->path);
+        }
+    }
+    if (chain == NULL && cbx_js_is_powerful(text)) {
+        cbx_walk_escape(js, text);
+    }
+}
+
+void cbx_js_bind_all(struct cbx_walk *js)
+{
     js->eval = cbx_js_eval;
     js->member = cbx_js_read;
-    for (struct assignment *a = js->module != NULL ? declare_all(js, root) : NULL; a != NULL;
-         a = a->next) {
-        bind_assignment(js, a->scope, a->node);
+    js->imported = cbx_js_powerful_bits();
+    struct cbx_node *nodes = js->syntax.nodes;
+    for (uint32_t i = 0; i < js->syntax.count; i++) {
+        struct cbx_scope *scope = cbx_scope_around(js, &nodes[i]);
+        nodes[i].inner = nodes[i].kind != JS_OTHER ? declare_node(js, scope, &nodes[i]) : scope;
+    }
+    for (uint32_t i = js->syntax.count; i > 0; i--) {
+        bind_assignment(js, &nodes[i - 1]);
+    }
+    for (uint32_t i = 0; i < js->syntax.count; i++) {
+        enum cbx_js_kind kind = cbx_js_kind(&nodes[i]);
+        if (kind == JS_call_expression || kind == JS_new_expression) {
+            give_call(js, &nodes[i]);
+        } else if (kind == JS_identifier && is_value(js, &nodes[i])) {
+            let_escape(js, &nodes[i]);
+        }
     }
 }

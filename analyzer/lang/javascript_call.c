@@ -2,39 +2,24 @@
  * What a call in JavaScript may give: callables of the tables, methods of constants, functions of
  * this source. */
 #include "analyzer/lang/javascript.h"
-#include <errno.h>
 #include <stdlib.h>
 
-static const struct cbx_values nothing;
-
-/* The n-th named child that is no comment. */
-static TSNode list_item(TSNode list, uint32_t position)
-{
-    TSNode none = { 0 };
-    for (uint32_t i = 0, at = 0, n = ts_node_is_null(list) ? 0 : ts_node_named_child_count(list);
-         i < n && i < 256; i++) {
-        TSNode child = ts_node_named_child(list, i);
-        if (cbx_js_kind(child) != JS_comment && at++ == position) {
-            return child;
-        }
-    }
-    return none;
-}
-
-struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, TSNode call, struct cbx_scope *scope)
+struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *call,
+                                         struct cbx_scope *scope)
 {
     bool is_new = cbx_js_kind(call) == JS_new_expression;
-    TSNode callee = cbx_node_field(call, is_new ? CBX_FIELD_constructor : CBX_FIELD_function);
-    struct cbx_js_call_site site = { .list = cbx_node_field(call, CBX_FIELD_arguments) };
+    struct cbx_node *callee =
+        cbx_child_of(call, is_new ? CBX_FIELD_constructor : CBX_FIELD_function);
+    struct cbx_js_call_site site = { .list = cbx_child_of(call, CBX_FIELD_arguments) };
     while (cbx_js_kind(callee) == JS_parenthesized_expression) {
-        callee = ts_node_named_child(callee, 0);
+        callee = cbx_child_at(callee, 0);
     }
     struct cbx_str method = { 0 };
     bool member = cbx_js_kind(callee) == JS_member_expression ||
                   cbx_js_kind(callee) == JS_subscript_expression;
     if (!is_new && member && cbx_js_member(js, callee, scope, &method) &&
         (cbx_str_is(method, "call") || cbx_str_is(method, "apply"))) {
-        site.targets = cbx_js_eval(js, cbx_node_field(callee, CBX_FIELD_object), scope);
+        site.targets = cbx_js_eval(js, cbx_child_of(callee, CBX_FIELD_object), scope);
         site.skip = 1;
         site.from_array = cbx_str_is(method, "apply");
     } else {
@@ -44,7 +29,7 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, TSNode call, struc
                               ? site.targets->items[0].text
                               : CBX_STR("");
     if (cbx_js_call_meaning(name) == JS_CALL_APPLY && !site.from_array) {
-        site.targets = cbx_js_eval(js, list_item(site.list, site.skip), scope);
+        site.targets = cbx_js_eval(js, cbx_child_at(site.list, site.skip), scope);
         site.skip += cbx_str_is(name, "Reflect.apply") ? 2 : 1;
         site.from_array = true;
     }
@@ -54,8 +39,8 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, TSNode call, struc
 uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site)
 {
     uint32_t n = cbx_js_kind(site->list) == JS_template_string ? 1
-                 : ts_node_is_null(site->list)                 ? 0
-                                               : ts_node_named_child_count(site->list);
+                 : site->list == NULL                          ? 0
+                                                               : cbx_child_count(site->list);
     return site->from_array ? 8 : n > site->skip ? n - site->skip : 0;
 }
 
@@ -66,8 +51,9 @@ const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_j
         *given = position == 0;
         return *given ? cbx_js_eval_string(js, site->list, scope, true) : &cbx_values_unknown;
     }
-    TSNode node = list_item(site->list, site->skip + (site->from_array ? 0 : position));
-    *given = !ts_node_is_null(node);
+    struct cbx_node *node =
+        cbx_child_at(site->list, site->skip + (site->from_array ? 0 : position));
+    *given = node != NULL;
     if (!*given || cbx_js_kind(node) == JS_spread_element) {
         return &cbx_values_unknown;
     }
@@ -84,10 +70,9 @@ static const struct cbx_values *from_codes(struct cbx_walk *js, const struct cbx
                                            struct cbx_scope *scope)
 {
     struct cbx_str out = CBX_STR("");
-    TSNode first = list_item(site->list, site->skip);
+    struct cbx_node *first = cbx_child_at(site->list, site->skip);
     bool spread = cbx_js_kind(first) == JS_spread_element;
-    const struct cbx_values *list =
-        spread ? cbx_js_eval(js, ts_node_named_child(first, 0), scope) : NULL;
+    const struct cbx_values *list = spread ? cbx_js_eval(js, cbx_child_at(first, 0), scope) : NULL;
     uint32_t count =
         spread ? (list->count == 1 && list->items[0].kind == CBX_V_LIST ? list->items[0].count : 0)
                : cbx_js_argument_count(site);
@@ -173,7 +158,7 @@ read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx
 /* The module, for every name that it may be. */
 static const struct cbx_values *require_any(struct cbx_walk *js, const struct cbx_values *names)
 {
-    const struct cbx_values *out = &nothing;
+    const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < names->count; i++) {
         bool text = names->items[i].kind == CBX_V_TEXT;
         out = cbx_values_join(js->arena, out,
@@ -181,6 +166,44 @@ static const struct cbx_values *require_any(struct cbx_walk *js, const struct cb
                                    : &cbx_values_unknown);
     }
     return out->count > 0 ? out : &cbx_values_unknown;
+}
+
+static const struct cbx_values *
+list_arguments(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    uint32_t count = cbx_js_argument_count(site);
+    const struct cbx_values **members =
+        count <= CBX_MEMBERS_MAX ? cbx_arena_array(js->arena, count + 1u, sizeof(*members)) : NULL;
+    bool given;
+    for (uint32_t i = 0; members != NULL && i < count; i++) {
+        members[i] = cbx_js_argument(js, site, i, scope, &given);
+    }
+    return cbx_values_list(js->arena, members, count);
+}
+
+static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                          struct cbx_scope *scope)
+{
+    struct cbx_str text;
+    bool given;
+    int64_t base = 10, number;
+    char digits[32];
+    const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given),
+                            *second = cbx_js_argument(js, site, 1, scope, &given);
+    if (!cbx_values_is_text(first, &text)) {
+        return first;
+    }
+    if (given && !cbx_values_is_number(second, &base)) {
+        return &cbx_values_unknown;
+    }
+    const char *prefix = base == 16 ? "0x" : base == 8 ? "0o" : base == 2 ? "0b" : "";
+    bool has = text.len > 1 && text.p[0] == '0' && text.p[1] == 'x';
+    snprintf(digits, sizeof(digits), "%s%.*s", has ? "" : prefix,
+             (int)(text.len < 24 ? text.len : 24), text.p);
+    bool known = (base == 10 || prefix[0] != '\0') && cbx_fold_integer(cbx_str_of(digits), &number);
+    return known ? cbx_values_number(js->arena,
+                                     cbx_arena_printf(js->arena, "%lld", (long long)number), number)
+                 : &cbx_values_unknown;
 }
 
 static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name,
@@ -217,20 +240,67 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
                    : &cbx_values_unknown;
     case JS_CALL_MEMBERS:
         return cbx_values_members(js->arena, first);
+    case JS_CALL_LIST:
+        return list_arguments(js, site, scope);
+    case JS_CALL_INT:
+        return parse_int(js, site, scope);
     default:
         return &cbx_values_unknown;
     }
 }
 
-static const struct cbx_values *call_function(struct cbx_walk *js, const struct cbx_value *function)
+/* Parameters of a run, when all arguments are known. */
+static struct cbx_scope *make_run(struct cbx_walk *js, const struct cbx_value *function,
+                                  const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
-    const struct cbx_scope *scope = function->scope;
-    const struct cbx_values *out = &nothing;
-    for (const struct cbx_return *r = scope != NULL ? scope->returns : NULL; r != NULL;
-         r = r->next) {
-        out = cbx_values_join(js->arena, out, cbx_js_eval(js, r->node, function->scope));
+    struct cbx_node *list = cbx_child_of(function->node, CBX_FIELD_parameters),
+                    *single = cbx_child_of(function->node, CBX_FIELD_parameter);
+    const struct cbx_values *arguments[8];
+    uint32_t count = cbx_js_argument_count(site), n = 0;
+    for (; n < count && n < 8; n++) {
+        bool given;
+        arguments[n] = cbx_js_argument(js, site, n, scope, &given);
+        if (!given || cbx_values_has_unknown(arguments[n])) {
+            break;
+        }
     }
-    return out->count > 0 ? out : &cbx_values_unknown;
+    if (n == 0 || (n < count && !site->from_array)) {
+        return NULL;
+    }
+    struct cbx_scope *natural = function->scope;
+    struct cbx_scope *run = cbx_scope_run(js, natural, natural->parent);
+    struct cbx_node *p = single != NULL ? single : list != NULL ? list->first : NULL;
+    for (uint32_t i = 0; run != NULL && p != NULL && i < n;
+         i++, p = single != NULL ? NULL : p->next) {
+        if (cbx_js_kind(p) == JS_identifier) {
+            struct cbx_binding *b =
+                cbx_scope_bind(js, run, run, cbx_js_name(js, p), CBX_BIND_VALUES, p);
+            if (b != NULL) {
+                b->values = arguments[i];
+            }
+        }
+    }
+    return run;
+}
+
+static const struct cbx_values *call_function(struct cbx_walk *js, const struct cbx_value *function,
+                                              const struct cbx_js_call_site *site,
+                                              struct cbx_scope *scope)
+{
+    if (function->scope == NULL || ((struct cbx_scope *)function->scope)->returns == NULL) {
+        return &cbx_values_unknown;
+    }
+    struct cbx_scope *run = make_run(js, function, site, scope);
+    const struct cbx_values *out = &cbx_values_nothing;
+    if (run != NULL) {
+        js->run_depth++;
+        out = cbx_scope_returns(js, run);
+        js->run_depth--;
+    }
+    out = out->count == 0 || cbx_values_has_unknown(out)
+              ? cbx_values_join(js->arena, out, cbx_scope_returns(js, function->scope))
+              : out;
+    return cbx_values_some(out);
 }
 
 /* --- methods of constants --------------------------------------------------------------------- */
@@ -387,7 +457,7 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
 
 /* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x), promise.then(...): NULL when it is no method
  * that is known. */
-static const struct cbx_values *call_method(struct cbx_walk *js, TSNode callee,
+static const struct cbx_values *call_method(struct cbx_walk *js, struct cbx_node *callee,
                                             const struct cbx_js_call_site *site,
                                             struct cbx_scope *scope)
 {
@@ -398,7 +468,7 @@ static const struct cbx_values *call_method(struct cbx_walk *js, TSNode callee,
         return NULL;
     }
     const struct cbx_values *object =
-        cbx_js_eval(js, cbx_node_field(callee, CBX_FIELD_object), scope);
+        cbx_js_eval(js, cbx_child_of(callee, CBX_FIELD_object), scope);
     if (cbx_values_is_text(object, &text)) {
         return call_text_method(js, text, method, site, scope);
     }
@@ -408,10 +478,11 @@ static const struct cbx_values *call_method(struct cbx_walk *js, TSNode callee,
     return cbx_str_is(method, "bind") ? object : NULL;
 }
 
-const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, TSNode node, struct cbx_scope *scope)
+const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
+                                          struct cbx_scope *scope)
 {
     struct cbx_js_call_site site = cbx_js_call_site(js, node, scope);
-    TSNode callee = cbx_node_field(
+    struct cbx_node *callee = cbx_child_of(
         node, cbx_js_kind(node) == JS_new_expression ? CBX_FIELD_constructor : CBX_FIELD_function);
     if (cbx_js_kind(callee) == JS_import) {
         return call_name(js, CBX_STR("import"), &site, scope);
@@ -420,12 +491,12 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, TSNode node, stru
     if (out != NULL) {
         return out;
     }
-    out = &nothing;
+    out = &cbx_values_nothing;
     for (uint32_t i = 0; i < site.targets->count; i++) {
         const struct cbx_value *v = &site.targets->items[i];
         out = cbx_values_join(js->arena, out,
                               v->kind == CBX_V_NAME       ? call_name(js, v->text, &site, scope)
-                              : v->kind == CBX_V_FUNCTION ? call_function(js, v)
+                              : v->kind == CBX_V_FUNCTION ? call_function(js, v, &site, scope)
                                                           : &cbx_values_unknown);
     }
     return out->count > 0 ? out : &cbx_values_unknown;

@@ -3,8 +3,6 @@
  * beyond is "anything". */
 #include "analyzer/lang/javascript.h"
 
-static const struct cbx_values nothing;
-
 static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_str name,
                                                 struct cbx_scope *scope)
 {
@@ -20,58 +18,102 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_
 static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_value *object,
                                           struct cbx_str key)
 {
-    if (object->number == 1 && cbx_js_is_global_object(object->text)) {
+    if (object->number == CBX_NAME_BARE && cbx_js_is_global_object(object->text)) {
         return cbx_values_bare(js->arena, key);
     }
     /* A default export is the module; methods of functions are handled where they are called. */
-    if (cbx_str_is(key, "default") || cbx_str_is(key, "promises")) {
+    if (cbx_str_is(key, "default") || cbx_str_is(key, "promises") || cbx_str_is(key, "value")) {
         return cbx_values_one(js->arena, object);
     }
     if (object->text.len + key.len > 512) {
         return cbx_values_one(js->arena, object); /* longer than any name that a policy knows */
     }
-    struct cbx_str name = cbx_arena_printf(js->arena, "%.*s.%.*s", (int)object->text.len,
-                                           object->text.p, (int)key.len, key.p);
-    return name.p == NULL ? &cbx_values_unknown
-                          : cbx_values_name(js->arena, cbx_js_canonical(name));
+    char *p = cbx_arena_alloc(js->arena, object->text.len + key.len + 2);
+    if (p == NULL) {
+        return &cbx_values_unknown;
+    }
+    memcpy(p, object->text.p, object->text.len);
+    p[object->text.len] = '.';
+    memcpy(p + object->text.len + 1, key.p, key.len);
+    struct cbx_str name = { .p = p, .len = object->text.len + 1 + key.len };
+    return cbx_values_name(js->arena, cbx_js_canonical(name));
+}
+
+/* A member of what is not known: what is assigned to a member of that name anywhere, or a member of
+ * something powerful that went out of sight. */
+static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_str key)
+{
+    const struct cbx_values *fields = cbx_scope_lookup(js, NULL, key);
+    const struct cbx_values *out = fields != NULL ? fields : &cbx_values_nothing;
+    for (uint32_t i = 0; i < js->escaped->count; i++) {
+        struct cbx_value object = js->escaped->items[i];
+        if (object.kind == CBX_V_NAME) {
+            object.number = cbx_js_is_global_object(object.text) ? CBX_NAME_BARE : object.number;
+            bool global = object.number == CBX_NAME_BARE;
+            out = !global || cbx_js_is_powerful(key) || cbx_js_runs(key) != NULL
+                      ? cbx_values_join(js->arena, out, read_name(js, &object, key))
+                      : out;
+        }
+    }
+    return out;
+}
+
+/* `this` of a plain function is the global object when it is called plainly. */
+static bool is_this(const struct cbx_value *v)
+{
+    return v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE && cbx_str_is(v->text, "this");
+}
+
+static const struct cbx_values *read_one(struct cbx_walk *js, const struct cbx_value *v,
+                                         struct cbx_str key, bool *opaque)
+{
+    bool maker = cbx_str_is(key, "constructor"), plain = is_this(v);
+    *opaque |= v->kind != CBX_V_NAME || plain;
+    if (plain) {
+        return cbx_js_is_powerful(key) || cbx_str_is(key, "eval") || cbx_str_is(key, "Function")
+                   ? cbx_values_bare(js->arena, key)
+                   : &cbx_values_nothing;
+    }
+    if (v->kind == CBX_V_NAME) {
+        return read_name(js, v, key);
+    }
+    if (v->kind == CBX_V_FUNCTION && maker) {
+        return cbx_values_name(js->arena, CBX_STR("Function"));
+    }
+    if (maker && v->kind != CBX_V_UNKNOWN) {
+        *opaque = false;
+        return cbx_values_name(js->arena, CBX_STR("Object"));
+    }
+    return v->kind == CBX_V_MAP || v->kind == CBX_V_LIST
+               ? cbx_values_member(js->arena, cbx_values_one(js->arena, v), key)
+               : &cbx_values_nothing;
 }
 
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key)
 {
-    const struct cbx_values *out = &nothing;
-    bool opaque = object->count == 0, maker = cbx_str_is(key, "constructor");
+    const struct cbx_values *out = &cbx_values_nothing;
+    bool opaque = object->count == 0;
     if (cbx_str_is(key, "require")) { /* of whatever module it was reached through */
         out = cbx_values_name(js->arena, CBX_STR("require"));
     }
     for (uint32_t i = 0; i < object->count; i++) {
-        const struct cbx_value *v = &object->items[i];
-        if (v->kind == CBX_V_NAME) {
-            out = cbx_values_join(js->arena, out, read_name(js, v, key));
-        } else if (v->kind == CBX_V_FUNCTION && maker) {
-            out = cbx_values_join(js->arena, out, cbx_values_name(js->arena, CBX_STR("Function")));
-        } else if (maker && v->kind != CBX_V_UNKNOWN) {
-            out = cbx_values_join(js->arena, out, cbx_values_name(js->arena, CBX_STR("Object")));
-        } else if (v->kind == CBX_V_MAP || v->kind == CBX_V_LIST) {
-            out = cbx_values_join(js->arena, out,
-                                  cbx_values_member(js->arena, cbx_values_one(js->arena, v), key));
-            opaque = true;
-        } else {
-            opaque = true;
-        }
+        out = cbx_values_join(js->arena, out, read_one(js, &object->items[i], key, &opaque));
     }
-    const struct cbx_values *fields = opaque ? cbx_scope_lookup(js, NULL, key) : NULL;
-    out = fields != NULL ? cbx_values_join(js->arena, out, fields) : out;
-    return out->count > 0 ? out : &cbx_values_unknown;
+    if (opaque) {
+        out = cbx_values_join(js->arena, out, read_anything(js, key));
+    }
+    return cbx_values_some(out);
 }
 
-bool cbx_js_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, struct cbx_str *out)
+bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope,
+                   struct cbx_str *out)
 {
     if (cbx_js_kind(node) == JS_member_expression) {
-        *out = cbx_js_name(js, cbx_node_field(node, CBX_FIELD_property));
+        *out = cbx_js_name(js, cbx_child_of(node, CBX_FIELD_property));
         return true;
     }
-    const struct cbx_values *key = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_index), scope);
+    const struct cbx_values *key = cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_index), scope);
     int64_t number;
     if (cbx_values_is_number(key, &number)) {
         *out = cbx_arena_printf(js->arena, "%lld", (long long)number);
@@ -84,19 +126,17 @@ bool cbx_js_member(struct cbx_walk *js, TSNode node, struct cbx_scope *scope, st
 
 /* A string, or a template without or with constant substitutions; `raw` keeps backslashes
  * (String.raw). */
-const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, TSNode node,
+const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope, bool raw)
 {
     struct cbx_str out = CBX_STR("");
-    TSTreeCursor cursor = ts_tree_cursor_new(node);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && out.p != NULL;
-         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        TSNode child = ts_tree_cursor_current_node(&cursor);
+    for (struct cbx_node *child = node != NULL ? node->first : NULL; child != NULL && out.p != NULL;
+         child = child->next) {
         enum cbx_js_kind kind = cbx_js_kind(child);
         struct cbx_str part = cbx_walk_text(js, child);
         if (kind == JS_template_substitution) {
             part = (struct cbx_str){ 0 };
-            const struct cbx_values *value = cbx_js_eval(js, ts_node_named_child(child, 0), scope);
+            const struct cbx_values *value = cbx_js_eval(js, cbx_child_at(child, 0), scope);
             int64_t number;
             if (cbx_values_is_number(value, &number)) {
                 part = value->items[0].text;
@@ -110,11 +150,10 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, TSNode node,
         }
         out = out.p == NULL ? out : out.len == 0 ? part : cbx_fold_concat(js->arena, out, part);
     }
-    ts_tree_cursor_delete(&cursor);
     return cbx_values_text(js->arena, out);
 }
 
-static const struct cbx_values *eval_number(struct cbx_walk *js, TSNode node)
+static const struct cbx_values *eval_number(struct cbx_walk *js, struct cbx_node *node)
 {
     int64_t number;
     struct cbx_str text = cbx_walk_text(js, node);
@@ -125,43 +164,114 @@ static const struct cbx_values *eval_number(struct cbx_walk *js, TSNode node)
 /* The text of a constant as string concatenation has it. */
 bool cbx_js_to_text(const struct cbx_values *values, struct cbx_str *out)
 {
-    int64_t number;
-    if (cbx_values_is_number(values, &number)) {
+    if (values->count == 1 && values->items[0].kind == CBX_V_NUMBER) {
         *out = values->items[0].text;
         return true;
     }
     return cbx_values_is_text(values, out);
 }
 
-static const struct cbx_values *eval_binary(struct cbx_walk *js, TSNode node,
-                                            struct cbx_scope *scope)
+static const struct cbx_values *eval_numbers(struct cbx_walk *js, struct cbx_str op, int64_t x,
+                                             int64_t y)
 {
-    struct cbx_str op = cbx_walk_text(js, cbx_node_field(node, CBX_FIELD_operator)), a, b;
-    const struct cbx_values *left = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_left), scope),
-                            *right = cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_right), scope);
+    int64_t out = 0;
+    bool shifts = y >= 0 && y < 31 && x >= 0 && x <= INT32_MAX;
+    bool bad = cbx_str_is(op, "<<") ? (out = shifts ? x << y : 0, !shifts)
+               : cbx_str_is(op, ">>") || cbx_str_is(op, ">>>")
+                   ? (out = shifts ? x >> y : 0, !shifts)
+               : op.len != 1                       ? true
+               : op.p[0] == '+'                    ? __builtin_add_overflow(x, y, &out)
+               : op.p[0] == '-'                    ? __builtin_sub_overflow(x, y, &out)
+               : op.p[0] == '*'                    ? __builtin_mul_overflow(x, y, &out)
+               : op.p[0] == '^'                    ? (out = x ^ y, false)
+               : op.p[0] == '&'                    ? (out = x & y, false)
+               : op.p[0] == '|'                    ? (out = x | y, false)
+               : op.p[0] == '%' && y > 0 && x >= 0 ? (out = x % y, false)
+                                                   : true;
+    return bad ? &cbx_values_unknown
+               : cbx_values_number(js->arena, cbx_arena_printf(js->arena, "%lld", (long long)out),
+                                   out);
+}
+
+static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_str op,
+                                              const struct cbx_values *left,
+                                              const struct cbx_values *right)
+{
+    struct cbx_str a, b;
+    int64_t x, y;
     if (cbx_str_is(op, "||") || cbx_str_is(op, "&&") || cbx_str_is(op, "??")) {
         return cbx_values_join(js->arena, left, right);
     }
-    int64_t x, y, sum;
     if (cbx_values_is_number(left, &x) && cbx_values_is_number(right, &y)) {
-        bool bad = op.len != 1 || (op.p[0] == '+'   ? __builtin_add_overflow(x, y, &sum)
-                                   : op.p[0] == '-' ? __builtin_sub_overflow(x, y, &sum)
-                                   : op.p[0] == '*' ? __builtin_mul_overflow(x, y, &sum)
-                                   : op.p[0] == '^' ? (sum = x ^ y, false)
-                                                    : true);
-        return bad ? &cbx_values_unknown
-                   : cbx_values_number(js->arena,
-                                       cbx_arena_printf(js->arena, "%lld", (long long)sum), sum);
+        return eval_numbers(js, op, x, y);
     }
     bool texts = cbx_str_is(op, "+") && cbx_js_to_text(left, &a) && cbx_js_to_text(right, &b);
     return texts ? cbx_values_text(js->arena, cbx_fold_concat(js->arena, a, b))
                  : &cbx_values_unknown;
 }
 
-static const struct cbx_values *eval_container(struct cbx_walk *js, TSNode node,
+/* a + b + c + ... is nested to the left: down to the first operand, then up again. */
+static const struct cbx_values *eval_binary(struct cbx_walk *js, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    struct cbx_node *first = node;
+    while (cbx_js_kind(cbx_child_of(first, CBX_FIELD_left)) == JS_binary_expression) {
+        first = cbx_child_of(first, CBX_FIELD_left);
+    }
+    const struct cbx_values *out = cbx_js_eval(js, cbx_child_of(first, CBX_FIELD_left), scope);
+    for (struct cbx_node *n = first;; n = n->parent) {
+        struct cbx_str op = cbx_walk_text(js, cbx_child_of(n, CBX_FIELD_operator));
+        out = eval_operator(js, op, out, cbx_js_eval(js, cbx_child_of(n, CBX_FIELD_right), scope));
+        if (n == node) {
+            return out;
+        }
+    }
+}
+
+/* The binding before this `x += y`, and y. */
+static const struct cbx_values *eval_augmented(struct cbx_walk *js, struct cbx_node *node,
+                                               struct cbx_scope *scope)
+{
+    struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
+    struct cbx_str op = cbx_walk_text(js, cbx_child_of(node, CBX_FIELD_operator)),
+                   name = cbx_js_name(js, left);
+    struct cbx_binding *b = NULL;
+    for (struct cbx_scope *s = scope; s != NULL && b == NULL; s = s->parent) {
+        b = cbx_js_kind(left) == JS_identifier ? cbx_scope_chain(js, s, name) : NULL;
+    }
+    struct cbx_binding *before =
+        NULL; /* declarations are behind assignments, the first one first */
+    for (; b != NULL && b->node != node; b = b->next) {
+        before = cbx_str_equal(b->name, name) && b->kind == CBX_BIND_EXPR ? b : before;
+    }
+    for (bool first = before == NULL; b != NULL && first; b = b->next) { /* the declaration */
+        bool other = cbx_str_equal(b->name, name) && b->node != node;
+        before = other && b->kind == CBX_BIND_EXPR ? b : before;
+    }
+    return before == NULL || op.len < 2
+               ? &cbx_values_unknown
+               : eval_operator(js, cbx_str_sub(op, 0, op.len - 1),
+                               cbx_binding_eval(js, before, before->where),
+                               cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_right), scope));
+}
+
+static const struct cbx_values *eval_this(struct cbx_walk *js, const struct cbx_node *node)
+{
+    const struct cbx_node *n = node->parent;
+    while (n != NULL && cbx_js_kind(n) != JS_function_declaration &&
+           cbx_js_kind(n) != JS_function_expression && cbx_js_kind(n) != JS_method_definition &&
+           cbx_js_kind(n) != JS_class_body) {
+        n = n->parent;
+    }
+    bool plain = n == NULL || cbx_js_kind(n) == JS_function_declaration ||
+                 cbx_js_kind(n) == JS_function_expression;
+    return plain ? cbx_values_bare(js->arena, CBX_STR("this")) : &cbx_values_unknown;
+}
+
+static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_node *node,
                                                struct cbx_scope *scope, bool map)
 {
-    uint32_t capacity = ts_node_named_child_count(node);
+    uint32_t capacity = cbx_child_count(node);
     const struct cbx_values **members =
         capacity <= CBX_MEMBERS_MAX ? cbx_arena_array(js->arena, capacity + 1u, sizeof(*members))
                                     : NULL;
@@ -173,53 +283,48 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, TSNode node,
     if (members == NULL || (map && keys == NULL)) {
         return &cbx_values_unknown;
     }
-    TSTreeCursor cursor = ts_tree_cursor_new(node);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
-         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        TSNode child = ts_tree_cursor_current_node(&cursor);
+    for (struct cbx_node *child = node != NULL ? node->first : NULL; child != NULL;
+         child = child->next) {
         enum cbx_js_kind kind = cbx_js_kind(child);
-        if (!ts_node_is_named(child) || kind == JS_comment || value.count == capacity) {
+        if (!child->named || value.count == capacity) {
             continue;
         }
         if (map && kind == JS_pair) {
-            TSNode key = cbx_node_field(child, CBX_FIELD_key);
+            struct cbx_node *key = cbx_child_of(child, CBX_FIELD_key);
             if (cbx_js_kind(key) == JS_property_identifier) {
                 keys[value.count] = cbx_js_name(js, key);
             } else if (!cbx_js_to_text(cbx_js_eval(js,
                                                    cbx_js_kind(key) == JS_computed_property_name
-                                                       ? ts_node_named_child(key, 0)
+                                                       ? cbx_child_at(key, 0)
                                                        : key,
                                                    scope),
                                        &keys[value.count])) {
                 keys[value.count] = CBX_STR("\xff");
             }
-            members[value.count++] = cbx_js_eval(js, cbx_node_field(child, CBX_FIELD_value), scope);
+            members[value.count++] = cbx_js_eval(js, cbx_child_of(child, CBX_FIELD_value), scope);
         } else if (map && kind == JS_shorthand_property_identifier) {
             keys[value.count] = cbx_js_name(js, child);
             members[value.count++] = eval_identifier(js, cbx_js_name(js, child), scope);
         } else if (map && kind == JS_method_definition) {
-            keys[value.count] = cbx_js_name(js, cbx_node_field(child, CBX_FIELD_name));
+            keys[value.count] = cbx_js_name(js, cbx_child_of(child, CBX_FIELD_name));
             members[value.count++] = cbx_values_one(
-                js->arena, &(struct cbx_value){ .kind = CBX_V_FUNCTION,
-                                                .node = child,
-                                                .scope = cbx_scope_of(js, child, NULL) });
+                js->arena, &(struct cbx_value){
+                               .kind = CBX_V_FUNCTION, .node = child, .scope = child->inner });
         } else if (map && kind == JS_spread_element) {
             value.number = 1; /* whatever that has, over what came before */
         } else if (!map) {
             members[value.count++] = cbx_js_eval(js, child, scope);
         }
     }
-    ts_tree_cursor_delete(&cursor);
     return cbx_values_one(js->arena, &value);
 }
 
 /* --- expressions ------------------------------------------------------------------------------ */
 
-static const struct cbx_values *eval_member(struct cbx_walk *js, TSNode node,
+static const struct cbx_values *eval_member(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope)
 {
-    const struct cbx_values *object =
-        cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_object), scope);
+    const struct cbx_values *object = cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_object), scope);
     struct cbx_str key, text;
     int64_t index;
     if (!cbx_js_member(js, node, scope, &key)) {
@@ -230,8 +335,7 @@ static const struct cbx_values *eval_member(struct cbx_walk *js, TSNode node,
                          : &cbx_values_unknown;
     }
     if (cbx_values_is_text(object, &text) && cbx_js_kind(node) == JS_subscript_expression &&
-        cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_index), scope),
-                             &index)) {
+        cbx_values_is_number(cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_index), scope), &index)) {
         return index >= 0 && index < (int64_t)text.len
                    ? cbx_values_text(js->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1))
                    : &cbx_values_unknown;
@@ -239,7 +343,8 @@ static const struct cbx_values *eval_member(struct cbx_walk *js, TSNode node,
     return cbx_js_read(js, object, key);
 }
 
-static const struct cbx_values *eval_kind(struct cbx_walk *js, TSNode node, struct cbx_scope *scope)
+static const struct cbx_values *eval_kind(struct cbx_walk *js, struct cbx_node *node,
+                                          struct cbx_scope *scope)
 {
     enum cbx_js_kind kind = cbx_js_kind(node);
     int64_t number;
@@ -259,14 +364,20 @@ static const struct cbx_values *eval_kind(struct cbx_walk *js, TSNode node, stru
     case JS_false:
     case JS_null:
     case JS_undefined:
-        return cbx_values_number(js->arena, cbx_walk_text(js, node), kind == JS_true);
+        return cbx_values_constant(js->arena, cbx_walk_text(js, node));
+    case JS_this:
+        return eval_this(js, node);
+    case JS_augmented_assignment_expression:
+        return eval_augmented(js, node, scope);
+    case JS_spread_element:
+        return cbx_values_members(js->arena, cbx_js_eval(js, cbx_child_at(node, 0), scope));
     case JS_regex:
         return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_MAP });
     case JS_binary_expression:
         return eval_binary(js, node, scope);
     case JS_unary_expression:
-        if (cbx_str_is(cbx_walk_text(js, cbx_node_field(node, CBX_FIELD_operator)), "-") &&
-            cbx_values_is_number(cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_argument), scope),
+        if (cbx_str_is(cbx_walk_text(js, cbx_child_of(node, CBX_FIELD_operator)), "-") &&
+            cbx_values_is_number(cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_argument), scope),
                                  &number) &&
             number != INT64_MIN) {
             return cbx_values_number(js->arena, cbx_walk_text(js, node), -number);
@@ -280,34 +391,35 @@ static const struct cbx_values *eval_kind(struct cbx_walk *js, TSNode node, stru
         return cbx_js_eval_call(js, node, scope);
     case JS_parenthesized_expression:
     case JS_await_expression:
-        return cbx_js_eval(js, ts_node_named_child(node, 0), scope);
+        return cbx_js_eval(js, cbx_child_at(node, 0), scope);
     case JS_sequence_expression:
-        return cbx_js_eval(js, ts_node_named_child(node, ts_node_named_child_count(node) - 1),
-                           scope);
+        return cbx_js_eval(js, cbx_last_child(node), scope);
     case JS_ternary_expression:
         return cbx_values_join(js->arena,
-                               cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_consequence), scope),
-                               cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_alternative), scope));
+                               cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_consequence), scope),
+                               cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_alternative), scope));
     case JS_assignment_expression:
-        return cbx_js_eval(js, cbx_node_field(node, CBX_FIELD_right), scope);
+        return cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_right), scope);
     case JS_class:
     case JS_class_declaration:
         return cbx_values_one(js->arena,
                               &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = node });
+    case JS_yield_expression:
+        return &cbx_values_unknown;
     case JS_import:
         return cbx_values_name(js->arena, CBX_STR("import"));
     default:
         if (cbx_js_is_function(kind)) {
-            return cbx_values_one(js->arena,
-                                  &(struct cbx_value){ .kind = CBX_V_FUNCTION,
-                                                       .node = node,
-                                                       .scope = cbx_scope_of(js, node, NULL) });
+            return cbx_values_one(
+                js->arena,
+                &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = node, .scope = node->inner });
         }
         return &cbx_values_unknown;
     }
 }
 
-const struct cbx_values *cbx_js_eval(struct cbx_walk *js, TSNode node, struct cbx_scope *scope)
+const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
+                                     struct cbx_scope *scope)
 {
     return cbx_scope_eval(js, node, scope, eval_kind);
 }

@@ -1,57 +1,79 @@
 /* SPDX-License-Identifier: MIT
- * What the JavaScript extractor knows about names: the tables of javascript_names.def. */
+ * What the JavaScript extractor knows about names: the table of javascript_names.def. */
 #include "analyzer/lang/javascript.h"
 
-#define CBX_ALIAS(name, means)
-#define CBX_CALL(name, meaning)
-#define CBX_RUNS(name, language)
-#define CBX_GLOBAL(name)
+#include <pthread.h>
+
+enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER };
+
+#define TEXT(literal)                                                                              \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
+#define NO_TEXT                                                                                    \
+    {                                                                                              \
+        NULL, 0                                                                                    \
+    }
+
+static const struct cbx_name_row rows[] = {
+#define CBX_ALIAS(name, means)   { ALIAS, TEXT(name), TEXT(means), 0 },
+#define CBX_CALL(name, meaning)  { MEANING, TEXT(name), NO_TEXT, JS_CALL_##meaning },
+#define CBX_RUNS(name, language) { RUNS, TEXT(name), TEXT(language), 0 },
+#define CBX_GLOBAL(name)         { GLOBAL, TEXT(name), NO_TEXT, 0 },
+#define CBX_POWER(name)          { POWER, TEXT(name), NO_TEXT, 0 },
+#include "analyzer/lang/javascript_names.def"
+};
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) < CBX_NAMES_SLOTS / 2, "more slots are needed");
+
+static struct cbx_names names = { .rows = rows, .count = sizeof(rows) / sizeof(rows[0]) };
+static uint64_t powerful_bits;
+static pthread_once_t names_once = PTHREAD_ONCE_INIT;
+
+static void fill_names(void)
+{
+    cbx_names_fill(&names);
+    for (size_t i = 0; i < names.count; i++) {
+        powerful_bits |= rows[i].what == POWER ? cbx_name_bit(rows[i].name) : 0;
+    }
+}
+
+static const struct cbx_name_row *find(enum what what, struct cbx_str name)
+{
+    pthread_once(&names_once, fill_names);
+    return cbx_names_find(&names, (uint8_t)what, name);
+}
 
 struct cbx_str cbx_js_canonical(struct cbx_str name)
 {
-    static const struct cbx_name_row rows[] = {
-#undef CBX_ALIAS
-#define CBX_ALIAS(name, means) { name, means, 0 },
-#include "analyzer/lang/javascript_names.def"
-#undef CBX_ALIAS
-#define CBX_ALIAS(name, means)
-    };
-    const char *means = cbx_name_find(rows, sizeof(rows) / sizeof(rows[0]), name)->text;
-    return means != NULL ? cbx_str_of(means) : name;
+    const struct cbx_name_row *row = find(ALIAS, name);
+    return row != NULL ? row->text : name;
 }
 
 enum cbx_js_call cbx_js_call_meaning(struct cbx_str name)
 {
-    static const struct cbx_name_row rows[] = {
-#undef CBX_CALL
-#define CBX_CALL(name, meaning) { name, NULL, JS_CALL_##meaning },
-#include "analyzer/lang/javascript_names.def"
-#undef CBX_CALL
-#define CBX_CALL(name, meaning)
-    };
-    return (enum cbx_js_call)cbx_name_find(rows, sizeof(rows) / sizeof(rows[0]), name)->number;
+    const struct cbx_name_row *row = find(MEANING, name);
+    return row != NULL ? (enum cbx_js_call)row->number : JS_CALL_NONE;
 }
 
 const char *cbx_js_runs(struct cbx_str name)
 {
-    static const struct cbx_name_row rows[] = {
-#undef CBX_RUNS
-#define CBX_RUNS(name, language) { name, language, 0 },
-#include "analyzer/lang/javascript_names.def"
-#undef CBX_RUNS
-#define CBX_RUNS(name, language)
-    };
-    return cbx_name_find(rows, sizeof(rows) / sizeof(rows[0]), name)->text;
+    const struct cbx_name_row *row = find(RUNS, name);
+    return row != NULL ? row->text.p : NULL;
 }
 
 bool cbx_js_is_global_object(struct cbx_str name)
 {
-    static const struct cbx_name_row rows[] = {
-#undef CBX_GLOBAL
-#define CBX_GLOBAL(name) { name, NULL, 1 },
-#include "analyzer/lang/javascript_names.def"
-#undef CBX_GLOBAL
-#define CBX_GLOBAL(name)
-    };
-    return cbx_name_find(rows, sizeof(rows) / sizeof(rows[0]), name)->number != 0;
+    return find(GLOBAL, name) != NULL;
+}
+
+bool cbx_js_is_powerful(struct cbx_str name)
+{
+    return find(POWER, name) != NULL;
+}
+
+uint64_t cbx_js_powerful_bits(void)
+{
+    pthread_once(&names_once, fill_names);
+    return powerful_bits;
 }

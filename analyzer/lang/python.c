@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT
- * Pass two over Python: the facts. One walk; what each node means is looked up with the evaluator.
- */
+ * Pass two over Python: the facts. One loop over the nodes; what each means is looked up with the
+ * evaluator. */
 #include "analyzer/lang/python.h"
 
 #include "analyzer/notebook.h"
 
-enum { ARGS_MAX = 32 };
+enum { THROUGH_DEPTH_MAX = 4, THROUGH_ITEMS_MAX = 16 };
 
-static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str name, TSNode node)
+static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str name,
+                const struct cbx_node *node)
 {
-    cbx_facts_add(py->facts, kind, name, ts_node_start_byte(node), ts_node_end_byte(node));
+    cbx_facts_add(py->facts, kind, name, node->start, node->end);
 }
 
-static void add_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name, TSNode node)
+static void add_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
+                        const struct cbx_node *node)
 {
-    cbx_facts_add_special(py->facts, id, name, ts_node_start_byte(node), ts_node_end_byte(node));
+    cbx_facts_add_special(py->facts, id, name, node->start, node->end);
 }
 
-/* --- imports ---------------------------------------------------------------------------------- */
-
-static struct cbx_str folded(struct cbx_walk *py, TSNode node)
+static struct cbx_str folded(struct cbx_walk *py, const struct cbx_node *node)
 {
     return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
 }
 
-static void add_import(struct cbx_walk *py, struct cbx_str name, TSNode node)
+/* --- imports ---------------------------------------------------------------------------------- */
+
+static void add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
     struct cbx_str canonical = cbx_py_canonical(py, name);
     add(py, CBX_IS_IMPORT, name, node);
@@ -35,88 +37,57 @@ static void add_import(struct cbx_walk *py, struct cbx_str name, TSNode node)
 
 /* "from a.b import c" is noted as a.b.c: a rule for a.b covers it, and one that leaves a.b.c out
  * ("!importlib.metadata") finds the name that it speaks of. */
-static void extract_import(struct cbx_walk *py, TSNode node, bool from)
+static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
 {
-    TSNode module = from ? cbx_node_field(node, CBX_FIELD_module_name) : node;
-    struct cbx_str prefix = from ? folded(py, module) : (struct cbx_str){ 0 };
-    TSTreeCursor cursor = ts_tree_cursor_new(node);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
-         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        TSNode child = ts_tree_cursor_current_node(&cursor);
+    const struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
+    struct cbx_value package = { .kind = CBX_V_NAME,
+                                 .text = cbx_py_canonical(py, folded(py, module)) };
+    for (const struct cbx_node *child = node->first; child != NULL; child = child->next) {
         enum cbx_py_kind kind = cbx_py_kind(child);
         if (kind == PY_wildcard_import) {
-            add_special(py, CBX_FACT_STAR_IMPORT, prefix, node);
-            add_import(py, prefix, node);
+            add_special(py, CBX_FACT_STAR_IMPORT, package.text, node);
+            add_import(py, package.text, node);
         }
-        if ((kind != PY_dotted_name && kind != PY_aliased_import) ||
-            (from && ts_node_eq(child, module))) {
+        if ((kind != PY_dotted_name && kind != PY_aliased_import) || child == module) {
             continue;
         }
         struct cbx_str name =
-            folded(py, kind == PY_aliased_import ? cbx_node_field(child, CBX_FIELD_name) : child);
-        if (from) {
-            struct cbx_value object = { .kind = CBX_V_NAME, .text = cbx_py_canonical(py, prefix) };
-            struct cbx_str full = cbx_py_qualify(py, &object, name);
+            folded(py, kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child);
+        if (module != NULL) {
+            struct cbx_str full = cbx_py_qualify(py, &package, name);
             add_import(py, full, child);
             add(py, CBX_IS_REFERENCE, full, child);
         } else {
             add_import(py, name, child);
         }
     }
-    ts_tree_cursor_delete(&cursor);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static void read_argument(struct cbx_walk *py, TSNode node, struct cbx_scope *scope,
-                          struct cbx_arg *arg)
+static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
-    const struct cbx_values *values = cbx_py_eval(py, node, scope);
-    if (values->count == 1 &&
-        (values->items[0].kind == CBX_V_TEXT || values->items[0].kind == CBX_V_NUMBER ||
-         values->items[0].kind == CBX_V_NAME)) {
-        arg->known = true;
-        arg->constant = values->items[0].kind != CBX_V_NAME;
-        arg->value = values->items[0].text;
+    struct cbx_arg *args = cbx_arena_array(py->arena, actuals->count + 1u, sizeof(*args));
+    uint32_t position = 0;
+    for (uint32_t i = 0; args != NULL && i < actuals->count; i++) {
+        struct cbx_actual *a = &actuals->items[i];
+        a->values = a->values != NULL ? a->values : cbx_py_eval(py, a->node, a->scope);
+        const struct cbx_value *v = a->values->count == 1 ? &a->values->items[0] : NULL;
+        bool path = v != NULL && v->kind == CBX_V_NAME && v->count == 1 &&
+                    v->members[0]->count == 1 && v->members[0]->items[0].kind == CBX_V_TEXT;
+        v = path ? &v->members[0]->items[0] : v;
+        args[i].keyword = a->keyword;
+        args[i].position = a->keyword.len > 0 ? UINT32_MAX : position++;
+        args[i].known = v != NULL &&
+                        (v->kind == CBX_V_TEXT || v->kind == CBX_V_NUMBER || v->kind == CBX_V_NAME);
+        args[i].constant = args[i].known && v->kind != CBX_V_NAME;
+        args[i].value = args[i].known ? v->text : CBX_STR("");
     }
-}
-
-static const struct cbx_arg *read_arguments(struct cbx_walk *py, TSNode call,
-                                            struct cbx_scope *scope, uint32_t *count, bool *spread)
-{
-    TSNode list = cbx_node_field(call, CBX_FIELD_arguments);
-    struct cbx_arg *args = cbx_arena_array(py->arena, ARGS_MAX, sizeof(*args));
-    uint32_t n = 0, position = 0;
-    *spread = false;
-    *count = 0;
-    if (args == NULL || ts_node_is_null(list) || cbx_py_kind(list) != PY_argument_list) {
-        return args;
-    }
-    TSTreeCursor cursor = ts_tree_cursor_new(list);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && n < ARGS_MAX;
-         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        TSNode child = ts_tree_cursor_current_node(&cursor);
-        enum cbx_py_kind kind = cbx_py_kind(child);
-        if (!ts_node_is_named(child) || kind == PY_comment) {
-            continue;
-        }
-        if (kind == PY_list_splat || kind == PY_dictionary_splat) {
-            *spread = true;
-        } else if (kind == PY_keyword_argument) {
-            args[n].keyword = cbx_walk_text(py, cbx_node_field(child, CBX_FIELD_name));
-            args[n].position = UINT32_MAX;
-            read_argument(py, cbx_node_field(child, CBX_FIELD_value), scope, &args[n++]);
-        } else {
-            args[n].position = position++;
-            read_argument(py, child, scope, &args[n++]);
-        }
-    }
-    ts_tree_cursor_delete(&cursor);
-    *count = n;
     return args;
 }
 
-static void check_name_of_attribute(struct cbx_walk *py, struct cbx_str name, TSNode node)
+static void check_name_of_attribute(struct cbx_walk *py, struct cbx_str name,
+                                    const struct cbx_node *node)
 {
     add(py, CBX_IS_ATTRIBUTE, name, node);
     if (cbx_py_is_dunder(name)) {
@@ -130,40 +101,38 @@ static bool is_module_like(const struct cbx_values *values)
 {
     for (uint32_t i = 0; i < values->count; i++) {
         const struct cbx_value *v = &values->items[i];
-        struct cbx_str t = v->text;
-        if (v->kind == CBX_V_NAME &&
-            (v->number != 1 || cbx_str_is(t, "__builtins__") || cbx_str_is(t, "builtins"))) {
+        if (v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
+            (v->number != CBX_NAME_BARE || cbx_str_is(v->text, "__builtins__") ||
+             cbx_str_is(v->text, "builtins"))) {
             return true;
         }
     }
     return false;
 }
 
-static void extract_getattr(struct cbx_walk *py, TSNode call, struct cbx_scope *scope)
+static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
+                            const struct cbx_node *call)
 {
-    TSNode object = cbx_py_argument(py, call, 0, NULL), name = cbx_py_argument(py, call, 1, NULL);
-    if (ts_node_is_null(name)) {
+    if (cbx_actual_find(actuals, 1, NULL) == NULL) {
         return;
     }
-    const struct cbx_values *names = cbx_py_eval(py, name, scope);
+    const struct cbx_values *names = cbx_actual_values(py, actuals, 1, NULL);
     for (uint32_t i = 0; i < names->count; i++) {
         if (names->items[i].kind == CBX_V_TEXT) {
             check_name_of_attribute(py, names->items[i].text, call);
         }
     }
     if (!cbx_values_all_text(names)) {
-        bool module = is_module_like(cbx_py_eval(py, object, scope));
+        bool module = is_module_like(cbx_actual_values(py, actuals, 0, NULL));
         add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
-                    cbx_walk_text(py, cbx_node_field(call, CBX_FIELD_function)), call);
+                    cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
     }
 }
 
-static void extract_import_call(struct cbx_walk *py, struct cbx_str callee, TSNode call,
-                                struct cbx_scope *scope)
+static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
+                                struct cbx_actuals *actuals, const struct cbx_node *call)
 {
-    TSNode name = cbx_py_argument(py, call, 0, "name");
-    const struct cbx_values *values =
-        ts_node_is_null(name) ? &cbx_values_unknown : cbx_py_eval(py, name, scope);
+    const struct cbx_values *values = cbx_actual_values(py, actuals, 0, "name");
     for (uint32_t i = 0; i < values->count; i++) {
         if (values->items[i].kind == CBX_V_TEXT) {
             add_import(py, values->items[i].text, call);
@@ -174,106 +143,274 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee, TSNo
     }
 }
 
-static void extract_code(struct cbx_walk *py, struct cbx_str callee, const char *language,
-                         TSNode call, struct cbx_scope *scope)
+/* What pandas and sympy evaluate is no program, but may walk attributes. */
+static void check_expression(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *call)
 {
-    TSNode code = cbx_py_argument(py, call, 0, NULL);
+    const char *under = text.len > 1 ? memmem(text.p, text.len, "__", 2) : NULL;
+    if (under != NULL) {
+        add_special(py, CBX_FACT_DUNDER_WALK,
+                    cbx_str_sub(text, (size_t)(under - text.p), (size_t)(under - text.p) + 40),
+                    call);
+    }
+}
+
+static void extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                         const struct cbx_node *call)
+{
+    uint32_t position;
+    const char *keyword = NULL, *language = cbx_py_runs(callee, &position, &keyword);
     struct cbx_str text;
-    if (ts_node_is_null(code)) {
-        code = cbx_py_argument(py, call, 99, "stmt");
-    }
-    if (ts_node_is_null(code)) {
+    if (language == NULL || cbx_actual_find(actuals, position, keyword) == NULL) {
         return;
     }
-    const struct cbx_values *values = cbx_py_eval(py, code, scope);
-    if (values->count == 1 && values->items[0].kind == CBX_V_FUNCTION) {
-        return;
-    }
-    if (cbx_values_is_text(values, &text)) {
-        cbx_parse_inner(py->parsed, language, text, ts_node_start_byte(call),
-                        ts_node_end_byte(call));
-    } else {
+    const struct cbx_values *values = cbx_actual_values(py, actuals, position, keyword);
+    bool expression = strcmp(language, "expression") == 0;
+    bool function = values->count == 1 && values->items[0].kind == CBX_V_FUNCTION;
+    if (expression) {
+        if (cbx_values_is_text(values, &text)) {
+            check_expression(py, text, call);
+        }
+    } else if (cbx_values_is_text(values, &text)) {
+        cbx_parse_inner(py->parsed, language, text, call->start, call->end);
+    } else if (!function) {
         add_special(py, CBX_FACT_DYNAMIC_CODE, callee, call);
     }
 }
 
-static void extract_named_call(struct cbx_walk *py, struct cbx_str name, TSNode call,
-                               struct cbx_scope *scope, const struct cbx_arg *args, uint32_t count,
-                               bool spread)
+static void found_in_format(struct cbx_walk *py, const struct cbx_values *values,
+                            struct cbx_str name, void *context)
 {
-    struct cbx_fact *fact = cbx_facts_add(py->facts, CBX_IS_CALL, name, ts_node_start_byte(call),
-                                          ts_node_end_byte(call));
-    if (fact != NULL) {
-        fact->args = args;
-        fact->arg_count = count;
-        fact->spread = spread;
+    const struct cbx_node *call = context;
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->items[i].kind == CBX_V_NAME) {
+            add(py, CBX_IS_REFERENCE, values->items[i].text, call);
+        }
     }
-    enum cbx_py_call meaning = cbx_py_call_meaning(name);
-    const char *language = cbx_py_runs(name);
-    if (meaning == PY_CALL_GETATTR || meaning == PY_CALL_SETATTR) {
-        extract_getattr(py, call, scope);
-    } else if (meaning == PY_CALL_IMPORT || meaning == PY_CALL_IMPORT_TOP ||
-               meaning == PY_CALL_IMPORT_NAME) {
-        extract_import_call(py, name, call, scope);
+    check_name_of_attribute(py, name, call);
+}
+
+/* '{0.a}'.format(x) reads x.a. */
+static void extract_format(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                           struct cbx_node *call)
+{
+    struct cbx_str text;
+    struct cbx_actuals rest = { 0 };
+    bool formatter = cbx_str_starts(callee, CBX_STR("string.Formatter"));
+    if ((!formatter && !cbx_str_is(callee, "str.format") &&
+         !cbx_str_is(callee, "str.format_map")) ||
+        !cbx_values_is_text(cbx_actual_values(py, actuals, formatter ? 1 : 0, NULL), &text)) {
+        return;
     }
-    if (language != NULL) {
-        extract_code(py, name, language, call, scope);
+    cbx_actuals_shift(actuals, formatter ? 2 : 1, NULL, &rest);
+    cbx_py_format_fields(py, text, &rest, found_in_format, call);
+}
+
+static void extract_values_call(struct cbx_walk *py, const struct cbx_values *callee,
+                                struct cbx_actuals *actuals, struct cbx_node *call, int depth);
+
+/* A callable that calls one of its arguments. */
+static void extract_through(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                            struct cbx_node *call, int depth)
+{
+    uint32_t function, first;
+    struct cbx_actuals rest = { 0 };
+    if (depth >= THROUGH_DEPTH_MAX || !cbx_py_calls_through(name, &function, &first) ||
+        cbx_actual_find(actuals, function, NULL) == NULL) {
+        return;
+    }
+    const struct cbx_values *callee = cbx_actual_values(py, actuals, function, NULL);
+    if (first != 99) {
+        cbx_actuals_shift(actuals, first, NULL, &rest);
+        extract_values_call(py, callee, &rest, call, depth + 1);
+        return;
+    }
+    const struct cbx_values *items = cbx_actual_values(py, actuals, function + 1, NULL);
+    const struct cbx_value *list = cbx_py_sequence(py, items);
+    uint32_t count = list != NULL && list->count <= THROUGH_ITEMS_MAX ? list->count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        bool known = list != NULL && list->count <= THROUGH_ITEMS_MAX;
+        rest.count = 0;
+        cbx_actuals_add(&rest, (struct cbx_str){ 0 }, NULL, NULL,
+                        known ? list->members[i] : cbx_py_members(py, items));
+        for (uint32_t k = function + 2; cbx_actual_find(actuals, k, NULL) != NULL; k++) {
+            const struct cbx_values *more = cbx_actual_values(py, actuals, k, NULL);
+            cbx_actuals_add(&rest, (struct cbx_str){ 0 }, NULL, NULL, cbx_py_members(py, more));
+        }
+        extract_values_call(py, callee, &rest, call, depth + 1);
     }
 }
 
-static void extract_call(struct cbx_walk *py, TSNode call, struct cbx_scope *scope)
+static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
+                               struct cbx_actuals *actuals, struct cbx_node *call, int depth)
 {
-    TSNode callee = cbx_node_field(call, CBX_FIELD_function);
+    struct cbx_fact *fact = cbx_facts_add(py->facts, CBX_IS_CALL, name, call->start, call->end);
+    if (fact != NULL) {
+        const struct cbx_arg *args = read_arguments(py, actuals);
+        fact->args = args;
+        fact->arg_count = args != NULL ? actuals->count : 0;
+        fact->spread = actuals->spread;
+    }
+    switch (cbx_py_call_meaning(name)) {
+    case PY_CALL_GETATTR:
+    case PY_CALL_SETATTR:
+        extract_getattr(py, actuals, call);
+        break;
+    case PY_CALL_IMPORT:
+    case PY_CALL_IMPORT_TOP:
+    case PY_CALL_IMPORT_NAME:
+        extract_import_call(py, name, actuals, call);
+        break;
+    default:
+        break;
+    }
+    extract_code(py, name, actuals, call);
+    extract_format(py, name, actuals, call);
+    extract_through(py, name, actuals, call, depth);
+}
+
+static bool is_of_text(struct cbx_str name)
+{
+    return cbx_str_starts(name, CBX_STR("str.")) || cbx_str_starts(name, CBX_STR("list.")) ||
+           cbx_str_starts(name, CBX_STR("dict."));
+}
+
+static void extract_partial_call(struct cbx_walk *py, const struct cbx_value *partial,
+                                 struct cbx_actuals *actuals, struct cbx_node *call, int depth)
+{
+    struct cbx_actuals whole, rest = { 0 };
+    const struct cbx_values *callee = partial->members[0];
+    cbx_py_whole(partial, actuals, &whole);
+    for (uint32_t i = 0; i < callee->count; i++) {
+        const struct cbx_value *v = &callee->items[i];
+        if (v->kind == CBX_V_NAME && is_of_text(v->text)) {
+            extract_format(py, v->text, &whole, call);
+        } else if (v->kind == CBX_V_NAME && cbx_str_is(v->text, CBX_PY_METHOD_CALLER)) {
+            extract_values_call(py, cbx_py_method_called(py, &whole, &rest), &rest, call,
+                                depth + 1);
+        } else {
+            extract_values_call(py, cbx_values_one(py->arena, v), &whole, call, depth + 1);
+        }
+    }
+}
+
+static void extract_values_call(struct cbx_walk *py, const struct cbx_values *callee,
+                                struct cbx_actuals *actuals, struct cbx_node *call, int depth)
+{
+    for (uint32_t i = 0; i < callee->count && depth < THROUGH_DEPTH_MAX; i++) {
+        const struct cbx_value *v = &callee->items[i];
+        if (v->kind == CBX_V_NAME) {
+            extract_named_call(py, v->text, actuals, call, depth);
+        } else if (v->kind == CBX_V_PARTIAL) {
+            extract_partial_call(py, v, actuals, call, depth);
+        }
+    }
+}
+
+/* x.submit(f, a) of whatever x is. */
+static void extract_method_through(struct cbx_walk *py, const struct cbx_node *callee,
+                                   struct cbx_actuals *actuals, struct cbx_node *call)
+{
+    char name[40];
+    struct cbx_str method = cbx_walk_text(py, cbx_child_of(callee, CBX_FIELD_attribute));
+    if (actuals->count > 0 && method.len + 3 < sizeof(name)) {
+        snprintf(name, sizeof(name), "*.%.*s", (int)method.len, method.p);
+        extract_through(py, cbx_str_of(name), actuals, call, 0);
+    }
+}
+
+static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope)
+{
+    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
     const struct cbx_values *targets = cbx_py_eval(py, callee, scope);
-    const struct cbx_arg *args = NULL;
-    uint32_t count = 0;
-    bool spread = false;
-    for (uint32_t i = 0; i < targets->count; i++) {
-        if (targets->items[i].kind != CBX_V_NAME) {
-            continue;
-        }
-        if (args == NULL) {
-            args = read_arguments(py, call, scope, &count, &spread);
-        }
-        extract_named_call(py, targets->items[i].text, call, scope, args, count, spread);
+    struct cbx_actuals actuals;
+    cbx_py_actuals(py, call, scope, &actuals);
+    extract_values_call(py, targets, &actuals, call, 0);
+    while (cbx_py_kind(callee) == PY_parenthesized_expression) {
+        callee = cbx_child_at(callee, 0);
     }
     enum cbx_py_kind kind = cbx_py_kind(callee);
-    while (kind == PY_parenthesized_expression) {
-        callee = ts_node_named_child(callee, 0);
-        kind = cbx_py_kind(callee);
-    }
-    if (kind != PY_identifier && kind != PY_attribute && cbx_values_has_unknown(targets)) {
+    if (kind == PY_attribute) {
+        extract_method_through(py, callee, &actuals, call);
+    } else if (kind != PY_identifier && cbx_values_has_unknown(targets)) {
         add_special(py, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_walk_text(py, callee), 0, 80),
                     call);
     }
 }
 
 /* A decorator is a call with what is below it. */
-static void extract_decorator(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
+static void extract_decorator(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
-    const struct cbx_values *targets = cbx_py_eval(py, ts_node_named_child(node, 0), scope);
-    for (uint32_t i = 0; i < targets->count; i++) {
-        if (targets->items[i].kind == CBX_V_NAME) {
-            add(py, CBX_IS_CALL, targets->items[i].text, node);
+    struct cbx_actuals actuals = { 0 };
+    cbx_actuals_add(&actuals, (struct cbx_str){ 0 }, cbx_last_child(node->parent), scope, NULL);
+    extract_values_call(py, cbx_py_eval(py, cbx_child_at(node, 0), scope), &actuals, node, 0);
+}
+
+/* The names that an expression may come out to: what rules call references. */
+static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
+                                 const struct cbx_node *node)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = &values->items[i];
+        if (v->kind == CBX_V_NAME && !is_of_text(v->text)) {
+            add(py, CBX_IS_REFERENCE, v->text, node);
+        } else if (v->kind == CBX_V_PARTIAL) {
+            const struct cbx_values *callee = v->members[0];
+            for (uint32_t k = 0; k < callee->count; k++) {
+                if (callee->items[k].kind == CBX_V_NAME && !is_of_text(callee->items[k].text)) {
+                    add(py, CBX_IS_REFERENCE, callee->items[k].text, node);
+                }
+            }
         }
     }
 }
 
-/* A name that an expression came out to: what rules call a reference. */
-static void add_references(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
+static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
-    const struct cbx_values *values = cbx_py_eval(py, node, scope);
+    add_value_references(py, cbx_py_eval(py, node, scope), node);
+}
+
+/* --- namespaces ------------------------------------------------------------------------------- */
+
+/* The dictionary of a module, as an object. */
+static bool is_module_dictionary(const struct cbx_values *values)
+{
     for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i].kind == CBX_V_NAME) {
-            add(py, CBX_IS_REFERENCE, values->items[i].text, node);
+        const struct cbx_value *v = &values->items[i];
+        if (v->kind == CBX_V_NAME && v->number == 0 &&
+            cbx_str_ends(v->text, CBX_STR(".__dict__"))) {
+            return true;
         }
     }
+    return false;
+}
+
+/* os.__dict__[name], vars(os).values(): any of its members. */
+static void check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    bool subscript = cbx_py_kind(node) == PY_subscript;
+    struct cbx_node *object = cbx_child_of(node, subscript ? CBX_FIELD_value : CBX_FIELD_object);
+    const struct cbx_values *values = cbx_py_eval(py, object, scope);
+    if (!is_module_dictionary(values)) {
+        return;
+    }
+    struct cbx_str method = cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute));
+    struct cbx_node *key = subscript ? cbx_child_of(node, CBX_FIELD_subscript) : NULL,
+                    *call = node->parent;
+    bool get = cbx_str_is(method, "get") || cbx_str_is(method, "pop");
+    if (get && cbx_py_kind(call) == PY_call) {
+        key = cbx_child_at(cbx_child_of(call, CBX_FIELD_arguments), 0);
+    }
+    if (cbx_str_is(method, "keys") ||
+        (key != NULL && cbx_values_all_text(cbx_py_eval(py, key, scope)))) {
+        return;
+    }
+    add_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, object), node);
 }
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
 /* "{0.__class__.__globals__}": an attribute walk inside what str.format is given. */
-static void check_format(struct cbx_walk *py, struct cbx_str text, TSNode node)
+static void check_format(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
 {
     const char *open = text.len > 0 ? memchr(text.p, '{', text.len) : NULL;
     for (size_t at = open != NULL ? (size_t)(open - text.p) : text.len; at < text.len; at++) {
@@ -297,12 +434,18 @@ static void check_format(struct cbx_walk *py, struct cbx_str text, TSNode node)
     }
 }
 
-static void extract_text(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
+static void extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
-    struct cbx_str text;
-    if (cbx_values_is_text(cbx_py_eval(py, node, scope), &text)) {
-        add(py, CBX_IS_LITERAL, text, node);
-        check_format(py, text, node);
+    const struct cbx_values *values = cbx_py_eval(py, node, scope);
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = &values->items[i];
+        bool path = v->kind == CBX_V_NAME && v->number == CBX_NAME_OBJECT && v->count == 1 &&
+                    v->members[0]->count == 1;
+        v = path ? &v->members[0]->items[0] : v;
+        if (v->kind == CBX_V_TEXT) {
+            add(py, CBX_IS_LITERAL, v->text, node);
+            check_format(py, v->text, node);
+        }
     }
 }
 
@@ -310,45 +453,50 @@ static void extract_text(struct cbx_walk *py, TSNode node, struct cbx_scope *sco
 
 /* True for nodes that belong to a notebook line that the gateway rewrote: the facts of those come
  * from the line itself. */
-static bool is_rewritten(const struct cbx_walk *py, TSNode node)
+static bool is_rewritten(const struct cbx_walk *py, const struct cbx_node *node)
 {
-    return cbx_notebook_covers(py->parsed->magics, py->parsed->magic_count,
-                               ts_node_start_byte(node), ts_node_end_byte(node));
+    return py->parsed->magic_count > 0 &&
+           cbx_notebook_covers(py->parsed->magics, py->parsed->magic_count, node->start, node->end);
 }
-
-struct step {
-    struct cbx_scope *scope;
-    enum cbx_py_kind kind;
-};
 
 /* An identifier that is only a name, not a use: of an attribute, a keyword, a definition, a target.
  */
-static bool is_plain_name(enum cbx_py_kind parent, const char *field)
+static bool is_plain_name(const struct cbx_node *name)
 {
-    if (field == NULL) {
-        return parent == PY_dotted_name || parent == PY_global_statement ||
-               parent == PY_nonlocal_statement || parent == PY_parameters ||
-               parent == PY_lambda_parameters || parent == PY_pattern_list ||
-               parent == PY_tuple_pattern || parent == PY_list_pattern;
+    switch (cbx_py_kind(name->parent)) {
+    case PY_dotted_name:
+    case PY_global_statement:
+    case PY_nonlocal_statement:
+    case PY_parameters:
+    case PY_lambda_parameters:
+    case PY_pattern_list:
+    case PY_tuple_pattern:
+    case PY_list_pattern:
+    case PY_keyword_pattern:
+    case PY_splat_pattern:
+        return name->field == CBX_FIELD_NONE;
+    case PY_attribute:
+        return name->field == CBX_FIELD_attribute;
+    case PY_assignment:
+        return name->field == CBX_FIELD_left;
+    case PY_keyword_argument:
+    case PY_function_definition:
+    case PY_class_definition:
+    case PY_default_parameter:
+    case PY_typed_default_parameter:
+        return name->field == CBX_FIELD_name;
+    default:
+        return false;
     }
-    return (parent == PY_attribute && strcmp(field, "attribute") == 0) ||
-           (parent == PY_assignment && strcmp(field, "left") == 0) ||
-           ((parent == PY_keyword_argument || parent == PY_function_definition ||
-             parent == PY_class_definition || parent == PY_default_parameter ||
-             parent == PY_typed_default_parameter) &&
-            strcmp(field, "name") == 0);
 }
 
 /* Returns false when the children are not to be visited. */
-static bool extract_node(struct cbx_walk *py, TSNode node, enum cbx_py_kind kind,
-                         enum cbx_py_kind parent, const char *field, struct cbx_scope *scope)
+static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
-    switch (kind) {
+    switch (cbx_py_kind(node)) {
     case PY_import_statement:
-        extract_import(py, node, false);
-        return false;
     case PY_import_from_statement:
-        extract_import(py, node, true);
+        extract_import(py, node);
         return false;
     case PY_future_import_statement:
         return false;
@@ -357,17 +505,22 @@ static bool extract_node(struct cbx_walk *py, TSNode node, enum cbx_py_kind kind
         add_special(py, CBX_FACT_SYNTAX, CBX_STR("Python 2 statement"), node);
         return true;
     case PY_identifier:
-        if (!is_plain_name(parent, field)) {
+        if (!is_plain_name(node)) {
             add_references(py, node, scope);
         }
         return false;
     case PY_attribute:
-        check_name_of_attribute(py, folded(py, cbx_node_field(node, CBX_FIELD_attribute)),
-                                cbx_node_field(node, CBX_FIELD_attribute));
+        check_name_of_attribute(py, folded(py, cbx_child_of(node, CBX_FIELD_attribute)),
+                                cbx_child_of(node, CBX_FIELD_attribute));
         add_references(py, node, scope);
+        check_dictionary(py, node, scope);
         return true;
     case PY_subscript:
         add_references(py, node, scope);
+        check_dictionary(py, node, scope);
+        return true;
+    case PY_keyword_pattern: /* case X(name=y): reads x.name */
+        check_name_of_attribute(py, folded(py, cbx_child_at(node, 0)), node);
         return true;
     case PY_call:
         extract_call(py, node, scope);
@@ -375,7 +528,7 @@ static bool extract_node(struct cbx_walk *py, TSNode node, enum cbx_py_kind kind
         extract_text(py, node, scope);
         return true;
     case PY_binary_operator:
-        if (parent != PY_binary_operator) {
+        if (cbx_py_kind(node->parent) != PY_binary_operator) {
             extract_text(py, node, scope);
         }
         return true;
@@ -383,7 +536,7 @@ static bool extract_node(struct cbx_walk *py, TSNode node, enum cbx_py_kind kind
         extract_text(py, node, scope);
         return true;
     case PY_string:
-        if (parent != PY_expression_statement) {
+        if (cbx_py_kind(node->parent) != PY_expression_statement) {
             extract_text(py, node, scope);
         }
         return true;
@@ -395,58 +548,18 @@ static bool extract_node(struct cbx_walk *py, TSNode node, enum cbx_py_kind kind
     }
 }
 
-static void extract_all(struct cbx_walk *py, TSNode root)
-{
-    struct step *stack = cbx_arena_array(py->arena, CBX_TREE_DEPTH_MAX + 2, sizeof(*stack));
-    if (stack == NULL) {
-        return;
-    }
-    TSTreeCursor cursor = ts_tree_cursor_new(root);
-    int depth = 0;
-    stack[0] = (struct step){ .scope = py->module };
-    for (;;) {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        enum cbx_py_kind kind = cbx_py_kind(node),
-                         parent = depth > 0 ? stack[depth - 1].kind : PY_OTHER;
-        struct cbx_scope *scope = depth > 0 ? stack[depth - 1].scope : py->module;
-        const char *field =
-            kind == PY_identifier ? ts_tree_cursor_current_field_name(&cursor) : NULL;
-        bool down = !is_rewritten(py, node) &&
-                    (kind == PY_OTHER || extract_node(py, node, kind, parent, field, scope));
-        /* Defaults and decorators belong to the scope outside, but a name there is as bad as one
-         * inside: one scope will do. */
-        stack[depth] =
-            (struct step){ .scope = kind != PY_OTHER ? cbx_scope_of(py, node, scope) : scope,
-                           .kind = kind };
-        if (down && depth >= CBX_TREE_DEPTH_MAX && ts_node_child_count(node) > 0) {
-            add_special(py, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), node);
-        } else if (down && ts_tree_cursor_goto_first_child(&cursor)) {
-            depth++;
-            continue;
-        }
-        while (!ts_tree_cursor_goto_next_sibling(&cursor)) {
-            if (depth == 0 || !ts_tree_cursor_goto_parent(&cursor)) {
-                ts_tree_cursor_delete(&cursor);
-                return;
-            }
-            depth--;
-        }
-    }
-}
-
 void cbx_extract_python(struct cbx_parsed *parsed)
 {
     struct cbx_walk *py = cbx_arena_alloc(parsed->arena, sizeof(*py));
-    if (py == NULL) {
+    if (py == NULL || !cbx_walk_begin(py, parsed, cbx_py_grammar())) {
         return;
     }
-    py->parsed = parsed;
-    py->arena = parsed->arena;
-    py->facts = parsed->facts;
-    py->src = parsed->text.p;
-    TSNode root = ts_tree_root_node(parsed->tree);
-    cbx_py_bind_all(py, root);
-    if (py->module != NULL) {
-        extract_all(py, root);
+    cbx_py_bind_all(py);
+    struct cbx_node *end = py->syntax.nodes + py->syntax.count;
+    for (struct cbx_node *node = py->syntax.nodes; node < end;) {
+        bool down = !is_rewritten(py, node) &&
+                    (node->kind == PY_OTHER || extract_node(py, node, cbx_scope_around(py, node)));
+        node = down ? node + 1 : (struct cbx_node *)(uintptr_t)cbx_node_behind(node, end);
     }
+    cbx_walk_end(py);
 }

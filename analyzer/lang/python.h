@@ -8,63 +8,114 @@
 enum cbx_py_kind {
     PY_OTHER = 0,
 #define CBX_KIND(name) PY_##name,
+#define CBX_KEEP(name) PY_##name,
+#define CBX_DROP(name) PY_##name,
 #include "analyzer/lang/python_kinds.def"
 #undef CBX_KIND
+#undef CBX_KEEP
+#undef CBX_DROP
     PY_KINDS
 };
 
-enum cbx_py_kind cbx_py_kind(TSNode node);
+static inline enum cbx_py_kind cbx_py_kind(const struct cbx_node *node)
+{
+    return node != NULL ? (enum cbx_py_kind)node->kind : PY_OTHER;
+}
 
-/* Pass one: every binding of every scope. */
-void cbx_py_bind_all(struct cbx_walk *py, TSNode root);
+const struct cbx_grammar *cbx_py_grammar(void);
+
+/* Pass one: every binding of every scope, and what parameters are given. */
+void cbx_py_bind_all(struct cbx_walk *py);
 
 /* What an expression may be, in this scope. Never NULL. */
-const struct cbx_values *cbx_py_eval(struct cbx_walk *py, TSNode node, struct cbx_scope *scope);
-
-/* What a call may give, and what reading an attribute may. */
-const struct cbx_values *cbx_py_eval_call(struct cbx_walk *py, TSNode node,
+const struct cbx_values *cbx_py_eval(struct cbx_walk *py, struct cbx_node *node,
+                                     struct cbx_scope *scope);
+/* A bare name, as seen from a scope. */
+const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str name,
                                           struct cbx_scope *scope);
+
+/* What reading an attribute, or an item, may give. */
 const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_values *object,
                                      struct cbx_str attribute);
+/* The same by a key of a path: an index, "from:rest" of a starred target, an attribute of a
+ * pattern. */
+const struct cbx_values *cbx_py_member(struct cbx_walk *py, const struct cbx_values *object,
+                                       struct cbx_str key);
+const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_values *object,
+                                     const struct cbx_values *key, struct cbx_scope *scope);
 
-/* map(function, list): followed for chr alone. */
-const struct cbx_values *cbx_py_map(struct cbx_walk *py, const struct cbx_values *function,
-                                    const struct cbx_values *list);
+/* object[a:b] of everything that it may be. */
+const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_values *object,
+                                      struct cbx_node *slice, struct cbx_scope *scope);
+
+/* What a call is given. */
+void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope,
+                    struct cbx_actuals *out);
+/* What calling this with that may give. */
+const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_values *callee,
+                                      struct cbx_actuals *actuals, struct cbx_scope *scope);
+
+/* The arguments of a call of a partial: its own in front. */
+void cbx_py_whole(const struct cbx_value *partial, const struct cbx_actuals *actuals,
+                  struct cbx_actuals *whole);
+/* What a partial of this name calls (operator.methodcaller), given all its arguments; *rest are
+ * those for the method. */
+#define CBX_PY_METHOD_CALLER "operator.methodcaller()"
+const struct cbx_values *cbx_py_method_called(struct cbx_walk *py, struct cbx_actuals *actuals,
+                                              struct cbx_actuals *rest);
+
+/* The members of something that is iterated over, one by one when they are known: a comprehension
+ * is run for each member of what it goes through. NULL when they are not. */
+const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_values *values);
+/* Any one of its members. */
+const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_values *values);
+
+/* Methods of constant texts; `self` is the text. NULL for a method that is not followed. */
+const struct cbx_values *cbx_py_text_method(struct cbx_walk *py, struct cbx_str self,
+                                            struct cbx_str method, struct cbx_actuals *actuals);
+/* A binary operator of everything that both sides may be. */
+const struct cbx_values *cbx_py_operator(struct cbx_walk *py, struct cbx_str op,
+                                         const struct cbx_values *left,
+                                         const struct cbx_values *right);
+/* left % right. */
+const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str format,
+                                        const struct cbx_values *right);
+/* bytes([111, 115]); itself when it is nothing of the kind. */
+const struct cbx_values *cbx_py_from_numbers(struct cbx_walk *py, const struct cbx_values *values);
+/* codecs.decode and encode, bytes.decode, str.encode: an encoding that is known. */
+const struct cbx_values *cbx_py_codec(struct cbx_walk *py, struct cbx_str text,
+                                      struct cbx_str name);
+/* Every field of a format string that walks attributes or items of what it is given: calls `found`
+ * with what it comes out to, and with the last name in it. */
+void cbx_py_format_fields(struct cbx_walk *py, struct cbx_str format, struct cbx_actuals *actuals,
+                          void (*found)(struct cbx_walk *py, const struct cbx_values *values,
+                                        struct cbx_str name, void *context),
+                          void *context);
 
 /* Name of a thing read from another: canonical ("logging", "os" -> "os"). */
 struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *object,
                               struct cbx_str attribute);
 struct cbx_str cbx_py_canonical(struct cbx_walk *py, struct cbx_str name);
-
-/* The n-th positional or the named argument of a call; a null node when it is not given. */
-TSNode cbx_py_argument(struct cbx_walk *py, TSNode call, uint32_t position, const char *keyword);
+/* The module that an attribute of anything at all may be (x.os), or NULL. */
+const char *cbx_py_module_anywhere(struct cbx_str attribute);
 
 enum cbx_py_call {
     PY_CALL_NONE = 0, /* not followed */
-    PY_CALL_GETATTR,
-    PY_CALL_SETATTR,
-    PY_CALL_IMPORT_TOP,
-    PY_CALL_IMPORT,
-    PY_CALL_IMPORT_NAME,
-    PY_CALL_CHR,
-    PY_CALL_SAME,
-    PY_CALL_REVERSED,
-    PY_CALL_ORD,
-    PY_CALL_MEMBER,
-    PY_CALL_MAP,
-    PY_CALL_HEX,
-    PY_CALL_BASE64,
-    PY_CALL_CODEC,
-    PY_CALL_NAMESPACE,
-    PY_CALL_VARS,
-    PY_CALL_DICT,
-    PY_CALL_GETTER,
+#define CBX_MEANING(name) PY_CALL_##name,
+#include "analyzer/lang/python_meanings.def"
+#undef CBX_MEANING
 };
 /* How the evaluator follows a callable of this name. */
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 /* Does this attribute lead into the interpreter? */
 bool cbx_py_is_dunder(struct cbx_str name);
-/* The language of the code that it runs its first argument as; NULL when it runs none. */
-const char *cbx_py_runs(struct cbx_str name);
+/* The language of the code that it runs one of its arguments as, and which; NULL when it runs none.
+ */
+const char *cbx_py_runs(struct cbx_str name, uint32_t *position, const char **keyword);
+/* The type of what it makes ("pathlib.Path"); NULL when that is not followed. */
+const char *cbx_py_makes(struct cbx_str name);
+/* A callable that calls one of its arguments: which, and from where on the arguments for it
+ * stand; false when it is none. */
+bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first);
 
 #endif

@@ -7,75 +7,135 @@
 
 const TSLanguage *tree_sitter_python(void);
 
-static uint8_t kind_of_symbol[CBX_SYMBOLS_MAX];
-static pthread_once_t kinds_once = PTHREAD_ONCE_INIT;
+static struct cbx_grammar grammar;
+static pthread_once_t grammar_once = PTHREAD_ONCE_INIT;
 
-static void fill_kinds(void)
+static void fill_grammar(void)
 {
     static const char *const names[] = {
 #define CBX_KIND(name) #name,
+#define CBX_KEEP(name) "+" #name,
+#define CBX_DROP(name) "-" #name,
 #include "analyzer/lang/python_kinds.def"
 #undef CBX_KIND
+#undef CBX_KEEP
+#undef CBX_DROP
     };
-    cbx_kinds_fill(tree_sitter_python(), names, sizeof(names) / sizeof(names[0]), kind_of_symbol);
+    cbx_grammar_fill(&grammar, tree_sitter_python(), names, sizeof(names) / sizeof(names[0]));
 }
 
-enum cbx_py_kind cbx_py_kind(TSNode node)
+const struct cbx_grammar *cbx_py_grammar(void)
 {
-    pthread_once(&kinds_once, fill_kinds);
-    TSSymbol symbol = ts_node_is_null(node) ? 0 : ts_node_symbol(node);
-    return symbol < sizeof(kind_of_symbol) ? (enum cbx_py_kind)kind_of_symbol[symbol] : PY_OTHER;
+    pthread_once(&grammar_once, fill_grammar);
+    return &grammar;
+}
+
+static struct cbx_str text_of(struct cbx_walk *py, const struct cbx_node *node)
+{
+    return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
+}
+
+/* The name that a definition or a keyword argument gives. */
+static struct cbx_str name_of(struct cbx_walk *py, const struct cbx_node *node)
+{
+    return text_of(py, cbx_child_of(node, CBX_FIELD_name));
+}
+
+/* --- targets ---------------------------------------------------------------------------------- */
+
+/* What a target takes its value from: `value`, or a member of it, or what is at `path` in that. */
+struct target {
+    struct cbx_scope *scope, *where;
+    struct cbx_node *value;
+    bool each, unknown;
+    struct cbx_str path;
+};
+
+static void bind_name(struct cbx_walk *py, const struct target *t, struct cbx_scope *scope,
+                      struct cbx_str name)
+{
+    bool unknown = t->unknown || t->value == NULL;
+    struct cbx_binding *binding = cbx_scope_bind(
+        py, scope, t->where, name, unknown ? CBX_BIND_UNKNOWN : CBX_BIND_EXPR, t->value);
+    if (binding != NULL) {
+        binding->each = t->each;
+        binding->path = t->path;
+    }
 }
 
 /* x['k'] = value: what is read as 'k' from an object that is not followed may be it; globals()['k']
  * = value binds a name. */
-static void bind_item(struct cbx_walk *py, struct cbx_scope *scope, TSNode target,
-                      enum cbx_bind kind, TSNode node, uint32_t index)
+static void bind_item(struct cbx_walk *py, const struct target *t, struct cbx_node *target)
 {
     struct cbx_str key;
-    TSNode subscript = cbx_node_field(target, CBX_FIELD_subscript),
-           object = cbx_node_field(target, CBX_FIELD_value);
-    if (cbx_py_kind(subscript) != PY_string ||
-        !cbx_values_is_text(cbx_py_eval(py, subscript, scope), &key)) {
+    struct cbx_node *subscript = cbx_child_of(target, CBX_FIELD_subscript),
+                    *object = cbx_child_of(target, CBX_FIELD_value);
+    bool plain =
+        cbx_py_kind(subscript) == PY_string && cbx_child_count(subscript) <= 3 &&
+        cbx_py_kind(cbx_child_at(subscript, 1)) != PY_interpolation; /* nothing is bound yet */
+    if (!plain || !cbx_values_is_text(cbx_py_eval(py, subscript, t->where), &key)) {
         return;
     }
-    bool names =
-        cbx_py_kind(object) == PY_call && cbx_str_is(cbx_walk_text(py, object), "globals()");
-    struct cbx_binding *binding =
-        cbx_scope_bind(py, names ? py->module : NULL, scope, key, kind, node);
-    if (binding != NULL) {
-        binding->index = index;
+    struct cbx_str call = cbx_walk_text(py, object);
+    bool names = cbx_py_kind(object) == PY_call &&
+                 (cbx_str_is(call, "globals()") || cbx_str_is(call, "locals()") ||
+                  cbx_str_is(call, "vars()"));
+    bind_name(py, t, names ? py->module : NULL, key);
+}
+
+/* The path to the i-th of `count` targets; those behind a starred one are counted from the end. */
+static struct cbx_str path_to(struct cbx_walk *py, struct cbx_str path, uint32_t i, uint32_t count,
+                              uint32_t star)
+{
+    static const char *const low[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
+    if (path.len == 0 && i < 8 && i < star) {
+        return cbx_str_of(low[i]);
+    }
+    char index[32];
+    if (i == star) {
+        snprintf(index, sizeof(index), "%u:%u", i, count - 1 - i);
+    } else {
+        snprintf(index, sizeof(index), "%d", i < star ? (int)i : (int)i - (int)count);
+    }
+    return path.len == 0 ? cbx_arena_copy(py->arena, cbx_str_of(index))
+                         : cbx_arena_printf(py->arena, "%.*s%c%s", CBX_STR_ARG(path),
+                                            CBX_PATH_SEPARATOR, index);
+}
+
+static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth);
+
+/* a, (b, *c) = value: each takes its own place. */
+static void bind_places(struct cbx_walk *py, const struct target *t, struct cbx_node *target,
+                        int depth)
+{
+    uint32_t count = cbx_child_count(target), star = UINT32_MAX, i = 0;
+    for (struct cbx_node *c = target->first; c != NULL; c = c->next, i++) {
+        bool starred = cbx_py_kind(c) == PY_list_splat_pattern || cbx_py_kind(c) == PY_list_splat;
+        star = starred ? i : star;
+    }
+    i = 0;
+    for (struct cbx_node *c = target->first; c != NULL && depth < 24; c = c->next, i++) {
+        struct target inner = *t;
+        inner.path = path_to(py, t->path, i, count, star);
+        bind_target(py, inner, i == star ? cbx_child_at(c, 0) : c, depth + 1);
     }
 }
 
-/* A target of an assignment of the value of `node`; kind says how the target's value comes out of
- * it. */
-static void bind_target(struct cbx_walk *py, struct cbx_scope *scope, TSNode target,
-                        enum cbx_bind kind, TSNode node, uint32_t index, int depth)
+static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth)
 {
-    struct cbx_binding *binding;
-    TSTreeCursor cursor;
-    uint32_t i = 0;
     switch (cbx_py_kind(target)) {
     case PY_identifier:
-        binding = cbx_scope_bind(py, scope, scope,
-                                 cbx_fold_nfkc(py->arena, cbx_walk_text(py, target)), kind, node);
-        if (binding != NULL) {
-            binding->index = index;
-        }
+        bind_name(py, &t, t.scope, text_of(py, target));
         return;
     case PY_attribute:
-        binding = cbx_scope_bind(
-            py, NULL, scope,
-            cbx_fold_nfkc(py->arena,
-                          cbx_walk_text(py, cbx_node_field(target, CBX_FIELD_attribute))),
-            kind, node);
-        if (binding != NULL) {
-            binding->index = index;
-        }
+        bind_name(py, &t, NULL, text_of(py, cbx_child_of(target, CBX_FIELD_attribute)));
         return;
     case PY_subscript:
-        bind_item(py, scope, target, kind, node, index);
+        bind_item(py, &t, target);
+        return;
+    case PY_parenthesized_expression:
+    case PY_as_pattern_target:
+        bind_target(py, t, cbx_child_at(target, 0), depth + 1);
         return;
     case PY_pattern_list:
     case PY_tuple_pattern:
@@ -83,122 +143,141 @@ static void bind_target(struct cbx_walk *py, struct cbx_scope *scope, TSNode tar
     case PY_expression_list:
     case PY_tuple:
     case PY_list:
-    case PY_list_splat_pattern:
-    case PY_parenthesized_expression:
-    case PY_as_pattern_target:
-    case PY_list_splat:
-        cursor = ts_tree_cursor_new(target);
-        for (bool more = depth < 32 && ts_tree_cursor_goto_first_child(&cursor); more;
-             more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-            TSNode child = ts_tree_cursor_current_node(&cursor);
-            if (ts_node_is_named(child)) {
-                bool flat = kind == CBX_BIND_EXPR &&
-                            cbx_py_kind(target) != PY_parenthesized_expression &&
-                            cbx_py_kind(target) != PY_as_pattern_target;
-                bind_target(py, scope, child,
-                            flat                    ? CBX_BIND_ITEM
-                            : kind == CBX_BIND_EXPR ? kind
-                                                    : CBX_BIND_MEMBER,
-                            node, i++, depth + 1);
-            }
-        }
-        ts_tree_cursor_delete(&cursor);
+        bind_places(py, &t, target, depth);
         return;
     default:
         return;
     }
 }
 
-static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, TSNode name,
-                           struct cbx_str qualified)
+static void bind_value(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *target,
+                       struct cbx_node *value, bool each)
 {
-    struct cbx_binding *binding = cbx_scope_bind(
-        py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)), CBX_BIND_NAME, name);
-    if (binding != NULL) {
-        binding->qualified = cbx_py_canonical(py, qualified);
-    }
+    struct target t = { .scope = scope, .where = scope, .value = value, .each = each };
+    bind_target(py, t, target, 0);
 }
 
-static struct cbx_str join_names(struct cbx_walk *py, struct cbx_str a, struct cbx_str b)
+/* --- imports ---------------------------------------------------------------------------------- */
+
+static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name,
+                           struct cbx_str qualified)
 {
-    return cbx_arena_printf(py->arena, "%.*s.%.*s", (int)a.len, a.p, (int)b.len, b.p);
+    struct cbx_binding *binding =
+        cbx_scope_bind(py, scope, scope, text_of(py, name), CBX_BIND_NAME, name);
+    if (binding != NULL) {
+        binding->path = cbx_py_canonical(py, qualified);
+        py->imported |= cbx_name_bit(binding->name);
+        if (py->import_count < CBX_IMPORTS_MAX) {
+            py->import_items[py->import_count++] = binding->path;
+        }
+    }
 }
 
 /* import a.b.c binds a; import a.b.c as x binds x to a.b.c; from a import b as x binds x to a.b;
  * from a import * binds whatever. */
-static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, TSNode node, bool from)
+static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
-    TSNode module = from ? cbx_node_field(node, CBX_FIELD_module_name) : node;
-    struct cbx_str prefix =
-        from ? cbx_fold_nfkc(py->arena, cbx_walk_text(py, module)) : (struct cbx_str){ 0 };
-    TSTreeCursor cursor = ts_tree_cursor_new(node);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
-         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        TSNode child = ts_tree_cursor_current_node(&cursor);
+    struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
+    struct cbx_value package = { .kind = CBX_V_NAME,
+                                 .text = cbx_py_canonical(py, text_of(py, module)) };
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         enum cbx_py_kind kind = cbx_py_kind(child);
         if (kind == PY_wildcard_import && py->stars.count < 16) {
-            py->star_items[py->stars.count++] = prefix;
+            py->star_items[py->stars.count++] = package.text;
             py->stars.items = py->star_items;
         }
-        TSNode name = kind == PY_aliased_import ? cbx_node_field(child, CBX_FIELD_name) : child;
-        if ((kind != PY_dotted_name && kind != PY_aliased_import) ||
-            (from && ts_node_eq(child, module))) {
+        if ((kind != PY_dotted_name && kind != PY_aliased_import) || child == module) {
             continue;
         }
-        struct cbx_str text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, name));
+        struct cbx_node *name =
+            kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child;
+        struct cbx_str text = text_of(py, name);
         if (kind == PY_aliased_import) {
-            bind_qualified(py, scope, cbx_node_field(child, CBX_FIELD_alias),
-                           from ? join_names(py, prefix, text) : text);
-        } else if (from) {
-            bind_qualified(py, scope, name, join_names(py, prefix, text));
+            bind_qualified(py, scope, cbx_child_of(child, CBX_FIELD_alias),
+                           module != NULL ? cbx_py_qualify(py, &package, text) : text);
+        } else if (module != NULL) {
+            bind_qualified(py, scope, name, cbx_py_qualify(py, &package, text));
         } else {
             const char *dot = memchr(text.p, '.', text.len);
-            TSNode first = ts_node_named_child(name, 0);
-            bind_qualified(py, scope, first,
+            bind_qualified(py, scope, cbx_child_at(name, 0),
                            dot != NULL ? cbx_str_sub(text, 0, (size_t)(dot - text.p)) : text);
         }
     }
-    ts_tree_cursor_delete(&cursor);
+}
+
+/* --- parameters ------------------------------------------------------------------------------- */
+
+/* The identifier of a parameter, whatever is around it. */
+static struct cbx_node *parameter_name(struct cbx_node *parameter)
+{
+    struct cbx_node *name = parameter;
+    while (name != NULL && cbx_py_kind(name) != PY_identifier) {
+        struct cbx_node *named = cbx_child_of(name, CBX_FIELD_name);
+        name = named != NULL ? named : cbx_child_at(name, 0);
+    }
+    return name;
 }
 
 static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct cbx_scope *outer,
-                            TSNode parameters)
+                            struct cbx_node *function)
 {
-    if (ts_node_is_null(parameters)) {
-        return;
-    }
-    TSTreeCursor cursor = ts_tree_cursor_new(parameters);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
-         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        TSNode p = ts_tree_cursor_current_node(&cursor);
-        enum cbx_py_kind kind = cbx_py_kind(p);
-        TSNode name = kind == PY_identifier ? p
-                      : kind == PY_default_parameter || kind == PY_typed_default_parameter
-                          ? cbx_node_field(p, CBX_FIELD_name)
-                          : ts_node_named_child(p, 0);
-        while (cbx_py_kind(name) == PY_list_splat_pattern ||
-               cbx_py_kind(name) == PY_dictionary_splat_pattern) {
-            name = ts_node_named_child(name, 0);
-        }
-        if (cbx_py_kind(name) != PY_identifier) {
+    struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters);
+    for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
+         p = p->next) {
+        struct cbx_node *name = parameter_name(p), *value = cbx_child_of(p, CBX_FIELD_value);
+        if (name == NULL) {
             continue;
         }
-        cbx_scope_bind(py, inner, outer, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)),
-                       CBX_BIND_UNKNOWN, name);
-        if (kind == PY_default_parameter || kind == PY_typed_default_parameter) {
-            cbx_scope_bind(py, inner, outer, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)),
-                           CBX_BIND_EXPR, cbx_node_field(p, CBX_FIELD_value));
+        struct cbx_str text = text_of(py, name);
+        cbx_scope_bind(py, inner, outer, text, CBX_BIND_UNKNOWN, name);
+        if (value != NULL) {
+            cbx_scope_bind(py, inner, outer, text, CBX_BIND_EXPR, value);
         }
     }
-    ts_tree_cursor_delete(&cursor);
 }
 
-static void bind_globals(struct cbx_walk *py, struct cbx_scope *scope, TSNode node)
+/* --- match ------------------------------------------------------------------------------------ */
+
+static struct cbx_node *subject_of(struct cbx_node *node)
 {
-    for (uint32_t i = 0, n = ts_node_named_child_count(node); i < n && i < 64; i++) {
-        cbx_scope_bind(py, scope, scope,
-                       cbx_fold_nfkc(py->arena, cbx_walk_text(py, ts_node_named_child(node, i))),
-                       CBX_BIND_GLOBAL, node);
+    while (node != NULL && cbx_py_kind(node) != PY_match_statement) {
+        node = node->parent;
+    }
+    return cbx_child_of(node, CBX_FIELD_subject);
+}
+
+/* A name that a pattern binds. case Point(x=a): `a` is the subject's attribute x; else it is the
+ * subject, or something in it. */
+static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name)
+{
+    struct target t = { .scope = scope, .where = scope, .value = subject_of(name) };
+    struct cbx_node *pattern = name->parent;
+    while (pattern != NULL && cbx_py_kind(pattern) != PY_case_clause &&
+           cbx_py_kind(pattern) != PY_keyword_pattern) {
+        pattern = pattern->parent;
+    }
+    if (cbx_py_kind(pattern) == PY_keyword_pattern) {
+        if (cbx_child_at(pattern, 0) == name) {
+            return;
+        }
+        t.path = text_of(py, cbx_child_at(pattern, 0));
+        bind_target(py, t, name, 0);
+        t.each = true;
+    } else {
+        bind_target(py, t, name, 0);
+        t.each = true;
+    }
+    bind_target(py, t, name, 0);
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static void bind_globals(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    bool global = cbx_py_kind(node) == PY_global_statement;
+    for (struct cbx_node *name = node->first; name != NULL; name = name->next) {
+        cbx_scope_bind(py, scope, scope, text_of(py, name),
+                       global ? CBX_BIND_GLOBAL : CBX_BIND_NONLOCAL, node);
     }
 }
 
@@ -212,84 +291,128 @@ static struct cbx_scope *binding_scope(struct cbx_scope *scope)
     return scope;
 }
 
-/* The name that a definition or a keyword argument gives. */
-static struct cbx_str name_of(struct cbx_walk *py, TSNode node)
+static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
-    return cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_node_field(node, CBX_FIELD_name)));
-}
-
-static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, TSNode node)
-{
-    TSNode right = cbx_node_field(node, CBX_FIELD_right);
+    struct cbx_node *right = cbx_child_of(node, CBX_FIELD_right);
     while (cbx_py_kind(right) == PY_assignment) {
-        right = cbx_node_field(right, CBX_FIELD_right); /* a = b = value */
+        right = cbx_child_of(right, CBX_FIELD_right); /* a = b = value */
     }
-    if (!ts_node_is_null(right)) {
-        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_EXPR, right, 0, 0);
+    struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
+    if (right == NULL) {
+        return;
+    }
+    bind_value(py, scope, left, right, false);
+    if (scope->kind == CBX_SCOPE_CLASS && cbx_py_kind(left) == PY_identifier) {
+        cbx_scope_bind(py, NULL, scope, text_of(py, left), CBX_BIND_EXPR, right);
     }
 }
 
-/* case Point(x, y): */
-static void bind_captures(struct cbx_walk *py, struct cbx_scope *scope, TSNode node)
+/* x += y: the node stands for the sum; the evaluator knows. */
+static void bind_augmented(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
-    for (uint32_t i = 0, n = ts_node_named_child_count(node); i < n && i < 64; i++) {
-        TSNode name = ts_node_named_child(node, i);
-        if (cbx_py_kind(name) == PY_dotted_name && ts_node_named_child_count(name) == 1) {
-            cbx_scope_bind(py, scope, scope, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)),
-                           CBX_BIND_UNKNOWN, node);
+    struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
+    struct target t = { .scope = scope, .where = scope, .value = node, .unknown = true };
+    bind_target(py, t, left, 0);
+    t.unknown = false;
+    bind_target(py, t, left, 0);
+}
+
+/* A definition is a name of its scope, and of a class also an attribute. Decorated, it is what the
+ * decorators make of it, too. */
+static void bind_definition(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_str name = name_of(py, node);
+    bool decorated = cbx_py_kind(node->parent) == PY_decorated_definition;
+    for (int attribute = 0; attribute <= (scope->kind == CBX_SCOPE_CLASS); attribute++) {
+        struct cbx_scope *where = attribute ? NULL : scope;
+        cbx_scope_bind(py, where, scope, name, CBX_BIND_FUNCTION, node);
+        if (decorated) {
+            cbx_scope_bind(py, where, scope, name, CBX_BIND_EXPR, node->parent);
         }
     }
 }
 
-/* One node on the way down; returns the scope for its children. */
-static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope, TSNode node)
+static struct cbx_scope *open_function(struct cbx_walk *py, struct cbx_scope *scope,
+                                       struct cbx_node *node)
+{
+    struct cbx_scope *inner = cbx_scope_open(py, scope, node, CBX_SCOPE_FUNCTION);
+    bind_parameters(py, inner, scope, node);
+    return inner;
+}
+
+static void bind_result(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    scope = binding_scope(scope);
+    struct cbx_node *value = cbx_child_at(node, 0);
+    if (scope->kind == CBX_SCOPE_FUNCTION && value != NULL) {
+        cbx_scope_return(py, scope, value, cbx_py_kind(node) == PY_yield);
+    }
+}
+
+/* `with f() as x`: what f gives, or a generator of it yields (contextlib.contextmanager). */
+static void bind_alias(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_node *value = cbx_child_at(node, 0), *alias = cbx_child_of(node, CBX_FIELD_alias);
+    if (alias == NULL) { /* of a case */
+        alias = cbx_last_child(node);
+        if (cbx_py_kind(alias) == PY_identifier) {
+            bind_capture(py, scope, alias);
+        }
+        return;
+    }
+    bind_value(py, scope, alias, value, false);
+    bind_value(py, scope, alias, value, true);
+}
+
+/* One node; returns the scope for its children. */
+static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
+                                   struct cbx_node *node)
 {
     struct cbx_scope *inner;
     switch (cbx_py_kind(node)) {
     case PY_import_statement:
-        bind_import(py, scope, node, false);
-        return scope;
     case PY_import_from_statement:
-        bind_import(py, scope, node, true);
+        bind_import(py, scope, node);
         return scope;
     case PY_assignment:
         bind_assignment(py, scope, node);
         return scope;
     case PY_augmented_assignment:
-        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_UNKNOWN, node, 0, 0);
+        bind_augmented(py, scope, node);
         return scope;
     case PY_keyword_argument: /* f(o=os): an object that f makes may have it as its attribute */
         cbx_scope_bind(py, NULL, scope, name_of(py, node), CBX_BIND_EXPR,
-                       cbx_node_field(node, CBX_FIELD_value));
+                       cbx_child_of(node, CBX_FIELD_value));
         return scope;
     case PY_named_expression:
-        bind_target(py, binding_scope(scope), cbx_node_field(node, CBX_FIELD_name), CBX_BIND_EXPR,
-                    cbx_node_field(node, CBX_FIELD_value), 0, 0);
+        bind_value(py, binding_scope(scope), cbx_child_of(node, CBX_FIELD_name),
+                   cbx_child_of(node, CBX_FIELD_value), false);
         return scope;
     case PY_for_statement:
     case PY_for_in_clause:
-        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_left), CBX_BIND_MEMBER,
-                    cbx_node_field(node, CBX_FIELD_right), 0, 0);
+        bind_value(py, scope, cbx_child_of(node, CBX_FIELD_left),
+                   cbx_child_of(node, CBX_FIELD_right), true);
         return scope;
     case PY_as_pattern:
-        bind_target(py, scope, cbx_node_field(node, CBX_FIELD_alias), CBX_BIND_EXPR,
-                    ts_node_named_child(node, 0), 0, 0);
+        bind_alias(py, scope, node);
         return scope;
-    case PY_case_pattern:
-        bind_captures(py, scope, node);
+    case PY_dotted_name:
+    case PY_splat_pattern:
+        if (cbx_child_count(node) == 1 && subject_of(node) != NULL &&
+            (cbx_py_kind(node->parent) == PY_case_pattern ||
+             cbx_py_kind(node) == PY_splat_pattern)) {
+            bind_capture(py, scope, cbx_child_at(node, 0));
+        }
         return scope;
     case PY_function_definition:
-        cbx_scope_bind(py, scope, scope, name_of(py, node), CBX_BIND_FUNCTION, node);
-        inner = cbx_scope_open(py, scope, node, CBX_SCOPE_FUNCTION);
-        bind_parameters(py, inner, scope, cbx_node_field(node, CBX_FIELD_parameters));
-        return inner;
+        bind_definition(py, scope, node);
+        return open_function(py, scope, node);
     case PY_lambda:
-        inner = cbx_scope_open(py, scope, node, CBX_SCOPE_FUNCTION);
-        bind_parameters(py, inner, scope, cbx_node_field(node, CBX_FIELD_parameters));
-        cbx_scope_return(py, inner, cbx_node_field(node, CBX_FIELD_body));
+        inner = open_function(py, scope, node);
+        cbx_scope_return(py, inner, cbx_child_of(node, CBX_FIELD_body), false);
         return inner;
     case PY_class_definition:
-        cbx_scope_bind(py, scope, scope, name_of(py, node), CBX_BIND_UNKNOWN, node);
+        bind_definition(py, scope, node);
         return cbx_scope_open(py, scope, node, CBX_SCOPE_CLASS);
     case PY_list_comprehension:
     case PY_set_comprehension:
@@ -297,9 +420,8 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
     case PY_generator_expression:
         return cbx_scope_open(py, scope, node, CBX_SCOPE_COMPREHENSION);
     case PY_return_statement:
-        if (scope->kind == CBX_SCOPE_FUNCTION && ts_node_named_child_count(node) > 0) {
-            cbx_scope_return(py, scope, ts_node_named_child(node, 0));
-        }
+    case PY_yield:
+        bind_result(py, scope, node);
         return scope;
     case PY_global_statement:
     case PY_nonlocal_statement:
@@ -310,34 +432,216 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
     }
 }
 
-void cbx_py_bind_all(struct cbx_walk *py, TSNode root)
+/* --- what parameters are given ---------------------------------------------------------------- */
+
+/* The argument for the n-th parameter, `name`. */
+static struct cbx_node *argument_for(struct cbx_walk *py, struct cbx_node *list, uint32_t n,
+                                     struct cbx_str name)
 {
-    static const struct cbx_scope module;
-    py->module = cbx_arena_alloc(py->arena, sizeof(*py->module));
-    struct cbx_scope **stack =
-        cbx_arena_array(py->arena, CBX_TREE_DEPTH_MAX + 2, sizeof(struct cbx_scope *));
-    if (py->module == NULL || stack == NULL) {
-        return;
+    uint32_t at = 0;
+    for (struct cbx_node *a = list->first; a != NULL; a = a->next) {
+        enum cbx_py_kind kind = cbx_py_kind(a);
+        if (kind == PY_keyword_argument) {
+            if (cbx_str_equal(name_of(py, a), name)) {
+                return cbx_child_of(a, CBX_FIELD_value);
+            }
+        } else if (kind == PY_list_splat || kind == PY_dictionary_splat) {
+            return NULL;
+        } else if (at++ == n) {
+            return a;
+        }
     }
-    *py->module = module;
-    py->eval = cbx_py_eval;
-    TSTreeCursor cursor = ts_tree_cursor_new(root);
-    int depth = 0;
-    stack[0] = py->module;
-    for (;;) {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        struct cbx_scope *inner =
-            cbx_py_kind(node) != PY_OTHER ? bind_node(py, stack[depth], node) : stack[depth];
-        if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
-            stack[++depth] = inner;
+    return NULL;
+}
+
+/* Parameters may be what a call gives them. `bound`: the first one is not in the call. */
+static void give_parameters(struct cbx_walk *py, struct cbx_node *function, struct cbx_node *list,
+                            struct cbx_scope *where, bool bound)
+{
+    struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters);
+    uint32_t n = 0;
+    for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
+         p = p->next) {
+        enum cbx_py_kind kind = cbx_py_kind(p);
+        struct cbx_node *name = parameter_name(p);
+        if (name == NULL || kind == PY_list_splat_pattern || kind == PY_dictionary_splat_pattern) {
             continue;
         }
-        while (!ts_tree_cursor_goto_next_sibling(&cursor)) {
-            if (depth == 0 || !ts_tree_cursor_goto_parent(&cursor)) {
-                ts_tree_cursor_delete(&cursor);
-                return;
+        if (bound) {
+            bound = false;
+            continue;
+        }
+        struct cbx_str text = text_of(py, name);
+        struct cbx_node *argument = argument_for(py, list, n++, text);
+        if (argument != NULL) {
+            cbx_scope_bind(py, function->inner, where, text, CBX_BIND_EXPR, argument);
+        }
+    }
+}
+
+static bool is_static(struct cbx_walk *py, const struct cbx_node *function)
+{
+    return cbx_py_kind(function->parent) == PY_decorated_definition &&
+           cbx_str_is(cbx_walk_text(py, cbx_child_at(cbx_child_at(function->parent, 0), 0)),
+                      "staticmethod");
+}
+
+/* Every function of this chain of bindings is called with these arguments. */
+static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cbx_str name,
+                       struct cbx_node *list, struct cbx_scope *where, bool bound)
+{
+    int count = 0;
+    for (struct cbx_binding *b = chain; b != NULL && count < 16; b = b->next) {
+        if (!cbx_str_equal(b->name, name) || b->node == NULL) {
+            continue;
+        }
+        enum cbx_py_kind kind = cbx_py_kind(b->node);
+        if (kind == PY_class_definition && b->kind == CBX_BIND_FUNCTION) {
+            struct cbx_str init = CBX_STR("__init__");
+            call_chain(py, cbx_scope_chain(py, b->node->inner, init), init, list, where, true);
+            count++;
+        } else if (kind == PY_lambda || kind == PY_function_definition) {
+            give_parameters(py, b->node, list, where, bound && !is_static(py, b->node));
+            count++;
+        }
+    }
+}
+
+/* The functions of this source that a call may call, told by the name alone. */
+static void give_call(struct cbx_walk *py, struct cbx_node *call)
+{
+    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function),
+                    *list = cbx_child_of(call, CBX_FIELD_arguments);
+    struct cbx_scope *where = cbx_scope_around(py, call);
+    while (cbx_py_kind(callee) == PY_parenthesized_expression) {
+        callee = cbx_child_at(callee, 0);
+    }
+    if (list == NULL || list->first == NULL) {
+        return;
+    }
+    if (cbx_py_kind(callee) == PY_lambda) {
+        give_parameters(py, callee, list, where, false);
+    } else if (cbx_py_kind(callee) == PY_attribute) {
+        struct cbx_str name = text_of(py, cbx_child_of(callee, CBX_FIELD_attribute));
+        call_chain(py, cbx_scope_chain(py, NULL, name), name, list, where, true);
+    } else if (cbx_py_kind(callee) == PY_identifier) {
+        struct cbx_str name = text_of(py, callee);
+        struct cbx_binding *chain = NULL;
+        for (struct cbx_scope *s = where; s != NULL && chain == NULL; s = s->parent) {
+            chain = cbx_scope_chain(py, s, name);
+        }
+        call_chain(py, chain, name, list, where, false);
+    }
+}
+
+/* @f above g: f is called with g. */
+static void give_decorated(struct cbx_walk *py, struct cbx_node *definition)
+{
+    struct cbx_scope *where = cbx_scope_around(py, definition);
+    for (struct cbx_node *d = definition->first; d != NULL; d = d->next) {
+        struct cbx_node *name = cbx_child_at(d, 0);
+        if (cbx_py_kind(d) != PY_decorator || cbx_py_kind(name) != PY_identifier) {
+            continue;
+        }
+        struct cbx_str text = text_of(py, name);
+        for (struct cbx_scope *s = where; s != NULL; s = s->parent) {
+            struct cbx_binding *b = cbx_scope_chain(py, s, text);
+            struct cbx_node *function = b != NULL ? b->node : NULL;
+            struct cbx_node *first = cbx_child_at(cbx_child_of(function, CBX_FIELD_parameters), 0);
+            if (cbx_py_kind(function) == PY_function_definition && parameter_name(first) != NULL) {
+                cbx_scope_bind(py, function->inner, where, text_of(py, parameter_name(first)),
+                               CBX_BIND_EXPR, cbx_last_child(definition));
+                break;
             }
-            depth--;
+        }
+    }
+}
+
+/* --- what goes out of sight ------------------------------------------------------------------- */
+
+/* A module that is used as a value, for more than its attributes, may turn up anywhere. */
+static bool is_value(const struct cbx_node *name)
+{
+    switch (cbx_py_kind(name->parent)) {
+    case PY_attribute:
+    case PY_dotted_name:
+    case PY_aliased_import:
+    case PY_decorator:
+    case PY_expression_statement:
+    case PY_comparison_operator:
+    case PY_not_operator:
+    case PY_type:
+    case PY_delete_statement:
+    case PY_global_statement:
+    case PY_nonlocal_statement:
+    case PY_parameters:
+    case PY_lambda_parameters:
+        return false;
+    case PY_call:
+        return name->field != CBX_FIELD_function;
+    case PY_assignment:
+        return name->field == CBX_FIELD_right;
+    case PY_keyword_argument:
+    case PY_default_parameter:
+    case PY_typed_default_parameter:
+        return name->field == CBX_FIELD_value;
+    case PY_subscript:
+        return name->field == CBX_FIELD_subscript;
+    default:
+        return name->parent != NULL;
+    }
+}
+
+static void let_escape(struct cbx_walk *py, struct cbx_node *name)
+{
+    struct cbx_str text = cbx_walk_text(py, name);
+    if ((py->imported & cbx_name_bit(text)) == 0) {
+        return;
+    }
+    for (struct cbx_scope *s = cbx_scope_around(py, name); s != NULL; s = s->parent) {
+        struct cbx_binding *chain = cbx_scope_chain(py, s, text);
+        for (struct cbx_binding *b = chain; b != NULL; b = b->next) {
+            if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text)) {
+                cbx_walk_escape(py, b->path);
+            }
+        }
+        if (chain != NULL) {
+            return;
+        }
+    }
+}
+
+/* globals() and the like hold all that was imported. */
+static bool is_namespace(struct cbx_walk *py, const struct cbx_node *name)
+{
+    struct cbx_str text = cbx_walk_text(py, name);
+    return name->field == CBX_FIELD_function &&
+           (cbx_str_is(text, "globals") || cbx_str_is(text, "locals") ||
+            (cbx_str_is(text, "vars") &&
+             cbx_child_count(cbx_child_of(name->parent, CBX_FIELD_arguments)) == 0));
+}
+
+void cbx_py_bind_all(struct cbx_walk *py)
+{
+    py->eval = cbx_py_eval;
+    py->member = cbx_py_member;
+    for (uint32_t i = 0; i < py->syntax.count; i++) {
+        struct cbx_node *node = &py->syntax.nodes[i];
+        struct cbx_scope *scope = cbx_scope_around(py, node);
+        node->inner = node->kind != PY_OTHER ? bind_node(py, scope, node) : scope;
+    }
+    for (uint32_t i = 0; i < py->syntax.count; i++) {
+        struct cbx_node *node = &py->syntax.nodes[i];
+        if (node->kind == PY_call) {
+            give_call(py, node);
+        } else if (node->kind == PY_decorated_definition) {
+            give_decorated(py, node);
+        } else if (node->kind == PY_identifier && is_value(node)) {
+            let_escape(py, node);
+        } else if (node->kind == PY_identifier && is_namespace(py, node)) {
+            for (uint32_t k = 0; k < py->import_count; k++) {
+                cbx_walk_escape(py, py->import_items[k]);
+            }
         }
     }
 }

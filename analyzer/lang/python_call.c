@@ -1,261 +1,310 @@
 /* SPDX-License-Identifier: MIT
- * What a call in Python may give: methods of constants, callables of the tables, functions of this
+ * What calls in Python give: callables of the tables, methods of constants, functions of this
  * source. */
 #include "analyzer/lang/python.h"
 
-#include <stdlib.h>
+enum { APPLY_MAX = 256, APPLY_DEPTH_MAX = 60 };
 
-static const struct cbx_values nothing;
+static const struct cbx_str no_keyword;
 
-TSNode cbx_py_argument(struct cbx_walk *py, TSNode call, uint32_t position, const char *keyword)
+/* --- arguments -------------------------------------------------------------------------------- */
+
+static void add_spread(struct cbx_walk *py, const struct cbx_values *values, bool map,
+                       struct cbx_actuals *out)
 {
-    TSNode list = cbx_node_field(call, CBX_FIELD_arguments), none = { 0 };
-    uint32_t at = 0;
+    const struct cbx_value *list = map ? NULL : cbx_py_sequence(py, values),
+                           *pairs = map ? cbx_values_container(values, CBX_V_MAP) : NULL;
+    out->spread |= list == NULL && pairs == NULL;
+    for (uint32_t i = 0; list != NULL && i < list->count; i++) {
+        cbx_actuals_add(out, no_keyword, NULL, NULL, list->members[i]);
+    }
+    for (uint32_t i = 0; pairs != NULL && i < pairs->count; i++) {
+        cbx_actuals_add(out, pairs->keys[i], NULL, NULL, pairs->members[i]);
+    }
+}
+
+void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope,
+                    struct cbx_actuals *out)
+{
+    struct cbx_node *list = cbx_child_of(call, CBX_FIELD_arguments);
+    out->count = 0;
+    out->spread = false;
     if (cbx_py_kind(list) == PY_generator_expression) {
-        return position == 0 ? list : none;
+        cbx_actuals_add(out, no_keyword, list, scope, NULL);
+        return;
     }
-    for (uint32_t i = 0, n = ts_node_is_null(list) ? 0 : ts_node_named_child_count(list);
-         i < n && i < 64; i++) {
-        TSNode child = ts_node_named_child(list, i);
-        if (cbx_py_kind(child) == PY_keyword_argument) {
-            if (keyword != NULL &&
-                cbx_str_is(cbx_walk_text(py, cbx_node_field(child, CBX_FIELD_name)), keyword)) {
-                return cbx_node_field(child, CBX_FIELD_value);
-            }
-        } else if (cbx_py_kind(child) != PY_comment && at++ == position) {
-            return child;
+    for (struct cbx_node *a = list != NULL ? list->first : NULL; a != NULL; a = a->next) {
+        enum cbx_py_kind kind = cbx_py_kind(a);
+        if (kind == PY_keyword_argument) {
+            cbx_actuals_add(out, cbx_walk_text(py, cbx_child_of(a, CBX_FIELD_name)),
+                            cbx_child_of(a, CBX_FIELD_value), scope, NULL);
+        } else if (kind == PY_list_splat || kind == PY_dictionary_splat) {
+            add_spread(py, cbx_py_eval(py, cbx_child_at(a, 0), scope), kind == PY_dictionary_splat,
+                       out);
+        } else {
+            cbx_actuals_add(out, no_keyword, a, scope, NULL);
         }
     }
-    return none;
 }
 
-static const struct cbx_values *eval_argument(struct cbx_walk *py, TSNode call, uint32_t position,
-                                              const char *keyword, struct cbx_scope *scope)
-{
-    TSNode node = cbx_py_argument(py, call, position, keyword);
-    return ts_node_is_null(node) ? &cbx_values_unknown : cbx_py_eval(py, node, scope);
-}
+/* --- functions of this source ----------------------------------------------------------------- */
 
-static struct cbx_str join_members(struct cbx_walk *py, struct cbx_str separator,
-                                   const struct cbx_values *list)
+/* Is it worth running the function with these arguments: are they known, and one a text or list? */
+static bool is_known(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
-    struct cbx_str out = CBX_STR(""), part;
-    if (cbx_values_is_text(list, &part) && separator.len == 0) {
-        return part;
-    }
-    if (list->count != 1 || list->items[0].kind != CBX_V_LIST) {
-        return (struct cbx_str){ 0 };
-    }
-    for (uint32_t i = 0; i < list->items[0].count && out.p != NULL; i++) {
-        if (!cbx_values_is_text(list->items[0].members[i], &part)) {
-            return (struct cbx_str){ 0 };
+    bool constant = false;
+    for (uint32_t i = 0; i < actuals->count; i++) {
+        struct cbx_actual *a = &actuals->items[i];
+        a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
+        if (cbx_values_has_unknown(a->values)) {
+            return false;
         }
-        out = i > 0 ? cbx_fold_concat(py->arena, out, separator) : out;
-        out = out.p != NULL ? cbx_fold_concat(py->arena, out, part) : out;
+        enum cbx_value_kind kind = a->values->items[0].kind;
+        constant |=
+            kind == CBX_V_TEXT || kind == CBX_V_LIST || kind == CBX_V_NUMBER || kind == CBX_V_NAME;
+    }
+    return constant && !actuals->spread;
+}
+
+static struct cbx_node *identifier_of(struct cbx_node *parameter)
+{
+    while (parameter != NULL && cbx_py_kind(parameter) != PY_identifier) {
+        struct cbx_node *named = cbx_child_of(parameter, CBX_FIELD_name);
+        parameter = named != NULL ? named : cbx_child_at(parameter, 0);
+    }
+    return parameter;
+}
+
+/* *args takes what is left. */
+static const struct cbx_values *rest_of(struct cbx_walk *py, struct cbx_actuals *actuals,
+                                        uint32_t from)
+{
+    const struct cbx_values **members =
+        cbx_arena_array(py->arena, actuals->count + 1u, sizeof(*members));
+    uint32_t n = 0;
+    for (uint32_t i = from; members != NULL && cbx_actual_find(actuals, i, NULL) != NULL; i++) {
+        members[n++] = cbx_actual_values(py, actuals, i, NULL);
+    }
+    return cbx_values_list(py->arena, members, n);
+}
+
+static void bind_actuals(struct cbx_walk *py, const struct cbx_value *function,
+                         struct cbx_scope *run, struct cbx_actuals *actuals)
+{
+    struct cbx_node *parameters = cbx_child_of(function->node, CBX_FIELD_parameters);
+    struct cbx_scope *natural = function->scope;
+    uint32_t n = 0;
+    for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
+         p = p->next) {
+        enum cbx_py_kind kind = cbx_py_kind(p);
+        struct cbx_node *name = identifier_of(p), *value = cbx_child_of(p, CBX_FIELD_value);
+        if (name == NULL) {
+            continue;
+        }
+        char keyword[64];
+        struct cbx_str text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, name));
+        snprintf(keyword, sizeof(keyword), "%.*s", (int)(text.len < 60 ? text.len : 60), text.p);
+        struct cbx_binding *b = cbx_scope_bind(py, run, run, text, CBX_BIND_VALUES, name);
+        if (b == NULL) {
+            continue;
+        }
+        bool rest = kind == PY_list_splat_pattern;
+        bool given = cbx_actual_find(actuals, n, keyword) != NULL;
+        b->values = rest                                  ? rest_of(py, actuals, n)
+                    : kind == PY_dictionary_splat_pattern ? &cbx_values_unknown
+                    : given         ? cbx_actual_values(py, actuals, n, keyword)
+                    : value != NULL ? cbx_py_eval(py, value, natural->parent)
+                                    : &cbx_values_unknown;
+        n += !rest;
+    }
+}
+
+static const struct cbx_values *call_function(struct cbx_walk *py, const struct cbx_value *function,
+                                              struct cbx_actuals *actuals)
+{
+    struct cbx_scope *natural = function->scope;
+    bool method =
+        natural != NULL && natural->parent != NULL && natural->parent->kind == CBX_SCOPE_CLASS;
+    if (natural == NULL || natural->returns == NULL ||
+        cbx_py_kind(function->node) == PY_class_definition) {
+        return &cbx_values_unknown;
+    }
+    struct cbx_scope *run =
+        !method && is_known(py, actuals) ? cbx_scope_run(py, natural, natural->parent) : NULL;
+    const struct cbx_values *out = &cbx_values_nothing;
+    if (run != NULL) {
+        bind_actuals(py, function, run, actuals);
+        py->run_depth++;
+        out = cbx_scope_returns(py, run);
+        py->run_depth--;
+    }
+    return out->count == 0 || cbx_values_has_unknown(out)
+               ? cbx_values_join(py->arena, out, cbx_scope_returns(py, natural))
+               : out;
+}
+
+/* --- callables that call ---------------------------------------------------------------------- */
+
+static const struct cbx_values *apply_to(struct cbx_walk *py, const struct cbx_values *callee,
+                                         const struct cbx_values *a, const struct cbx_values *b)
+{
+    struct cbx_actuals actuals = { 0 };
+    cbx_actuals_add(&actuals, no_keyword, NULL, NULL, a);
+    if (b != NULL) {
+        cbx_actuals_add(&actuals, no_keyword, NULL, NULL, b);
+    }
+    return cbx_py_apply(py, callee, &actuals, py->module);
+}
+
+/* map(f, xs, ys): member by member when they are known, else any. */
+static const struct cbx_values *apply_map(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_values *callee = cbx_actual_values(py, actuals, 0, NULL),
+                            *xs = cbx_actual_values(py, actuals, 1, NULL),
+                            *ys = cbx_actual_values(py, actuals, 2, NULL);
+    bool two = cbx_actual_find(actuals, 2, NULL) != NULL;
+    const struct cbx_value *a = cbx_py_sequence(py, xs), *b = two ? cbx_py_sequence(py, ys) : NULL;
+    if (a == NULL || (two && b == NULL) || a->count > APPLY_MAX) {
+        const struct cbx_values *y = two ? cbx_py_members(py, ys) : NULL;
+        return cbx_values_each(py->arena, apply_to(py, callee, cbx_py_members(py, xs), y));
+    }
+    uint32_t count = two && b->count < a->count ? b->count : a->count;
+    const struct cbx_values **members = cbx_arena_array(py->arena, count + 1u, sizeof(*members));
+    for (uint32_t i = 0; members != NULL && i < count; i++) {
+        members[i] = apply_to(py, callee, a->members[i], two ? b->members[i] : NULL);
+    }
+    return cbx_values_list(py->arena, members, count);
+}
+
+static const struct cbx_values *apply_reduce(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_values *callee = cbx_actual_values(py, actuals, 0, NULL),
+                            *xs = cbx_actual_values(py, actuals, 1, NULL);
+    bool initial = cbx_actual_find(actuals, 2, "initial") != NULL;
+    const struct cbx_value *list = cbx_py_sequence(py, xs);
+    if (list == NULL || list->count > APPLY_MAX) {
+        const struct cbx_values *any = cbx_py_members(py, xs);
+        const struct cbx_values *from =
+            initial ? cbx_actual_values(py, actuals, 2, "initial") : any;
+        return cbx_values_join(py->arena, apply_to(py, callee, from, any), from);
+    }
+    uint32_t i = initial ? 0 : 1;
+    const struct cbx_values *out = initial           ? cbx_actual_values(py, actuals, 2, "initial")
+                                   : list->count > 0 ? list->members[0]
+                                                     : &cbx_values_unknown;
+    for (; i < list->count; i++) {
+        out = apply_to(py, callee, out, list->members[i]);
     }
     return out;
 }
 
-/* "{}{}".format('a', 'b'), "{0}{1}", "{x}". */
-static const struct cbx_values *format_braces(struct cbx_walk *py, struct cbx_str format,
-                                              TSNode call, struct cbx_scope *scope)
+static const struct cbx_values *make_partial(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
-    struct cbx_str out = CBX_STR(""), part;
-    uint32_t automatic = 0;
-    for (size_t at = 0; at < format.len && out.p != NULL;) {
-        const char *open = memchr(format.p + at, '{', format.len - at);
-        size_t end = open != NULL ? (size_t)(open - format.p) : format.len;
-        out = cbx_fold_concat(py->arena, out, cbx_str_sub(format, at, end));
-        const char *close = open != NULL ? memchr(open, '}', format.len - end) : NULL;
-        if (open == NULL) {
-            break;
-        }
-        if (close == NULL || out.p == NULL) {
-            return &cbx_values_unknown;
-        }
-        char field[64];
-        snprintf(field, sizeof(field), "%.*s", (int)(close - open - 1), open + 1);
-        bool digits = strspn(field, "0123456789") == strlen(field);
-        uint32_t position = field[0] == '\0' ? automatic++
-                            : digits         ? (uint32_t)strtoul(field, NULL, 10)
-                                             : UINT32_MAX;
-        if (!cbx_values_is_text(eval_argument(py, call, position, digits ? NULL : field, scope),
-                                &part)) {
-            return &cbx_values_unknown;
-        }
-        out = cbx_fold_concat(py->arena, out, part);
-        at = (size_t)(close - format.p) + 1;
-    }
-    return cbx_values_text(py->arena, out);
-}
-
-/* Is this ASCII text the same in the encoding that stands at `position` of a call, UTF-8 when none
- * does? */
-static bool keeps_text(struct cbx_walk *py, struct cbx_str text, TSNode call, uint32_t position,
-                       struct cbx_scope *scope)
-{
-    static const char *const encodings[] = { "utf-8",  "utf8",     "utf_8",
-                                             "ascii",  "us-ascii", "latin-1",
-                                             "latin1", "latin_1",  "iso-8859-1" };
-    struct cbx_str encoding;
-    if (!cbx_str_is_ascii(text)) {
-        return false;
-    }
-    if (ts_node_is_null(cbx_py_argument(py, call, position, "encoding"))) {
-        return true;
-    }
-    if (!cbx_values_is_text(eval_argument(py, call, position, "encoding", scope), &encoding)) {
-        return false;
-    }
-    encoding = cbx_fold_case(py->arena, encoding, false);
-    for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
-        if (cbx_str_is(encoding, encodings[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const struct cbx_values *call_text_method(struct cbx_walk *py, struct cbx_str text,
-                                                 struct cbx_str method, TSNode call,
-                                                 struct cbx_scope *scope)
-{
-    struct cbx_str a, b;
-    if (cbx_str_is(method, "join")) {
-        return cbx_values_text(py->arena,
-                               join_members(py, text, eval_argument(py, call, 0, NULL, scope)));
-    }
-    if (cbx_str_is(method, "format")) {
-        return format_braces(py, text, call, scope);
-    }
-    if (cbx_str_is(method, "decode") || cbx_str_is(method, "encode")) {
-        return keeps_text(py, text, call, 0, scope) ? cbx_values_text(py->arena, text)
-                                                    : &cbx_values_unknown;
-    }
-    if (cbx_str_is(method, "strip") || cbx_str_is(method, "lstrip") ||
-        cbx_str_is(method, "rstrip")) {
-        return ts_node_is_null(cbx_py_argument(py, call, 0, NULL))
-                   ? cbx_values_text(py->arena, cbx_fold_trim(text))
-                   : &cbx_values_unknown;
-    }
-    if (cbx_str_is(method, "lower") || cbx_str_is(method, "upper") ||
-        cbx_str_is(method, "casefold")) {
-        return cbx_values_text(py->arena,
-                               cbx_fold_case(py->arena, text, cbx_str_is(method, "upper")));
-    }
-    if (cbx_str_is(method, "replace") && ts_node_is_null(cbx_py_argument(py, call, 2, "count")) &&
-        cbx_values_is_text(eval_argument(py, call, 0, NULL, scope), &a) &&
-        cbx_values_is_text(eval_argument(py, call, 1, NULL, scope), &b)) {
-        return cbx_values_text(py->arena, cbx_fold_replace(py->arena, text, a, b));
-    }
-    if (cbx_str_is(method, "__add__") &&
-        cbx_values_is_text(eval_argument(py, call, 0, NULL, scope), &a)) {
-        return cbx_values_text(py->arena, cbx_fold_concat(py->arena, text, a));
-    }
-    return &cbx_values_unknown;
-}
-
-/* bytes([111, 115]) and the like. */
-static const struct cbx_values *from_numbers(struct cbx_walk *py, const struct cbx_values *values)
-{
-    if (values->count != 1 || values->items[0].kind != CBX_V_LIST) {
-        return values;
-    }
-    struct cbx_str out = CBX_STR("");
-    for (uint32_t i = 0; i < values->items[0].count && out.p != NULL; i++) {
-        int64_t code;
-        if (!cbx_values_is_number(values->items[0].members[i], &code)) {
-            return values;
-        }
-        out = cbx_fold_concat(py->arena, out, cbx_fold_codepoint(py->arena, code));
-    }
-    return values->items[0].count > 0 && out.p != NULL ? cbx_values_text(py->arena, out) : values;
-}
-
-const struct cbx_values *cbx_py_map(struct cbx_walk *py, const struct cbx_values *function,
-                                    const struct cbx_values *list)
-{
-    bool is_chr = function->count == 1 && function->items[0].kind == CBX_V_NAME &&
-                  cbx_str_is(function->items[0].text, "chr");
-    if (!is_chr || list->count != 1 || list->items[0].kind != CBX_V_LIST) {
-        return &cbx_values_unknown;
-    }
-    struct cbx_value out = list->items[0];
     const struct cbx_values **members =
-        cbx_arena_array(py->arena, out.count + 1u, sizeof(*members));
-    for (uint32_t i = 0; members != NULL && i < out.count; i++) {
-        int64_t code;
-        members[i] = cbx_values_is_number(out.members[i], &code)
-                         ? cbx_values_text(py->arena, cbx_fold_codepoint(py->arena, code))
-                         : &cbx_values_unknown;
+        cbx_arena_array(py->arena, actuals->count + 1u, sizeof(*members));
+    uint32_t n = 0;
+    for (uint32_t i = 0; members != NULL && cbx_actual_find(actuals, i, NULL) != NULL; i++) {
+        members[n++] = cbx_actual_values(py, actuals, i, NULL);
     }
-    out.members = members;
-    return members != NULL ? cbx_values_one(py->arena, &out) : &cbx_values_unknown;
+    struct cbx_value partial = { .kind = CBX_V_PARTIAL, .members = members, .count = n };
+    return n > 0 ? cbx_values_one(py->arena, &partial) : &cbx_values_unknown;
 }
 
-static const struct cbx_values *reverse(struct cbx_walk *py, const struct cbx_values *values)
+void cbx_py_whole(const struct cbx_value *partial, const struct cbx_actuals *actuals,
+                  struct cbx_actuals *whole)
 {
-    struct cbx_str text;
-    if (cbx_values_is_text(values, &text)) {
-        return cbx_values_text(py->arena, cbx_fold_reverse(py->arena, text));
+    *whole = (struct cbx_actuals){ .spread = actuals->spread };
+    for (uint32_t i = 1; i < partial->count; i++) {
+        cbx_actuals_add(whole, no_keyword, NULL, NULL, partial->members[i]);
     }
-    return values;
+    for (uint32_t i = 0; i < actuals->count; i++) {
+        const struct cbx_actual *a = &actuals->items[i];
+        cbx_actuals_add(whole, a->keyword, a->node, a->scope, a->values);
+    }
 }
 
-static const struct cbx_values *codec(struct cbx_walk *py, struct cbx_str text, struct cbx_str name)
+static const struct cbx_values *apply_partial(struct cbx_walk *py, const struct cbx_value *partial,
+                                              struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
-    if (cbx_str_starts(name, CBX_STR("rot"))) {
-        return cbx_values_text(py->arena, cbx_fold_rot13(py->arena, text));
-    }
-    if (cbx_str_starts(name, CBX_STR("hex"))) {
-        return cbx_values_text(py->arena, cbx_fold_hex(py->arena, text));
-    }
-    return cbx_str_starts(name, CBX_STR("base64"))
-               ? cbx_values_text(py->arena, cbx_fold_base64(py->arena, text))
-               : &cbx_values_unknown;
+    struct cbx_actuals whole;
+    cbx_py_whole(partial, actuals, &whole);
+    return cbx_py_apply(py, partial->members[0], &whole, scope);
 }
 
-/* operator.attrgetter('a.b') is kept as the name "operator.attrgetter:a.b"; called with x it reads
- * x.a.b. */
-static const struct cbx_values *make_getter(struct cbx_walk *py, struct cbx_str path)
+/* attrgetter('a.b') is getattr with its arguments in another order: a partial of this name. */
+static const struct cbx_values *make_getter(struct cbx_walk *py, const char *name,
+                                            struct cbx_actuals *actuals)
 {
-    struct cbx_str name = cbx_fold_concat(py->arena, CBX_STR("operator.attrgetter:"), path);
-    return name.p != NULL && path.len < 200 ? cbx_values_name(py->arena, name)
-                                            : &cbx_values_unknown;
+    struct cbx_actuals with_name = { 0 };
+    cbx_actuals_shift(actuals, 0, cbx_values_name(py->arena, cbx_str_of(name)), &with_name);
+    return make_partial(py, &with_name);
+}
+
+/* object.a.b for every "a.b" that it may be. */
+static const struct cbx_values *read_dotted(struct cbx_walk *py, const struct cbx_values *object,
+                                            const struct cbx_values *paths)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < paths->count; i++) {
+        const struct cbx_values *value = object;
+        struct cbx_str path = paths->items[i].text;
+        bool text = paths->items[i].kind == CBX_V_TEXT;
+        while (text && path.len > 0) {
+            const char *dot = memchr(path.p, '.', path.len);
+            size_t len = dot != NULL ? (size_t)(dot - path.p) : path.len;
+            value = cbx_py_read(py, value, cbx_str_sub(path, 0, len));
+            path = cbx_str_sub(path, len + 1, path.len);
+        }
+        out = cbx_values_join(py->arena, out, text ? value : &cbx_values_unknown);
+    }
+    return cbx_values_some(out);
+}
+
+const struct cbx_values *cbx_py_method_called(struct cbx_walk *py, struct cbx_actuals *actuals,
+                                              struct cbx_actuals *rest)
+{
+    uint32_t last = actuals->count > 0 ? actuals->count - 1 : 0; /* name, arguments, object */
+    const struct cbx_values *object = cbx_actual_values(py, actuals, last, NULL);
+    cbx_actuals_shift(actuals, 1, NULL, rest);
+    rest->count -= rest->count > 0;
+    return read_dotted(py, object, cbx_actual_values(py, actuals, 0, NULL));
 }
 
 static const struct cbx_values *call_getter(struct cbx_walk *py, struct cbx_str name,
-                                            const struct cbx_values *object)
+                                            struct cbx_actuals *actuals)
 {
-    struct cbx_str path = cbx_str_sub(name, sizeof("operator.attrgetter:") - 1, name.len);
-    while (path.len > 0) {
-        const char *dot = memchr(path.p, '.', path.len);
-        size_t len = dot != NULL ? (size_t)(dot - path.p) : path.len;
-        object = cbx_py_read(py, object, cbx_str_sub(path, 0, len));
-        path = cbx_str_sub(path, len + 1, path.len);
+    const struct cbx_values *key = cbx_actual_values(py, actuals, 0, NULL);
+    struct cbx_actuals rest = { 0 };
+    if (cbx_str_is(name, CBX_PY_METHOD_CALLER)) {
+        const struct cbx_values *method = cbx_py_method_called(py, actuals, &rest);
+        return cbx_py_apply(py, method, &rest, py->module);
     }
-    return object;
+    const struct cbx_values *object = cbx_actual_values(py, actuals, 1, NULL);
+    return cbx_str_is(name, "operator.attrgetter()") ? read_dotted(py, object, key)
+                                                     : cbx_py_item(py, object, key, py->module);
 }
+
+/* --- callables of the table ------------------------------------------------------------------- */
 
 /* getattr(object, name), for every name that it may be. */
 static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_values *object,
                                          const struct cbx_values *names)
 {
-    const struct cbx_values *out = &nothing;
+    const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < names->count; i++) {
         bool text = names->items[i].kind == CBX_V_TEXT;
         out = cbx_values_join(py->arena, out,
                               text ? cbx_py_read(py, object, names->items[i].text)
                                    : &cbx_values_unknown);
     }
-    return out->count > 0 ? out : &cbx_values_unknown;
+    return cbx_values_some(out);
 }
 
 /* The module, for every name that it may be; __import__('a.b') gives a. */
 static const struct cbx_values *import_any(struct cbx_walk *py, const struct cbx_values *names,
                                            bool top)
 {
-    const struct cbx_values *out = &nothing;
+    const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < names->count; i++) {
         struct cbx_str name = names->items[i].text;
         const char *dot = top && name.len > 0 ? memchr(name.p, '.', name.len) : NULL;
@@ -265,109 +314,446 @@ static const struct cbx_values *import_any(struct cbx_walk *py, const struct cbx
                               text ? cbx_values_name(py->arena, cbx_py_canonical(py, name))
                                    : &cbx_values_unknown);
     }
-    return out->count > 0 ? out : &cbx_values_unknown;
+    return cbx_values_some(out);
 }
 
-static const struct cbx_values *call_name(struct cbx_walk *py, struct cbx_str name, TSNode call,
-                                          struct cbx_scope *scope)
+static const struct cbx_values *parse_int(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
-    enum cbx_py_call meaning = cbx_py_call_meaning(name);
-    if (cbx_str_starts(name, CBX_STR("operator.attrgetter:"))) {
-        return call_getter(py, name, eval_argument(py, call, 0, NULL, scope));
+    struct cbx_str text;
+    int64_t base = 10, number;
+    char digits[72];
+    const struct cbx_values *first = cbx_actual_values(py, actuals, 0, NULL);
+    if (!cbx_values_is_text(first, &text)) {
+        return first;
     }
-    if (meaning == PY_CALL_NONE || meaning == PY_CALL_SETATTR || meaning == PY_CALL_IMPORT_NAME) {
+    if (cbx_actual_find(actuals, 1, "base") != NULL &&
+        !cbx_values_is_number(cbx_actual_values(py, actuals, 1, "base"), &base)) {
         return &cbx_values_unknown;
     }
-    const struct cbx_values *first = eval_argument(
-        py, call, 0, meaning == PY_CALL_IMPORT || meaning == PY_CALL_IMPORT_TOP ? "name" : NULL,
-        scope);
-    struct cbx_str text = { 0 }, other;
+    char prefix = base == 16 ? 'x' : base == 8 ? 'o' : base == 2 ? 'b' : 0;
+    bool bare = prefix != 0 && !(text.len > 1 && (text.p[1] | 32) == prefix);
+    snprintf(digits, sizeof(digits), "%s%c%.*s", bare ? "0" : "", bare ? prefix : ' ',
+             (int)(text.len < 64 ? text.len : 64), text.p);
+    struct cbx_str all = cbx_fold_trim(cbx_str_of(digits));
+    return (base == 10 || prefix != 0) && text.len < 64 && cbx_fold_integer(all, &number)
+               ? cbx_values_number(py->arena,
+                                   cbx_arena_printf(py->arena, "%lld", (long long)number), number)
+               : &cbx_values_unknown;
+}
+
+static const struct cbx_values *make_range(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    int64_t part[3] = { 0, 0, 1 };
+    for (uint32_t i = 0; i < 3 && cbx_actual_find(actuals, i, NULL) != NULL; i++) {
+        if (!cbx_values_is_number(cbx_actual_values(py, actuals, i, NULL), &part[i])) {
+            return cbx_values_each(py->arena, &cbx_values_unknown);
+        }
+    }
+    bool one = cbx_actual_find(actuals, 1, NULL) == NULL;
+    int64_t from = one ? 0 : part[0], to = one ? part[0] : part[1], step = part[2];
+    int64_t count = step > 0 && to > from   ? (to - from - 1) / step + 1
+                    : step < 0 && to < from ? (from - to - 1) / -step + 1
+                                            : 0;
+    const struct cbx_values **members =
+        count <= APPLY_MAX && llabs(from) < INT32_MAX && llabs(to) < INT32_MAX
+            ? cbx_arena_array(py->arena, (size_t)count + 1, sizeof(*members))
+            : NULL;
+    if (members == NULL) {
+        return cbx_values_each(py->arena, &cbx_values_unknown);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t n = from + i * step;
+        members[i] =
+            cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%lld", (long long)n), n);
+    }
+    return cbx_values_list(py->arena, members, (uint32_t)count);
+}
+
+static const struct cbx_values *make_list(struct cbx_walk *py, const struct cbx_values *values)
+{
+    const struct cbx_value *list = cbx_py_sequence(py, values);
+    return list != NULL ? cbx_values_one(py->arena, list)
+                        : cbx_values_each(py->arena, cbx_py_members(py, values));
+}
+
+static const struct cbx_values *reverse(struct cbx_walk *py, const struct cbx_values *values)
+{
+    const struct cbx_value *list = cbx_py_sequence(py, values);
+    const struct cbx_values **members =
+        list != NULL ? cbx_arena_array(py->arena, list->count + 1u, sizeof(*members)) : NULL;
+    for (uint32_t i = 0; members != NULL && i < list->count; i++) {
+        members[i] = list->members[list->count - 1 - i];
+    }
+    return members != NULL ? cbx_values_list(py->arena, members, list->count) : values;
+}
+
+static const struct cbx_values *pair_of(struct cbx_walk *py, const struct cbx_values *a,
+                                        const struct cbx_values *b)
+{
+    const struct cbx_values **members = cbx_arena_array(py->arena, 2, sizeof(*members));
+    if (members != NULL) {
+        members[0] = a;
+        members[1] = b;
+    }
+    return cbx_values_list(py->arena, members, 2);
+}
+
+/* zip(a, b), enumerate(a), d.items(): pairs. */
+static const struct cbx_values *make_pairs(struct cbx_walk *py, const struct cbx_values *as,
+                                           const struct cbx_values *bs)
+{
+    const struct cbx_value *a = as != NULL ? cbx_py_sequence(py, as) : NULL,
+                           *b = cbx_py_sequence(py, bs);
+    uint32_t count = b == NULL ? 0 : a != NULL && a->count < b->count ? a->count : b->count;
+    const struct cbx_values **members =
+        b != NULL && (a != NULL || as == NULL) && count <= APPLY_MAX
+            ? cbx_arena_array(py->arena, count + 1u, sizeof(*members))
+            : NULL;
+    if (members == NULL) {
+        const struct cbx_values *first = as != NULL ? cbx_py_members(py, as) : &cbx_values_unknown;
+        return cbx_values_each(py->arena, pair_of(py, first, cbx_py_members(py, bs)));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        members[i] = pair_of(
+            py,
+            a != NULL ? a->members[i]
+                      : cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%u", i), i),
+            b->members[i]);
+    }
+    return cbx_values_list(py->arena, members, count);
+}
+
+static const struct cbx_values *map_values(struct cbx_walk *py, const struct cbx_values *values)
+{
+    const struct cbx_value *map = cbx_values_container(values, CBX_V_MAP);
+    return map != NULL ? cbx_values_list(py->arena, map->members, map->count)
+                       : cbx_values_each(py->arena, cbx_values_members(py->arena, values));
+}
+
+/* dict(a=1), dict(pairs), dict(mapping). */
+static const struct cbx_values *make_dict(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_actual *first = cbx_actual_find(actuals, 0, NULL);
+    const struct cbx_value *pairs =
+        first != NULL ? cbx_py_sequence(py, cbx_actual_values(py, actuals, 0, NULL)) : NULL;
+    if (first != NULL && cbx_values_container(cbx_actual_values(py, actuals, 0, NULL), CBX_V_MAP)) {
+        return cbx_actual_values(py, actuals, 0, NULL);
+    }
+    uint32_t count = pairs != NULL ? pairs->count : actuals->count, n = 0;
+    struct cbx_str *keys = cbx_arena_array(py->arena, count + 1u, sizeof(*keys));
+    const struct cbx_values **members = cbx_arena_array(py->arena, count + 1u, sizeof(*members));
+    if (keys == NULL || members == NULL || (first != NULL && pairs == NULL)) {
+        return &cbx_values_unknown;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cbx_values *pair = pairs != NULL ? pairs->members[i] : NULL;
+        struct cbx_str key = pairs == NULL ? actuals->items[i].keyword : CBX_STR("\xff");
+        if (pair != NULL) {
+            cbx_values_is_text(cbx_values_member(py->arena, pair, CBX_STR("0")), &key);
+        }
+        keys[n] = key;
+        members[n++] = pair != NULL ? cbx_values_member(py->arena, pair, CBX_STR("1"))
+                                    : py->eval(py, actuals->items[i].node, actuals->items[i].scope);
+    }
+    struct cbx_value map = {
+        .kind = CBX_V_MAP, .keys = keys, .members = members, .count = n, .number = actuals->spread
+    };
+    return cbx_values_one(py->arena, &map);
+}
+
+static const struct cbx_values *get_item(struct cbx_walk *py, struct cbx_actuals *actuals,
+                                         struct cbx_scope *scope)
+{
+    const struct cbx_values *out = cbx_py_item(py, cbx_actual_values(py, actuals, 0, NULL),
+                                               cbx_actual_values(py, actuals, 1, NULL), scope);
+    return cbx_actual_find(actuals, 2, NULL) != NULL
+               ? cbx_values_join(py->arena, out, cbx_actual_values(py, actuals, 2, NULL))
+               : out;
+}
+
+/* The text of a path object, or of what makes one. */
+static bool path_text(const struct cbx_values *values, struct cbx_str *out)
+{
+    bool object = values->count == 1 && values->items[0].kind == CBX_V_NAME &&
+                  values->items[0].number == CBX_NAME_OBJECT && values->items[0].count == 1;
+    return cbx_values_is_text(object ? values->items[0].members[0] : values, out);
+}
+
+/* Parts of a path, joined as os.path.join does; {NULL, 0} when one is not known. */
+static struct cbx_str join_path(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    struct cbx_str out = CBX_STR(""), part;
+    for (uint32_t i = 0; i < actuals->count; i++) {
+        if (!path_text(cbx_actual_values(py, actuals, i, NULL), &part)) {
+            return (struct cbx_str){ 0 };
+        }
+        bool absolute = part.len > 0 && part.p[0] == '/';
+        bool slash = out.len > 0 && out.p[out.len - 1] != '/';
+        out = absolute
+                  ? part
+                  : cbx_fold_concat(py->arena,
+                                    slash ? cbx_fold_concat(py->arena, out, CBX_STR("/")) : out,
+                                    part);
+    }
+    return actuals->spread ? (struct cbx_str){ 0 } : out;
+}
+
+static const struct cbx_values *make_path(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
+    struct cbx_value path = { .kind = CBX_V_NAME,
+                              .number = CBX_NAME_OBJECT,
+                              .text = CBX_STR("pathlib.Path"),
+                              .members = members,
+                              .count = members != NULL };
+    if (members != NULL) {
+        members[0] = cbx_values_text(py->arena, join_path(py, actuals));
+    }
+    return cbx_values_one(py->arena, &path);
+}
+
+static const struct cbx_values *make_text(struct cbx_walk *py, const struct cbx_values *values,
+                                          struct cbx_actuals *actuals)
+{
+    struct cbx_str text, encoding;
+    if (path_text(values, &text)) {
+        bool recodes = cbx_actual_find(actuals, 1, "encoding") != NULL;
+        return !recodes ? cbx_values_text(py->arena, text)
+               : cbx_values_is_text(cbx_actual_values(py, actuals, 1, "encoding"), &encoding)
+                   ? cbx_py_codec(py, text, encoding)
+                   : &cbx_values_unknown;
+    }
+    return values->count == 1 && values->items[0].kind == CBX_V_NUMBER
+               ? cbx_values_text(py->arena, values->items[0].text)
+               : cbx_py_from_numbers(py, values);
+}
+
+static const struct cbx_values *any_argument(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < actuals->count; i++) {
+        const struct cbx_values *one = cbx_actual_values(py, actuals, i, NULL);
+        out = cbx_values_join(py->arena, out, one);
+        out = cbx_values_join(py->arena, out, cbx_py_members(py, one));
+    }
+    return cbx_values_some(out);
+}
+
+static const struct cbx_values *decode_base64(struct cbx_walk *py, struct cbx_str text,
+                                              struct cbx_actuals *actuals)
+{
+    bool other = memchr(text.p, '-', text.len) != NULL || memchr(text.p, '_', text.len) != NULL ||
+                 cbx_actual_find(actuals, 1, "altchars") != NULL;
+    return other
+               ? &cbx_values_unknown /* what they stand for, or nothing, depends on the function */
+               : cbx_values_bytes(py->arena, cbx_fold_base64(py->arena, text));
+}
+
+/* What a callable of the table makes of one text. */
+static const struct cbx_values *call_with_text(struct cbx_walk *py, enum cbx_py_call meaning,
+                                               struct cbx_str text, struct cbx_actuals *actuals)
+{
+    struct cbx_str other;
+    switch (meaning) {
+    case PY_CALL_ORD:
+        return text.len == 1
+                   ? cbx_values_number(py->arena,
+                                       cbx_arena_printf(py->arena, "%u", (unsigned char)text.p[0]),
+                                       (unsigned char)text.p[0])
+                   : &cbx_values_unknown;
+    case PY_CALL_HEX:
+        return cbx_values_bytes(py->arena, cbx_fold_hex(py->arena, text));
+    case PY_CALL_BASE64:
+        return decode_base64(py, text, actuals);
+    case PY_CALL_CODEC:
+        return cbx_values_is_text(cbx_actual_values(py, actuals, 1, "encoding"), &other)
+                   ? cbx_py_codec(py, text, other)
+                   : &cbx_values_unknown;
+    default:
+        return &cbx_values_unknown;
+    }
+}
+
+/* operator.call(f, ...) */
+static const struct cbx_values *call_first(struct cbx_walk *py, struct cbx_actuals *actuals,
+                                           struct cbx_scope *scope)
+{
+    struct cbx_actuals rest = { 0 };
+    cbx_actuals_shift(actuals, 1, NULL, &rest);
+    return cbx_py_apply(py, cbx_actual_values(py, actuals, 0, NULL), &rest, scope);
+}
+
+static const struct cbx_values *apply_meaning(struct cbx_walk *py, enum cbx_py_call meaning,
+                                              struct cbx_str name, struct cbx_actuals *actuals,
+                                              struct cbx_scope *scope)
+{
+    struct cbx_str text;
     int64_t number;
-    bool is_text = cbx_values_is_text(first, &text);
+    const char *keyword =
+        meaning == PY_CALL_IMPORT || meaning == PY_CALL_IMPORT_TOP ? "name" : NULL;
+    const struct cbx_values *first = cbx_actual_values(py, actuals, 0, keyword),
+                            *second = cbx_actual_values(py, actuals, 1, NULL);
     switch (meaning) {
     case PY_CALL_GETATTR:
-        return read_any(py, first, eval_argument(py, call, 1, NULL, scope));
+        return read_any(py, first, second);
     case PY_CALL_IMPORT_TOP:
-        return import_any(py, first, ts_node_is_null(cbx_py_argument(py, call, 3, "fromlist")));
+        return import_any(py, first, cbx_actual_find(actuals, 3, "fromlist") == NULL);
     case PY_CALL_IMPORT:
         return import_any(py, first, false);
     case PY_CALL_CHR:
         return cbx_values_is_number(first, &number)
                    ? cbx_values_text(py->arena, cbx_fold_codepoint(py->arena, number))
                    : &cbx_values_unknown;
-    case PY_CALL_ORD:
-        return is_text && text.len == 1
-                   ? cbx_values_number(py->arena, text, (unsigned char)text.p[0])
-                   : &cbx_values_unknown;
+    case PY_CALL_INT:
+        return parse_int(py, actuals);
     case PY_CALL_SAME:
-        return is_text && !ts_node_is_null(cbx_py_argument(py, call, 1, "encoding")) &&
-                       !keeps_text(py, text, call, 1, scope)
-                   ? &cbx_values_unknown
-                   : from_numbers(py, first);
+        return first;
+    case PY_CALL_SECOND:
+        return second;
+    case PY_CALL_TEXT:
+        return make_text(py, first, actuals);
+    case PY_CALL_LIST:
+        return make_list(py, first);
     case PY_CALL_REVERSED:
         return reverse(py, first);
     case PY_CALL_MEMBER:
-        return cbx_values_members(py->arena, first);
+    case PY_CALL_LIST_POP:
+        return cbx_py_members(py, first);
+    case PY_CALL_ARGUMENT:
+        return any_argument(py, actuals);
     case PY_CALL_MAP:
-        return cbx_py_map(py, first, eval_argument(py, call, 1, NULL, scope));
-    case PY_CALL_HEX:
-        return is_text ? cbx_values_text(py->arena, cbx_fold_hex(py->arena, text))
-                       : &cbx_values_unknown;
-    case PY_CALL_BASE64:
-        if (!is_text || memchr(text.p, '-', text.len) != NULL ||
-            memchr(text.p, '_', text.len) != NULL ||
-            !ts_node_is_null(cbx_py_argument(py, call, 1, "altchars"))) {
-            return &cbx_values_unknown; /* what '-' and '_' stand for, or nothing, depends on the
-                                           function */
-        }
-        return cbx_values_text(py->arena, cbx_fold_base64(py->arena, text));
-    case PY_CALL_CODEC:
-        return is_text && cbx_values_is_text(eval_argument(py, call, 1, "encoding", scope), &other)
-                   ? codec(py, text, other)
-                   : &cbx_values_unknown;
+        return apply_map(py, actuals);
+    case PY_CALL_STARMAP:
+        return cbx_values_each(py->arena, &cbx_values_unknown);
+    case PY_CALL_FILTER:
+        return cbx_values_each(py->arena, cbx_py_members(py, second));
+    case PY_CALL_REDUCE:
+        return apply_reduce(py, actuals);
+    case PY_CALL_ZIP:
+        return make_pairs(py, first, second);
+    case PY_CALL_ENUMERATE:
+        return make_pairs(py, NULL, first);
+    case PY_CALL_RANGE:
+        return make_range(py, actuals);
+    case PY_CALL_ADD:
+        return cbx_py_operator(py, CBX_STR("+"), first, second);
+    case PY_CALL_ITEM:
+    case PY_CALL_DICT_GET:
+        return get_item(py, actuals, scope);
+    case PY_CALL_CALL:
+        return call_first(py, actuals, scope);
+    case PY_CALL_PARTIAL:
+    case PY_CALL_METHOD:
+        return make_partial(py, actuals);
     case PY_CALL_GETTER:
-        return is_text ? make_getter(py, text) : &cbx_values_unknown;
+        return make_getter(py, "operator.attrgetter()", actuals);
+    case PY_CALL_ITEM_GETTER:
+        return make_getter(py, "operator.itemgetter()", actuals);
+    case PY_CALL_METHOD_CALLER:
+        return make_getter(py, CBX_PY_METHOD_CALLER, actuals);
     case PY_CALL_NAMESPACE:
         return cbx_values_name(py->arena, cbx_str_is(name, "globals") ? CBX_STR("globals()")
                                                                       : CBX_STR("locals()"));
     case PY_CALL_VARS:
-        if (ts_node_is_null(cbx_py_argument(py, call, 0, NULL))) {
-            return cbx_values_name(py->arena, CBX_STR("locals()"));
-        }
-        return cbx_py_read(py, first, CBX_STR("__dict__"));
+        return cbx_actual_find(actuals, 0, NULL) == NULL
+                   ? cbx_values_name(py->arena, CBX_STR("locals()"))
+                   : cbx_py_read(py, first, CBX_STR("__dict__"));
+    case PY_CALL_DICT:
+        return make_dict(py, actuals);
+    case PY_CALL_DICT_VALUES:
+        return map_values(py, first);
+    case PY_CALL_DICT_ITEMS:
+        return make_pairs(py, cbx_values_each(py->arena, cbx_py_members(py, first)),
+                          map_values(py, first));
+    case PY_CALL_JOIN_PATH:
+        return cbx_values_text(py->arena, join_path(py, actuals));
+    case PY_CALL_PATH:
+        return make_path(py, actuals);
     default:
+        return cbx_values_is_text(first, &text) ? call_with_text(py, meaning, text, actuals)
+                                                : &cbx_values_unknown;
+    }
+}
+
+/* str.upper(text), text.upper() */
+static const struct cbx_values *apply_text_method(struct cbx_walk *py, struct cbx_str method,
+                                                  struct cbx_actuals *actuals)
+{
+    struct cbx_str self;
+    struct cbx_actuals rest = { 0 };
+    if (cbx_str_is(method, "maketrans")) {
+        self = CBX_STR("");
+    } else if (!cbx_values_is_text(cbx_actual_values(py, actuals, 0, NULL), &self)) {
         return &cbx_values_unknown;
     }
+    struct cbx_actual *first = cbx_actual_find(actuals, 0, NULL);
+    bool bare = cbx_str_is(method, "maketrans") && first != NULL && actuals->count == 2;
+    cbx_actuals_shift(actuals, bare ? 0 : 1, NULL, &rest);
+    const struct cbx_values *out = cbx_py_text_method(py, self, method, &rest);
+    return out != NULL ? out : &cbx_values_unknown;
 }
 
-static const struct cbx_values *call_function(struct cbx_walk *py, const struct cbx_value *function)
+/* globals().get('x'), os.__dict__.pop('system'), sys.modules.setdefault(...) */
+static const struct cbx_values *apply_namespace_method(struct cbx_walk *py, struct cbx_str name,
+                                                       struct cbx_actuals *actuals,
+                                                       struct cbx_scope *scope)
 {
-    const struct cbx_scope *scope = function->scope;
-    const struct cbx_values *out = &nothing;
-    for (const struct cbx_return *r = scope != NULL ? scope->returns : NULL; r != NULL;
-         r = r->next) {
-        out = cbx_values_join(py->arena, out, cbx_py_eval(py, r->node, function->scope));
+    static const char *const readers[] = { ".get", ".pop", ".setdefault", ".__getitem__" };
+    for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
+        struct cbx_str reader = cbx_str_of(readers[i]);
+        struct cbx_str space = cbx_str_sub(name, 0, name.len - reader.len);
+        if (cbx_str_ends(name, reader) &&
+            (cbx_str_ends(space, CBX_STR("__dict__")) || cbx_str_ends(space, CBX_STR("()")))) {
+            return cbx_py_item(py, cbx_values_name(py->arena, space),
+                               cbx_actual_values(py, actuals, 0, NULL), scope);
+        }
     }
-    return out->count > 0 ? out : &cbx_values_unknown;
+    return NULL;
 }
 
-const struct cbx_values *cbx_py_eval_call(struct cbx_walk *py, TSNode node, struct cbx_scope *scope)
+static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str name,
+                                           struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
-    TSNode callee = cbx_node_field(node, CBX_FIELD_function);
-    struct cbx_str text;
-    if (cbx_py_kind(callee) == PY_attribute &&
-        cbx_values_is_text(cbx_py_eval(py, cbx_node_field(callee, CBX_FIELD_object), scope),
-                           &text)) {
-        return call_text_method(
-            py, text, cbx_walk_text(py, cbx_node_field(callee, CBX_FIELD_attribute)), node, scope);
+    enum cbx_py_call meaning = cbx_py_call_meaning(name);
+    if (meaning != PY_CALL_NONE) {
+        return apply_meaning(py, meaning, name, actuals, scope);
     }
-    const struct cbx_values *targets = cbx_py_eval(py, callee, scope), *out = &nothing;
-    for (uint32_t i = 0; i < targets->count; i++) {
-        const struct cbx_value *v = &targets->items[i];
+    if (cbx_str_starts(name, CBX_STR("str."))) {
+        return apply_text_method(py, cbx_str_sub(name, 4, name.len), actuals);
+    }
+    if (cbx_str_starts(name, CBX_STR("bytes.")) || cbx_str_starts(name, CBX_STR("bytearray."))) {
+        size_t dot = name.p[5] == '.' ? 5 : 9;
+        return apply_text_method(py, cbx_str_sub(name, dot + 1, name.len), actuals);
+    }
+    if (cbx_str_ends(name, CBX_STR("()")) && cbx_str_starts(name, CBX_STR("operator."))) {
+        return call_getter(py, name, actuals);
+    }
+    const struct cbx_values *space = apply_namespace_method(py, name, actuals, scope);
+    const char *type = space == NULL ? cbx_py_makes(name) : NULL;
+    struct cbx_value object = { .kind = CBX_V_NAME,
+                                .text = cbx_str_of(type),
+                                .number = CBX_NAME_OBJECT };
+    return space != NULL  ? space
+           : type != NULL ? cbx_values_one(py->arena, &object)
+                          : &cbx_values_unknown;
+}
+
+const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_values *callee,
+                                      struct cbx_actuals *actuals, struct cbx_scope *scope)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    if (py->apply_depth >= APPLY_DEPTH_MAX) {
+        return &cbx_values_unknown;
+    }
+    py->apply_depth++;
+    for (uint32_t i = 0; i < callee->count; i++) {
+        const struct cbx_value *v = &callee->items[i];
         out = cbx_values_join(py->arena, out,
-                              v->kind == CBX_V_NAME       ? call_name(py, v->text, node, scope)
-                              : v->kind == CBX_V_FUNCTION ? call_function(py, v)
+                              v->kind == CBX_V_NAME       ? apply_name(py, v->text, actuals, scope)
+                              : v->kind == CBX_V_FUNCTION ? call_function(py, v, actuals)
+                              : v->kind == CBX_V_PARTIAL  ? apply_partial(py, v, actuals, scope)
                                                           : &cbx_values_unknown);
     }
-    return out->count > 0 ? out : &cbx_values_unknown;
+    py->apply_depth--;
+    return cbx_values_some(out);
 }

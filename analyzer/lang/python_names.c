@@ -1,106 +1,176 @@
 /* SPDX-License-Identifier: MIT
- * What the Python extractor knows about names: the tables of python_names.def. */
+ * What the Python extractor knows about names: the table of python_names.def. */
 #include "analyzer/lang/python.h"
 
-#define CBX_ALIAS(name, means)
-#define CBX_HOP(name, means)
-#define CBX_CALL(name, meaning)
-#define CBX_RUNS(name, language)
-#define CBX_DUNDER(name)
+#include <pthread.h>
+
+enum what { ALIAS, PREFIX, HOP, ANYWHERE, MEANING, RUNS, THROUGH, MAKES, DUNDER };
+
+#define TEXT(literal)                                                                              \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
+#define NO_TEXT                                                                                    \
+    {                                                                                              \
+        NULL, 0                                                                                    \
+    }
+
+static const struct cbx_name_row rows[] = {
+#define CBX_ALIAS(name, means)                      { ALIAS, TEXT(name), TEXT(means), 0 },
+#define CBX_PREFIX(name, means)                     { PREFIX, TEXT(name), TEXT(means), 0 },
+#define CBX_HOP(name, means)                        { HOP, TEXT(name), TEXT(means), 0 },
+#define CBX_ANYWHERE(name, means)                   { ANYWHERE, TEXT(name), TEXT(means), 0 },
+#define CBX_CALL(name, meaning)                     { MEANING, TEXT(name), NO_TEXT, PY_CALL_##meaning },
+#define CBX_RUNS(name, language, position, keyword) { RUNS, TEXT(name), TEXT(language), position },
+#define CBX_THROUGH(name, function, first)                                                         \
+    { THROUGH, TEXT(name), NO_TEXT, (function)*100 + (first) },
+#define CBX_MAKES(name, type) { MAKES, TEXT(name), TEXT(type), 0 },
+#define CBX_DUNDER(name)      { DUNDER, TEXT(name), NO_TEXT, 0 },
+#include "analyzer/lang/python_names.def"
+#undef CBX_ALIAS
+#undef CBX_PREFIX
+#undef CBX_HOP
+#undef CBX_ANYWHERE
+#undef CBX_CALL
+#undef CBX_RUNS
+#undef CBX_THROUGH
+#undef CBX_MAKES
+#undef CBX_DUNDER
+};
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) < CBX_NAMES_SLOTS / 2, "more slots are needed");
+
+static struct cbx_names names = { .rows = rows, .count = sizeof(rows) / sizeof(rows[0]) };
+static pthread_once_t names_once = PTHREAD_ONCE_INIT;
+
+static void fill_names(void)
+{
+    cbx_names_fill(&names);
+}
+
+static const struct cbx_name_row *find(enum what what, struct cbx_str name)
+{
+    pthread_once(&names_once, fill_names);
+    return cbx_names_find(&names, (uint8_t)what, name);
+}
+
+/* The row of the longest "a.b." that the name begins with. */
+static const struct cbx_name_row *find_prefix(struct cbx_str name)
+{
+    for (size_t len = name.len; len > 0; len--) {
+        const struct cbx_name_row *row =
+            name.p[len - 1] == '.' ? find(PREFIX, cbx_str_sub(name, 0, len)) : NULL;
+        if (row != NULL) {
+            return row;
+        }
+    }
+    return NULL;
+}
 
 struct cbx_str cbx_py_canonical(struct cbx_walk *py, struct cbx_str name)
 {
-    static const struct {
-        struct cbx_str from, to;
-    } aliases[] = {
-#undef CBX_ALIAS
-#define CBX_ALIAS(from, to) { { from, sizeof(from) - 1 }, { to, sizeof(to) - 1 } },
-#include "analyzer/lang/python_names.def"
-#undef CBX_ALIAS
-#define CBX_ALIAS(name, means)
-    };
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
-        bool prefix = cbx_str_ends(aliases[i].from, CBX_STR("."));
-        struct cbx_str bare =
-            prefix ? cbx_str_sub(aliases[i].from, 0, aliases[i].from.len - 1) : aliases[i].from;
-        if (prefix ? cbx_str_starts(name, aliases[i].from) : cbx_str_equal(name, aliases[i].from)) {
-            struct cbx_str rest = cbx_str_sub(name, aliases[i].from.len, name.len);
-            return cbx_fold_concat(py->arena, aliases[i].to, rest);
-        }
-        if (prefix && aliases[i].to.len > 0 && cbx_str_equal(name, bare)) {
-            return cbx_str_sub(aliases[i].to, 0, aliases[i].to.len - 1);
-        }
+    const struct cbx_name_row *row = find(ALIAS, name);
+    if (row != NULL) {
+        return row->text;
     }
-    return name;
-}
-
-static const char *find_hop(struct cbx_str attribute)
-{
-    static const struct cbx_name_row rows[] = {
-#undef CBX_HOP
-#define CBX_HOP(name, means) { name, means, 0 },
-#include "analyzer/lang/python_names.def"
-#undef CBX_HOP
-#define CBX_HOP(name, means)
-    };
-    return cbx_name_find(rows, sizeof(rows) / sizeof(rows[0]), attribute)->text;
+    row = find_prefix(name);
+    if (row != NULL) {
+        return cbx_fold_concat(py->arena, row->text, cbx_str_sub(name, row->name.len, name.len));
+    }
+    char dotted[64];
+    if (name.len + 1 >= sizeof(dotted) || name.len == 0) {
+        return name;
+    }
+    memcpy(dotted, name.p, name.len); /* the module itself: np is numpy */
+    dotted[name.len] = '.';
+    row = find(PREFIX, (struct cbx_str){ .p = dotted, .len = name.len + 1 });
+    return row != NULL && row->text.len > 0 ? cbx_str_sub(row->text, 0, row->text.len - 1) : name;
 }
 
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name)
 {
-    static const struct cbx_name_row rows[] = {
-#undef CBX_CALL
-#define CBX_CALL(name, meaning) { name, NULL, PY_CALL_##meaning },
-#include "analyzer/lang/python_names.def"
-#undef CBX_CALL
-#define CBX_CALL(name, meaning)
-    };
-    return (enum cbx_py_call)cbx_name_find(rows, sizeof(rows) / sizeof(rows[0]), name)->number;
+    const struct cbx_name_row *row = find(MEANING, name);
+    return row != NULL ? (enum cbx_py_call)row->number : PY_CALL_NONE;
 }
 
-const char *cbx_py_runs(struct cbx_str name)
+const char *cbx_py_runs(struct cbx_str name, uint32_t *position, const char **keyword)
 {
-    static const struct cbx_name_row rows[] = {
-#undef CBX_RUNS
-#define CBX_RUNS(name, language) { name, language, 0 },
+    static const char *const keywords[][2] = {
+#define CBX_ALIAS(name, means)
+#define CBX_PREFIX(name, means)
+#define CBX_HOP(name, means)
+#define CBX_ANYWHERE(name, means)
+#define CBX_CALL(name, meaning)
+#define CBX_RUNS(name, language, position, keyword) { name, keyword },
+#define CBX_THROUGH(name, function, first)
+#define CBX_MAKES(name, type)
+#define CBX_DUNDER(name)
 #include "analyzer/lang/python_names.def"
-#undef CBX_RUNS
-#define CBX_RUNS(name, language)
     };
-    return cbx_name_find(rows, sizeof(rows) / sizeof(rows[0]), name)->text;
+    const struct cbx_name_row *row = find(RUNS, name);
+    for (size_t i = 0; row != NULL && i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+        if (cbx_str_is(name, keywords[i][0])) {
+            *keyword = keywords[i][1];
+        }
+    }
+    *position = row != NULL ? (uint32_t)row->number : 0;
+    return row != NULL ? row->text.p : NULL;
+}
+
+bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first)
+{
+    const struct cbx_name_row *row = find(THROUGH, name);
+    if (row != NULL) {
+        *function = (uint32_t)row->number / 100;
+        *first = (uint32_t)row->number % 100;
+    }
+    return row != NULL;
+}
+
+const char *cbx_py_makes(struct cbx_str name)
+{
+    const struct cbx_name_row *row = find(MAKES, name);
+    return row != NULL ? row->text.p : NULL;
 }
 
 bool cbx_py_is_dunder(struct cbx_str name)
 {
-    static const struct cbx_name_row rows[] = {
-#undef CBX_DUNDER
-#define CBX_DUNDER(name) { name, NULL, 1 },
-#include "analyzer/lang/python_names.def"
-#undef CBX_DUNDER
-#define CBX_DUNDER(name)
-    };
-    bool candidate = name.len >= 4 && memchr(name.p, '_', name.len) != NULL;
-    return candidate && cbx_name_find(rows, sizeof(rows) / sizeof(rows[0]), name)->number != 0;
+    return name.len >= 3 && find(DUNDER, name) != NULL;
 }
 
-/* number == 1 marks a name that nothing binds: a builtin, or something of an earlier cell. */
-static bool is_bare(const struct cbx_value *value)
+const char *cbx_py_module_anywhere(struct cbx_str attribute)
 {
-    return value->number == 1;
+    const struct cbx_name_row *row = find(ANYWHERE, attribute);
+    return row != NULL ? row->text.p : NULL;
+}
+
+/* Packages whose own parts have the names of modules. */
+static bool has_parts(struct cbx_str package)
+{
+    return cbx_str_is(package, "concurrent") || cbx_str_is(package, "asyncio") ||
+           cbx_str_is(package, "distutils") || cbx_str_is(package, "curio") ||
+           cbx_str_is(package, "trio") || cbx_str_is(package, "anyio") ||
+           cbx_str_is(package, "torch") || cbx_str_is(package, "scipy");
 }
 
 struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *object,
                               struct cbx_str attribute)
 {
-    const char *other = find_hop(attribute);
-    bool package = cbx_str_is(object->text, "concurrent") || cbx_str_is(object->text, "asyncio") ||
-                   cbx_str_is(object->text, "distutils");
-    if (other != NULL && !is_bare(object) && !package) {
-        return cbx_str_of(other);
+    const struct cbx_name_row *hop =
+        object->number != CBX_NAME_BARE && !has_parts(object->text) ? find(HOP, attribute) : NULL;
+    if (hop != NULL && object->number != CBX_NAME_OBJECT) {
+        return hop->text;
     }
     if (object->text.len + attribute.len > 512) {
         return object->text; /* a.a.a.a...: longer than any name that a policy knows */
     }
-    struct cbx_str joined = cbx_fold_concat(py->arena, object->text, CBX_STR("."));
-    return cbx_py_canonical(py, cbx_fold_concat(py->arena, joined, attribute));
+    char *p = cbx_arena_alloc(py->arena, object->text.len + attribute.len + 2);
+    if (p == NULL) {
+        return object->text;
+    }
+    memcpy(p, object->text.p, object->text.len);
+    p[object->text.len] = '.';
+    memcpy(p + object->text.len + 1, attribute.p, attribute.len);
+    return cbx_py_canonical(
+        py, (struct cbx_str){ .p = p, .len = object->text.len + 1 + attribute.len });
 }

@@ -2,12 +2,6 @@
  * Scopes and bindings. */
 #include "analyzer/lang/scope.h"
 
-#include <pthread.h>
-
-const TSLanguage *tree_sitter_python(void);
-const TSLanguage *tree_sitter_javascript(void);
-const TSLanguage *tree_sitter_bash(void);
-
 uint64_t cbx_name_hash(struct cbx_str text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -15,6 +9,16 @@ uint64_t cbx_name_hash(struct cbx_str text)
         hash = (hash ^ (unsigned char)text.p[i]) * 0x100000001b3u;
     }
     return hash;
+}
+
+static uint64_t bit_of(uint64_t hash)
+{
+    return 1ull << (hash >> 20 & 63);
+}
+
+uint64_t cbx_name_bit(struct cbx_str name)
+{
+    return bit_of(cbx_name_hash(name));
 }
 
 /* Both words are addresses or hashes; all bits of both must reach the low ones. */
@@ -26,7 +30,7 @@ static size_t place_of(const void *a, uint64_t b, size_t size)
 
 static void grow(struct cbx_walk *walk, struct cbx_table *table)
 {
-    size_t size = table->size == 0 ? 256 : table->size * 2;
+    size_t size = table->size == 0 ? 64 : table->size * 2;
     struct cbx_slot *slots = cbx_arena_array(walk->arena, size, sizeof(*slots));
     if (slots == NULL) {
         return;
@@ -58,7 +62,7 @@ void *cbx_table_find(const struct cbx_table *table, const void *a, uint64_t b)
 
 void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void *a, uint64_t b)
 {
-    static void *nowhere;
+    static _Thread_local void *nowhere;
     if (table->count * 2 >= table->size) {
         grow(walk, table);
     }
@@ -78,227 +82,437 @@ void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void
     return &table->slots[at].value;
 }
 
-struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scope,
-                                   struct cbx_scope *where, struct cbx_str name, enum cbx_bind kind,
-                                   TSNode node)
+bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
+                    const struct cbx_grammar *grammar)
 {
-    struct cbx_binding *binding = cbx_arena_alloc(walk->arena, sizeof(*binding));
-    if (binding == NULL) {
-        return NULL;
+    *walk = (struct cbx_walk){ .parsed = parsed,
+                               .arena = parsed->arena,
+                               .facts = parsed->facts,
+                               .src = parsed->text.p,
+                               .escaped = &cbx_values_nothing };
+    walk->module = cbx_arena_alloc(walk->arena, sizeof(*walk->module));
+    if (walk->module == NULL ||
+        !cbx_syntax_read(parsed->tree, grammar, CBX_TREE_DEPTH_MAX, walk->arena, &walk->syntax)) {
+        return false;
     }
-    *binding = (struct cbx_binding){
-        .kind = kind, .name = name, .scope = scope, .where = where, .node = node
-    };
-    void **slot = cbx_table_slot(walk, &walk->bindings, scope, cbx_name_hash(name));
-    binding->next = *slot;
-    *slot = binding;
-    return binding;
+    const struct cbx_node *deep = walk->syntax.too_deep;
+    if (deep != NULL) {
+        cbx_facts_add_special(walk->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), deep->start,
+                              deep->end);
+    }
+    return walk->syntax.count > 0;
 }
 
-struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent, TSNode node,
-                                 int kind)
+void cbx_walk_end(struct cbx_walk *walk)
+{
+    if (walk->gave_up) {
+        cbx_facts_add_special(walk->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("names"), 0, 1);
+    }
+}
+
+struct cbx_str cbx_walk_text(const struct cbx_walk *walk, const struct cbx_node *node)
+{
+    return node == NULL
+               ? CBX_STR("")
+               : (struct cbx_str){ .p = walk->src + node->start, .len = node->end - node->start };
+}
+
+/* --- scopes ----------------------------------------------------------------------------------- */
+
+struct cbx_scope *cbx_scope_around(const struct cbx_walk *walk, const struct cbx_node *node)
+{
+    return node->parent != NULL ? node->parent->inner : walk->module;
+}
+
+struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent,
+                                 struct cbx_node *node, int kind)
 {
     struct cbx_scope *scope = cbx_arena_alloc(walk->arena, sizeof(*scope));
     if (scope == NULL) {
         return parent;
     }
-    *scope = (struct cbx_scope){ .parent = parent, .node = node.id };
+    scope->parent = parent;
+    scope->node = node;
     scope->kind = kind;
-    *cbx_table_slot(walk, &walk->scopes, node.id, 0) = scope;
     return scope;
 }
 
-struct cbx_scope *cbx_scope_of(struct cbx_walk *walk, TSNode node, struct cbx_scope *otherwise)
+enum { RUN_DEPTH_MAX = 6, RUNS_MAX = 20000 };
+
+struct cbx_scope *cbx_scope_run(struct cbx_walk *walk, struct cbx_scope *origin,
+                                struct cbx_scope *parent)
 {
-    struct cbx_scope *scope = cbx_table_find(&walk->scopes, node.id, 0);
-    return scope != NULL ? scope : otherwise;
+    if (origin == NULL || walk->run_depth >= RUN_DEPTH_MAX || ++walk->runs > RUNS_MAX) {
+        return NULL;
+    }
+    origin = origin->origin != NULL ? origin->origin : origin;
+    struct cbx_scope *scope = cbx_scope_open(walk, parent, origin->node, origin->kind);
+    if (scope == parent) {
+        return NULL;
+    }
+    scope->origin = origin;
+    scope->bound = origin->bound;
+    scope->returns = origin->returns;
+    return scope;
 }
 
-void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, TSNode node)
+/* The scope that an assignment of the name in `scope` is about. */
+static struct cbx_scope *target_scope(struct cbx_walk *walk, struct cbx_scope *scope,
+                                      struct cbx_str name)
 {
-    struct cbx_return *ret = cbx_arena_alloc(walk->arena, sizeof(*ret));
-    if (ret != NULL && !ts_node_is_null(node)) {
-        *ret = (struct cbx_return){ .node = node, .next = scope->returns };
+    const struct cbx_binding *first = cbx_scope_chain(walk, scope, name);
+    if (first == NULL || first->kind < CBX_BIND_GLOBAL) {
+        return scope;
+    }
+    struct cbx_scope *s = scope->parent;
+    while (first->kind == CBX_BIND_NONLOCAL && s != NULL &&
+           (s->kind == CBX_SCOPE_CLASS || cbx_scope_chain(walk, s, name) == NULL)) {
+        s = s->parent;
+    }
+    return first->kind == CBX_BIND_NONLOCAL && s != NULL ? s : walk->module;
+}
+
+struct cbx_binding *cbx_scope_chain(struct cbx_walk *walk, const struct cbx_scope *scope,
+                                    struct cbx_str name)
+{
+    uint64_t hash = cbx_name_hash(name);
+    if (scope != NULL && (scope->bound & bit_of(hash)) == 0) {
+        return NULL;
+    }
+    struct cbx_binding *chain = cbx_table_find(&walk->bindings, scope, hash);
+    while (chain != NULL && !cbx_str_equal(chain->name, name)) {
+        chain = chain->next;
+    }
+    return chain;
+}
+
+struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scope,
+                                   struct cbx_scope *where, struct cbx_str name, enum cbx_bind kind,
+                                   struct cbx_node *node)
+{
+    struct cbx_binding *binding = cbx_arena_alloc(walk->arena, sizeof(*binding));
+    if (binding == NULL) {
+        return NULL;
+    }
+    uint64_t hash = cbx_name_hash(name);
+    if (scope != NULL && kind < CBX_BIND_GLOBAL && (scope->bound & bit_of(hash)) != 0) {
+        scope = target_scope(walk, scope, name);
+    }
+    *binding = (struct cbx_binding){ .kind = kind, .name = name, .where = where, .node = node };
+    void **slot = cbx_table_slot(walk, &walk->bindings, scope, hash);
+    binding->next = *slot;
+    *slot = binding;
+    if (scope != NULL) {
+        scope->bound |= bit_of(hash);
+    }
+    return binding;
+}
+
+void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_node *node,
+                      bool yields)
+{
+    struct cbx_return *ret = node != NULL ? cbx_arena_alloc(walk->arena, sizeof(*ret)) : NULL;
+    if (ret != NULL) {
+        *ret = (struct cbx_return){ .node = node, .yields = yields, .next = scope->returns };
         scope->returns = ret;
     }
 }
 
-struct cbx_str cbx_walk_text(const struct cbx_walk *walk, TSNode node)
+void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name)
 {
-    if (ts_node_is_null(node)) {
-        return (struct cbx_str){ .p = "", .len = 0 };
-    }
-    uint32_t start = ts_node_start_byte(node), end = ts_node_end_byte(node);
-    return (struct cbx_str){ .p = walk->src + start, .len = end - start };
+    walk->escaped = cbx_values_join(walk->arena, walk->escaped, cbx_values_name(walk->arena, name));
 }
 
 /* --- values of names -------------------------------------------------------------------------- */
 
-enum { EVAL_DEPTH_MAX = 120, EVAL_STEPS_MAX = 2000000, ALTERNATIVES_MAX = 256 };
+enum { EVAL_DEPTH_MAX = 400, EVAL_STEPS_MAX = 2000000, ALTERNATIVES_MAX = 256, RETURNS_MAX = 64 };
 
-static const struct cbx_values nothing;
+/* What is being worked out already is nothing new to itself: a = b; b = a. */
+static const struct cbx_values in_progress;
+
+/* A value that was worked out while it, or something that it depends on, was in progress may lack
+ * what that comes out to. It is good enough until the outermost evaluation is done, then it is
+ * forgotten, twice at most: otherwise cycles would cost more than linear time. */
+static void note_tentative(struct cbx_walk *walk, const struct cbx_values **place, uint8_t *retries,
+                           uint32_t cycles)
+{
+    if (walk->depth > 0) {
+        if (walk->cycles != cycles && *retries < 2 && walk->tentative_count < CBX_TENTATIVE_MAX) {
+            (*retries)++;
+            walk->tentative[walk->tentative_count++] = place;
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < walk->tentative_count; i++) {
+        *walk->tentative[i] = NULL;
+    }
+    walk->tentative_count = 0;
+}
+
+const struct cbx_values *cbx_scope_returns(struct cbx_walk *walk, struct cbx_scope *scope)
+{
+    const struct cbx_values *out = &cbx_values_nothing, *yielded = &cbx_values_nothing;
+    int count = 0;
+    for (const struct cbx_return *r = scope->returns; r != NULL; r = r->next) {
+        const struct cbx_values *one =
+            ++count <= RETURNS_MAX ? walk->eval(walk, r->node, scope) : &cbx_values_unknown;
+        if (r->yields) {
+            yielded = cbx_values_join(walk->arena, yielded, one);
+        } else {
+            out = cbx_values_join(walk->arena, out, one);
+        }
+        if (count > RETURNS_MAX) {
+            break;
+        }
+    }
+    return yielded->count > 0
+               ? cbx_values_join(walk->arena, out, cbx_values_each(walk->arena, yielded))
+               : out;
+}
 
 /* {a: {b}} = value: a, then b. */
-static const struct cbx_values *eval_keys(struct cbx_walk *walk, const struct cbx_binding *b)
+static const struct cbx_values *read_path(struct cbx_walk *walk, const struct cbx_values *values,
+                                          struct cbx_str rest)
 {
-    const struct cbx_values *values = walk->eval(walk, b->node, b->where);
-    struct cbx_str rest = b->qualified;
     while (rest.len > 0) {
-        const char *dot = memchr(rest.p, '.', rest.len);
-        size_t len = dot != NULL ? (size_t)(dot - rest.p) : rest.len;
+        const char *end = memchr(rest.p, CBX_PATH_SEPARATOR, rest.len);
+        size_t len = end != NULL ? (size_t)(end - rest.p) : rest.len;
         values = walk->member(walk, values, cbx_str_sub(rest, 0, len));
         rest = cbx_str_sub(rest, len + 1, rest.len);
     }
     return values;
 }
 
-static const struct cbx_values *eval_binding(struct cbx_walk *walk, const struct cbx_binding *b)
+const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cbx_binding *b,
+                                          struct cbx_scope *where)
 {
-    char index[16];
+    const struct cbx_values *values;
     struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = b->node };
     switch (b->kind) {
     case CBX_BIND_NAME:
-        return cbx_values_name(walk->arena, b->qualified);
+        return cbx_values_name(walk->arena, b->path);
     case CBX_BIND_EXPR:
-        return walk->eval(walk, b->node, b->where);
-    case CBX_BIND_ITEM:
-        snprintf(index, sizeof(index), "%u", b->index);
-        return cbx_values_member(walk->arena, walk->eval(walk, b->node, b->where),
-                                 cbx_arena_copy(walk->arena, cbx_str_of(index)));
-    case CBX_BIND_MEMBER:
-        return cbx_values_members(walk->arena, walk->eval(walk, b->node, b->where));
-    case CBX_BIND_KEY:
-        return eval_keys(walk, b);
+        values = walk->eval(walk, b->node, where);
+        values = b->each ? cbx_values_members(walk->arena, values) : values;
+        return read_path(walk, values, b->path);
     case CBX_BIND_FUNCTION:
-        function.scope = cbx_scope_of(walk, b->node, NULL);
+        function.scope = b->node->inner;
         return cbx_values_one(walk->arena, &function);
+    case CBX_BIND_VALUES:
+        return b->values;
     default:
         return &cbx_values_unknown;
     }
 }
 
-const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope,
-                                          struct cbx_str name)
+/* Everything that the chain says; `run` takes the place of the scope that it is a run of. */
+static const struct cbx_values *eval_chain(struct cbx_walk *walk, const struct cbx_binding *chain,
+                                           struct cbx_str name, struct cbx_scope *run)
 {
-    struct cbx_binding *chain = cbx_table_find(&walk->bindings, scope, cbx_name_hash(name));
-    if (chain == NULL) {
-        return NULL;
-    }
-    if (chain->kind == CBX_BIND_GLOBAL && scope != walk->module) {
-        const struct cbx_values *outer = cbx_scope_lookup(walk, walk->module, name);
-        return outer != NULL ? outer : cbx_values_bare(walk->arena, name);
-    }
-    if (chain->memo != NULL || chain->busy) {
-        return chain->memo != NULL ? chain->memo : &nothing;
-    }
-    chain->busy = true;
-    const struct cbx_values *out = &nothing;
+    const struct cbx_values *out = &cbx_values_nothing;
     int count = 0;
     for (const struct cbx_binding *b = chain; b != NULL; b = b->next) {
         if (!cbx_str_equal(b->name, name)) {
             continue;
         }
         bool more = ++count <= ALTERNATIVES_MAX;
-        out = cbx_values_join(walk->arena, out, more ? eval_binding(walk, b) : &cbx_values_unknown);
+        struct cbx_scope *where = run != NULL && b->where == run->origin ? run : b->where;
+        out = cbx_values_join(walk->arena, out,
+                              more ? cbx_binding_eval(walk, b, where) : &cbx_values_unknown);
         if (!more) {
             break;
         }
     }
-    chain->busy = false;
-    chain->memo = out->count > 0 ? out : &cbx_values_unknown;
-    return chain->memo;
+    return cbx_values_some(out);
 }
 
-const struct cbx_values *
-cbx_scope_eval(struct cbx_walk *walk, TSNode node, struct cbx_scope *scope,
-               const struct cbx_values *(*eval_kind)(struct cbx_walk *, TSNode, struct cbx_scope *))
+/* A name in one run of a function: a parameter that is known, or a local that may depend on it. */
+static const struct cbx_values *lookup_in_run(struct cbx_walk *walk, struct cbx_scope *run,
+                                              struct cbx_str name)
 {
-    if (ts_node_is_null(node) || walk->depth >= EVAL_DEPTH_MAX || ++walk->steps > EVAL_STEPS_MAX) {
+    struct cbx_binding *own = cbx_scope_chain(walk, run, name);
+    if (own != NULL) {
+        return own->values;
+    }
+    struct cbx_binding *chain = cbx_scope_chain(walk, run->origin, name);
+    if (chain == NULL || chain->kind >= CBX_BIND_GLOBAL) {
+        return chain != NULL ? cbx_scope_lookup(walk, run->origin, name) : NULL;
+    }
+    uint64_t key = cbx_name_hash(name);
+    const struct cbx_values *memo = cbx_table_find(&walk->memo, run, key);
+    if (memo == NULL) {
+        *cbx_table_slot(walk, &walk->memo, run, key) = (void *)(uintptr_t)&in_progress;
+        memo = eval_chain(walk, chain, name, run);
+        *cbx_table_slot(walk, &walk->memo, run, key) = (void *)(uintptr_t)memo;
+    }
+    return memo;
+}
+
+static const struct cbx_values *lookup_outside(struct cbx_walk *walk, struct cbx_scope *scope,
+                                               enum cbx_bind kind, struct cbx_str name)
+{
+    const struct cbx_values *out = NULL;
+    struct cbx_scope *s = kind == CBX_BIND_GLOBAL ? walk->module : scope->parent;
+    for (; s != NULL && out == NULL; s = s->parent) {
+        out = s->kind != CBX_SCOPE_CLASS && s != scope ? cbx_scope_lookup(walk, s, name) : NULL;
+    }
+    return out != NULL ? out : cbx_values_bare(walk->arena, name);
+}
+
+const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope,
+                                          struct cbx_str name)
+{
+    if (scope != NULL && scope->origin != NULL) {
+        return lookup_in_run(walk, scope, name);
+    }
+    struct cbx_binding *chain = cbx_scope_chain(walk, scope, name);
+    if (chain == NULL) {
+        return NULL;
+    }
+    if (chain->kind >= CBX_BIND_GLOBAL && scope != walk->module) {
+        return lookup_outside(walk, scope, chain->kind, name);
+    }
+    if (chain->memo != NULL) {
+        walk->cycles += chain->memo == &in_progress;
+        return chain->memo;
+    }
+    uint32_t cycles = walk->cycles;
+    chain->memo = &in_progress;
+    const struct cbx_values *out = eval_chain(walk, chain, name, NULL);
+    chain->memo = out;
+    note_tentative(walk, &chain->memo, &chain->retries, cycles);
+    return out;
+}
+
+/* In the node for the scope that it stands in (NULL), else in the table. */
+static void remember(struct cbx_walk *walk, struct cbx_node *node, struct cbx_scope *scope,
+                     const struct cbx_values *values)
+{
+    if (scope == NULL) {
+        node->memo = values;
+    } else {
+        *cbx_table_slot(walk, &walk->memo, node, (uintptr_t)scope) = (void *)(uintptr_t)values;
+    }
+}
+
+const struct cbx_values *cbx_scope_eval(
+    struct cbx_walk *walk, struct cbx_node *node, struct cbx_scope *scope,
+    const struct cbx_values *(*eval_kind)(struct cbx_walk *, struct cbx_node *, struct cbx_scope *))
+{
+    if (node == NULL) {
         return &cbx_values_unknown;
     }
-    uint64_t key = (uintptr_t)scope;
-    const struct cbx_values *memo = cbx_table_find(&walk->memo, node.id, key);
+    bool own = cbx_scope_around(walk, node) == scope;
+    const struct cbx_values *memo =
+        own ? node->memo : cbx_table_find(&walk->memo, node, (uintptr_t)scope);
     if (memo != NULL) {
+        walk->cycles += memo == &in_progress;
         return memo;
     }
-    /* What is being worked out already is nothing new to itself: a = b; b = a. */
-    *cbx_table_slot(walk, &walk->memo, node.id, key) = (void *)(uintptr_t)&nothing;
+    if (walk->depth >= EVAL_DEPTH_MAX || ++walk->steps > EVAL_STEPS_MAX) {
+        walk->gave_up = true;
+        return &cbx_values_unknown;
+    }
+    uint32_t cycles = walk->cycles;
+    remember(walk, node, own ? NULL : scope, &in_progress);
     walk->depth++;
     const struct cbx_values *out = eval_kind(walk, node, scope);
     walk->depth--;
-    *cbx_table_slot(walk, &walk->memo, node.id, key) = (void *)(uintptr_t)out;
+    remember(walk, node, own ? NULL : scope, out);
+    if (own) {
+        note_tentative(walk, &node->memo, &node->retries, cycles);
+    }
     return out;
+}
+
+/* --- arguments -------------------------------------------------------------------------------- */
+
+void cbx_actuals_add(struct cbx_actuals *actuals, struct cbx_str keyword, struct cbx_node *node,
+                     struct cbx_scope *scope, const struct cbx_values *values)
+{
+    if (actuals->count < CBX_ACTUALS_MAX) {
+        actuals->items[actuals->count++] = (struct cbx_actual){
+            .keyword = keyword, .node = node, .scope = scope, .values = values
+        };
+    } else {
+        actuals->spread = true;
+    }
+}
+
+struct cbx_actual *cbx_actual_find(struct cbx_actuals *actuals, uint32_t position,
+                                   const char *keyword)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < actuals->count; i++) {
+        struct cbx_actual *actual = &actuals->items[i];
+        if (actual->keyword.len > 0 ? keyword != NULL && cbx_str_is(actual->keyword, keyword)
+                                    : at++ == position) {
+            return actual;
+        }
+    }
+    return NULL;
+}
+
+const struct cbx_values *cbx_actual_values(struct cbx_walk *walk, struct cbx_actuals *actuals,
+                                           uint32_t position, const char *keyword)
+{
+    struct cbx_actual *actual = cbx_actual_find(actuals, position, keyword);
+    if (actual == NULL) {
+        return &cbx_values_unknown;
+    }
+    if (actual->values == NULL) {
+        actual->values = walk->eval(walk, actual->node, actual->scope);
+    }
+    return actual->values;
+}
+
+void cbx_actuals_shift(const struct cbx_actuals *from, uint32_t drop,
+                       const struct cbx_values *first, struct cbx_actuals *out)
+{
+    out->count = 0;
+    out->spread = from->spread;
+    if (first != NULL) {
+        cbx_actuals_add(out, (struct cbx_str){ 0 }, NULL, NULL, first);
+    }
+    for (uint32_t i = 0; i < from->count; i++) {
+        if (from->items[i].keyword.len == 0 && drop > 0) {
+            drop--;
+        } else if (out->count < CBX_ACTUALS_MAX) {
+            out->items[out->count++] = from->items[i];
+        } else {
+            out->spread = true;
+        }
+    }
 }
 
 /* --- tables of names -------------------------------------------------------------------------- */
 
-const struct cbx_name_row *cbx_name_find(const struct cbx_name_row *rows, size_t count,
-                                         struct cbx_str name)
+static size_t slot_of(uint8_t what, struct cbx_str name)
 {
-    static const struct cbx_name_row none;
-    for (size_t i = 0; i < count; i++) {
-        if (cbx_str_is(name, rows[i].name)) {
-            return &rows[i];
-        }
-    }
-    return &none;
+    uint64_t hash = cbx_name_hash(name) + what * 0x9E3779B97F4A7C15u;
+    return (hash ^ hash >> 32) & (CBX_NAMES_SLOTS - 1);
 }
 
-/* --- grammars --------------------------------------------------------------------------------- */
-
-void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t count,
-                    uint8_t out[CBX_SYMBOLS_MAX])
+void cbx_names_fill(struct cbx_names *names)
 {
-    uint32_t symbols = ts_language_symbol_count(language);
-    for (uint32_t s = 0; s < symbols && s < CBX_SYMBOLS_MAX; s++) {
-        bool regular = ts_language_symbol_type(language, (TSSymbol)s) == TSSymbolTypeRegular;
-        for (size_t i = 0; regular && i < count; i++) {
-            if (strcmp(ts_language_symbol_name(language, (TSSymbol)s), names[i]) == 0) {
-                out[s] = (uint8_t)(i + 1);
-            }
+    for (size_t i = 0; i < names->count; i++) {
+        size_t at = slot_of(names->rows[i].what, names->rows[i].name);
+        while (names->slots[at] != 0) {
+            at = (at + 1) & (CBX_NAMES_SLOTS - 1);
         }
+        names->slots[at] = (uint16_t)(i + 1);
     }
 }
 
-/* Numbers of the fields, once per process and grammar: asking by name costs more than reading the
- * node. */
-struct field_ids {
-    const TSLanguage *language;
-    TSFieldId ids[CBX_FIELDS];
-};
-
-static struct field_ids grammars[3];
-static pthread_once_t fields_once = PTHREAD_ONCE_INIT;
-
-static void fill_fields(void)
+const struct cbx_name_row *cbx_names_find(const struct cbx_names *names, uint8_t what,
+                                          struct cbx_str name)
 {
-    static const char *const names[] = {
-#define CBX_FIELD(name) #name,
-#include "analyzer/lang/fields.def"
-#undef CBX_FIELD
-    };
-    const TSLanguage *const languages[] = { tree_sitter_python(), tree_sitter_javascript(),
-                                            tree_sitter_bash() };
-    for (size_t g = 0; g < sizeof(grammars) / sizeof(grammars[0]); g++) {
-        grammars[g].language = languages[g];
-        for (size_t f = 0; f < CBX_FIELDS; f++) {
-            grammars[g].ids[f] =
-                ts_language_field_id_for_name(languages[g], names[f], (uint32_t)strlen(names[f]));
+    for (size_t at = slot_of(what, name); names->slots[at] != 0;
+         at = (at + 1) & (CBX_NAMES_SLOTS - 1)) {
+        const struct cbx_name_row *row = &names->rows[names->slots[at] - 1];
+        if (row->what == what && cbx_str_equal(row->name, name)) {
+            return row;
         }
     }
-}
-
-TSNode cbx_node_field(TSNode node, enum cbx_field field)
-{
-    static const TSNode none;
-    pthread_once(&fields_once, fill_fields);
-    const TSLanguage *language = ts_node_is_null(node) ? NULL : ts_node_language(node);
-    for (size_t g = 0; language != NULL && g < sizeof(grammars) / sizeof(grammars[0]); g++) {
-        if (grammars[g].language == language) {
-            return grammars[g].ids[field] != 0
-                       ? ts_node_child_by_field_id(node, grammars[g].ids[field])
-                       : none;
-        }
-    }
-    return none;
+    return NULL;
 }

@@ -6,37 +6,45 @@
 #define CBX_ANALYZER_LANG_SCOPE_H
 
 #include "analyzer/lang.h"
+#include "analyzer/syntax.h"
 #include "analyzer/value.h"
 
 enum cbx_bind {
-    CBX_BIND_NAME,
-    CBX_BIND_EXPR,
-    CBX_BIND_ITEM,
-    CBX_BIND_MEMBER,
-    CBX_BIND_FUNCTION,
-    CBX_BIND_UNKNOWN,
-    CBX_BIND_GLOBAL,
-    CBX_BIND_KEY
+    CBX_BIND_NAME,     /* the thing of the qualified name `path` */
+    CBX_BIND_EXPR,     /* what `node` may be; of it `each` member, of that what is at `path` */
+    CBX_BIND_FUNCTION, /* the function or class at `node` */
+    CBX_BIND_VALUES,   /* `values` */
+    CBX_BIND_UNKNOWN,  /* anything */
+    CBX_BIND_GLOBAL,   /* the module's variable of this name (`global`) */
+    CBX_BIND_NONLOCAL, /* that of a scope around this one (`nonlocal`) */
 };
+
+/* Between the keys of a path: destructuring reads 'a', then 'b'. */
+#define CBX_PATH_SEPARATOR '\x1f'
 
 struct cbx_scope;
 struct cbx_binding {
     enum cbx_bind kind;
-    struct cbx_str name, qualified;
-    struct cbx_scope *scope, *where; /* bound in; evaluated in */
-    TSNode node;
-    uint32_t index;
+    bool each;
+    uint8_t retries;
+    struct cbx_str name, path;
+    struct cbx_scope *where; /* evaluated in */
+    struct cbx_node *node;
+    const struct cbx_values *values;
     struct cbx_binding *next;      /* another binding of the same name */
     const struct cbx_values *memo; /* of the whole chain, on its first */
-    bool busy;
 };
 
 struct cbx_scope {
     struct cbx_scope *parent;
+    struct cbx_scope
+        *origin; /* set: one run of that scope's code, with parameters that are known */
     enum { CBX_SCOPE_MODULE, CBX_SCOPE_FUNCTION, CBX_SCOPE_CLASS, CBX_SCOPE_COMPREHENSION } kind;
-    const void *node; /* id of the node that opens it */
+    struct cbx_node *node;
+    uint64_t bound; /* bits of the hashes of the names that it binds: a quick "no" */
     struct cbx_return {
-        TSNode node;
+        struct cbx_node *node;
+        bool yields;
         struct cbx_return *next;
     } * returns;
 };
@@ -51,28 +59,41 @@ struct cbx_table {
     size_t count, size;
 };
 
+enum { CBX_TENTATIVE_MAX = 1024, CBX_IMPORTS_MAX = 32 };
 struct cbx_walk {
     struct cbx_parsed *parsed;
     struct cbx_arena *arena;
     struct cbx_facts *facts;
     const char *src;
+    struct cbx_syntax syntax;
     struct cbx_scope *module;
     struct cbx_table bindings; /* (scope, hash of name) -> chain; scope NULL: attributes of objects,
                                   by their name */
-    struct cbx_table scopes;   /* node id -> scope */
-    struct cbx_table memo;     /* (node id, scope) -> values */
-    /* The evaluator of the language, and how it reads a member (for CBX_BIND_KEY; `qualified` holds
-     * "key" or "key.key"). */
-    const struct cbx_values *(*eval)(struct cbx_walk *walk, TSNode node, struct cbx_scope *scope);
+    struct cbx_table memo;     /* (node or scope, scope or hash) -> values, for runs */
+    /* The evaluator of the language, and how it reads a member. */
+    const struct cbx_values *(*eval)(struct cbx_walk *walk, struct cbx_node *node,
+                                     struct cbx_scope *scope);
     const struct cbx_values *(*member)(struct cbx_walk *walk, const struct cbx_values *object,
                                        struct cbx_str key);
-    struct cbx_strs stars;
+    /* Modules and other powerful things that were handed to where they are not followed: whatever
+     * is not known may be one of them. */
+    const struct cbx_values *escaped;
+    uint64_t imported;                            /* bits of the names that imports bind */
+    struct cbx_str import_items[CBX_IMPORTS_MAX]; /* what they bind them to */
+    uint32_t import_count;
+    struct cbx_strs stars; /* modules that were star-imported */
     struct cbx_str star_items[16];
-    int depth;
-    uint32_t steps;
+    int depth, run_depth, apply_depth;
+    uint32_t steps, runs, cycles;
+    bool gave_up; /* a bound was reached: something is "anything" that could be known */
+    /* Values that were worked out inside a cycle, to be forgotten. */
+    const struct cbx_values **tentative[CBX_TENTATIVE_MAX];
+    uint32_t tentative_count;
 };
 
 uint64_t cbx_name_hash(struct cbx_str text);
+/* One bit of 64, for sets that say "no" quickly. */
+uint64_t cbx_name_bit(struct cbx_str name);
 
 /* What is at (a, b); NULL when nothing is. */
 void *cbx_table_find(const struct cbx_table *table, const void *a, uint64_t b);
@@ -81,62 +102,112 @@ void *cbx_table_find(const struct cbx_table *table, const void *a, uint64_t b);
  * exhausted it is a place that nobody reads. */
 void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void *a, uint64_t b);
 
-/* Binds `name` in `scope` (NULL: as an attribute of any object); NULL when the arena is exhausted.
- */
+/* Sets up a walk over a parsed text, its array of nodes included; facts for what is nested too
+ * deep. False when the arena is exhausted. */
+bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
+                    const struct cbx_grammar *grammar);
+
+/* A bound that was reached is a fact: what was not followed to its end was not judged. */
+void cbx_walk_end(struct cbx_walk *walk);
+
+/* The scope that a node stands in; the scope of its children is node->inner. */
+struct cbx_scope *cbx_scope_around(const struct cbx_walk *walk, const struct cbx_node *node);
+
+/* Binds `name` in `scope` (NULL: as an attribute of any object), or where a `global` or `nonlocal`
+ * there says; NULL when the arena is exhausted. The caller fills in what the kind needs. */
 struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scope,
                                    struct cbx_scope *where, struct cbx_str name, enum cbx_bind kind,
-                                   TSNode node);
+                                   struct cbx_node *node);
+
+/* Does the scope itself bind the name? The chain of its bindings, or NULL. */
+struct cbx_binding *cbx_scope_chain(struct cbx_walk *walk, const struct cbx_scope *scope,
+                                    struct cbx_str name);
 
 /* A scope that `node` opens. */
-struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent, TSNode node,
-                                 int kind);
+struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent,
+                                 struct cbx_node *node, int kind);
 
-/* The scope that a node opens, or `otherwise`. */
-struct cbx_scope *cbx_scope_of(struct cbx_walk *walk, TSNode node, struct cbx_scope *otherwise);
+/* One run of the code of `origin`: names that are bound in it are looked up there first. NULL when
+ * there were too many, or they are nested too deep. */
+struct cbx_scope *cbx_scope_run(struct cbx_walk *walk, struct cbx_scope *origin,
+                                struct cbx_scope *parent);
 
-/* Notes an expression that a function returns. */
-void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, TSNode node);
+/* Notes an expression that a function returns or yields. */
+void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_node *node,
+                      bool yields);
+
+/* Everything that the function of this scope may return; a generator is a list of what it yields.
+ */
+const struct cbx_values *cbx_scope_returns(struct cbx_walk *walk, struct cbx_scope *scope);
 
 /* Everything that a name may be in one scope; NULL when the scope does not bind it. Scope NULL: as
  * an attribute of any object. */
 const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope,
                                           struct cbx_str name);
 
-/* `eval_kind` behind a memo and the bounds on depth and steps; whatever is beyond them is
- * "anything". Never NULL. */
-const struct cbx_values *cbx_scope_eval(struct cbx_walk *walk, TSNode node, struct cbx_scope *scope,
-                                        const struct cbx_values *(*eval_kind)(struct cbx_walk *,
-                                                                              TSNode,
-                                                                              struct cbx_scope *));
+/* What one binding says, evaluated in `where`. */
+const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cbx_binding *binding,
+                                          struct cbx_scope *where);
 
-/* A row of a table of names. */
+/* `eval_kind` behind a memo and the bounds on depth and steps; whatever is beyond them is
+ * "anything". Never NULL; "anything" for no node. */
+const struct cbx_values *
+cbx_scope_eval(struct cbx_walk *walk, struct cbx_node *node, struct cbx_scope *scope,
+               const struct cbx_values *(*eval_kind)(struct cbx_walk *, struct cbx_node *,
+                                                     struct cbx_scope *));
+
+/* Notes that these names are out of sight from now on. */
+void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name);
+
+/* --- arguments -------------------------------------------------------------------------------- */
+
+/* What a call is given, in the order of the source; evaluated when asked for. */
+struct cbx_actual {
+    struct cbx_str keyword; /* empty: by position */
+    struct cbx_node *node;  /* evaluated in `scope`, when `values` is NULL */
+    struct cbx_scope *scope;
+    const struct cbx_values *values;
+};
+enum { CBX_ACTUALS_MAX = 20 };
+struct cbx_actuals {
+    struct cbx_actual items[CBX_ACTUALS_MAX];
+    uint32_t count;
+    bool spread; /* more that is not known (*args), or beyond the cap */
+};
+
+void cbx_actuals_add(struct cbx_actuals *actuals, struct cbx_str keyword, struct cbx_node *node,
+                     struct cbx_scope *scope, const struct cbx_values *values);
+/* The argument at a position, or of this keyword (NULL: none); NULL when it is not given. */
+struct cbx_actual *cbx_actual_find(struct cbx_actuals *actuals, uint32_t position,
+                                   const char *keyword);
+/* Its values; "anything" when it is not given. */
+const struct cbx_values *cbx_actual_values(struct cbx_walk *walk, struct cbx_actuals *actuals,
+                                           uint32_t position, const char *keyword);
+/* Without the first `drop` positional ones, and with `first` (may be NULL) in front. */
+void cbx_actuals_shift(const struct cbx_actuals *from, uint32_t drop,
+                       const struct cbx_values *first, struct cbx_actuals *out);
+
+/* --- tables of names -------------------------------------------------------------------------- */
+
+/* A row of a table of names: what it says about the name is one of the table's own kinds. */
 struct cbx_name_row {
-    const char *name, *text;
+    uint8_t what;
+    struct cbx_str name, text;
     int number;
 };
-
-/* The row of this name, or an empty one (text NULL, number 0). Never NULL. */
-const struct cbx_name_row *cbx_name_find(const struct cbx_name_row *rows, size_t count,
-                                         struct cbx_str name);
-
-/* Numbers of a grammar's named node types: out[symbol] = 1 + the index of its name in `names`, 0
- * when it is not among them. */
-enum { CBX_SYMBOLS_MAX = 1024 };
-void cbx_kinds_fill(const TSLanguage *language, const char *const *names, size_t count,
-                    uint8_t out[CBX_SYMBOLS_MAX]);
-
-enum cbx_field {
-#define CBX_FIELD(name) CBX_FIELD_##name,
-#include "analyzer/lang/fields.def"
-#undef CBX_FIELD
-    CBX_FIELDS
+enum { CBX_NAMES_SLOTS = 2048 };
+struct cbx_names {
+    const struct cbx_name_row *rows;
+    size_t count;                    /* at most half of the slots */
+    uint16_t slots[CBX_NAMES_SLOTS]; /* 1 + row */
 };
+/* Fills the slots; once, before anyone looks. */
+void cbx_names_fill(struct cbx_names *names);
+/* The row that says this about the name, or NULL. */
+const struct cbx_name_row *cbx_names_find(const struct cbx_names *names, uint8_t what,
+                                          struct cbx_str name);
 
-/* The child of this field; a null node when there is none, or when the node's language has no such
- * field. */
-TSNode cbx_node_field(TSNode node, enum cbx_field field);
-
-/* The source of a node; empty for a null node. */
-struct cbx_str cbx_walk_text(const struct cbx_walk *walk, TSNode node);
+/* The source of a node; empty for no node. */
+struct cbx_str cbx_walk_text(const struct cbx_walk *walk, const struct cbx_node *node);
 
 #endif

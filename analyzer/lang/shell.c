@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Shell to facts: every command word, every redirection, installs; code that is handed to an
  * interpreter is judged as that language. */
-#include "analyzer/lang/scope.h"
+#include "analyzer/lang.h"
 #include "analyzer/packages.h"
 #include "analyzer/value.h"
 
@@ -188,7 +188,7 @@ static bool is_inside(struct cbx_str path)
 
 static void check_redirect(struct shell *s, TSNode node)
 {
-    TSNode destination = cbx_node_field(node, CBX_FIELD_destination);
+    TSNode destination = ts_node_child_by_field_name(node, "destination", 11);
     struct cbx_str path = CBX_STR("(computed)");
     if (ts_node_is_null(destination) || type_is(destination, "number")) {
         return;
