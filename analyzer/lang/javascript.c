@@ -105,6 +105,21 @@ static void extract_code(struct cbx_walk *js, struct cbx_str callee, const char 
     }
 }
 
+/* A computed member of the global object, of process or of the module machinery can be anything
+ * that they hold. */
+static bool holds_power(const struct cbx_values *values)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = &values->items[i];
+        bool global = cbx_js_is_global_object(v->text);
+        if (v->kind == CBX_V_NAME &&
+            (global ? v->number == CBX_NAME_BARE : cbx_js_is_powerful(v->text))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                                const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -123,6 +138,10 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
     const char *language = cbx_js_runs(name);
     if (language != NULL) {
         extract_code(js, name, language, call, site, scope);
+    }
+    if (cbx_js_call_meaning(name) == JS_CALL_MEMBERS &&
+        holds_power(cbx_js_argument(js, site, 0, scope, &given))) {
+        add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
     }
 }
 
@@ -203,21 +222,6 @@ static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cb
             add_special(js, CBX_FACT_DYNAMIC_IMPORT, v->text, node);
         }
     }
-}
-
-/* A computed member of the global object, of process or of the module machinery can be anything
- * that they hold. */
-static bool holds_power(const struct cbx_values *values)
-{
-    for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = &values->items[i];
-        bool global = cbx_js_is_global_object(v->text);
-        if (v->kind == CBX_V_NAME &&
-            (global ? v->number == CBX_NAME_BARE : cbx_js_is_powerful(v->text))) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)

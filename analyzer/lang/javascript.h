@@ -38,6 +38,11 @@ const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key);
 
+/* A member by a key of a destructuring's path; a computed key is CBX_JS_COMPUTED and the number of
+ * its node. */
+#define CBX_JS_COMPUTED '\x02'
+const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_values *object,
+                                     struct cbx_str key);
 /* A string, or a template whose substitutions are constants; `raw` keeps backslashes (String.raw).
  */
 const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node *node,
@@ -77,6 +82,8 @@ enum cbx_js_call {
     JS_CALL_GET,
     JS_CALL_MEMBERS,
     JS_CALL_LIST,
+    JS_CALL_JOIN_PATH,
+    JS_CALL_HOME,
     JS_CALL_INT,
     JS_CALL_APPLY,
 };
@@ -96,9 +103,10 @@ uint64_t cbx_js_powerful_bits(void);
  * Reflect.apply(f, this, [a]) alike. */
 struct cbx_js_call_site {
     const struct cbx_values *targets;
-    struct cbx_node *list; /* of arguments; a template string for a tagged template */
-    uint32_t skip;         /* of them, before the first */
-    bool from_array;       /* the one behind `skip` is the list itself */
+    struct cbx_node *list;         /* of arguments; a template string for a tagged template */
+    uint32_t skip;                 /* of them, before the first */
+    bool from_array;               /* the one behind `skip` is the list itself */
+    const struct cbx_value *bound; /* f.bind(this, a): what stands before all of them, or NULL */
 };
 struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *call,
                                          struct cbx_scope *scope);

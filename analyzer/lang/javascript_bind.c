@@ -120,9 +120,12 @@ static struct cbx_str key_of(struct cbx_walk *js, struct cbx_node *key)
         cbx_js_kind(key) == JS_shorthand_property_identifier_pattern) {
         return cbx_js_name(js, key);
     }
-    return cbx_js_kind(inner) == JS_string && cbx_child_count(inner) == 1
-               ? cbx_js_name(js, cbx_child_at(inner, 0))
-               : CBX_STR("");
+    if (cbx_js_kind(inner) == JS_string && cbx_child_count(inner) == 1) {
+        return cbx_js_name(js, cbx_child_at(inner, 0));
+    }
+    return inner != NULL && inner != key ? cbx_arena_printf(js->arena, "%c%u", CBX_JS_COMPUTED,
+                                                            (uint32_t)(inner - js->syntax.nodes))
+                                         : CBX_STR("");
 }
 
 /* {a = value}: also the value. */
@@ -167,14 +170,19 @@ static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *
     case JS_parenthesized_expression:
         bind_children(js, t, pattern, depth);
         return;
-    case JS_member_expression:
+    case JS_member_expression: /* globalThis.x = value is also the name x */
+        if (cbx_js_kind(cbx_child_of(pattern, CBX_FIELD_object)) == JS_identifier &&
+            cbx_js_is_global_object(cbx_walk_text(js, cbx_child_of(pattern, CBX_FIELD_object)))) {
+            t.scope = js->module;
+            bind_name(js, &t, cbx_js_name(js, cbx_child_of(pattern, CBX_FIELD_property)));
+        }
         t.scope = NULL;
         bind_name(js, &t, cbx_js_name(js, cbx_child_of(pattern, CBX_FIELD_property)));
         return;
     case JS_subscript_expression: { /* o['k'] = value */
         struct cbx_str key = key_of(js, cbx_child_of(pattern, CBX_FIELD_index));
         t.scope = NULL;
-        if (key.len > 0) {
+        if (key.len > 0 && key.p[0] != CBX_JS_COMPUTED) {
             bind_name(js, &t, key);
         }
         return;
@@ -283,7 +291,7 @@ static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *sc
         bind_children(js, t, parameters, 0);
     }
     if (cbx_js_kind(node) == JS_arrow_function && cbx_js_kind(body) != JS_statement_block) {
-        cbx_scope_return(js, inner, body, false);
+        cbx_scope_return(js, inner, body, CBX_RETURNS);
     }
     return inner;
 }
@@ -331,7 +339,7 @@ static void declare_result(struct cbx_walk *js, struct cbx_scope *scope, struct 
     scope = function_scope(scope);
     if (scope != js->module && cbx_child_at(node, 0) != NULL) {
         cbx_scope_return(js, scope, cbx_child_at(node, 0),
-                         cbx_js_kind(node) == JS_yield_expression);
+                         cbx_js_kind(node) == JS_yield_expression ? CBX_YIELDS : CBX_RETURNS);
     }
 }
 
@@ -469,6 +477,39 @@ static void call_chain(struct cbx_walk *js, struct cbx_binding *chain, struct cb
     }
 }
 
+/* [a].map(x => ...), promise.then(x => ...): the function gets members of the object, or itself;
+ * that of reduce gets what it returned or began with, and a member. */
+static void give_callback(struct cbx_walk *js, struct cbx_node *callee, struct cbx_node *list,
+                          struct cbx_scope *where)
+{
+    static const char *const each[] = { "map",  "forEach", "filter",  "find",      "some",
+                                        "sort", "every",   "flatMap", "findIndex", "findLast" };
+    struct cbx_str method = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property));
+    struct cbx_node *function = list->first, *object = cbx_child_of(callee, CBX_FIELD_object);
+    struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters),
+                    *single = cbx_child_of(function, CBX_FIELD_parameter);
+    struct cbx_node *first = single != NULL ? single : cbx_child_at(parameters, 0),
+                    *second = cbx_child_at(parameters, 1);
+    struct target t = { .scope = function->inner, .where = where, .value = object };
+    bool reduce = cbx_str_is(method, "reduce") || cbx_str_is(method, "reduceRight");
+    for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+        t.each |= cbx_str_is(method, each[i]);
+    }
+    if ((!t.each && !reduce && !cbx_str_is(method, "then")) || first == NULL) {
+        return;
+    }
+    if (reduce && cbx_child_at(list, 1) != NULL) {
+        struct target initial = t;
+        initial.value = cbx_child_at(list, 1);
+        bind_pattern(js, initial, first, 0);
+    }
+    t.each |= reduce;
+    bind_pattern(js, t, first, 0);
+    if (reduce && second != NULL) {
+        bind_pattern(js, t, second, 0);
+    }
+}
+
 /* The functions of this source that a call may call, told by the name alone. */
 static void give_call(struct cbx_walk *js, struct cbx_node *call)
 {
@@ -488,6 +529,9 @@ static void give_call(struct cbx_walk *js, struct cbx_node *call)
     } else if (cbx_js_kind(callee) == JS_member_expression) {
         struct cbx_str name = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property));
         call_chain(js, cbx_scope_chain(js, NULL, name), name, list, where);
+        if (cbx_js_is_function(cbx_js_kind(list->first))) {
+            give_callback(js, callee, list, where);
+        }
     } else if (cbx_js_kind(callee) == JS_identifier && is_new) {
         struct cbx_str name = CBX_STR("constructor");
         call_chain(js, cbx_scope_chain(js, NULL, name), name, list, where);
@@ -560,7 +604,7 @@ static void let_escape(struct cbx_walk *js, struct cbx_node *name)
 void cbx_js_bind_all(struct cbx_walk *js)
 {
     js->eval = cbx_js_eval;
-    js->member = cbx_js_read;
+    js->member = cbx_js_path;
     js->imported = cbx_js_powerful_bits();
     struct cbx_node *nodes = js->syntax.nodes;
     for (uint32_t i = 0; i < js->syntax.count; i++) {

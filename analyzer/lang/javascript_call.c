@@ -25,6 +25,10 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *c
     } else {
         site.targets = cbx_js_eval(js, callee, scope);
     }
+    if (site.targets->count == 1 && site.targets->items[0].kind == CBX_V_PARTIAL) {
+        site.bound = &site.targets->items[0];
+        site.targets = site.bound->members[0];
+    }
     struct cbx_str name = site.targets->count == 1 && site.targets->items[0].kind == CBX_V_NAME
                               ? site.targets->items[0].text
                               : CBX_STR("");
@@ -41,12 +45,19 @@ uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site)
     uint32_t n = cbx_js_kind(site->list) == JS_template_string ? 1
                  : site->list == NULL                          ? 0
                                                                : cbx_child_count(site->list);
-    return site->from_array ? 8 : n > site->skip ? n - site->skip : 0;
+    n = site->from_array ? 8 : n > site->skip ? n - site->skip : 0;
+    return site->bound != NULL ? n + site->bound->count - 1 : n;
 }
 
 const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site,
                                          uint32_t position, struct cbx_scope *scope, bool *given)
 {
+    uint32_t bound = site->bound != NULL ? site->bound->count - 1 : 0;
+    if (position < bound) {
+        *given = true;
+        return site->bound->members[position + 1];
+    }
+    position -= bound;
     if (cbx_js_kind(site->list) == JS_template_string) {
         *given = position == 0;
         return *given ? cbx_js_eval_string(js, site->list, scope, true) : &cbx_values_unknown;
@@ -181,6 +192,23 @@ list_arguments(struct cbx_walk *js, const struct cbx_js_call_site *site, struct 
     return cbx_values_list(js->arena, members, count);
 }
 
+static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                          struct cbx_scope *scope)
+{
+    struct cbx_str out = CBX_STR(""), part;
+    bool given;
+    for (uint32_t i = 0, count = cbx_js_argument_count(site); i < count && out.p != NULL; i++) {
+        const struct cbx_values *value = cbx_js_argument(js, site, i, scope, &given);
+        if (!cbx_values_is_text(value, &part)) {
+            return &cbx_values_unknown;
+        }
+        bool slash = out.len > 0 && out.p[out.len - 1] != '/' && part.len > 0 && part.p[0] != '/';
+        out = slash ? cbx_fold_concat(js->arena, out, CBX_STR("/")) : out;
+        out = cbx_fold_concat(js->arena, out, part);
+    }
+    return cbx_values_text(js->arena, out);
+}
+
 static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_js_call_site *site,
                                           struct cbx_scope *scope)
 {
@@ -240,6 +268,10 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
                    : &cbx_values_unknown;
     case JS_CALL_MEMBERS:
         return cbx_values_members(js->arena, first);
+    case JS_CALL_JOIN_PATH:
+        return join_path(js, site, scope);
+    case JS_CALL_HOME:
+        return cbx_values_text(js->arena, CBX_STR("~"));
     case JS_CALL_LIST:
         return list_arguments(js, site, scope);
     case JS_CALL_INT:
@@ -418,6 +450,46 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     return &cbx_values_unknown;
 }
 
+/* What the function that is the first argument may return. */
+static const struct cbx_values *
+callback_result(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    bool given;
+    const struct cbx_values *function = cbx_js_argument(js, site, 0, scope, &given);
+    const struct cbx_value *v = &function->items[0];
+    return function->count == 1 && v->kind == CBX_V_FUNCTION && v->scope != NULL
+               ? cbx_values_some(cbx_scope_returns(js, v->scope))
+               : &cbx_values_unknown;
+}
+
+/* Methods that give members, lists of members, or what their function makes of members. */
+static const struct cbx_values *list_method(struct cbx_walk *js, const struct cbx_value *list,
+                                            struct cbx_str method,
+                                            const struct cbx_js_call_site *site,
+                                            struct cbx_scope *scope)
+{
+    static const struct {
+        const char *name;
+        enum { MEMBER, LIST, MAPPED, RESULT } gives;
+    } rows[] = { { "pop", MEMBER },   { "shift", MEMBER },      { "at", MEMBER },
+                 { "find", MEMBER },  { "findLast", MEMBER },   { "filter", LIST },
+                 { "slice", LIST },   { "concat", LIST },       { "flat", LIST },
+                 { "sort", LIST },    { "values", LIST },       { "splice", LIST },
+                 { "map", MAPPED },   { "flatMap", MAPPED },    { "reduce", RESULT },
+                 { "entries", LIST }, { "reduceRight", RESULT } };
+    const struct cbx_values *any = cbx_values_members(js->arena, cbx_values_one(js->arena, list));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (cbx_str_is(method, rows[i].name)) {
+            return rows[i].gives == MEMBER ? any
+                   : rows[i].gives == LIST ? cbx_values_each(js->arena, any)
+                   : rows[i].gives == MAPPED
+                       ? cbx_values_each(js->arena, callback_result(js, site, scope))
+                       : callback_result(js, site, scope);
+        }
+    }
+    return &cbx_values_unknown;
+}
+
 static const struct cbx_values *call_list_method(struct cbx_walk *js, const struct cbx_value *list,
                                                  struct cbx_str method,
                                                  const struct cbx_js_call_site *site,
@@ -436,10 +508,7 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
         return members != NULL ? cbx_values_one(js->arena, &copy) : &cbx_values_unknown;
     }
     if (!cbx_str_is(method, "join")) {
-        return cbx_str_is(method, "pop") || cbx_str_is(method, "shift") ||
-                       cbx_str_is(method, "at") || cbx_str_is(method, "find")
-                   ? cbx_values_members(js->arena, cbx_values_one(js->arena, list))
-                   : &cbx_values_unknown;
+        return list_method(js, list, method, site, scope);
     }
     const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given);
     if (given && !cbx_values_is_text(first, &separator)) {
@@ -453,6 +522,26 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
         out = out.p != NULL ? cbx_fold_concat(js->arena, out, part) : out;
     }
     return cbx_values_text(js->arena, out);
+}
+
+/* f.bind(this, a) */
+static const struct cbx_values *bind_arguments(struct cbx_walk *js, const struct cbx_values *callee,
+                                               const struct cbx_js_call_site *site,
+                                               struct cbx_scope *scope)
+{
+    uint32_t count = cbx_js_argument_count(site);
+    const struct cbx_values **members =
+        count > 1 ? cbx_arena_array(js->arena, count, sizeof(*members)) : NULL;
+    if (members == NULL) {
+        return callee;
+    }
+    bool given;
+    members[0] = callee;
+    for (uint32_t i = 1; i < count; i++) {
+        members[i] = cbx_js_argument(js, site, i, scope, &given);
+    }
+    struct cbx_value bound = { .kind = CBX_V_PARTIAL, .members = members, .count = count };
+    return cbx_values_one(js->arena, &bound);
 }
 
 /* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x), promise.then(...): NULL when it is no method
@@ -475,7 +564,7 @@ static const struct cbx_values *call_method(struct cbx_walk *js, struct cbx_node
     if (object->count == 1 && object->items[0].kind == CBX_V_LIST) {
         return call_list_method(js, &object->items[0], method, site, scope);
     }
-    return cbx_str_is(method, "bind") ? object : NULL;
+    return cbx_str_is(method, "bind") ? bind_arguments(js, object, site, scope) : NULL;
 }
 
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,

@@ -3,6 +3,25 @@
  * beyond is "anything". */
 #include "analyzer/lang/javascript.h"
 
+#include <stdlib.h>
+
+/* What Node gives the function around a module: exports, require, module, two texts. */
+static const struct cbx_values *eval_arguments(struct cbx_walk *js, const struct cbx_scope *scope)
+{
+    static const char *const given[] = { "exports", "require", "module", "__filename",
+                                         "__dirname" };
+    const struct cbx_values **members = cbx_arena_array(js->arena, 5, sizeof(*members));
+    const struct cbx_scope *s = scope;
+    while (s != NULL && !(s->kind == CBX_SCOPE_FUNCTION && s->node != NULL &&
+                          cbx_js_kind(s->node) != JS_arrow_function)) {
+        s = s->parent;
+    }
+    for (uint32_t i = 0; members != NULL && i < 5; i++) {
+        members[i] = cbx_values_bare(js->arena, cbx_str_of(given[i]));
+    }
+    return s != NULL ? &cbx_values_unknown : cbx_values_list(js->arena, members, 5);
+}
+
 static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_str name,
                                                 struct cbx_scope *scope)
 {
@@ -11,6 +30,9 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_
         if (found != NULL) {
             return found;
         }
+    }
+    if (cbx_str_is(name, "arguments")) {
+        return eval_arguments(js, scope);
     }
     return cbx_values_bare(js->arena, name);
 }
@@ -44,7 +66,7 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
 static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_str key)
 {
     const struct cbx_values *fields = cbx_scope_lookup(js, NULL, key);
-    const struct cbx_values *out = fields != NULL ? fields : &cbx_values_nothing;
+    const struct cbx_values *out = fields != NULL ? fields : &cbx_values_unknown;
     for (uint32_t i = 0; i < js->escaped->count; i++) {
         struct cbx_value object = js->escaped->items[i];
         if (object.kind == CBX_V_NAME) {
@@ -68,7 +90,8 @@ static const struct cbx_values *read_one(struct cbx_walk *js, const struct cbx_v
                                          struct cbx_str key, bool *opaque)
 {
     bool maker = cbx_str_is(key, "constructor"), plain = is_this(v);
-    *opaque |= v->kind != CBX_V_NAME || plain;
+    bool shared = cbx_str_is(v->text, "module.exports") || cbx_str_is(v->text, "exports");
+    *opaque |= v->kind != CBX_V_NAME || plain || shared;
     if (plain) {
         return cbx_js_is_powerful(key) || cbx_str_is(key, "eval") || cbx_str_is(key, "Function")
                    ? cbx_values_bare(js->arena, key)
@@ -80,8 +103,8 @@ static const struct cbx_values *read_one(struct cbx_walk *js, const struct cbx_v
     if (v->kind == CBX_V_FUNCTION && maker) {
         return cbx_values_name(js->arena, CBX_STR("Function"));
     }
-    if (maker && v->kind != CBX_V_UNKNOWN) {
-        *opaque = false;
+    if (maker) { /* some class: its constructor is Function */
+        *opaque = v->kind == CBX_V_UNKNOWN;
         return cbx_values_name(js->arena, CBX_STR("Object"));
     }
     return v->kind == CBX_V_MAP || v->kind == CBX_V_LIST
@@ -321,6 +344,24 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
 
 /* --- expressions ------------------------------------------------------------------------------ */
 
+/* object[key], for every text that the key may be. */
+static const struct cbx_values *read_keys(struct cbx_walk *js, const struct cbx_values *object,
+                                          const struct cbx_values *keys)
+{
+    const struct cbx_values *out = &cbx_values_unknown;
+    const struct cbx_value *v = &object->items[0];
+    bool container = object->count == 1 && (v->kind == CBX_V_LIST || v->kind == CBX_V_MAP);
+    if (container) {
+        out = cbx_values_join(js->arena, cbx_values_members(js->arena, object), out);
+    }
+    for (uint32_t i = 0; i < keys->count; i++) {
+        if (keys->items[i].kind == CBX_V_TEXT) {
+            out = cbx_values_join(js->arena, out, cbx_js_read(js, object, keys->items[i].text));
+        }
+    }
+    return out;
+}
+
 static const struct cbx_values *eval_member(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope)
 {
@@ -328,17 +369,26 @@ static const struct cbx_values *eval_member(struct cbx_walk *js, struct cbx_node
     struct cbx_str key, text;
     int64_t index;
     if (!cbx_js_member(js, node, scope, &key)) {
-        bool container = object->count == 1 && (object->items[0].kind == CBX_V_LIST ||
-                                                object->items[0].kind == CBX_V_MAP);
-        return container ? cbx_values_join(js->arena, cbx_values_members(js->arena, object),
-                                           &cbx_values_unknown)
-                         : &cbx_values_unknown;
+        return read_keys(js, object, cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_index), scope));
     }
     if (cbx_values_is_text(object, &text) && cbx_js_kind(node) == JS_subscript_expression &&
         cbx_values_is_number(cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_index), scope), &index)) {
         return index >= 0 && index < (int64_t)text.len
                    ? cbx_values_text(js->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1))
                    : &cbx_values_unknown;
+    }
+    return cbx_js_read(js, object, key);
+}
+
+const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_values *object,
+                                     struct cbx_str key)
+{
+    if (key.len > 1 && key.p[0] == CBX_JS_COMPUTED) {
+        uint32_t at = (uint32_t)strtoul(key.p + 1, NULL, 10);
+        struct cbx_node *node = at < js->syntax.count ? &js->syntax.nodes[at] : NULL;
+        return node == NULL
+                   ? &cbx_values_unknown
+                   : read_keys(js, object, cbx_js_eval(js, node, cbx_scope_around(js, node)));
     }
     return cbx_js_read(js, object, key);
 }

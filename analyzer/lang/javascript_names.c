@@ -6,21 +6,9 @@
 
 enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER };
 
-#define TEXT(literal)                                                                              \
-    {                                                                                              \
-        literal, sizeof(literal) - 1                                                               \
-    }
-#define NO_TEXT                                                                                    \
-    {                                                                                              \
-        NULL, 0                                                                                    \
-    }
-
 static const struct cbx_name_row rows[] = {
-#define CBX_ALIAS(name, means)   { ALIAS, TEXT(name), TEXT(means), 0 },
-#define CBX_CALL(name, meaning)  { MEANING, TEXT(name), NO_TEXT, JS_CALL_##meaning },
-#define CBX_RUNS(name, language) { RUNS, TEXT(name), TEXT(language), 0 },
-#define CBX_GLOBAL(name)         { GLOBAL, TEXT(name), NO_TEXT, 0 },
-#define CBX_POWER(name)          { POWER, TEXT(name), NO_TEXT, 0 },
+#define CBX_ROW(what, name, text, number, more)                                                    \
+    { what, CBX_LITERAL(name), CBX_LITERAL(text), number, more },
 #include "analyzer/lang/javascript_names.def"
 };
 

@@ -63,6 +63,8 @@ static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
     }
 }
 
+static bool is_module_dictionary(const struct cbx_values *values);
+
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actuals *actuals)
@@ -86,28 +88,64 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
     return args;
 }
 
+/* Is this something of a literal: "".__class__, [].append? */
+static bool is_of_literal(const struct cbx_node *node)
+{
+    for (;;) {
+        switch (cbx_py_kind(node)) {
+        case PY_attribute:
+        case PY_subscript:
+        case PY_call:
+        case PY_parenthesized_expression:
+            node = cbx_child_at(node, 0);
+            continue;
+        case PY_string:
+        case PY_tuple:
+        case PY_list:
+        case PY_dictionary:
+        case PY_set:
+        case PY_integer:
+        case PY_float:
+        case PY_true:
+        case PY_false:
+        case PY_none:
+        case PY_lambda:
+            return true;
+        default:
+            return false;
+        }
+    }
+}
+
+/* f.__code__.co_name looks, f.__code__.replace() changes. */
+static bool is_code_object(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
+{
+    const struct cbx_node *whole = node->parent, *use = whole != NULL ? whole->parent : NULL;
+    bool looks =
+        cbx_py_kind(use) == PY_attribute &&
+        cbx_str_starts(cbx_walk_text(py, cbx_child_of(use, CBX_FIELD_attribute)), CBX_STR("co_"));
+    return (cbx_str_is(name, "__code__") || cbx_str_is(name, "func_code")) && !looks;
+}
+
 static void check_name_of_attribute(struct cbx_walk *py, struct cbx_str name,
                                     const struct cbx_node *node)
 {
     add(py, CBX_IS_ATTRIBUTE, name, node);
-    if (cbx_py_is_dunder(name)) {
+    bool climbs =
+        cbx_py_climbs(name) && (node->field != CBX_FIELD_attribute || is_of_literal(node->parent));
+    if (climbs || cbx_py_is_dunder(name) || is_code_object(py, name, node)) {
         add_special(py, CBX_FACT_DUNDER_WALK, name, node);
     }
 }
 
-/* A module or a namespace of the interpreter: a computed name there can be anything that it holds.
- */
-static bool is_module_like(const struct cbx_values *values)
+/* A module of the interpreter that holds power: a computed name there can be anything that it
+ * holds. */
+static bool is_powerful(const struct cbx_values *values)
 {
-    for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = &values->items[i];
-        if (v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
-            (v->number != CBX_NAME_BARE || cbx_str_is(v->text, "__builtins__") ||
-             cbx_str_is(v->text, "builtins"))) {
-            return true;
-        }
-    }
-    return false;
+    const struct cbx_value *v = &values->items[0];
+    return values->count == 1 && v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
+           (cbx_str_is(v->text, "__builtins__") || cbx_str_is(v->text, "builtins") ||
+            (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)));
 }
 
 static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
@@ -123,7 +161,7 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
         }
     }
     if (!cbx_values_all_text(names)) {
-        bool module = is_module_like(cbx_actual_values(py, actuals, 0, NULL));
+        bool module = is_powerful(cbx_actual_values(py, actuals, 0, NULL));
         add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
                     cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
     }
@@ -143,14 +181,34 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
     }
 }
 
-/* What pandas and sympy evaluate is no program, but may walk attributes. */
+/* Text that is read as Python, whatever else it may be: what is no Python in it says nothing. */
+static void parse_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
+{
+    size_t before = py->facts->count, kept = before;
+    cbx_parse_inner(py->parsed, "python", text, node->start, node->end);
+    for (size_t i = before; i < py->facts->count; i++) {
+        bool error = py->facts->items[i].kind == CBX_IS_SPECIAL &&
+                     py->facts->items[i].special == CBX_FACT_SYNTAX;
+        if (!error) {
+            py->facts->items[kept++] = py->facts->items[i];
+        }
+    }
+    py->facts->count = kept;
+}
+
+/* What pandas and sympy evaluate: an expression in which @x is a variable and `x y` a column. */
 static void check_expression(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *call)
 {
-    const char *under = text.len > 1 ? memmem(text.p, text.len, "__", 2) : NULL;
-    if (under != NULL) {
-        add_special(py, CBX_FACT_DUNDER_WALK,
-                    cbx_str_sub(text, (size_t)(under - text.p), (size_t)(under - text.p) + 40),
-                    call);
+    struct cbx_str copy = cbx_arena_copy(py->arena, text);
+    bool code = text.len > 0 &&
+                (memchr(text.p, '(', text.len) != NULL || memchr(text.p, '@', text.len) != NULL ||
+                 memmem(text.p, text.len, "__", 2) != NULL);
+    for (size_t i = 0; copy.p != NULL && i < copy.len; i++) {
+        char *c = (char *)(uintptr_t)copy.p + i;
+        *c = *c == '@' || *c == '`' ? ' ' : *c;
+    }
+    if (code && copy.p != NULL) {
+        parse_loosely(py, cbx_fold_trim(copy), call);
     }
 }
 
@@ -263,6 +321,10 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
     default:
         break;
     }
+    if (cbx_py_call_meaning(name) == PY_CALL_MEMBERS_OF &&
+        is_powerful(cbx_actual_values(py, actuals, 0, NULL))) {
+        add_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
+    }
     extract_code(py, name, actuals, call);
     extract_format(py, name, actuals, call);
     extract_through(py, name, actuals, call, depth);
@@ -306,7 +368,7 @@ static void extract_values_call(struct cbx_walk *py, const struct cbx_values *ca
     }
 }
 
-/* x.submit(f, a) of whatever x is. */
+/* x.submit(f, a), x.query(text), x.format(...) of whatever x is. */
 static void extract_method_through(struct cbx_walk *py, const struct cbx_node *callee,
                                    struct cbx_actuals *actuals, struct cbx_node *call)
 {
@@ -315,6 +377,36 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
     if (actuals->count > 0 && method.len + 3 < sizeof(name)) {
         snprintf(name, sizeof(name), "*.%.*s", (int)method.len, method.p);
         extract_through(py, cbx_str_of(name), actuals, call, 0);
+        extract_code(py, cbx_str_of(name), actuals, call);
+    }
+    struct cbx_str text;
+    struct cbx_actuals rest = { 0 };
+    if (cbx_str_is(method, "format") && actuals->count > 1 &&
+        cbx_values_is_text(cbx_actual_values(py, actuals, 0, NULL), &text)) {
+        cbx_actuals_shift(actuals, 1, NULL, &rest); /* a Formatter of its own */
+        cbx_py_format_fields(py, text, &rest, found_in_format, call);
+    }
+}
+
+/* x: "code": typing.get_type_hints and others run it. A type calls nothing. */
+static void extract_annotation(struct cbx_walk *py, const struct cbx_node *type)
+{
+    struct cbx_str text;
+    struct cbx_node *string = cbx_child_at(type, 0);
+    if (cbx_py_kind(string) == PY_string &&
+        cbx_values_is_text(cbx_py_eval(py, string, cbx_scope_around(py, string)), &text) &&
+        memchr(text.p, '(', text.len) != NULL) {
+        parse_loosely(py, text, type);
+    }
+}
+
+/* for name, value in vars(os).items(): and so on: any member of the module. */
+static void extract_iteration(struct cbx_walk *py, const struct cbx_node *node,
+                              struct cbx_scope *scope)
+{
+    struct cbx_node *right = cbx_child_of(node, CBX_FIELD_right);
+    if (is_module_dictionary(cbx_py_eval(py, right, scope)) && cbx_py_kind(right) == PY_call) {
+        add_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, right), right);
     }
 }
 
@@ -374,14 +466,9 @@ static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cb
 /* The dictionary of a module, as an object. */
 static bool is_module_dictionary(const struct cbx_values *values)
 {
-    for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = &values->items[i];
-        if (v->kind == CBX_V_NAME && v->number == 0 &&
-            cbx_str_ends(v->text, CBX_STR(".__dict__"))) {
-            return true;
-        }
-    }
-    return false;
+    struct cbx_str dict = CBX_STR(".__dict__"), name = values->items[0].text;
+    return values->count == 1 && values->items[0].kind == CBX_V_NAME && cbx_str_ends(name, dict) &&
+           cbx_py_is_powerful(cbx_str_sub(name, 0, name.len - dict.len));
 }
 
 /* os.__dict__[name], vars(os).values(): any of its members. */
@@ -445,6 +532,9 @@ static void extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         if (v->kind == CBX_V_TEXT) {
             add(py, CBX_IS_LITERAL, v->text, node);
             check_format(py, v->text, node);
+            if (cbx_py_is_dunder(v->text)) { /* for somebody who reads attributes by name */
+                add_special(py, CBX_FACT_DUNDER_WALK, v->text, node);
+            }
         }
     }
 }
@@ -542,6 +632,13 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         return true;
     case PY_decorator:
         extract_decorator(py, node, scope);
+        return true;
+    case PY_type:
+        extract_annotation(py, node);
+        return true;
+    case PY_for_statement:
+    case PY_for_in_clause:
+        extract_iteration(py, node, scope);
         return true;
     default:
         return true;

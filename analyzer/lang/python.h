@@ -109,6 +109,10 @@ enum cbx_py_call {
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 /* Does this attribute lead into the interpreter? */
 bool cbx_py_is_dunder(struct cbx_str name);
+/* Does it when it is read from a literal? */
+bool cbx_py_climbs(struct cbx_str name);
+/* A module that others are searched for: os, sys, builtins, ... */
+bool cbx_py_is_powerful(struct cbx_str module);
 /* The language of the code that it runs one of its arguments as, and which; NULL when it runs none.
  */
 const char *cbx_py_runs(struct cbx_str name, uint32_t *position, const char **keyword);

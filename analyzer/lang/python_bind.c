@@ -159,15 +159,28 @@ static void bind_value(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_
 
 /* --- imports ---------------------------------------------------------------------------------- */
 
+/* A module; what was taken out of one is followed where its name is. */
+static bool holds_more(struct cbx_str name)
+{
+    return cbx_py_is_powerful(name) || memchr(name.p, '.', name.len) == NULL;
+}
+
 static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name,
                            struct cbx_str qualified)
 {
     struct cbx_binding *binding =
         cbx_scope_bind(py, scope, scope, text_of(py, name), CBX_BIND_NAME, name);
+    if (binding != NULL && scope->kind == CBX_SCOPE_CLASS) { /* and an attribute of the class */
+        struct cbx_binding *field =
+            cbx_scope_bind(py, NULL, scope, binding->name, CBX_BIND_NAME, name);
+        if (field != NULL) {
+            field->path = cbx_py_canonical(py, qualified);
+        }
+    }
     if (binding != NULL) {
         binding->path = cbx_py_canonical(py, qualified);
         py->imported |= cbx_name_bit(binding->name);
-        if (py->import_count < CBX_IMPORTS_MAX) {
+        if (py->import_count < CBX_IMPORTS_MAX && holds_more(binding->path)) {
             py->import_items[py->import_count++] = binding->path;
         }
     }
@@ -291,6 +304,23 @@ static struct cbx_scope *binding_scope(struct cbx_scope *scope)
     return scope;
 }
 
+/* `match [a, b]:` reads like `match[a, b]: type` to the grammar; what stands as types then are the
+ * cases. Whatever they name may be anything. */
+static void bind_misread_match(struct cbx_walk *py, struct cbx_scope *scope,
+                               const struct cbx_node *node)
+{
+    struct cbx_node *type = cbx_child_of(node, CBX_FIELD_type);
+    if (!cbx_str_starts(cbx_walk_text(py, node), CBX_STR("match")) || type == NULL) {
+        return;
+    }
+    const struct cbx_node *end = cbx_node_behind(type, py->syntax.nodes + py->syntax.count);
+    for (struct cbx_node *n = type; n < end; n++) {
+        if (cbx_py_kind(n) == PY_identifier && cbx_py_kind(n->parent) == PY_type) {
+            cbx_scope_bind(py, scope, scope, text_of(py, n), CBX_BIND_UNKNOWN, n);
+        }
+    }
+}
+
 static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_node *right = cbx_child_of(node, CBX_FIELD_right);
@@ -299,6 +329,7 @@ static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, struct
     }
     struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
     if (right == NULL) {
+        bind_misread_match(py, scope, node);
         return;
     }
     bind_value(py, scope, left, right, false);
@@ -344,8 +375,15 @@ static void bind_result(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
 {
     scope = binding_scope(scope);
     struct cbx_node *value = cbx_child_at(node, 0);
+    bool from = false;
+    for (struct cbx_node *token = node->first; token != NULL; token = token->next) {
+        from |= !token->named && cbx_str_is(cbx_walk_text(py, token), "from");
+    }
+    enum cbx_result kind = cbx_py_kind(node) != PY_yield ? CBX_RETURNS
+                           : from                        ? CBX_YIELDS_FROM
+                                                         : CBX_YIELDS;
     if (scope->kind == CBX_SCOPE_FUNCTION && value != NULL) {
-        cbx_scope_return(py, scope, value, cbx_py_kind(node) == PY_yield);
+        cbx_scope_return(py, scope, value, kind);
     }
 }
 
@@ -409,7 +447,7 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         return open_function(py, scope, node);
     case PY_lambda:
         inner = open_function(py, scope, node);
-        cbx_scope_return(py, inner, cbx_child_of(node, CBX_FIELD_body), false);
+        cbx_scope_return(py, inner, cbx_child_of(node, CBX_FIELD_body), CBX_RETURNS);
         return inner;
     case PY_class_definition:
         bind_definition(py, scope, node);
@@ -601,7 +639,7 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name)
     for (struct cbx_scope *s = cbx_scope_around(py, name); s != NULL; s = s->parent) {
         struct cbx_binding *chain = cbx_scope_chain(py, s, text);
         for (struct cbx_binding *b = chain; b != NULL; b = b->next) {
-            if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text)) {
+            if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text) && holds_more(b->path)) {
                 cbx_walk_escape(py, b->path);
             }
         }

@@ -176,6 +176,20 @@ static const struct cbx_values *apply_map(struct cbx_walk *py, struct cbx_actual
     return cbx_values_list(py->arena, members, count);
 }
 
+/* starmap(f, [(a, b)]) */
+static const struct cbx_values *apply_starmap(struct cbx_walk *py, const struct cbx_values *callee,
+                                              const struct cbx_values *rows)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    const struct cbx_value *list = cbx_py_sequence(py, rows);
+    for (uint32_t i = 0; list != NULL && i < list->count && i < 16; i++) {
+        struct cbx_actuals actuals = { 0 };
+        add_spread(py, list->members[i], false, &actuals);
+        out = cbx_values_join(py->arena, out, cbx_py_apply(py, callee, &actuals, py->module));
+    }
+    return cbx_values_each(py->arena, cbx_values_some(out));
+}
+
 static const struct cbx_values *apply_reduce(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     const struct cbx_values *callee = cbx_actual_values(py, actuals, 0, NULL),
@@ -286,6 +300,19 @@ static const struct cbx_values *call_getter(struct cbx_walk *py, struct cbx_str 
 
 /* --- callables of the table ------------------------------------------------------------------- */
 
+/* Whatever a module holds: it may be another module. */
+static const struct cbx_values *any_of_module(struct cbx_walk *py, const struct cbx_values *object)
+{
+    bool module =
+        object->count == 1 && object->items[0].kind == CBX_V_NAME && object->items[0].number == 0;
+    const struct cbx_values *out = &cbx_values_unknown;
+    if (module) {
+        out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, CBX_STR("os")));
+        out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, CBX_STR("builtins")));
+    }
+    return out;
+}
+
 /* getattr(object, name), for every name that it may be. */
 static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_values *object,
                                          const struct cbx_values *names)
@@ -295,7 +322,7 @@ static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_v
         bool text = names->items[i].kind == CBX_V_TEXT;
         out = cbx_values_join(py->arena, out,
                               text ? cbx_py_read(py, object, names->items[i].text)
-                                   : &cbx_values_unknown);
+                                   : any_of_module(py, object));
     }
     return cbx_values_some(out);
 }
@@ -436,8 +463,10 @@ static const struct cbx_values *make_dict(struct cbx_walk *py, struct cbx_actual
     const struct cbx_actual *first = cbx_actual_find(actuals, 0, NULL);
     const struct cbx_value *pairs =
         first != NULL ? cbx_py_sequence(py, cbx_actual_values(py, actuals, 0, NULL)) : NULL;
-    if (first != NULL && cbx_values_container(cbx_actual_values(py, actuals, 0, NULL), CBX_V_MAP)) {
-        return cbx_actual_values(py, actuals, 0, NULL);
+    const struct cbx_values *from = cbx_actual_values(py, actuals, 0, NULL);
+    if (first != NULL && from->count == 1 &&
+        (from->items[0].kind == CBX_V_MAP || from->items[0].kind == CBX_V_NAME)) {
+        return from;
     }
     uint32_t count = pairs != NULL ? pairs->count : actuals->count, n = 0;
     struct cbx_str *keys = cbx_arena_array(py->arena, count + 1u, sizeof(*keys));
@@ -624,7 +653,7 @@ static const struct cbx_values *apply_meaning(struct cbx_walk *py, enum cbx_py_c
     case PY_CALL_MAP:
         return apply_map(py, actuals);
     case PY_CALL_STARMAP:
-        return cbx_values_each(py->arena, &cbx_values_unknown);
+        return apply_starmap(py, first, second);
     case PY_CALL_FILTER:
         return cbx_values_each(py->arena, cbx_py_members(py, second));
     case PY_CALL_REDUCE:
@@ -658,6 +687,9 @@ static const struct cbx_values *apply_meaning(struct cbx_walk *py, enum cbx_py_c
         return cbx_actual_find(actuals, 0, NULL) == NULL
                    ? cbx_values_name(py->arena, CBX_STR("locals()"))
                    : cbx_py_read(py, first, CBX_STR("__dict__"));
+    case PY_CALL_MEMBERS_OF:
+        return cbx_values_each(py->arena,
+                               pair_of(py, &cbx_values_unknown, any_of_module(py, first)));
     case PY_CALL_DICT:
         return make_dict(py, actuals);
     case PY_CALL_DICT_VALUES:
@@ -699,6 +731,14 @@ static const struct cbx_values *apply_namespace_method(struct cbx_walk *py, stru
                                                        struct cbx_scope *scope)
 {
     static const char *const readers[] = { ".get", ".pop", ".setdefault", ".__getitem__" };
+    struct cbx_str items = CBX_STR(".__dict__.items"), values = CBX_STR(".__dict__.values");
+    bool pairs = cbx_str_ends(name, items);
+    if (pairs || cbx_str_ends(name, values)) {
+        size_t len = name.len - (pairs ? items.len : values.len);
+        const struct cbx_values *any =
+            any_of_module(py, cbx_values_name(py->arena, cbx_str_sub(name, 0, len)));
+        return cbx_values_each(py->arena, pairs ? pair_of(py, &cbx_values_unknown, any) : any);
+    }
     for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
         struct cbx_str reader = cbx_str_of(readers[i]);
         struct cbx_str space = cbx_str_sub(name, 0, name.len - reader.len);

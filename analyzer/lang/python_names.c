@@ -4,38 +4,12 @@
 
 #include <pthread.h>
 
-enum what { ALIAS, PREFIX, HOP, ANYWHERE, MEANING, RUNS, THROUGH, MAKES, DUNDER };
-
-#define TEXT(literal)                                                                              \
-    {                                                                                              \
-        literal, sizeof(literal) - 1                                                               \
-    }
-#define NO_TEXT                                                                                    \
-    {                                                                                              \
-        NULL, 0                                                                                    \
-    }
+enum what { ALIAS, PREFIX, HOP, ANYWHERE, MEANING, RUNS, THROUGH, MAKES, DUNDER, CLIMB };
 
 static const struct cbx_name_row rows[] = {
-#define CBX_ALIAS(name, means)                      { ALIAS, TEXT(name), TEXT(means), 0 },
-#define CBX_PREFIX(name, means)                     { PREFIX, TEXT(name), TEXT(means), 0 },
-#define CBX_HOP(name, means)                        { HOP, TEXT(name), TEXT(means), 0 },
-#define CBX_ANYWHERE(name, means)                   { ANYWHERE, TEXT(name), TEXT(means), 0 },
-#define CBX_CALL(name, meaning)                     { MEANING, TEXT(name), NO_TEXT, PY_CALL_##meaning },
-#define CBX_RUNS(name, language, position, keyword) { RUNS, TEXT(name), TEXT(language), position },
-#define CBX_THROUGH(name, function, first)                                                         \
-    { THROUGH, TEXT(name), NO_TEXT, (function)*100 + (first) },
-#define CBX_MAKES(name, type) { MAKES, TEXT(name), TEXT(type), 0 },
-#define CBX_DUNDER(name)      { DUNDER, TEXT(name), NO_TEXT, 0 },
+#define CBX_ROW(what, name, text, number, more)                                                    \
+    { what, CBX_LITERAL(name), CBX_LITERAL(text), number, more },
 #include "analyzer/lang/python_names.def"
-#undef CBX_ALIAS
-#undef CBX_PREFIX
-#undef CBX_HOP
-#undef CBX_ANYWHERE
-#undef CBX_CALL
-#undef CBX_RUNS
-#undef CBX_THROUGH
-#undef CBX_MAKES
-#undef CBX_DUNDER
 };
 
 _Static_assert(sizeof(rows) / sizeof(rows[0]) < CBX_NAMES_SLOTS / 2, "more slots are needed");
@@ -95,24 +69,8 @@ enum cbx_py_call cbx_py_call_meaning(struct cbx_str name)
 
 const char *cbx_py_runs(struct cbx_str name, uint32_t *position, const char **keyword)
 {
-    static const char *const keywords[][2] = {
-#define CBX_ALIAS(name, means)
-#define CBX_PREFIX(name, means)
-#define CBX_HOP(name, means)
-#define CBX_ANYWHERE(name, means)
-#define CBX_CALL(name, meaning)
-#define CBX_RUNS(name, language, position, keyword) { name, keyword },
-#define CBX_THROUGH(name, function, first)
-#define CBX_MAKES(name, type)
-#define CBX_DUNDER(name)
-#include "analyzer/lang/python_names.def"
-    };
     const struct cbx_name_row *row = find(RUNS, name);
-    for (size_t i = 0; row != NULL && i < sizeof(keywords) / sizeof(keywords[0]); i++) {
-        if (cbx_str_is(name, keywords[i][0])) {
-            *keyword = keywords[i][1];
-        }
-    }
+    *keyword = row != NULL && row->more[0] != '\0' ? row->more : NULL;
     *position = row != NULL ? (uint32_t)row->number : 0;
     return row != NULL ? row->text.p : NULL;
 }
@@ -136,6 +94,17 @@ const char *cbx_py_makes(struct cbx_str name)
 bool cbx_py_is_dunder(struct cbx_str name)
 {
     return name.len >= 3 && find(DUNDER, name) != NULL;
+}
+
+bool cbx_py_climbs(struct cbx_str name)
+{
+    return name.len >= 3 && find(CLIMB, name) != NULL;
+}
+
+bool cbx_py_is_powerful(struct cbx_str module)
+{
+    const struct cbx_name_row *row = find(HOP, module);
+    return row != NULL && cbx_str_equal(row->text, module);
 }
 
 const char *cbx_py_module_anywhere(struct cbx_str attribute)

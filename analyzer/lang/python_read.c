@@ -42,9 +42,28 @@ static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_st
     return out;
 }
 
+/* x.__getattribute__ is getattr of x; of a class it takes the object. */
+static const struct cbx_values *read_getattr(struct cbx_walk *py, const struct cbx_value *v)
+{
+    bool class = v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE &&
+                 (cbx_str_is(v->text, "object") || cbx_str_is(v->text, "type"));
+    const struct cbx_values **members = cbx_arena_array(py->arena, 2, sizeof(*members));
+    const struct cbx_values *get = cbx_values_bare(py->arena, CBX_STR("getattr"));
+    if (class || members == NULL) {
+        return get;
+    }
+    members[0] = get;
+    members[1] = cbx_values_one(py->arena, v);
+    struct cbx_value bound = { .kind = CBX_V_PARTIAL, .members = members, .count = 2 };
+    return cbx_values_one(py->arena, &bound);
+}
+
 static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_value *v,
                                          struct cbx_str attribute, bool *opaque)
 {
+    if (cbx_str_is(attribute, "__getattribute__")) {
+        return read_getattr(py, v);
+    }
     switch (v->kind) {
     case CBX_V_NAME:
         return v->number == CBX_NAME_OBJECT
@@ -77,6 +96,9 @@ const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_value
     }
     if (opaque) {
         out = cbx_values_join(py->arena, out, read_anything(py, attribute));
+    }
+    if (cbx_str_is(attribute, "__self__")) { /* of a builtin function: the module */
+        out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, CBX_STR("builtins")));
     }
     return cbx_values_some(out);
 }

@@ -209,11 +209,11 @@ struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scop
 }
 
 void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_node *node,
-                      bool yields)
+                      enum cbx_result kind)
 {
     struct cbx_return *ret = node != NULL ? cbx_arena_alloc(walk->arena, sizeof(*ret)) : NULL;
     if (ret != NULL) {
-        *ret = (struct cbx_return){ .node = node, .yields = yields, .next = scope->returns };
+        *ret = (struct cbx_return){ .node = node, .kind = kind, .next = scope->returns };
         scope->returns = ret;
     }
 }
@@ -256,7 +256,8 @@ const struct cbx_values *cbx_scope_returns(struct cbx_walk *walk, struct cbx_sco
     for (const struct cbx_return *r = scope->returns; r != NULL; r = r->next) {
         const struct cbx_values *one =
             ++count <= RETURNS_MAX ? walk->eval(walk, r->node, scope) : &cbx_values_unknown;
-        if (r->yields) {
+        if (r->kind != CBX_RETURNS) {
+            one = r->kind == CBX_YIELDS_FROM ? cbx_values_members(walk->arena, one) : one;
             yielded = cbx_values_join(walk->arena, yielded, one);
         } else {
             out = cbx_values_join(walk->arena, out, one);

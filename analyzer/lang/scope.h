@@ -35,6 +35,9 @@ struct cbx_binding {
     const struct cbx_values *memo; /* of the whole chain, on its first */
 };
 
+/* What a function does with a result: `yield from` yields every member. */
+enum cbx_result { CBX_RETURNS, CBX_YIELDS, CBX_YIELDS_FROM };
+
 struct cbx_scope {
     struct cbx_scope *parent;
     struct cbx_scope
@@ -44,7 +47,7 @@ struct cbx_scope {
     uint64_t bound; /* bits of the hashes of the names that it binds: a quick "no" */
     struct cbx_return {
         struct cbx_node *node;
-        bool yields;
+        enum cbx_result kind;
         struct cbx_return *next;
     } * returns;
 };
@@ -134,7 +137,7 @@ struct cbx_scope *cbx_scope_run(struct cbx_walk *walk, struct cbx_scope *origin,
 
 /* Notes an expression that a function returns or yields. */
 void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_node *node,
-                      bool yields);
+                      enum cbx_result kind);
 
 /* Everything that the function of this scope may return; a generator is a list of what it yields.
  */
@@ -194,7 +197,12 @@ struct cbx_name_row {
     uint8_t what;
     struct cbx_str name, text;
     int number;
+    const char *more;
 };
+#define CBX_LITERAL(literal)                                                                       \
+    {                                                                                              \
+        (literal), sizeof(literal) - 1                                                             \
+    }
 enum { CBX_NAMES_SLOTS = 2048 };
 struct cbx_names {
     const struct cbx_name_row *rows;
