@@ -47,6 +47,13 @@ static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
     add_list(out, "any use of", &rule->match.reference);
     add_list(out, "attributes named", &rule->match.attribute);
     add_list(out, "strings like", &rule->match.literal);
+    for (int i = 0; i < CBX_CAPABILITIES; i++) {
+        if ((rule->match.capabilities >> i & 1) != 0) {
+            cbx_buf_printf(out, "      names of capability %s: %s\n",
+                           cbx_capability_name((enum cbx_capability)i),
+                           cbx_capability_meaning((enum cbx_capability)i));
+        }
+    }
     for (int i = 0; i < CBX_FACTS; i++) {
         if ((rule->match.facts >> i & 1) != 0) {
             cbx_buf_printf(out, "      %s: %s\n", cbx_fact_name((enum cbx_fact_id)i),
