@@ -46,6 +46,7 @@ struct matcher {
     uint32_t text;   /* counts the texts that globs were tried on */
     struct cbx_hit *hits;
     size_t count, size;
+    size_t imports; /* how many of the hits are imports; they come first */
     bool truncated;
 };
 
@@ -142,6 +143,19 @@ static void match_name(struct matcher *m, uint32_t lists, const struct cbx_fact 
 
 enum { IN_NAMES = CBX_IN_IMPORT | CBX_IN_CALL | CBX_IN_REFERENCE };
 
+enum { IMPORTS_MAX = 64 };
+
+/* The import that this rule refused speaks for whatever is used of it. */
+static bool is_said(const struct matcher *m, const struct cbx_rule *rule, struct cbx_str name)
+{
+    for (size_t i = 0; i < m->imports && i < IMPORTS_MAX; i++) {
+        if (m->hits[i].rule == rule && cbx_name_is_within(name, m->hits[i].symbol)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
 {
     if (m->index->capabilities == 0) {
@@ -154,7 +168,8 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
         for (size_t i = 0; i < rules->count; i++) {
             const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
             if (speaks(rule, fact) &&
-                !cbx_index_excludes(m->index, rules->items[i], IN_NAMES, fact->name)) {
+                !cbx_index_excludes(m->index, rules->items[i], IN_NAMES, fact->name) &&
+                !is_said(m, rule, fact->name)) {
                 add_hit(m, rule, fact, fact->name);
             }
         }
@@ -277,6 +292,15 @@ static int compare_hits(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
+static void match_facts(struct matcher *m, const struct cbx_facts *facts, bool imports)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        if ((facts->items[i].kind == CBX_IS_IMPORT) == imports) {
+            match_fact(m, &facts->items[i]);
+        }
+    }
+}
+
 /* One hit of a rule at one place is enough. */
 static size_t drop_repeated(struct cbx_hit *hits, size_t count)
 {
@@ -312,9 +336,9 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *fac
     if (m.tried == NULL) {
         return CBX_ETOOBIG;
     }
-    for (size_t i = 0; i < facts->count; i++) {
-        match_fact(&m, &facts->items[i]);
-    }
+    match_facts(&m, facts, true);
+    m.imports = m.count;
+    match_facts(&m, facts, false);
     for (size_t i = 0; tree != NULL && i < m.index->queries.count; i++) {
         const struct cbx_rule *rule = &policy->rules[m.index->queries.items[i]];
         if ((rule->languages >> facts->language & 1) != 0) {

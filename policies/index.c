@@ -179,8 +179,7 @@ bool cbx_pattern_matches(const struct cbx_pattern *pattern, struct cbx_str text)
     return text.len >= pattern->shortest && cbx_str_glob(pattern->text, text);
 }
 
-/* The name itself, or a module that it is in. */
-static bool is_covered(struct cbx_str name, struct cbx_str module)
+bool cbx_name_is_within(struct cbx_str name, struct cbx_str module)
 {
     return cbx_str_starts(name, module) &&
            (name.len == module.len || name.p[module.len] == '.' || name.p[module.len] == '/');
@@ -194,7 +193,7 @@ bool cbx_index_excludes(const struct cbx_index *index, uint32_t rule, uint32_t l
             continue;
         }
         if (p->glob                    ? cbx_pattern_matches(p, name)
-            : p->list == CBX_IN_IMPORT ? is_covered(name, p->text)
+            : p->list == CBX_IN_IMPORT ? cbx_name_is_within(name, p->text)
                                        : cbx_str_equal(p->text, name)) {
             return true;
         }

@@ -79,6 +79,9 @@ static inline uint32_t cbx_index_gram(const char *three)
 /* Does the pattern, a glob, match the text? */
 bool cbx_pattern_matches(const struct cbx_pattern *pattern, struct cbx_str text);
 
+/* Is the name this module, or something in it: a.b.c in a.b, a/b in a? */
+bool cbx_name_is_within(struct cbx_str name, struct cbx_str module);
+
 /* Is `name` taken out of these lists of the rule by an entry with '!'? In CBX_IN_IMPORT an entry
  * covers submodules. */
 bool cbx_index_excludes(const struct cbx_index *index, uint32_t rule, uint32_t lists,
