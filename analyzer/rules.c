@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The matching of facts against rules. Names without a glob are found through a hash table, so that
- * the cost of a fact does not grow with the policy; globs are few and tried in turn. */
+ * The matching of facts against rules, through the index that the policy brings. */
 #include "analyzer/rules.h"
 
 #include "analyzer/analyze.h"
+#include "analyzer/conditions.h"
 #include "analyzer/lang.h"
+#include "analyzer/sinks.h"
+#include "policies/index.h"
 
 #include <stdlib.h>
 
@@ -35,200 +37,18 @@ const struct cbx_rule cbx_rule_unreadable = BUILT_IN(
 static const uint64_t always = 1ull << CBX_FACT_SYNTAX | 1ull << CBX_FACT_ENCODING |
                                1ull << CBX_FACT_BIDI | 1ull << CBX_FACT_TOO_COMPLEX;
 
-enum list { LIST_IMPORT, LIST_CALL, LIST_REFERENCE, LIST_ATTRIBUTE, LIST_LITERAL, LISTS };
-
-struct pattern {
-    struct cbx_str text;
-    const struct cbx_rule *rule;
-    const struct cbx_call *call;
-    enum list list;
-    bool excludes; /* began with '!' */
-    struct pattern *next;
-};
-
 struct matcher {
     const struct cbx_policy *policy;
+    const struct cbx_index *index;
     enum cbx_language source;
     struct cbx_arena *arena;
-    struct pattern *exact[512];
-    struct pattern *globs[LISTS];
+    uint32_t *tried; /* by number of the pattern: the text it was last tried on */
+    uint32_t text;   /* counts the texts that globs were tried on */
     struct cbx_hit *hits;
     size_t count, size;
+    size_t imports; /* how many of the hits are imports; they come first */
     bool truncated;
 };
-
-static size_t hash(struct cbx_str text)
-{
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < text.len; i++) {
-        h = (h ^ (unsigned char)text.p[i]) * 16777619u;
-    }
-    return h % 512;
-}
-
-static bool is_glob(struct cbx_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.p[i] == '*' || text.p[i] == '?' || text.p[i] == '[' || text.p[i] == '\\') {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void add_pattern(struct matcher *m, enum list list, struct cbx_str text,
-                        const struct cbx_rule *rule, const struct cbx_call *call)
-{
-    struct pattern *p = cbx_arena_alloc(m->arena, sizeof(*p));
-    if (p == NULL) {
-        return;
-    }
-    bool excludes = text.len > 1 && text.p[0] == '!';
-    text = excludes ? cbx_str_sub(text, 1, text.len) : text;
-    *p = (struct pattern){
-        .text = text, .rule = rule, .call = call, .list = list, .excludes = excludes
-    };
-    struct pattern **where = is_glob(text) ? &m->globs[list] : &m->exact[hash(text)];
-    p->next = *where;
-    *where = p;
-}
-
-static void add_strings(struct matcher *m, enum list list, const struct cbx_strs *strings,
-                        const struct cbx_rule *rule)
-{
-    for (size_t i = 0; i < strings->count; i++) {
-        add_pattern(m, list, strings->items[i], rule, NULL);
-    }
-}
-
-static void index_policy(struct matcher *m)
-{
-    for (size_t r = 0; r < m->policy->rule_count; r++) {
-        const struct cbx_rule *rule = &m->policy->rules[r];
-        add_strings(m, LIST_IMPORT, &rule->match.import, rule);
-        add_strings(m, LIST_REFERENCE, &rule->match.reference, rule);
-        add_strings(m, LIST_ATTRIBUTE, &rule->match.attribute, rule);
-        add_strings(m, LIST_LITERAL, &rule->match.literal, rule);
-        for (size_t c = 0; c < rule->match.call_count; c++) {
-            add_pattern(m, LIST_CALL, rule->match.call[c].name, rule, &rule->match.call[c]);
-        }
-    }
-}
-
-/* --- conditions on arguments ------------------------------------------------------------------ */
-
-static bool any_glob(const struct cbx_strs *globs, struct cbx_str value, bool path)
-{
-    for (size_t i = 0; i < globs->count; i++) {
-        if (path ? cbx_str_glob_path(globs->items[i], value)
-                 : cbx_str_glob(globs->items[i], value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A path as the sandbox sees it: absolute, in /workspace when relative, without "." and "..". */
-static struct cbx_str resolve(struct cbx_arena *arena, struct cbx_str path)
-{
-    char *out = cbx_arena_alloc(arena, path.len + 16);
-    size_t n = 0;
-    if (out == NULL || path.len > 4096) {
-        return path;
-    }
-    if (path.len == 0 || path.p[0] != '/') {
-        memcpy(out, "/workspace", 10);
-        n = 10;
-    }
-    for (size_t at = 0; at < path.len;) {
-        size_t end = at;
-        while (end < path.len && path.p[end] != '/') {
-            end++;
-        }
-        struct cbx_str part = cbx_str_sub(path, at, end);
-        if (cbx_str_is(part, "..")) {
-            while (n > 0 && out[--n] != '/') {
-            }
-        } else if (part.len > 0 && !cbx_str_is(part, ".")) {
-            out[n++] = '/';
-            memcpy(out + n, part.p, part.len);
-            n += part.len;
-        }
-        at = end + 1;
-    }
-    if (n == 0) {
-        out[n++] = '/';
-    }
-    return (struct cbx_str){ .p = out, .len = n };
-}
-
-static const struct cbx_arg *find_argument(const struct cbx_fact *fact,
-                                           const struct cbx_strs *names)
-{
-    for (uint32_t a = 0; a < fact->arg_count; a++) {
-        const struct cbx_arg *arg = &fact->args[a];
-        for (size_t n = 0; n < names->count; n++) {
-            struct cbx_str name = names->items[n];
-            bool position = name.len > 0 && name.p[0] >= '0' && name.p[0] <= '9';
-            if (position
-                    ? arg->keyword.len == 0 && arg->position == (uint32_t)strtoul(name.p, NULL, 10)
-                    : cbx_str_equal(arg->keyword, name)) {
-                return arg;
-            }
-        }
-    }
-    return NULL;
-}
-
-static bool condition_holds(struct matcher *m, const struct cbx_fact *fact,
-                            const struct cbx_where *w)
-{
-    const struct cbx_arg *arg = find_argument(fact, &w->arg);
-    if (arg == NULL && fact->spread) {
-        return w->unknown_holds; /* it may be among *args */
-    }
-    if ((w->presence == CBX_PRESENT && arg == NULL) || (w->presence == CBX_ABSENT && arg != NULL)) {
-        return false;
-    }
-    if (arg == NULL) {
-        return w->not_matches.count > 0 || w->presence == CBX_ABSENT;
-    }
-    if ((w->constant == CBX_PRESENT && !arg->constant) ||
-        (w->constant == CBX_ABSENT && arg->constant)) {
-        return false;
-    }
-    bool tests = w->matches.count > 0 || w->not_matches.count > 0 || w->outside.count > 0 ||
-                 w->inside.count > 0;
-    if (!arg->known) {
-        return !tests || w->unknown_holds;
-    }
-    if ((w->matches.count > 0 && !any_glob(&w->matches, arg->value, false)) ||
-        (w->not_matches.count > 0 && any_glob(&w->not_matches, arg->value, false))) {
-        return false;
-    }
-    if ((w->outside.count > 0 || w->inside.count > 0) && !arg->constant) {
-        return w->unknown_holds;
-    }
-    struct cbx_str path =
-        w->outside.count > 0 || w->inside.count > 0 ? resolve(m->arena, arg->value) : arg->value;
-    return !(w->outside.count > 0 && any_glob(&w->outside, path, true)) &&
-           !(w->inside.count > 0 && !any_glob(&w->inside, path, true));
-}
-
-static bool call_holds(struct matcher *m, const struct cbx_fact *fact, const struct cbx_call *call)
-{
-    if (fact->kind != CBX_IS_CALL) {
-        return call->where_count == 0; /* handed on: who knows with which arguments */
-    }
-    for (size_t i = 0; i < call->where_count; i++) {
-        if (!condition_holds(m, fact, &call->where[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* --- matching --------------------------------------------------------------------------------- */
 
 static void add_hit(struct matcher *m, const struct cbx_rule *rule, const struct cbx_fact *fact,
                     struct cbx_str symbol)
@@ -254,66 +74,104 @@ static void add_hit(struct matcher *m, const struct cbx_rule *rule, const struct
                                             .end = fact->end };
 }
 
-static bool is_list(const struct pattern *p, enum list list, const struct cbx_rule *rule)
+/* --- names ------------------------------------------------------------------------------------ */
+
+static bool speaks(const struct cbx_rule *rule, const struct cbx_fact *fact)
 {
-    return p->list == list && p->rule == rule;
+    return (rule->languages >> fact->language & 1) != 0;
 }
 
-/* Does an entry with '!' of the same list take this name out? */
-static bool excluded(struct matcher *m, enum list list, const struct cbx_rule *rule,
-                     struct cbx_str name)
+static void take_pattern(struct matcher *m, const struct cbx_pattern *p,
+                         const struct cbx_fact *fact)
 {
-    for (size_t len = name.len; len > 0; len--) {
-        if (len != name.len &&
-            (list != LIST_IMPORT || (name.p[len] != '.' && name.p[len] != '/'))) {
-            continue;
-        }
-        struct cbx_str prefix = cbx_str_sub(name, 0, len);
-        for (const struct pattern *p = m->exact[hash(prefix)]; p != NULL; p = p->next) {
-            if (p->excludes && is_list(p, list, rule) && cbx_str_equal(p->text, prefix)) {
-                return true;
-            }
+    const struct cbx_rule *rule = &m->policy->rules[p->rule];
+    if (speaks(rule, fact) && (p->call == NULL || cbx_call_holds(p->call, fact, m->arena)) &&
+        !cbx_index_excludes(m->index, p->rule, p->list, fact->name)) {
+        add_hit(m, rule, fact, fact->name);
+    }
+}
+
+static void match_exact(struct matcher *m, uint32_t lists, const struct cbx_fact *fact, size_t len,
+                        uint32_t hash)
+{
+    struct cbx_str text = cbx_str_sub(fact->name, 0, len);
+    for (const struct cbx_pattern *p = cbx_index_exact(m->index, hash); p != NULL; p = p->next) {
+        if ((p->list & lists) != 0 && cbx_str_equal(p->text, text)) {
+            take_pattern(m, p, fact);
         }
     }
-    for (const struct pattern *p = m->globs[list]; p != NULL; p = p->next) {
-        if (p->excludes && is_list(p, list, rule) && cbx_str_glob(p->text, name)) {
+}
+
+static void try_globs(struct matcher *m, uint32_t lists, const struct cbx_fact *fact,
+                      const struct cbx_pattern *chain)
+{
+    for (const struct cbx_pattern *p = chain; p != NULL; p = p->next) {
+        if ((p->list & lists) == 0 || m->tried[p->number] == m->text) {
+            continue;
+        }
+        m->tried[p->number] = m->text; /* what repeats in a text is tried once */
+        if (cbx_pattern_matches(p, fact->name)) {
+            take_pattern(m, p, fact);
+        }
+    }
+}
+
+/* A name in these lists; in LIST_IMPORT its parents too. */
+static void match_name(struct matcher *m, uint32_t lists, const struct cbx_fact *fact)
+{
+    struct cbx_str name = fact->name;
+    uint32_t hash = CBX_INDEX_SEED;
+    lists &= m->index->lists;
+    if (lists == 0) {
+        return;
+    }
+    m->text++;
+    try_globs(m, lists, fact, m->index->globs);
+    for (size_t i = 0; i < name.len; i++) {
+        if ((lists & CBX_IN_IMPORT) != 0 && (name.p[i] == '.' || name.p[i] == '/')) {
+            match_exact(m, CBX_IN_IMPORT, fact, i, hash);
+        }
+        if (i >= 2) {
+            try_globs(m, lists, fact, m->index->by_gram[cbx_index_gram(name.p + i - 2)]);
+        }
+        hash = cbx_index_step(hash, name.p[i]);
+    }
+    match_exact(m, lists, fact, name.len, hash);
+}
+
+/* --- capabilities and facts ------------------------------------------------------------------- */
+
+enum { IN_NAMES = CBX_IN_IMPORT | CBX_IN_CALL | CBX_IN_REFERENCE };
+
+enum { IMPORTS_MAX = 64 };
+
+/* The import that this rule refused speaks for whatever is used of it. */
+static bool is_said(const struct matcher *m, const struct cbx_rule *rule, struct cbx_str name)
+{
+    for (size_t i = 0; i < m->imports && i < IMPORTS_MAX; i++) {
+        if (m->hits[i].rule == rule && cbx_name_is_within(name, m->hits[i].symbol)) {
             return true;
         }
     }
     return false;
 }
 
-static void take_pattern(struct matcher *m, const struct pattern *p, const struct cbx_fact *fact)
+static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
 {
-    bool language = (p->rule->languages >> fact->language & 1) != 0;
-    if (language && !p->excludes && (p->call == NULL || call_holds(m, fact, p->call)) &&
-        !excluded(m, p->list, p->rule, fact->name)) {
-        add_hit(m, p->rule, fact, fact->name);
+    if (m->index->capabilities == 0) {
+        return;
     }
-}
-
-/* A name in one list; for imports its parents too. */
-static void match_name(struct matcher *m, enum list list, const struct cbx_fact *fact)
-{
-    struct cbx_str name = fact->name;
-    for (size_t len = name.len; len > 0; len--) {
-        bool whole = len == name.len;
-        if (!whole && (list != LIST_IMPORT || (name.p[len] != '.' && name.p[len] != '/'))) {
-            if (list != LIST_IMPORT) {
-                break;
+    uint32_t can = (fact->kind == CBX_IS_IMPORT ? cbx_sinks_of_module
+                                                : cbx_sinks_of)(fact->language, fact->name);
+    for (can &= (uint32_t)m->index->capabilities; can != 0; can &= can - 1) {
+        const struct cbx_index_rules *rules = &m->index->by_capability[__builtin_ctz(can)];
+        for (size_t i = 0; i < rules->count; i++) {
+            const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
+            if (speaks(rule, fact) &&
+                !cbx_index_excludes(m->index, rules->items[i], IN_NAMES, fact->name) &&
+                !is_said(m, rule, fact->name)) {
+                add_hit(m, rule, fact, fact->name);
             }
-            continue;
-        }
-        struct cbx_str prefix = cbx_str_sub(name, 0, len);
-        for (const struct pattern *p = m->exact[hash(prefix)]; p != NULL; p = p->next) {
-            if (p->list == list && cbx_str_equal(p->text, prefix)) {
-                take_pattern(m, p, fact);
-            }
-        }
-    }
-    for (const struct pattern *p = m->globs[list]; p != NULL; p = p->next) {
-        if (cbx_str_glob(p->text, name)) {
-            take_pattern(m, p, fact);
         }
     }
 }
@@ -322,10 +180,11 @@ static void match_name(struct matcher *m, enum list list, const struct cbx_fact 
 static void match_special(struct matcher *m, const struct cbx_fact *fact)
 {
     uint32_t languages = 1u << fact->language | 1u << m->source;
+    const struct cbx_index_rules *rules = &m->index->by_fact[fact->special];
     bool spoken_for = false;
-    for (size_t r = 0; r < m->policy->rule_count; r++) {
-        const struct cbx_rule *rule = &m->policy->rules[r];
-        if ((rule->match.facts >> fact->special & 1) != 0 && (rule->languages & languages) != 0) {
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
+        if ((rule->languages & languages) != 0) {
             add_hit(m, rule, fact,
                     fact->name.len > 0 ? fact->name : cbx_str_of(cbx_fact_name(fact->special)));
             spoken_for = true;
@@ -340,21 +199,19 @@ static void match_fact(struct matcher *m, const struct cbx_fact *fact)
 {
     switch (fact->kind) {
     case CBX_IS_IMPORT:
-        match_name(m, LIST_IMPORT, fact);
+        match_name(m, CBX_IN_IMPORT, fact);
+        match_capabilities(m, fact);
         return;
     case CBX_IS_CALL:
-        match_name(m, LIST_CALL, fact);
-        match_name(m, LIST_REFERENCE, fact);
-        return;
     case CBX_IS_REFERENCE:
-        match_name(m, LIST_REFERENCE, fact);
-        match_name(m, LIST_CALL, fact);
+        match_name(m, CBX_IN_CALL | CBX_IN_REFERENCE, fact);
+        match_capabilities(m, fact);
         return;
     case CBX_IS_ATTRIBUTE:
-        match_name(m, LIST_ATTRIBUTE, fact);
+        match_name(m, CBX_IN_ATTRIBUTE, fact);
         return;
     case CBX_IS_LITERAL:
-        match_name(m, LIST_LITERAL, fact);
+        match_name(m, CBX_IN_LITERAL, fact);
         return;
     case CBX_IS_SPECIAL:
         match_special(m, fact);
@@ -435,40 +292,64 @@ static int compare_hits(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
+static void match_facts(struct matcher *m, const struct cbx_facts *facts, bool imports)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        if ((facts->items[i].kind == CBX_IS_IMPORT) == imports) {
+            match_fact(m, &facts->items[i]);
+        }
+    }
+}
+
+/* One hit of a rule at one place is enough. */
+static size_t drop_repeated(struct cbx_hit *hits, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || hits[kept - 1].rule != hits[i].rule ||
+            hits[kept - 1].start != hits[i].start) {
+            hits[kept++] = hits[i];
+        }
+    }
+    return kept;
+}
+
+/* A policy that was not loaded (zeroed memory) has no rules and no index. */
+static const struct cbx_index *index_of(const struct cbx_policy *policy)
+{
+    static const struct cbx_pattern *nothing[1];
+    static const struct cbx_index empty = { .exact = nothing };
+    return policy->index != NULL || policy->rule_count > 0 ? policy->index : &empty;
+}
+
 int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts,
                     const TSTree *tree, struct cbx_arena *arena, const struct cbx_hit **out,
                     size_t *count, bool *truncated)
 {
-    struct matcher *m = cbx_arena_alloc(arena, sizeof(*m));
-    if (m == NULL) {
+    struct matcher m = {
+        .policy = policy, .index = index_of(policy), .source = facts->source, .arena = arena
+    };
+    if (m.index == NULL) {
+        return CBX_EINVAL;
+    }
+    m.tried = cbx_arena_array(arena, m.index->pattern_count + 1u, sizeof(*m.tried));
+    if (m.tried == NULL) {
         return CBX_ETOOBIG;
     }
-    m->policy = policy;
-    m->source = facts->source;
-    m->arena = arena;
-    index_policy(m);
-    for (size_t i = 0; i < facts->count; i++) {
-        match_fact(m, &facts->items[i]);
-    }
-    for (size_t r = 0; tree != NULL && r < policy->rule_count; r++) {
-        if (policy->rules[r].match.query.len > 0 &&
-            (policy->rules[r].languages >> facts->language & 1) != 0) {
-            match_query(m, &policy->rules[r], facts, tree);
+    match_facts(&m, facts, true);
+    m.imports = m.count;
+    match_facts(&m, facts, false);
+    for (size_t i = 0; tree != NULL && i < m.index->queries.count; i++) {
+        const struct cbx_rule *rule = &policy->rules[m.index->queries.items[i]];
+        if ((rule->languages >> facts->language & 1) != 0) {
+            match_query(&m, rule, facts, tree);
         }
     }
-    if (m->count > 0) {
-        qsort(m->hits, m->count, sizeof(*m->hits), compare_hits);
+    if (m.count > 0) {
+        qsort(m.hits, m.count, sizeof(*m.hits), compare_hits);
     }
-    size_t kept = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        bool again = kept > 0 && m->hits[kept - 1].rule == m->hits[i].rule &&
-                     m->hits[kept - 1].start == m->hits[i].start;
-        if (!again) {
-            m->hits[kept++] = m->hits[i];
-        }
-    }
-    *out = m->hits;
-    *count = kept;
-    *truncated = m->truncated;
+    *out = m.hits;
+    *count = drop_repeated(m.hits, m.count);
+    *truncated = m.truncated;
     return 0;
 }

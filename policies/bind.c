@@ -387,6 +387,17 @@ static const char *const *fact_names(void)
     return names;
 }
 
+static const char *const *capability_names(void)
+{
+    static const char *const names[] = {
+#define CBX_CAPABILITY(id, name, meaning) name,
+#include "policies/capabilities.def"
+#undef CBX_CAPABILITY
+        NULL
+    };
+    return names;
+}
+
 static int bind_key(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                     void *member)
 {
@@ -421,6 +432,8 @@ static int bind_key(struct binder *b, const struct cbx_key *key, const struct cb
         return failed;
     case CBX_KEY_FACTS:
         return read_bits(b, key, node, fact_names(), member);
+    case CBX_KEY_CAPABLE:
+        return read_bits(b, key, node, capability_names(), member);
     case CBX_KEY_DATE:
         return read_date(b, key, node, member);
     case CBX_KEY_SECTION:

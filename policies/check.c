@@ -13,7 +13,7 @@ static bool match_is_empty(const struct cbx_match *match)
 {
     return match->import.count == 0 && match->call_count == 0 && match->reference.count == 0 &&
            match->attribute.count == 0 && match->literal.count == 0 && match->facts == 0 &&
-           match->query.len == 0;
+           match->capabilities == 0 && match->query.len == 0;
 }
 
 static int check_where(const struct cbx_draft_rule *rule, const struct cbx_where *where,

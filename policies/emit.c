@@ -34,6 +34,11 @@ static const char *name_fact(unsigned i)
     return cbx_fact_name((enum cbx_fact_id)i);
 }
 
+static const char *name_capability(unsigned i)
+{
+    return cbx_capability_name((enum cbx_capability)i);
+}
+
 static json_t *emit_list(const struct cbx_section *section, const void *member)
 {
     const char *items = *(const char *const *)member;
@@ -102,6 +107,10 @@ static json_t *emit_key(const struct cbx_key *key, const void *member)
     case CBX_KEY_FACTS:
         return *(const uint64_t *)member != 0 ? emit_bits(*(const uint64_t *)member, name_fact)
                                               : NULL;
+    case CBX_KEY_CAPABLE:
+        return *(const uint64_t *)member != 0
+                   ? emit_bits(*(const uint64_t *)member, name_capability)
+                   : NULL;
     case CBX_KEY_DATE:
         return emit_date(*(const int64_t *)member);
     case CBX_KEY_SECTION:

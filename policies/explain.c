@@ -2,24 +2,37 @@
  * A policy in plain words. */
 #include "policies/explain.h"
 
-static void add_list(struct cbx_buf *out, const char *label, const struct cbx_strs *list)
+static bool takes_out(struct cbx_str entry)
 {
-    if (list->count == 0) {
-        return;
-    }
-    cbx_buf_printf(out, "      %s", label);
-    size_t column = strlen(label) + 6;
+    return entry.len > 1 && entry.p[0] == '!';
+}
+
+/* The entries that begin with '!', or those that do not. */
+static void add_entries(struct cbx_buf *out, const char *label, const struct cbx_strs *list,
+                        bool out_taken)
+{
+    size_t column = 0;
     for (size_t i = 0; i < list->count; i++) {
-        if (column + list->items[i].len > 110) {
+        struct cbx_str entry = list->items[i];
+        if (takes_out(entry) != out_taken) {
+            continue;
+        }
+        cbx_buf_printf(out, "%s%s", column == 0 ? "      " : ",", column == 0 ? label : "");
+        if (column + entry.len > 110) {
             cbx_buf_add_cstr(out, "\n        ");
             column = 8;
         }
-        column += list->items[i].len + 2;
+        column += entry.len + 2 + (column == 0 ? strlen(label) + 6 : 0);
         cbx_buf_add_char(out, ' ');
-        cbx_buf_add_escaped(out, list->items[i], false);
-        cbx_buf_add_cstr(out, i + 1 < list->count ? "," : "");
+        cbx_buf_add_escaped(out, cbx_str_sub(entry, out_taken, entry.len), false);
     }
-    cbx_buf_add_char(out, '\n');
+    cbx_buf_add_cstr(out, column > 0 ? "\n" : "");
+}
+
+static void add_list(struct cbx_buf *out, const char *label, const struct cbx_strs *list)
+{
+    add_entries(out, label, list, false);
+    add_entries(out, "  but not", list, true);
 }
 
 static void add_calls(struct cbx_buf *out, const struct cbx_match *match)
@@ -47,6 +60,13 @@ static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
     add_list(out, "any use of", &rule->match.reference);
     add_list(out, "attributes named", &rule->match.attribute);
     add_list(out, "strings like", &rule->match.literal);
+    for (int i = 0; i < CBX_CAPABILITIES; i++) {
+        if ((rule->match.capabilities >> i & 1) != 0) {
+            cbx_buf_printf(out, "      names of capability %s: %s\n",
+                           cbx_capability_name((enum cbx_capability)i),
+                           cbx_capability_meaning((enum cbx_capability)i));
+        }
+    }
     for (int i = 0; i < CBX_FACTS; i++) {
         if ((rule->match.facts >> i & 1) != 0) {
             cbx_buf_printf(out, "      %s: %s\n", cbx_fact_name((enum cbx_fact_id)i),

@@ -80,6 +80,7 @@ enum cbx_key_type {
     CBX_KEY_PRESENCE,  /* enum cbx_presence out of true and false */
     CBX_KEY_LANGUAGES, /* uint32_t of bits */
     CBX_KEY_FACTS,     /* uint64_t of bits */
+    CBX_KEY_CAPABLE,   /* uint64_t of bits */
     CBX_KEY_DURATION,  /* int64_t milliseconds: 500ms, 60s, 5m, 1h */
     CBX_KEY_BYTES,     /* int64_t: 1048576, 64KiB, 512MiB, 2GiB */
     CBX_KEY_CPUS,      /* int64_t thousandths: 1.5 */

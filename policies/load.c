@@ -5,6 +5,7 @@
 
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
+#include "policies/index.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -286,7 +287,7 @@ static int seal(struct cbx_draft *draft, struct cbx_policy *policy, struct cbx_e
         return cbx_fail(err, CBX_ETOOBIG, "the policy takes too much memory");
     }
     policy->sha256 = cbx_sha256_of(cbx_buf_str(&text));
-    return 0;
+    return cbx_index_build(policy, err);
 }
 
 static struct cbx_policy *new_policy(void)

@@ -40,6 +40,27 @@ const char *cbx_fact_meaning(enum cbx_fact_id id)
     return id < CBX_FACTS ? facts[id].meaning : "";
 }
 
+static const struct {
+    const char *name, *meaning;
+} capabilities[] = {
+#define CBX_CAPABILITY(id, name, meaning) { name, meaning },
+#include "policies/capabilities.def"
+#undef CBX_CAPABILITY
+};
+
+/* The tables of names keep them as bits of a small word. */
+_Static_assert(CBX_CAPABILITIES <= 32, "a capability more than a word has bits");
+
+const char *cbx_capability_name(enum cbx_capability id)
+{
+    return id < CBX_CAPABILITIES ? capabilities[id].name : "unknown";
+}
+
+const char *cbx_capability_meaning(enum cbx_capability id)
+{
+    return id < CBX_CAPABILITIES ? capabilities[id].meaning : "";
+}
+
 const struct cbx_rule *cbx_policy_rule(const struct cbx_policy *policy, struct cbx_str id)
 {
     for (size_t i = 0; i < policy->rule_count; i++) {

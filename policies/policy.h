@@ -36,6 +36,16 @@ enum cbx_fact_id {
 const char *cbx_fact_name(enum cbx_fact_id id);
 const char *cbx_fact_meaning(enum cbx_fact_id id);
 
+/* What names can do: see capabilities.def. A set of them is a word of bits 1 << id. */
+enum cbx_capability {
+#define CBX_CAPABILITY(id, name, meaning) CBX_CAN_##id,
+#include "policies/capabilities.def"
+#undef CBX_CAPABILITY
+    CBX_CAPABILITIES
+};
+const char *cbx_capability_name(enum cbx_capability id);
+const char *cbx_capability_meaning(enum cbx_capability id);
+
 struct cbx_strs {
     const struct cbx_str *items;
     size_t count;
@@ -78,6 +88,8 @@ struct cbx_match {
     struct cbx_strs attribute; /* attribute names read on any object */
     struct cbx_strs literal;   /* globs over constant strings, after folding */
     uint64_t facts;            /* bit 1 << enum cbx_fact_id */
+    uint64_t capabilities;     /* bit 1 << enum cbx_capability; entries with '!' of `import`, `call`
+                                  and `reference` take names out of these too */
     struct cbx_str query;      /* a tree-sitter query, or empty */
 };
 
@@ -141,13 +153,16 @@ struct cbx_limits {
 
 enum cbx_network { CBX_NETWORK_NONE = 0, CBX_NETWORK_PACKAGES, CBX_NETWORK_EGRESS };
 
+struct cbx_index;
+
 struct cbx_policy {
     struct cbx_str name, description;
     uint32_t languages; /* bit 1 << enum cbx_language: what may run at all */
     bool log_only;
     const struct cbx_rule *rules;
     size_t rule_count;
-    struct cbx_strs shell_allow; /* command words */
+    const struct cbx_index *index; /* of what the rules match: index.h */
+    struct cbx_strs shell_allow;   /* command words */
     struct cbx_packages pip, npm;
     struct cbx_mounts mounts;
     struct cbx_limits limits;

@@ -24,6 +24,16 @@ static void add_section(struct cbx_buf *out, const struct cbx_section *section, 
     }
 }
 
+static void add_capabilities(struct cbx_buf *out)
+{
+    cbx_buf_add_cstr(out, "\n**capabilities** (values of `capability` in a rule's match)\n\n"
+                          "| capability | meaning |\n|---|---|\n");
+    for (int i = 0; i < CBX_CAPABILITIES; i++) {
+        cbx_buf_printf(out, "| `%s` | %s |\n", cbx_capability_name((enum cbx_capability)i),
+                       cbx_capability_meaning((enum cbx_capability)i));
+    }
+}
+
 void cbx_policy_reference(struct cbx_buf *out)
 {
     add_section(out, &cbx_section_policy, "");
@@ -33,4 +43,5 @@ void cbx_policy_reference(struct cbx_buf *out)
         cbx_buf_printf(out, "| `%s` | %s |\n", cbx_fact_name((enum cbx_fact_id)i),
                        cbx_fact_meaning((enum cbx_fact_id)i));
     }
+    add_capabilities(out);
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * Conditions on the arguments of a call. */
+#ifndef CBX_ANALYZER_CONDITIONS_H
+#define CBX_ANALYZER_CONDITIONS_H
+
+#include "analyzer/facts.h"
+
+/* Do all conditions of `call` hold for this fact? A callable that is handed on instead of called
+ * meets only a `call` without conditions. `arena` is for the request's intermediate texts. */
+bool cbx_call_holds(const struct cbx_call *call, const struct cbx_fact *fact,
+                    struct cbx_arena *arena);
+
+#endif

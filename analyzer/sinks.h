@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * What names can do: a table per language from qualified names to capabilities. */
+#ifndef CBX_ANALYZER_SINKS_H
+#define CBX_ANALYZER_SINKS_H
+
+#include "policies/policy.h"
+
+/* What a callable, a value or a command of this name can do, called or handed on: bits 1 << enum
+ * cbx_capability; 0 when the table does not know it. The longest row that covers the name counts.
+ * Thread-safe, linear in the name. */
+uint32_t cbx_sinks_of(enum cbx_language language, struct cbx_str name);
+
+/* What importing this module gives: only rows for whole modules count, so that `os` gives nothing
+ * although os.system can start a process. */
+uint32_t cbx_sinks_of_module(enum cbx_language language, struct cbx_str module);
+
+#endif

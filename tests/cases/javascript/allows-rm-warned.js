@@ -1,0 +1,3 @@
+const { rm } = require('fs/promises');
+rm('x');
+console.log(process.env.HOME);

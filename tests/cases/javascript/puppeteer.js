@@ -1,0 +1,3 @@
+const puppeteer = require('puppeteer');
+puppeteer.launch();
+// expect 1 js.process

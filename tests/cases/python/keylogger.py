@@ -1,0 +1,3 @@
+from pynput.keyboard import Listener
+Listener(on_press=print).start()
+# expect 1 py.ui

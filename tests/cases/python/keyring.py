@@ -1,0 +1,3 @@
+import keyring
+print(keyring.get_password('a', 'b'))
+# expect 1 py.credentials

@@ -1,0 +1,3 @@
+import asyncio
+process = asyncio.base_events.subprocess.Popen(['id'])
+# expect 2 py.process
