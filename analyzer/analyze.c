@@ -88,7 +88,7 @@ static int64_t deadline(uint32_t budget_ms)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + (budget_ms > 0 ? budget_ms : 10000);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + (budget_ms > 0 ? budget_ms : 5000);
 }
 
 static int analyze_readable(const struct cbx_policy *policy, const struct cbx_analysis *request,

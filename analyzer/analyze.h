@@ -18,7 +18,7 @@ struct cbx_analysis {
     struct cbx_str
         context;        /* the cells before it in the same session (cbx_context_add), or empty */
     int64_t now;        /* Unix seconds, for exceptions */
-    uint32_t budget_ms; /* parse and walk; 0 = 10,000 */
+    uint32_t budget_ms; /* parse and walk; 0 = 5,000 */
 };
 
 /* Memory that one analysis may take, for cbx_arena_init. */

@@ -23,7 +23,9 @@ static struct cbx_str resolve(struct cbx_arena *arena, struct cbx_str path)
     if (out == NULL || path.len > 4096) {
         return path;
     }
-    if (path.len == 0 || path.p[0] != '/') {
+    if (path.len > 0 && path.p[0] == '~') { /* somebody's home is not the workspace */
+        memcpy(out, "/", 1);
+    } else if (path.len == 0 || path.p[0] != '/') {
         memcpy(out, "/workspace", 10);
         n = 10;
     }
@@ -67,6 +69,60 @@ static const struct cbx_arg *find_argument(const struct cbx_fact *fact,
     return NULL;
 }
 
+/* Folders of the system. A relative path that climbs out of the workspace to somewhere else hits
+ * what does not exist in the sandbox, as in programs that were written for another layout. */
+static bool is_system(struct cbx_str path)
+{
+    static const char *const folders[] = { "etc",  "usr",  "bin", "sbin", "lib",  "lib64",
+                                           "root", "home", "var", "proc", "sys",  "dev",
+                                           "boot", "run",  "opt", "srv",  "media" };
+    size_t end = 1;
+    while (end < path.len && path.p[end] != '/') {
+        end++;
+    }
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        if (cbx_str_is(cbx_str_sub(path, 1, end), folders[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does no glob match the path, made absolute? */
+static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs, struct cbx_str text)
+{
+    struct cbx_str path = resolve(arena, text);
+    bool relative = text.len == 0 || (text.p[0] != '/' && text.p[0] != '~');
+    return !any_glob(globs, path, true) && (!relative || is_system(path));
+}
+
+static bool value_holds(struct cbx_arena *arena, const struct cbx_where *w, struct cbx_str value,
+                        bool constant)
+{
+    bool path = w->outside.count > 0 || w->inside.count > 0;
+    if ((w->matches.count > 0 && !any_glob(&w->matches, value, false)) ||
+        (w->not_matches.count > 0 && any_glob(&w->not_matches, value, false))) {
+        return false;
+    }
+    if (path && !constant) {
+        return w->unknown_holds;
+    }
+    return !(w->outside.count > 0 && !is_outside(arena, &w->outside, value)) &&
+           !(w->inside.count > 0 && !any_glob(&w->inside, resolve(arena, value), true));
+}
+
+/* Not known for certain: it holds for one of the constants that it may be, or for anything. */
+static bool any_value_holds(struct cbx_arena *arena, const struct cbx_where *w,
+                            const struct cbx_arg *arg)
+{
+    for (uint32_t i = 0; i < arg->text_count; i++) {
+        if (value_holds(arena, w, arg->texts[i], true)) {
+            return true;
+        }
+    }
+    return w->unknown_holds;
+}
+
 static bool condition_holds(struct cbx_arena *arena, const struct cbx_fact *fact,
                             const struct cbx_where *w)
 {
@@ -86,20 +142,26 @@ static bool condition_holds(struct cbx_arena *arena, const struct cbx_fact *fact
     }
     bool tests = w->matches.count > 0 || w->not_matches.count > 0 || w->outside.count > 0 ||
                  w->inside.count > 0;
-    if (!arg->known) {
-        return !tests || w->unknown_holds;
+    return !tests       ? true
+           : arg->known ? value_holds(arena, w, arg->value, arg->constant)
+                        : any_value_holds(arena, w, arg);
+}
+
+bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_fact *fact,
+                         struct cbx_arena *arena, struct cbx_str *path)
+{
+    for (uint32_t i = 0; i < fact->arg_count; i++) {
+        const struct cbx_arg *arg = &fact->args[i];
+        const struct cbx_str *texts = arg->known ? &arg->value : arg->texts;
+        uint32_t count = arg->known ? arg->constant : arg->text_count;
+        for (uint32_t k = 0; k < count; k++) {
+            if (is_outside(arena, globs, texts[k])) {
+                *path = texts[k];
+                return true;
+            }
+        }
     }
-    if ((w->matches.count > 0 && !any_glob(&w->matches, arg->value, false)) ||
-        (w->not_matches.count > 0 && any_glob(&w->not_matches, arg->value, false))) {
-        return false;
-    }
-    if ((w->outside.count > 0 || w->inside.count > 0) && !arg->constant) {
-        return w->unknown_holds;
-    }
-    struct cbx_str path =
-        w->outside.count > 0 || w->inside.count > 0 ? resolve(arena, arg->value) : arg->value;
-    return !(w->outside.count > 0 && any_glob(&w->outside, path, true)) &&
-           !(w->inside.count > 0 && !any_glob(&w->inside, path, true));
+    return false;
 }
 
 bool cbx_call_holds(const struct cbx_call *call, const struct cbx_fact *fact,

@@ -10,4 +10,9 @@
 bool cbx_call_holds(const struct cbx_call *call, const struct cbx_fact *fact,
                     struct cbx_arena *arena);
 
+/* Is a call given a constant path that none of the globs match, made absolute in /workspace? *path
+ * is the first one. */
+bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_fact *fact,
+                         struct cbx_arena *arena, struct cbx_str *path);
+
 #endif

@@ -23,6 +23,8 @@ struct cbx_arg {
     uint32_t position;
     bool known, constant;
     struct cbx_str value;
+    const struct cbx_str *texts; /* not known for certain: the constants that it may be */
+    uint32_t text_count;
 };
 
 struct cbx_fact {

@@ -9,6 +9,8 @@
 #include <tree_sitter/api.h>
 
 struct cbx_parsed;
+struct cbx_scope;
+struct cbx_walk;
 
 struct cbx_lang {
     const char *name;           /* as callers say it: "python", "ipython", ... */
@@ -42,6 +44,8 @@ struct cbx_parsed {
     int64_t deadline_ms;            /* of CLOCK_MONOTONIC; 0 = none */
     const struct cbx_magic *magics; /* notebook lines that were rewritten, by place */
     size_t magic_count;
+    struct cbx_walk *outer;        /* code in code: what its free names mean is asked there, */
+    struct cbx_scope *outer_scope; /* as seen from here; of the same language only */
     bool names_only; /* read for what names mean: the notebook lines are judged elsewhere, places
                         are not mapped */
 };

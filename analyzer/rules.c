@@ -167,10 +167,13 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
         const struct cbx_index_rules *rules = &m->index->by_capability[__builtin_ctz(can)];
         for (size_t i = 0; i < rules->count; i++) {
             const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
+            struct cbx_str symbol = fact->name;
+            const struct cbx_strs *outside = &rule->match.outside;
             if (speaks(rule, fact) &&
+                (outside->count == 0 || cbx_call_is_outside(outside, fact, m->arena, &symbol)) &&
                 !cbx_index_excludes(m->index, rules->items[i], IN_NAMES, fact->name) &&
                 !is_said(m, rule, fact->name)) {
-                add_hit(m, rule, fact, fact->name);
+                add_hit(m, rule, fact, symbol);
             }
         }
     }

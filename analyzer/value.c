@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
-const struct cbx_values cbx_values_unknown = { .count = 1, .items = { { .kind = CBX_V_UNKNOWN } } };
+static const struct cbx_value unknown = { .kind = CBX_V_UNKNOWN },
+                              unknown_more = { .kind = CBX_V_UNKNOWN, .number = CBX_UNKNOWN_MORE };
+const struct cbx_values cbx_values_unknown = { .count = 1, .items = { &unknown } };
 const struct cbx_values cbx_values_nothing;
 
 const struct cbx_values *cbx_values_some(const struct cbx_values *values)
@@ -17,16 +19,22 @@ const struct cbx_values *cbx_values_some(const struct cbx_values *values)
 /* Room for `count` alternatives. */
 static struct cbx_values *make_set(struct cbx_arena *arena, uint32_t count)
 {
-    return cbx_arena_alloc(arena, sizeof(struct cbx_values) + count * sizeof(struct cbx_value));
+    return cbx_arena_alloc(arena, sizeof(struct cbx_values) + count * sizeof(struct cbx_value *));
 }
 
 const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cbx_value *value)
 {
-    struct cbx_values *set = make_set(arena, 1);
-    if (set == NULL) {
+    struct {
+        struct cbx_values set;
+        const struct cbx_value *item;
+        struct cbx_value value;
+    } *one = cbx_arena_alloc(arena, sizeof(*one));
+    if (one == NULL) {
         return &cbx_values_unknown;
     }
-    set->items[0] = *value;
+    struct cbx_values *set = &one->set;
+    one->value = *value;
+    set->items[0] = &one->value;
     set->count = 1;
     return set;
 }
@@ -83,8 +91,9 @@ const struct cbx_values *cbx_values_each(struct cbx_arena *arena, const struct c
 const struct cbx_value *cbx_values_container(const struct cbx_values *values,
                                              enum cbx_value_kind kind)
 {
-    bool one = values->count == 1 && values->items[0].kind == kind && values->items[0].number == 0;
-    return one ? &values->items[0] : NULL;
+    bool one =
+        values->count == 1 && values->items[0]->kind == kind && values->items[0]->number == 0;
+    return one ? values->items[0] : NULL;
 }
 
 const struct cbx_values *cbx_values_constant(struct cbx_arena *arena, struct cbx_str text)
@@ -95,8 +104,9 @@ const struct cbx_values *cbx_values_constant(struct cbx_arena *arena, struct cbx
 
 static bool same(const struct cbx_value *a, const struct cbx_value *b)
 {
-    return a->kind == b->kind && cbx_str_equal(a->text, b->text) && a->members == b->members &&
-           a->node == b->node && a->number == b->number && a->count == b->count;
+    return a == b ||
+           (a->kind == b->kind && cbx_str_equal(a->text, b->text) && a->members == b->members &&
+            a->node == b->node && a->number == b->number && a->count == b->count);
 }
 
 static bool is_constant(const struct cbx_value *v)
@@ -105,33 +115,41 @@ static bool is_constant(const struct cbx_value *v)
            v->kind == CBX_V_MAP;
 }
 
-/* The first constant of the set; its count when there is none. */
-static uint32_t find_constant(const struct cbx_values *set)
+/* What a full set can do without: constants, then names that nothing binds; its count when there is
+ * none. */
+static uint32_t find_spare(const struct cbx_values *set)
 {
-    uint32_t i = 0;
-    while (i < set->count && !is_constant(&set->items[i])) {
-        i++;
+    uint32_t bare = set->count;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct cbx_value *v = set->items[i];
+        if (is_constant(v)) {
+            return i;
+        }
+        bare = v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE ? i : bare;
     }
-    return i;
+    return bare;
 }
 
 /* False when the set lost something by it. A name takes the place of a constant: it is names that
  * rules speak of, and nobody shall drown one in constants. */
-static bool add_to_set(struct cbx_values *set, const struct cbx_value *value)
+static bool add_to_set(struct cbx_values *set, const struct cbx_value *value, bool *more)
 {
     for (uint32_t i = 0; i < set->count; i++) {
-        if (same(&set->items[i], value)) {
+        if (same(set->items[i], value)) {
             return true;
         }
     }
     if (set->count < CBX_VALUES_MAX) {
-        set->items[set->count++] = *value;
+        set->items[set->count++] = value;
         return true;
     }
-    uint32_t place = is_constant(value) ? set->count : find_constant(set);
+    bool spare = is_constant(value) || value->kind == CBX_V_UNKNOWN ||
+                 (value->kind == CBX_V_NAME && value->number == CBX_NAME_BARE);
+    uint32_t place = spare ? set->count : find_spare(set);
     if (place < set->count) {
-        set->items[place] = *value;
+        set->items[place] = value;
     }
+    *more |= !spare && place == set->count;
     return false;
 }
 
@@ -150,24 +168,23 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
         return &cbx_values_unknown;
     }
     memcpy(set, a, sizeof(*a) + a->count * sizeof(a->items[0]));
-    bool lost = false;
+    bool lost = false, more = false;
     for (uint32_t i = 0; i < b->count; i++) {
-        lost |= !add_to_set(set, &b->items[i]);
+        lost |= !add_to_set(set, b->items[i], &more);
     }
     if (lost) {
-        uint32_t last = find_constant(set);
-        set->items[last < set->count ? last : set->count - 1] =
-            (struct cbx_value){ .kind = CBX_V_UNKNOWN };
+        uint32_t last = find_spare(set);
+        set->items[last < set->count ? last : set->count - 1] = more ? &unknown_more : &unknown;
     }
     return set;
 }
 
 bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out)
 {
-    if (values->count != 1 || values->items[0].kind != CBX_V_TEXT) {
+    if (values->count != 1 || values->items[0]->kind != CBX_V_TEXT) {
         return false;
     }
-    *out = values->items[0].text;
+    *out = values->items[0]->text;
     return true;
 }
 
@@ -175,25 +192,56 @@ bool cbx_values_all_text(const struct cbx_values *values)
 {
     bool all = values->count > 0;
     for (uint32_t i = 0; i < values->count; i++) {
-        all &= values->items[i].kind == CBX_V_TEXT;
+        all &= values->items[i]->kind == CBX_V_TEXT;
     }
     return all;
 }
 
+const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx_values *values,
+                                       uint32_t *count)
+{
+    struct cbx_str *texts = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool object = v->kind == CBX_V_NAME && v->count == 1 && v->members[0]->count == 1;
+        v = object ? v->members[0]->items[0] : v;
+        if (v->kind != CBX_V_TEXT) {
+            continue;
+        }
+        texts = texts != NULL ? texts : cbx_arena_array(arena, values->count, sizeof(*texts));
+        if (texts != NULL) {
+            texts[(*count)++] = v->text;
+        }
+    }
+    return texts;
+}
+
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out)
 {
-    if (values->count != 1 || values->items[0].kind != CBX_V_NUMBER ||
-        values->items[0].count != 0) {
+    if (values->count != 1 || values->items[0]->kind != CBX_V_NUMBER ||
+        values->items[0]->count != 0) {
         return false;
     }
-    *out = values->items[0].number;
+    *out = values->items[0]->number;
     return true;
+}
+
+bool cbx_values_has_more(const struct cbx_values *values)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->items[i]->kind == CBX_V_UNKNOWN &&
+            values->items[i]->number == CBX_UNKNOWN_MORE) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool cbx_values_has_unknown(const struct cbx_values *values)
 {
     for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i].kind == CBX_V_UNKNOWN) {
+        if (values->items[i]->kind == CBX_V_UNKNOWN) {
             return true;
         }
     }
@@ -232,7 +280,7 @@ const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct
 {
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < values->count; i++) {
-        out = cbx_values_join(arena, out, member_of(arena, &values->items[i], key));
+        out = cbx_values_join(arena, out, member_of(arena, values->items[i], key));
     }
     return cbx_values_some(out);
 }
@@ -242,7 +290,7 @@ const struct cbx_values *cbx_values_members(struct cbx_arena *arena,
 {
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = &values->items[i];
+        const struct cbx_value *v = values->items[i];
         bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
         if (!container) {
             out = cbx_values_join(arena, out, &cbx_values_unknown);

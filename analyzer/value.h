@@ -39,10 +39,10 @@ struct cbx_value {
 
 struct cbx_values {
     uint32_t count;
-    struct cbx_value items[];
+    const struct cbx_value *items[];
 };
 
-enum { CBX_VALUES_MAX = 16, CBX_FOLD_MAX_BYTES = 65536, CBX_MEMBERS_MAX = 4096 };
+enum { CBX_VALUES_MAX = 48, CBX_FOLD_MAX_BYTES = 65536, CBX_MEMBERS_MAX = 4096 };
 
 /* Anything; and nothing, which joins with everything. */
 extern const struct cbx_values cbx_values_unknown, cbx_values_nothing;
@@ -74,7 +74,9 @@ const struct cbx_value *cbx_values_container(const struct cbx_values *values,
                                              enum cbx_value_kind kind);
 
 /* Everything that either may be. Too many alternatives: those beyond the cap are dropped for
- * "anything", never silently. */
+ * "anything", never silently: constants first, then names that nothing binds. When others were
+ * dropped too, the "anything" has the number CBX_UNKNOWN_MORE. */
+enum { CBX_UNKNOWN_MORE = 1 };
 const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
                                          const struct cbx_values *b);
 
@@ -82,7 +84,12 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
 bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out);
 /* True when every alternative is a constant text, and there is one. */
 bool cbx_values_all_text(const struct cbx_values *values);
+/* The constant texts among the alternatives, paths of objects too; NULL when there are none. */
+const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx_values *values,
+                                       uint32_t *count);
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out);
+/* Were there more names than could be followed? */
+bool cbx_values_has_more(const struct cbx_values *values);
 bool cbx_values_has_unknown(const struct cbx_values *values);
 
 /* The member at `key` of a list (decimal) or map, over all alternatives. */

@@ -19,14 +19,27 @@ static void add_special(struct cbx_walk *js, enum cbx_fact_id id, struct cbx_str
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
+/* import(`./themes/${name}.js`): some file of the program itself. */
+static bool is_local_file(struct cbx_walk *js, const struct cbx_node *call)
+{
+    struct cbx_node *text = cbx_child_at(cbx_child_of(call, CBX_FIELD_arguments), 0);
+    struct cbx_node *first = cbx_js_kind(text) == JS_binary_expression
+                                 ? cbx_child_at(cbx_child_of(text, CBX_FIELD_left), 0)
+                                 : cbx_child_at(text, 0);
+    return (cbx_js_kind(text) == JS_template_string ||
+            cbx_js_kind(cbx_child_of(text, CBX_FIELD_left)) == JS_string) &&
+           cbx_js_kind(first) == JS_string_fragment &&
+           cbx_str_starts(cbx_walk_text(js, first), CBX_STR("./"));
+}
+
 static void add_imports(struct cbx_walk *js, const struct cbx_values *values, struct cbx_node *node)
 {
     for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i].kind == CBX_V_TEXT) {
-            add(js, CBX_IS_IMPORT, cbx_js_module(values->items[i].text), node);
+        if (values->items[i]->kind == CBX_V_TEXT) {
+            add(js, CBX_IS_IMPORT, cbx_js_module(values->items[i]->text), node);
         }
     }
-    if (!cbx_values_all_text(values)) {
+    if (!cbx_values_all_text(values) && !is_local_file(js, node)) {
         add_special(js, CBX_FACT_DYNAMIC_IMPORT, CBX_STR("require"), node);
     }
 }
@@ -73,11 +86,14 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *js,
         if (!given) {
             break;
         }
-        enum cbx_value_kind kind = values->count == 1 ? values->items[0].kind : CBX_V_UNKNOWN;
+        enum cbx_value_kind kind = values->count == 1 ? values->items[0]->kind : CBX_V_UNKNOWN;
         args[i].position = i;
         args[i].known = kind == CBX_V_TEXT || kind == CBX_V_NUMBER || kind == CBX_V_NAME;
         args[i].constant = args[i].known && kind != CBX_V_NAME;
-        args[i].value = args[i].known ? values->items[0].text : CBX_STR("");
+        args[i].value = args[i].known ? values->items[0]->text : CBX_STR("");
+        if (!args[i].known) {
+            args[i].texts = cbx_values_texts(js->arena, values, &args[i].text_count);
+        }
         *count = i + 1;
     }
     return args;
@@ -110,7 +126,7 @@ static void extract_code(struct cbx_walk *js, struct cbx_str callee, const char 
 static bool holds_power(const struct cbx_values *values)
 {
     for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = &values->items[i];
+        const struct cbx_value *v = values->items[i];
         bool global = cbx_js_is_global_object(v->text);
         if (v->kind == CBX_V_NAME &&
             (global ? v->number == CBX_NAME_BARE : cbx_js_is_powerful(v->text))) {
@@ -159,6 +175,31 @@ static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
     }
 }
 
+/* ""[k](...) and o[k](...)(...): nobody calls a computed member of a literal, or what one returns,
+ * but to get at Function. */
+static void check_computed_call(struct cbx_walk *js, struct cbx_node *callee,
+                                struct cbx_scope *scope)
+{
+    bool again = cbx_js_kind(callee) == JS_call_expression;
+    struct cbx_node *member = again ? cbx_child_of(callee, CBX_FIELD_function) : callee;
+    struct cbx_str key;
+    if (cbx_js_kind(member) != JS_subscript_expression || cbx_js_member(js, member, scope, &key)) {
+        return;
+    }
+    struct cbx_node *object = cbx_child_of(member, CBX_FIELD_object);
+    while (cbx_js_kind(object) == JS_parenthesized_expression) {
+        object = cbx_child_at(object, 0);
+    }
+    enum cbx_js_kind kind = cbx_js_kind(object);
+    bool literal = kind == JS_string || kind == JS_template_string || kind == JS_number ||
+                   kind == JS_regex || kind == JS_true || kind == JS_false ||
+                   (kind == JS_array && cbx_child_count(object) == 0) || cbx_js_is_function(kind);
+    if (again || literal) {
+        add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_str_sub(cbx_walk_text(js, object), 0, 40),
+                    member);
+    }
+}
+
 static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_scope *scope)
 {
     struct cbx_node *callee = cbx_child_of(
@@ -169,10 +210,14 @@ static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_
         return;
     }
     for (uint32_t i = 0; i < site.targets->count; i++) {
-        if (site.targets->items[i].kind == CBX_V_NAME) {
-            extract_named_call(js, site.targets->items[i].text, call, &site, scope);
+        if (site.targets->items[i]->kind == CBX_V_NAME) {
+            extract_named_call(js, site.targets->items[i]->text, call, &site, scope);
         }
     }
+    if (cbx_values_has_more(site.targets)) {
+        add_special(js, CBX_FACT_TOO_COMPLEX, CBX_STR("alternatives"), call);
+    }
+    check_computed_call(js, callee, scope);
     check_constructor_call(js, callee, call, scope);
     while (cbx_js_kind(callee) == JS_parenthesized_expression) {
         callee = cbx_child_at(callee, 0);
@@ -211,7 +256,7 @@ static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cb
     const struct cbx_values *values = cbx_js_eval(js, node, scope);
     enum cbx_js_kind parent = cbx_js_kind(node->parent);
     for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = &values->items[i];
+        const struct cbx_value *v = values->items[i];
         if (v->kind != CBX_V_NAME || is_only_asked(js, v->text, node)) {
             continue;
         }

@@ -249,7 +249,7 @@ static void bind_named_import(struct cbx_walk *js, struct cbx_str module,
     const struct cbx_values *value =
         cbx_js_read(js, cbx_values_one(js->arena, &object),
                     cbx_js_kind(name) == JS_string ? key_of(js, name) : cbx_js_name(js, name));
-    bind_qualified(js, alias != NULL ? alias : name, value->items[0].text);
+    bind_qualified(js, alias != NULL ? alias : name, value->items[0]->text);
 }
 
 /* import d, { a } from 'm'; import * as ns from 'm'. A default import is the module itself (Node's
@@ -593,11 +593,11 @@ static void let_escape(struct cbx_walk *js, struct cbx_node *name)
     }
     for (struct cbx_binding *b = chain; b != NULL; b = b->next) {
         if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text)) {
-            cbx_walk_escape(js, b->path);
+            cbx_walk_escape(js, b->path, false);
         }
     }
     if (chain == NULL && cbx_js_is_powerful(text)) {
-        cbx_walk_escape(js, text);
+        cbx_walk_escape(js, text, true);
     }
 }
 

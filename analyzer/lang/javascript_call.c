@@ -25,12 +25,12 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *c
     } else {
         site.targets = cbx_js_eval(js, callee, scope);
     }
-    if (site.targets->count == 1 && site.targets->items[0].kind == CBX_V_PARTIAL) {
-        site.bound = &site.targets->items[0];
+    if (site.targets->count == 1 && site.targets->items[0]->kind == CBX_V_PARTIAL) {
+        site.bound = site.targets->items[0];
         site.targets = site.bound->members[0];
     }
-    struct cbx_str name = site.targets->count == 1 && site.targets->items[0].kind == CBX_V_NAME
-                              ? site.targets->items[0].text
+    struct cbx_str name = site.targets->count == 1 && site.targets->items[0]->kind == CBX_V_NAME
+                              ? site.targets->items[0]->text
                               : CBX_STR("");
     if (cbx_js_call_meaning(name) == JS_CALL_APPLY && !site.from_array) {
         site.targets = cbx_js_eval(js, cbx_child_at(site.list, site.skip), scope);
@@ -72,8 +72,8 @@ const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_j
     if (!site->from_array) {
         return values;
     }
-    *given = !(values->count == 1 && values->items[0].kind == CBX_V_LIST &&
-               values->items[0].count <= position);
+    *given = !(values->count == 1 && values->items[0]->kind == CBX_V_LIST &&
+               values->items[0]->count <= position);
     return cbx_values_member(js->arena, values, cbx_arena_printf(js->arena, "%u", position));
 }
 
@@ -85,13 +85,14 @@ static const struct cbx_values *from_codes(struct cbx_walk *js, const struct cbx
     bool spread = cbx_js_kind(first) == JS_spread_element;
     const struct cbx_values *list = spread ? cbx_js_eval(js, cbx_child_at(first, 0), scope) : NULL;
     uint32_t count =
-        spread ? (list->count == 1 && list->items[0].kind == CBX_V_LIST ? list->items[0].count : 0)
-               : cbx_js_argument_count(site);
+        spread
+            ? (list->count == 1 && list->items[0]->kind == CBX_V_LIST ? list->items[0]->count : 0)
+            : cbx_js_argument_count(site);
     for (uint32_t i = 0; i < count && i < 4096 && out.p != NULL; i++) {
         bool given = true;
         int64_t code;
         const struct cbx_values *value =
-            spread ? list->items[0].members[i] : cbx_js_argument(js, site, i, scope, &given);
+            spread ? list->items[0]->members[i] : cbx_js_argument(js, site, i, scope, &given);
         if (!given) {
             break;
         }
@@ -137,12 +138,12 @@ read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx
     bool given;
     struct cbx_str text, encoding = CBX_STR("utf8");
     const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given);
-    if (first->count == 1 && first->items[0].kind == CBX_V_LIST) {
+    if (first->count == 1 && first->items[0]->kind == CBX_V_LIST) {
         struct cbx_str out = CBX_STR("");
         int64_t code;
-        for (uint32_t i = 0; i < first->items[0].count && out.p != NULL; i++) {
-            bool fits =
-                cbx_values_is_number(first->items[0].members[i], &code) && code >= 0 && code < 0x80;
+        for (uint32_t i = 0; i < first->items[0]->count && out.p != NULL; i++) {
+            bool fits = cbx_values_is_number(first->items[0]->members[i], &code) && code >= 0 &&
+                        code < 0x80;
             out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code))
                        : (struct cbx_str){ 0 };
         }
@@ -171,10 +172,11 @@ static const struct cbx_values *require_any(struct cbx_walk *js, const struct cb
 {
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < names->count; i++) {
-        bool text = names->items[i].kind == CBX_V_TEXT;
-        out = cbx_values_join(js->arena, out,
-                              text ? cbx_values_name(js->arena, cbx_js_module(names->items[i].text))
-                                   : &cbx_values_unknown);
+        bool text = names->items[i]->kind == CBX_V_TEXT;
+        out =
+            cbx_values_join(js->arena, out,
+                            text ? cbx_values_name(js->arena, cbx_js_module(names->items[i]->text))
+                                 : &cbx_values_unknown);
     }
     return out->count > 0 ? out : &cbx_values_unknown;
 }
@@ -456,7 +458,7 @@ callback_result(struct cbx_walk *js, const struct cbx_js_call_site *site, struct
 {
     bool given;
     const struct cbx_values *function = cbx_js_argument(js, site, 0, scope, &given);
-    const struct cbx_value *v = &function->items[0];
+    const struct cbx_value *v = function->items[0];
     return function->count == 1 && v->kind == CBX_V_FUNCTION && v->scope != NULL
                ? cbx_values_some(cbx_scope_returns(js, v->scope))
                : &cbx_values_unknown;
@@ -561,8 +563,8 @@ static const struct cbx_values *call_method(struct cbx_walk *js, struct cbx_node
     if (cbx_values_is_text(object, &text)) {
         return call_text_method(js, text, method, site, scope);
     }
-    if (object->count == 1 && object->items[0].kind == CBX_V_LIST) {
-        return call_list_method(js, &object->items[0], method, site, scope);
+    if (object->count == 1 && object->items[0]->kind == CBX_V_LIST) {
+        return call_list_method(js, object->items[0], method, site, scope);
     }
     return cbx_str_is(method, "bind") ? bind_arguments(js, object, site, scope) : NULL;
 }
@@ -582,7 +584,7 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *
     }
     out = &cbx_values_nothing;
     for (uint32_t i = 0; i < site.targets->count; i++) {
-        const struct cbx_value *v = &site.targets->items[i];
+        const struct cbx_value *v = site.targets->items[i];
         out = cbx_values_join(js->arena, out,
                               v->kind == CBX_V_NAME       ? call_name(js, v->text, &site, scope)
                               : v->kind == CBX_V_FUNCTION ? call_function(js, v, &site, scope)

@@ -68,7 +68,7 @@ static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_st
     const struct cbx_values *fields = cbx_scope_lookup(js, NULL, key);
     const struct cbx_values *out = fields != NULL ? fields : &cbx_values_unknown;
     for (uint32_t i = 0; i < js->escaped->count; i++) {
-        struct cbx_value object = js->escaped->items[i];
+        struct cbx_value object = *js->escaped->items[i];
         if (object.kind == CBX_V_NAME) {
             object.number = cbx_js_is_global_object(object.text) ? CBX_NAME_BARE : object.number;
             bool global = object.number == CBX_NAME_BARE;
@@ -121,7 +121,7 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
         out = cbx_values_name(js->arena, CBX_STR("require"));
     }
     for (uint32_t i = 0; i < object->count; i++) {
-        out = cbx_values_join(js->arena, out, read_one(js, &object->items[i], key, &opaque));
+        out = cbx_values_join(js->arena, out, read_one(js, object->items[i], key, &opaque));
     }
     if (opaque) {
         out = cbx_values_join(js->arena, out, read_anything(js, key));
@@ -162,7 +162,7 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
             const struct cbx_values *value = cbx_js_eval(js, cbx_child_at(child, 0), scope);
             int64_t number;
             if (cbx_values_is_number(value, &number)) {
-                part = value->items[0].text;
+                part = value->items[0]->text;
             } else if (!cbx_values_is_text(value, &part)) {
                 out.p = NULL;
             }
@@ -187,8 +187,8 @@ static const struct cbx_values *eval_number(struct cbx_walk *js, struct cbx_node
 /* The text of a constant as string concatenation has it. */
 bool cbx_js_to_text(const struct cbx_values *values, struct cbx_str *out)
 {
-    if (values->count == 1 && values->items[0].kind == CBX_V_NUMBER) {
-        *out = values->items[0].text;
+    if (values->count == 1 && values->items[0]->kind == CBX_V_NUMBER) {
+        *out = values->items[0]->text;
         return true;
     }
     return cbx_values_is_text(values, out);
@@ -349,14 +349,14 @@ static const struct cbx_values *read_keys(struct cbx_walk *js, const struct cbx_
                                           const struct cbx_values *keys)
 {
     const struct cbx_values *out = &cbx_values_unknown;
-    const struct cbx_value *v = &object->items[0];
+    const struct cbx_value *v = object->items[0];
     bool container = object->count == 1 && (v->kind == CBX_V_LIST || v->kind == CBX_V_MAP);
     if (container) {
         out = cbx_values_join(js->arena, cbx_values_members(js->arena, object), out);
     }
     for (uint32_t i = 0; i < keys->count; i++) {
-        if (keys->items[i].kind == CBX_V_TEXT) {
-            out = cbx_values_join(js->arena, out, cbx_js_read(js, object, keys->items[i].text));
+        if (keys->items[i]->kind == CBX_V_TEXT) {
+            out = cbx_values_join(js->arena, out, cbx_js_read(js, object, keys->items[i]->text));
         }
     }
     return out;

@@ -4,6 +4,7 @@
 #include "analyzer/lang/python.h"
 
 #include "analyzer/notebook.h"
+#include "analyzer/sinks.h"
 
 enum { THROUGH_DEPTH_MAX = 4, THROUGH_ITEMS_MAX = 16 };
 
@@ -74,16 +75,19 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
     for (uint32_t i = 0; args != NULL && i < actuals->count; i++) {
         struct cbx_actual *a = &actuals->items[i];
         a->values = a->values != NULL ? a->values : cbx_py_eval(py, a->node, a->scope);
-        const struct cbx_value *v = a->values->count == 1 ? &a->values->items[0] : NULL;
+        const struct cbx_value *v = a->values->count == 1 ? a->values->items[0] : NULL;
         bool path = v != NULL && v->kind == CBX_V_NAME && v->count == 1 &&
-                    v->members[0]->count == 1 && v->members[0]->items[0].kind == CBX_V_TEXT;
-        v = path ? &v->members[0]->items[0] : v;
+                    v->members[0]->count == 1 && v->members[0]->items[0]->kind == CBX_V_TEXT;
+        v = path ? v->members[0]->items[0] : v;
         args[i].keyword = a->keyword;
         args[i].position = a->keyword.len > 0 ? UINT32_MAX : position++;
         args[i].known = v != NULL &&
                         (v->kind == CBX_V_TEXT || v->kind == CBX_V_NUMBER || v->kind == CBX_V_NAME);
         args[i].constant = args[i].known && v->kind != CBX_V_NAME;
         args[i].value = args[i].known ? v->text : CBX_STR("");
+        if (!args[i].known) {
+            args[i].texts = cbx_values_texts(py->arena, a->values, &args[i].text_count);
+        }
     }
     return args;
 }
@@ -142,7 +146,7 @@ static void check_name_of_attribute(struct cbx_walk *py, struct cbx_str name,
  * holds. */
 static bool is_powerful(const struct cbx_values *values)
 {
-    const struct cbx_value *v = &values->items[0];
+    const struct cbx_value *v = values->items[0];
     return values->count == 1 && v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
            (cbx_str_is(v->text, "__builtins__") || cbx_str_is(v->text, "builtins") ||
             (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)));
@@ -156,12 +160,16 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     }
     const struct cbx_values *names = cbx_actual_values(py, actuals, 1, NULL);
     for (uint32_t i = 0; i < names->count; i++) {
-        if (names->items[i].kind == CBX_V_TEXT) {
-            check_name_of_attribute(py, names->items[i].text, call);
+        if (names->items[i]->kind == CBX_V_TEXT) {
+            check_name_of_attribute(py, names->items[i]->text, call);
         }
     }
     if (!cbx_values_all_text(names)) {
-        bool module = is_powerful(cbx_actual_values(py, actuals, 0, NULL));
+        const struct cbx_actual *object = cbx_actual_find(actuals, 0, NULL);
+        bool twice = cbx_py_kind(object->node) == PY_call &&
+                     cbx_str_is(cbx_walk_text(py, cbx_child_of(object->node, CBX_FIELD_function)),
+                                "getattr");
+        bool module = twice || is_powerful(cbx_actual_values(py, actuals, 0, NULL));
         add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
                     cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
     }
@@ -172,8 +180,8 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
 {
     const struct cbx_values *values = cbx_actual_values(py, actuals, 0, "name");
     for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i].kind == CBX_V_TEXT) {
-            add_import(py, values->items[i].text, call);
+        if (values->items[i]->kind == CBX_V_TEXT) {
+            add_import(py, values->items[i]->text, call);
         }
     }
     if (!cbx_values_all_text(values)) {
@@ -181,11 +189,22 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
     }
 }
 
+/* Code that sees the names around it. */
+static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str text,
+                       const struct cbx_node *node)
+{
+    struct cbx_parsed around = *py->parsed;
+    bool python = strcmp(language, "python") == 0;
+    around.outer = python ? py : NULL;
+    around.outer_scope = python ? cbx_scope_around(py, node) : NULL;
+    cbx_parse_inner(&around, language, text, node->start, node->end);
+}
+
 /* Text that is read as Python, whatever else it may be: what is no Python in it says nothing. */
 static void parse_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
 {
     size_t before = py->facts->count, kept = before;
-    cbx_parse_inner(py->parsed, "python", text, node->start, node->end);
+    parse_code(py, "python", text, node);
     for (size_t i = before; i < py->facts->count; i++) {
         bool error = py->facts->items[i].kind == CBX_IS_SPECIAL &&
                      py->facts->items[i].special == CBX_FACT_SYNTAX;
@@ -223,15 +242,64 @@ static void extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_
     }
     const struct cbx_values *values = cbx_actual_values(py, actuals, position, keyword);
     bool expression = strcmp(language, "expression") == 0;
-    bool function = values->count == 1 && values->items[0].kind == CBX_V_FUNCTION;
+    bool function = false; /* timeit takes those too */
+    for (uint32_t i = 0; i < values->count; i++) {
+        enum cbx_value_kind kind = values->items[i]->kind;
+        function |= kind == CBX_V_FUNCTION || kind == CBX_V_PARTIAL;
+    }
     if (expression) {
         if (cbx_values_is_text(values, &text)) {
             check_expression(py, text, call);
         }
     } else if (cbx_values_is_text(values, &text)) {
-        cbx_parse_inner(py->parsed, language, text, call->start, call->end);
+        parse_code(py, language, text, call);
     } else if (!function) {
         add_special(py, CBX_FACT_DYNAMIC_CODE, callee, call);
+    }
+}
+
+/* The examples of a docstring, which doctest runs: what stands behind >>> and .... */
+static void parse_examples(struct cbx_walk *py, const struct cbx_node *string)
+{
+    struct cbx_str text = cbx_walk_text(py, string);
+    char *code = text.len > 0 && memmem(text.p, text.len, ">>>", 3) != NULL
+                     ? cbx_arena_alloc(py->arena, text.len + 1)
+                     : NULL;
+    size_t n = 0;
+    for (size_t at = 0; code != NULL && at < text.len;) {
+        const char *newline = memchr(text.p + at, '\n', text.len - at);
+        size_t end = newline != NULL ? (size_t)(newline - text.p) : text.len;
+        struct cbx_str line = cbx_str_sub(text, at, end);
+        while (line.len > 0 && memchr(" \t\"'r", line.p[0], 5) != NULL) {
+            line = cbx_str_sub(line, 1, line.len);
+        }
+        if (cbx_str_starts(line, CBX_STR(">>> ")) || cbx_str_starts(line, CBX_STR("... "))) {
+            memcpy(code + n, line.p + 4, line.len - 4);
+            n += line.len - 4;
+            code[n++] = '\n';
+        }
+        at = end + 1;
+    }
+    if (n > 0) {
+        parse_loosely(py, (struct cbx_str){ .p = code, .len = n }, string);
+    }
+}
+
+static void extract_doctest(struct cbx_walk *py, struct cbx_str callee)
+{
+    if (py->examples || (!cbx_str_is(callee, "doctest.testmod") &&
+                         !cbx_str_is(callee, "doctest.run_docstring_examples") &&
+                         !cbx_str_is(callee, "doctest.DocTestRunner") &&
+                         !cbx_str_is(callee, "doctest.DocTestFinder"))) {
+        return;
+    }
+    py->examples = true;
+    for (uint32_t i = 0; i < py->syntax.count; i++) {
+        const struct cbx_node *node = &py->syntax.nodes[i];
+        if (cbx_py_kind(node) == PY_string &&
+            cbx_py_kind(node->parent) == PY_expression_statement) {
+            parse_examples(py, node);
+        }
     }
 }
 
@@ -240,8 +308,8 @@ static void found_in_format(struct cbx_walk *py, const struct cbx_values *values
 {
     const struct cbx_node *call = context;
     for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i].kind == CBX_V_NAME) {
-            add(py, CBX_IS_REFERENCE, values->items[i].text, call);
+        if (values->items[i]->kind == CBX_V_NAME) {
+            add(py, CBX_IS_REFERENCE, values->items[i]->text, call);
         }
     }
     check_name_of_attribute(py, name, call);
@@ -326,6 +394,7 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         add_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
     }
     extract_code(py, name, actuals, call);
+    extract_doctest(py, name);
     extract_format(py, name, actuals, call);
     extract_through(py, name, actuals, call, depth);
 }
@@ -343,7 +412,7 @@ static void extract_partial_call(struct cbx_walk *py, const struct cbx_value *pa
     const struct cbx_values *callee = partial->members[0];
     cbx_py_whole(partial, actuals, &whole);
     for (uint32_t i = 0; i < callee->count; i++) {
-        const struct cbx_value *v = &callee->items[i];
+        const struct cbx_value *v = callee->items[i];
         if (v->kind == CBX_V_NAME && is_of_text(v->text)) {
             extract_format(py, v->text, &whole, call);
         } else if (v->kind == CBX_V_NAME && cbx_str_is(v->text, CBX_PY_METHOD_CALLER)) {
@@ -359,7 +428,7 @@ static void extract_values_call(struct cbx_walk *py, const struct cbx_values *ca
                                 struct cbx_actuals *actuals, struct cbx_node *call, int depth)
 {
     for (uint32_t i = 0; i < callee->count && depth < THROUGH_DEPTH_MAX; i++) {
-        const struct cbx_value *v = &callee->items[i];
+        const struct cbx_value *v = callee->items[i];
         if (v->kind == CBX_V_NAME) {
             extract_named_call(py, v->text, actuals, call, depth);
         } else if (v->kind == CBX_V_PARTIAL) {
@@ -378,6 +447,9 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
         snprintf(name, sizeof(name), "*.%.*s", (int)method.len, method.p);
         extract_through(py, cbx_str_of(name), actuals, call, 0);
         extract_code(py, cbx_str_of(name), actuals, call);
+        if (cbx_sinks_of(CBX_PYTHON, cbx_str_of(name)) != 0) {
+            extract_named_call(py, cbx_arena_copy(py->arena, cbx_str_of(name)), actuals, call, 0);
+        }
     }
     struct cbx_str text;
     struct cbx_actuals rest = { 0 };
@@ -421,6 +493,11 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
         callee = cbx_child_at(callee, 0);
     }
     enum cbx_py_kind kind = cbx_py_kind(callee);
+    struct cbx_node *object = kind == PY_attribute ? cbx_child_of(callee, CBX_FIELD_object) : NULL;
+    if (cbx_values_has_more(targets) ||
+        (object != NULL && cbx_values_has_more(cbx_py_eval(py, object, scope)))) {
+        add_special(py, CBX_FACT_TOO_COMPLEX, CBX_STR("alternatives"), call);
+    }
     if (kind == PY_attribute) {
         extract_method_through(py, callee, &actuals, call);
     } else if (kind != PY_identifier && cbx_values_has_unknown(targets)) {
@@ -442,14 +519,14 @@ static void add_value_references(struct cbx_walk *py, const struct cbx_values *v
                                  const struct cbx_node *node)
 {
     for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = &values->items[i];
+        const struct cbx_value *v = values->items[i];
         if (v->kind == CBX_V_NAME && !is_of_text(v->text)) {
             add(py, CBX_IS_REFERENCE, v->text, node);
         } else if (v->kind == CBX_V_PARTIAL) {
             const struct cbx_values *callee = v->members[0];
             for (uint32_t k = 0; k < callee->count; k++) {
-                if (callee->items[k].kind == CBX_V_NAME && !is_of_text(callee->items[k].text)) {
-                    add(py, CBX_IS_REFERENCE, callee->items[k].text, node);
+                if (callee->items[k]->kind == CBX_V_NAME && !is_of_text(callee->items[k]->text)) {
+                    add(py, CBX_IS_REFERENCE, callee->items[k]->text, node);
                 }
             }
         }
@@ -466,8 +543,8 @@ static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cb
 /* The dictionary of a module, as an object. */
 static bool is_module_dictionary(const struct cbx_values *values)
 {
-    struct cbx_str dict = CBX_STR(".__dict__"), name = values->items[0].text;
-    return values->count == 1 && values->items[0].kind == CBX_V_NAME && cbx_str_ends(name, dict) &&
+    struct cbx_str dict = CBX_STR(".__dict__"), name = values->items[0]->text;
+    return values->count == 1 && values->items[0]->kind == CBX_V_NAME && cbx_str_ends(name, dict) &&
            cbx_py_is_powerful(cbx_str_sub(name, 0, name.len - dict.len));
 }
 
@@ -513,8 +590,10 @@ static void check_format(struct cbx_walk *py, struct cbx_str text, const struct 
         }
         struct cbx_str name = cbx_str_sub(text, at + 1, end);
         if (cbx_str_starts(name, CBX_STR("__")) &&
-            (cbx_py_is_dunder(name) || cbx_str_is(name, "__class__") ||
-             cbx_str_is(name, "__dict__") || cbx_str_is(name, "__init__"))) {
+            (cbx_py_is_dunder(name) || cbx_py_climbs(name) || cbx_str_is(name, "__dict__") ||
+             (cbx_str_is(name, "__class__") &&
+              !cbx_str_starts(cbx_str_sub(text, end, text.len), CBX_STR(".__name__"))) ||
+             cbx_str_is(name, "__init__") || cbx_str_is(name, "__getattribute__"))) {
             add_special(py, CBX_FACT_DUNDER_WALK, name, node);
             return;
         }
@@ -525,14 +604,18 @@ static void extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_
 {
     const struct cbx_values *values = cbx_py_eval(py, node, scope);
     for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = &values->items[i];
+        const struct cbx_value *v = values->items[i];
         bool path = v->kind == CBX_V_NAME && v->number == CBX_NAME_OBJECT && v->count == 1 &&
                     v->members[0]->count == 1;
-        v = path ? &v->members[0]->items[0] : v;
+        v = path ? v->members[0]->items[0] : v;
         if (v->kind == CBX_V_TEXT) {
             add(py, CBX_IS_LITERAL, v->text, node);
             check_format(py, v->text, node);
-            if (cbx_py_is_dunder(v->text)) { /* for somebody who reads attributes by name */
+            enum cbx_py_kind parent = cbx_py_kind(node->parent);
+            bool told = parent == PY_list || parent == PY_tuple || parent == PY_set ||
+                        parent == PY_comparison_operator;
+            if (!told &&
+                cbx_py_is_dunder(v->text)) { /* for somebody who reads attributes by name */
                 add_special(py, CBX_FACT_DUNDER_WALK, v->text, node);
             }
         }
@@ -623,6 +706,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         }
         return true;
     case PY_concatenated_string:
+    case PY_augmented_assignment:
         extract_text(py, node, scope);
         return true;
     case PY_string:

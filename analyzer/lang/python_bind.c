@@ -640,7 +640,7 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name)
         struct cbx_binding *chain = cbx_scope_chain(py, s, text);
         for (struct cbx_binding *b = chain; b != NULL; b = b->next) {
             if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text) && holds_more(b->path)) {
-                cbx_walk_escape(py, b->path);
+                cbx_walk_escape(py, b->path, cbx_py_is_powerful(b->path));
             }
         }
         if (chain != NULL) {
@@ -678,7 +678,7 @@ void cbx_py_bind_all(struct cbx_walk *py)
             let_escape(py, node);
         } else if (node->kind == PY_identifier && is_namespace(py, node)) {
             for (uint32_t k = 0; k < py->import_count; k++) {
-                cbx_walk_escape(py, py->import_items[k]);
+                cbx_walk_escape(py, py->import_items[k], cbx_py_is_powerful(py->import_items[k]));
             }
         }
     }

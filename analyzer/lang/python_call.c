@@ -59,7 +59,7 @@ static bool is_known(struct cbx_walk *py, struct cbx_actuals *actuals)
         if (cbx_values_has_unknown(a->values)) {
             return false;
         }
-        enum cbx_value_kind kind = a->values->items[0].kind;
+        enum cbx_value_kind kind = a->values->items[0]->kind;
         constant |=
             kind == CBX_V_TEXT || kind == CBX_V_LIST || kind == CBX_V_NUMBER || kind == CBX_V_NAME;
     }
@@ -261,8 +261,8 @@ static const struct cbx_values *read_dotted(struct cbx_walk *py, const struct cb
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < paths->count; i++) {
         const struct cbx_values *value = object;
-        struct cbx_str path = paths->items[i].text;
-        bool text = paths->items[i].kind == CBX_V_TEXT;
+        struct cbx_str path = paths->items[i]->text;
+        bool text = paths->items[i]->kind == CBX_V_TEXT;
         while (text && path.len > 0) {
             const char *dot = memchr(path.p, '.', path.len);
             size_t len = dot != NULL ? (size_t)(dot - path.p) : path.len;
@@ -304,7 +304,7 @@ static const struct cbx_values *call_getter(struct cbx_walk *py, struct cbx_str 
 static const struct cbx_values *any_of_module(struct cbx_walk *py, const struct cbx_values *object)
 {
     bool module =
-        object->count == 1 && object->items[0].kind == CBX_V_NAME && object->items[0].number == 0;
+        object->count == 1 && object->items[0]->kind == CBX_V_NAME && object->items[0]->number == 0;
     const struct cbx_values *out = &cbx_values_unknown;
     if (module) {
         out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, CBX_STR("os")));
@@ -319,9 +319,9 @@ static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_v
 {
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < names->count; i++) {
-        bool text = names->items[i].kind == CBX_V_TEXT;
+        bool text = names->items[i]->kind == CBX_V_TEXT;
         out = cbx_values_join(py->arena, out,
-                              text ? cbx_py_read(py, object, names->items[i].text)
+                              text ? cbx_py_read(py, object, names->items[i]->text)
                                    : any_of_module(py, object));
     }
     return cbx_values_some(out);
@@ -333,10 +333,10 @@ static const struct cbx_values *import_any(struct cbx_walk *py, const struct cbx
 {
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < names->count; i++) {
-        struct cbx_str name = names->items[i].text;
+        struct cbx_str name = names->items[i]->text;
         const char *dot = top && name.len > 0 ? memchr(name.p, '.', name.len) : NULL;
         name = dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : name;
-        bool text = names->items[i].kind == CBX_V_TEXT;
+        bool text = names->items[i]->kind == CBX_V_TEXT;
         out = cbx_values_join(py->arena, out,
                               text ? cbx_values_name(py->arena, cbx_py_canonical(py, name))
                                    : &cbx_values_unknown);
@@ -465,7 +465,7 @@ static const struct cbx_values *make_dict(struct cbx_walk *py, struct cbx_actual
         first != NULL ? cbx_py_sequence(py, cbx_actual_values(py, actuals, 0, NULL)) : NULL;
     const struct cbx_values *from = cbx_actual_values(py, actuals, 0, NULL);
     if (first != NULL && from->count == 1 &&
-        (from->items[0].kind == CBX_V_MAP || from->items[0].kind == CBX_V_NAME)) {
+        (from->items[0]->kind == CBX_V_MAP || from->items[0]->kind == CBX_V_NAME)) {
         return from;
     }
     uint32_t count = pairs != NULL ? pairs->count : actuals->count, n = 0;
@@ -503,9 +503,9 @@ static const struct cbx_values *get_item(struct cbx_walk *py, struct cbx_actuals
 /* The text of a path object, or of what makes one. */
 static bool path_text(const struct cbx_values *values, struct cbx_str *out)
 {
-    bool object = values->count == 1 && values->items[0].kind == CBX_V_NAME &&
-                  values->items[0].number == CBX_NAME_OBJECT && values->items[0].count == 1;
-    return cbx_values_is_text(object ? values->items[0].members[0] : values, out);
+    bool object = values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
+                  values->items[0]->number == CBX_NAME_OBJECT && values->items[0]->count == 1;
+    return cbx_values_is_text(object ? values->items[0]->members[0] : values, out);
 }
 
 /* Parts of a path, joined as os.path.join does; {NULL, 0} when one is not known. */
@@ -552,8 +552,8 @@ static const struct cbx_values *make_text(struct cbx_walk *py, const struct cbx_
                    ? cbx_py_codec(py, text, encoding)
                    : &cbx_values_unknown;
     }
-    return values->count == 1 && values->items[0].kind == CBX_V_NUMBER
-               ? cbx_values_text(py->arena, values->items[0].text)
+    return values->count == 1 && values->items[0]->kind == CBX_V_NUMBER
+               ? cbx_values_text(py->arena, values->items[0]->text)
                : cbx_py_from_numbers(py, values);
 }
 
@@ -787,7 +787,7 @@ const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_valu
     }
     py->apply_depth++;
     for (uint32_t i = 0; i < callee->count; i++) {
-        const struct cbx_value *v = &callee->items[i];
+        const struct cbx_value *v = callee->items[i];
         out = cbx_values_join(py->arena, out,
                               v->kind == CBX_V_NAME       ? apply_name(py, v->text, actuals, scope)
                               : v->kind == CBX_V_FUNCTION ? call_function(py, v, actuals)

@@ -5,6 +5,24 @@
 
 enum { CROSS_MAX = 16 };
 
+/* What a free name of code in code means outside of it. Functions stay there: their nodes are of
+ * another text. */
+static const struct cbx_values *eval_outside(struct cbx_walk *py, struct cbx_str name,
+                                             const struct cbx_values *out)
+{
+    struct cbx_walk *outer = py->parsed->outer;
+    const struct cbx_values *values = outer != NULL
+                                          ? cbx_py_eval_name(outer, name, py->parsed->outer_scope)
+                                          : &cbx_values_nothing;
+    for (uint32_t i = 0; i < values->count; i++) {
+        enum cbx_value_kind kind = values->items[i]->kind;
+        bool plain = kind == CBX_V_NAME || kind == CBX_V_TEXT || kind == CBX_V_NUMBER;
+        out = plain ? cbx_values_join(py->arena, out, cbx_values_one(py->arena, values->items[i]))
+                    : cbx_values_join(py->arena, out, &cbx_values_unknown);
+    }
+    return out;
+}
+
 const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str name,
                                           struct cbx_scope *scope)
 {
@@ -24,7 +42,7 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
         out = cbx_values_join(py->arena, out,
                               cbx_values_name(py->arena, cbx_py_qualify(py, &module, name)));
     }
-    return out;
+    return eval_outside(py, name, out);
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
@@ -39,9 +57,9 @@ static bool eval_interpolation(struct cbx_walk *py, struct cbx_node *node, struc
     struct cbx_str how = cbx_walk_text(py, more);
     bool plain = more == NULL || cbx_str_is(how, "!s") || cbx_str_is(how, ":s");
     if (cbx_values_is_number(value, &number)) {
-        *out = plain                   ? value->items[0].text
+        *out = plain                   ? value->items[0]->text
                : cbx_str_is(how, ":c") ? cbx_fold_codepoint(py->arena, number)
-               : cbx_str_is(how, ":d") || cbx_str_is(how, "!r") ? value->items[0].text
+               : cbx_str_is(how, ":d") || cbx_str_is(how, "!r") ? value->items[0]->text
                                                                 : (struct cbx_str){ 0 };
         return out->p != NULL;
     }
@@ -105,7 +123,7 @@ static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_
             (out = cbx_fold_concat(py->arena, out, part)).p == NULL) {
             return &cbx_values_unknown;
         }
-        bytes = value->items[0].number == CBX_TEXT_BYTES;
+        bytes = value->items[0]->number == CBX_TEXT_BYTES;
     }
     return bytes ? cbx_values_bytes(py->arena, out) : cbx_values_text(py->arena, out);
 }
@@ -236,13 +254,13 @@ const struct cbx_values *cbx_py_operator(struct cbx_walk *py, struct cbx_str op,
         return &cbx_values_unknown;
     }
     for (uint32_t i = 0; i < left->count; i++) {
-        if (left->items[i].kind == CBX_V_TEXT && cbx_str_is(op, "%")) {
-            out = cbx_values_join(py->arena, out, cbx_py_percent(py, left->items[i].text, right));
+        if (left->items[i]->kind == CBX_V_TEXT && cbx_str_is(op, "%")) {
+            out = cbx_values_join(py->arena, out, cbx_py_percent(py, left->items[i]->text, right));
             continue;
         }
         for (uint32_t k = 0; k < right->count; k++) {
-            out = cbx_values_join(py->arena, out,
-                                  eval_pair(py, op, &left->items[i], &right->items[k]));
+            out =
+                cbx_values_join(py->arena, out, eval_pair(py, op, left->items[i], right->items[k]));
         }
     }
     return cbx_values_some(out);

@@ -113,20 +113,31 @@ const char *cbx_py_module_anywhere(struct cbx_str attribute)
     return row != NULL ? row->text.p : NULL;
 }
 
-/* Packages whose own parts have the names of modules. */
-static bool has_parts(struct cbx_str package)
+/* Parts of packages that have the names of modules. */
+static bool is_part(struct cbx_str package, struct cbx_str name)
 {
-    return cbx_str_is(package, "concurrent") || cbx_str_is(package, "asyncio") ||
-           cbx_str_is(package, "distutils") || cbx_str_is(package, "curio") ||
-           cbx_str_is(package, "trio") || cbx_str_is(package, "anyio") ||
-           cbx_str_is(package, "torch") || cbx_str_is(package, "scipy");
+    static const char *const parts[][2] = {
+        { "asyncio", "subprocess" },   { "torch", "multiprocessing" }, { "torch", "signal" },
+        { "scipy", "signal" },         { "trio", "socket" },           { "curio", "socket" },
+        { "curio", "subprocess" },     { "anyio", "socket" },          { "concurrent", "code" },
+        { "tensorflow", "signal" },    { "jax.scipy", "signal" },      { "cupyx.scipy", "signal" },
+        { "multiprocess", "signal" },  { "gevent", "socket" },         { "gevent", "subprocess" },
+        { "eventlet.green", "socket" }
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (cbx_str_is(package, parts[i][0]) && cbx_str_is(name, parts[i][1])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *object,
                               struct cbx_str attribute)
 {
     const struct cbx_name_row *hop =
-        object->number != CBX_NAME_BARE && !has_parts(object->text) ? find(HOP, attribute) : NULL;
+        object->number != CBX_NAME_BARE && !is_part(object->text, attribute) ? find(HOP, attribute)
+                                                                             : NULL;
     if (hop != NULL && object->number != CBX_NAME_OBJECT) {
         return hop->text;
     }

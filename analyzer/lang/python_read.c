@@ -34,8 +34,8 @@ static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_st
         out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, cbx_str_of(module)));
     }
     for (uint32_t i = 0; i < py->escaped->count; i++) {
-        if (py->escaped->items[i].kind == CBX_V_NAME) {
-            struct cbx_str name = cbx_py_qualify(py, &py->escaped->items[i], attribute);
+        if (py->escaped->items[i]->kind == CBX_V_NAME) {
+            struct cbx_str name = cbx_py_qualify(py, py->escaped->items[i], attribute);
             out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, name));
         }
     }
@@ -63,6 +63,14 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
 {
     if (cbx_str_is(attribute, "__getattribute__")) {
         return read_getattr(py, v);
+    }
+    if (cbx_str_is(attribute, "__self__")) { /* of a builtin function it is the module */
+        *opaque |= v->kind != CBX_V_NAME;
+        return cbx_values_name(py->arena, CBX_STR("builtins"));
+    }
+    if (v->kind == CBX_V_NAME && cbx_str_is(v->text, "builtins") &&
+        cbx_str_is(attribute, "__dict__")) {
+        return cbx_values_one(py->arena, v);
     }
     switch (v->kind) {
     case CBX_V_NAME:
@@ -92,13 +100,10 @@ const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_value
         out = object; /* f.__call__ is f */
     }
     for (uint32_t i = 0; i < object->count; i++) {
-        out = cbx_values_join(py->arena, out, read_one(py, &object->items[i], attribute, &opaque));
+        out = cbx_values_join(py->arena, out, read_one(py, object->items[i], attribute, &opaque));
     }
     if (opaque) {
         out = cbx_values_join(py->arena, out, read_anything(py, attribute));
-    }
-    if (cbx_str_is(attribute, "__self__")) { /* of a builtin function: the module */
-        out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, CBX_STR("builtins")));
     }
     return cbx_values_some(out);
 }
@@ -189,7 +194,7 @@ static const struct cbx_values *map_keys(struct cbx_walk *py, const struct cbx_v
 
 const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_values *values)
 {
-    const struct cbx_value *v = values->count == 1 ? &values->items[0] : NULL;
+    const struct cbx_value *v = values->count == 1 ? values->items[0] : NULL;
     if (v == NULL || (v->kind == CBX_V_LIST && v->number == 0)) {
         return v;
     }
@@ -208,7 +213,7 @@ const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_va
 {
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = &values->items[i];
+        const struct cbx_value *v = values->items[i];
         const struct cbx_values *one = cbx_values_one(py->arena, v);
         one = v->kind == CBX_V_MAP ? map_keys(py, v) : one;
         out = cbx_values_join(py->arena, out, cbx_values_members(py->arena, one));
@@ -332,8 +337,8 @@ const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_value
     bool opaque = object->count == 0;
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < object->count; i++) {
-        opaque |= object->items[i].kind != CBX_V_NAME;
-        out = cbx_values_join(py->arena, out, item_of(py, &object->items[i], key, scope));
+        opaque |= object->items[i]->kind != CBX_V_NAME;
+        out = cbx_values_join(py->arena, out, item_of(py, object->items[i], key, scope));
     }
     const struct cbx_values *items =
         opaque && cbx_values_is_text(key, &text) ? cbx_scope_lookup(py, NULL, text) : NULL;
@@ -347,7 +352,7 @@ const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_valu
 {
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < object->count; i++) {
-        const struct cbx_value *v = &object->items[i];
+        const struct cbx_value *v = object->items[i];
         out = cbx_values_join(py->arena, out,
                               v->kind == CBX_V_TEXT   ? slice_text(py, v, slice, scope)
                               : v->kind == CBX_V_LIST ? slice_list(py, v, slice, scope)

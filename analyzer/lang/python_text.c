@@ -22,8 +22,8 @@ static const struct cbx_values *list_of_texts(struct cbx_walk *py, const struct 
 /* A text or number as str() has it. */
 static bool to_text(const struct cbx_values *values, struct cbx_str *out)
 {
-    if (values->count == 1 && values->items[0].kind == CBX_V_NUMBER) {
-        *out = values->items[0].text;
+    if (values->count == 1 && values->items[0]->kind == CBX_V_NUMBER) {
+        *out = values->items[0]->text;
         return true;
     }
     return cbx_values_is_text(values, out);

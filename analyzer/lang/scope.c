@@ -100,7 +100,7 @@ bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
         cbx_facts_add_special(walk->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), deep->start,
                               deep->end);
     }
-    return walk->syntax.count > 0;
+    return deep == NULL && walk->syntax.count > 0; /* it is denied: half a tree says nothing more */
 }
 
 void cbx_walk_end(struct cbx_walk *walk)
@@ -137,15 +137,17 @@ struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent
     return scope;
 }
 
-enum { RUN_DEPTH_MAX = 6, RUNS_MAX = 20000 };
+enum { RUN_DEPTH_MAX = 5, RUNS_MAX = 8192, RUNS_OF_ONE_MAX = 24, RUNS_OF_LOOP_MAX = 2048 };
 
 struct cbx_scope *cbx_scope_run(struct cbx_walk *walk, struct cbx_scope *origin,
                                 struct cbx_scope *parent)
 {
-    if (origin == NULL || walk->run_depth >= RUN_DEPTH_MAX || ++walk->runs > RUNS_MAX) {
+    origin = origin != NULL && origin->origin != NULL ? origin->origin : origin;
+    if (origin == NULL || walk->run_depth >= RUN_DEPTH_MAX || ++walk->runs > RUNS_MAX ||
+        ++origin->runs >
+            (origin->kind == CBX_SCOPE_COMPREHENSION ? RUNS_OF_LOOP_MAX : RUNS_OF_ONE_MAX)) {
         return NULL;
     }
-    origin = origin->origin != NULL ? origin->origin : origin;
     struct cbx_scope *scope = cbx_scope_open(walk, parent, origin->node, origin->kind);
     if (scope == parent) {
         return NULL;
@@ -218,9 +220,11 @@ void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx
     }
 }
 
-void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name)
+void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name, bool first)
 {
-    walk->escaped = cbx_values_join(walk->arena, walk->escaped, cbx_values_name(walk->arena, name));
+    const struct cbx_values *one = cbx_values_name(walk->arena, name);
+    walk->escaped = first ? cbx_values_join(walk->arena, one, walk->escaped)
+                          : cbx_values_join(walk->arena, walk->escaped, one);
 }
 
 /* --- values of names -------------------------------------------------------------------------- */

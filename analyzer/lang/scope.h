@@ -44,6 +44,7 @@ struct cbx_scope {
         *origin; /* set: one run of that scope's code, with parameters that are known */
     enum { CBX_SCOPE_MODULE, CBX_SCOPE_FUNCTION, CBX_SCOPE_CLASS, CBX_SCOPE_COMPREHENSION } kind;
     struct cbx_node *node;
+    uint32_t runs;  /* of its code */
     uint64_t bound; /* bits of the hashes of the names that it binds: a quick "no" */
     struct cbx_return {
         struct cbx_node *node;
@@ -88,7 +89,8 @@ struct cbx_walk {
     struct cbx_str star_items[16];
     int depth, run_depth, apply_depth;
     uint32_t steps, runs, cycles;
-    bool gave_up; /* a bound was reached: something is "anything" that could be known */
+    bool examples; /* of docstrings were read */
+    bool gave_up;  /* a bound was reached: something is "anything" that could be known */
     /* Values that were worked out inside a cycle, to be forgotten. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];
     uint32_t tentative_count;
@@ -159,8 +161,9 @@ cbx_scope_eval(struct cbx_walk *walk, struct cbx_node *node, struct cbx_scope *s
                const struct cbx_values *(*eval_kind)(struct cbx_walk *, struct cbx_node *,
                                                      struct cbx_scope *));
 
-/* Notes that these names are out of sight from now on. */
-void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name);
+/* Notes that this name is out of sight from now on. There is room for some; `first`: rather for
+ * this one than for others. */
+void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name, bool first);
 
 /* --- arguments -------------------------------------------------------------------------------- */
 

@@ -1,2 +1,3 @@
 list(map(exec,['import subprocess as s\ns.run(["touch","FILE"])']))
 # expect 1 py.dynamic-code
+# expect 1 py.process

@@ -1,3 +1,4 @@
 import functools, os
 functools.partial(os.system,'id')()
 # expect 2 py.process
+# expect 2 sh.command
