@@ -67,12 +67,27 @@ static uint32_t slot_of(uint32_t hash)
     return (hash ^ hash >> 15) % SLOTS;
 }
 
+/* The hashes of all that rows stand within: "flask" and "flask.Flask" of "flask.Flask.run". */
+static uint32_t parents[CBX_LANGUAGES][SLOTS];
+
+static void add_parent(int language, uint32_t hash)
+{
+    uint32_t at = slot_of(hash);
+    for (int i = 0; i < SLOTS && parents[language][at] != 0 && parents[language][at] != hash; i++) {
+        at = (at + 1) % SLOTS;
+    }
+    parents[language][at] = hash;
+}
+
 static void build(void)
 {
     for (int language = 0; language < CBX_LANGUAGES; language++) {
         for (size_t i = 0; i < tables[language].count; i++) {
             uint32_t hash = 0x811c9dc5u;
             for (const char *p = tables[language].rows[i].name; *p != '\0'; p++) {
+                if (*p == '.') {
+                    add_parent(language, hash);
+                }
                 hash = step(hash, *p);
             }
             uint32_t at = slot_of(hash);
@@ -126,4 +141,19 @@ uint32_t cbx_sinks_of(enum cbx_language language, struct cbx_str name)
 uint32_t cbx_sinks_of_module(enum cbx_language language, struct cbx_str module)
 {
     return look_up(language, module, true);
+}
+
+bool cbx_sinks_within(enum cbx_language language, struct cbx_str name)
+{
+    pthread_once(&once, build);
+    uint32_t hash = 0x811c9dc5u;
+    for (size_t i = 0; i < name.len; i++) {
+        hash = step(hash, name.p[i]);
+    }
+    for (uint32_t at = slot_of(hash); parents[language][at] != 0; at = (at + 1) % SLOTS) {
+        if (parents[language][at] == hash) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -14,4 +14,7 @@ uint32_t cbx_sinks_of(enum cbx_language language, struct cbx_str name);
  * although os.system can start a process. */
 uint32_t cbx_sinks_of_module(enum cbx_language language, struct cbx_str module);
 
+/* Does the table speak of anything within this name ("flask.Flask", for "flask.Flask.run")? */
+bool cbx_sinks_within(enum cbx_language language, struct cbx_str name);
+
 #endif

@@ -155,6 +155,12 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
     if (language != NULL) {
         extract_code(js, name, language, call, site, scope);
     }
+    struct cbx_str member;
+    if (cbx_js_call_meaning(name) == JS_CALL_GET &&
+        cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &member) &&
+        cbx_str_is(member, "constructor")) {
+        add_special(js, CBX_FACT_DUNDER_WALK, name, call);
+    }
     if (cbx_js_call_meaning(name) == JS_CALL_MEMBERS &&
         holds_power(cbx_js_argument(js, site, 0, scope, &given))) {
         add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
@@ -280,6 +286,9 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
         return;
     }
     add(js, CBX_IS_ATTRIBUTE, key, node);
+    if (cbx_str_is(key, "__lookupGetter__") || cbx_str_is(key, "__lookupSetter__")) {
+        add_special(js, CBX_FACT_DUNDER_WALK, key, node);
+    }
     bool member = cbx_js_kind(object) == JS_member_expression ||
                   cbx_js_kind(object) == JS_subscript_expression;
     bool maker = cbx_str_is(key, "constructor");

@@ -46,7 +46,9 @@ static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
     for (const struct cbx_node *child = node->first; child != NULL; child = child->next) {
         enum cbx_py_kind kind = cbx_py_kind(child);
         if (kind == PY_wildcard_import) {
-            add_special(py, CBX_FACT_STAR_IMPORT, package.text, node);
+            if (!cbx_py_is_plain(package.text)) {
+                add_special(py, CBX_FACT_STAR_IMPORT, package.text, node);
+            }
             add_import(py, package.text, node);
         }
         if ((kind != PY_dotted_name && kind != PY_aliased_import) || child == module) {
@@ -225,6 +227,11 @@ static void check_expression(struct cbx_walk *py, struct cbx_str text, const str
     for (size_t i = 0; copy.p != NULL && i < copy.len; i++) {
         char *c = (char *)(uintptr_t)copy.p + i;
         *c = *c == '@' || *c == '`' ? ' ' : *c;
+    }
+    const char *dunder = text.len > 3 ? memmem(text.p, text.len, ".__", 3) : NULL;
+    if (dunder != NULL) {
+        add_special(py, CBX_FACT_DUNDER_WALK,
+                    cbx_str_sub(text, (size_t)(dunder - text.p) + 1, text.len), call);
     }
     if (code && copy.p != NULL) {
         parse_loosely(py, cbx_fold_trim(copy), call);
@@ -482,6 +489,20 @@ static void extract_iteration(struct cbx_walk *py, const struct cbx_node *node,
     }
 }
 
+/* Dense(8)(x): what a library's function or a class of this source gave. */
+static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
+{
+    if (cbx_py_kind(callee) != PY_call) {
+        return false;
+    }
+    const struct cbx_values *maker =
+        cbx_py_eval(py, cbx_child_of(callee, CBX_FIELD_function), scope);
+    const struct cbx_value *v = maker->items[0];
+    return maker->count == 1 &&
+           ((v->kind == CBX_V_NAME && (v->number == 0 || cbx_str_is(v->text, "type"))) ||
+            (v->kind == CBX_V_FUNCTION && cbx_py_kind(v->node) == PY_class_definition));
+}
+
 static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope)
 {
     struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
@@ -500,7 +521,8 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
     }
     if (kind == PY_attribute) {
         extract_method_through(py, callee, &actuals, call);
-    } else if (kind != PY_identifier && cbx_values_has_unknown(targets)) {
+    } else if (kind != PY_identifier && cbx_values_has_unknown(targets) &&
+               !is_of_known_call(py, callee, scope)) {
         add_special(py, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_walk_text(py, callee), 0, 80),
                     call);
     }

@@ -109,6 +109,10 @@ enum cbx_py_call {
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 /* Does this attribute lead into the interpreter? */
 bool cbx_py_is_dunder(struct cbx_str name);
+/* Does `import *` from this module hide nothing? */
+bool cbx_py_is_plain(struct cbx_str module);
+/* The constant text of this name; {NULL, 0} when it is none that is known. */
+struct cbx_str cbx_py_constant(struct cbx_str name);
 /* Does it when it is read from a literal? */
 bool cbx_py_climbs(struct cbx_str name);
 /* A module that others are searched for: os, sys, builtins, ... */

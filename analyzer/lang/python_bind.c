@@ -73,7 +73,9 @@ static void bind_item(struct cbx_walk *py, const struct target *t, struct cbx_no
     bool plain =
         cbx_py_kind(subscript) == PY_string && cbx_child_count(subscript) <= 3 &&
         cbx_py_kind(cbx_child_at(subscript, 1)) != PY_interpolation; /* nothing is bound yet */
-    if (!plain || !cbx_values_is_text(cbx_py_eval(py, subscript, t->where), &key)) {
+    if (cbx_py_kind(subscript) == PY_integer) {
+        key = cbx_walk_text(py, subscript);
+    } else if (!plain || !cbx_values_is_text(cbx_py_eval(py, subscript, t->where), &key)) {
         return;
     }
     struct cbx_str call = cbx_walk_text(py, object);
@@ -259,6 +261,13 @@ static struct cbx_node *subject_of(struct cbx_node *node)
     return cbx_child_of(node, CBX_FIELD_subject);
 }
 
+static bool is_in_pattern(const struct cbx_node *node)
+{
+    enum cbx_py_kind parent = cbx_py_kind(node->parent);
+    return cbx_py_kind(node) == PY_splat_pattern || parent == PY_case_pattern ||
+           parent == PY_keyword_pattern;
+}
+
 /* A name that a pattern binds. case Point(x=a): `a` is the subject's attribute x; else it is the
  * subject, or something in it. */
 static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name)
@@ -436,9 +445,7 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         return scope;
     case PY_dotted_name:
     case PY_splat_pattern:
-        if (cbx_child_count(node) == 1 && subject_of(node) != NULL &&
-            (cbx_py_kind(node->parent) == PY_case_pattern ||
-             cbx_py_kind(node) == PY_splat_pattern)) {
+        if (cbx_child_count(node) == 1 && is_in_pattern(node) && subject_of(node) != NULL) {
             bind_capture(py, scope, cbx_child_at(node, 0));
         }
         return scope;

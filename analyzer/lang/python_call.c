@@ -2,6 +2,7 @@
  * What calls in Python give: callables of the tables, methods of constants, functions of this
  * source. */
 #include "analyzer/lang/python.h"
+#include "analyzer/sinks.h"
 
 enum { APPLY_MAX = 256, APPLY_DEPTH_MAX = 60 };
 
@@ -697,6 +698,15 @@ static const struct cbx_values *apply_meaning(struct cbx_walk *py, enum cbx_py_c
     case PY_CALL_DICT_ITEMS:
         return make_pairs(py, cbx_values_each(py->arena, cbx_py_members(py, first)),
                           map_values(py, first));
+    case PY_CALL_TYPE:
+        return first->items[0]->kind == CBX_V_FUNCTION &&
+                       cbx_py_kind(first->items[0]->node) != PY_class_definition
+                   ? cbx_values_name(py->arena, CBX_STR("types.FunctionType"))
+                   : cbx_values_bare(py->arena, CBX_STR("type"));
+    case PY_CALL_GETENV:
+        return cbx_values_is_text(first, &text) && cbx_str_is(text, "HOME")
+                   ? cbx_values_text(py->arena, CBX_STR("~"))
+                   : &cbx_values_unknown;
     case PY_CALL_JOIN_PATH:
         return cbx_values_text(py->arena, join_path(py, actuals));
     case PY_CALL_PATH:
@@ -751,6 +761,28 @@ static const struct cbx_values *apply_namespace_method(struct cbx_walk *py, stru
     return NULL;
 }
 
+/* Is this the name of a class, by its looks, whose methods the sinks speak of? */
+static bool is_class(struct cbx_str name)
+{
+    const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
+    return dot != NULL && dot + 1 < name.p + name.len && dot[1] >= 'A' && dot[1] <= 'Z' &&
+           cbx_sinks_within(CBX_PYTHON, name);
+}
+
+/* What a callable gives that is not followed: an object of a type that is known by name, or
+ * anything. */
+static const struct cbx_values *make_object(struct cbx_walk *py, struct cbx_str name)
+{
+    const char *type = cbx_py_makes(name);
+    struct cbx_value object = { .kind = CBX_V_NAME,
+                                .text = type != NULL ? cbx_str_of(type) : name,
+                                .number = CBX_NAME_OBJECT };
+    return type != NULL ? cbx_values_one(py->arena, &object)
+           : is_class(name)
+               ? cbx_values_join(py->arena, cbx_values_one(py->arena, &object), &cbx_values_unknown)
+               : &cbx_values_unknown;
+}
+
 static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str name,
                                            struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
@@ -769,13 +801,7 @@ static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str n
         return call_getter(py, name, actuals);
     }
     const struct cbx_values *space = apply_namespace_method(py, name, actuals, scope);
-    const char *type = space == NULL ? cbx_py_makes(name) : NULL;
-    struct cbx_value object = { .kind = CBX_V_NAME,
-                                .text = cbx_str_of(type),
-                                .number = CBX_NAME_OBJECT };
-    return space != NULL  ? space
-           : type != NULL ? cbx_values_one(py->arena, &object)
-                          : &cbx_values_unknown;
+    return space != NULL ? space : make_object(py, name);
 }
 
 const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_values *callee,

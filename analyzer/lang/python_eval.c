@@ -504,17 +504,29 @@ static const struct cbx_values *eval_call(struct cbx_walk *py, struct cbx_node *
                         scope);
 }
 
+/* string.digits and the like. */
+static const struct cbx_values *or_constant(struct cbx_walk *py, const struct cbx_values *values)
+{
+    bool name =
+        values->count == 1 && values->items[0]->kind == CBX_V_NAME && values->items[0]->number == 0;
+    struct cbx_str text = name ? cbx_py_constant(values->items[0]->text) : (struct cbx_str){ 0 };
+    return text.p != NULL ? cbx_values_text(py->arena, text) : values;
+}
+
 static const struct cbx_values *eval_kind(struct cbx_walk *py, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
     struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = node, .scope = node->inner };
     switch (cbx_py_kind(node)) {
     case PY_identifier:
-        return cbx_py_eval_name(py, cbx_fold_nfkc(py->arena, cbx_walk_text(py, node)), scope);
+        return or_constant(
+            py, cbx_py_eval_name(py, cbx_fold_nfkc(py->arena, cbx_walk_text(py, node)), scope));
     case PY_attribute:
-        return cbx_py_read(
-            py, cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_object), scope),
-            cbx_fold_nfkc(py->arena, cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute))));
+        return or_constant(
+            py,
+            cbx_py_read(py, cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_object), scope),
+                        cbx_fold_nfkc(py->arena,
+                                      cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute)))));
     case PY_subscript:
         return eval_subscript(py, node, scope);
     case PY_string:

@@ -4,7 +4,20 @@
 
 #include <pthread.h>
 
-enum what { ALIAS, PREFIX, HOP, ANYWHERE, MEANING, RUNS, THROUGH, MAKES, DUNDER, CLIMB };
+enum what {
+    ALIAS,
+    PREFIX,
+    HOP,
+    ANYWHERE,
+    MEANING,
+    RUNS,
+    THROUGH,
+    MAKES,
+    DUNDER,
+    CLIMB,
+    CONST,
+    PLAIN
+};
 
 static const struct cbx_name_row rows[] = {
 #define CBX_ROW(what, name, text, number, more)                                                    \
@@ -94,6 +107,17 @@ const char *cbx_py_makes(struct cbx_str name)
 bool cbx_py_is_dunder(struct cbx_str name)
 {
     return name.len >= 3 && find(DUNDER, name) != NULL;
+}
+
+bool cbx_py_is_plain(struct cbx_str module)
+{
+    return find(PLAIN, module) != NULL;
+}
+
+struct cbx_str cbx_py_constant(struct cbx_str name)
+{
+    const struct cbx_name_row *row = find(CONST, name);
+    return row != NULL ? row->text : (struct cbx_str){ 0 };
 }
 
 bool cbx_py_climbs(struct cbx_str name)

@@ -7,13 +7,11 @@ enum { SEQUENCE_MAX = 1024 };
 /* --- attributes ------------------------------------------------------------------------------- */
 
 /* A method of `self`: the function of the type, with itself as its first argument. */
-static const struct cbx_values *bind_method(struct cbx_walk *py, const char *type,
+static const struct cbx_values *bind_method(struct cbx_walk *py, struct cbx_str type,
                                             const struct cbx_value *self, struct cbx_str method)
 {
     const struct cbx_values **members = cbx_arena_array(py->arena, 2, sizeof(*members));
-    struct cbx_value object = { .kind = CBX_V_NAME,
-                                .text = cbx_str_of(type),
-                                .number = CBX_NAME_OBJECT };
+    struct cbx_value object = { .kind = CBX_V_NAME, .text = type, .number = CBX_NAME_OBJECT };
     if (members == NULL) {
         return &cbx_values_unknown;
     }
@@ -75,15 +73,15 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
     switch (v->kind) {
     case CBX_V_NAME:
         return v->number == CBX_NAME_OBJECT
-                   ? bind_method(py, v->text.p, v, attribute)
+                   ? bind_method(py, v->text, v, attribute)
                    : cbx_values_name(py->arena, cbx_py_qualify(py, v, attribute));
     case CBX_V_TEXT:
-        return bind_method(py, "str", v, attribute);
+        return bind_method(py, CBX_STR("str"), v, attribute);
     case CBX_V_LIST:
-        return bind_method(py, "list", v, attribute);
+        return bind_method(py, CBX_STR("list"), v, attribute);
     case CBX_V_MAP:
         *opaque = true;
-        return bind_method(py, "dict", v, attribute);
+        return bind_method(py, CBX_STR("dict"), v, attribute);
     default:
         *opaque = true;
         return &cbx_values_nothing;
@@ -234,6 +232,9 @@ static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct
     if (globals || cbx_str_is(name, "locals()")) {
         return cbx_py_eval_name(py, key, globals ? py->module : scope);
     }
+    if (cbx_str_is(name, "os.environ") && cbx_str_is(key, "HOME")) {
+        return cbx_values_text(py->arena, CBX_STR("~"));
+    }
     if (cbx_str_is(name, "__builtins__") || cbx_str_is(name, "builtins")) {
         return cbx_values_bare(py->arena, key);
     }
@@ -309,6 +310,15 @@ static const struct cbx_values *slice_list(struct cbx_walk *py, const struct cbx
     return cbx_values_list(py->arena, members, n);
 }
 
+static bool all_functions(const struct cbx_values *values)
+{
+    bool all = values->count > 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        all &= values->items[i]->kind == CBX_V_FUNCTION || values->items[i]->kind == CBX_V_NAME;
+    }
+    return all;
+}
+
 static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_value *v,
                                         const struct cbx_values *key, struct cbx_scope *scope)
 {
@@ -325,23 +335,31 @@ static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_va
         return cbx_values_member(py->arena,
                                  sequence != NULL ? cbx_values_one(py->arena, sequence) : one, k);
     }
-    return v->kind == CBX_V_LIST || v->kind == CBX_V_MAP
-               ? cbx_values_join(py->arena, cbx_values_members(py->arena, one), &cbx_values_unknown)
-               : &cbx_values_unknown;
+    bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
+    const struct cbx_values *any =
+        container ? cbx_values_members(py->arena, one) : &cbx_values_unknown;
+    /* A table of functions: one of them. */
+    return container && v->number == 0 && v->count > 0 && all_functions(any)
+               ? any
+               : cbx_values_join(py->arena, any, &cbx_values_unknown);
 }
 
 const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_values *object,
                                      const struct cbx_values *key, struct cbx_scope *scope)
 {
     struct cbx_str text;
-    bool opaque = object->count == 0;
+    int64_t number;
+    bool opaque = object->count == 0, plain = cbx_values_is_text(key, &text);
+    if (!plain && cbx_values_is_number(key, &number)) {
+        text = key->items[0]->text;
+        plain = true;
+    }
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < object->count; i++) {
         opaque |= object->items[i]->kind != CBX_V_NAME;
         out = cbx_values_join(py->arena, out, item_of(py, object->items[i], key, scope));
     }
-    const struct cbx_values *items =
-        opaque && cbx_values_is_text(key, &text) ? cbx_scope_lookup(py, NULL, text) : NULL;
+    const struct cbx_values *items = opaque && plain ? cbx_scope_lookup(py, NULL, text) : NULL;
     out = items != NULL ? cbx_values_join(py->arena, out, items) : out;
     return cbx_values_some(out);
 }

@@ -337,7 +337,7 @@ static const struct cbx_values *translate(struct cbx_walk *py, struct cbx_str te
 {
     struct cbx_str out = CBX_STR("");
     const struct cbx_value *map = cbx_values_container(table, CBX_V_MAP);
-    if (map == NULL || !cbx_str_is_ascii(text) || text.len > 4096) {
+    if (map == NULL || map->count == 0 || !cbx_str_is_ascii(text) || text.len > 4096) {
         return &cbx_values_unknown;
     }
     for (size_t i = 0; i < text.len && out.p != NULL; i++) {
