@@ -38,6 +38,8 @@ const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key);
 
+/* The name of the constructor of something that is not known. */
+#define CBX_JS_SOME_CLASS "(class)"
 /* A member by a key of a destructuring's path; a computed key is CBX_JS_COMPUTED and the number of
  * its node. */
 #define CBX_JS_COMPUTED '\x02'

@@ -105,7 +105,8 @@ static const struct cbx_values *read_one(struct cbx_walk *js, const struct cbx_v
     }
     if (maker) { /* some class: its constructor is Function */
         *opaque = v->kind == CBX_V_UNKNOWN;
-        return cbx_values_name(js->arena, CBX_STR("Object"));
+        return cbx_values_name(js->arena, v->kind == CBX_V_UNKNOWN ? CBX_STR(CBX_JS_SOME_CLASS)
+                                                                   : CBX_STR("Object"));
     }
     return v->kind == CBX_V_MAP || v->kind == CBX_V_LIST
                ? cbx_values_member(js->arena, cbx_values_one(js->arena, v), key)
