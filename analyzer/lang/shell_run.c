@@ -254,9 +254,11 @@ static void judge_input(const struct command *c, const char *language)
 static void judge_script(const struct command *c, size_t w, const char *language)
 {
     const struct cbx_word *word = w < c->count ? &c->words[w] : NULL;
-    if (word == NULL || (word->known && (cbx_str_is(word->text, "-") ||
-                                         cbx_str_starts(word->text, CBX_STR("/dev/stdin")) ||
-                                         cbx_str_starts(word->text, CBX_STR("/dev/fd/"))))) {
+    if (word == NULL && c->fed) {
+        add_unresolved(c->s, "code", &c->words[0]); /* the name of a file that is added */
+    } else if (word == NULL || (word->known && (cbx_str_is(word->text, "-") ||
+                                                cbx_str_starts(word->text, CBX_STR("/dev/stdin")) ||
+                                                cbx_str_starts(word->text, CBX_STR("/dev/fd/"))))) {
         judge_input(c, language);
     } else if (!word->known) {
         add_unresolved(c->s, "code", word);
@@ -290,14 +292,15 @@ static void judge_shell(const struct command *c)
     }
 }
 
-static bool names_option(const char *list, struct cbx_str name)
+/* Is the long option in the list? getopt_long also takes what only begins an option's name. */
+static bool names_option(const char *list, struct cbx_str name, bool whole)
 {
     char text[40];
     if (list[0] == '\0' || name.len == 0 || name.len > 32) {
         return false;
     }
-    snprintf(text, sizeof(text), " %.*s", (int)name.len, name.p);
-    return strstr(list, text) != NULL; /* getopt_long takes what begins an option's name */
+    snprintf(text, sizeof(text), " %.*s%s", (int)name.len, name.p, whole ? " " : "");
+    return strstr(list, text) != NULL;
 }
 
 /* What stands at an option. */
@@ -317,9 +320,10 @@ static enum option take_option(const struct command *c, size_t *w, const struct 
     if (word.p[1] == '-') {
         struct cbx_str name =
             cbx_str_sub(word, 2, equals != NULL ? (size_t)(equals - word.p) : word.len);
-        kind = names_option(names->long_code, name)     ? OPTION_CODE
-               : names_option(names->long_values, name) ? OPTION_VALUE
-                                                        : OPTION_PLAIN;
+        kind = names_option(names->long_values, name, true)    ? OPTION_VALUE
+               : names_option(names->long_code, name, false)   ? OPTION_CODE
+               : names_option(names->long_values, name, false) ? OPTION_VALUE
+                                                               : OPTION_PLAIN;
         at = equals != NULL ? (size_t)(equals - word.p) + 1 : word.len;
     }
     for (; word.p[1] != '-' && at < word.len && kind == OPTION_PLAIN; at++) {
@@ -504,6 +508,13 @@ static void judge_runner(const struct command *c, const struct runner *r)
     }
 }
 
+static bool ends_exec(const struct command *c, size_t w)
+{
+    return c->words[w].known && (cbx_str_is(c->words[w].text, ";") ||
+                                 (cbx_str_is(c->words[w].text, "+") && c->words[w - 1].known &&
+                                  cbx_str_is(c->words[w - 1].text, "{}")));
+}
+
 /* find DIR -exec COMMAND ; */
 static void judge_find(const struct command *c)
 {
@@ -512,8 +523,7 @@ static void judge_find(const struct command *c)
         for (size_t i = 0; i < COUNT(runs); i++) {
             if (c->words[w].known && cbx_str_is(c->words[w].text, runs[i])) {
                 size_t end = w + 1;
-                while (end < c->count &&
-                       !(c->words[end].known && cbx_str_is(c->words[end].text, ";"))) {
+                while (end < c->count && !ends_exec(c, end)) {
                     end++;
                 }
                 struct command inner = *c;
@@ -708,11 +718,16 @@ static void add_call(const struct command *c, struct cbx_str name)
 /* Installs are read by the bare name of the installer, wherever it lies. */
 static void read_packages(const struct command *c, struct cbx_str name)
 {
-    struct cbx_word *words = cbx_arena_array(c->s->parsed->arena, c->count, sizeof(*words));
+    if (!c->fed && name.len == c->words[0].text.len) {
+        cbx_packages_read(c->s->parsed, c->words, c->count);
+        return;
+    }
+    struct cbx_word *words = cbx_arena_array(c->s->parsed->arena, c->count + 1, sizeof(*words));
     if (words != NULL) {
         memcpy(words, c->words, c->count * sizeof(*words));
         words[0].text = name;
-        cbx_packages_read(c->s->parsed, words, c->count);
+        words[c->count] = (struct cbx_word){ .start = words[0].start, .end = words[0].end };
+        cbx_packages_read(c->s->parsed, words, c->count + c->fed);
     }
 }
 

@@ -405,7 +405,8 @@ static void take_children(struct cbx_shell *s, struct cbx_shell_line *line, TSNo
 struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const TSNode *heredoc)
 {
     struct cbx_shell_line line = { 0 };
-    size_t limit = ts_node_child_count(command) + 2u * FIELDS_MAX +
+    /* Only the value of a variable makes more words than there are nodes. */
+    size_t limit = ts_node_child_count(command) + (s->names.buckets != NULL ? 2u * FIELDS_MAX : 0) +
                    (heredoc != NULL ? ts_node_child_count(*heredoc) : 0);
     line.words = cbx_arena_array(s->parsed->arena, limit, sizeof(*line.words));
     line.patterns = cbx_arena_array(s->parsed->arena, limit, sizeof(*line.patterns));

@@ -96,7 +96,7 @@ static const char *symbols(const char *match, const char *language, const char *
     assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, &err), 0);
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < decision.finding_count; i++) {
+    for (size_t i = 0; i < decision.finding_count && used < sizeof(out); i++) {
         used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%.*s", i > 0 ? " " : "",
                                  CBX_STR_ARG(decision.findings[i].symbol));
     }
