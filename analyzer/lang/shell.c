@@ -129,6 +129,13 @@ static void extract_redirect(struct cbx_shell *s, TSNode node)
 static void extract_assignment(struct cbx_shell *s, TSNode node)
 {
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
+    TSNode value = ts_node_child_by_field_name(node, "value", 5);
+    if (!ts_node_is_null(value)) {
+        struct cbx_shell_text text = cbx_shell_fold_constant(s, value);
+        if (text.known && cbx_shell_substitutes(text.text)) {
+            add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), value);
+        }
+    }
     if (type_is(name, "subscript")) {
         name = ts_node_named_child(name, 0);
     }
@@ -182,28 +189,59 @@ static void extract_literal(struct cbx_shell *s, TSNode node)
 /* Text that the grammar did not look into: a substitution in it runs all the same. */
 static void extract_text(struct cbx_shell *s, TSNode node)
 {
-    struct cbx_str text = cbx_shell_source_of(s, node);
-    if (cbx_shell_substitutes(text)) {
+    if (cbx_shell_substitutes(cbx_shell_source_of(s, node))) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+/* The same for what lies between the children of a string or here-document: the grammar passes over
+ * substitutions at the start of a line. */
+static void extract_gaps(struct cbx_shell *s, TSNode node)
+{
+    uint32_t at = ts_node_start_byte(node), end = ts_node_end_byte(node);
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool more = ts_tree_cursor_goto_first_child(&cursor), hidden = false;
+    while (at < end && !hidden) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        uint32_t next = more ? ts_node_start_byte(child) : end;
+        hidden = next > at &&
+                 cbx_shell_substitutes((struct cbx_str){ .p = s->src + at, .len = next - at });
+        at = !more                               ? end
+             : type_is(child, "heredoc_content") ? next /* text too */
+                                                 : ts_node_end_byte(child);
+        more = more && ts_tree_cursor_goto_next_sibling(&cursor);
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (hidden) {
         add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
     }
 }
 
 static void extract_heredoc(struct cbx_shell *s, TSNode body, TSNode redirect)
 {
-    struct cbx_str text = cbx_shell_source_of(s, body), constant;
+    struct cbx_str constant;
     if (cbx_shell_heredoc(s, redirect, &constant)) {
         cbx_facts_add(s->parsed->facts, CBX_IS_LITERAL, constant, ts_node_start_byte(body),
                       ts_node_end_byte(body));
-        return;
+    } else {
+        extract_gaps(s, body);
     }
-    for (size_t i = 0; i < text.len; i++) {
-        /* backticks, and "\\$(", which the grammar takes for a quoted dollar */
-        bool hides = i + 3 < text.len && memcmp(text.p + i, "\\\\$(", 4) == 0;
-        if (text.p[i] == '`' || hides) {
-            add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), body);
-            return;
-        }
-        i += text.p[i] == '\\';
+}
+
+/* Arithmetic runs what stands in the subscripts that its variables hold, and ${x@P} what x holds.
+ */
+static void extract_constant(struct cbx_shell *s, TSNode node)
+{
+    struct cbx_str text = cbx_shell_source_of(s, node);
+    if (memmem(text.p, text.len, "[$(", 3) != NULL || memmem(text.p, text.len, "[`", 2) != NULL) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+static void extract_expansion(struct cbx_shell *s, TSNode node)
+{
+    if (memmem(cbx_shell_source_of(s, node).p, cbx_shell_source_of(s, node).len, "@P", 2) != NULL) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
     }
 }
 
@@ -226,6 +264,10 @@ static void extract_node(struct cbx_shell *s, TSNode node, const struct level *u
         { "concatenation", extract_literal },
         { "word", extract_text },
         { "string_content", extract_text },
+        { "string", extract_gaps },
+        { "raw_string", extract_constant },
+        { "ansi_c_string", extract_constant },
+        { "expansion", extract_expansion },
         { "regex", extract_text },
         { "extglob_pattern", extract_text },
     };

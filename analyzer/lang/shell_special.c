@@ -304,18 +304,16 @@ static const struct cbx_word *option_value(const struct cbx_shell_command *c, si
     if (!cbx_shell_is_option(&c->words[w]) || (word.p[1] == '-') != is_long) {
         return NULL;
     }
-    const char *letter = is_long ? NULL : memchr(word.p, name.p[1], word.len);
-    if (is_long ? !cbx_str_starts(word, name) : letter == NULL) {
+    const char *letter = memchr(word.p, is_long ? '=' : name.p[1], word.len);
+    size_t used = letter == NULL ? word.len : (size_t)(letter - word.p) + !is_long;
+    /* what begins the name of a long option is enough */
+    if (is_long ? used < 3 || !cbx_str_starts(name, cbx_str_sub(word, 0, used)) : letter == NULL) {
         return NULL;
     }
-    size_t used = is_long ? name.len : (size_t)(letter - word.p) + 1;
     struct cbx_str rest = cbx_str_sub(word, used, word.len);
     if (rest.len == 0) {
         *value = w + 1 < c->count ? c->words[w + 1].text : rest;
         return w + 1 < c->count ? &c->words[w + 1] : NULL;
-    }
-    if (is_long && rest.p[0] != '=') {
-        return NULL;
     }
     *value = cbx_str_sub(rest, is_long, rest.len);
     return &c->words[w];

@@ -1,0 +1,3 @@
+{rm,x}
+# expect 1 sh.command
+# expect 2 source.syntax
