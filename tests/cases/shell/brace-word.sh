@@ -1,3 +1,2 @@
-{rm,x}
+r{m,} x
 # expect 1 sh.command
-# expect 2 source.syntax
