@@ -116,7 +116,9 @@ static void judge_shell(const struct cbx_shell_command *c)
     if (!code) {
         judge_script(c, input ? c->count : w, "shell");
     } else if (w < c->count) {
-        cbx_shell_judge_code(c->s, "shell", c->words[w].text, c->words[w].known, &c->words[w]);
+        cbx_shell_judge_code(c->s, "shell", c->words[w].text,
+                             c->words[w].known && !cbx_shell_has_hole(c, c->words[w].text),
+                             &c->words[w]);
     }
 }
 
@@ -189,9 +191,15 @@ static void judge_module(const struct cbx_shell_command *c, const struct cbx_wor
         cbx_shell_unresolved(c->s, "module", module);
         return;
     }
+    static const char *const run_words[] = { "timeit", "pdb", "code", "IPython", "idlelib" };
     for (size_t i = 0; i < CBX_SHELL_COUNT(installers); i++) {
         if (cbx_str_is(module->text, installers[i])) {
             return;
+        }
+    }
+    for (size_t i = 0; i < CBX_SHELL_COUNT(run_words); i++) {
+        if (cbx_str_is(module->text, run_words[i])) {
+            cbx_shell_unresolved(c->s, "code", module);
         }
     }
     struct cbx_str code =
@@ -218,7 +226,8 @@ static void judge_interpreter(const struct cbx_shell_command *c, const struct in
         }
         enum cbx_shell_option kind = cbx_shell_take_option(c, &w, &names, &value);
         if (kind == CBX_SHELL_OPTION_CODE) {
-            cbx_shell_judge_code(c->s, in->language, value.text, value.known, &value);
+            cbx_shell_judge_code(c->s, in->language, value.text,
+                                 value.known && !cbx_shell_has_hole(c, value.text), &value);
         } else if (kind == CBX_SHELL_OPTION_MODULE) {
             judge_module(c, &value);
         } else if (kind == CBX_SHELL_OPTION_VALUE && !value.known) {

@@ -12,7 +12,8 @@ struct cbx_shell_command {
     const bool *patterns;
     size_t count;
     int depth;
-    bool fed; /* more words are added when it runs */
+    bool fed;            /* more words are added when it runs */
+    struct cbx_str hole; /* what is replaced in its words when it runs, or empty */
 };
 
 #define CBX_SHELL_COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
@@ -39,6 +40,9 @@ struct cbx_shell_options {
 enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, size_t *w,
                                             const struct cbx_shell_options *names,
                                             struct cbx_word *value);
+
+/* Will the text be another one when the command runs (xargs -I X, find -exec {})? */
+bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text);
 
 /* Code that is a constant is judged as its language ("" = none that can be read); any other is a
  * fact. */

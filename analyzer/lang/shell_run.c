@@ -110,6 +110,11 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
 /* --- commands that run commands -----------------------------------------------------------------
  */
 
+bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text)
+{
+    return c->fed && c->hole.len > 0 && memmem(text.p, text.len, c->hole.p, c->hole.len) != NULL;
+}
+
 void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool fed)
 {
     struct cbx_shell_command inner = *c;
@@ -118,6 +123,7 @@ void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool 
     inner.count -= from;
     inner.depth++;
     inner.fed = fed;
+    inner.hole = fed && c->hole.len == 0 ? CBX_STR("{}") : c->hole;
     if (inner.depth > INNER_MAX) {
         cbx_shell_unresolved(c->s, "nesting", &c->words[0]);
     } else if (inner.count > 0) {
@@ -223,9 +229,33 @@ static size_t skip_to_command(const struct cbx_shell_command *c, const struct ru
     return w;
 }
 
-static void judge_runner(const struct cbx_shell_command *c, const struct runner *r)
+/* xargs -I TEXT */
+static struct cbx_str find_hole(const struct cbx_shell_command *c, size_t end)
 {
-    size_t w = skip_to_command(c, r);
+    for (size_t w = 1; w < end; w++) {
+        struct cbx_str word = c->words[w].text;
+        const char *letter = cbx_shell_is_option(&c->words[w]) && word.p[1] != '-'
+                                 ? memchr(word.p, 'I', word.len)
+                                 : NULL;
+        struct cbx_str rest =
+            letter != NULL ? cbx_str_sub(word, (size_t)(letter - word.p) + 1, word.len) : word;
+        if (letter != NULL && (rest.len > 0 || w + 1 < c->count)) {
+            return rest.len > 0 ? rest : c->words[w + 1].text;
+        }
+        if (cbx_str_starts(word, CBX_STR("--replace=")) || cbx_str_starts(word, CBX_STR("-i"))) {
+            size_t name = word.p[1] == '-' ? 10 : 2;
+            return word.len > name ? cbx_str_sub(word, name, word.len) : CBX_STR("{}");
+        }
+    }
+    return CBX_STR("{}");
+}
+
+static void judge_runner(const struct cbx_shell_command *outer, const struct runner *r)
+{
+    size_t w = skip_to_command(outer, r);
+    struct cbx_shell_command with = *outer;
+    const struct cbx_shell_command *c = &with;
+    with.hole = r->how == FED ? find_hole(outer, w) : with.hole;
     if (r->how == JOINED && w < c->count) {
         cbx_shell_judge_joined(c, w);
     } else if (r->how == REST || r->how == FED) {
@@ -286,7 +316,8 @@ static void read_packages(const struct cbx_shell_command *c, struct cbx_str name
 static void judge(const struct cbx_shell_command *c)
 {
     const struct cbx_word *word = &c->words[0];
-    if (!word->known || word->text.len == 0 || c->patterns[0]) {
+    if (!word->known || word->text.len == 0 || c->patterns[0] ||
+        cbx_shell_has_hole(c, word->text)) {
         cbx_shell_unresolved(c->s, "command word", word);
         return;
     }

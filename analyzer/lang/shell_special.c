@@ -48,6 +48,11 @@ static void judge_find(const struct cbx_shell_command *c)
 {
     static const char *const runs[] = { "-exec", "-execdir", "-ok", "-okdir" };
     for (size_t w = 1; w + 1 < c->count; w++) {
+        const struct cbx_word *next = &c->words[w + 1];
+        if (c->words[w].known && (cbx_str_starts(c->words[w].text, CBX_STR("-fprint")) ||
+                                  cbx_str_is(c->words[w].text, "-fls"))) {
+            cbx_shell_check_target(c->s, next->text, next->known, true, next->start, next->end);
+        }
         for (size_t i = 0; i < CBX_SHELL_COUNT(runs); i++) {
             if (c->words[w].known && cbx_str_is(c->words[w].text, runs[i])) {
                 size_t end = w + 1;

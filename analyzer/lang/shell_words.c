@@ -372,8 +372,18 @@ static bool is_bare_variable(TSNode node)
     return cbx_shell_type_is(inner, "simple_expansion") || cbx_shell_type_is(inner, "expansion");
 }
 
+static bool type_is_number(TSNode node)
+{
+    return cbx_shell_type_is(node, "number") || cbx_shell_type_is(node, "file_descriptor");
+}
+
 static void take_child(struct cbx_shell *s, struct cbx_shell_line *line, TSNode child, size_t limit)
 {
+    uint32_t end = ts_node_end_byte(child);
+    if (type_is_number(child) && end < s->parsed->text.len &&
+        (s->src[end] == '<' || s->src[end] == '>')) {
+        return; /* the descriptor of a redirection, which the grammar takes for a word */
+    }
     if (!ts_node_is_named(child)) { /* '?', '*' and the like stand as tokens; they are words */
         add_word(line, cbx_shell_source_of(s, child), true, true, child);
         return;
