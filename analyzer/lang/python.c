@@ -434,8 +434,12 @@ static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cb
 /* The dictionary of a module, as an object. */
 static bool is_module_dictionary(const struct cbx_values *values)
 {
-    struct cbx_str dict = CBX_STR(".__dict__"), name = values->items[0]->text;
-    return values->count == 1 && values->items[0]->kind == CBX_V_NAME && cbx_str_ends(name, dict) &&
+    struct cbx_str dict = CBX_STR(".__dict__");
+    if (values->count != 1 || values->items[0]->kind != CBX_V_NAME) {
+        return false; /* empty: a cycle that is in progress */
+    }
+    struct cbx_str name = values->items[0]->text;
+    return cbx_str_ends(name, dict) &&
            cbx_py_is_powerful(cbx_str_sub(name, 0, name.len - dict.len));
 }
 
