@@ -198,6 +198,21 @@ static void match_special(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
+/* /etc/../etc//shadow is /etc/shadow. */
+static void match_detour(struct matcher *m, const struct cbx_fact *fact)
+{
+    struct cbx_str text = fact->name;
+    if (text.len < 4 || text.len > 4096 || text.p[0] != '/' ||
+        (memmem(text.p, text.len, "//", 2) == NULL && memmem(text.p, text.len, "/.", 2) == NULL)) {
+        return;
+    }
+    struct cbx_fact straight = *fact;
+    straight.name = cbx_path_resolve(m->arena, text);
+    if (!cbx_str_equal(straight.name, text)) {
+        match_name(m, CBX_IN_LITERAL, &straight);
+    }
+}
+
 static void match_fact(struct matcher *m, const struct cbx_fact *fact)
 {
     switch (fact->kind) {
@@ -215,6 +230,7 @@ static void match_fact(struct matcher *m, const struct cbx_fact *fact)
         return;
     case CBX_IS_LITERAL:
         match_name(m, CBX_IN_LITERAL, fact);
+        match_detour(m, fact);
         return;
     case CBX_IS_SPECIAL:
         match_special(m, fact);

@@ -355,6 +355,9 @@ static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *sco
     case JS_import_statement:
         bind_import(js, node);
         return scope;
+    case JS_with_statement:
+        js->withs = true;
+        return scope;
     case JS_variable_declaration:
     case JS_lexical_declaration:
         bind_declaration(js, scope, node);

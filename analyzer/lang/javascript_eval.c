@@ -394,6 +394,20 @@ const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_value
     return cbx_js_read(js, object, key);
 }
 
+/* In `with (o) { x }`, x may be a member of o. */
+static const struct cbx_values *eval_within(struct cbx_walk *js, const struct cbx_node *name,
+                                            struct cbx_str text, const struct cbx_values *out)
+{
+    for (const struct cbx_node *n = name; js->withs && n->parent != NULL; n = n->parent) {
+        struct cbx_node *object = cbx_child_of(n->parent, CBX_FIELD_object);
+        if (cbx_js_kind(n->parent) == JS_with_statement && n->field == CBX_FIELD_body) {
+            const struct cbx_values *values = cbx_js_eval(js, object, cbx_scope_around(js, object));
+            out = cbx_values_join(js->arena, out, cbx_js_read(js, values, text));
+        }
+    }
+    return out;
+}
+
 static const struct cbx_values *eval_kind(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
@@ -402,7 +416,8 @@ static const struct cbx_values *eval_kind(struct cbx_walk *js, struct cbx_node *
     switch (kind) {
     case JS_identifier:
     case JS_shorthand_property_identifier:
-        return eval_identifier(js, cbx_js_name(js, node), scope);
+        return eval_within(js, node, cbx_js_name(js, node),
+                           eval_identifier(js, cbx_js_name(js, node), scope));
     case JS_member_expression:
     case JS_subscript_expression:
         return eval_member(js, node, scope);

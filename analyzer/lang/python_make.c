@@ -314,7 +314,8 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
         return make_pairs(py, cbx_values_each(py->arena, cbx_py_members(py, first)),
                           map_values(py, first));
     case PY_CALL_TYPE:
-        return first->items[0]->kind == CBX_V_FUNCTION &&
+        return cbx_actual_find(actuals, 1, NULL) != NULL ? &cbx_values_unknown /* a new class */
+               : first->items[0]->kind == CBX_V_FUNCTION &&
                        cbx_py_kind(first->items[0]->node) != PY_class_definition
                    ? cbx_values_name(py->arena, CBX_STR("types.FunctionType"))
                    : cbx_values_bare(py->arena, CBX_STR("type"));

@@ -90,6 +90,7 @@ struct cbx_walk {
     int depth, run_depth, apply_depth;
     uint32_t steps, runs, cycles;
     bool examples; /* of docstrings were read */
+    bool withs;    /* there is a `with` of JavaScript's */
     bool gave_up;  /* a bound was reached: something is "anything" that could be known */
     /* Values that were worked out inside a cycle, to be forgotten. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];
