@@ -61,23 +61,25 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
     return cbx_values_name(js->arena, cbx_js_canonical(name));
 }
 
+/* Of the global object only what is powerful itself. */
+static const struct cbx_values *read_escaped(struct cbx_walk *js, const struct cbx_value *object,
+                                             struct cbx_str key)
+{
+    struct cbx_value global = *object;
+    global.number = cbx_js_is_global_object(object->text) ? CBX_NAME_BARE : object->number;
+    return global.number != CBX_NAME_BARE || cbx_js_is_powerful(key) || cbx_js_runs(key) != NULL
+               ? read_name(js, &global, key)
+               : &cbx_values_nothing;
+}
+
 /* A member of what is not known: what is assigned to a member of that name anywhere, or a member of
  * something powerful that went out of sight. */
 static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_str key)
 {
     const struct cbx_values *fields = cbx_scope_lookup(js, NULL, key);
     const struct cbx_values *out = fields != NULL ? fields : &cbx_values_unknown;
-    for (uint32_t i = 0; i < js->escaped->count; i++) {
-        struct cbx_value object = *js->escaped->items[i];
-        if (object.kind == CBX_V_NAME) {
-            object.number = cbx_js_is_global_object(object.text) ? CBX_NAME_BARE : object.number;
-            bool global = object.number == CBX_NAME_BARE;
-            out = !global || cbx_js_is_powerful(key) || cbx_js_runs(key) != NULL
-                      ? cbx_values_join(js->arena, out, read_name(js, &object, key))
-                      : out;
-        }
-    }
-    return out;
+    return cbx_values_join(js->arena, out,
+                           cbx_walk_escaped(js, key, CBX_JAVASCRIPT, read_escaped));
 }
 
 /* `this` of a plain function is the global object when it is called plainly. */
