@@ -4,6 +4,7 @@
 #include "analyzer/lang.h"
 
 #include "analyzer/notebook.h"
+#include "analyzer/tree_memory.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -101,14 +102,14 @@ static TSTree *parse(const TSLanguage *language, struct cbx_str text, int64_t de
 {
     TSParser *parser = ts_parser_new();
     if (!ts_parser_set_language(parser, language)) {
-        ts_parser_delete(parser);
+        cbx_parser_delete(parser);
         return NULL;
     }
     struct reader reader = { .text = text };
     TSInput input = { .payload = &reader, .read = read_text, .encoding = TSInputEncodingUTF8 };
     TSParseOptions options = { .payload = &deadline, .progress_callback = is_late };
     TSTree *tree = ts_parser_parse_with_options(parser, NULL, input, options);
-    ts_parser_delete(parser);
+    cbx_parser_delete(parser);
     return tree;
 }
 
@@ -348,7 +349,7 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
     if (tree_out != NULL) {
         *tree_out = parsed.tree;
     } else if (parsed.tree != NULL) {
-        ts_tree_delete(parsed.tree);
+        cbx_tree_delete(parsed.tree);
     }
 }
 
