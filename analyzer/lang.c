@@ -222,6 +222,7 @@ enum magic_text {
     MAGIC_BODY,
     MAGIC_COMMAND,
     MAGIC_WRITE,
+    MAGIC_ASSIGN,
     MAGIC_CHOSEN,
     MAGIC_UNKNOWN
 };
@@ -271,7 +272,20 @@ static bool is_chosen(struct cbx_str name, struct cbx_str argument)
     return false;
 }
 
-/* %%writefile path: a call of open(path, 'w'). */
+/* %env NAME=value, %env NAME value: an assignment of the shell. %env NAME shows it. */
+static void judge_assignment(struct cbx_parsed *parsed, const struct cbx_magic *m)
+{
+    struct cbx_str rest = cbx_fold_trim(m->rest);
+    size_t end = rest.len > 0 ? strcspn(rest.p, "= \n") : 0;
+    if (rest.p != NULL && end < rest.len) {
+        struct cbx_str line =
+            cbx_arena_printf(parsed->arena, "%.*s=x", (int)(end < 200 ? end : 200), rest.p);
+        cbx_parse_shell_line(parsed, line, m->start, m->end);
+    }
+}
+
+/* %%writefile path: a call of open(path, 'w'). What is written as a program is read as one: it will
+ * be run or imported. */
 static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str path = cbx_fold_trim(m->rest);
@@ -290,6 +304,11 @@ static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
     fact->args = args;
     fact->arg_count = 2;
     cbx_facts_add(parsed->facts, CBX_IS_LITERAL, path, m->start, m->end);
+    struct cbx_str name = cbx_arena_copy(parsed->arena, path);
+    const struct cbx_lang *lang = name.p != NULL ? cbx_lang_of_file(name.p) : NULL;
+    if (lang != NULL) {
+        cbx_parse_inner(parsed, lang->name, m->body, m->start, m->end);
+    }
 }
 
 /* Options of %timeit stand before its code: -n 10 -r 3. */
@@ -354,6 +373,9 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
         line = cbx_arena_printf(parsed->arena, "%.*s %.*s", (int)m->name.len, m->name.p,
                                 (int)m->rest.len, m->rest.p != NULL ? m->rest.p : "");
         cbx_parse_shell_line(parsed, line, m->start, m->end);
+        return;
+    case MAGIC_ASSIGN:
+        judge_assignment(parsed, m);
         return;
     case MAGIC_WRITE:
         judge_write(parsed, m);

@@ -154,6 +154,9 @@ static bool is_powerful(const struct cbx_values *values)
             (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)));
 }
 
+static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
+                                 const struct cbx_node *node);
+
 static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
                             const struct cbx_node *call)
 {
@@ -164,6 +167,9 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     for (uint32_t i = 0; i < names->count; i++) {
         if (names->items[i]->kind == CBX_V_TEXT) {
             check_name_of_attribute(py, names->items[i]->text, call);
+            add_value_references(
+                py, cbx_py_read(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text),
+                call);
         }
     }
     if (!cbx_values_all_text(names)) {
