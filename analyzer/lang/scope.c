@@ -232,7 +232,8 @@ void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name, bool first)
 enum { EVAL_DEPTH_MAX = 400, EVAL_STEPS_MAX = 2000000, ALTERNATIVES_MAX = 256, RETURNS_MAX = 64 };
 
 /* What is being worked out already is nothing new to itself: a = b; b = a. */
-static const struct cbx_values in_progress;
+static const struct cbx_value anything = { .kind = CBX_V_UNKNOWN };
+static const struct cbx_values in_progress = { .count = 0, .items = { &anything } };
 
 /* A value that was worked out while it, or something that it depends on, was in progress may lack
  * what that comes out to. It is good enough until the outermost evaluation is done, then it is
