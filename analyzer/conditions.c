@@ -16,7 +16,7 @@ static bool any_glob(const struct cbx_strs *globs, struct cbx_str value, bool pa
 }
 
 /* A path as the sandbox sees it: absolute, in /workspace when relative, without "." and "..". */
-static struct cbx_str resolve(struct cbx_arena *arena, struct cbx_str path)
+struct cbx_str cbx_path_resolve(struct cbx_arena *arena, struct cbx_str path)
 {
     char *out = cbx_arena_alloc(arena, path.len + 16);
     size_t n = 0;
@@ -91,7 +91,7 @@ static bool is_system(struct cbx_str path)
 /* Does no glob match the path, made absolute? */
 static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs, struct cbx_str text)
 {
-    struct cbx_str path = resolve(arena, text);
+    struct cbx_str path = cbx_path_resolve(arena, text);
     bool relative = text.len == 0 || (text.p[0] != '/' && text.p[0] != '~');
     return !any_glob(globs, path, true) && (!relative || is_system(path));
 }
@@ -108,7 +108,7 @@ static bool value_holds(struct cbx_arena *arena, const struct cbx_where *w, stru
         return w->unknown_holds;
     }
     return !(w->outside.count > 0 && !is_outside(arena, &w->outside, value)) &&
-           !(w->inside.count > 0 && !any_glob(&w->inside, resolve(arena, value), true));
+           !(w->inside.count > 0 && !any_glob(&w->inside, cbx_path_resolve(arena, value), true));
 }
 
 /* Not known for certain: it holds for one of the constants that it may be, or for anything. */

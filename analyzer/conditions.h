@@ -15,4 +15,7 @@ bool cbx_call_holds(const struct cbx_call *call, const struct cbx_fact *fact,
 bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_fact *fact,
                          struct cbx_arena *arena, struct cbx_str *path);
 
+/* A path without "//", "/./" and "/../"; absolute in /workspace, or below "~". */
+struct cbx_str cbx_path_resolve(struct cbx_arena *arena, struct cbx_str path);
+
 #endif

@@ -259,6 +259,20 @@ static void read_names(struct cbx_parsed *parsed, const struct cbx_word *words, 
     }
 }
 
+/* What npx and its like install and run: the first name, and what --package says. */
+static void read_first_name(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count,
+                            bool python)
+{
+    size_t end = 0;
+    while (end < count && words[end].known && words[end].text.len > 0 &&
+           words[end].text.p[0] == '-') {
+        bool package = cbx_str_is(words[end].text, "-p") || word_is(&words[end], "--package") ||
+                       word_is(&words[end], "--from") || word_is(&words[end], "--with");
+        end += package && end + 1 < count ? 2 : 1;
+    }
+    read_names(parsed, words, end < count ? end + 1 : count, python);
+}
+
 /* The manager's own options may stand before the verb: pip --quiet install. */
 static size_t find_verb(const struct cbx_word *words, size_t count, const char *const *verbs)
 {
@@ -274,9 +288,10 @@ static size_t find_verb(const struct cbx_word *words, size_t count, const char *
 
 bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count)
 {
-    static const char *const install[] = { "install", "download", "wheel", "add", NULL };
-    static const char *const npm_install[] = { "install", "i",  "add",     "exec",
-                                               "x",       "ci", "isntall", NULL };
+    static const char *const install[] = { "install", "download", "wheel", "add",
+                                           "create",  "inject",   NULL };
+    static const char *const npm_install[] = { "install", "i",  "add", "exec", "x",   "ci",
+                                               "isntall", "in", "ins", "inst", "dlx", NULL };
     if (count > 0 && words[0].known && cbx_str_starts(words[0].text, CBX_STR("python"))) {
         size_t i = 1;
         while (i < count && !word_is(&words[i], "-m")) {
@@ -303,15 +318,16 @@ bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, 
         }
         return true;
     }
-    if (cbx_str_is(manager, "npm") || cbx_str_is(manager, "yarn") || cbx_str_is(manager, "pnpm")) {
+    if (cbx_str_is(manager, "npm") || cbx_str_is(manager, "yarn") || cbx_str_is(manager, "pnpm") ||
+        cbx_str_is(manager, "bun")) {
         size_t from = find_verb(words + 1, count - 1, npm_install);
         if (from > 0) {
             read_names(parsed, words + 1 + from, count - 1 - from, false);
         }
         return true;
     }
-    if (cbx_str_is(manager, "npx")) {
-        read_names(parsed, words + 1, count - 1 < 1 ? count - 1 : 1, false);
+    if (cbx_str_is(manager, "npx") || cbx_str_is(manager, "bunx") || cbx_str_is(manager, "uvx")) {
+        read_first_name(parsed, words + 1, count - 1, cbx_str_is(manager, "uvx"));
         return true;
     }
     return false;

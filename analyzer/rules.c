@@ -198,6 +198,21 @@ static void match_special(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
+/* /etc/../etc//shadow is /etc/shadow. */
+static void match_detour(struct matcher *m, const struct cbx_fact *fact)
+{
+    struct cbx_str text = fact->name;
+    if (text.len < 4 || text.len > 4096 || text.p[0] != '/' ||
+        (memmem(text.p, text.len, "//", 2) == NULL && memmem(text.p, text.len, "/.", 2) == NULL)) {
+        return;
+    }
+    struct cbx_fact straight = *fact;
+    straight.name = cbx_path_resolve(m->arena, text);
+    if (!cbx_str_equal(straight.name, text)) {
+        match_name(m, CBX_IN_LITERAL, &straight);
+    }
+}
+
 static void match_fact(struct matcher *m, const struct cbx_fact *fact)
 {
     switch (fact->kind) {
@@ -215,6 +230,7 @@ static void match_fact(struct matcher *m, const struct cbx_fact *fact)
         return;
     case CBX_IS_LITERAL:
         match_name(m, CBX_IN_LITERAL, fact);
+        match_detour(m, fact);
         return;
     case CBX_IS_SPECIAL:
         match_special(m, fact);
@@ -323,6 +339,40 @@ static const struct cbx_index *index_of(const struct cbx_policy *policy)
     static const struct cbx_pattern *nothing[1];
     static const struct cbx_index empty = { .exact = nothing };
     return policy->index != NULL || policy->rule_count > 0 ? policy->index : &empty;
+}
+
+static bool any_glob_matches(const struct cbx_pattern *chain, struct cbx_str name)
+{
+    for (const struct cbx_pattern *p = chain; p != NULL; p = p->next) {
+        if ((p->list & IN_NAMES) != 0 && cbx_pattern_matches(p, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cbx_name_matters(const struct cbx_policy *policy, enum cbx_language language,
+                      struct cbx_str name)
+{
+    const struct cbx_index *index = index_of(policy);
+    uint32_t hash = CBX_INDEX_SEED;
+    if (cbx_sinks_of(language, name) != 0 || cbx_sinks_within(language, name) ||
+        any_glob_matches(index->globs, name)) {
+        return true;
+    }
+    for (size_t i = 0; i < name.len; i++) {
+        if (i >= 2 &&
+            any_glob_matches(index->by_gram[cbx_index_gram(name.p + i - 2)], name)) {
+            return true;
+        }
+        hash = cbx_index_step(hash, name.p[i]);
+    }
+    for (const struct cbx_pattern *p = cbx_index_exact(index, hash); p != NULL; p = p->next) {
+        if ((p->list & IN_NAMES) != 0 && cbx_str_equal(p->text, name)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts,

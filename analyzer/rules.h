@@ -29,4 +29,9 @@ extern const struct cbx_rule cbx_rule_language, cbx_rule_too_large, cbx_rule_unr
 /* Is this a query that the language's grammar knows? CBX_EPOLICY with the place in the query. */
 int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx_err *err);
 
+/* Could a rule of the policy say something about this name when it is called or used, or do the
+ * sinks know it, or something within it? */
+bool cbx_name_matters(const struct cbx_policy *policy, enum cbx_language language,
+                      struct cbx_str name);
+
 #endif

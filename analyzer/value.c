@@ -9,7 +9,6 @@
 static const struct cbx_value unknown = { .kind = CBX_V_UNKNOWN },
                               unknown_more = { .kind = CBX_V_UNKNOWN, .number = CBX_UNKNOWN_MORE };
 const struct cbx_values cbx_values_unknown = { .count = 1, .items = { &unknown } };
-/* Whoever looks at the first of none sees "anything". */
 const struct cbx_values cbx_values_nothing = { .count = 0, .items = { &unknown } };
 
 const struct cbx_values *cbx_values_some(const struct cbx_values *values)

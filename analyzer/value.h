@@ -44,7 +44,8 @@ struct cbx_values {
 
 enum { CBX_VALUES_MAX = 48, CBX_FOLD_MAX_BYTES = 65536, CBX_MEMBERS_MAX = 4096 };
 
-/* Anything; and nothing, which joins with everything. */
+/* Anything; and nothing, which joins with everything. Whoever reads the first alternative of
+ * nothing reads "anything". */
 extern const struct cbx_values cbx_values_unknown, cbx_values_nothing;
 /* "Anything" for nothing. */
 const struct cbx_values *cbx_values_some(const struct cbx_values *values);

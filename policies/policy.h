@@ -88,8 +88,8 @@ struct cbx_match {
     struct cbx_strs attribute; /* attribute names read on any object */
     struct cbx_strs literal;   /* globs over constant strings, after folding */
     uint64_t facts;            /* bit 1 << enum cbx_fact_id */
-    struct cbx_strs outside;   /* path globs: a name of a capability counts only when it is called with
-                                  a constant path that matches none of them */
+    struct cbx_strs outside;   /* path globs: a name of a capability counts only when it is called
+                                  with   a constant path that matches none of them */
     uint64_t capabilities;     /* bit 1 << enum cbx_capability; entries with '!' of `import`, `call`
                                   and `reference` take names out of these too */
     struct cbx_str query;      /* a tree-sitter query, or empty */

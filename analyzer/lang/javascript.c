@@ -110,8 +110,7 @@ static void extract_code(struct cbx_walk *js, struct cbx_str callee, const char 
     const struct cbx_values *code = cbx_js_argument(js, site, last ? count - 1 : 0, scope, &given);
     struct cbx_str text;
     bool is_text = given && cbx_values_is_text(code, &text);
-    enum cbx_js_kind first =
-        cbx_js_kind(site->skip == 0 ? cbx_child_at(site->list, 0) : NULL);
+    enum cbx_js_kind first = cbx_js_kind(site->skip == 0 ? cbx_child_at(site->list, 0) : NULL);
     bool built = first == JS_binary_expression || first == JS_template_string;
     if (!given || (timer && !is_text && !built)) {
         return;
@@ -178,8 +177,8 @@ static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
     struct cbx_str method;
     bool member = cbx_js_kind(callee) == JS_member_expression ||
                   cbx_js_kind(callee) == JS_subscript_expression;
-    bool direct = member && cbx_js_member(js, callee, scope, &method) &&
-                  cbx_str_is(method, "constructor");
+    bool direct =
+        member && cbx_js_member(js, callee, scope, &method) && cbx_str_is(method, "constructor");
     const struct cbx_values *targets = cbx_js_eval(js, callee, scope);
     for (uint32_t i = 0; i < targets->count; i++) {
         direct |= targets->items[i]->kind == CBX_V_NAME &&

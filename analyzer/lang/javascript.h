@@ -27,6 +27,11 @@ const struct cbx_grammar *cbx_js_grammar(void);
 /* True for everything that opens a function's scope. */
 bool cbx_js_is_function(enum cbx_js_kind kind);
 
+/* Binds the names of a pattern to `value`, or to any member of it. */
+void cbx_js_bind_value(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
+                       struct cbx_node *pattern, struct cbx_node *value, bool each);
+/* What parameters are given, and what goes out of sight; a part of pass one. */
+void cbx_js_flow_all(struct cbx_walk *js);
 /* Pass one: every binding of every scope. */
 void cbx_js_bind_all(struct cbx_walk *js);
 

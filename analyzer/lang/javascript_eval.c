@@ -61,23 +61,25 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
     return cbx_values_name(js->arena, cbx_js_canonical(name));
 }
 
+/* Of the global object only what is powerful itself. */
+static const struct cbx_values *read_escaped(struct cbx_walk *js, const struct cbx_value *object,
+                                             struct cbx_str key)
+{
+    struct cbx_value global = *object;
+    global.number = cbx_js_is_global_object(object->text) ? CBX_NAME_BARE : object->number;
+    return global.number != CBX_NAME_BARE || cbx_js_is_powerful(key) || cbx_js_runs(key) != NULL
+               ? read_name(js, &global, key)
+               : &cbx_values_nothing;
+}
+
 /* A member of what is not known: what is assigned to a member of that name anywhere, or a member of
  * something powerful that went out of sight. */
 static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_str key)
 {
     const struct cbx_values *fields = cbx_scope_lookup(js, NULL, key);
     const struct cbx_values *out = fields != NULL ? fields : &cbx_values_unknown;
-    for (uint32_t i = 0; i < js->escaped->count; i++) {
-        struct cbx_value object = *js->escaped->items[i];
-        if (object.kind == CBX_V_NAME) {
-            object.number = cbx_js_is_global_object(object.text) ? CBX_NAME_BARE : object.number;
-            bool global = object.number == CBX_NAME_BARE;
-            out = !global || cbx_js_is_powerful(key) || cbx_js_runs(key) != NULL
-                      ? cbx_values_join(js->arena, out, read_name(js, &object, key))
-                      : out;
-        }
-    }
-    return out;
+    return cbx_values_join(js->arena, out,
+                           cbx_walk_escaped(js, key, CBX_JAVASCRIPT, read_escaped));
 }
 
 /* `this` of a plain function is the global object when it is called plainly. */
@@ -394,6 +396,20 @@ const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_value
     return cbx_js_read(js, object, key);
 }
 
+/* In `with (o) { x }`, x may be a member of o. */
+static const struct cbx_values *eval_within(struct cbx_walk *js, const struct cbx_node *name,
+                                            struct cbx_str text, const struct cbx_values *out)
+{
+    for (const struct cbx_node *n = name; js->withs && n->parent != NULL; n = n->parent) {
+        struct cbx_node *object = cbx_child_of(n->parent, CBX_FIELD_object);
+        if (cbx_js_kind(n->parent) == JS_with_statement && n->field == CBX_FIELD_body) {
+            const struct cbx_values *values = cbx_js_eval(js, object, cbx_scope_around(js, object));
+            out = cbx_values_join(js->arena, out, cbx_js_read(js, values, text));
+        }
+    }
+    return out;
+}
+
 static const struct cbx_values *eval_kind(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
@@ -402,7 +418,8 @@ static const struct cbx_values *eval_kind(struct cbx_walk *js, struct cbx_node *
     switch (kind) {
     case JS_identifier:
     case JS_shorthand_property_identifier:
-        return eval_identifier(js, cbx_js_name(js, node), scope);
+        return eval_within(js, node, cbx_js_name(js, node),
+                           eval_identifier(js, cbx_js_name(js, node), scope));
     case JS_member_expression:
     case JS_subscript_expression:
         return eval_member(js, node, scope);

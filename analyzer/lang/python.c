@@ -14,8 +14,8 @@ static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str nam
     cbx_facts_add(py->facts, kind, name, node->start, node->end);
 }
 
-static void add_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
-                        const struct cbx_node *node)
+void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
+                    const struct cbx_node *node)
 {
     cbx_facts_add_special(py->facts, id, name, node->start, node->end);
 }
@@ -47,7 +47,7 @@ static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
         enum cbx_py_kind kind = cbx_py_kind(child);
         if (kind == PY_wildcard_import) {
             if (!cbx_py_is_plain(package.text)) {
-                add_special(py, CBX_FACT_STAR_IMPORT, package.text, node);
+                cbx_py_special(py, CBX_FACT_STAR_IMPORT, package.text, node);
             }
             add_import(py, package.text, node);
         }
@@ -140,7 +140,7 @@ static void check_name_of_attribute(struct cbx_walk *py, struct cbx_str name,
     bool climbs =
         cbx_py_climbs(name) && (node->field != CBX_FIELD_attribute || is_of_literal(node->parent));
     if (climbs || cbx_py_is_dunder(name) || is_code_object(py, name, node)) {
-        add_special(py, CBX_FACT_DUNDER_WALK, name, node);
+        cbx_py_special(py, CBX_FACT_DUNDER_WALK, name, node);
     }
 }
 
@@ -172,8 +172,8 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
                      cbx_str_is(cbx_walk_text(py, cbx_child_of(object->node, CBX_FIELD_function)),
                                 "getattr");
         bool module = twice || is_powerful(cbx_actual_values(py, actuals, 0, NULL));
-        add_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
-                    cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
+        cbx_py_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
+                       cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
     }
 }
 
@@ -187,126 +187,7 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
         }
     }
     if (!cbx_values_all_text(values)) {
-        add_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
-    }
-}
-
-/* Code that sees the names around it. */
-static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str text,
-                       const struct cbx_node *node)
-{
-    struct cbx_parsed around = *py->parsed;
-    bool python = strcmp(language, "python") == 0;
-    around.outer = python ? py : NULL;
-    around.outer_scope = python ? cbx_scope_around(py, node) : NULL;
-    cbx_parse_inner(&around, language, text, node->start, node->end);
-}
-
-/* Text that is read as Python, whatever else it may be: what is no Python in it says nothing. */
-static void parse_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
-{
-    size_t before = py->facts->count, kept = before;
-    parse_code(py, "python", text, node);
-    for (size_t i = before; i < py->facts->count; i++) {
-        bool error = py->facts->items[i].kind == CBX_IS_SPECIAL &&
-                     py->facts->items[i].special == CBX_FACT_SYNTAX;
-        if (!error) {
-            py->facts->items[kept++] = py->facts->items[i];
-        }
-    }
-    py->facts->count = kept;
-}
-
-/* What pandas and sympy evaluate: an expression in which @x is a variable and `x y` a column. */
-static void check_expression(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *call)
-{
-    struct cbx_str copy = cbx_arena_copy(py->arena, text);
-    bool code = text.len > 0 &&
-                (memchr(text.p, '(', text.len) != NULL || memchr(text.p, '@', text.len) != NULL ||
-                 memmem(text.p, text.len, "__", 2) != NULL);
-    for (size_t i = 0; copy.p != NULL && i < copy.len; i++) {
-        char *c = (char *)(uintptr_t)copy.p + i;
-        *c = *c == '@' || *c == '`' ? ' ' : *c;
-    }
-    const char *dunder = text.len > 3 ? memmem(text.p, text.len, ".__", 3) : NULL;
-    if (dunder != NULL) {
-        add_special(py, CBX_FACT_DUNDER_WALK,
-                    cbx_str_sub(text, (size_t)(dunder - text.p) + 1, text.len), call);
-    }
-    if (code && copy.p != NULL) {
-        parse_loosely(py, cbx_fold_trim(copy), call);
-    }
-}
-
-static void extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
-                         const struct cbx_node *call)
-{
-    uint32_t position;
-    const char *keyword = NULL, *language = cbx_py_runs(callee, &position, &keyword);
-    struct cbx_str text;
-    if (language == NULL || cbx_actual_find(actuals, position, keyword) == NULL) {
-        return;
-    }
-    const struct cbx_values *values = cbx_actual_values(py, actuals, position, keyword);
-    bool expression = strcmp(language, "expression") == 0;
-    bool function = false; /* timeit takes those too */
-    for (uint32_t i = 0; i < values->count; i++) {
-        enum cbx_value_kind kind = values->items[i]->kind;
-        function |= kind == CBX_V_FUNCTION || kind == CBX_V_PARTIAL;
-    }
-    if (expression) {
-        if (cbx_values_is_text(values, &text)) {
-            check_expression(py, text, call);
-        }
-    } else if (cbx_values_is_text(values, &text)) {
-        parse_code(py, language, text, call);
-    } else if (!function) {
-        add_special(py, CBX_FACT_DYNAMIC_CODE, callee, call);
-    }
-}
-
-/* The examples of a docstring, which doctest runs: what stands behind >>> and .... */
-static void parse_examples(struct cbx_walk *py, const struct cbx_node *string)
-{
-    struct cbx_str text = cbx_walk_text(py, string);
-    char *code = text.len > 0 && memmem(text.p, text.len, ">>>", 3) != NULL
-                     ? cbx_arena_alloc(py->arena, text.len + 1)
-                     : NULL;
-    size_t n = 0;
-    for (size_t at = 0; code != NULL && at < text.len;) {
-        const char *newline = memchr(text.p + at, '\n', text.len - at);
-        size_t end = newline != NULL ? (size_t)(newline - text.p) : text.len;
-        struct cbx_str line = cbx_str_sub(text, at, end);
-        while (line.len > 0 && memchr(" \t\"'r", line.p[0], 5) != NULL) {
-            line = cbx_str_sub(line, 1, line.len);
-        }
-        if (cbx_str_starts(line, CBX_STR(">>> ")) || cbx_str_starts(line, CBX_STR("... "))) {
-            memcpy(code + n, line.p + 4, line.len - 4);
-            n += line.len - 4;
-            code[n++] = '\n';
-        }
-        at = end + 1;
-    }
-    if (n > 0) {
-        parse_loosely(py, (struct cbx_str){ .p = code, .len = n }, string);
-    }
-}
-
-static void extract_doctest(struct cbx_walk *py, struct cbx_str callee)
-{
-    if (py->examples || (!cbx_str_is(callee, "doctest.testmod") &&
-                         !cbx_str_is(callee, "doctest.run_docstring_examples") &&
-                         !cbx_str_is(callee, "doctest.DocTestRunner") &&
-                         !cbx_str_is(callee, "doctest.DocTestFinder"))) {
-        return;
-    }
-    py->examples = true;
-    for (uint32_t i = 0; i < py->syntax.count; i++) {
-        const struct cbx_node *node = &py->syntax.nodes[i];
-        if (cbx_py_kind(node) == PY_string &&
-            cbx_py_kind(node->parent) == PY_expression_statement) {
-            parse_examples(py, node);
-        }
+        cbx_py_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
     }
 }
 
@@ -398,10 +279,10 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
     }
     if (cbx_py_call_meaning(name) == PY_CALL_MEMBERS_OF &&
         is_powerful(cbx_actual_values(py, actuals, 0, NULL))) {
-        add_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
+        cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
     }
-    extract_code(py, name, actuals, call);
-    extract_doctest(py, name);
+    cbx_py_extract_code(py, name, actuals, call);
+    cbx_py_extract_doctest(py, name);
     extract_format(py, name, actuals, call);
     extract_through(py, name, actuals, call, depth);
 }
@@ -453,7 +334,7 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
     if (actuals->count > 0 && method.len + 3 < sizeof(name)) {
         snprintf(name, sizeof(name), "*.%.*s", (int)method.len, method.p);
         extract_through(py, cbx_str_of(name), actuals, call, 0);
-        extract_code(py, cbx_str_of(name), actuals, call);
+        cbx_py_extract_code(py, cbx_str_of(name), actuals, call);
         if (cbx_sinks_of(CBX_PYTHON, cbx_str_of(name)) != 0) {
             extract_named_call(py, cbx_arena_copy(py->arena, cbx_str_of(name)), actuals, call, 0);
         }
@@ -467,25 +348,13 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
     }
 }
 
-/* x: "code": typing.get_type_hints and others run it. A type calls nothing. */
-static void extract_annotation(struct cbx_walk *py, const struct cbx_node *type)
-{
-    struct cbx_str text;
-    struct cbx_node *string = cbx_child_at(type, 0);
-    if (cbx_py_kind(string) == PY_string &&
-        cbx_values_is_text(cbx_py_eval(py, string, cbx_scope_around(py, string)), &text) &&
-        memchr(text.p, '(', text.len) != NULL) {
-        parse_loosely(py, text, type);
-    }
-}
-
 /* for name, value in vars(os).items(): and so on: any member of the module. */
 static void extract_iteration(struct cbx_walk *py, const struct cbx_node *node,
                               struct cbx_scope *scope)
 {
     struct cbx_node *right = cbx_child_of(node, CBX_FIELD_right);
     if (is_module_dictionary(cbx_py_eval(py, right, scope)) && cbx_py_kind(right) == PY_call) {
-        add_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, right), right);
+        cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, right), right);
     }
 }
 
@@ -517,14 +386,14 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
     struct cbx_node *object = kind == PY_attribute ? cbx_child_of(callee, CBX_FIELD_object) : NULL;
     if (cbx_values_has_more(targets) ||
         (object != NULL && cbx_values_has_more(cbx_py_eval(py, object, scope)))) {
-        add_special(py, CBX_FACT_TOO_COMPLEX, CBX_STR("alternatives"), call);
+        cbx_py_special(py, CBX_FACT_TOO_COMPLEX, CBX_STR("alternatives"), call);
     }
     if (kind == PY_attribute) {
         extract_method_through(py, callee, &actuals, call);
     } else if (kind != PY_identifier && cbx_values_has_unknown(targets) &&
                !is_of_known_call(py, callee, scope)) {
-        add_special(py, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_walk_text(py, callee), 0, 80),
-                    call);
+        cbx_py_special(py, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_walk_text(py, callee), 0, 80),
+                       call);
     }
 }
 
@@ -594,58 +463,7 @@ static void check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct 
         (key != NULL && cbx_values_all_text(cbx_py_eval(py, key, scope)))) {
         return;
     }
-    add_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, object), node);
-}
-
-/* --- strings ---------------------------------------------------------------------------------- */
-
-/* "{0.__class__.__globals__}": an attribute walk inside what str.format is given. */
-static void check_format(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
-{
-    const char *open = text.len > 0 ? memchr(text.p, '{', text.len) : NULL;
-    for (size_t at = open != NULL ? (size_t)(open - text.p) : text.len; at < text.len; at++) {
-        char c = text.p[at];
-        if (c != '.' && c != '[') {
-            continue;
-        }
-        size_t end = at + 1;
-        while (end < text.len &&
-               (text.p[end] == '_' || (text.p[end] >= '0' && text.p[end] <= '9') ||
-                ((text.p[end] | 32) >= 'a' && (text.p[end] | 32) <= 'z'))) {
-            end++;
-        }
-        struct cbx_str name = cbx_str_sub(text, at + 1, end);
-        if (cbx_str_starts(name, CBX_STR("__")) &&
-            (cbx_py_is_dunder(name) || cbx_py_climbs(name) || cbx_str_is(name, "__dict__") ||
-             (cbx_str_is(name, "__class__") &&
-              !cbx_str_starts(cbx_str_sub(text, end, text.len), CBX_STR(".__name__"))) ||
-             cbx_str_is(name, "__init__") || cbx_str_is(name, "__getattribute__"))) {
-            add_special(py, CBX_FACT_DUNDER_WALK, name, node);
-            return;
-        }
-    }
-}
-
-static void extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
-{
-    const struct cbx_values *values = cbx_py_eval(py, node, scope);
-    for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = values->items[i];
-        bool path = v->kind == CBX_V_NAME && v->number == CBX_NAME_OBJECT && v->count == 1 &&
-                    v->members[0]->count == 1;
-        v = path ? v->members[0]->items[0] : v;
-        if (v->kind == CBX_V_TEXT) {
-            add(py, CBX_IS_LITERAL, v->text, node);
-            check_format(py, v->text, node);
-            enum cbx_py_kind parent = cbx_py_kind(node->parent);
-            bool told = parent == PY_list || parent == PY_tuple || parent == PY_set ||
-                        parent == PY_comparison_operator;
-            if (!told &&
-                cbx_py_is_dunder(v->text)) { /* for somebody who reads attributes by name */
-                add_special(py, CBX_FACT_DUNDER_WALK, v->text, node);
-            }
-        }
-    }
+    cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, object), node);
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
@@ -701,7 +519,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         return false;
     case PY_print_statement:
     case PY_exec_statement:
-        add_special(py, CBX_FACT_SYNTAX, CBX_STR("Python 2 statement"), node);
+        cbx_py_special(py, CBX_FACT_SYNTAX, CBX_STR("Python 2 statement"), node);
         return true;
     case PY_identifier:
         if (!is_plain_name(node)) {
@@ -724,27 +542,27 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
     case PY_call:
         extract_call(py, node, scope);
         add_references(py, node, scope);
-        extract_text(py, node, scope);
+        cbx_py_extract_text(py, node, scope);
         return true;
     case PY_binary_operator:
         if (cbx_py_kind(node->parent) != PY_binary_operator) {
-            extract_text(py, node, scope);
+            cbx_py_extract_text(py, node, scope);
         }
         return true;
     case PY_concatenated_string:
     case PY_augmented_assignment:
-        extract_text(py, node, scope);
+        cbx_py_extract_text(py, node, scope);
         return true;
     case PY_string:
         if (cbx_py_kind(node->parent) != PY_expression_statement) {
-            extract_text(py, node, scope);
+            cbx_py_extract_text(py, node, scope);
         }
         return true;
     case PY_decorator:
         extract_decorator(py, node, scope);
         return true;
     case PY_type:
-        extract_annotation(py, node);
+        cbx_py_extract_annotation(py, node);
         return true;
     case PY_for_statement:
     case PY_for_in_clause:

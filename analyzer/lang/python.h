@@ -22,8 +22,25 @@ static inline enum cbx_py_kind cbx_py_kind(const struct cbx_node *node)
     return node != NULL ? (enum cbx_py_kind)node->kind : PY_OTHER;
 }
 
+enum cbx_py_call {
+    PY_CALL_NONE = 0, /* not followed */
+#define CBX_MEANING(name) PY_CALL_##name,
+#include "analyzer/lang/python_meanings.def"
+#undef CBX_MEANING
+};
+
 const struct cbx_grammar *cbx_py_grammar(void);
 
+/* The text of a node as a name (NFKC); the name that a definition or a keyword argument gives; the
+ * identifier of a parameter, whatever is around it. */
+struct cbx_str cbx_py_text(struct cbx_walk *py, const struct cbx_node *node);
+struct cbx_str cbx_py_name(struct cbx_walk *py, const struct cbx_node *node);
+struct cbx_node *cbx_py_parameter(struct cbx_node *parameter);
+/* Is this a module, as far as a name can tell? What was taken out of one is followed by itself. */
+bool cbx_py_holds_more(struct cbx_str name);
+
+/* What parameters are given, and what goes out of sight; a part of pass one. */
+void cbx_py_flow_all(struct cbx_walk *py);
 /* Pass one: every binding of every scope, and what parameters are given. */
 void cbx_py_bind_all(struct cbx_walk *py);
 
@@ -54,6 +71,13 @@ void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope
 /* What calling this with that may give. */
 const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_values *callee,
                                       struct cbx_actuals *actuals, struct cbx_scope *scope);
+
+/* What a callable of this meaning makes of its arguments, when it calls nothing. */
+const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
+                                     struct cbx_actuals *actuals, struct cbx_scope *scope);
+/* (a, b) */
+const struct cbx_values *cbx_py_pair(struct cbx_walk *py, const struct cbx_values *a,
+                                     const struct cbx_values *b);
 
 /* The arguments of a call of a partial: its own in front. */
 void cbx_py_whole(const struct cbx_value *partial, const struct cbx_actuals *actuals,
@@ -99,12 +123,6 @@ struct cbx_str cbx_py_canonical(struct cbx_walk *py, struct cbx_str name);
 /* The module that an attribute of anything at all may be (x.os), or NULL. */
 const char *cbx_py_module_anywhere(struct cbx_str attribute);
 
-enum cbx_py_call {
-    PY_CALL_NONE = 0, /* not followed */
-#define CBX_MEANING(name) PY_CALL_##name,
-#include "analyzer/lang/python_meanings.def"
-#undef CBX_MEANING
-};
 /* How the evaluator follows a callable of this name. */
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 /* Does this attribute lead into the interpreter? */
@@ -125,5 +143,19 @@ const char *cbx_py_makes(struct cbx_str name);
 /* A callable that calls one of its arguments: which, and from where on the arguments for it
  * stand; false when it is none. */
 bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first);
+
+/* --- facts ------------------------------------------------------------------------------------ */
+
+void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
+                    const struct cbx_node *node);
+/* Code in a call of this name, judged as what it is. */
+void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                         const struct cbx_node *call);
+/* A call of doctest's: the examples of all docstrings. */
+void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee);
+/* x: "code" */
+void cbx_py_extract_annotation(struct cbx_walk *py, const struct cbx_node *type);
+/* The constant texts that an expression comes out to. */
+void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 
 #endif

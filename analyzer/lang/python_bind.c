@@ -30,15 +30,15 @@ const struct cbx_grammar *cbx_py_grammar(void)
     return &grammar;
 }
 
-static struct cbx_str text_of(struct cbx_walk *py, const struct cbx_node *node)
+struct cbx_str cbx_py_text(struct cbx_walk *py, const struct cbx_node *node)
 {
     return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
 }
 
 /* The name that a definition or a keyword argument gives. */
-static struct cbx_str name_of(struct cbx_walk *py, const struct cbx_node *node)
+struct cbx_str cbx_py_name(struct cbx_walk *py, const struct cbx_node *node)
 {
-    return text_of(py, cbx_child_of(node, CBX_FIELD_name));
+    return cbx_py_text(py, cbx_child_of(node, CBX_FIELD_name));
 }
 
 /* --- targets ---------------------------------------------------------------------------------- */
@@ -127,10 +127,10 @@ static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *t
 {
     switch (cbx_py_kind(target)) {
     case PY_identifier:
-        bind_name(py, &t, t.scope, text_of(py, target));
+        bind_name(py, &t, t.scope, cbx_py_text(py, target));
         return;
     case PY_attribute:
-        bind_name(py, &t, NULL, text_of(py, cbx_child_of(target, CBX_FIELD_attribute)));
+        bind_name(py, &t, NULL, cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute)));
         return;
     case PY_subscript:
         bind_item(py, &t, target);
@@ -162,7 +162,7 @@ static void bind_value(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_
 /* --- imports ---------------------------------------------------------------------------------- */
 
 /* A module; what was taken out of one is followed where its name is. */
-static bool holds_more(struct cbx_str name)
+bool cbx_py_holds_more(struct cbx_str name)
 {
     return cbx_py_is_powerful(name) || memchr(name.p, '.', name.len) == NULL;
 }
@@ -171,7 +171,7 @@ static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct 
                            struct cbx_str qualified)
 {
     struct cbx_binding *binding =
-        cbx_scope_bind(py, scope, scope, text_of(py, name), CBX_BIND_NAME, name);
+        cbx_scope_bind(py, scope, scope, cbx_py_text(py, name), CBX_BIND_NAME, name);
     if (binding != NULL && scope->kind == CBX_SCOPE_CLASS) { /* and an attribute of the class */
         struct cbx_binding *field =
             cbx_scope_bind(py, NULL, scope, binding->name, CBX_BIND_NAME, name);
@@ -182,7 +182,7 @@ static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct 
     if (binding != NULL) {
         binding->path = cbx_py_canonical(py, qualified);
         py->imported |= cbx_name_bit(binding->name);
-        if (py->import_count < CBX_IMPORTS_MAX && holds_more(binding->path)) {
+        if (py->import_count < CBX_IMPORTS_MAX && cbx_py_holds_more(binding->path)) {
             py->import_items[py->import_count++] = binding->path;
         }
     }
@@ -194,7 +194,7 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
 {
     struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
     struct cbx_value package = { .kind = CBX_V_NAME,
-                                 .text = cbx_py_canonical(py, text_of(py, module)) };
+                                 .text = cbx_py_canonical(py, cbx_py_text(py, module)) };
     for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         enum cbx_py_kind kind = cbx_py_kind(child);
         if (kind == PY_wildcard_import && py->stars.count < 16) {
@@ -206,7 +206,7 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
         }
         struct cbx_node *name =
             kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child;
-        struct cbx_str text = text_of(py, name);
+        struct cbx_str text = cbx_py_text(py, name);
         if (kind == PY_aliased_import) {
             bind_qualified(py, scope, cbx_child_of(child, CBX_FIELD_alias),
                            module != NULL ? cbx_py_qualify(py, &package, text) : text);
@@ -223,7 +223,7 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
 /* --- parameters ------------------------------------------------------------------------------- */
 
 /* The identifier of a parameter, whatever is around it. */
-static struct cbx_node *parameter_name(struct cbx_node *parameter)
+struct cbx_node *cbx_py_parameter(struct cbx_node *parameter)
 {
     struct cbx_node *name = parameter;
     while (name != NULL && cbx_py_kind(name) != PY_identifier) {
@@ -239,11 +239,11 @@ static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct
     struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters);
     for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
          p = p->next) {
-        struct cbx_node *name = parameter_name(p), *value = cbx_child_of(p, CBX_FIELD_value);
+        struct cbx_node *name = cbx_py_parameter(p), *value = cbx_child_of(p, CBX_FIELD_value);
         if (name == NULL) {
             continue;
         }
-        struct cbx_str text = text_of(py, name);
+        struct cbx_str text = cbx_py_text(py, name);
         cbx_scope_bind(py, inner, outer, text, CBX_BIND_UNKNOWN, name);
         if (value != NULL) {
             cbx_scope_bind(py, inner, outer, text, CBX_BIND_EXPR, value);
@@ -282,7 +282,7 @@ static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cb
         if (cbx_child_at(pattern, 0) == name) {
             return;
         }
-        t.path = text_of(py, cbx_child_at(pattern, 0));
+        t.path = cbx_py_text(py, cbx_child_at(pattern, 0));
         bind_target(py, t, name, 0);
         t.each = true;
     } else {
@@ -298,7 +298,7 @@ static void bind_globals(struct cbx_walk *py, struct cbx_scope *scope, struct cb
 {
     bool global = cbx_py_kind(node) == PY_global_statement;
     for (struct cbx_node *name = node->first; name != NULL; name = name->next) {
-        cbx_scope_bind(py, scope, scope, text_of(py, name),
+        cbx_scope_bind(py, scope, scope, cbx_py_text(py, name),
                        global ? CBX_BIND_GLOBAL : CBX_BIND_NONLOCAL, node);
     }
 }
@@ -325,7 +325,7 @@ static void bind_misread_match(struct cbx_walk *py, struct cbx_scope *scope,
     const struct cbx_node *end = cbx_node_behind(type, py->syntax.nodes + py->syntax.count);
     for (struct cbx_node *n = type; n < end; n++) {
         if (cbx_py_kind(n) == PY_identifier && cbx_py_kind(n->parent) == PY_type) {
-            cbx_scope_bind(py, scope, scope, text_of(py, n), CBX_BIND_UNKNOWN, n);
+            cbx_scope_bind(py, scope, scope, cbx_py_text(py, n), CBX_BIND_UNKNOWN, n);
         }
     }
 }
@@ -343,7 +343,7 @@ static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, struct
     }
     bind_value(py, scope, left, right, false);
     if (scope->kind == CBX_SCOPE_CLASS && cbx_py_kind(left) == PY_identifier) {
-        cbx_scope_bind(py, NULL, scope, text_of(py, left), CBX_BIND_EXPR, right);
+        cbx_scope_bind(py, NULL, scope, cbx_py_text(py, left), CBX_BIND_EXPR, right);
     }
 }
 
@@ -361,7 +361,7 @@ static void bind_augmented(struct cbx_walk *py, struct cbx_scope *scope, struct 
  * decorators make of it, too. */
 static void bind_definition(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
-    struct cbx_str name = name_of(py, node);
+    struct cbx_str name = cbx_py_name(py, node);
     bool decorated = cbx_py_kind(node->parent) == PY_decorated_definition;
     for (int attribute = 0; attribute <= (scope->kind == CBX_SCOPE_CLASS); attribute++) {
         struct cbx_scope *where = attribute ? NULL : scope;
@@ -428,7 +428,7 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         bind_augmented(py, scope, node);
         return scope;
     case PY_keyword_argument: /* f(o=os): an object that f makes may have it as its attribute */
-        cbx_scope_bind(py, NULL, scope, name_of(py, node), CBX_BIND_EXPR,
+        cbx_scope_bind(py, NULL, scope, cbx_py_name(py, node), CBX_BIND_EXPR,
                        cbx_child_of(node, CBX_FIELD_value));
         return scope;
     case PY_named_expression:
@@ -477,195 +477,6 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
     }
 }
 
-/* --- what parameters are given ---------------------------------------------------------------- */
-
-/* The argument for the n-th parameter, `name`. */
-static struct cbx_node *argument_for(struct cbx_walk *py, struct cbx_node *list, uint32_t n,
-                                     struct cbx_str name)
-{
-    uint32_t at = 0;
-    for (struct cbx_node *a = list->first; a != NULL; a = a->next) {
-        enum cbx_py_kind kind = cbx_py_kind(a);
-        if (kind == PY_keyword_argument) {
-            if (cbx_str_equal(name_of(py, a), name)) {
-                return cbx_child_of(a, CBX_FIELD_value);
-            }
-        } else if (kind == PY_list_splat || kind == PY_dictionary_splat) {
-            return NULL;
-        } else if (at++ == n) {
-            return a;
-        }
-    }
-    return NULL;
-}
-
-/* Parameters may be what a call gives them. `bound`: the first one is not in the call. */
-static void give_parameters(struct cbx_walk *py, struct cbx_node *function, struct cbx_node *list,
-                            struct cbx_scope *where, bool bound)
-{
-    struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters);
-    uint32_t n = 0;
-    for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
-         p = p->next) {
-        enum cbx_py_kind kind = cbx_py_kind(p);
-        struct cbx_node *name = parameter_name(p);
-        if (name == NULL || kind == PY_list_splat_pattern || kind == PY_dictionary_splat_pattern) {
-            continue;
-        }
-        if (bound) {
-            bound = false;
-            continue;
-        }
-        struct cbx_str text = text_of(py, name);
-        struct cbx_node *argument = argument_for(py, list, n++, text);
-        if (argument != NULL) {
-            cbx_scope_bind(py, function->inner, where, text, CBX_BIND_EXPR, argument);
-        }
-    }
-}
-
-static bool is_static(struct cbx_walk *py, const struct cbx_node *function)
-{
-    return cbx_py_kind(function->parent) == PY_decorated_definition &&
-           cbx_str_is(cbx_walk_text(py, cbx_child_at(cbx_child_at(function->parent, 0), 0)),
-                      "staticmethod");
-}
-
-/* Every function of this chain of bindings is called with these arguments. */
-static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cbx_str name,
-                       struct cbx_node *list, struct cbx_scope *where, bool bound)
-{
-    int count = 0;
-    for (struct cbx_binding *b = chain; b != NULL && count < 16; b = b->next) {
-        if (!cbx_str_equal(b->name, name) || b->node == NULL) {
-            continue;
-        }
-        enum cbx_py_kind kind = cbx_py_kind(b->node);
-        if (kind == PY_class_definition && b->kind == CBX_BIND_FUNCTION) {
-            struct cbx_str init = CBX_STR("__init__");
-            call_chain(py, cbx_scope_chain(py, b->node->inner, init), init, list, where, true);
-            count++;
-        } else if (kind == PY_lambda || kind == PY_function_definition) {
-            give_parameters(py, b->node, list, where, bound && !is_static(py, b->node));
-            count++;
-        }
-    }
-}
-
-/* The functions of this source that a call may call, told by the name alone. */
-static void give_call(struct cbx_walk *py, struct cbx_node *call)
-{
-    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function),
-                    *list = cbx_child_of(call, CBX_FIELD_arguments);
-    struct cbx_scope *where = cbx_scope_around(py, call);
-    while (cbx_py_kind(callee) == PY_parenthesized_expression) {
-        callee = cbx_child_at(callee, 0);
-    }
-    if (list == NULL || list->first == NULL) {
-        return;
-    }
-    if (cbx_py_kind(callee) == PY_lambda) {
-        give_parameters(py, callee, list, where, false);
-    } else if (cbx_py_kind(callee) == PY_attribute) {
-        struct cbx_str name = text_of(py, cbx_child_of(callee, CBX_FIELD_attribute));
-        call_chain(py, cbx_scope_chain(py, NULL, name), name, list, where, true);
-    } else if (cbx_py_kind(callee) == PY_identifier) {
-        struct cbx_str name = text_of(py, callee);
-        struct cbx_binding *chain = NULL;
-        for (struct cbx_scope *s = where; s != NULL && chain == NULL; s = s->parent) {
-            chain = cbx_scope_chain(py, s, name);
-        }
-        call_chain(py, chain, name, list, where, false);
-    }
-}
-
-/* @f above g: f is called with g. */
-static void give_decorated(struct cbx_walk *py, struct cbx_node *definition)
-{
-    struct cbx_scope *where = cbx_scope_around(py, definition);
-    for (struct cbx_node *d = definition->first; d != NULL; d = d->next) {
-        struct cbx_node *name = cbx_child_at(d, 0);
-        if (cbx_py_kind(d) != PY_decorator || cbx_py_kind(name) != PY_identifier) {
-            continue;
-        }
-        struct cbx_str text = text_of(py, name);
-        for (struct cbx_scope *s = where; s != NULL; s = s->parent) {
-            struct cbx_binding *b = cbx_scope_chain(py, s, text);
-            struct cbx_node *function = b != NULL ? b->node : NULL;
-            struct cbx_node *first = cbx_child_at(cbx_child_of(function, CBX_FIELD_parameters), 0);
-            if (cbx_py_kind(function) == PY_function_definition && parameter_name(first) != NULL) {
-                cbx_scope_bind(py, function->inner, where, text_of(py, parameter_name(first)),
-                               CBX_BIND_EXPR, cbx_last_child(definition));
-                break;
-            }
-        }
-    }
-}
-
-/* --- what goes out of sight ------------------------------------------------------------------- */
-
-/* A module that is used as a value, for more than its attributes, may turn up anywhere. */
-static bool is_value(const struct cbx_node *name)
-{
-    switch (cbx_py_kind(name->parent)) {
-    case PY_attribute:
-    case PY_dotted_name:
-    case PY_aliased_import:
-    case PY_decorator:
-    case PY_expression_statement:
-    case PY_comparison_operator:
-    case PY_not_operator:
-    case PY_type:
-    case PY_delete_statement:
-    case PY_global_statement:
-    case PY_nonlocal_statement:
-    case PY_parameters:
-    case PY_lambda_parameters:
-        return false;
-    case PY_call:
-        return name->field != CBX_FIELD_function;
-    case PY_assignment:
-        return name->field == CBX_FIELD_right;
-    case PY_keyword_argument:
-    case PY_default_parameter:
-    case PY_typed_default_parameter:
-        return name->field == CBX_FIELD_value;
-    case PY_subscript:
-        return name->field == CBX_FIELD_subscript;
-    default:
-        return name->parent != NULL;
-    }
-}
-
-static void let_escape(struct cbx_walk *py, struct cbx_node *name)
-{
-    struct cbx_str text = cbx_walk_text(py, name);
-    if ((py->imported & cbx_name_bit(text)) == 0) {
-        return;
-    }
-    for (struct cbx_scope *s = cbx_scope_around(py, name); s != NULL; s = s->parent) {
-        struct cbx_binding *chain = cbx_scope_chain(py, s, text);
-        for (struct cbx_binding *b = chain; b != NULL; b = b->next) {
-            if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text) && holds_more(b->path)) {
-                cbx_walk_escape(py, b->path, cbx_py_is_powerful(b->path));
-            }
-        }
-        if (chain != NULL) {
-            return;
-        }
-    }
-}
-
-/* globals() and the like hold all that was imported. */
-static bool is_namespace(struct cbx_walk *py, const struct cbx_node *name)
-{
-    struct cbx_str text = cbx_walk_text(py, name);
-    return name->field == CBX_FIELD_function &&
-           (cbx_str_is(text, "globals") || cbx_str_is(text, "locals") ||
-            (cbx_str_is(text, "vars") &&
-             cbx_child_count(cbx_child_of(name->parent, CBX_FIELD_arguments)) == 0));
-}
-
 void cbx_py_bind_all(struct cbx_walk *py)
 {
     py->eval = cbx_py_eval;
@@ -675,18 +486,5 @@ void cbx_py_bind_all(struct cbx_walk *py)
         struct cbx_scope *scope = cbx_scope_around(py, node);
         node->inner = node->kind != PY_OTHER ? bind_node(py, scope, node) : scope;
     }
-    for (uint32_t i = 0; i < py->syntax.count; i++) {
-        struct cbx_node *node = &py->syntax.nodes[i];
-        if (node->kind == PY_call) {
-            give_call(py, node);
-        } else if (node->kind == PY_decorated_definition) {
-            give_decorated(py, node);
-        } else if (node->kind == PY_identifier && is_value(node)) {
-            let_escape(py, node);
-        } else if (node->kind == PY_identifier && is_namespace(py, node)) {
-            for (uint32_t k = 0; k < py->import_count; k++) {
-                cbx_walk_escape(py, py->import_items[k], cbx_py_is_powerful(py->import_items[k]));
-            }
-        }
-    }
+    cbx_py_flow_all(py);
 }

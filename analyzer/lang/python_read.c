@@ -21,6 +21,12 @@ static const struct cbx_values *bind_method(struct cbx_walk *py, struct cbx_str 
     return cbx_values_one(py->arena, &bound);
 }
 
+static const struct cbx_values *read_escaped(struct cbx_walk *py, const struct cbx_value *object,
+                                             struct cbx_str attribute)
+{
+    return cbx_values_name(py->arena, cbx_py_qualify(py, object, attribute));
+}
+
 /* An attribute of what is not known: what is assigned to an attribute of that name anywhere, or an
  * attribute of a module that went out of sight. */
 static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_str attribute)
@@ -31,13 +37,8 @@ static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_st
     if (module != NULL) {
         out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, cbx_str_of(module)));
     }
-    for (uint32_t i = 0; i < py->escaped->count; i++) {
-        if (py->escaped->items[i]->kind == CBX_V_NAME) {
-            struct cbx_str name = cbx_py_qualify(py, py->escaped->items[i], attribute);
-            out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, name));
-        }
-    }
-    return out;
+    return cbx_values_join(py->arena, out,
+                           cbx_walk_escaped(py, attribute, CBX_PYTHON, read_escaped));
 }
 
 /* x.__getattribute__ is getattr of x; of a class it takes the object. */

@@ -2,6 +2,8 @@
  * Scopes and bindings. */
 #include "analyzer/lang/scope.h"
 
+#include "analyzer/rules.h"
+
 uint64_t cbx_name_hash(struct cbx_str text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -227,6 +229,36 @@ void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name, bool first)
                           : cbx_values_join(walk->arena, walk->escaped, one);
 }
 
+const struct cbx_values *
+cbx_walk_escaped(struct cbx_walk *walk, struct cbx_str attribute, enum cbx_language language,
+                 const struct cbx_values *(*read)(struct cbx_walk *walk,
+                                                  const struct cbx_value *object,
+                                                  struct cbx_str attribute))
+{
+    if (walk->escaped->count == 0) {
+        return &cbx_values_nothing;
+    }
+    const struct cbx_binding *said = cbx_scope_chain(walk, &walk->escapes, attribute);
+    if (said != NULL) {
+        return said->values;
+    }
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < walk->escaped->count; i++) {
+        const struct cbx_value *object = walk->escaped->items[i];
+        const struct cbx_values *one =
+            object->kind == CBX_V_NAME ? read(walk, object, attribute) : &cbx_values_nothing;
+        bool matters = one->count == 1 && one->items[0]->kind == CBX_V_NAME &&
+                       cbx_name_matters(walk->parsed->policy, language, one->items[0]->text);
+        out = matters ? cbx_values_join(walk->arena, out, one) : out;
+    }
+    struct cbx_binding *memo = cbx_scope_bind(walk, &walk->escapes, &walk->escapes, attribute,
+                                              CBX_BIND_VALUES, NULL);
+    if (memo != NULL) {
+        memo->values = out;
+    }
+    return out;
+}
+
 /* --- values of names -------------------------------------------------------------------------- */
 
 enum { EVAL_DEPTH_MAX = 400, EVAL_STEPS_MAX = 2000000, ALTERNATIVES_MAX = 256, RETURNS_MAX = 64 };
@@ -338,20 +370,21 @@ static const struct cbx_values *lookup_in_run(struct cbx_walk *walk, struct cbx_
 {
     struct cbx_binding *own = cbx_scope_chain(walk, run, name);
     if (own != NULL) {
+        walk->cycles += own->values == &in_progress;
         return own->values;
     }
     struct cbx_binding *chain = cbx_scope_chain(walk, run->origin, name);
     if (chain == NULL || chain->kind >= CBX_BIND_GLOBAL) {
         return chain != NULL ? cbx_scope_lookup(walk, run->origin, name) : NULL;
     }
-    uint64_t key = cbx_name_hash(name);
-    const struct cbx_values *memo = cbx_table_find(&walk->memo, run, key);
+    struct cbx_binding *memo =
+        cbx_scope_bind(walk, run, run, name, CBX_BIND_VALUES, chain->node);
     if (memo == NULL) {
-        *cbx_table_slot(walk, &walk->memo, run, key) = (void *)(uintptr_t)&in_progress;
-        memo = eval_chain(walk, chain, name, run);
-        *cbx_table_slot(walk, &walk->memo, run, key) = (void *)(uintptr_t)memo;
+        return &cbx_values_unknown;
     }
-    return memo;
+    memo->values = &in_progress;
+    memo->values = eval_chain(walk, chain, name, run);
+    return memo->values;
 }
 
 static const struct cbx_values *lookup_outside(struct cbx_walk *walk, struct cbx_scope *scope,

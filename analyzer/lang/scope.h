@@ -82,6 +82,7 @@ struct cbx_walk {
     /* Modules and other powerful things that were handed to where they are not followed: whatever
      * is not known may be one of them. */
     const struct cbx_values *escaped;
+    struct cbx_scope escapes; /* what was said about their attributes */
     uint64_t imported;                            /* bits of the names that imports bind */
     struct cbx_str import_items[CBX_IMPORTS_MAX]; /* what they bind them to */
     uint32_t import_count;
@@ -90,6 +91,7 @@ struct cbx_walk {
     int depth, run_depth, apply_depth;
     uint32_t steps, runs, cycles;
     bool examples; /* of docstrings were read */
+    bool withs;    /* there is a `with` of JavaScript's */
     bool gave_up;  /* a bound was reached: something is "anything" that could be known */
     /* Values that were worked out inside a cycle, to be forgotten. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];
@@ -164,6 +166,14 @@ cbx_scope_eval(struct cbx_walk *walk, struct cbx_node *node, struct cbx_scope *s
 /* Notes that this name is out of sight from now on. There is room for some; `first`: rather for
  * this one than for others. */
 void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name, bool first);
+
+/* What an attribute of something that went out of sight may be: of each escaped thing `read` says,
+ * and what no rule could speak of is left out. */
+const struct cbx_values *
+cbx_walk_escaped(struct cbx_walk *walk, struct cbx_str attribute, enum cbx_language language,
+                 const struct cbx_values *(*read)(struct cbx_walk *walk,
+                                                  const struct cbx_value *object,
+                                                  struct cbx_str attribute));
 
 /* --- arguments -------------------------------------------------------------------------------- */
 

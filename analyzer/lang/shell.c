@@ -1,257 +1,368 @@
 /* SPDX-License-Identifier: MIT
- * Shell to facts: every command word, every redirection, installs; code that is handed to an
- * interpreter is judged as that language. */
-#include "analyzer/lang.h"
-#include "analyzer/packages.h"
-#include "analyzer/value.h"
+ * Shell to facts: every command word at any depth, every redirection and assignment, installs; code
+ * that is handed to an interpreter is judged as that language. The walk keeps, for each level of
+ * the tree, where the standard input of what stands there comes from. */
+#include "analyzer/lang/shell.h"
 
-enum { WORDS_MAX = 256 };
-
-struct shell {
-    struct cbx_parsed *parsed;
-    const char *src;
+struct level {
+    TSNode node, previous; /* previous: the statement before, in a pipeline */
+    bool has_previous;
+    struct cbx_shell_input input;
+    TSNode heredoc; /* of a statement with redirections */
+    bool has_heredoc;
+    struct cbx_shell_input redirected;
 };
 
-static struct cbx_str text_of(const struct shell *s, TSNode node)
-{
-    uint32_t start = ts_node_start_byte(node), end = ts_node_end_byte(node);
-    return (struct cbx_str){ .p = s->src + start, .len = end - start };
-}
+struct walk {
+    struct cbx_shell shell;
+    struct level *levels;
+    size_t size;
+};
 
 static bool type_is(TSNode node, const char *type)
 {
-    return !ts_node_is_null(node) && strcmp(ts_node_type(node), type) == 0;
+    return cbx_shell_type_is(node, type);
 }
 
-/* Backslashes of an unquoted word taken away. */
-static struct cbx_str plain(struct shell *s, struct cbx_str text)
+static void add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str name, TSNode node)
 {
-    if (text.len == 0 || memchr(text.p, '\\', text.len) == NULL) {
-        return text;
-    }
-    char *p = cbx_arena_alloc(s->parsed->arena, text.len + 1);
-    size_t n = 0;
-    for (size_t i = 0; p != NULL && i < text.len; i++) {
-        i += text.p[i] == '\\' && i + 1 < text.len;
-        p[n++] = text.p[i];
-    }
-    return (struct cbx_str){ .p = p, .len = n };
+    cbx_facts_add_special(s->parsed->facts, id, name, ts_node_start_byte(node),
+                          ts_node_end_byte(node));
 }
 
-/* A word without expansions; what has any is not known. In notebook cells {x} is IPython's own
- * expansion. */
-static bool fold_word(struct shell *s, TSNode node, struct cbx_str *out, int depth)
+/* --- standard input --------------------------------------------------------------------------- */
+
+/* What a redirection says of standard input. */
+static bool read_input(const struct cbx_shell *s, TSNode redirect, struct cbx_shell_input *out)
 {
-    struct cbx_str text = text_of(s, node);
-    if (type_is(node, "word") || type_is(node, "number") || type_is(node, "string_content")) {
-        bool glob = !type_is(node, "string_content") && text.len > 0 &&
-                    (memchr(text.p, '{', text.len) != NULL ||
-                     (text.p[0] == '~' && text.len > 1 && text.p[1] != '/'));
-        *out = type_is(node, "string_content") ? text : plain(s, text);
-        return !glob;
+    bool heredoc = type_is(redirect, "heredoc_redirect");
+    bool herestring = type_is(redirect, "herestring_redirect");
+    struct cbx_str text = cbx_shell_source_of(s, redirect);
+    bool file = type_is(redirect, "file_redirect") &&
+                (cbx_str_starts(text, CBX_STR("<")) || cbx_str_starts(text, CBX_STR("0<")));
+    if (heredoc || herestring || file) {
+        *out = (struct cbx_shell_input){ heredoc      ? CBX_SHELL_HEREDOC
+                                         : herestring ? CBX_SHELL_HERESTRING
+                                                      : CBX_SHELL_OTHER,
+                                         redirect };
     }
-    if (type_is(node, "raw_string")) {
-        *out = cbx_str_sub(text, 1, text.len > 0 ? text.len - 1 : 0);
-        return true;
-    }
-    if (!(type_is(node, "string") || type_is(node, "concatenation") ||
-          type_is(node, "command_name")) ||
-        depth > 4) {
-        return false;
-    }
-    struct cbx_str joined = CBX_STR(""), part;
-    for (uint32_t i = 0, n = ts_node_named_child_count(node); i < n && i < 64; i++) {
-        if (!fold_word(s, ts_node_named_child(node, i), &part, depth + 1)) {
-            return false;
-        }
-        joined = cbx_fold_concat(s->parsed->arena, joined, part);
-    }
-    *out = joined;
-    return joined.p != NULL;
+    return heredoc || herestring || file;
 }
 
-static size_t read_words(struct shell *s, TSNode command, struct cbx_word *words)
+/* The last redirection of standard input counts. */
+static void read_redirects(const struct cbx_shell *s, TSNode node, struct level *level)
 {
-    size_t count = 0;
-    TSTreeCursor cursor = ts_tree_cursor_new(command);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && count < WORDS_MAX;
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
-        if (type_is(child, "variable_assignment") || type_is(child, "file_redirect") ||
-            type_is(child, "herestring_redirect") || type_is(child, "comment")) {
-            continue;
-        }
-        struct cbx_word *word = &words[count++];
-        *word =
-            (struct cbx_word){ .start = ts_node_start_byte(child), .end = ts_node_end_byte(child) };
-        /* '?', '*' and the like stand as unnamed children too; they are words. */
-        word->known = ts_node_is_named(child) ? fold_word(s, child, &word->text, 0) : true;
-        if (!ts_node_is_named(child)) {
-            word->text = text_of(s, child);
+        read_input(s, child, &level->redirected);
+        if (type_is(child, "heredoc_redirect")) {
+            level->heredoc = child;
+            level->has_heredoc = true;
         }
     }
     ts_tree_cursor_delete(&cursor);
-    return count;
 }
 
-static bool listed(const struct cbx_strs *list, struct cbx_str word)
+static bool is_redirect(TSNode node)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (cbx_str_equal(list->items[i], word)) {
-            return true;
-        }
-    }
-    return false;
+    return type_is(node, "heredoc_redirect") || type_is(node, "herestring_redirect") ||
+           type_is(node, "file_redirect");
 }
 
-static void add(struct shell *s, enum cbx_fact_id id, const struct cbx_word *word)
+/* Where the input of `node` comes from, below `up`, which stands below `above`. */
+static struct cbx_shell_input input_of(const struct cbx_shell *s, const struct level *above,
+                                       const struct level *up, TSNode node)
 {
-    cbx_facts_add_special(s->parsed->facts, id, word->text, word->start, word->end);
+    const struct cbx_shell_input other = { .source = CBX_SHELL_OTHER };
+    if (type_is(up->node, "pipeline") && up->has_previous) {
+        return (struct cbx_shell_input){ CBX_SHELL_OUTPUT, up->previous };
+    }
+    if (type_is(up->node, "heredoc_redirect") && type_is(node, "pipeline") && above != NULL) {
+        /* cat <<X | sh: the pipeline stands inside the redirection of what feeds it */
+        return (struct cbx_shell_input){ CBX_SHELL_OUTPUT, above->node };
+    }
+    if (type_is(up->node, "redirected_statement") && !is_redirect(node) &&
+        up->redirected.source != CBX_SHELL_INHERITED) {
+        return up->redirected;
+    }
+    bool writes_to = type_is(up->node, "process_substitution") &&
+                     cbx_str_starts(cbx_shell_source_of(s, up->node), CBX_STR(">"));
+    return writes_to || type_is(up->node, "function_definition") ? other : up->input;
 }
 
-/* Commands that run the command behind them. */
-static const char *const wrappers[] = { "env",    "xargs",   "nohup", "timeout", "nice",  "ionice",
-                                        "sudo",   "command", "exec",  "builtin", "time",  "stdbuf",
-                                        "setsid", "watch",   "doas",  "chroot",  "strace" };
-/* Interpreters: the option that takes code, and its language. */
-static const struct {
-    const char *word, *option, *language;
-} interpreters[] = {
-    { "sh", "-c", "shell" },          { "bash", "-c", "shell" },
-    { "dash", "-c", "shell" },        { "zsh", "-c", "shell" },
-    { "python", "-c", "python" },     { "python3", "-c", "python" },
-    { "node", "-e", "javascript" },   { "node", "--eval", "javascript" },
-    { "nodejs", "-e", "javascript" }, { "node", "-p", "javascript" },
-    { "ipython", "-c", "ipython" },
-};
+/* --- nodes ------------------------------------------------------------------------------------ */
 
-static void check_command(struct shell *s, const struct cbx_word *words, size_t count, int depth)
+static void extract_command(struct cbx_shell *s, TSNode node, const struct level *up,
+                            const struct level *level)
 {
-    if (count == 0 || depth > 8) {
-        return;
-    }
-    if (!words[0].known || words[0].text.len == 0) {
-        cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("command word"),
-                              words[0].start, words[0].end);
-        return;
-    }
-    struct cbx_str word = words[0].text;
-    if (!listed(&s->parsed->policy->shell_allow, word)) {
-        add(s, CBX_FACT_SHELL_NOT_LISTED, &words[0]);
-    }
-    cbx_packages_read(s->parsed, words, count);
-    for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++) {
-        for (size_t w = 1; cbx_str_is(word, interpreters[i].word) && w + 1 < count; w++) {
-            if (words[w].known && cbx_str_is(words[w].text, interpreters[i].option)) {
-                if (words[w + 1].known) {
-                    cbx_parse_inner(s->parsed, interpreters[i].language, words[w + 1].text,
-                                    words[w + 1].start, words[w + 1].end);
-                } else {
-                    cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_UNRESOLVED,
-                                          CBX_STR("code"), words[w + 1].start, words[w + 1].end);
-                }
-            }
-        }
-    }
-    for (size_t i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
-        if (!cbx_str_is(word, wrappers[i])) {
-            continue;
-        }
-        size_t w = 1; /* options, assignments and durations stand before the command */
-        while (w < count && words[w].known && words[w].text.len > 0 &&
-               (words[w].text.p[0] == '-' ||
-                memchr(words[w].text.p, '=', words[w].text.len) != NULL ||
-                (words[w].text.p[0] >= '0' && words[w].text.p[0] <= '9'))) {
-            w++;
-        }
-        check_command(s, words + w, count - w, depth + 1);
-    }
-    for (size_t w = 1; cbx_str_is(word, "find") && w + 1 < count; w++) {
-        if (words[w].known &&
-            (cbx_str_is(words[w].text, "-exec") || cbx_str_is(words[w].text, "-execdir") ||
-             cbx_str_is(words[w].text, "-ok"))) {
-            check_command(s, words + w + 1, count - w - 1, depth + 1);
-        }
-    }
+    struct level own = { .redirected = level->input };
+    read_redirects(s, node, &own); /* a here-string stands inside the command */
+    s->input = own.redirected;
+    bool heredoc = up != NULL && up->has_heredoc;
+    struct cbx_shell_line line = cbx_shell_read(s, node, heredoc ? &up->heredoc : NULL);
+    cbx_shell_judge(s, &line);
 }
 
-static bool is_inside(struct cbx_str path)
-{
-    if (memmem(path.p, path.len, "..", 2) != NULL) {
-        return false;
-    }
-    return path.len > 0 &&
-           (path.p[0] != '/' || cbx_str_starts(path, CBX_STR("/workspace/")) ||
-            cbx_str_starts(path, CBX_STR("/tmp/")) || cbx_str_is(path, "/dev/null")) &&
-           path.p[0] != '~';
-}
-
-static void check_redirect(struct shell *s, TSNode node)
+static void extract_redirect(struct cbx_shell *s, TSNode node)
 {
     TSNode destination = ts_node_child_by_field_name(node, "destination", 11);
-    struct cbx_str path = CBX_STR("(computed)");
-    if (ts_node_is_null(destination) || type_is(destination, "number")) {
+    if (ts_node_is_null(destination)) {
         return;
     }
-    if (!fold_word(s, destination, &path, 0) || !is_inside(path)) {
-        cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_REDIRECT,
-                              path.p != NULL ? path : CBX_STR("(computed)"),
-                              ts_node_start_byte(node), ts_node_end_byte(node));
+    struct cbx_shell_text path = cbx_shell_fold(s, destination);
+    struct cbx_str text = cbx_shell_source_of(s, node);
+    size_t digits = 0;
+    while (digits < text.len && text.p[digits] >= '0' && text.p[digits] <= '9') {
+        digits++;
+    }
+    struct cbx_str operator= cbx_str_sub(text, digits, text.len);
+    bool reads = cbx_str_starts(operator, CBX_STR("<")) && !cbx_str_starts(operator, CBX_STR("<>"));
+    bool duplicates = type_is(destination, "number") || (path.known && cbx_str_is(path.text, "-"));
+    if (!duplicates) {
+        cbx_shell_check_target(s, path.text, path.known && !path.pattern && !path.fields, !reads,
+                               ts_node_start_byte(node), ts_node_end_byte(node));
     }
 }
 
-static void extract_node(struct shell *s, TSNode node, struct cbx_word *words)
+static void extract_assignment(struct cbx_shell *s, TSNode node)
 {
+    TSNode name = ts_node_child_by_field_name(node, "name", 4);
+    TSNode value = ts_node_child_by_field_name(node, "value", 5);
+    if (!ts_node_is_null(value)) {
+        struct cbx_shell_text text = cbx_shell_fold_constant(s, value);
+        if (text.known && cbx_shell_substitutes(text.text)) {
+            add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), value);
+        }
+    }
+    if (type_is(name, "subscript")) {
+        name = ts_node_named_child(name, 0);
+    }
+    if (!ts_node_is_null(name)) {
+        cbx_shell_check_variable(s, cbx_shell_source_of(s, name), ts_node_start_byte(node),
+                                 ts_node_end_byte(node));
+    }
+}
+
+/* export $x, declare "$x=1": the name itself is computed. */
+static void extract_declaration(struct cbx_shell *s, TSNode node)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (!ts_node_is_named(child) || type_is(child, "variable_assignment") ||
+            type_is(child, "variable_name")) {
+            continue;
+        }
+        struct cbx_shell_text text = cbx_shell_fold(s, child);
+        const char *equals = memchr(text.text.p, '=', text.text.len);
+        if (!text.known) {
+            add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("variable"), child);
+        } else if (equals != NULL) {
+            cbx_shell_check_variable(s, cbx_str_sub(text.text, 0, (size_t)(equals - text.text.p)),
+                                     ts_node_start_byte(child), ts_node_end_byte(child));
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+/* ls() { ...; }: what a listed word means afterwards is not what it says. */
+static void extract_function(struct cbx_shell *s, TSNode node)
+{
+    TSNode name = ts_node_child_by_field_name(node, "name", 4);
+    if (!ts_node_is_null(name) && cbx_shell_is_listed(s, cbx_shell_source_of(s, name))) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, cbx_shell_source_of(s, name), node);
+    }
+}
+
+static void extract_literal(struct cbx_shell *s, TSNode node)
+{
+    struct cbx_shell_text text = cbx_shell_fold(s, node);
+    if (text.known) {
+        cbx_facts_add(s->parsed->facts, CBX_IS_LITERAL, text.text, ts_node_start_byte(node),
+                      ts_node_end_byte(node));
+    }
+}
+
+/* Text that the grammar did not look into: a substitution in it runs all the same. */
+static void extract_text(struct cbx_shell *s, TSNode node)
+{
+    if (cbx_shell_substitutes(cbx_shell_source_of(s, node))) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+/* The same for what lies between the children of a string or here-document: the grammar passes over
+ * substitutions at the start of a line. */
+static void extract_gaps(struct cbx_shell *s, TSNode node)
+{
+    uint32_t at = ts_node_start_byte(node), end = ts_node_end_byte(node);
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool more = ts_tree_cursor_goto_first_child(&cursor), hidden = false;
+    while (at < end && !hidden) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        uint32_t next = more ? ts_node_start_byte(child) : end;
+        hidden = next > at &&
+                 cbx_shell_substitutes((struct cbx_str){ .p = s->src + at, .len = next - at });
+        at = !more                               ? end
+             : type_is(child, "heredoc_content") ? next /* text too */
+                                                 : ts_node_end_byte(child);
+        more = more && ts_tree_cursor_goto_next_sibling(&cursor);
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (hidden) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+static void extract_heredoc(struct cbx_shell *s, TSNode body, TSNode redirect)
+{
+    struct cbx_str constant;
+    if (cbx_shell_heredoc(s, redirect, &constant)) {
+        cbx_facts_add(s->parsed->facts, CBX_IS_LITERAL, constant, ts_node_start_byte(body),
+                      ts_node_end_byte(body));
+    } else {
+        extract_gaps(s, body);
+    }
+}
+
+/* Arithmetic runs what stands in the subscripts that its variables hold, and ${x@P} what x holds.
+ */
+static void extract_constant(struct cbx_shell *s, TSNode node)
+{
+    struct cbx_str text = cbx_shell_source_of(s, node);
+    if (memmem(text.p, text.len, "[$(", 3) != NULL || memmem(text.p, text.len, "[`", 2) != NULL) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+static void extract_expansion(struct cbx_shell *s, TSNode node)
+{
+    if (memmem(cbx_shell_source_of(s, node).p, cbx_shell_source_of(s, node).len, "@P", 2) != NULL) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+static void extract_node(struct cbx_shell *s, TSNode node, const struct level *up,
+                         const struct level *level)
+{
+    static const struct {
+        const char *type;
+        void (*extract)(struct cbx_shell *s, TSNode node);
+    } kinds[] = {
+        { "file_redirect", extract_redirect },
+        { "variable_assignment", extract_assignment },
+        { "declaration_command", extract_declaration },
+        { "unset_command", extract_declaration },
+        { "function_definition", extract_function },
+        { "word", extract_literal },
+        { "string", extract_literal },
+        { "raw_string", extract_literal },
+        { "ansi_c_string", extract_literal },
+        { "concatenation", extract_literal },
+        { "word", extract_text },
+        { "string_content", extract_text },
+        { "string", extract_gaps },
+        { "raw_string", extract_constant },
+        { "ansi_c_string", extract_constant },
+        { "expansion", extract_expansion },
+        { "regex", extract_text },
+        { "extglob_pattern", extract_text },
+    };
     const char *type = ts_node_type(node);
     if (strcmp(type, "command") == 0) {
-        check_command(s, words, read_words(s, node, words), 0);
-    } else if (strcmp(type, "file_redirect") == 0) {
-        check_redirect(s, node);
-    } else if (strcmp(type, "process_substitution") == 0 ||
-               strcmp(type, "function_definition") == 0 ||
-               strcmp(type, "variable_assignment") == 0 ||
-               strcmp(type, "declaration_command") == 0) {
-        /* PATH=.  LD_PRELOAD=x  ls() { ...; }: what a word means afterwards is not what it says. */
-        cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_UNRESOLVED,
-                              cbx_str_sub(text_of(s, node), 0, 60), ts_node_start_byte(node),
-                              ts_node_end_byte(node));
-    } else if (strcmp(type, "raw_string") == 0 || strcmp(type, "word") == 0 ||
-               strcmp(type, "string") == 0) {
-        struct cbx_str text;
-        if (fold_word(s, node, &text, 0)) {
-            cbx_facts_add(s->parsed->facts, CBX_IS_LITERAL, text, ts_node_start_byte(node),
-                          ts_node_end_byte(node));
+        extract_command(s, node, up, level);
+        return;
+    }
+    if (strcmp(type, "heredoc_body") == 0 && up != NULL) {
+        extract_heredoc(s, node, up->node);
+        return;
+    }
+    if (strcmp(type, "for_statement") == 0) {
+        TSNode name = ts_node_child_by_field_name(node, "variable", 8);
+        if (!ts_node_is_null(name)) {
+            cbx_shell_check_variable(s, cbx_shell_source_of(s, name), ts_node_start_byte(name),
+                                     ts_node_end_byte(name));
+        }
+        return;
+    }
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(type, kinds[i].type) == 0) {
+            kinds[i].extract(s, node);
+        }
+    }
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+/* Levels grow as the tree does: most lines are a few levels deep. */
+static bool reserve(struct walk *w, size_t count)
+{
+    if (count <= w->size) {
+        return true;
+    }
+    size_t size = w->size == 0 ? 16 : w->size * 2;
+    struct level *levels = cbx_arena_array(w->shell.parsed->arena, size, sizeof(*levels));
+    if (levels == NULL) {
+        return false;
+    }
+    if (w->size > 0) {
+        memcpy(levels, w->levels, w->size * sizeof(*levels));
+    }
+    w->levels = levels;
+    w->size = size;
+    return true;
+}
+
+static void visit(struct walk *w, TSNode node, size_t depth)
+{
+    struct cbx_shell *s = &w->shell;
+    struct level *level = &w->levels[depth], *up = depth > 0 ? level - 1 : NULL;
+    *level = (struct level){ .node = node };
+    if (!ts_node_is_named(node)) {
+        return;
+    }
+    if (up != NULL) {
+        level->input = input_of(s, depth > 1 ? level - 2 : NULL, up, node);
+        up->previous = node;
+        up->has_previous = true;
+    }
+    if (type_is(node, "redirected_statement")) {
+        read_redirects(s, node, level);
+    }
+    extract_node(s, node, up, level);
+}
+
+static void walk_tree(struct walk *w, TSTreeCursor *cursor)
+{
+    size_t depth = 0;
+    while (reserve(w, depth + 2)) {
+        TSNode node = ts_tree_cursor_current_node(cursor);
+        visit(w, node, depth);
+        if (depth >= CBX_TREE_DEPTH_MAX && ts_node_child_count(node) > 0) {
+            add_fact(&w->shell, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), node);
+        } else if (ts_tree_cursor_goto_first_child(cursor)) {
+            depth++;
+            continue;
+        }
+        while (!ts_tree_cursor_goto_next_sibling(cursor)) {
+            if (depth == 0 || !ts_tree_cursor_goto_parent(cursor)) {
+                return;
+            }
+            depth--;
         }
     }
 }
 
 void cbx_extract_shell(struct cbx_parsed *parsed)
 {
-    struct shell s = { .parsed = parsed, .src = parsed->text.p };
-    struct cbx_word *words = cbx_arena_array(parsed->arena, WORDS_MAX, sizeof(*words));
-    if (words == NULL) {
-        return;
-    }
+    struct walk w = { .shell = { .parsed = parsed,
+                                 .src = parsed->text.p,
+                                 .expanded = parsed->facts->source != CBX_SHELL } };
+    cbx_shell_names_collect(&w.shell);
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
-    int depth = 0;
-    for (;;) {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        if (ts_node_is_named(node)) {
-            extract_node(&s, node, words);
-        }
-        if (depth >= CBX_TREE_DEPTH_MAX && ts_node_child_count(node) > 0) {
-            cbx_facts_add_special(parsed->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"),
-                                  ts_node_start_byte(node), ts_node_end_byte(node));
-        } else if (ts_tree_cursor_goto_first_child(&cursor)) {
-            depth++;
-            continue;
-        }
-        while (!ts_tree_cursor_goto_next_sibling(&cursor)) {
-            if (depth == 0 || !ts_tree_cursor_goto_parent(&cursor)) {
-                ts_tree_cursor_delete(&cursor);
-                return;
-            }
-            depth--;
-        }
-    }
+    walk_tree(&w, &cursor);
+    ts_tree_cursor_delete(&cursor);
 }

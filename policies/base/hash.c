@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Hashes and randomness, thin over libcrypto. */
-/* The SHA-256 functions of OpenSSL 1.1: those of 3.0 first load every algorithm that there is, which
- * costs a linter of one small file as much time as judging it. */
+/* The SHA-256 functions of OpenSSL 1.1: those of 3.0 first load every algorithm that there is,
+ * which costs a linter of one small file as much time as judging it. */
 #define OPENSSL_API_COMPAT 0x10100000L
 #include "policies/base/hash.h"
 
@@ -28,8 +28,7 @@ struct cbx_sha256 cbx_sha256_of2(struct cbx_str a, struct cbx_str b)
     struct cbx_sha256 hash = { 0 };
     SHA256_CTX context;
     require(SHA256_Init(&context) == 1 && SHA256_Update(&context, a.p, a.len) == 1 &&
-            SHA256_Update(&context, b.p, b.len) == 1 &&
-            SHA256_Final(hash.bytes, &context) == 1);
+            SHA256_Update(&context, b.p, b.len) == 1 && SHA256_Final(hash.bytes, &context) == 1);
     return hash;
 }
 

@@ -9,6 +9,7 @@
 
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_javascript(void);
+const TSLanguage *tree_sitter_bash(void);
 
 static const char python[] =
     "import numpy as np\n"
@@ -97,7 +98,126 @@ static void fill(struct cbx_buf *out, const char *template, size_t size)
     }
 }
 
-int main(void)
+/* Shapes that are made to cost: each says how it begins, what it repeats and how it ends. They are
+ * denied or allowed, that does not matter here. */
+static const struct shape {
+    const char *name, *language, *before, *each, *after;
+    int times;
+} shapes[] = {
+    { "brackets", "python", "x = ", "(", "", 100000 },
+    { "lists", "python", "x = ", "[", "", 100000 },
+    { "attributes", "python", "x = a", ".b", "", 100000 },
+    { "calls", "python", "x = a", "()", "", 100000 },
+    { "sums", "python", "x = 1", " + 1", "", 100000 },
+    { "names", "python", "", "a%d = b%d\n", "", 50000 },
+    { "aliases", "python", "a0 = os\n", "a%d = a%d\n", "a1.system('id')\n", 50000 },
+    { "cycle", "python", "", "a = b; b = a\n", "b.c()\n", 20000 },
+    { "literal", "python", "x = '", "aaaaaaaaaaaaaaaa", "'\n", 62500 },
+    { "doubling", "python", "a = 'x'\n", "a = a + a\n", "eval(a)\n", 2000 },
+    { "repeats", "python", "x = 'a'", " * 4000", "\n", 2000 },
+    { "one function", "python", "def f(a): return f(a + 'x')\n", "f('%d')\n", "", 20000 },
+    { "arrays", "javascript", "x = ", "[", "", 100000 },
+    { "members", "javascript", "x = a", ".b", "", 100000 },
+    { "functions", "javascript", "x = ", "() => ", "1", 50000 },
+    { "names", "javascript", "", "var a%d = b%d;\n", "", 50000 },
+    { "pipes", "shell", "a", " | a", "\n", 50000 },
+    { "substitutions", "shell", "echo ", "$(echo ", "", 50000 },
+};
+
+static void fill_shape(struct cbx_buf *out, const struct shape *shape)
+{
+    char one[64];
+    cbx_buf_add_cstr(out, shape->before);
+    for (int i = 1; i <= shape->times; i++) {
+        const char *mark = strstr(shape->each, "%d"),
+                   *second = mark ? strstr(mark + 2, "%d") : NULL;
+        if (second != NULL) {
+            snprintf(one, sizeof(one), "%.*s%d%.*s%d%s", (int)(mark - shape->each), shape->each, i,
+                     (int)(second - mark - 2), mark + 2, i - 1, second + 2);
+        } else if (mark != NULL) {
+            snprintf(one, sizeof(one), "%.*s%d%s", (int)(mark - shape->each), shape->each, i,
+                     mark + 2);
+        }
+        cbx_buf_add_cstr(out, mark != NULL ? one : shape->each);
+    }
+    cbx_buf_add_cstr(out, shape->after);
+}
+
+static const TSLanguage *grammar_of(const char *language)
+{
+    return strcmp(language, "python") == 0       ? tree_sitter_python()
+           : strcmp(language, "javascript") == 0 ? tree_sitter_javascript()
+                                                 : tree_sitter_bash();
+}
+
+static void measure_shapes(const struct cbx_policy *policy, struct cbx_arena *arena)
+{
+    printf("\n%-12s %-14s %10s %12s %12s\n", "language", "shape", "bytes", "parse ms",
+           "decision ms");
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        CBX_AUTO_DONE(buf) text;
+        cbx_buf_init(&text, 4 * 1024 * 1024);
+        fill_shape(&text, &shapes[i]);
+        double parse = time_parse(grammar_of(shapes[i].language), cbx_buf_str(&text), 1);
+        struct cbx_analysis request = { .source = cbx_buf_str(&text),
+                                        .language = cbx_str_of(shapes[i].language) };
+        struct cbx_decision decision;
+        struct cbx_err err;
+        cbx_arena_reset(arena);
+        double began = now_us();
+        int failed = cbx_analyze(policy, &request, arena, &decision, &err);
+        printf("%-12s %-14s %10zu %12.0f %12.0f%s\n", shapes[i].language, shapes[i].name, text.len,
+               parse / 1000, (now_us() - began) / 1000, failed ? "   FAILED" : "");
+    }
+}
+
+/* Real files: all together, and the worst of those over 1 kB. */
+static void measure_files(const struct cbx_policy *policy, struct cbx_arena *arena, char **paths)
+{
+    double parses = 0, decisions = 0, worst = 0;
+    const char *which = "";
+    size_t bytes = 0;
+    for (; *paths != NULL; paths++) {
+        CBX_AUTO_DONE(buf) text;
+        cbx_buf_init(&text, 4 * 1024 * 1024);
+        FILE *file = fopen(*paths, "rb");
+        char chunk[4096];
+        for (size_t n; file != NULL && (n = fread(chunk, 1, sizeof(chunk), file)) > 0;) {
+            cbx_buf_add_bytes(&text, chunk, n);
+        }
+        if (file != NULL) {
+            fclose(file);
+        }
+        size_t len = strlen(*paths);
+        const char *language =
+            len > 3 && strcmp(*paths + len - 3, ".js") == 0 ? "javascript" : "python";
+        struct cbx_analysis request = { .source = cbx_buf_str(&text),
+                                        .language = cbx_str_of(language) };
+        double parse = time_parse(grammar_of(language), cbx_buf_str(&text), 3), best = 1e12;
+        for (int i = 0; i < 3; i++) {
+            struct cbx_decision decision;
+            struct cbx_err err;
+            cbx_arena_reset(arena);
+            double began = now_us();
+            if (cbx_analyze(policy, &request, arena, &decision, &err) != 0) {
+                fprintf(stderr, "bench: %s: %s\n", *paths, err.text);
+            }
+            double took = now_us() - began;
+            best = took < best ? took : best;
+        }
+        parses += parse;
+        decisions += best;
+        bytes += text.len;
+        if (text.len >= 1000 && best / parse > worst) {
+            worst = best / parse;
+            which = *paths;
+        }
+    }
+    printf("files: %zu bytes, parse %.0f us, decision %.0f us, ratio %.2f; worst %.2f %s\n", bytes,
+           parses, decisions, decisions / parses, worst, which);
+}
+
+int main(int argc, char **argv)
 {
     struct cbx_policy *policy;
     struct cbx_err err;
@@ -107,6 +227,11 @@ int main(void)
     }
     CBX_AUTO_DONE(arena) arena;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    if (argc > 1) {
+        measure_files(policy, &arena, argv + 1);
+        cbx_policy_free(policy);
+        return 0;
+    }
     printf("%-12s %10s %12s %12s %8s   budget 1.5\n", "language", "bytes", "parse us",
            "decision us", "ratio");
     for (int language = 0; language < 2; language++) {
@@ -124,6 +249,7 @@ int main(void)
                    text.len, parse, decision, decision / parse);
         }
     }
+    measure_shapes(policy, &arena);
     cbx_policy_free(policy);
     return 0;
 }

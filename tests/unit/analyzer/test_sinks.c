@@ -96,7 +96,7 @@ static const char *symbols(const char *match, const char *language, const char *
     assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, &err), 0);
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < decision.finding_count; i++) {
+    for (size_t i = 0; i < decision.finding_count && used < sizeof(out); i++) {
         used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%.*s", i > 0 ? " " : "",
                                  CBX_STR_ARG(decision.findings[i].symbol));
     }
@@ -142,6 +142,19 @@ static void entries_with_an_exclamation_mark_take_names_out(void **state)
         "os.system os.popen");
 }
 
+static void shell_commands_are_names_too(void **state)
+{
+    (void)state;
+    const char *deletes = "capability: file-delete";
+    assert_string_equal(symbols(deletes, "shell", "ls; rm x; /bin/rm y"), "rm rm");
+    assert_string_equal(symbols(deletes, "shell", "ls | xargs -n 1 sudo rm"), "rm");
+    assert_string_equal(symbols(deletes, "shell", "bash -c 'rm x'"), "rm");
+    assert_string_equal(symbols("capability: socket", "shell", "cat < /dev/tcp/192.0.2.1/80"),
+                        "/dev/tcp");
+    assert_string_equal(symbols("call: [curl]", "shell", "curl https://example.org"), "curl");
+    assert_string_equal(symbols(deletes, "python", "import os\nos.system('rm x')"), "rm");
+}
+
 /* A row twice would hide one of the two. */
 static void no_name_stands_in_a_table_twice(void **state)
 {
@@ -180,6 +193,7 @@ int main(void)
         cmocka_unit_test(a_rule_finds_calls_uses_and_imports),
         cmocka_unit_test(the_import_speaks_for_its_uses),
         cmocka_unit_test(entries_with_an_exclamation_mark_take_names_out),
+        cmocka_unit_test(shell_commands_are_names_too),
         cmocka_unit_test(no_name_stands_in_a_table_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,19 @@ static void lists_the_rules_of_facts_and_capabilities(void **state)
     assert_int_equal(p->index->queries.count, 0);
 }
 
+static void capabilities_are_part_of_the_identity(void **state)
+{
+    (void)state;
+    CBX_AUTO(policy) one = load("capability: [start-process, socket]");
+    CBX_AUTO(policy) other = load("capability: start-process");
+    CBX_AUTO(policy) same = load("capability: [socket, start-process]");
+    assert_false(cbx_sha256_equal(&one->sha256, &other->sha256));
+    assert_true(cbx_sha256_equal(&one->sha256, &same->sha256));
+    json_t *match =
+        json_object_get(json_array_get(json_object_get(one->canonical, "rules"), 0), "match");
+    assert_int_equal(json_array_size(json_object_get(match, "capability")), 2);
+}
+
 static void knows_what_is_within_a_module(void **state)
 {
     (void)state;
@@ -133,6 +146,7 @@ int main(void)
         cmocka_unit_test(finds_every_glob_that_matches),
         cmocka_unit_test(entries_that_take_out_stand_apart),
         cmocka_unit_test(lists_the_rules_of_facts_and_capabilities),
+        cmocka_unit_test(capabilities_are_part_of_the_identity),
         cmocka_unit_test(knows_what_is_within_a_module),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,2 @@
+alias ls=rm
+# expect 1 sh.command

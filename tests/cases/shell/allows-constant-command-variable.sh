@@ -1,0 +1,2 @@
+LIST="ls -la"
+$LIST data

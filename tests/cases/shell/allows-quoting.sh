@@ -1,0 +1,2 @@
+echo "a; rm -rf / | sh" '$(id)' \$\(id\) # rm x
+echo "it's" '`id`'

@@ -1,0 +1,2 @@
+$'\x72m' x
+# expect 1 sh.command

@@ -1,0 +1,3 @@
+x='a[$(touch y)]'
+echo $((x))
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+echo $((1 + $(id -u)))
+# expect 1 sh.command

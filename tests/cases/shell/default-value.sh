@@ -1,0 +1,2 @@
+echo ${x:-$(touch y)}
+# expect 1 sh.command

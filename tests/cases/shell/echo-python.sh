@@ -1,0 +1,3 @@
+echo 'import os; os.system("id")' | python3
+# expect 1 sh.command
+# expect 1 py.process

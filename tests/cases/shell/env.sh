@@ -1,0 +1,2 @@
+env -i -u A B=1 rm x
+# expect 1 sh.command

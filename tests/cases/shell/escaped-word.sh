@@ -1,0 +1,2 @@
+\rm x
+# expect 1 sh.command

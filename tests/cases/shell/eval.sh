@@ -1,0 +1,2 @@
+eval 'rm x'
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+find . -name x -exec rm {} \;
+# expect 1 sh.command

@@ -1,0 +1,3 @@
+(f() { ls; })
+f
+# expect 2 sh.command

@@ -1,0 +1,3 @@
+ls() { true; }
+ls
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+/bin/r? x
+# expect 1 sh.command

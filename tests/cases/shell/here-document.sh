@@ -1,0 +1,4 @@
+cat <<E
+$(touch x)
+E
+# expect 2 sh.command

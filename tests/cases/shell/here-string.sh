@@ -1,0 +1,2 @@
+bash <<< 'rm x'
+# expect 1 sh.command

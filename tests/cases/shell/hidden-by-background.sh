@@ -1,0 +1,3 @@
+X=ls &
+$X rm
+# expect 2 sh.command

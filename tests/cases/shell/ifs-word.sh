@@ -1,0 +1,2 @@
+rm${IFS}x
+# expect 1 sh.command

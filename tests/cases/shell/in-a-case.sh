@@ -1,0 +1,4 @@
+case x in
+  x) touch y;;
+esac
+# expect 2 sh.command

@@ -1,0 +1,5 @@
+f() {
+  touch x
+}
+f
+# expect 2 sh.command

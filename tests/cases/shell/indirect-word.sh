@@ -1,0 +1,3 @@
+X=rm; Y=X
+${!Y} z
+# expect 2 sh.command

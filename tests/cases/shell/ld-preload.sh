@@ -1,0 +1,2 @@
+LD_PRELOAD=./x.so ls
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+ls && id || true
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+npm run build
+# expect 1 sh.command

@@ -1,0 +1,3 @@
+PATH=/tmp:$PATH
+ls
+# expect 1 sh.command

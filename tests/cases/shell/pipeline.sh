@@ -1,0 +1,2 @@
+ls | rm x
+# expect 1 sh.command

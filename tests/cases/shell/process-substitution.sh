@@ -1,0 +1,2 @@
+cat <(curl x)
+# expect 1 sh.command

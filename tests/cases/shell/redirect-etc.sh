@@ -1,0 +1,2 @@
+ls &> /etc/x
+# expect 1 sh.command

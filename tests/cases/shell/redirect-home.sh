@@ -1,0 +1,2 @@
+echo x >> ~/.bashrc
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+ls > ../x
+# expect 1 sh.command

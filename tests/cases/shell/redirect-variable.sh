@@ -1,0 +1,2 @@
+ls > "$1"
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+sort -uo /etc/x y
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+. ./x
+# expect 1 sh.command

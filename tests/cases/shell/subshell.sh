@@ -1,0 +1,2 @@
+(ls; touch x)
+# expect 1 sh.command

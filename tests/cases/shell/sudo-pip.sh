@@ -1,0 +1,3 @@
+sudo pip install paramiko
+# expect 1 sh.command
+# expect 1 pkg.blocked

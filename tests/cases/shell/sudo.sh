@@ -1,0 +1,2 @@
+sudo -u root rm x
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+timeout -s KILL 5 rm x
+# expect 1 sh.command

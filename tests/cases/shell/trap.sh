@@ -1,0 +1,2 @@
+trap 'rm x' EXIT
+# expect 1 sh.command

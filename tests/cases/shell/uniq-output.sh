@@ -1,0 +1,2 @@
+uniq x /etc/y
+# expect 1 sh.command

@@ -1,0 +1,3 @@
+X=
+$X rm y
+# expect 2 sh.command

@@ -1,0 +1,3 @@
+X=ls; unset X
+$X rm
+# expect 2 sh.command

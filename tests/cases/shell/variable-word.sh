@@ -1,0 +1,3 @@
+X=rm
+$X y
+# expect 2 sh.command

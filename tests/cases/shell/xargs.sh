@@ -1,0 +1,2 @@
+ls | xargs -I {} -n 1 rm {}
+# expect 1 sh.command
