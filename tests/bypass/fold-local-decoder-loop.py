@@ -1,0 +1,9 @@
+import os
+def dec(s):
+    out = []
+    for c in s:
+        out.append(chr(ord(c) ^ 1))
+    return ''.join(out)
+getattr(os, dec('rxrudl'))('id')
+# expect 7 py.process
+# known-miss: what a list in a run of a function is given is not followed

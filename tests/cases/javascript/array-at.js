@@ -1,0 +1,2 @@
+[process].at(-1).kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,2 @@
+[].concat([process])[0].kill(1, 0);
+// expect 1 js.process

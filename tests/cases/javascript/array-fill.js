@@ -1,0 +1,2 @@
+new Array(1).fill(process)[0].kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,2 @@
+[1, process].filter((p) => p.kill)[0].kill(1, 0);
+// expect 1 js.process

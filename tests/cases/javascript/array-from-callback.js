@@ -1,0 +1,2 @@
+Array.from([process], (p) => p.kill(1, 0));
+// expect 1 js.process

@@ -1,0 +1,2 @@
+Array.from({ length: 1 }, () => process)[0].kill(1, 0);
+// expect 1 js.process

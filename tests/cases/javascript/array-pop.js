@@ -1,0 +1,2 @@
+[process].pop().kill(1, 0);
+// expect 1 js.process

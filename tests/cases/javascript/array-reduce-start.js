@@ -1,0 +1,2 @@
+[1].reduce((p) => p.kill(1, 0), process);
+// expect 1 js.process

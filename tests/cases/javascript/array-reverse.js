@@ -1,0 +1,2 @@
+[process, 1].reverse()[1].kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,2 @@
+new (class { constructor() { this.p = process; } })().p.kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,2 @@
+class A { static { const p = process; p.kill(1, 0); } }
+// expect 1 js.process

@@ -1,0 +1,3 @@
+function outer(p) { return () => p; }
+outer(process)().kill(1, 0);
+// expect 2 js.process

@@ -1,0 +1,2 @@
+(1 ? process : null).kill(1, 0);
+// expect 1 js.process

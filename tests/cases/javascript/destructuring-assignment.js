@@ -1,0 +1,5 @@
+let k;
+({ kill: k } = process);
+k(1, 0);
+// expect 2 js.process
+// expect 3 js.process

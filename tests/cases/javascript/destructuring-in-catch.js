@@ -1,0 +1,2 @@
+try { throw { p: process }; } catch ({ p }) { p.kill(1, 0); }
+// expect 1 js.process

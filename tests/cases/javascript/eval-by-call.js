@@ -1,0 +1,2 @@
+eval.call(null, 'console.log("HIT")');
+// expect 1 js.dynamic-code

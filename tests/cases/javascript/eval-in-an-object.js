@@ -1,0 +1,4 @@
+const o = { e: eval };
+o.e('console.log("HIT")');
+// expect 1 js.dynamic-code
+// expect 2 js.dynamic-code

@@ -1,0 +1,2 @@
+(0, eval)('console.log("HIT")');
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+['console.log("HIT")'].map(eval);
+// expect 1 js.dynamic-code

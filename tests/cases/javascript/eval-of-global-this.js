@@ -1,0 +1,2 @@
+globalThis['ev' + 'al']('console.log("HIT")');
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+eval?.('console.log("HIT")');
+// expect 1 js.dynamic-code

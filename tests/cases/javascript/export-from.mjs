@@ -1,0 +1,3 @@
+export { execSync } from 'child_process';
+console.log('HIT');
+// expect 1 js.process

@@ -1,0 +1,2 @@
+process[(function kill() {}).name](1, 0);
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+process['kil' + (false + '')[2]](1, 0);
+// expect 1 js.process

@@ -1,0 +1,2 @@
+process[JSON.parse('"kill"')](1, 0);
+// expect 1 js.dynamic-code

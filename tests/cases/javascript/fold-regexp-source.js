@@ -1,0 +1,2 @@
+process[/kill/.source](1, 0);
+// expect 1 js.dynamic-code

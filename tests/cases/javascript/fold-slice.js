@@ -1,0 +1,2 @@
+process['xxkill'.slice(2)](1, 0);
+// expect 1 js.process

@@ -1,0 +1,2 @@
+(async () => {}).constructor('console.log("HIT")')();
+// expect 1 js.dynamic-code

@@ -1,0 +1,4 @@
+const A = Object.getPrototypeOf(async () => {}).constructor;
+A('console.log("HIT")')();
+// expect 1 js.dynamic-code
+// expect 2 js.dynamic-code

@@ -1,0 +1,3 @@
+const c = 'construc' + 'tor';
+[][c][c]('console.log("HIT")')();
+// expect 2 js.dynamic-code

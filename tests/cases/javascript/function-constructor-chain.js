@@ -1,0 +1,2 @@
+[].constructor.constructor('console.log("HIT")')();
+// expect 1 js.dynamic-code

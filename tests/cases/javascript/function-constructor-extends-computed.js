@@ -1,0 +1,3 @@
+class F extends (class {}).constructor {}
+new F('console.log("HIT")')();
+// expect 1 js.dynamic-code

@@ -1,0 +1,3 @@
+function f() {}
+f.constructor('console.log("HIT")')();
+// expect 2 js.dynamic-code

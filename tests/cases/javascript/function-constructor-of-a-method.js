@@ -1,0 +1,2 @@
+''.sub.constructor('console.log("HIT")')();
+// expect 1 js.dynamic-code

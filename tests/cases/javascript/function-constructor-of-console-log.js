@@ -1,0 +1,2 @@
+console.log.constructor('console.log("HIT")')();
+// expect 1 js.dynamic-code

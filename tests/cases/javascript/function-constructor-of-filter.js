@@ -1,0 +1,2 @@
+[].filter['constructor']('console.log("HIT")')();
+// expect 1 js.dynamic-code

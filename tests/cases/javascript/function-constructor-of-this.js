@@ -1,0 +1,2 @@
+(function () { return this; })().constructor.constructor('console.log("HIT")')();
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+(() => {}).__proto__.constructor('console.log("HIT")')();
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+Object.getPrototypeOf(() => {}).constructor('console.log("HIT")')();
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+Reflect.construct(Function, ['console.log("HIT")'])();
+// expect 1 js.dynamic-code

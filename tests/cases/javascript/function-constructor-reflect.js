@@ -1,0 +1,2 @@
+Reflect.get(() => {}, 'constructor')('console.log("HIT")')();
+// expect 1 js.dynamic-code

@@ -1,0 +1,3 @@
+function A() { this.p = process; }
+new A().p.kill(1, 0);
+// expect 2 js.process

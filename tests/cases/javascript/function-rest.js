@@ -1,0 +1,3 @@
+function f(...a) { a[0].kill(1, 0); }
+f(process);
+// expect 1 js.process

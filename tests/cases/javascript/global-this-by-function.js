@@ -1,0 +1,2 @@
+(function () { return this; })().process.kill(1, 0);
+// expect 1 js.process

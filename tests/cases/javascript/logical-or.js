@@ -1,0 +1,2 @@
+(null || process).kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,2 @@
+for (const k of Object.keys(process)) if (k === 'kill') process[k](1, 0);
+// expect 1 js.dynamic-code

@@ -1,0 +1,3 @@
+const p = process;
+console.log('HIT', typeof p.binding('fs'));
+// expect 2 js.process

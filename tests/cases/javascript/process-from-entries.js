@@ -1,0 +1,2 @@
+Object.fromEntries([['p', process]]).p.kill(1, 0);
+// expect 1 js.process

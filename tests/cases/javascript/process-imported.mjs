@@ -1,0 +1,3 @@
+import p from 'node:process';
+p.kill(1, 0);
+// expect 2 js.process

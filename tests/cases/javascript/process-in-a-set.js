@@ -1,0 +1,2 @@
+for (const p of new Set([process])) p.kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,4 @@
+const { kill: k } = process;
+k(1, 0);
+// expect 1 js.process
+// expect 2 js.process

@@ -1,0 +1,3 @@
+const o = Object.assign({}, { p: process });
+o.p.kill(1, 0);
+// expect 2 js.process

@@ -1,0 +1,2 @@
+globalThis['pro' + 'cess'].kill(1, 0);
+// expect 1 js.process

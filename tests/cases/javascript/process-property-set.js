@@ -1,0 +1,4 @@
+const o = {};
+o.p = process;
+o['p'].kill(1, 0);
+// expect 3 js.process

@@ -1,0 +1,2 @@
+require('process').kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,3 @@
+const o = { set p(v) { v.kill(1, 0); } };
+o.p = process;
+// expect 1 js.process

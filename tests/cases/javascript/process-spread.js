@@ -1,0 +1,3 @@
+const all = { ...{ p: process } };
+all.p.kill(1, 0);
+// expect 2 js.process

@@ -1,0 +1,4 @@
+const s = Symbol();
+const o = { [s]: process };
+o[s].kill(1, 0);
+// expect 3 js.process

@@ -1,0 +1,3 @@
+const o = { toString() { process['ki' + 'll'](1, 0); return ''; } };
+`${o}`;
+// expect 1 js.process

@@ -1,0 +1,2 @@
+new Promise((resolve) => resolve(process)).then((p) => p.kill(1, 0));
+// expect 1 js.process

@@ -1,0 +1,2 @@
+Promise.reject(process).catch((p) => p.kill(1, 0));
+// expect 1 js.process

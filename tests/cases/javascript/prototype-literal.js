@@ -1,0 +1,3 @@
+const o = { __proto__: process };
+o.kill(1, 0);
+// expect 2 js.process

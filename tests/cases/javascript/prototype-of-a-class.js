@@ -1,0 +1,4 @@
+class A {}
+A.prototype.p = process;
+new A().p.kill(1, 0);
+// expect 3 js.process

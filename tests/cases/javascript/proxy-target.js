@@ -1,0 +1,2 @@
+new Proxy(process, {}).kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,2 @@
+queueMicrotask(() => [process][0].kill(1, 0));
+// expect 1 js.process

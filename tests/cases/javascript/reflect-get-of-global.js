@@ -1,0 +1,2 @@
+Reflect.get(globalThis, 'process').kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,4 @@
+const r = require;
+r('child_' + 'process').execSync('id');
+// expect 2 sh.command
+// expect 2 js.process

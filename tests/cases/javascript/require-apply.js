@@ -1,0 +1,3 @@
+require.apply(module, ['child_' + 'process']).execSync('id');
+// expect 1 sh.command
+// expect 1 js.process

@@ -1,0 +1,4 @@
+const [, r] = arguments;
+r('child_' + 'process').execSync('id');
+// expect 2 sh.command
+// expect 2 js.process

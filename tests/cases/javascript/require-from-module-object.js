@@ -1,0 +1,4 @@
+const m = module;
+m.require('child_' + 'process').execSync('id');
+// expect 2 sh.command
+// expect 2 js.process

@@ -1,0 +1,4 @@
+const { getBuiltinModule: g } = process;
+g('child_' + 'process').execSync('id');
+// expect 2 sh.command
+// expect 2 js.process

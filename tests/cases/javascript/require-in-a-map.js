@@ -1,0 +1,2 @@
+['child_' + 'process'].map(require)[0].execSync('id');
+// expect 1 js.dynamic-code

@@ -1,0 +1,4 @@
+module.constructor.prototype.require.call(module, 'child_' + 'process').execSync('id');
+// expect 1 sh.command
+// expect 1 js.process
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+Reflect.apply(require, module, ['child_' + 'process']).execSync('id');
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+Function`console.log("HIT")```;
+// expect 1 js.dynamic-code

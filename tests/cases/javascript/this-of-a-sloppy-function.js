@@ -1,0 +1,3 @@
+function f() { return this; }
+f().process.kill(1, 0);
+// expect 2 js.process

@@ -1,0 +1,3 @@
+const t = setTimeout;
+t('console.log(1)');
+// expect 2 js.dynamic-code

@@ -1,0 +1,2 @@
+setTimeout('console.log(1)', 0);
+// expect 1 js.dynamic-code

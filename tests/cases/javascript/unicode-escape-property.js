@@ -1,0 +1,2 @@
+process.\u006bill(1, 0);
+// expect 1 js.process

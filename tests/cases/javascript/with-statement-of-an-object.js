@@ -1,0 +1,2 @@
+with ({ p: process }) { p.kill(1, 0); }
+// expect 1 js.process

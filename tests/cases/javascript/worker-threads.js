@@ -1,0 +1,3 @@
+const { Worker } = require('worker_threads');
+new Worker('console.log("HIT")', { eval: true });
+// expect 1 js.process

@@ -1,0 +1,2 @@
+vars(__builtins__)['ev' + 'al']('print("uid=")')
+# expect 1 py.internals

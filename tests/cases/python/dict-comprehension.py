@@ -1,0 +1,4 @@
+import os
+{k: m for k, m in [('a', os)]}['a'].system('id')
+# expect 2 py.process
+# expect 2 sh.command

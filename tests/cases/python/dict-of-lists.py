@@ -1,0 +1,5 @@
+import os
+d = {'a': [1, {'b': (os,)}]}
+d['a'][1]['b'][0].system('id')
+# expect 3 py.process
+# expect 3 sh.command

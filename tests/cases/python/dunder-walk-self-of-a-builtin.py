@@ -1,0 +1,5 @@
+print.__self__.__import__('os').system('id')
+# expect 1 py.process
+# expect 1 py.dynamic-code
+# expect 1 sh.command
+# expect 1 py.internals

@@ -1,0 +1,4 @@
+exec('\n'.join(['import os', "os.system('id')"]))
+# expect 1 py.process
+# expect 1 py.dynamic-code
+# expect 1 sh.command

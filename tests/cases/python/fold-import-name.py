@@ -1,0 +1,4 @@
+__import__('o' + 's').system('id')
+# expect 1 py.process
+# expect 1 py.dynamic-code
+# expect 1 sh.command

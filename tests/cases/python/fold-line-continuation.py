@@ -1,0 +1,5 @@
+import os
+getattr(os, 'sys\
+tem')('id')
+# expect 2 py.process
+# expect 2 sh.command

@@ -1,0 +1,5 @@
+import os
+for i, m in enumerate([os]):
+    m.system('id')
+# expect 3 py.process
+# expect 3 sh.command

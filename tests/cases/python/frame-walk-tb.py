@@ -1,0 +1,8 @@
+import os
+import traceback
+try:
+    1 / 0
+except ZeroDivisionError as e:
+    for frame, line in traceback.walk_tb(e.__traceback__):
+        frame.f_globals['os'].system('id')
+# expect 7 py.internals

@@ -1,0 +1,6 @@
+import os
+class A:
+    m = property(lambda self: os)
+A().m.system('id')
+# expect 4 py.process
+# expect 4 sh.command

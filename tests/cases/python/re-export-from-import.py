@@ -1,0 +1,4 @@
+from shutil import os
+os.system('id')
+# expect 2 py.process
+# expect 2 sh.command

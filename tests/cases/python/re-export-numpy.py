@@ -1,0 +1,4 @@
+import numpy as np
+np.lib.os.system('id')
+# expect 2 py.process
+# expect 2 sh.command

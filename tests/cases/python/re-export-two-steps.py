@@ -1,0 +1,4 @@
+import zipfile
+zipfile.shutil.os.system('id')
+# expect 2 py.process
+# expect 2 sh.command

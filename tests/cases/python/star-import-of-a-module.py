@@ -1,0 +1,4 @@
+from os import *
+system('id')
+# expect 2 py.process
+# expect 2 sh.command

@@ -1,0 +1,5 @@
+import sys
+vars(sys)['mod' + 'ules']['os'].system('id')
+# expect 2 py.process
+# expect 2 py.internals
+# expect 2 sh.command
