@@ -148,10 +148,15 @@ static void check_name_of_attribute(struct cbx_walk *py, struct cbx_str name,
  * holds. */
 static bool is_powerful(const struct cbx_values *values)
 {
-    const struct cbx_value *v = values->items[0];
-    return values->count == 1 && v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
-           (cbx_str_is(v->text, "__builtins__") || cbx_str_is(v->text, "builtins") ||
-            (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)));
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        if (v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
+            (cbx_str_is(v->text, "__builtins__") || cbx_str_is(v->text, "builtins") ||
+             (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,

@@ -32,7 +32,10 @@ static const struct cbx_values *read_escaped(struct cbx_walk *py, const struct c
 static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_str attribute)
 {
     const struct cbx_values *fields = cbx_scope_lookup(py, NULL, attribute);
-    const struct cbx_values *out = fields != NULL ? fields : &cbx_values_unknown;
+    const struct cbx_values *out = fields != NULL
+                                       ? cbx_values_join(py->arena, fields, &cbx_values_unknown)
+                                       : &cbx_values_unknown;
+    out = py->changes ? cbx_values_loose(py->arena, out) : out;
     const char *module = fields == NULL ? cbx_py_module_anywhere(attribute) : NULL;
     if (module != NULL) {
         out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, cbx_str_of(module)));
