@@ -2,7 +2,7 @@
  * Reading in Python: attributes, items, slices, and what is iterated over. */
 #include "analyzer/lang/python.h"
 
-enum { SEQUENCE_MAX = 1024 };
+enum { SEQUENCE_MAX = 1024, EXPAND_DEPTH_MAX = 8 };
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
@@ -204,7 +204,14 @@ const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_va
         return v;
     }
     if (v->kind == CBX_V_LIST && v->node != NULL) {
-        return expand(py, v->node, v->scope);
+        /* It may go through itself: def f(a): return [v for v in f(a)]. */
+        const struct cbx_value *out = NULL;
+        if (py->expand_depth < EXPAND_DEPTH_MAX) {
+            py->expand_depth++;
+            out = expand(py, v->node, v->scope);
+            py->expand_depth--;
+        }
+        return out;
     }
     if (v->kind == CBX_V_TEXT) {
         return cbx_values_container(text_sequence(py, v), CBX_V_LIST);

@@ -93,7 +93,7 @@ struct cbx_walk {
     uint32_t import_count;
     struct cbx_strs stars; /* modules that were star-imported */
     struct cbx_str star_items[16];
-    int depth, run_depth, apply_depth;
+    int depth, run_depth, apply_depth, expand_depth;
     uint32_t steps, runs, cycles;
     bool examples;       /* of docstrings were read */
     bool uses_arguments; /* of JavaScript's functions */
