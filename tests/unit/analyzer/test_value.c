@@ -180,7 +180,7 @@ static void lets_ordinary_texts_be(void **state)
     }
 }
 
-static void joins_at_most_six_alternatives_and_then_anything(void **state)
+static void joins_alternatives_up_to_the_cap_and_then_anything(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -188,7 +188,7 @@ static void joins_at_most_six_alternatives_and_then_anything(void **state)
     const struct cbx_values *all = cbx_values_text(&arena, CBX_STR("0"));
     struct cbx_str text;
     assert_true(cbx_values_is_text(all, &text));
-    for (int i = 1; i < 20; i++) {
+    for (int i = 1; i < CBX_VALUES_MAX + 4; i++) {
         all = cbx_values_join(&arena, all,
                               cbx_values_text(&arena, cbx_arena_printf(&arena, "%d", i)));
     }
@@ -198,6 +198,45 @@ static void joins_at_most_six_alternatives_and_then_anything(void **state)
     all = cbx_values_join(&arena, cbx_values_text(&arena, CBX_STR("a")),
                           cbx_values_text(&arena, CBX_STR("a")));
     assert_int_equal(all->count, 1);
+}
+
+static void keeps_names_before_constants_and_says_when_names_were_too_many(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    const struct cbx_values *all = &cbx_values_nothing;
+    for (int i = 0; i < CBX_VALUES_MAX + 4; i++) {
+        all = cbx_values_join(&arena, all,
+                              cbx_values_text(&arena, cbx_arena_printf(&arena, "%d", i)));
+    }
+    all = cbx_values_join(&arena, all, cbx_values_name(&arena, CBX_STR("os")));
+    bool found = false;
+    for (uint32_t i = 0; i < all->count; i++) {
+        found |= all->items[i]->kind == CBX_V_NAME;
+    }
+    assert_true(found);
+    assert_false(cbx_values_has_more(all));
+    for (int i = 0; i < CBX_VALUES_MAX + 4; i++) {
+        all = cbx_values_join(&arena, all,
+                              cbx_values_name(&arena, cbx_arena_printf(&arena, "m%d", i)));
+    }
+    assert_true(cbx_values_has_more(all));
+}
+
+static void loosens_what_may_have_been_changed(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    const struct cbx_values *members[] = { cbx_values_text(&arena, CBX_STR("a")) };
+    const struct cbx_values *list = cbx_values_list(&arena, members, 1),
+                            *bytes = cbx_values_bytes(&arena, CBX_STR("b"));
+    assert_non_null(cbx_values_container(list, CBX_V_LIST));
+    assert_null(cbx_values_container(cbx_values_loose(&arena, list), CBX_V_LIST));
+    assert_true(cbx_values_has_unknown(cbx_values_loose(&arena, bytes)));
+    struct cbx_str text;
+    assert_true(cbx_values_is_text(cbx_values_loose(&arena, members[0]), &text));
 }
 
 static void caps_what_it_folds(void **state)
@@ -223,7 +262,9 @@ int main(void)
         cmocka_unit_test(follows_what_python_makes_of_a_text),
         cmocka_unit_test(follows_what_javascript_makes_of_a_text),
         cmocka_unit_test(lets_ordinary_texts_be),
-        cmocka_unit_test(joins_at_most_six_alternatives_and_then_anything),
+        cmocka_unit_test(joins_alternatives_up_to_the_cap_and_then_anything),
+        cmocka_unit_test(keeps_names_before_constants_and_says_when_names_were_too_many),
+        cmocka_unit_test(loosens_what_may_have_been_changed),
         cmocka_unit_test(caps_what_it_folds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
