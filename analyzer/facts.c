@@ -2,6 +2,8 @@
  * The list of facts. */
 #include "analyzer/facts.h"
 
+#include <strings.h>
+
 struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
                                struct cbx_str name, uint32_t start, uint32_t end)
 {
@@ -35,4 +37,37 @@ void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct 
     if (fact != NULL) {
         fact->special = id;
     }
+}
+
+static bool has_word(struct cbx_str text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++) {
+        if (strncasecmp(text.p + i, word, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cbx_is_sql(struct cbx_str text)
+{
+    static const struct {
+        const char *begins, *has;
+    } statements[] = { { "select ", " from " },  { "insert into ", " " },   { "update ", " set " },
+                       { "delete from ", " " },  { "drop table ", "drop" }, { "alter table ", " " },
+                       { "replace into ", " " }, { "create table ", "(" } };
+    while (text.len > 0 && (text.p[0] == ' ' || text.p[0] == '\n' || text.p[0] == '\t' ||
+                            text.p[0] == '"' || text.p[0] == '\'')) {
+        text = cbx_str_sub(text, 1, text.len);
+    }
+    text.len = text.len > 4096 ? 4096 : text.len;
+    for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+        size_t len = strlen(statements[i].begins);
+        if (text.len >= len && strncasecmp(text.p, statements[i].begins, len) == 0 &&
+            has_word(text, statements[i].has)) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -55,4 +55,8 @@ struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
 void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name,
                            uint32_t start, uint32_t end);
 
+/* Does this text begin a statement of SQL: SELECT ... FROM, INSERT INTO, UPDATE ... SET and so on?
+ */
+bool cbx_is_sql(struct cbx_str text);
+
 #endif

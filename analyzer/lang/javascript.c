@@ -348,6 +348,19 @@ static void extract_text(struct cbx_walk *js, struct cbx_node *node, struct cbx_
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
+/* A text that is put together, and is SQL. */
+static void extract_built(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    const struct cbx_node *first = node;
+    while (first != NULL && cbx_js_kind(first) != JS_string_fragment) {
+        first = cbx_child_at(first, 0);
+    }
+    if (cbx_is_sql(cbx_walk_text(js, first)) &&
+        cbx_values_has_unknown(cbx_js_eval(js, node, scope))) {
+        add_special(js, CBX_FACT_SQL_BUILT, cbx_str_sub(cbx_walk_text(js, node), 0, 60), node);
+    }
+}
+
 static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     switch (cbx_js_kind(node)) {
@@ -376,11 +389,15 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
     case JS_binary_expression:
         if (cbx_js_kind(node->parent) != JS_binary_expression) {
             extract_text(js, node, scope);
+            extract_built(js, node, scope);
         }
         return;
     case JS_string:
+        extract_text(js, node, scope);
+        return;
     case JS_template_string:
         extract_text(js, node, scope);
+        extract_built(js, node, scope);
         return;
     default:
         return;

@@ -568,10 +568,12 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         extract_call(py, node, scope);
         add_references(py, node, scope);
         cbx_py_extract_text(py, node, scope);
+        cbx_py_extract_built(py, node, scope);
         return true;
     case PY_binary_operator:
         if (cbx_py_kind(node->parent) != PY_binary_operator) {
             cbx_py_extract_text(py, node, scope);
+            cbx_py_extract_built(py, node, scope);
         }
         return true;
     case PY_concatenated_string:
@@ -581,6 +583,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
     case PY_string:
         if (cbx_py_kind(node->parent) != PY_expression_statement) {
             cbx_py_extract_text(py, node, scope);
+            cbx_py_extract_built(py, node, scope);
         }
         return true;
     case PY_decorator:

@@ -159,6 +159,8 @@ void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_
 void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee);
 /* x: "code" */
 void cbx_py_extract_annotation(struct cbx_walk *py, const struct cbx_node *type);
+/* A text that is put together, and is SQL. */
+void cbx_py_extract_built(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 /* The constant texts that an expression comes out to. */
 void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 

@@ -184,3 +184,31 @@ void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         }
     }
 }
+
+/* The constant that a text which is put together begins with. */
+static struct cbx_str first_text(struct cbx_walk *py, const struct cbx_node *node)
+{
+    while (node != NULL && cbx_py_kind(node) != PY_string) {
+        node = cbx_child_at(node, 0);
+    }
+    struct cbx_str text = cbx_walk_text(py, node);
+    size_t quote = 0;
+    while (quote < text.len && text.p[quote] != '"' && text.p[quote] != '\'') {
+        quote++;
+    }
+    return cbx_str_sub(text, quote, text.len);
+}
+
+void cbx_py_extract_built(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_node *object =
+        cbx_child_of(cbx_child_of(node, CBX_FIELD_function), CBX_FIELD_object);
+    enum cbx_py_kind kind = cbx_py_kind(node);
+    bool format = kind == PY_call && cbx_py_kind(object) == PY_string;
+    bool built =
+        format || kind == PY_binary_operator || (kind == PY_string && cbx_child_count(node) > 3);
+    if (built && cbx_is_sql(first_text(py, format ? object : node)) &&
+        cbx_values_has_unknown(cbx_py_eval(py, node, scope))) {
+        cbx_py_special(py, CBX_FACT_SQL_BUILT, cbx_str_sub(cbx_walk_text(py, node), 0, 60), node);
+    }
+}
