@@ -234,10 +234,7 @@ static enum magic_text magic_text(struct cbx_str name)
         enum magic_text text;
     } magics[] = {
 #define CBX_MAGIC(name, text) { name, MAGIC_##text },
-#define CBX_MAGIC_ARGUMENT(name, argument)
 #include "analyzer/magics.def"
-#undef CBX_MAGIC
-#undef CBX_MAGIC_ARGUMENT
     };
     for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
         if (cbx_str_is(name, magics[i].name)) {
@@ -254,11 +251,8 @@ static bool is_chosen(struct cbx_str name, struct cbx_str argument)
     static const struct {
         const char *name, *argument;
     } rows[] = {
-#define CBX_MAGIC(name, text)
 #define CBX_MAGIC_ARGUMENT(name, argument) { name, argument },
 #include "analyzer/magics.def"
-#undef CBX_MAGIC
-#undef CBX_MAGIC_ARGUMENT
     };
     argument = cbx_fold_trim(argument);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -6,26 +6,13 @@ struct interpreter {
     const char *word, *language, *code, *module, *values, *long_code;
 };
 
-#define CBX_RUNNER(...)
-#define CBX_INTERPRETER(...)
-#define CBX_SHELL_WORD(word)
-#define CBX_HANDS_OUT(word, glob)
-#define CBX_VERB(word, verb)
-#define CBX_WRITES(word, option)
-#define CBX_VARIABLE(glob)
 static const struct interpreter interpreters[] = {
-#undef CBX_INTERPRETER
 #define CBX_INTERPRETER(...) { __VA_ARGS__ },
 #include "analyzer/lang/shell_commands.def"
-#undef CBX_INTERPRETER
-#define CBX_INTERPRETER(...)
 };
 static const char *const shell_words[] = {
-#undef CBX_SHELL_WORD
 #define CBX_SHELL_WORD(word) word,
 #include "analyzer/lang/shell_commands.def"
-#undef CBX_SHELL_WORD
-#define CBX_SHELL_WORD(word)
 };
 
 /* In notebooks {x} and $x are replaced by what a variable of Python holds, in quotes too. */

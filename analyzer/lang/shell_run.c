@@ -12,26 +12,13 @@ struct runner {
     enum how how;
 };
 
-#define CBX_RUNNER(...)
-#define CBX_INTERPRETER(...)
-#define CBX_SHELL_WORD(word)
-#define CBX_HANDS_OUT(word, glob)
-#define CBX_VERB(word, verb)
-#define CBX_WRITES(word, option)
-#define CBX_VARIABLE(glob)
 static const struct runner runners[] = {
-#undef CBX_RUNNER
 #define CBX_RUNNER(...) { __VA_ARGS__ },
 #include "analyzer/lang/shell_commands.def"
-#undef CBX_RUNNER
-#define CBX_RUNNER(...)
 };
 static const char *const variables[] = {
-#undef CBX_VARIABLE
 #define CBX_VARIABLE(glob) glob,
 #include "analyzer/lang/shell_commands.def"
-#undef CBX_VARIABLE
-#define CBX_VARIABLE(glob)
 };
 
 static void judge(const struct cbx_shell_command *c);

@@ -7,33 +7,17 @@ struct pair {
     const char *word, *text;
 };
 
-#define CBX_RUNNER(...)
-#define CBX_INTERPRETER(...)
-#define CBX_SHELL_WORD(word)
-#define CBX_HANDS_OUT(word, glob)
-#define CBX_VERB(word, verb)
-#define CBX_WRITES(word, option)
-#define CBX_VARIABLE(glob)
 static const struct pair hand_outs[] = {
-#undef CBX_HANDS_OUT
 #define CBX_HANDS_OUT(word, glob) { word, glob },
 #include "analyzer/lang/shell_commands.def"
-#undef CBX_HANDS_OUT
-#define CBX_HANDS_OUT(word, glob)
 };
 static const struct pair verbs[] = {
-#undef CBX_VERB
 #define CBX_VERB(word, verb) { word, verb },
 #include "analyzer/lang/shell_commands.def"
-#undef CBX_VERB
-#define CBX_VERB(word, verb)
 };
 static const struct pair writers[] = {
-#undef CBX_WRITES
 #define CBX_WRITES(word, option) { word, option },
 #include "analyzer/lang/shell_commands.def"
-#undef CBX_WRITES
-#define CBX_WRITES(word, option)
 };
 
 static bool ends_exec(const struct cbx_shell_command *c, size_t w)
