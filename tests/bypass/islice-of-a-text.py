@@ -1,0 +1,5 @@
+import os
+import itertools
+getattr(os, ''.join(itertools.islice('xsystem', 1, None)))("id")
+# expect 3 py.internals
+# known-miss: islice takes all

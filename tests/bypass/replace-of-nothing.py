@@ -1,0 +1,4 @@
+import os
+getattr(os, ''.replace('', 'system'))("id")
+# expect 2 py.internals
+# known-miss: replacing the empty text
