@@ -7,6 +7,7 @@
 #include "analyzer/notebook.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
+#include "analyzer/tree_memory.h"
 
 #include <time.h>
 
@@ -123,7 +124,7 @@ static int analyze_readable(const struct cbx_policy *policy, const struct cbx_an
     failed = failed ? failed : decide(policy, request, source, hits, count, arena, out);
     out->verdict = lost ? CBX_DENY : out->verdict;
     if (tree != NULL) {
-        ts_tree_delete(tree);
+        cbx_tree_delete(tree);
     }
     return failed;
 }
@@ -154,7 +155,9 @@ int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *requ
         failed =
             deny_whole(policy, request, &source, &cbx_rule_language, request->language, arena, out);
     } else if (!failed) {
+        cbx_tree_memory_begin();
         failed = analyze_readable(policy, request, lang, &source, &facts, arena, out);
+        cbx_tree_memory_end();
     }
     if (failed || arena->exhausted) {
         static const struct cbx_finding too_complex = { .rule = &cbx_rule_unreadable,

@@ -4,6 +4,8 @@
 #include "analyzer/lang.h"
 
 #include "analyzer/notebook.h"
+#include "analyzer/tree_memory.h"
+#include "analyzer/value.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -101,14 +103,14 @@ static TSTree *parse(const TSLanguage *language, struct cbx_str text, int64_t de
 {
     TSParser *parser = ts_parser_new();
     if (!ts_parser_set_language(parser, language)) {
-        ts_parser_delete(parser);
+        cbx_parser_delete(parser);
         return NULL;
     }
     struct reader reader = { .text = text };
     TSInput input = { .payload = &reader, .read = read_text, .encoding = TSInputEncodingUTF8 };
     TSParseOptions options = { .payload = &deadline, .progress_callback = is_late };
     TSTree *tree = ts_parser_parse_with_options(parser, NULL, input, options);
-    ts_parser_delete(parser);
+    cbx_parser_delete(parser);
     return tree;
 }
 
@@ -218,6 +220,10 @@ enum magic_text {
     MAGIC_CONDA,
     MAGIC_PYTHON,
     MAGIC_BODY,
+    MAGIC_COMMAND,
+    MAGIC_WRITE,
+    MAGIC_ASSIGN,
+    MAGIC_CHOSEN,
     MAGIC_UNKNOWN
 };
 
@@ -228,8 +234,10 @@ static enum magic_text magic_text(struct cbx_str name)
         enum magic_text text;
     } magics[] = {
 #define CBX_MAGIC(name, text) { name, MAGIC_##text },
+#define CBX_MAGIC_ARGUMENT(name, argument)
 #include "analyzer/magics.def"
 #undef CBX_MAGIC
+#undef CBX_MAGIC_ARGUMENT
     };
     for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
         if (cbx_str_is(name, magics[i].name)) {
@@ -237,6 +245,70 @@ static enum magic_text magic_text(struct cbx_str name)
         }
     }
     return MAGIC_UNKNOWN;
+}
+
+/* Is it one of the arguments with which this magic is harmless, or does it begin like one that ends
+ * in '.'? */
+static bool is_chosen(struct cbx_str name, struct cbx_str argument)
+{
+    static const struct {
+        const char *name, *argument;
+    } rows[] = {
+#define CBX_MAGIC(name, text)
+#define CBX_MAGIC_ARGUMENT(name, argument) { name, argument },
+#include "analyzer/magics.def"
+#undef CBX_MAGIC
+#undef CBX_MAGIC_ARGUMENT
+    };
+    argument = cbx_fold_trim(argument);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cbx_str row = cbx_str_of(rows[i].argument);
+        bool open = cbx_str_ends(row, CBX_STR("."));
+        if (cbx_str_is(name, rows[i].name) &&
+            (open ? cbx_str_starts(argument, row) : cbx_str_equal(argument, row))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* %env NAME=value, %env NAME value: an assignment of the shell. %env NAME shows it. */
+static void judge_assignment(struct cbx_parsed *parsed, const struct cbx_magic *m)
+{
+    struct cbx_str rest = cbx_fold_trim(m->rest);
+    size_t end = rest.len > 0 ? strcspn(rest.p, "= \n") : 0;
+    if (rest.p != NULL && end < rest.len) {
+        struct cbx_str line =
+            cbx_arena_printf(parsed->arena, "%.*s=x", (int)(end < 200 ? end : 200), rest.p);
+        cbx_parse_shell_line(parsed, line, m->start, m->end);
+    }
+}
+
+/* %%writefile path: a call of open(path, 'w'). What is written as a program is read as one: it will
+ * be run or imported. */
+static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
+{
+    struct cbx_str path = cbx_fold_trim(m->rest);
+    bool appends = cbx_str_starts(path, CBX_STR("-a "));
+    path = appends ? cbx_fold_trim(cbx_str_sub(path, 3, path.len)) : path;
+    struct cbx_arg *args = cbx_arena_array(parsed->arena, 2, sizeof(*args));
+    struct cbx_fact *fact =
+        cbx_facts_add(parsed->facts, CBX_IS_CALL, CBX_STR("open"), m->start, m->end);
+    if (fact == NULL || args == NULL || path.p == NULL) {
+        cbx_facts_add_special(parsed->facts, CBX_FACT_MAGIC_NOT_LISTED, m->name, m->start, m->end);
+        return;
+    }
+    args[0] = (struct cbx_arg){ .known = true, .constant = true, .value = path };
+    args[1] =
+        (struct cbx_arg){ .position = 1, .known = true, .constant = true, .value = CBX_STR("w") };
+    fact->args = args;
+    fact->arg_count = 2;
+    cbx_facts_add(parsed->facts, CBX_IS_LITERAL, path, m->start, m->end);
+    struct cbx_str name = cbx_arena_copy(parsed->arena, path);
+    const struct cbx_lang *lang = name.p != NULL ? cbx_lang_of_file(name.p) : NULL;
+    if (lang != NULL) {
+        cbx_parse_inner(parsed, lang->name, m->body, m->start, m->end);
+    }
 }
 
 /* Options of %timeit stand before its code: -n 10 -r 3. */
@@ -297,9 +369,26 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
             cbx_parse_inner(parsed, "ipython", codes[c], m->start, m->end);
         }
         return;
-    default:
-        cbx_facts_add_special(parsed->facts, CBX_FACT_MAGIC_NOT_LISTED, m->name, m->start, m->end);
+    case MAGIC_COMMAND:
+        line = cbx_arena_printf(parsed->arena, "%.*s %.*s", (int)m->name.len, m->name.p,
+                                (int)m->rest.len, m->rest.p != NULL ? m->rest.p : "");
+        cbx_parse_shell_line(parsed, line, m->start, m->end);
+        return;
+    case MAGIC_ASSIGN:
+        judge_assignment(parsed, m);
+        return;
+    case MAGIC_WRITE:
+        judge_write(parsed, m);
+        return;
+    case MAGIC_CHOSEN:
+        if (is_chosen(m->name, m->rest)) {
+            return;
+        }
+        break;
+    case MAGIC_UNKNOWN:
+        break;
     }
+    cbx_facts_add_special(parsed->facts, CBX_FACT_MAGIC_NOT_LISTED, m->name, m->start, m->end);
 }
 
 /* Places in rewritten notebook text to places in the cell. Code in code stands at one place, which
@@ -348,7 +437,7 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
     if (tree_out != NULL) {
         *tree_out = parsed.tree;
     } else if (parsed.tree != NULL) {
-        ts_tree_delete(parsed.tree);
+        cbx_tree_delete(parsed.tree);
     }
 }
 

@@ -361,8 +361,7 @@ bool cbx_name_matters(const struct cbx_policy *policy, enum cbx_language languag
         return true;
     }
     for (size_t i = 0; i < name.len; i++) {
-        if (i >= 2 &&
-            any_glob_matches(index->by_gram[cbx_index_gram(name.p + i - 2)], name)) {
+        if (i >= 2 && any_glob_matches(index->by_gram[cbx_index_gram(name.p + i - 2)], name)) {
             return true;
         }
         hash = cbx_index_step(hash, name.p[i]);

@@ -163,7 +163,8 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
         cbx_str_is(member, "constructor")) {
         add_special(js, CBX_FACT_DUNDER_WALK, name, call);
     }
-    if (cbx_js_call_meaning(name) == JS_CALL_MEMBERS &&
+    enum cbx_js_call meaning = cbx_js_call_meaning(name);
+    if ((meaning == JS_CALL_VALUES || meaning == JS_CALL_ENTRIES) &&
         holds_power(cbx_js_argument(js, site, 0, scope, &given))) {
         add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
     }

@@ -88,6 +88,8 @@ enum cbx_js_call {
     JS_CALL_SAME,
     JS_CALL_GET,
     JS_CALL_MEMBERS,
+    JS_CALL_VALUES,
+    JS_CALL_ENTRIES,
     JS_CALL_LIST,
     JS_CALL_JOIN_PATH,
     JS_CALL_HOME,

@@ -194,6 +194,17 @@ list_arguments(struct cbx_walk *js, const struct cbx_js_call_site *site, struct 
     return cbx_values_list(js->arena, members, count);
 }
 
+/* Any number of [key, member]. */
+static const struct cbx_values *make_entries(struct cbx_walk *js, const struct cbx_values *member)
+{
+    const struct cbx_values **pair = cbx_arena_array(js->arena, 2, sizeof(*pair));
+    if (pair != NULL) {
+        pair[0] = &cbx_values_unknown;
+        pair[1] = member;
+    }
+    return cbx_values_each(js->arena, cbx_values_list(js->arena, pair, 2));
+}
+
 static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_js_call_site *site,
                                           struct cbx_scope *scope)
 {
@@ -270,6 +281,10 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
                    : &cbx_values_unknown;
     case JS_CALL_MEMBERS:
         return cbx_values_members(js->arena, first);
+    case JS_CALL_VALUES:
+        return cbx_values_each(js->arena, cbx_values_members(js->arena, first));
+    case JS_CALL_ENTRIES:
+        return make_entries(js, cbx_values_members(js->arena, first));
     case JS_CALL_JOIN_PATH:
         return join_path(js, site, scope);
     case JS_CALL_HOME:
@@ -472,18 +487,19 @@ static const struct cbx_values *list_method(struct cbx_walk *js, const struct cb
 {
     static const struct {
         const char *name;
-        enum { MEMBER, LIST, MAPPED, RESULT } gives;
-    } rows[] = { { "pop", MEMBER },   { "shift", MEMBER },      { "at", MEMBER },
-                 { "find", MEMBER },  { "findLast", MEMBER },   { "filter", LIST },
-                 { "slice", LIST },   { "concat", LIST },       { "flat", LIST },
-                 { "sort", LIST },    { "values", LIST },       { "splice", LIST },
-                 { "map", MAPPED },   { "flatMap", MAPPED },    { "reduce", RESULT },
-                 { "entries", LIST }, { "reduceRight", RESULT } };
+        enum { MEMBER, LIST, MAPPED, RESULT, ENTRIES } gives;
+    } rows[] = { { "pop", MEMBER },      { "shift", MEMBER },      { "at", MEMBER },
+                 { "find", MEMBER },     { "findLast", MEMBER },   { "filter", LIST },
+                 { "slice", LIST },      { "concat", LIST },       { "flat", LIST },
+                 { "sort", LIST },       { "values", LIST },       { "splice", LIST },
+                 { "map", MAPPED },      { "flatMap", MAPPED },    { "reduce", RESULT },
+                 { "entries", ENTRIES }, { "reduceRight", RESULT } };
     const struct cbx_values *any = cbx_values_members(js->arena, cbx_values_one(js->arena, list));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (cbx_str_is(method, rows[i].name)) {
-            return rows[i].gives == MEMBER ? any
-                   : rows[i].gives == LIST ? cbx_values_each(js->arena, any)
+            return rows[i].gives == ENTRIES  ? make_entries(js, any)
+                   : rows[i].gives == MEMBER ? any
+                   : rows[i].gives == LIST   ? cbx_values_each(js->arena, any)
                    : rows[i].gives == MAPPED
                        ? cbx_values_each(js->arena, callback_result(js, site, scope))
                        : callback_result(js, site, scope);

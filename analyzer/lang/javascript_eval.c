@@ -78,8 +78,7 @@ static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_st
 {
     const struct cbx_values *fields = cbx_scope_lookup(js, NULL, key);
     const struct cbx_values *out = fields != NULL ? fields : &cbx_values_unknown;
-    return cbx_values_join(js->arena, out,
-                           cbx_walk_escaped(js, key, CBX_JAVASCRIPT, read_escaped));
+    return cbx_values_join(js->arena, out, cbx_walk_escaped(js, key, CBX_JAVASCRIPT, read_escaped));
 }
 
 /* `this` of a plain function is the global object when it is called plainly. */

@@ -154,6 +154,9 @@ static bool is_powerful(const struct cbx_values *values)
             (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)));
 }
 
+static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
+                                 const struct cbx_node *node);
+
 static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
                             const struct cbx_node *call)
 {
@@ -164,6 +167,9 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     for (uint32_t i = 0; i < names->count; i++) {
         if (names->items[i]->kind == CBX_V_TEXT) {
             check_name_of_attribute(py, names->items[i]->text, call);
+            add_value_references(
+                py, cbx_py_read(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text),
+                call);
         }
     }
     if (!cbx_values_all_text(names)) {
@@ -424,8 +430,22 @@ static void add_value_references(struct cbx_walk *py, const struct cbx_values *v
     }
 }
 
+/* isinstance(x, types.FunctionType), x is types.FunctionType: asked about, not used. */
+static bool is_asked_about(struct cbx_walk *py, const struct cbx_node *node)
+{
+    const struct cbx_node *list = node->parent, *call = list != NULL ? list->parent : NULL;
+    struct cbx_str callee = cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function));
+    return cbx_py_kind(node) == PY_attribute &&
+           (cbx_py_kind(list) == PY_comparison_operator ||
+            (cbx_py_kind(list) == PY_argument_list &&
+             (cbx_str_is(callee, "isinstance") || cbx_str_is(callee, "issubclass"))));
+}
+
 static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
+    if (is_asked_about(py, node)) {
+        return;
+    }
     add_value_references(py, cbx_py_eval(py, node, scope), node);
 }
 

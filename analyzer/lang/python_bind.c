@@ -51,6 +51,24 @@ struct target {
     struct cbx_str path;
 };
 
+/* `json.m = x` of something imported, and what setattr gives it: its attributes are no longer what
+ * its name says. */
+static void note_patch(struct cbx_walk *py, struct cbx_node *object, struct cbx_str attribute)
+{
+    struct cbx_str name = cbx_walk_text(py, object);
+    if (cbx_py_kind(object) == PY_identifier && (py->imported & cbx_name_bit(name)) != 0) {
+        py->patched |= cbx_name_bit(attribute);
+    }
+}
+
+/* l.append(x), l[i] = x: what l was made of is not all that it holds. */
+static void note_change(struct cbx_walk *py, const struct cbx_node *object)
+{
+    if (cbx_py_kind(object) == PY_identifier) {
+        py->changed |= cbx_name_bit(cbx_walk_text(py, object));
+    }
+}
+
 static void bind_name(struct cbx_walk *py, const struct target *t, struct cbx_scope *scope,
                       struct cbx_str name)
 {
@@ -130,9 +148,12 @@ static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *t
         bind_name(py, &t, t.scope, cbx_py_text(py, target));
         return;
     case PY_attribute:
+        note_patch(py, cbx_child_of(target, CBX_FIELD_object),
+                   cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute)));
         bind_name(py, &t, NULL, cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute)));
         return;
     case PY_subscript:
+        note_change(py, cbx_child_of(target, CBX_FIELD_value));
         bind_item(py, &t, target);
         return;
     case PY_parenthesized_expression:
@@ -330,6 +351,42 @@ static void bind_misread_match(struct cbx_walk *py, struct cbx_scope *scope,
     }
 }
 
+static void bind_walrus(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct target t = { .scope = binding_scope(scope),
+                        .where = scope,
+                        .value = cbx_child_of(node, CBX_FIELD_value) };
+    bind_target(py, t, cbx_child_of(node, CBX_FIELD_name), 0);
+}
+
+static void bind_setattr(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *call)
+{
+    struct cbx_node *list = cbx_child_of(call, CBX_FIELD_arguments), *name = cbx_child_at(list, 1);
+    struct cbx_node *text = cbx_py_kind(name) == PY_string ? cbx_child_at(name, 1) : NULL;
+    if (cbx_py_kind(text) == PY_string_content) {
+        struct target t = { .where = scope, .value = cbx_child_at(list, 2) };
+        bind_name(py, &t, NULL, cbx_walk_text(py, text));
+        note_patch(py, cbx_child_at(list, 0), cbx_walk_text(py, text));
+    }
+}
+
+static void bind_call(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *call)
+{
+    static const char *const changes[] = { "append",  "extend",     "insert", "remove",
+                                           "pop",     "sort",       "clear",  "update",
+                                           "reverse", "setdefault", "add",    "appendleft" };
+    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
+    struct cbx_str method = cbx_walk_text(py, cbx_child_of(callee, CBX_FIELD_attribute));
+    for (size_t i = 0; method.len > 0 && i < sizeof(changes) / sizeof(changes[0]); i++) {
+        if (cbx_str_is(method, changes[i])) {
+            note_change(py, cbx_child_of(callee, CBX_FIELD_object));
+        }
+    }
+    if (cbx_py_kind(callee) == PY_identifier && cbx_str_is(cbx_walk_text(py, callee), "setattr")) {
+        bind_setattr(py, scope, call);
+    }
+}
+
 static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_node *right = cbx_child_of(node, CBX_FIELD_right);
@@ -424,6 +481,9 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
     case PY_assignment:
         bind_assignment(py, scope, node);
         return scope;
+    case PY_call:
+        bind_call(py, scope, node);
+        return scope;
     case PY_augmented_assignment:
         bind_augmented(py, scope, node);
         return scope;
@@ -432,8 +492,7 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
                        cbx_child_of(node, CBX_FIELD_value));
         return scope;
     case PY_named_expression:
-        bind_value(py, binding_scope(scope), cbx_child_of(node, CBX_FIELD_name),
-                   cbx_child_of(node, CBX_FIELD_value), false);
+        bind_walrus(py, scope, node);
         return scope;
     case PY_for_statement:
     case PY_for_in_clause:

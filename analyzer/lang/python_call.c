@@ -204,6 +204,16 @@ static const struct cbx_values *apply_reduce(struct cbx_walk *py, struct cbx_act
     return out;
 }
 
+static const struct cbx_values *accumulate(struct cbx_walk *py, const struct cbx_values *xs,
+                                           const struct cbx_values *callee)
+{
+    struct cbx_actuals swapped = { 0 };
+    cbx_actuals_add(&swapped, no_keyword, NULL, NULL, callee);
+    cbx_actuals_add(&swapped, no_keyword, NULL, NULL, xs);
+    return cbx_values_each(
+        py->arena, cbx_values_join(py->arena, apply_reduce(py, &swapped), cbx_py_members(py, xs)));
+}
+
 static const struct cbx_values *make_partial(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     const struct cbx_values **members =
@@ -366,6 +376,8 @@ static const struct cbx_values *apply_meaning(struct cbx_walk *py, enum cbx_py_c
         return apply_starmap(py, first, second);
     case PY_CALL_FILTER:
         return cbx_values_each(py->arena, cbx_py_members(py, second));
+    case PY_CALL_ACCUMULATE:
+        return accumulate(py, first, second);
     case PY_CALL_REDUCE:
         return apply_reduce(py, actuals);
     case PY_CALL_CALL:

@@ -42,7 +42,38 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
         out = cbx_values_join(py->arena, out,
                               cbx_values_name(py->arena, cbx_py_qualify(py, &module, name)));
     }
+    const struct cbx_values *fields =
+        py->namespaces ? cbx_scope_lookup(py, NULL, name) : NULL; /* globals().update(name=x) */
+    out = fields != NULL ? cbx_values_join(py->arena, out, fields) : out;
     return eval_outside(py, name, out);
+}
+
+/* Of a container that is changed in place it is not known how many members it has, or that there
+ * are no others. */
+static const struct cbx_values *loosen(struct cbx_walk *py, const struct cbx_values *values)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < values->count; i++) {
+        struct cbx_value v = *values->items[i];
+        const struct cbx_values *one = cbx_values_one(py->arena, &v);
+        if (v.kind == CBX_V_LIST && v.number == 0) {
+            const struct cbx_values *any =
+                cbx_values_join(py->arena, cbx_values_members(py->arena, one), &cbx_values_unknown);
+            one = cbx_values_each(py->arena, any);
+        } else if (v.kind == CBX_V_MAP) {
+            v.number = 1;
+            one = cbx_values_one(py->arena, &v);
+        }
+        out = cbx_values_join(py->arena, out, one);
+    }
+    return cbx_values_some(out);
+}
+
+static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_str name,
+                                                struct cbx_scope *scope)
+{
+    const struct cbx_values *values = cbx_py_eval_name(py, name, scope);
+    return (py->changed & cbx_name_bit(name)) != 0 ? loosen(py, values) : values;
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
@@ -520,7 +551,7 @@ static const struct cbx_values *eval_kind(struct cbx_walk *py, struct cbx_node *
     switch (cbx_py_kind(node)) {
     case PY_identifier:
         return or_constant(
-            py, cbx_py_eval_name(py, cbx_fold_nfkc(py->arena, cbx_walk_text(py, node)), scope));
+            py, eval_identifier(py, cbx_fold_nfkc(py->arena, cbx_walk_text(py, node)), scope));
     case PY_attribute:
         return or_constant(
             py,

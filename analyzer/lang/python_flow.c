@@ -140,9 +140,7 @@ static bool is_value(const struct cbx_node *name)
     case PY_aliased_import:
     case PY_decorator:
     case PY_expression_statement:
-    case PY_comparison_operator:
     case PY_not_operator:
-    case PY_type:
     case PY_delete_statement:
     case PY_global_statement:
     case PY_nonlocal_statement:
@@ -205,6 +203,7 @@ void cbx_py_flow_all(struct cbx_walk *py)
         } else if (node->kind == PY_identifier && is_value(node)) {
             let_escape(py, node);
         } else if (node->kind == PY_identifier && is_namespace(py, node)) {
+            py->namespaces = true;
             for (uint32_t k = 0; k < py->import_count; k++) {
                 cbx_walk_escape(py, py->import_items[k], cbx_py_is_powerful(py->import_items[k]));
             }

@@ -66,6 +66,38 @@ static const struct cbx_values *make_list(struct cbx_walk *py, const struct cbx_
                         : cbx_values_each(py->arena, cbx_py_members(py, values));
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+    struct cbx_str x = (*(const struct cbx_values *const *)a)->items[0]->text,
+                   y = (*(const struct cbx_values *const *)b)->items[0]->text;
+    size_t shorter = x.len < y.len ? x.len : y.len;
+    int order = shorter > 0 ? memcmp(x.p, y.p, shorter) : 0;
+    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
+}
+
+/* Texts that are all known; any order, of whatever else. */
+static const struct cbx_values *sort(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_values *values = cbx_actual_values(py, actuals, 0, NULL);
+    const struct cbx_value *list = cbx_py_sequence(py, values);
+    const struct cbx_values **members =
+        list != NULL && actuals->count == 1
+            ? cbx_arena_array(py->arena, list->count + 1u, sizeof(*members))
+            : NULL;
+    for (uint32_t i = 0; members != NULL && i < list->count; i++) {
+        struct cbx_str text;
+        members[i] = list->members[i];
+        members = cbx_values_is_text(members[i], &text) ? members : NULL;
+    }
+    if (members == NULL) {
+        return cbx_values_each(py->arena, cbx_py_members(py, values));
+    }
+    if (list->count > 1) {
+        qsort(members, list->count, sizeof(const struct cbx_values *), compare_texts);
+    }
+    return cbx_values_list(py->arena, members, list->count);
+}
+
 static const struct cbx_values *reverse(struct cbx_walk *py, const struct cbx_values *values)
 {
     const struct cbx_value *list = cbx_py_sequence(py, values);
@@ -288,6 +320,8 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
         return make_text(py, first, actuals);
     case PY_CALL_LIST:
         return make_list(py, first);
+    case PY_CALL_SORTED:
+        return sort(py, actuals);
     case PY_CALL_REVERSED:
         return reverse(py, first);
     case PY_CALL_MEMBER:

@@ -33,7 +33,7 @@ static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_st
 {
     const struct cbx_values *fields = cbx_scope_lookup(py, NULL, attribute);
     const struct cbx_values *out = fields != NULL ? fields : &cbx_values_unknown;
-    const char *module = cbx_py_module_anywhere(attribute);
+    const char *module = fields == NULL ? cbx_py_module_anywhere(attribute) : NULL;
     if (module != NULL) {
         out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, cbx_str_of(module)));
     }
@@ -101,8 +101,11 @@ const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_value
     for (uint32_t i = 0; i < object->count; i++) {
         out = cbx_values_join(py->arena, out, read_one(py, object->items[i], attribute, &opaque));
     }
-    if (opaque) {
-        out = cbx_values_join(py->arena, out, read_anything(py, attribute));
+    const struct cbx_values *fields = !opaque && (py->patched & cbx_name_bit(attribute)) != 0
+                                          ? cbx_scope_lookup(py, NULL, attribute)
+                                          : NULL;
+    if (opaque || fields != NULL) {
+        out = cbx_values_join(py->arena, out, opaque ? read_anything(py, attribute) : fields);
     }
     return cbx_values_some(out);
 }

@@ -229,11 +229,10 @@ void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name, bool first)
                           : cbx_values_join(walk->arena, walk->escaped, one);
 }
 
-const struct cbx_values *
-cbx_walk_escaped(struct cbx_walk *walk, struct cbx_str attribute, enum cbx_language language,
-                 const struct cbx_values *(*read)(struct cbx_walk *walk,
-                                                  const struct cbx_value *object,
-                                                  struct cbx_str attribute))
+const struct cbx_values *cbx_walk_escaped(
+    struct cbx_walk *walk, struct cbx_str attribute, enum cbx_language language,
+    const struct cbx_values *(*read)(struct cbx_walk *walk, const struct cbx_value *object,
+                                     struct cbx_str attribute))
 {
     if (walk->escaped->count == 0) {
         return &cbx_values_nothing;
@@ -251,8 +250,8 @@ cbx_walk_escaped(struct cbx_walk *walk, struct cbx_str attribute, enum cbx_langu
                        cbx_name_matters(walk->parsed->policy, language, one->items[0]->text);
         out = matters ? cbx_values_join(walk->arena, out, one) : out;
     }
-    struct cbx_binding *memo = cbx_scope_bind(walk, &walk->escapes, &walk->escapes, attribute,
-                                              CBX_BIND_VALUES, NULL);
+    struct cbx_binding *memo =
+        cbx_scope_bind(walk, &walk->escapes, &walk->escapes, attribute, CBX_BIND_VALUES, NULL);
     if (memo != NULL) {
         memo->values = out;
     }
@@ -377,8 +376,7 @@ static const struct cbx_values *lookup_in_run(struct cbx_walk *walk, struct cbx_
     if (chain == NULL || chain->kind >= CBX_BIND_GLOBAL) {
         return chain != NULL ? cbx_scope_lookup(walk, run->origin, name) : NULL;
     }
-    struct cbx_binding *memo =
-        cbx_scope_bind(walk, run, run, name, CBX_BIND_VALUES, chain->node);
+    struct cbx_binding *memo = cbx_scope_bind(walk, run, run, name, CBX_BIND_VALUES, chain->node);
     if (memo == NULL) {
         return &cbx_values_unknown;
     }

@@ -83,7 +83,10 @@ struct cbx_walk {
      * is not known may be one of them. */
     const struct cbx_values *escaped;
     struct cbx_scope escapes; /* what was said about their attributes */
-    uint64_t imported;                            /* bits of the names that imports bind */
+    uint64_t patched;         /* bits of the attributes that are assigned to what was imported */
+    uint64_t changed;         /* bits of the names of containers that are changed in place */
+    bool namespaces;          /* globals() and the like are used */
+    uint64_t imported;        /* bits of the names that imports bind */
     struct cbx_str import_items[CBX_IMPORTS_MAX]; /* what they bind them to */
     uint32_t import_count;
     struct cbx_strs stars; /* modules that were star-imported */
@@ -169,11 +172,10 @@ void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name, bool first);
 
 /* What an attribute of something that went out of sight may be: of each escaped thing `read` says,
  * and what no rule could speak of is left out. */
-const struct cbx_values *
-cbx_walk_escaped(struct cbx_walk *walk, struct cbx_str attribute, enum cbx_language language,
-                 const struct cbx_values *(*read)(struct cbx_walk *walk,
-                                                  const struct cbx_value *object,
-                                                  struct cbx_str attribute));
+const struct cbx_values *cbx_walk_escaped(
+    struct cbx_walk *walk, struct cbx_str attribute, enum cbx_language language,
+    const struct cbx_values *(*read)(struct cbx_walk *walk, const struct cbx_value *object,
+                                     struct cbx_str attribute));
 
 /* --- arguments -------------------------------------------------------------------------------- */
 

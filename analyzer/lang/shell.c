@@ -60,6 +60,9 @@ static void read_redirects(const struct cbx_shell *s, TSNode node, struct level 
         if (type_is(child, "heredoc_redirect")) {
             level->heredoc = child;
             level->has_heredoc = true;
+            if (cbx_shell_reads_more(s, child)) { /* cat <<X < file */
+                level->redirected = (struct cbx_shell_input){ .source = CBX_SHELL_OTHER };
+            }
         }
     }
     ts_tree_cursor_delete(&cursor);

@@ -72,6 +72,9 @@ struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const 
 bool cbx_shell_heredoc(struct cbx_shell *s, TSNode heredoc, struct cbx_str *out);
 bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out);
 
+/* Has the here-document's node, or the statement, another redirection of standard input? */
+bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node);
+
 /* Does the text hold a substitution that is not quoted by a backslash? The grammar leaves some of
  * them in what it calls words. */
 bool cbx_shell_substitutes(struct cbx_str text);
@@ -91,6 +94,9 @@ bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name);
 
 /* Is the word certainly a function of this text where `at` stands? */
 bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t at);
+
+/* May it be one? */
+bool cbx_shell_may_be_function(const struct cbx_shell *s, struct cbx_str name);
 
 /* --- shell_run.c ------------------------------------------------------------------------------ */
 

@@ -66,6 +66,17 @@ static void doubt(struct cbx_shell *s, struct cbx_str name)
     if (n != NULL) {
         n->assigned = true;
         n->constant = false;
+        n->unset = true;
+    }
+}
+
+/* NAME, NAME=VALUE, or an option that NAME is joined to (printf -vNAME). */
+static void doubt_word(struct cbx_shell *s, struct cbx_str word)
+{
+    const char *equals = memchr(word.p, '=', word.len);
+    doubt(s, cbx_str_sub(word, 0, equals != NULL ? (size_t)(equals - word.p) : word.len));
+    for (size_t i = 2; word.len > 0 && word.p[0] == '-' && i < word.len && i < 6; i++) {
+        doubt(s, cbx_str_sub(word, i, word.len));
     }
 }
 
@@ -113,9 +124,9 @@ static void collect_assignment(struct collector *c, TSNode node, bool top)
 /* Commands that assign the names that they are given. */
 static bool assigns(struct cbx_str word)
 {
-    static const char *const words[] = { "read",    "mapfile", "readarray", "getopts",
-                                         "printf",  "let",     "unset",     "declare",
-                                         "typeset", "local",   "export",    "readonly" };
+    static const char *const words[] = { "read",  "mapfile", "readarray", "getopts",
+                                         "let",   "unset",   "declare",   "typeset",
+                                         "local", "export",  "readonly" };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (cbx_str_is(word, words[i])) {
             return true;
@@ -124,25 +135,29 @@ static bool assigns(struct cbx_str word)
     return false;
 }
 
-/* `read X`, in any wrapper. What runs unseen code could assign anything. */
+/* Commands that run a text in this very shell. */
+static bool runs_unseen(struct cbx_str word)
+{
+    return cbx_str_is(word, "eval") || cbx_str_is(word, "source") || cbx_str_is(word, ".") ||
+           cbx_str_is(word, "trap");
+}
+
+/* `read X`, in any wrapper. What runs unseen code could assign anything; printf assigns with -v
+ * only. */
 static void collect_command(struct collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    bool names = false;
+    bool names = false, prints = false;
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         struct cbx_shell_text word =
             cbx_shell_fold_constant(c->s, ts_tree_cursor_current_node(&cursor));
+        names |= prints && word.known && cbx_str_starts(word.text, CBX_STR("-v"));
         if (names && word.known) {
-            const char *equals = memchr(word.text.p, '=', word.text.len);
-            doubt(c->s,
-                  cbx_str_sub(word.text, 0,
-                              equals != NULL ? (size_t)(equals - word.text.p) : word.text.len));
+            doubt_word(c->s, word.text);
         }
-        c->s->names.lost |= names && !word.known;
-        c->s->names.lost |=
-            word.known && (cbx_str_is(word.text, "eval") || cbx_str_is(word.text, "source") ||
-                           cbx_str_is(word.text, "."));
+        c->s->names.lost |= word.known ? runs_unseen(word.text) : names;
+        prints |= word.known && cbx_str_is(word.text, "printf");
         names |= word.known && assigns(word.text);
     }
     ts_tree_cursor_delete(&cursor);
@@ -249,7 +264,7 @@ static void collect_node(struct collector *c, TSNode node, enum parent parent, i
 /* Most lines have no name at all. */
 static bool may_have_names(struct cbx_str text)
 {
-    static const char *const signs[] = { "=", "()", "function", "read", "unset", "for" };
+    static const char *const signs[] = { "=", "(", "function" };
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
         if (memmem(text.p, text.len, signs[i], strlen(signs[i])) != NULL) {
             return true;
@@ -305,4 +320,10 @@ bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t
 {
     const struct cbx_shell_name *n = find(&s->names, name);
     return n != NULL && n->function && !n->unset && !s->names.lost && n->function_since <= at;
+}
+
+bool cbx_shell_may_be_function(const struct cbx_shell *s, struct cbx_str name)
+{
+    const struct cbx_shell_name *n = find(&s->names, name);
+    return s->names.lost || (n != NULL && n->function);
 }

@@ -116,8 +116,11 @@ static void judge_names(const struct cbx_shell_command *c)
         if (c->words[w].known) {
             struct cbx_str word = c->words[w].text;
             const char *equals = memchr(word.p, '=', word.len);
+            bool joined = word.len > 2 && word.p[0] == '-'; /* printf -vNAME */
             cbx_shell_check_variable(
-                c->s, cbx_str_sub(word, 0, equals != NULL ? (size_t)(equals - word.p) : word.len),
+                c->s,
+                cbx_str_sub(word, joined ? 2 : 0,
+                            equals != NULL ? (size_t)(equals - word.p) : word.len),
                 c->words[w].start, c->words[w].end);
         }
     }

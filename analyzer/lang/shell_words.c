@@ -520,6 +520,36 @@ static bool join_output(struct cbx_shell *s, const struct cbx_shell_line *line, 
     return true;
 }
 
+bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool found = false;
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && !found;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        struct cbx_str text = cbx_shell_source_of(s, child);
+        found = cbx_shell_type_is(child, "herestring_redirect") ||
+                (cbx_shell_type_is(child, "file_redirect") &&
+                 (cbx_str_starts(text, CBX_STR("<")) || cbx_str_starts(text, CBX_STR("0<"))));
+    }
+    ts_tree_cursor_delete(&cursor);
+    return found;
+}
+
+/* What `cat` writes that is fed a here-document or here-string and nothing else. */
+static bool read_cat(struct cbx_shell *s, TSNode statement, TSNode command, struct cbx_str *out)
+{
+    bool redirected = !ts_node_eq(statement, command);
+    TSNode heredoc = find_child(statement, redirected ? "heredoc_redirect" : "herestring_redirect");
+    if (ts_node_is_null(heredoc) ||
+        (redirected && (cbx_shell_reads_more(s, statement) || cbx_shell_reads_more(s, heredoc) ||
+                        cbx_shell_reads_more(s, command)))) {
+        return false;
+    }
+    struct cbx_shell_line line = cbx_shell_read(s, command, redirected ? &heredoc : NULL);
+    return line.count == 1 && cbx_shell_heredoc(s, heredoc, out);
+}
+
 bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out)
 {
     bool redirected = cbx_shell_type_is(node, "redirected_statement");
@@ -528,15 +558,14 @@ bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out)
         return false;
     }
     struct cbx_shell_line line = cbx_shell_read(s, command, NULL);
-    if (line.count == 0 || !line.words[0].known) {
+    if (line.count == 0 || !line.words[0].known ||
+        cbx_shell_may_be_function(s, line.words[0].text)) {
         return false;
     }
     struct cbx_str word = line.words[0].text;
-    if (cbx_str_is(word, "cat") && line.count == 1) {
-        TSNode heredoc = find_child(redirected ? node : command,
-                                    redirected ? "heredoc_redirect" : "herestring_redirect");
-        return !ts_node_is_null(heredoc) && cbx_shell_heredoc(s, heredoc, out);
+    if (cbx_str_is(word, "cat")) {
+        return read_cat(s, node, command, out);
     }
     return !redirected && (cbx_str_is(word, "echo") || cbx_str_is(word, "printf")) &&
-           !cbx_shell_function(s, word, line.words[0].start) && join_output(s, &line, out);
+           join_output(s, &line, out);
 }

@@ -3,4 +3,4 @@ import os
 setattr(json, 'dumps', os)
 json.dumps.system('id')
 # expect 4 py.process
-# known-miss: attributes set on modules are not followed
+# expect 4 sh.command

@@ -5,5 +5,4 @@ def dec(s):
         out.append(chr(ord(c) ^ 1))
     return ''.join(out)
 getattr(os, dec('rxrudl'))('id')
-# expect 7 py.process
-# known-miss: what a list in a run of a function is given is not followed
+# expect 7 py.internals

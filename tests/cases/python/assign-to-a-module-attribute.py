@@ -3,4 +3,4 @@ import os
 json.m = os
 json.m.system('id')
 # expect 4 py.process
-# known-miss: attributes set on modules are not followed
+# expect 4 sh.command

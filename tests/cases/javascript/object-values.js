@@ -1,3 +1,2 @@
 Object.values({ p: process })[0].kill(1, 0);
 // expect 1 js.process
-// known-miss: Object.values() read by an index

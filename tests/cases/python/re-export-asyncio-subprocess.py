@@ -1,4 +1,4 @@
 import asyncio
 print(asyncio.subprocess.subprocess.getoutput('id'))
 # expect 2 py.process
-# known-miss: an alias of a prefix hides the module behind it
+# expect 2 sh.command
