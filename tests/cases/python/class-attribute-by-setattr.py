@@ -3,5 +3,5 @@ class A:
     n = 'getcwd'
 setattr(A, 'n', 'system')
 getattr(os, A.n)("id")
-# expect 5 py.internals
-# known-miss: setattr on a class is not seen by its readers
+# expect 5 py.process
+# expect 5 sh.command

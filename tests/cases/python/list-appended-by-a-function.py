@@ -4,4 +4,3 @@ def f(l): l.append('tem')
 f(x)
 getattr(os, ''.join(x))("id")
 # expect 5 py.internals
-# known-miss: a list that is changed is folded as it was

@@ -3,4 +3,3 @@ x = ['sys', 'zz']
 x[1] = 'tem'
 getattr(os, ''.join(x))("id")
 # expect 4 py.internals
-# known-miss: a list that is changed is folded as it was

@@ -3,4 +3,3 @@ x = ['sys', 'zz', 'tem']
 x.pop(1)
 getattr(os, ''.join(x))("id")
 # expect 4 py.internals
-# known-miss: a list that is changed is folded as it was

@@ -2,5 +2,5 @@ import os
 import base64
 base64.b64decode = lambda x: b'system'
 getattr(os, base64.b64decode('Z2V0Y3dk').decode())("id")
-# expect 4 py.internals
-# known-miss: a function of a module that is replaced is folded as it was
+# expect 4 py.process
+# expect 4 sh.command
