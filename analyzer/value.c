@@ -173,6 +173,7 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
         lost |= !add_to_set(set, b->items[i], &more);
     }
     if (lost) {
+        more |= cbx_values_has_more(a) || cbx_values_has_more(b);
         uint32_t last = find_spare(set);
         set->items[last < set->count ? last : set->count - 1] = more ? &unknown_more : &unknown;
     }
