@@ -130,6 +130,17 @@ static uint32_t find_spare(const struct cbx_values *set)
     return bare;
 }
 
+/* Where it says "anything"; its count when it does not. Once is enough: each copy would cost another
+ * alternative. */
+static uint32_t find_unknown(const struct cbx_values *set)
+{
+    uint32_t i = 0;
+    while (i < set->count && set->items[i]->kind != CBX_V_UNKNOWN) {
+        i++;
+    }
+    return i;
+}
+
 /* False when the set lost something by it. A name takes the place of a constant: it is names that
  * rules speak of, and nobody shall drown one in constants. */
 static bool add_to_set(struct cbx_values *set, const struct cbx_value *value, bool *more)
@@ -174,8 +185,9 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
     }
     if (lost) {
         more |= cbx_values_has_more(a) || cbx_values_has_more(b);
-        uint32_t last = find_spare(set);
-        set->items[last < set->count ? last : set->count - 1] = more ? &unknown_more : &unknown;
+        uint32_t place = find_unknown(set);
+        place = place < set->count ? place : find_spare(set);
+        set->items[place < set->count ? place : set->count - 1] = more ? &unknown_more : &unknown;
     }
     return set;
 }
@@ -249,18 +261,31 @@ bool cbx_values_has_unknown(const struct cbx_values *values)
     return values->count == 0;
 }
 
+/* The last one of this key; those of keys that are not known may take its place. */
+static const struct cbx_values *member_of_map(struct cbx_arena *arena, const struct cbx_value *map,
+                                              struct cbx_str key)
+{
+    const struct cbx_values *out = map->number == 1 ? &cbx_values_unknown : &cbx_values_nothing;
+    bool found = false;
+    for (uint32_t i = map->count; i > 0; i--) {
+        bool any = map->keys[i - 1].len > 0 && map->keys[i - 1].p[0] == '\xff';
+        bool same_key = !found && cbx_str_equal(map->keys[i - 1], key);
+        found |= same_key;
+        if (any || same_key) {
+            out = cbx_values_join(arena, out, map->members[i - 1]);
+        }
+        if (any) {
+            out = cbx_values_join(arena, out, &cbx_values_unknown);
+        }
+    }
+    return found ? out : cbx_values_join(arena, out, &cbx_values_unknown);
+}
+
 static const struct cbx_values *member_of(struct cbx_arena *arena, const struct cbx_value *v,
                                           struct cbx_str key)
 {
     if (v->kind == CBX_V_MAP) {
-        for (uint32_t i = v->count; i > 0; i--) {
-            if (cbx_str_equal(v->keys[i - 1], key)) {
-                return v->number == 1
-                           ? cbx_values_join(arena, v->members[i - 1], &cbx_values_unknown)
-                           : v->members[i - 1];
-            }
-        }
-        return &cbx_values_unknown;
+        return member_of_map(arena, v, key);
     }
     if (v->kind == CBX_V_LIST && v->number == 1) {
         return cbx_values_join(arena, v->members[0], &cbx_values_unknown);
@@ -282,6 +307,26 @@ const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < values->count; i++) {
         out = cbx_values_join(arena, out, member_of(arena, values->items[i], key));
+    }
+    return cbx_values_some(out);
+}
+
+const struct cbx_values *cbx_values_loose(struct cbx_arena *arena, const struct cbx_values *values)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < values->count; i++) {
+        struct cbx_value v = *values->items[i];
+        bool bytes = v.kind == CBX_V_TEXT && v.number == CBX_TEXT_BYTES;
+        const struct cbx_values *one = cbx_values_one(arena, &v);
+        if (v.kind == CBX_V_LIST) {
+            one = cbx_values_each(
+                arena, cbx_values_join(arena, cbx_values_members(arena, one), &cbx_values_unknown));
+        } else if (v.kind == CBX_V_MAP) {
+            v.number = 1;
+            one = cbx_values_one(arena, &v);
+        }
+        out = cbx_values_join(arena, out, one);
+        out = bytes ? cbx_values_join(arena, out, &cbx_values_unknown) : out;
     }
     return cbx_values_some(out);
 }

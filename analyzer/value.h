@@ -97,6 +97,10 @@ bool cbx_values_has_unknown(const struct cbx_values *values);
 const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values,
                                            struct cbx_str key);
 
+/* The same of something that may have been changed since it was made: of a list it is not known how
+ * many members it has, of a mapping which others, and bytes may be others. */
+const struct cbx_values *cbx_values_loose(struct cbx_arena *arena, const struct cbx_values *values);
+
 /* Any member. */
 const struct cbx_values *cbx_values_members(struct cbx_arena *arena,
                                             const struct cbx_values *values);

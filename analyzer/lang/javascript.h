@@ -103,6 +103,8 @@ enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 const char *cbx_js_runs(struct cbx_str name);
 /* globalThis, global, window, ... */
 bool cbx_js_is_global_object(struct cbx_str name);
+/* Does a method of this name change an object in place? */
+bool cbx_js_changes(struct cbx_str method);
 /* Those, process, require, ...: what is read from something unknown may be theirs. The bits of
  * their names, for a quick "no". */
 bool cbx_js_is_powerful(struct cbx_str name);

@@ -180,6 +180,7 @@ static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *
         bind_name(js, &t, cbx_js_name(js, cbx_child_of(pattern, CBX_FIELD_property)));
         return;
     case JS_subscript_expression: { /* o['k'] = value */
+        js->changes = true;
         struct cbx_str key = key_of(js, cbx_child_of(pattern, CBX_FIELD_index));
         t.scope = NULL;
         if (key.len > 0 && key.p[0] != CBX_JS_COMPUTED) {
@@ -285,11 +286,13 @@ static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *sc
                     *single = cbx_child_of(node, CBX_FIELD_parameter),
                     *body = cbx_child_of(node, CBX_FIELD_body);
     struct target t = { .scope = inner, .where = inner, .unknown = true };
+    js->giving = true;
     if (single != NULL) {
         bind_pattern(js, t, single, 0);
     } else if (parameters != NULL) {
         bind_children(js, t, parameters, 0);
     }
+    js->giving = false;
     if (cbx_js_kind(node) == JS_arrow_function && cbx_js_kind(body) != JS_statement_block) {
         cbx_scope_return(js, inner, body, CBX_RETURNS);
     }
@@ -355,8 +358,21 @@ static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *sco
     case JS_import_statement:
         bind_import(js, node);
         return scope;
+    case JS_identifier:
+        js->uses_arguments |= cbx_str_is(cbx_walk_text(js, node), "arguments");
+        return scope;
     case JS_with_statement:
         js->withs = true;
+        return scope;
+    case JS_member_expression:
+        js->changes |= cbx_js_changes(cbx_js_name(js, cbx_child_of(node, CBX_FIELD_property)));
+        return scope;
+    case JS_update_expression: /* o[k]++ */
+        js->changes |= cbx_js_kind(cbx_child_at(node, 0)) == JS_subscript_expression;
+        return scope;
+    case JS_unary_expression:
+        js->changes |=
+            cbx_str_is(cbx_walk_text(js, cbx_child_of(node, CBX_FIELD_operator)), "delete");
         return scope;
     case JS_variable_declaration:
     case JS_lexical_declaration:
@@ -407,8 +423,9 @@ static void bind_assigned(struct cbx_walk *js, struct target t, struct cbx_node 
         t.scope = scope_of_name(js, t.where, cbx_js_name(js, left));
     } else if (cbx_js_kind(left) == JS_array_pattern || cbx_js_kind(left) == JS_object_pattern) {
         struct cbx_node *first = left;
-        while (first != NULL && cbx_js_kind(first) != JS_identifier) {
-            first = first->first;
+        while (first != NULL && cbx_js_kind(first) != JS_identifier &&
+               cbx_js_kind(first) != JS_shorthand_property_identifier_pattern) {
+            first = cbx_child_at(first, 0);
         }
         t.scope = first != NULL ? scope_of_name(js, t.where, cbx_js_name(js, first)) : t.where;
     }
@@ -429,6 +446,18 @@ static void bind_assignment(struct cbx_walk *js, struct cbx_node *node)
     case JS_assignment_expression:
         t.value = cbx_child_of(node, CBX_FIELD_right);
         bind_assigned(js, t, left);
+        if (cbx_str_is(cbx_js_name(js, cbx_child_of(left, CBX_FIELD_property)), "length")) {
+            js->changes = true;
+        }
+        return;
+    case JS_for_in_statement: /* for (x of o) of a name that stands elsewhere */
+        if (cbx_child_of(node, CBX_FIELD_kind) == NULL) {
+            t.value = cbx_child_of(node, CBX_FIELD_right);
+            t.each = true;
+            bind_assigned(js, t, left);
+            t.unknown = true;
+            bind_assigned(js, t, left);
+        }
         return;
     case JS_augmented_assignment_expression: /* a ||= b; a += b is the evaluator's */
         t.value = node;

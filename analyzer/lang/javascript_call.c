@@ -147,7 +147,7 @@ read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx
             out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code))
                        : (struct cbx_str){ 0 };
         }
-        return cbx_values_text(js->arena, out);
+        return cbx_values_bytes(js->arena, out);
     }
     if (!cbx_values_is_text(first, &text)) {
         return &cbx_values_unknown;
@@ -158,12 +158,12 @@ read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx
     }
     encoding = cbx_fold_case(js->arena, encoding, false);
     if (cbx_str_starts(encoding, CBX_STR("base64"))) {
-        return cbx_values_text(js->arena, cbx_fold_base64(js->arena, text));
+        return cbx_values_bytes(js->arena, cbx_fold_base64(js->arena, text));
     }
     if (cbx_str_is(encoding, "hex")) {
-        return cbx_values_text(js->arena, cbx_fold_hex(js->arena, text));
+        return cbx_values_bytes(js->arena, cbx_fold_hex(js->arena, text));
     }
-    return keeps_ascii(encoding) && cbx_str_is_ascii(text) ? cbx_values_text(js->arena, text)
+    return keeps_ascii(encoding) && cbx_str_is_ascii(text) ? cbx_values_bytes(js->arena, text)
                                                            : &cbx_values_unknown;
 }
 
@@ -219,7 +219,9 @@ static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_
         out = slash ? cbx_fold_concat(js->arena, out, CBX_STR("/")) : out;
         out = cbx_fold_concat(js->arena, out, part);
     }
-    return cbx_values_text(js->arena, out);
+    const struct cbx_values *joined = cbx_values_text(js->arena, out);
+    bool climbs = out.p != NULL && out.len > 1 && memmem(out.p, out.len, "..", 2) != NULL;
+    return climbs ? cbx_values_join(js->arena, joined, &cbx_values_unknown) : joined;
 }
 
 static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_js_call_site *site,
@@ -324,8 +326,10 @@ static struct cbx_scope *make_run(struct cbx_walk *js, const struct cbx_value *f
         if (cbx_js_kind(p) == JS_identifier) {
             struct cbx_binding *b =
                 cbx_scope_bind(js, run, run, cbx_js_name(js, p), CBX_BIND_VALUES, p);
-            if (b != NULL) {
-                b->values = arguments[i];
+            if (b != NULL) { /* it may not stay what was given */
+                bool stays = !cbx_scope_assigns(js, natural, b->name) && !js->uses_arguments;
+                b->values = stays ? arguments[i]
+                                  : cbx_values_join(js->arena, arguments[i], &cbx_values_unknown);
             }
         }
     }
@@ -576,11 +580,16 @@ static const struct cbx_values *call_method(struct cbx_walk *js, struct cbx_node
     }
     const struct cbx_values *object =
         cbx_js_eval(js, cbx_child_of(callee, CBX_FIELD_object), scope);
+    const struct cbx_values *out = NULL;
     if (cbx_values_is_text(object, &text)) {
-        return call_text_method(js, text, method, site, scope);
+        out = call_text_method(js, text, method, site, scope);
+    } else if (object->count == 1 && object->items[0]->kind == CBX_V_LIST) {
+        out = call_list_method(js, object->items[0], method, site, scope);
     }
-    if (object->count == 1 && object->items[0]->kind == CBX_V_LIST) {
-        return call_list_method(js, object->items[0], method, site, scope);
+    if (out != NULL) { /* String.prototype.trim = ... */
+        return cbx_scope_chain(js, NULL, method) != NULL
+                   ? cbx_values_join(js->arena, out, &cbx_values_unknown)
+                   : out;
     }
     return cbx_str_is(method, "bind") ? bind_arguments(js, object, site, scope) : NULL;
 }

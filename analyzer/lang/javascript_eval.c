@@ -28,7 +28,7 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_
     for (struct cbx_scope *s = scope; s != NULL; s = s->parent) {
         const struct cbx_values *found = cbx_scope_lookup(js, s, name);
         if (found != NULL) {
-            return found;
+            return js->changes ? cbx_values_loose(js->arena, found) : found;
         }
     }
     if (cbx_str_is(name, "arguments")) {
@@ -77,7 +77,10 @@ static const struct cbx_values *read_escaped(struct cbx_walk *js, const struct c
 static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_str key)
 {
     const struct cbx_values *fields = cbx_scope_lookup(js, NULL, key);
-    const struct cbx_values *out = fields != NULL ? fields : &cbx_values_unknown;
+    const struct cbx_values *out = fields != NULL
+                                       ? cbx_values_join(js->arena, fields, &cbx_values_unknown)
+                                       : &cbx_values_unknown;
+    out = js->changes ? cbx_values_loose(js->arena, out) : out;
     return cbx_values_join(js->arena, out, cbx_walk_escaped(js, key, CBX_JAVASCRIPT, read_escaped));
 }
 

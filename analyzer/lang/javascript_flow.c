@@ -156,6 +156,7 @@ static void let_escape(struct cbx_walk *js, struct cbx_node *name)
 
 void cbx_js_flow_all(struct cbx_walk *js)
 {
+    js->giving = true;
     struct cbx_node *nodes = js->syntax.nodes;
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         enum cbx_js_kind kind = cbx_js_kind(&nodes[i]);
@@ -165,4 +166,5 @@ void cbx_js_flow_all(struct cbx_walk *js)
             let_escape(js, &nodes[i]);
         }
     }
+    js->giving = false;
 }

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER };
+enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER, CHANGES };
 
 static const struct cbx_name_row rows[] = {
 #define CBX_ROW(what, name, text, number, more)                                                    \
@@ -53,6 +53,11 @@ const char *cbx_js_runs(struct cbx_str name)
 bool cbx_js_is_global_object(struct cbx_str name)
 {
     return find(GLOBAL, name) != NULL;
+}
+
+bool cbx_js_changes(struct cbx_str method)
+{
+    return find(CHANGES, method) != NULL;
 }
 
 bool cbx_js_is_powerful(struct cbx_str name)

@@ -148,10 +148,15 @@ static void check_name_of_attribute(struct cbx_walk *py, struct cbx_str name,
  * holds. */
 static bool is_powerful(const struct cbx_values *values)
 {
-    const struct cbx_value *v = values->items[0];
-    return values->count == 1 && v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
-           (cbx_str_is(v->text, "__builtins__") || cbx_str_is(v->text, "builtins") ||
-            (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)));
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        if (v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
+            (cbx_str_is(v->text, "__builtins__") || cbx_str_is(v->text, "builtins") ||
+             (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
@@ -433,12 +438,12 @@ static void add_value_references(struct cbx_walk *py, const struct cbx_values *v
 /* isinstance(x, types.FunctionType), x is types.FunctionType: asked about, not used. */
 static bool is_asked_about(struct cbx_walk *py, const struct cbx_node *node)
 {
-    const struct cbx_node *list = node->parent, *call = list != NULL ? list->parent : NULL;
-    struct cbx_str callee = cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function));
-    return cbx_py_kind(node) == PY_attribute &&
-           (cbx_py_kind(list) == PY_comparison_operator ||
-            (cbx_py_kind(list) == PY_argument_list &&
-             (cbx_str_is(callee, "isinstance") || cbx_str_is(callee, "issubclass"))));
+    const struct cbx_node *list = node->parent;
+    if (cbx_py_kind(node) != PY_attribute || cbx_py_kind(list) != PY_argument_list) {
+        return cbx_py_kind(node) == PY_attribute && cbx_py_kind(list) == PY_comparison_operator;
+    }
+    struct cbx_str callee = cbx_walk_text(py, cbx_child_of(list->parent, CBX_FIELD_function));
+    return cbx_str_is(callee, "isinstance") || cbx_str_is(callee, "issubclass");
 }
 
 static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)

@@ -75,6 +75,8 @@ const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_valu
 /* What a callable of this meaning makes of its arguments, when it calls nothing. */
 const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
                                      struct cbx_actuals *actuals, struct cbx_scope *scope);
+/* A key as mappings hold it; "\xff" for one that is not known. */
+struct cbx_str cbx_py_key(struct cbx_walk *py, const struct cbx_values *key);
 /* (a, b) */
 const struct cbx_values *cbx_py_pair(struct cbx_walk *py, const struct cbx_values *a,
                                      const struct cbx_values *b);
@@ -127,6 +129,8 @@ const char *cbx_py_module_anywhere(struct cbx_str attribute);
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 /* Does this attribute lead into the interpreter? */
 bool cbx_py_is_dunder(struct cbx_str name);
+/* Does a method or function of this name change a container in place? */
+bool cbx_py_changes(struct cbx_str method);
 /* Does `import *` from this module hide nothing? */
 bool cbx_py_is_plain(struct cbx_str module);
 /* The constant text of this name; {NULL, 0} when it is none that is known. */

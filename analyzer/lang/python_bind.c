@@ -61,14 +61,6 @@ static void note_patch(struct cbx_walk *py, struct cbx_node *object, struct cbx_
     }
 }
 
-/* l.append(x), l[i] = x: what l was made of is not all that it holds. */
-static void note_change(struct cbx_walk *py, const struct cbx_node *object)
-{
-    if (cbx_py_kind(object) == PY_identifier) {
-        py->changed |= cbx_name_bit(cbx_walk_text(py, object));
-    }
-}
-
 static void bind_name(struct cbx_walk *py, const struct target *t, struct cbx_scope *scope,
                       struct cbx_str name)
 {
@@ -153,7 +145,7 @@ static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *t
         bind_name(py, &t, NULL, cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute)));
         return;
     case PY_subscript:
-        note_change(py, cbx_child_of(target, CBX_FIELD_value));
+        py->changes = true;
         bind_item(py, &t, target);
         return;
     case PY_parenthesized_expression:
@@ -372,16 +364,7 @@ static void bind_setattr(struct cbx_walk *py, struct cbx_scope *scope, struct cb
 
 static void bind_call(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *call)
 {
-    static const char *const changes[] = { "append",  "extend",     "insert", "remove",
-                                           "pop",     "sort",       "clear",  "update",
-                                           "reverse", "setdefault", "add",    "appendleft" };
     struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
-    struct cbx_str method = cbx_walk_text(py, cbx_child_of(callee, CBX_FIELD_attribute));
-    for (size_t i = 0; method.len > 0 && i < sizeof(changes) / sizeof(changes[0]); i++) {
-        if (cbx_str_is(method, changes[i])) {
-            note_change(py, cbx_child_of(callee, CBX_FIELD_object));
-        }
-    }
     if (cbx_py_kind(callee) == PY_identifier && cbx_str_is(cbx_walk_text(py, callee), "setattr")) {
         bind_setattr(py, scope, call);
     }
@@ -433,7 +416,9 @@ static struct cbx_scope *open_function(struct cbx_walk *py, struct cbx_scope *sc
                                        struct cbx_node *node)
 {
     struct cbx_scope *inner = cbx_scope_open(py, scope, node, CBX_SCOPE_FUNCTION);
+    py->giving = true;
     bind_parameters(py, inner, scope, node);
+    py->giving = false;
     return inner;
 }
 
@@ -483,6 +468,12 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         return scope;
     case PY_call:
         bind_call(py, scope, node);
+        return scope;
+    case PY_attribute:
+        py->changes |= cbx_py_changes(cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute)));
+        return scope;
+    case PY_delete_statement:
+        py->changes = true;
         return scope;
     case PY_augmented_assignment:
         bind_augmented(py, scope, node);

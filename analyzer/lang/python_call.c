@@ -107,6 +107,9 @@ static void bind_actuals(struct cbx_walk *py, const struct cbx_value *function,
                     : given         ? cbx_actual_values(py, actuals, n, keyword)
                     : value != NULL ? cbx_py_eval(py, value, natural->parent)
                                     : &cbx_values_unknown;
+        if (cbx_scope_assigns(py, natural, text)) { /* it does not stay what was given */
+            b->values = cbx_values_join(py->arena, b->values, &cbx_values_unknown);
+        }
         n += !rest;
     }
 }
@@ -476,15 +479,20 @@ static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str n
                                            struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
     enum cbx_py_call meaning = cbx_py_call_meaning(name);
+    const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
     if (meaning != PY_CALL_NONE) {
-        return apply_meaning(py, meaning, name, actuals, scope);
+        const struct cbx_values *out = apply_meaning(py, meaning, name, actuals, scope);
+        bool patched = dot != NULL &&
+                       (py->patched &
+                        cbx_name_bit(cbx_str_sub(name, (size_t)(dot - name.p) + 1, name.len))) != 0;
+        return patched ? cbx_values_join(py->arena, out, &cbx_values_unknown) : out;
     }
     if (cbx_str_starts(name, CBX_STR("str."))) {
         return apply_text_method(py, cbx_str_sub(name, 4, name.len), actuals);
     }
     if (cbx_str_starts(name, CBX_STR("bytes.")) || cbx_str_starts(name, CBX_STR("bytearray."))) {
-        size_t dot = name.p[5] == '.' ? 5 : 9;
-        return apply_text_method(py, cbx_str_sub(name, dot + 1, name.len), actuals);
+        size_t type = name.p[5] == '.' ? 5 : 9;
+        return apply_text_method(py, cbx_str_sub(name, type + 1, name.len), actuals);
     }
     if (cbx_str_ends(name, CBX_STR("()")) && cbx_str_starts(name, CBX_STR("operator."))) {
         return call_getter(py, name, actuals);

@@ -23,6 +23,15 @@ static const struct cbx_values *eval_outside(struct cbx_walk *py, struct cbx_str
     return out;
 }
 
+static bool is_constant(const struct cbx_values *values)
+{
+    bool only = true;
+    for (uint32_t i = 0; i < values->count; i++) {
+        only &= values->items[i]->kind != CBX_V_NAME && values->items[i]->kind != CBX_V_FUNCTION;
+    }
+    return only;
+}
+
 const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str name,
                                           struct cbx_scope *scope)
 {
@@ -32,8 +41,10 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
             continue;
         }
         const struct cbx_values *found = cbx_scope_lookup(py, s, name);
-        if (found != NULL) {
-            return found;
+        if (found != NULL) { /* globals() may have other things to say */
+            return py->namespaces && s == py->module && is_constant(found)
+                       ? cbx_values_join(py->arena, found, &cbx_values_unknown)
+                       : found;
         }
     }
     const struct cbx_values *out = cbx_values_bare(py->arena, cbx_py_canonical(py, name));
@@ -48,32 +59,11 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
     return eval_outside(py, name, out);
 }
 
-/* Of a container that is changed in place it is not known how many members it has, or that there
- * are no others. */
-static const struct cbx_values *loosen(struct cbx_walk *py, const struct cbx_values *values)
-{
-    const struct cbx_values *out = &cbx_values_nothing;
-    for (uint32_t i = 0; i < values->count; i++) {
-        struct cbx_value v = *values->items[i];
-        const struct cbx_values *one = cbx_values_one(py->arena, &v);
-        if (v.kind == CBX_V_LIST && v.number == 0) {
-            const struct cbx_values *any =
-                cbx_values_join(py->arena, cbx_values_members(py->arena, one), &cbx_values_unknown);
-            one = cbx_values_each(py->arena, any);
-        } else if (v.kind == CBX_V_MAP) {
-            v.number = 1;
-            one = cbx_values_one(py->arena, &v);
-        }
-        out = cbx_values_join(py->arena, out, one);
-    }
-    return cbx_values_some(out);
-}
-
 static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_str name,
                                                 struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_py_eval_name(py, name, scope);
-    return (py->changed & cbx_name_bit(name)) != 0 ? loosen(py, values) : values;
+    return py->changes ? cbx_values_loose(py->arena, values) : values;
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
@@ -256,10 +246,11 @@ static const struct cbx_values *eval_pair(struct cbx_walk *py, struct cbx_str op
     if (plus && a->kind == CBX_V_LIST && b->kind == CBX_V_LIST) {
         return join_lists(py, a, b);
     }
-    if (times && (a->kind == CBX_V_TEXT || a->kind == CBX_V_LIST) && b->kind == CBX_V_NUMBER) {
+    if (times && (a->kind == CBX_V_TEXT || a->kind == CBX_V_LIST) && b->kind == CBX_V_NUMBER &&
+        b->count == 0) {
         return repeat(py, a, b->number);
     }
-    if (times && a->kind == CBX_V_NUMBER && b->kind == CBX_V_TEXT) {
+    if (times && a->kind == CBX_V_NUMBER && a->count == 0 && b->kind == CBX_V_TEXT) {
         return repeat(py, b, a->number);
     }
     if (cbx_str_is(op, "|") && a->kind == CBX_V_MAP && b->kind == CBX_V_MAP) {
@@ -414,7 +405,7 @@ static const struct cbx_values *eval_list(struct cbx_walk *py, struct cbx_node *
     return b.more ? cbx_values_each(py->arena, cbx_values_members(py->arena, list)) : list;
 }
 
-static struct cbx_str key_text(struct cbx_walk *py, const struct cbx_values *key)
+struct cbx_str cbx_py_key(struct cbx_walk *py, const struct cbx_values *key)
 {
     struct cbx_str text;
     int64_t number;
@@ -433,7 +424,8 @@ static const struct cbx_values *eval_dictionary(struct cbx_walk *py, struct cbx_
     }
     for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         if (cbx_py_kind(child) == PY_pair) {
-            add_member(&b, key_text(py, cbx_py_eval(py, cbx_child_of(child, CBX_FIELD_key), scope)),
+            add_member(&b,
+                       cbx_py_key(py, cbx_py_eval(py, cbx_child_of(child, CBX_FIELD_key), scope)),
                        cbx_py_eval(py, cbx_child_of(child, CBX_FIELD_value), scope));
             continue;
         }

@@ -194,6 +194,7 @@ static bool is_namespace(struct cbx_walk *py, const struct cbx_node *name)
 
 void cbx_py_flow_all(struct cbx_walk *py)
 {
+    py->giving = true;
     for (uint32_t i = 0; i < py->syntax.count; i++) {
         struct cbx_node *node = &py->syntax.nodes[i];
         if (node->kind == PY_call) {
@@ -209,4 +210,5 @@ void cbx_py_flow_all(struct cbx_walk *py)
             }
         }
     }
+    py->giving = false;
 }

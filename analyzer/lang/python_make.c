@@ -173,7 +173,7 @@ static const struct cbx_values *make_dict(struct cbx_walk *py, struct cbx_actual
         const struct cbx_values *pair = pairs != NULL ? pairs->members[i] : NULL;
         struct cbx_str key = pairs == NULL ? actuals->items[i].keyword : CBX_STR("\xff");
         if (pair != NULL) {
-            cbx_values_is_text(cbx_values_member(py->arena, pair, CBX_STR("0")), &key);
+            key = cbx_py_key(py, cbx_values_member(py->arena, pair, CBX_STR("0")));
         }
         keys[n] = key;
         members[n++] = pair != NULL ? cbx_values_member(py->arena, pair, CBX_STR("1"))
@@ -316,8 +316,17 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
         return first;
     case PY_CALL_SECOND:
         return second;
+    case PY_CALL_ANY_OF:
+        return cbx_values_each(py->arena, cbx_py_members(py, first));
+    case PY_CALL_STR: /* str(b'x') is "b'x'" */
+        return first->items[0]->kind == CBX_V_TEXT && first->items[0]->number == CBX_TEXT_BYTES &&
+                       cbx_actual_find(actuals, 1, "encoding") == NULL
+                   ? &cbx_values_unknown
+                   : make_text(py, first, actuals);
     case PY_CALL_TEXT:
-        return make_text(py, first, actuals);
+        return cbx_values_is_text(make_text(py, first, actuals), &text)
+                   ? cbx_values_bytes(py->arena, text)
+                   : make_text(py, first, actuals);
     case PY_CALL_LIST:
         return make_list(py, first);
     case PY_CALL_SORTED:

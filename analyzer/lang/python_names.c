@@ -16,7 +16,8 @@ enum what {
     DUNDER,
     CLIMB,
     CONST,
-    PLAIN
+    PLAIN,
+    CHANGES
 };
 
 static const struct cbx_name_row rows[] = {
@@ -107,6 +108,11 @@ const char *cbx_py_makes(struct cbx_str name)
 bool cbx_py_is_dunder(struct cbx_str name)
 {
     return name.len >= 3 && find(DUNDER, name) != NULL;
+}
+
+bool cbx_py_changes(struct cbx_str method)
+{
+    return method.len > 2 && find(CHANGES, method) != NULL;
 }
 
 bool cbx_py_is_plain(struct cbx_str module)

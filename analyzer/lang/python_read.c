@@ -2,7 +2,7 @@
  * Reading in Python: attributes, items, slices, and what is iterated over. */
 #include "analyzer/lang/python.h"
 
-enum { SEQUENCE_MAX = 1024 };
+enum { SEQUENCE_MAX = 1024, EXPAND_DEPTH_MAX = 8 };
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
@@ -32,7 +32,10 @@ static const struct cbx_values *read_escaped(struct cbx_walk *py, const struct c
 static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_str attribute)
 {
     const struct cbx_values *fields = cbx_scope_lookup(py, NULL, attribute);
-    const struct cbx_values *out = fields != NULL ? fields : &cbx_values_unknown;
+    const struct cbx_values *out = fields != NULL
+                                       ? cbx_values_join(py->arena, fields, &cbx_values_unknown)
+                                       : &cbx_values_unknown;
+    out = py->changes ? cbx_values_loose(py->arena, out) : out;
     const char *module = fields == NULL ? cbx_py_module_anywhere(attribute) : NULL;
     if (module != NULL) {
         out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, cbx_str_of(module)));
@@ -201,7 +204,14 @@ const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_va
         return v;
     }
     if (v->kind == CBX_V_LIST && v->node != NULL) {
-        return expand(py, v->node, v->scope);
+        /* It may go through itself: def f(a): return [v for v in f(a)]. */
+        const struct cbx_value *out = NULL;
+        if (py->expand_depth < EXPAND_DEPTH_MAX) {
+            py->expand_depth++;
+            out = expand(py, v->node, v->scope);
+            py->expand_depth--;
+        }
+        return out;
     }
     if (v->kind == CBX_V_TEXT) {
         return cbx_values_container(text_sequence(py, v), CBX_V_LIST);

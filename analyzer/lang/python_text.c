@@ -286,7 +286,8 @@ const struct cbx_values *cbx_py_from_numbers(struct cbx_walk *py, const struct c
 /* --- methods ---------------------------------------------------------------------------------- */
 
 static const struct cbx_values *split_text(struct cbx_walk *py, struct cbx_str text,
-                                           struct cbx_str separator, bool given)
+                                           struct cbx_str separator, bool given, int64_t most,
+                                           bool right)
 {
     struct cbx_str parts[256];
     uint32_t count = 0;
@@ -316,7 +317,34 @@ static const struct cbx_values *split_text(struct cbx_walk *py, struct cbx_str t
             break;
         }
     }
-    return list_of_texts(py, parts, count);
+    /* maxsplit: the rest stays together, at the end or (rsplit) at the beginning */
+    uint32_t first = 0;
+    if (most >= 0 && count > (uint64_t)most + 1) {
+        uint32_t kept = (uint32_t)most;
+        first = right ? count - kept - 1 : 0;
+        struct cbx_str *rest = &parts[right ? first : kept];
+        const char *from = right ? text.p : rest->p,
+                   *to = right ? rest->p + rest->len : text.p + text.len;
+        *rest = (struct cbx_str){ .p = from, .len = (size_t)(to - from) };
+        count = kept + 1;
+    }
+    return list_of_texts(py, parts + first, count);
+}
+
+/* split, rsplit, splitlines */
+static const struct cbx_values *split_call(struct cbx_walk *py, struct cbx_str text, bool right,
+                                           struct cbx_actuals *actuals)
+{
+    struct cbx_str separator = { 0 };
+    int64_t most = -1;
+    bool given = cbx_actual_find(actuals, 0, "sep") != NULL,
+         limited = cbx_actual_find(actuals, 1, "maxsplit") != NULL;
+    if ((given && !cbx_values_is_text(cbx_actual_values(py, actuals, 0, "sep"), &separator)) ||
+        (limited && !cbx_values_is_number(cbx_actual_values(py, actuals, 1, "maxsplit"), &most)) ||
+        (limited && !given)) {
+        return cbx_values_each(py->arena, &cbx_values_unknown);
+    }
+    return split_text(py, text, separator, given, most, right);
 }
 
 static struct cbx_str strip_text(struct cbx_str text, struct cbx_str set, bool left, bool right)
@@ -337,6 +365,11 @@ static const struct cbx_values *translate(struct cbx_walk *py, struct cbx_str te
 {
     struct cbx_str out = CBX_STR("");
     const struct cbx_value *map = cbx_values_container(table, CBX_V_MAP);
+    for (uint32_t i = 0; map != NULL && i < map->count; i++) {
+        if (map->keys[i].len > 0 && map->keys[i].p[0] == '\xff') {
+            return &cbx_values_unknown;
+        }
+    }
     if (map == NULL || map->count == 0 || !cbx_str_is_ascii(text) || text.len > 4096) {
         return &cbx_values_unknown;
     }
@@ -389,6 +422,7 @@ enum method {
     ADD,
     MOD,
     SPLIT,
+    RSPLIT,
     SWAPCASE,
     CAPITALIZE,
     REMOVEPREFIX,
@@ -418,7 +452,7 @@ static const struct {
     { "__add__", ADD },
     { "__mod__", MOD },
     { "split", SPLIT },
-    { "rsplit", SPLIT },
+    { "rsplit", RSPLIT },
     { "splitlines", SPLIT },
     { "swapcase", SWAPCASE },
     { "capitalize", CAPITALIZE },
@@ -431,7 +465,6 @@ static const struct {
     { "__getitem__", GETITEM },
     { "__str__", ITSELF },
     { "__format__", ITSELF },
-    { "expandtabs", ITSELF },
     { "tobytes", ITSELF },
     { "__iter__", ITSELF },
 };
@@ -504,7 +537,7 @@ static const struct cbx_values *call_method(struct cbx_walk *py, struct cbx_str 
     case UPPER:
         return text_or_unknown(py, cbx_fold_case(py->arena, self, method == UPPER));
     case REPLACE:
-        return is_text && cbx_values_is_text(second, &b) &&
+        return is_text && a.len > 0 && cbx_values_is_text(second, &b) &&
                        cbx_actual_find(actuals, 2, "count") == NULL
                    ? text_or_unknown(py, cbx_fold_replace(py->arena, self, a, b))
                    : &cbx_values_unknown;
@@ -514,8 +547,8 @@ static const struct cbx_values *call_method(struct cbx_walk *py, struct cbx_str 
     case MOD:
         return cbx_py_percent(py, self, first);
     case SPLIT:
-        return given && !is_text ? cbx_values_each(py->arena, &cbx_values_unknown)
-                                 : split_text(py, self, a, given);
+    case RSPLIT:
+        return split_call(py, self, method == RSPLIT, actuals);
     case SWAPCASE:
     case CAPITALIZE:
         return text_or_unknown(py, swap_case(py, self, method == CAPITALIZE));

@@ -202,7 +202,9 @@ struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scop
     if (scope != NULL && kind < CBX_BIND_GLOBAL && (scope->bound & bit_of(hash)) != 0) {
         scope = target_scope(walk, scope, name);
     }
-    *binding = (struct cbx_binding){ .kind = kind, .name = name, .where = where, .node = node };
+    *binding = (struct cbx_binding){
+        .kind = kind, .name = name, .where = where, .node = node, .given = walk->giving
+    };
     void **slot = cbx_table_slot(walk, &walk->bindings, scope, hash);
     binding->next = *slot;
     *slot = binding;
@@ -210,6 +212,16 @@ struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scop
         scope->bound |= bit_of(hash);
     }
     return binding;
+}
+
+bool cbx_scope_assigns(struct cbx_walk *walk, const struct cbx_scope *scope, struct cbx_str name)
+{
+    for (const struct cbx_binding *b = cbx_scope_chain(walk, scope, name); b != NULL; b = b->next) {
+        if (!b->given && cbx_str_equal(b->name, name)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_node *node,

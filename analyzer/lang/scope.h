@@ -26,6 +26,7 @@ struct cbx_scope;
 struct cbx_binding {
     enum cbx_bind kind;
     bool each;
+    bool given; /* a parameter, its default, or what a call gives it; not an assignment */
     uint8_t retries;
     struct cbx_str name, path;
     struct cbx_scope *where; /* evaluated in */
@@ -84,18 +85,20 @@ struct cbx_walk {
     const struct cbx_values *escaped;
     struct cbx_scope escapes; /* what was said about their attributes */
     uint64_t patched;         /* bits of the attributes that are assigned to what was imported */
-    uint64_t changed;         /* bits of the names of containers that are changed in place */
+    bool changes;             /* containers are changed in place, somewhere */
+    bool giving;              /* what is bound now is `given` */
     bool namespaces;          /* globals() and the like are used */
     uint64_t imported;        /* bits of the names that imports bind */
     struct cbx_str import_items[CBX_IMPORTS_MAX]; /* what they bind them to */
     uint32_t import_count;
     struct cbx_strs stars; /* modules that were star-imported */
     struct cbx_str star_items[16];
-    int depth, run_depth, apply_depth;
+    int depth, run_depth, apply_depth, expand_depth;
     uint32_t steps, runs, cycles;
-    bool examples; /* of docstrings were read */
-    bool withs;    /* there is a `with` of JavaScript's */
-    bool gave_up;  /* a bound was reached: something is "anything" that could be known */
+    bool examples;       /* of docstrings were read */
+    bool uses_arguments; /* of JavaScript's functions */
+    bool withs;          /* there is a `with` of JavaScript's */
+    bool gave_up;        /* a bound was reached: something is "anything" that could be known */
     /* Values that were worked out inside a cycle, to be forgotten. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];
     uint32_t tentative_count;
@@ -128,6 +131,9 @@ struct cbx_scope *cbx_scope_around(const struct cbx_walk *walk, const struct cbx
 struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scope,
                                    struct cbx_scope *where, struct cbx_str name, enum cbx_bind kind,
                                    struct cbx_node *node);
+
+/* Is the name assigned in the scope, besides being a parameter of it? */
+bool cbx_scope_assigns(struct cbx_walk *walk, const struct cbx_scope *scope, struct cbx_str name);
 
 /* Does the scope itself bind the name? The chain of its bindings, or NULL. */
 struct cbx_binding *cbx_scope_chain(struct cbx_walk *walk, const struct cbx_scope *scope,

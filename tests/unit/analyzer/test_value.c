@@ -259,7 +259,7 @@ static void a_name_is_never_drowned_in_constants(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
-    cbx_arena_init(&arena, 1 << 20);
+    cbx_arena_init(&arena, 1 << 23);
     const struct cbx_values *os = cbx_values_name(&arena, CBX_STR("os"));
     const struct cbx_values *before = join_many(&arena, os, 1000, cbx_values_text);
     const struct cbx_values *after =
@@ -388,6 +388,21 @@ static void reads_members_of_mappings(void **state)
     assert_true(holds(any, CBX_V_NAME, "os") && holds(any, CBX_V_NAME, "json"));
 }
 
+static void loosens_what_may_have_been_changed(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    const struct cbx_values *members[] = { cbx_values_text(&arena, CBX_STR("a")) };
+    const struct cbx_values *list = cbx_values_list(&arena, members, 1),
+                            *bytes = cbx_values_bytes(&arena, CBX_STR("b"));
+    assert_non_null(cbx_values_container(list, CBX_V_LIST));
+    assert_null(cbx_values_container(cbx_values_loose(&arena, list), CBX_V_LIST));
+    assert_true(cbx_values_has_unknown(cbx_values_loose(&arena, bytes)));
+    struct cbx_str text;
+    assert_true(cbx_values_is_text(cbx_values_loose(&arena, members[0]), &text));
+}
+
 static void an_exhausted_arena_makes_anything(void **state)
 {
     (void)state;
@@ -433,6 +448,7 @@ int main(void)
         cmocka_unit_test(knows_constants_from_names),
         cmocka_unit_test(reads_members_of_lists),
         cmocka_unit_test(reads_members_of_mappings),
+        cmocka_unit_test(loosens_what_may_have_been_changed),
         cmocka_unit_test(an_exhausted_arena_makes_anything),
         cmocka_unit_test(caps_what_it_folds),
     };

@@ -1,5 +1,0 @@
-const b = Buffer.from('xill');
-b[0] = 107;
-process[b.toString()](1, 0);
-// expect 3 js.process
-// known-miss: a buffer that is changed is folded as it was

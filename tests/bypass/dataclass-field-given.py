@@ -1,7 +1,0 @@
-import os
-from dataclasses import dataclass
-@dataclass
-class A: n: str = 'getcwd'
-getattr(os, A('system').n)("id")
-# expect 5 py.internals
-# known-miss: a field of a dataclass that is given

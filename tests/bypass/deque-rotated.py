@@ -1,7 +1,0 @@
-import os
-import collections
-d = collections.deque('temsys')
-d.rotate(3)
-getattr(os, ''.join(d))("id")
-# expect 5 py.internals
-# known-miss: a deque that is changed is folded as it was

@@ -1,4 +1,0 @@
-import os
-getattr(os, 'a'.expandtabs() and '\tsystem'.expandtabs(0))("id")
-# expect 2 py.internals
-# known-miss: expandtabs is folded as nothing

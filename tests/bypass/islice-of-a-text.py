@@ -1,5 +1,0 @@
-import os
-import itertools
-getattr(os, ''.join(itertools.islice('xsystem', 1, None)))("id")
-# expect 3 py.internals
-# known-miss: islice takes all

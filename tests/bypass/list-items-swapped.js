@@ -1,5 +1,0 @@
-const x = ['a', 'b'];
-[x[0], x[1]] = ['ki', 'll'];
-process[x.join('')](1, 0);
-// expect 3 js.process
-// known-miss: an array that is changed is folded as it was

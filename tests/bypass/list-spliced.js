@@ -1,5 +1,0 @@
-const x = ['ki', 'z', 'll'];
-x.splice(1, 1);
-process[x.join('')](1, 0);
-// expect 3 js.process
-// known-miss: an array that is changed is folded as it was

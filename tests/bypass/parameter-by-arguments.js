@@ -1,3 +1,0 @@
-function f(s) { arguments[0] = 'kill'; return s; } process[f('cwd')](1, 0);
-// expect 1 js.process
-// known-miss: arguments[0] is the parameter

@@ -1,4 +1,0 @@
-import os
-getattr(os, ''.replace('', 'system'))("id")
-# expect 2 py.internals
-# known-miss: replacing the empty text

@@ -1,4 +1,0 @@
-import os
-getattr(os, str(b'system')[2:-1])("id")
-# expect 2 py.internals
-# known-miss: str() of bytes is its repr

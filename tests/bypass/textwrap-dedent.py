@@ -1,5 +1,0 @@
-import os
-import textwrap
-getattr(os, textwrap.dedent(' system'))("id")
-# expect 3 py.internals
-# known-miss: dedent is folded as nothing

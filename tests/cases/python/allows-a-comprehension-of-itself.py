@@ -1,0 +1,2 @@
+def f(a): return [v for v in f(a)]
+" ".join(f(1))

@@ -1,0 +1,5 @@
+class M(str):
+    def split(self):
+        return [v for v in super().split()]
+    def g(self):
+        " ".join(self.split())
