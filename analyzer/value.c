@@ -130,6 +130,17 @@ static uint32_t find_spare(const struct cbx_values *set)
     return bare;
 }
 
+/* Where it says "anything"; its count when it does not. Once is enough: each copy would cost another
+ * alternative. */
+static uint32_t find_unknown(const struct cbx_values *set)
+{
+    uint32_t i = 0;
+    while (i < set->count && set->items[i]->kind != CBX_V_UNKNOWN) {
+        i++;
+    }
+    return i;
+}
+
 /* False when the set lost something by it. A name takes the place of a constant: it is names that
  * rules speak of, and nobody shall drown one in constants. */
 static bool add_to_set(struct cbx_values *set, const struct cbx_value *value, bool *more)
@@ -173,8 +184,10 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
         lost |= !add_to_set(set, b->items[i], &more);
     }
     if (lost) {
-        uint32_t last = find_spare(set);
-        set->items[last < set->count ? last : set->count - 1] = more ? &unknown_more : &unknown;
+        more |= cbx_values_has_more(a) || cbx_values_has_more(b);
+        uint32_t place = find_unknown(set);
+        place = place < set->count ? place : find_spare(set);
+        set->items[place < set->count ? place : set->count - 1] = more ? &unknown_more : &unknown;
     }
     return set;
 }

@@ -180,48 +180,212 @@ static void lets_ordinary_texts_be(void **state)
     }
 }
 
-static void joins_alternatives_up_to_the_cap_and_then_anything(void **state)
+static bool holds(const struct cbx_values *values, enum cbx_value_kind kind, const char *text)
 {
-    (void)state;
-    CBX_AUTO_DONE(arena) arena;
-    cbx_arena_init(&arena, 1 << 20);
-    const struct cbx_values *all = cbx_values_text(&arena, CBX_STR("0"));
-    struct cbx_str text;
-    assert_true(cbx_values_is_text(all, &text));
-    for (int i = 1; i < CBX_VALUES_MAX + 4; i++) {
-        all = cbx_values_join(&arena, all,
-                              cbx_values_text(&arena, cbx_arena_printf(&arena, "%d", i)));
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->items[i]->kind == kind && cbx_str_is(values->items[i]->text, text)) {
+            return true;
+        }
     }
-    assert_true(all->count <= CBX_VALUES_MAX);
-    assert_true(cbx_values_has_unknown(all));
-    assert_false(cbx_values_is_text(all, &text));
-    all = cbx_values_join(&arena, cbx_values_text(&arena, CBX_STR("a")),
-                          cbx_values_text(&arena, CBX_STR("a")));
-    assert_int_equal(all->count, 1);
+    return false;
 }
 
-static void keeps_names_before_constants_and_says_when_names_were_too_many(void **state)
+/* "0", "1", ... joined: `kind` is text, name or bare. */
+static const struct cbx_values *
+join_many(struct cbx_arena *arena, const struct cbx_values *all, int count,
+          const struct cbx_values *(*make)(struct cbx_arena *, struct cbx_str))
+{
+    for (int i = 0; i < count; i++) {
+        all = cbx_values_join(arena, all, make(arena, cbx_arena_printf(arena, "%d", i)));
+    }
+    return all;
+}
+
+static void joins_alternatives_to_the_cap_and_then_anything(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
     cbx_arena_init(&arena, 1 << 20);
-    const struct cbx_values *all = &cbx_values_nothing;
-    for (int i = 0; i < CBX_VALUES_MAX + 4; i++) {
-        all = cbx_values_join(&arena, all,
-                              cbx_values_text(&arena, cbx_arena_printf(&arena, "%d", i)));
-    }
-    all = cbx_values_join(&arena, all, cbx_values_name(&arena, CBX_STR("os")));
-    bool found = false;
-    for (uint32_t i = 0; i < all->count; i++) {
-        found |= all->items[i]->kind == CBX_V_NAME;
-    }
-    assert_true(found);
-    assert_false(cbx_values_has_more(all));
-    for (int i = 0; i < CBX_VALUES_MAX + 4; i++) {
-        all = cbx_values_join(&arena, all,
-                              cbx_values_name(&arena, cbx_arena_printf(&arena, "m%d", i)));
-    }
+    struct cbx_str text;
+    const struct cbx_values *all = cbx_values_text(&arena, CBX_STR("x"));
+    assert_true(cbx_values_is_text(all, &text));
+    all = join_many(&arena, all, CBX_VALUES_MAX - 1, cbx_values_text);
+    assert_int_equal(all->count, CBX_VALUES_MAX);
+    assert_false(cbx_values_has_unknown(all));
+    assert_true(cbx_values_all_text(all));
+    assert_false(cbx_values_is_text(all, &text));
+    all = cbx_values_join(&arena, all, cbx_values_text(&arena, CBX_STR("y")));
+    assert_int_equal(all->count, CBX_VALUES_MAX);
+    assert_true(cbx_values_has_unknown(all));
+    assert_false(cbx_values_all_text(all));
+    assert_false(cbx_values_has_more(all)); /* only constants were lost */
+}
+
+static void joins_equal_things_once(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    const struct cbx_values *all = cbx_values_join(&arena, cbx_values_text(&arena, CBX_STR("a")),
+                                                   cbx_values_text(&arena, CBX_STR("a")));
+    assert_int_equal(all->count, 1);
+    all = cbx_values_join(&arena, all, cbx_values_bytes(&arena, CBX_STR("a")));
+    assert_int_equal(all->count, 2); /* bytes are something else */
+    all = cbx_values_join(&arena, all, cbx_values_name(&arena, CBX_STR("a")));
+    assert_int_equal(all->count, 3);
+    assert_ptr_equal(cbx_values_join(&arena, all, all), all);
+    assert_ptr_equal(cbx_values_join(&arena, all, &cbx_values_nothing), all);
+    assert_ptr_equal(cbx_values_join(&arena, &cbx_values_nothing, all), all);
+    assert_int_equal(cbx_values_join(&arena, &cbx_values_unknown, &cbx_values_unknown)->count, 1);
+}
+
+static void a_set_that_was_made_never_changes(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    const struct cbx_values *a = cbx_values_name(&arena, CBX_STR("a")),
+                            *b = cbx_values_name(&arena, CBX_STR("b"));
+    const struct cbx_values *both = cbx_values_join(&arena, a, b);
+    assert_int_equal(a->count, 1);
+    assert_int_equal(both->count, 2);
+    assert_ptr_equal(both->items[0], a->items[0]); /* the things themselves are shared */
+    assert_ptr_equal(both->items[1], b->items[0]);
+    join_many(&arena, both, 100, cbx_values_name);
+    assert_int_equal(both->count, 2);
+}
+
+static void a_name_is_never_drowned_in_constants(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 23);
+    const struct cbx_values *os = cbx_values_name(&arena, CBX_STR("os"));
+    const struct cbx_values *before = join_many(&arena, os, 1000, cbx_values_text);
+    const struct cbx_values *after =
+        cbx_values_join(&arena, join_many(&arena, &cbx_values_nothing, 1000, cbx_values_text), os);
+    assert_true(holds(before, CBX_V_NAME, "os") && holds(after, CBX_V_NAME, "os"));
+    assert_true(cbx_values_has_unknown(before) && cbx_values_has_unknown(after));
+    before = join_many(&arena, os, 1000, cbx_values_bare);
+    after =
+        cbx_values_join(&arena, join_many(&arena, &cbx_values_nothing, 1000, cbx_values_bare), os);
+    assert_true(holds(before, CBX_V_NAME, "os") && holds(after, CBX_V_NAME, "os"));
+    assert_false(cbx_values_has_more(before) || cbx_values_has_more(after));
+}
+
+static void names_that_were_dropped_are_said(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 22);
+    const struct cbx_values *all =
+        join_many(&arena, &cbx_values_nothing, CBX_VALUES_MAX, cbx_values_name);
+    assert_false(cbx_values_has_unknown(all));
+    all = join_many(&arena, all, 1000, cbx_values_name);
     assert_true(cbx_values_has_more(all));
+    assert_true(cbx_values_has_unknown(all));
+    all = cbx_values_join(&arena, all, &cbx_values_unknown);
+    assert_true(cbx_values_has_more(all)); /* a plain "anything" does not hide it */
+    all = cbx_values_join(&arena, all, cbx_values_text(&arena, CBX_STR("x")));
+    assert_true(cbx_values_has_more(all));
+    all = cbx_values_join(&arena, cbx_values_text(&arena, CBX_STR("x")), all);
+    assert_true(cbx_values_has_more(all));
+}
+
+static void nothing_reads_like_anything(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    struct cbx_str text;
+    int64_t number;
+    const struct cbx_values *nothing = &cbx_values_nothing;
+    assert_int_equal(nothing->count, 0);
+    assert_int_equal(nothing->items[0]->kind, CBX_V_UNKNOWN); /* whoever forgets to count */
+    assert_true(cbx_values_has_unknown(nothing));
+    assert_false(cbx_values_all_text(nothing));
+    assert_false(cbx_values_is_text(nothing, &text));
+    assert_false(cbx_values_is_number(nothing, &number));
+    assert_ptr_equal(cbx_values_some(nothing), &cbx_values_unknown);
+    assert_true(cbx_values_has_unknown(cbx_values_member(&arena, nothing, CBX_STR("0"))));
+    assert_true(cbx_values_has_unknown(cbx_values_members(&arena, nothing)));
+    uint32_t count = 9;
+    assert_null(cbx_values_texts(&arena, nothing, &count));
+    assert_int_equal(count, 0);
+}
+
+static void knows_constants_from_names(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    struct cbx_str text;
+    int64_t number;
+    const struct cbx_values *bytes = cbx_values_bytes(&arena, CBX_STR("os"));
+    assert_int_equal(bytes->items[0]->number, CBX_TEXT_BYTES);
+    assert_true(cbx_values_is_text(bytes, &text) && cbx_str_is(text, "os"));
+    assert_true(cbx_values_is_number(cbx_values_number(&arena, CBX_STR("0x10"), 16), &number));
+    assert_int_equal(number, 16);
+    assert_false(cbx_values_is_number(cbx_values_constant(&arena, CBX_STR("None")), &number));
+    assert_false(cbx_values_is_text(cbx_values_name(&arena, CBX_STR("os")), &text));
+    assert_int_equal(cbx_values_bare(&arena, CBX_STR("eval"))->items[0]->number, CBX_NAME_BARE);
+    struct cbx_str none = { 0 };
+    assert_ptr_equal(cbx_values_text(&arena, none), &cbx_values_unknown);
+    assert_ptr_equal(cbx_values_bytes(&arena, none), &cbx_values_unknown);
+    assert_ptr_equal(cbx_values_list(&arena, NULL, 3), &cbx_values_unknown);
+    uint32_t count;
+    const struct cbx_values *mixed = cbx_values_join(
+        &arena, cbx_values_join(&arena, bytes, cbx_values_name(&arena, CBX_STR("sys"))),
+        cbx_values_text(&arena, CBX_STR("re")));
+    const struct cbx_str *texts = cbx_values_texts(&arena, mixed, &count);
+    assert_int_equal(count, 2);
+    assert_true(cbx_str_is(texts[0], "os") && cbx_str_is(texts[1], "re"));
+}
+
+static void reads_members_of_lists(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    const struct cbx_values *members[] = { cbx_values_name(&arena, CBX_STR("os")),
+                                           cbx_values_text(&arena, CBX_STR("a")) };
+    const struct cbx_values *list = cbx_values_list(&arena, members, 2);
+    assert_non_null(cbx_values_container(list, CBX_V_LIST));
+    assert_null(cbx_values_container(list, CBX_V_MAP));
+    assert_true(holds(cbx_values_member(&arena, list, CBX_STR("0")), CBX_V_NAME, "os"));
+    assert_false(holds(cbx_values_member(&arena, list, CBX_STR("1")), CBX_V_NAME, "os"));
+    const struct cbx_values *any = cbx_values_members(&arena, list);
+    assert_true(holds(any, CBX_V_NAME, "os") && holds(any, CBX_V_TEXT, "a"));
+    const struct cbx_values *each = cbx_values_each(&arena, members[0]);
+    assert_null(cbx_values_container(each, CBX_V_LIST)); /* nobody knows how many */
+    assert_true(holds(cbx_values_member(&arena, each, CBX_STR("17")), CBX_V_NAME, "os"));
+    assert_true(holds(cbx_values_members(&arena, each), CBX_V_NAME, "os"));
+    assert_true(
+        cbx_values_has_unknown(cbx_values_members(&arena, cbx_values_name(&arena, CBX_STR("x")))));
+}
+
+static void reads_members_of_mappings(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    const struct cbx_values *members[] = { cbx_values_name(&arena, CBX_STR("sys")),
+                                           cbx_values_name(&arena, CBX_STR("json")),
+                                           cbx_values_name(&arena, CBX_STR("os")) };
+    struct cbx_str keys[] = { CBX_STR("a"), CBX_STR("b"), CBX_STR("a") };
+    struct cbx_value map = { .kind = CBX_V_MAP, .count = 3, .members = members, .keys = keys };
+    const struct cbx_values *known = cbx_values_one(&arena, &map);
+    const struct cbx_values *a = cbx_values_member(&arena, known, CBX_STR("a"));
+    assert_true(holds(a, CBX_V_NAME, "os")); /* the last one counts */
+    assert_false(holds(a, CBX_V_NAME, "json") || cbx_values_has_unknown(a));
+    map.number = 1; /* there may be more */
+    const struct cbx_values *open = cbx_values_one(&arena, &map);
+    a = cbx_values_member(&arena, open, CBX_STR("a"));
+    assert_true(holds(a, CBX_V_NAME, "os") && cbx_values_has_unknown(a));
+    assert_true(
+        cbx_values_has_unknown(cbx_values_member(&arena, open, CBX_STR("nothing like this"))));
+    const struct cbx_values *any = cbx_values_members(&arena, known);
+    assert_true(holds(any, CBX_V_NAME, "os") && holds(any, CBX_V_NAME, "json"));
 }
 
 static void loosens_what_may_have_been_changed(void **state)
@@ -237,6 +401,19 @@ static void loosens_what_may_have_been_changed(void **state)
     assert_true(cbx_values_has_unknown(cbx_values_loose(&arena, bytes)));
     struct cbx_str text;
     assert_true(cbx_values_is_text(cbx_values_loose(&arena, members[0]), &text));
+}
+
+static void an_exhausted_arena_makes_anything(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 12);
+    const struct cbx_values *last = &cbx_values_nothing;
+    for (int i = 0; i < 10000; i++) {
+        last = cbx_values_name(&arena, CBX_STR("os"));
+    }
+    assert_ptr_equal(last, &cbx_values_unknown);
+    assert_ptr_equal(cbx_values_each(&arena, last), &cbx_values_unknown);
 }
 
 static void caps_what_it_folds(void **state)
@@ -262,9 +439,17 @@ int main(void)
         cmocka_unit_test(follows_what_python_makes_of_a_text),
         cmocka_unit_test(follows_what_javascript_makes_of_a_text),
         cmocka_unit_test(lets_ordinary_texts_be),
-        cmocka_unit_test(joins_alternatives_up_to_the_cap_and_then_anything),
-        cmocka_unit_test(keeps_names_before_constants_and_says_when_names_were_too_many),
+        cmocka_unit_test(joins_alternatives_to_the_cap_and_then_anything),
+        cmocka_unit_test(joins_equal_things_once),
+        cmocka_unit_test(a_set_that_was_made_never_changes),
+        cmocka_unit_test(a_name_is_never_drowned_in_constants),
+        cmocka_unit_test(names_that_were_dropped_are_said),
+        cmocka_unit_test(nothing_reads_like_anything),
+        cmocka_unit_test(knows_constants_from_names),
+        cmocka_unit_test(reads_members_of_lists),
+        cmocka_unit_test(reads_members_of_mappings),
         cmocka_unit_test(loosens_what_may_have_been_changed),
+        cmocka_unit_test(an_exhausted_arena_makes_anything),
         cmocka_unit_test(caps_what_it_folds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,6 @@
+import os
+from dataclasses import dataclass
+@dataclass
+class A: n: str = 'getcwd'
+getattr(os, A('system').n)("id")
+# expect 5 py.internals

@@ -1,0 +1,5 @@
+import os
+x = ['zz', 'zz']
+x[:] = ['sys', 'tem']
+getattr(os, ''.join(x))("id")
+# expect 4 py.internals

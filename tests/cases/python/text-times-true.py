@@ -1,0 +1,3 @@
+import os
+getattr(os, 'system' * True)("id")
+# expect 2 py.internals
