@@ -115,7 +115,14 @@ static bool is_constant(const struct cbx_value *v)
            v->kind == CBX_V_MAP;
 }
 
-/* What a full set can do without: constants, then names that nothing binds; its count when there is
+/* Names that nothing binds, and functions of the source: "anything" stands well for them. */
+static bool is_spare(const struct cbx_value *v)
+{
+    return v->kind == CBX_V_FUNCTION || v->kind == CBX_V_PARTIAL ||
+           (v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE);
+}
+
+/* What a full set can do without: constants, then spare ones; its count when there is
  * none. */
 static uint32_t find_spare(const struct cbx_values *set)
 {
@@ -125,13 +132,13 @@ static uint32_t find_spare(const struct cbx_values *set)
         if (is_constant(v)) {
             return i;
         }
-        bare = v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE ? i : bare;
+        bare = is_spare(v) ? i : bare;
     }
     return bare;
 }
 
-/* Where it says "anything"; its count when it does not. Once is enough: each copy would cost another
- * alternative. */
+/* Where it says "anything"; its count when it does not. Once is enough: each copy would cost
+ * another alternative. */
 static uint32_t find_unknown(const struct cbx_values *set)
 {
     uint32_t i = 0;
@@ -154,8 +161,7 @@ static bool add_to_set(struct cbx_values *set, const struct cbx_value *value, bo
         set->items[set->count++] = value;
         return true;
     }
-    bool spare = is_constant(value) || value->kind == CBX_V_UNKNOWN ||
-                 (value->kind == CBX_V_NAME && value->number == CBX_NAME_BARE);
+    bool spare = is_constant(value) || value->kind == CBX_V_UNKNOWN || is_spare(value);
     uint32_t place = spare ? set->count : find_spare(set);
     if (place < set->count) {
         set->items[place] = value;

@@ -131,6 +131,8 @@ enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 bool cbx_py_is_dunder(struct cbx_str name);
 /* Does a method or function of this name change a container in place? */
 bool cbx_py_changes(struct cbx_str method);
+/* Is this a method that half of all objects have? */
+bool cbx_py_is_common(struct cbx_str method);
 /* Does `import *` from this module hide nothing? */
 bool cbx_py_is_plain(struct cbx_str module);
 /* The constant text of this name; {NULL, 0} when it is none that is known. */

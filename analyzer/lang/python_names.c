@@ -17,7 +17,8 @@ enum what {
     CLIMB,
     CONST,
     PLAIN,
-    CHANGES
+    CHANGES,
+    COMMON
 };
 
 static const struct cbx_name_row rows[] = {
@@ -113,6 +114,11 @@ bool cbx_py_is_dunder(struct cbx_str name)
 bool cbx_py_changes(struct cbx_str method)
 {
     return method.len > 2 && find(CHANGES, method) != NULL;
+}
+
+bool cbx_py_is_common(struct cbx_str method)
+{
+    return find(COMMON, method) != NULL;
 }
 
 bool cbx_py_is_plain(struct cbx_str module)

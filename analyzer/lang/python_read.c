@@ -40,8 +40,10 @@ static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_st
     if (module != NULL) {
         out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, cbx_str_of(module)));
     }
-    return cbx_values_join(py->arena, out,
-                           cbx_walk_escaped(py, attribute, CBX_PYTHON, read_escaped));
+    return cbx_py_is_common(attribute)
+               ? out
+               : cbx_values_join(py->arena, out,
+                                 cbx_walk_escaped(py, attribute, CBX_PYTHON, read_escaped));
 }
 
 /* x.__getattribute__ is getattr of x; of a class it takes the object. */
