@@ -361,6 +361,30 @@ static void extract_built(struct cbx_walk *js, struct cbx_node *node, struct cbx
     }
 }
 
+/* `${home}/.ssh`: a path of which parts are not known, with '*' for them, so that patterns of rules
+ * can be compared with it. */
+static void extract_partial(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_str out = CBX_STR(""), part;
+    bool path = false, unknown = false;
+    for (struct cbx_node *child = node->first; child != NULL && out.p != NULL;
+         child = child->next) {
+        if (cbx_js_kind(child) == JS_string_fragment) {
+            part = cbx_walk_text(js, child);
+            path |= part.len > 0 && memchr(part.p, '/', part.len) != NULL;
+        } else if (cbx_js_kind(child) != JS_template_substitution) {
+            continue;
+        } else if (!cbx_values_is_text(cbx_js_eval(js, cbx_child_at(child, 0), scope), &part)) {
+            part = CBX_STR("*");
+            unknown = true;
+        }
+        out = cbx_fold_concat(js->arena, out, part);
+    }
+    if (path && unknown && out.p != NULL) {
+        add(js, CBX_IS_LITERAL, out, node);
+    }
+}
+
 static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     switch (cbx_js_kind(node)) {
@@ -397,6 +421,7 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
         return;
     case JS_template_string:
         extract_text(js, node, scope);
+        extract_partial(js, node, scope);
         extract_built(js, node, scope);
         return;
     default:

@@ -51,12 +51,12 @@ struct target {
     struct cbx_str path;
 };
 
-/* `json.m = x` of something imported, and what setattr gives it: its attributes are no longer what
- * its name says. */
+/* `json.m = x`, and what setattr gives: the attributes of json are no longer what its name says. */
 static void note_patch(struct cbx_walk *py, struct cbx_node *object, struct cbx_str attribute)
 {
     struct cbx_str name = cbx_walk_text(py, object);
-    if (cbx_py_kind(object) == PY_identifier && (py->imported & cbx_name_bit(name)) != 0) {
+    if (cbx_py_kind(object) == PY_identifier && !cbx_str_is(name, "self") &&
+        !cbx_str_is(name, "cls")) {
         py->patched |= cbx_name_bit(attribute);
     }
 }

@@ -56,6 +56,7 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
     const struct cbx_values *fields =
         py->namespaces ? cbx_scope_lookup(py, NULL, name) : NULL; /* globals().update(name=x) */
     out = fields != NULL ? cbx_values_join(py->arena, out, fields) : out;
+    out = py->namespaces ? cbx_values_join(py->arena, out, &cbx_values_unknown) : out;
     return eval_outside(py, name, out);
 }
 

@@ -222,7 +222,7 @@ static struct cbx_str join_path(struct cbx_walk *py, struct cbx_actuals *actuals
     return actuals->spread ? (struct cbx_str){ 0 } : out;
 }
 
-static const struct cbx_values *make_path(struct cbx_walk *py, struct cbx_actuals *actuals)
+static const struct cbx_values *path_object(struct cbx_walk *py, const struct cbx_values *text)
 {
     const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
     struct cbx_value path = { .kind = CBX_V_NAME,
@@ -231,9 +231,14 @@ static const struct cbx_values *make_path(struct cbx_walk *py, struct cbx_actual
                               .members = members,
                               .count = members != NULL };
     if (members != NULL) {
-        members[0] = cbx_values_text(py->arena, join_path(py, actuals));
+        members[0] = text;
     }
     return cbx_values_one(py->arena, &path);
+}
+
+static const struct cbx_values *make_path(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    return path_object(py, cbx_values_text(py->arena, join_path(py, actuals)));
 }
 
 static const struct cbx_values *make_text(struct cbx_walk *py, const struct cbx_values *values,
@@ -368,6 +373,8 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
                    : &cbx_values_unknown;
     case PY_CALL_JOIN_PATH:
         return cbx_values_text(py->arena, join_path(py, actuals));
+    case PY_CALL_HOME_PATH:
+        return path_object(py, cbx_values_text(py->arena, CBX_STR("~")));
     case PY_CALL_PATH:
         return make_path(py, actuals);
     default:

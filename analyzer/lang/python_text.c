@@ -49,7 +49,18 @@ static struct cbx_str join_members(struct cbx_walk *py, struct cbx_str separator
 
 /* --- formatting ------------------------------------------------------------------------------- */
 
-/* '%s%c' % (...) of constants. */
+/* A text that repr() puts quotes around, and no more. */
+static bool is_plain(struct cbx_str text)
+{
+    bool plain = text.len < 4096;
+    for (size_t i = 0; plain && i < text.len; i++) {
+        char c = text.p[i];
+        plain = c >= ' ' && c < 0x7f && c != '\'' && c != '\\';
+    }
+    return plain;
+}
+
+/* '%s%c%r' % (...) of constants. */
 const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str format,
                                         const struct cbx_values *right)
 {
@@ -74,7 +85,9 @@ const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str form
                                             : used < list->count ? list->members[used]
                                                                  : &cbx_values_unknown;
         bool character = kind == 'c' && cbx_values_is_number(argument, &number);
-        if (character) {
+        if (kind == 'r' && cbx_values_is_text(argument, &part) && is_plain(part)) {
+            part = cbx_arena_printf(py->arena, "'%.*s'", (int)part.len, part.p);
+        } else if (character) {
             part = cbx_fold_codepoint(py->arena, number);
         } else if ((kind != 's' && kind != 'd' && kind != 'c') || !to_text(argument, &part)) {
             return &cbx_values_unknown;
