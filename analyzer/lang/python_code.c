@@ -50,6 +50,28 @@ static void check_expression(struct cbx_walk *py, struct cbx_str text, const str
     }
 }
 
+/* A parameter, or what a loop goes through, of which nothing is known: for timeit, which also takes
+ * functions, that is one more often than a text. */
+static bool is_handed_in(struct cbx_walk *py, const struct cbx_actual *actual)
+{
+    struct cbx_str name = cbx_walk_text(py, actual->node);
+    struct cbx_binding *b = NULL;
+    if (cbx_py_kind(actual->node) != PY_identifier) {
+        return false;
+    }
+    for (struct cbx_scope *s = actual->scope; s != NULL && b == NULL; s = s->parent) {
+        b = cbx_scope_chain(py, s, name);
+    }
+    bool handed_in = b != NULL;
+    for (; b != NULL; b = b->next) {
+        handed_in &= b->given || b->each || !cbx_str_equal(b->name, name);
+    }
+    const struct cbx_str *texts;
+    uint32_t count;
+    texts = cbx_values_texts(py->arena, cbx_py_eval(py, actual->node, actual->scope), &count);
+    return handed_in && texts == NULL;
+}
+
 void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                          const struct cbx_node *call)
 {
@@ -72,7 +94,8 @@ void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_
         }
     } else if (cbx_values_is_text(values, &text)) {
         parse_code(py, language, text, call);
-    } else if (!function) {
+    } else if (!function && !(cbx_str_starts(callee, CBX_STR("timeit.")) &&
+                              is_handed_in(py, cbx_actual_find(actuals, position, keyword)))) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, callee, call);
     }
 }
