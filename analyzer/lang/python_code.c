@@ -3,6 +3,8 @@
  * sympy, examples of docstrings, annotations, format strings. */
 #include "analyzer/lang/python.h"
 
+enum { CODES_MAX = 8 }; /* that one call may run */
+
 /* Code that sees the names around it. */
 static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str text,
                        const struct cbx_node *node)
@@ -92,8 +94,10 @@ void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_
         if (cbx_values_is_text(values, &text)) {
             check_expression(py, text, call);
         }
-    } else if (cbx_values_is_text(values, &text)) {
-        parse_code(py, language, text, call);
+    } else if (cbx_values_all_text(values) && values->count <= CODES_MAX) {
+        for (uint32_t i = 0; i < values->count; i++) {
+            parse_code(py, language, values->items[i]->text, call);
+        }
     } else if (!function && !(cbx_str_starts(callee, CBX_STR("timeit.")) &&
                               is_handed_in(py, cbx_actual_find(actuals, position, keyword)))) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, callee, call);

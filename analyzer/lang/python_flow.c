@@ -186,7 +186,9 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name)
 static bool is_namespace(struct cbx_walk *py, const struct cbx_node *name)
 {
     struct cbx_str text = cbx_walk_text(py, name);
-    return name->field == CBX_FIELD_function &&
+    const struct cbx_node *use = name->parent != NULL ? name->parent->parent : NULL;
+    bool handed_on = cbx_py_kind(use) == PY_keyword_argument; /* timeit(x, globals=globals()) */
+    return name->field == CBX_FIELD_function && !handed_on &&
            (cbx_str_is(text, "globals") || cbx_str_is(text, "locals") ||
             (cbx_str_is(text, "vars") &&
              cbx_child_count(cbx_child_of(name->parent, CBX_FIELD_arguments)) == 0));
