@@ -123,21 +123,6 @@ static void extract_code(struct cbx_walk *js, struct cbx_str callee, const char 
     }
 }
 
-/* A computed member of the global object, of process or of the module machinery can be anything
- * that they hold. */
-static bool holds_power(const struct cbx_values *values)
-{
-    for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = values->items[i];
-        bool global = cbx_js_is_global_object(v->text);
-        if (v->kind == CBX_V_NAME &&
-            (global ? v->number == CBX_NAME_BARE : cbx_js_is_powerful(v->text))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                                const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -165,7 +150,7 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
     }
     enum cbx_js_call meaning = cbx_js_call_meaning(name);
     if ((meaning == JS_CALL_VALUES || meaning == JS_CALL_ENTRIES) &&
-        holds_power(cbx_js_argument(js, site, 0, scope, &given))) {
+        cbx_js_holds_power(cbx_js_argument(js, site, 0, scope, &given))) {
         add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
     }
 }
@@ -289,7 +274,7 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
     struct cbx_node *object = cbx_child_of(node, CBX_FIELD_object);
     struct cbx_str key, inner;
     if (!cbx_js_member(js, node, scope, &key)) {
-        if (holds_power(cbx_js_eval(js, object, scope))) {
+        if (cbx_js_holds_power(cbx_js_eval(js, object, scope))) {
             add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(js, object), node);
         }
         return;

@@ -45,6 +45,9 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
 
 /* The name of the constructor of something that is not known. */
 #define CBX_JS_SOME_CLASS "(class)"
+/* A computed member of the global object, of process or of the module machinery can be anything
+ * that they hold. Is this one of them? */
+bool cbx_js_holds_power(const struct cbx_values *values);
 /* A member by a key of a destructuring's path; a computed key is CBX_JS_COMPUTED and the number of
  * its node. */
 #define CBX_JS_COMPUTED '\x02'

@@ -53,6 +53,8 @@ struct cbx_str cbx_js_module(struct cbx_str specifier)
 
 /* What a pattern takes its names from: `value`, or any member of it, or what is at `path` in that.
  * No node is anything. */
+enum { PATTERN_DEPTH_MAX = 64 };
+
 struct target {
     struct cbx_scope *scope, *where;
     struct cbx_node *value;
@@ -87,8 +89,7 @@ static void bind_array(struct cbx_walk *js, const struct target *t, struct cbx_n
                        int depth)
 {
     uint32_t i = 0;
-    for (struct cbx_node *child = pattern->first; child != NULL && depth < 24;
-         child = child->next) {
+    for (struct cbx_node *child = pattern->first; child != NULL; child = child->next) {
         if (!child->named) {
             i += js->src[child->start] == ',';
             continue;
@@ -103,8 +104,7 @@ static void bind_array(struct cbx_walk *js, const struct target *t, struct cbx_n
 
 static void bind_children(struct cbx_walk *js, struct target t, struct cbx_node *pattern, int depth)
 {
-    for (struct cbx_node *child = pattern->first; child != NULL && depth < 24;
-         child = child->next) {
+    for (struct cbx_node *child = pattern->first; child != NULL; child = child->next) {
         if (child->named) {
             bind_pattern(js, t, child, depth + 1);
         }
@@ -146,6 +146,10 @@ static void bind_default(struct cbx_walk *js, const struct target *t, struct cbx
 
 static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *pattern, int depth)
 {
+    if (depth >= PATTERN_DEPTH_MAX) {
+        js->gave_up = true; /* the names in it are not known */
+        return;
+    }
     switch (cbx_js_kind(pattern)) {
     case JS_identifier:
         bind_name(js, &t, cbx_js_name(js, pattern));

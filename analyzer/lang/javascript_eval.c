@@ -349,6 +349,19 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
 
 /* --- expressions ------------------------------------------------------------------------------ */
 
+bool cbx_js_holds_power(const struct cbx_values *values)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool global = cbx_js_is_global_object(v->text);
+        if (v->kind == CBX_V_NAME &&
+            (global ? v->number == CBX_NAME_BARE : cbx_js_is_powerful(v->text))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* object[key], for every text that the key may be. */
 static const struct cbx_values *read_keys(struct cbx_walk *js, const struct cbx_values *object,
                                           const struct cbx_values *keys)
@@ -391,9 +404,13 @@ const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_value
     if (key.len > 1 && key.p[0] == CBX_JS_COMPUTED) {
         uint32_t at = (uint32_t)strtoul(key.p + 1, NULL, 10);
         struct cbx_node *node = at < js->syntax.count ? &js->syntax.nodes[at] : NULL;
-        return node == NULL
-                   ? &cbx_values_unknown
-                   : read_keys(js, object, cbx_js_eval(js, node, cbx_scope_around(js, node)));
+        const struct cbx_values *keys =
+            node != NULL ? cbx_js_eval(js, node, cbx_scope_around(js, node)) : &cbx_values_unknown;
+        if (!cbx_values_all_text(keys) && cbx_js_holds_power(object)) {
+            cbx_facts_add_special(js->facts, CBX_FACT_COMPUTED_ATTRIBUTE, CBX_STR("[...]"),
+                                  node != NULL ? node->start : 0, node != NULL ? node->end : 1);
+        }
+        return read_keys(js, object, keys);
     }
     return cbx_js_read(js, object, key);
 }

@@ -6,7 +6,7 @@
 #include "analyzer/notebook.h"
 #include "analyzer/sinks.h"
 
-enum { THROUGH_DEPTH_MAX = 4, THROUGH_ITEMS_MAX = 16 };
+enum { DECORATORS_MAX = 32, THROUGH_DEPTH_MAX = 4, THROUGH_ITEMS_MAX = 16 };
 
 static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str name,
                 const struct cbx_node *node)
@@ -412,7 +412,12 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
 static void extract_decorator(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_actuals actuals = { 0 };
-    cbx_actuals_add(&actuals, (struct cbx_str){ 0 }, cbx_last_child(node->parent), scope, NULL);
+    struct cbx_node *below = node;
+    for (int i = 0; below->next != NULL && i < DECORATORS_MAX; i++) {
+        below = below->next;
+    }
+    cbx_actuals_add(&actuals, (struct cbx_str){ 0 }, below, scope,
+                    below->next != NULL ? &cbx_values_unknown : NULL);
     extract_values_call(py, cbx_py_eval(py, cbx_child_at(node, 0), scope), &actuals, node, 0);
 }
 

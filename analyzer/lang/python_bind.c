@@ -44,6 +44,8 @@ struct cbx_str cbx_py_name(struct cbx_walk *py, const struct cbx_node *node)
 /* --- targets ---------------------------------------------------------------------------------- */
 
 /* What a target takes its value from: `value`, or a member of it, or what is at `path` in that. */
+enum { PATTERN_DEPTH_MAX = 64 };
+
 struct target {
     struct cbx_scope *scope, *where;
     struct cbx_node *value;
@@ -126,7 +128,7 @@ static void bind_places(struct cbx_walk *py, const struct target *t, struct cbx_
         star = starred ? i : star;
     }
     i = 0;
-    for (struct cbx_node *c = target->first; c != NULL && depth < 24; c = c->next, i++) {
+    for (struct cbx_node *c = target->first; c != NULL; c = c->next, i++) {
         struct target inner = *t;
         inner.path = path_to(py, t->path, i, count, star);
         bind_target(py, inner, i == star ? cbx_child_at(c, 0) : c, depth + 1);
@@ -135,6 +137,10 @@ static void bind_places(struct cbx_walk *py, const struct target *t, struct cbx_
 
 static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth)
 {
+    if (depth >= PATTERN_DEPTH_MAX) {
+        py->gave_up = true; /* the names in it are not known */
+        return;
+    }
     switch (cbx_py_kind(target)) {
     case PY_identifier:
         bind_name(py, &t, t.scope, cbx_py_text(py, target));

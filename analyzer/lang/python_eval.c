@@ -3,7 +3,7 @@
  * is "anything". */
 #include "analyzer/lang/python.h"
 
-enum { CROSS_MAX = 16 };
+enum { CROSS_MAX = 16, AUGMENTED_MAX = 256, AUGMENTED_DEPTH_MAX = 150 };
 
 /* What a free name of code in code means outside of it. Functions stay there: their nodes are of
  * another text. */
@@ -137,16 +137,25 @@ static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node
 static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_node *node,
                                                 struct cbx_scope *scope)
 {
-    struct cbx_str out = CBX_STR(""), part;
+    struct cbx_str part;
+    size_t total = 0, n = 0;
     bool bytes = false;
     for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         const struct cbx_values *value = cbx_py_eval(py, child, scope);
-        if (!cbx_values_is_text(value, &part) ||
-            (out = cbx_fold_concat(py->arena, out, part)).p == NULL) {
+        if (!cbx_values_is_text(value, &part) || total + part.len > CBX_FOLD_MAX_BYTES) {
             return &cbx_values_unknown;
         }
+        total += part.len;
         bytes = value->items[0]->number == CBX_TEXT_BYTES;
     }
+    char *p = cbx_arena_alloc(py->arena, total + 1);
+    for (struct cbx_node *child = node->first; p != NULL && child != NULL; child = child->next) {
+        if (cbx_values_is_text(cbx_py_eval(py, child, scope), &part) && part.len > 0) {
+            memcpy(p + n, part.p, part.len);
+            n += part.len;
+        }
+    }
+    struct cbx_str out = { .p = p, .len = n };
     return bytes ? cbx_values_bytes(py->arena, out) : cbx_values_text(py->arena, out);
 }
 
@@ -317,8 +326,12 @@ static const struct cbx_values *eval_augmented(struct cbx_walk *py, struct cbx_n
                    name = cbx_walk_text(py, left);
     struct cbx_binding *b =
         cbx_py_kind(left) == PY_identifier ? cbx_scope_chain(py, scope, name) : NULL;
-    while (b != NULL && b->node != node) {
+    int steps = 0;
+    while (b != NULL && b->node != node && steps++ < AUGMENTED_MAX) {
         b = b->next;
+    }
+    if (steps > AUGMENTED_MAX || py->depth > AUGMENTED_DEPTH_MAX) {
+        return &cbx_values_unknown; /* a text that is put together over many lines */
     }
     while (b != NULL && (b->node == node || !cbx_str_equal(b->name, name))) {
         b = b->next;

@@ -3,6 +3,8 @@
  * given, and modules that go out of sight. */
 #include "analyzer/lang/python.h"
 
+enum { PARAMETERS_MAX = 256 };
+
 /* --- what parameters are given ---------------------------------------------------------------- */
 
 /* The argument for the n-th parameter, `name`. */
@@ -31,8 +33,8 @@ static void give_parameters(struct cbx_walk *py, struct cbx_node *function, stru
 {
     struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters);
     uint32_t n = 0;
-    for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
-         p = p->next) {
+    for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL;
+         p != NULL && n < PARAMETERS_MAX; p = p->next) {
         enum cbx_py_kind kind = cbx_py_kind(p);
         struct cbx_node *name = cbx_py_parameter(p);
         if (name == NULL || kind == PY_list_splat_pattern || kind == PY_dictionary_splat_pattern) {
@@ -108,6 +110,7 @@ static void give_call(struct cbx_walk *py, struct cbx_node *call)
 /* @f above g: f is called with g. */
 static void give_decorated(struct cbx_walk *py, struct cbx_node *definition)
 {
+    struct cbx_node *decorated = cbx_last_child(definition);
     struct cbx_scope *where = cbx_scope_around(py, definition);
     for (struct cbx_node *d = definition->first; d != NULL; d = d->next) {
         struct cbx_node *name = cbx_child_at(d, 0);
@@ -122,7 +125,7 @@ static void give_decorated(struct cbx_walk *py, struct cbx_node *definition)
             if (cbx_py_kind(function) == PY_function_definition &&
                 cbx_py_parameter(first) != NULL) {
                 cbx_scope_bind(py, function->inner, where, cbx_py_text(py, cbx_py_parameter(first)),
-                               CBX_BIND_EXPR, cbx_last_child(definition));
+                               CBX_BIND_EXPR, decorated);
                 break;
             }
         }

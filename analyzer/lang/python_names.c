@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+enum { NAME_MAX_BYTES = 512 }; /* longer than any name that a table or policy knows */
+
 enum what {
     ALIAS,
     PREFIX,
@@ -58,6 +60,9 @@ static const struct cbx_name_row *find_prefix(struct cbx_str name)
 
 struct cbx_str cbx_py_canonical(struct cbx_walk *py, struct cbx_str name)
 {
+    if (name.len > NAME_MAX_BYTES) {
+        return name;
+    }
     const struct cbx_name_row *row = find(ALIAS, name);
     if (row != NULL) {
         return row->text;

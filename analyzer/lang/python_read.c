@@ -297,6 +297,10 @@ static const struct cbx_values *slice_text(struct cbx_walk *py, const struct cbx
         !slice_bounds(py, slice, scope, (int64_t)v->text.len, &from, &to, &step)) {
         return &cbx_values_unknown;
     }
+    if (step == 1) {
+        struct cbx_str part = cbx_str_sub(v->text, (size_t)from, (size_t)(to > from ? to : from));
+        return bytes ? cbx_values_bytes(py->arena, part) : cbx_values_text(py->arena, part);
+    }
     char *p = cbx_arena_alloc(py->arena, v->text.len + 1);
     size_t n = 0;
     for (int64_t i = from;
