@@ -3,4 +3,3 @@ function f() { return new Date(0).getTime() ? '' : 'll'; }
 const { [k]: g } = process;
 g(1, 0);
 // expect 3 js.dynamic-code
-// known-miss: a computed key of a pattern is no computed member

@@ -2,4 +2,4 @@ import os
 ((((((((((((((((((((((((((((((m,),),),),),),),),),),),),),),),),),),),),),),),),),),),),),) = ((((((((((((((((((((((((((((((os,),),),),),),),),),),),),),),),),),),),),),),),),),),),),),)
 m.system('id')
 # expect 3 py.process
-# known-miss: targets deeper than a cap bind nothing and nobody says so
+# expect 3 sh.command
