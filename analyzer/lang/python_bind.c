@@ -309,6 +309,8 @@ static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cb
         t.each = true;
     }
     bind_target(py, t, name, 0);
+    t.unknown = true; /* or something deeper in it */
+    bind_target(py, t, name, 0);
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
