@@ -345,8 +345,13 @@ static void bind_misread_match(struct cbx_walk *py, struct cbx_scope *scope,
     }
     const struct cbx_node *end = cbx_node_behind(type, py->syntax.nodes + py->syntax.count);
     for (struct cbx_node *n = type; n < end; n++) {
-        if (cbx_py_kind(n) == PY_identifier && cbx_py_kind(n->parent) == PY_type) {
-            cbx_scope_bind(py, scope, scope, cbx_py_text(py, n), CBX_BIND_UNKNOWN, n);
+        struct cbx_binding *b =
+            cbx_py_kind(n) == PY_identifier && n->field == CBX_FIELD_NONE
+                ? cbx_scope_bind(py, scope, scope, cbx_py_text(py, n), CBX_BIND_VALUES, n)
+                : NULL;
+        if (b != NULL) { /* what it was, too */
+            b->values = cbx_values_join(py->arena, cbx_values_bare(py->arena, b->name),
+                                        &cbx_values_unknown);
         }
     }
 }
