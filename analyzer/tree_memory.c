@@ -79,6 +79,12 @@ static _Thread_local struct {
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Where a free block keeps the next one of its size. */
+static struct block **next_of(struct block *block)
+{
+    return (struct block **)(void *)(block + 1);
+}
+
 static void *must(void *p)
 {
     if (p == NULL) {
@@ -93,7 +99,7 @@ static struct block *take_small(size_t size)
     size_t class = (size + STEP - 1) / STEP;
     struct block *block = memory.free[class];
     if (block != NULL) {
-        memcpy(&memory.free[class], block + 1, sizeof(memory.free[class]));
+        memory.free[class] = *next_of(block);
     } else {
         size_t bytes = sizeof(*block) + class * STEP;
         if (memory.chunks == NULL || CHUNK_BYTES - memory.used < bytes) {
@@ -152,7 +158,7 @@ static void give_back(void *p)
         free(block);
     } else if (block->owner == SMALL) {
         size_t class = block->size / STEP;
-        memcpy(p, &memory.free[class], sizeof(memory.free[class]));
+        *next_of(block) = memory.free[class];
         memory.free[class] = block;
     } else if (block->owner == LARGE) {
         struct large *large =

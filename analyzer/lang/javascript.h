@@ -131,4 +131,14 @@ const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_j
                                          uint32_t position, struct cbx_scope *scope, bool *given);
 uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site);
 
+/* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x): NULL when it is no method that is known. */
+const struct cbx_values *cbx_js_call_method(struct cbx_walk *js, struct cbx_node *callee,
+                                            const struct cbx_js_call_site *site,
+                                            struct cbx_scope *scope);
+
+/* Is this an encoding in which an ASCII text is its own bytes? */
+bool cbx_js_keeps_ascii(struct cbx_str encoding);
+/* Any number of [key, member]. */
+const struct cbx_values *cbx_js_entries(struct cbx_walk *js, const struct cbx_values *member);
+
 #endif

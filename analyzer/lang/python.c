@@ -94,56 +94,6 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
     return args;
 }
 
-/* Is this something of a literal: "".__class__, [].append? */
-static bool is_of_literal(const struct cbx_node *node)
-{
-    for (;;) {
-        switch (cbx_py_kind(node)) {
-        case PY_attribute:
-        case PY_subscript:
-        case PY_call:
-        case PY_parenthesized_expression:
-            node = cbx_child_at(node, 0);
-            continue;
-        case PY_string:
-        case PY_tuple:
-        case PY_list:
-        case PY_dictionary:
-        case PY_set:
-        case PY_integer:
-        case PY_float:
-        case PY_true:
-        case PY_false:
-        case PY_none:
-        case PY_lambda:
-            return true;
-        default:
-            return false;
-        }
-    }
-}
-
-/* f.__code__.co_name looks, f.__code__.replace() changes. */
-static bool is_code_object(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
-{
-    const struct cbx_node *whole = node->parent, *use = whole != NULL ? whole->parent : NULL;
-    bool looks =
-        cbx_py_kind(use) == PY_attribute &&
-        cbx_str_starts(cbx_walk_text(py, cbx_child_of(use, CBX_FIELD_attribute)), CBX_STR("co_"));
-    return (cbx_str_is(name, "__code__") || cbx_str_is(name, "func_code")) && !looks;
-}
-
-static void check_name_of_attribute(struct cbx_walk *py, struct cbx_str name,
-                                    const struct cbx_node *node)
-{
-    add(py, CBX_IS_ATTRIBUTE, name, node);
-    bool climbs =
-        cbx_py_climbs(name) && (node->field != CBX_FIELD_attribute || is_of_literal(node->parent));
-    if (climbs || cbx_py_is_dunder(name) || is_code_object(py, name, node)) {
-        cbx_py_special(py, CBX_FACT_DUNDER_WALK, name, node);
-    }
-}
-
 /* A module of the interpreter that holds power: a computed name there can be anything that it
  * holds. */
 static bool is_powerful(const struct cbx_values *values)
@@ -171,7 +121,7 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     const struct cbx_values *names = cbx_actual_values(py, actuals, 1, NULL);
     for (uint32_t i = 0; i < names->count; i++) {
         if (names->items[i]->kind == CBX_V_TEXT) {
-            check_name_of_attribute(py, names->items[i]->text, call);
+            cbx_py_extract_attribute(py, names->items[i]->text, call);
             add_value_references(
                 py, cbx_py_read(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text),
                 call);
@@ -211,7 +161,7 @@ static void found_in_format(struct cbx_walk *py, const struct cbx_values *values
             add(py, CBX_IS_REFERENCE, values->items[i]->text, call);
         }
     }
-    check_name_of_attribute(py, name, call);
+    cbx_py_extract_attribute(py, name, call);
 }
 
 /* '{0.a}'.format(x) reads x.a. */
@@ -557,8 +507,8 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         }
         return false;
     case PY_attribute:
-        check_name_of_attribute(py, folded(py, cbx_child_of(node, CBX_FIELD_attribute)),
-                                cbx_child_of(node, CBX_FIELD_attribute));
+        cbx_py_extract_attribute(py, folded(py, cbx_child_of(node, CBX_FIELD_attribute)),
+                                 cbx_child_of(node, CBX_FIELD_attribute));
         add_references(py, node, scope);
         check_dictionary(py, node, scope);
         return true;
@@ -567,7 +517,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         check_dictionary(py, node, scope);
         return true;
     case PY_keyword_pattern: /* case X(name=y): reads x.name */
-        check_name_of_attribute(py, folded(py, cbx_child_at(node, 0)), node);
+        cbx_py_extract_attribute(py, folded(py, cbx_child_at(node, 0)), node);
         return true;
     case PY_call:
         extract_call(py, node, scope);

@@ -154,6 +154,9 @@ bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *fir
 
 void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
                     const struct cbx_node *node);
+/* The name of an attribute that is read at a node, by itself, by getattr or in a format string. */
+void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name,
+                              const struct cbx_node *node);
 /* Code in a call of this name, judged as what it is. */
 void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                          const struct cbx_node *call);
