@@ -1,0 +1,2 @@
+(function () { const [p] = arguments; p.kill(1, 0); })(process);
+// expect 1 js.process

@@ -1,0 +1,2 @@
+[process].findLast((p) => p).kill(1, 0);
+// expect 1 js.process

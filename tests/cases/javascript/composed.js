@@ -1,0 +1,3 @@
+const compose = (...fs) => (x) => fs.reduceRight((v, f) => f(v), x);
+compose((k) => k(1, 0), (p) => p.kill)(process);
+// expect 2 js.process

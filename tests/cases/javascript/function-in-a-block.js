@@ -1,0 +1,3 @@
+{ function get() { return process; } }
+get().kill(1, 0);
+// expect 2 js.process

@@ -1,0 +1,3 @@
+function* g() { return process; }
+g().next().value.kill(1, 0);
+// expect 2 js.process

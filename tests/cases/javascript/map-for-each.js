@@ -1,0 +1,2 @@
+new Map([['a', process]]).forEach((p) => p.kill(1, 0));
+// expect 1 js.process

@@ -1,0 +1,3 @@
+const { a: { p } = { p: process } } = {};
+p.kill(1, 0);
+// expect 2 js.process

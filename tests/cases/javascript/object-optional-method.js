@@ -1,0 +1,2 @@
+({ p: process })?.['p']?.kill(1, 0);
+// expect 1 js.process

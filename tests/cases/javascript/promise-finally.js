@@ -1,0 +1,2 @@
+Promise.resolve(process).finally(() => {}).then((p) => p.kill(1, 0));
+// expect 1 js.process

@@ -1,0 +1,2 @@
+[1, 2].sort(() => [process][0].kill(1, 0));
+// expect 1 js.process

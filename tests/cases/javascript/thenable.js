@@ -1,0 +1,2 @@
+(async () => { const p = await { then(r) { r(process); } }; p.kill(1, 0); })();
+// expect 1 js.process

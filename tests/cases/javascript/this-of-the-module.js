@@ -1,0 +1,3 @@
+this.p = process;
+module.exports.p.kill(1, 0);
+// expect 2 js.process

@@ -1,0 +1,2 @@
+new WeakRef(process).deref().kill(1, 0);
+// expect 1 js.process

@@ -1,0 +1,4 @@
+import os
+next(iter([]), os).system('id')
+# expect 2 py.process
+# expect 2 sh.command

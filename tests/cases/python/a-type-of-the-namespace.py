@@ -1,0 +1,4 @@
+import os
+type('A', (), dict(m=os))().m.system('id')
+# expect 2 py.process
+# expect 2 sh.command
