@@ -123,7 +123,7 @@ static bool is_value(struct cbx_walk *js, const struct cbx_node *name)
     case JS_binary_expression:
         operator= cbx_walk_text(js, cbx_child_of(name->parent, CBX_FIELD_operator));
         return cbx_str_is(operator, "||") || cbx_str_is(operator, "&&") ||
-               cbx_str_is(operator, "??");
+               cbx_str_is(operator, "??") || cbx_str_is(operator, "instanceof");
     case JS_variable_declarator:
         return name->field == CBX_FIELD_value;
     case JS_assignment_expression:

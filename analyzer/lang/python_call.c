@@ -298,9 +298,19 @@ static const struct cbx_values *call_getter(struct cbx_walk *py, struct cbx_str 
         const struct cbx_values *method = cbx_py_method_called(py, actuals, &rest);
         return cbx_py_apply(py, method, &rest, py->module);
     }
-    const struct cbx_values *object = cbx_actual_values(py, actuals, 1, NULL);
-    return cbx_str_is(name, "operator.attrgetter()") ? read_dotted(py, object, key)
-                                                     : cbx_py_item(py, object, key, py->module);
+    bool attribute = cbx_str_is(name, "operator.attrgetter()");
+    uint32_t last = actuals->count > 0 ? actuals->count - 1 : 0; /* names, and the object */
+    const struct cbx_values *object = cbx_actual_values(py, actuals, last, NULL);
+    const struct cbx_values **members =
+        last > 1 ? cbx_arena_array(py->arena, last, sizeof(*members)) : NULL;
+    for (uint32_t i = 0; members != NULL && i < last; i++) {
+        const struct cbx_values *one = cbx_actual_values(py, actuals, i, NULL);
+        members[i] =
+            attribute ? read_dotted(py, object, one) : cbx_py_item(py, object, one, py->module);
+    }
+    return members != NULL ? cbx_values_list(py->arena, members, last)
+           : attribute     ? read_dotted(py, object, key)
+                           : cbx_py_item(py, object, key, py->module);
 }
 
 /* --- callables of the table ------------------------------------------------------------------- */
