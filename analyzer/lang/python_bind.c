@@ -207,6 +207,21 @@ static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct 
     }
 }
 
+static void note_star(struct cbx_walk *py, struct cbx_str module)
+{
+    for (size_t i = 0; i < py->stars.count; i++) {
+        if (cbx_str_equal(py->star_items[i], module)) {
+            return;
+        }
+    }
+    if (py->stars.count == sizeof(py->star_items) / sizeof(py->star_items[0])) {
+        py->gave_up = true; /* a name may come from any of them */
+        return;
+    }
+    py->star_items[py->stars.count++] = module;
+    py->stars.items = py->star_items;
+}
+
 /* import a.b.c binds a; import a.b.c as x binds x to a.b.c; from a import b as x binds x to a.b;
  * from a import * binds whatever. */
 static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
@@ -216,9 +231,8 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
                                  .text = cbx_py_canonical(py, cbx_py_text(py, module)) };
     for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         enum cbx_py_kind kind = cbx_py_kind(child);
-        if (kind == PY_wildcard_import && py->stars.count < 16) {
-            py->star_items[py->stars.count++] = package.text;
-            py->stars.items = py->star_items;
+        if (kind == PY_wildcard_import) {
+            note_star(py, package.text);
         }
         if ((kind != PY_dotted_name && kind != PY_aliased_import) || child == module) {
             continue;

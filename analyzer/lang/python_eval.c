@@ -48,7 +48,7 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
         }
     }
     const struct cbx_values *out = cbx_values_bare(py->arena, cbx_py_canonical(py, name));
-    for (size_t i = 0; i < py->stars.count && i < 4; i++) {
+    for (size_t i = 0; i < py->stars.count; i++) {
         struct cbx_value module = { .kind = CBX_V_NAME, .text = py->stars.items[i] };
         out = cbx_values_join(py->arena, out,
                               cbx_values_name(py->arena, cbx_py_qualify(py, &module, name)));
