@@ -186,6 +186,21 @@ bool cbx_py_holds_more(struct cbx_str name)
     return cbx_py_is_powerful(name) || memchr(name.p, '.', name.len) == NULL;
 }
 
+/* Some of what is imported, and all that is powerful. */
+static void note_import(struct cbx_walk *py, struct cbx_str path)
+{
+    if (py->import_count < CBX_IMPORTS_MAX && cbx_py_holds_more(path)) {
+        py->import_items[py->import_count++] = path;
+        return;
+    }
+    for (uint32_t i = 0; cbx_py_is_powerful(path) && i < py->import_count; i++) {
+        if (!cbx_py_is_powerful(py->import_items[i])) {
+            py->import_items[i] = path;
+            return;
+        }
+    }
+}
+
 static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name,
                            struct cbx_str qualified)
 {
@@ -201,9 +216,7 @@ static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct 
     if (binding != NULL) {
         binding->path = cbx_py_canonical(py, qualified);
         py->imported |= cbx_name_bit(binding->name);
-        if (py->import_count < CBX_IMPORTS_MAX && cbx_py_holds_more(binding->path)) {
-            py->import_items[py->import_count++] = binding->path;
-        }
+        note_import(py, binding->path);
     }
 }
 
