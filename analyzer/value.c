@@ -130,8 +130,8 @@ static uint32_t find_spare(const struct cbx_values *set)
     return bare;
 }
 
-/* Where it says "anything"; its count when it does not. Once is enough: each copy would cost another
- * alternative. */
+/* Where it says "anything"; its count when it does not. Once is enough: each copy would cost
+ * another alternative. */
 static uint32_t find_unknown(const struct cbx_values *set)
 {
     uint32_t i = 0;
