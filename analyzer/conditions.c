@@ -96,6 +96,28 @@ static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs, st
     return !any_glob(globs, path, true) && (!relative || is_system(path));
 }
 
+/* The same of a path of which only the beginning is known, up to a '*': is the folder that it is in
+ * outside, whatever the rest may be? */
+static bool begins_outside(struct cbx_arena *arena, const struct cbx_strs *globs,
+                           struct cbx_str partial)
+{
+    const char *gap = memchr(partial.p, '*', partial.len);
+    size_t end = gap != NULL ? (size_t)(gap - partial.p) : partial.len;
+    while (end > 0 && partial.p[end - 1] != '/') {
+        end--;
+    }
+    struct cbx_str folder = cbx_path_resolve(arena, cbx_str_sub(partial, 0, end));
+    if (end == 0 || (partial.p[0] != '/' && partial.p[0] != '~') || folder.len <= 1) {
+        return false;
+    }
+    for (size_t i = 0; i < globs->count; i++) {
+        if (cbx_str_starts(globs->items[i], folder)) {
+            return false; /* it may lead there */
+        }
+    }
+    return !any_glob(globs, folder, true);
+}
+
 static bool value_holds(struct cbx_arena *arena, const struct cbx_where *w, struct cbx_str value,
                         bool constant)
 {
@@ -117,6 +139,12 @@ static bool any_value_holds(struct cbx_arena *arena, const struct cbx_where *w,
 {
     for (uint32_t i = 0; i < arg->text_count; i++) {
         if (value_holds(arena, w, arg->texts[i], true)) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < arg->partial_count && w->outside.count > 0; i++) {
+        if (w->matches.count + w->not_matches.count + w->inside.count == 0 &&
+            begins_outside(arena, &w->outside, arg->partials[i])) {
             return true;
         }
     }
@@ -157,6 +185,12 @@ bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_fact *fa
         for (uint32_t k = 0; k < count; k++) {
             if (is_outside(arena, globs, texts[k])) {
                 *path = texts[k];
+                return true;
+            }
+        }
+        for (uint32_t k = 0; k < arg->partial_count; k++) {
+            if (begins_outside(arena, globs, arg->partials[k])) {
+                *path = arg->partials[k];
                 return true;
             }
         }

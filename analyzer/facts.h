@@ -25,6 +25,8 @@ struct cbx_arg {
     struct cbx_str value;
     const struct cbx_str *texts; /* not known for certain: the constants that it may be */
     uint32_t text_count;
+    const struct cbx_str *partials; /* and the texts of which parts are known, '*' for the rest */
+    uint32_t partial_count;
 };
 
 struct cbx_fact {

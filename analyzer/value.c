@@ -53,6 +53,29 @@ const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str
                : cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_TEXT, .text = text });
 }
 
+struct cbx_str cbx_values_piece(const struct cbx_values *values, bool *gaps)
+{
+    const struct cbx_value *v = values->count == 1 ? values->items[0] : &unknown;
+    bool path = v->kind == CBX_V_NAME && v->count == 1 && v->members[0]->count == 1;
+    v = path ? v->members[0]->items[0] : v;
+    bool written = v->kind == CBX_V_TEXT || v->kind == CBX_V_NUMBER,
+         partly = v->kind == CBX_V_UNKNOWN && v->text.len > 0;
+    *gaps |= !written;
+    return written || partly ? v->text : CBX_STR("*");
+}
+
+const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_str text, bool gaps)
+{
+    enum { PATH_MAX_BYTES = 4096 };
+    if (!gaps) {
+        return cbx_values_text(arena, text);
+    }
+    bool path = text.p != NULL && text.len <= PATH_MAX_BYTES && memchr(text.p, '/', text.len);
+    return path ? cbx_values_one(arena,
+                                 &(struct cbx_value){ .kind = CBX_V_UNKNOWN, .text = text })
+                : &cbx_values_unknown;
+}
+
 const struct cbx_values *cbx_values_bytes(struct cbx_arena *arena, struct cbx_str text)
 {
     struct cbx_value bytes = { .kind = CBX_V_TEXT, .text = text, .number = CBX_TEXT_BYTES };
@@ -212,8 +235,9 @@ bool cbx_values_all_text(const struct cbx_values *values)
     return all;
 }
 
-const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx_values *values,
-                                       uint32_t *count)
+/* What is written of the alternatives of a kind, paths of objects too. */
+static const struct cbx_str *written(struct cbx_arena *arena, const struct cbx_values *values,
+                                     enum cbx_value_kind kind, uint32_t *count)
 {
     struct cbx_str *texts = NULL;
     *count = 0;
@@ -221,7 +245,7 @@ const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx
         const struct cbx_value *v = values->items[i];
         bool object = v->kind == CBX_V_NAME && v->count == 1 && v->members[0]->count == 1;
         v = object ? v->members[0]->items[0] : v;
-        if (v->kind != CBX_V_TEXT) {
+        if (v->kind != kind || v->text.p == NULL) {
             continue;
         }
         texts = texts != NULL ? texts : cbx_arena_array(arena, values->count, sizeof(*texts));
@@ -230,6 +254,18 @@ const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx
         }
     }
     return texts;
+}
+
+const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx_values *values,
+                                       uint32_t *count)
+{
+    return written(arena, values, CBX_V_TEXT, count);
+}
+
+const struct cbx_str *cbx_values_partials(struct cbx_arena *arena, const struct cbx_values *values,
+                                          uint32_t *count)
+{
+    return written(arena, values, CBX_V_UNKNOWN, count);
 }
 
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out)

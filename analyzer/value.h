@@ -14,7 +14,8 @@
 struct cbx_node;
 
 enum cbx_value_kind {
-    CBX_V_UNKNOWN = 0, /* could be anything */
+    CBX_V_UNKNOWN = 0, /* could be anything; text: of a text some parts are known, '*' stands for
+                          those that are not */
     CBX_V_NAME,        /* the thing of this qualified name: "os.system" */
     CBX_V_TEXT,        /* a constant string or bytes */
     CBX_V_NUMBER,      /* a constant integer; or, count is 1, another constant: text is how it is
@@ -58,6 +59,12 @@ const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str
 enum { CBX_NAME_BARE = 1, CBX_NAME_OBJECT = 2 };
 const struct cbx_values *cbx_values_bare(struct cbx_arena *arena, struct cbx_str name);
 const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text);
+/* One more piece of a text that is put together: a constant as it is, "*" for anything else, which
+ * sets *gaps. */
+struct cbx_str cbx_values_piece(const struct cbx_values *values, bool *gaps);
+/* What came of the pieces: a constant; with gaps "anything", which remembers what is known of it
+ * when that may be a path. */
+const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_str text, bool gaps);
 /* A constant of bytes (value.number is CBX_TEXT_BYTES): iterated over, it gives numbers. */
 enum { CBX_TEXT_BYTES = 1 };
 const struct cbx_values *cbx_values_bytes(struct cbx_arena *arena, struct cbx_str text);
@@ -89,6 +96,9 @@ bool cbx_values_all_text(const struct cbx_values *values);
 /* The constant texts among the alternatives, paths of objects too; NULL when there are none. */
 const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx_values *values,
                                        uint32_t *count);
+/* The same of texts of which only parts are known. */
+const struct cbx_str *cbx_values_partials(struct cbx_arena *arena, const struct cbx_values *values,
+                                          uint32_t *count);
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out);
 /* Were there more names than could be followed? */
 bool cbx_values_has_more(const struct cbx_values *values);

@@ -94,6 +94,9 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *js,
         if (!args[i].known) {
             args[i].texts = cbx_values_texts(js->arena, values, &args[i].text_count);
         }
+        if (!args[i].constant) {
+            args[i].partials = cbx_values_partials(js->arena, values, &args[i].partial_count);
+        }
         *count = i + 1;
     }
     return args;
@@ -325,9 +328,11 @@ static bool is_plain_name(const struct cbx_node *name)
 
 static void extract_text(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
-    struct cbx_str text;
-    if (cbx_values_is_text(cbx_js_eval(js, node, scope), &text)) {
-        add(js, CBX_IS_LITERAL, text, node);
+    /* `${home}/.ssh`: '*' stands for what is not known, for rules' patterns */
+    const struct cbx_values *values = cbx_js_eval(js, node, scope);
+    const struct cbx_value *v = values->count == 1 ? values->items[0] : NULL;
+    if (v != NULL && (v->kind == CBX_V_TEXT || (v->kind == CBX_V_UNKNOWN && v->text.len > 0))) {
+        add(js, CBX_IS_LITERAL, v->text, node);
     }
 }
 
@@ -343,30 +348,6 @@ static void extract_built(struct cbx_walk *js, struct cbx_node *node, struct cbx
     if (cbx_is_sql(cbx_walk_text(js, first)) &&
         cbx_values_has_unknown(cbx_js_eval(js, node, scope))) {
         add_special(js, CBX_FACT_SQL_BUILT, cbx_str_sub(cbx_walk_text(js, node), 0, 60), node);
-    }
-}
-
-/* `${home}/.ssh`: a path of which parts are not known, with '*' for them, so that patterns of rules
- * can be compared with it. */
-static void extract_partial(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
-{
-    struct cbx_str out = CBX_STR(""), part;
-    bool path = false, unknown = false;
-    for (struct cbx_node *child = node->first; child != NULL && out.p != NULL;
-         child = child->next) {
-        if (cbx_js_kind(child) == JS_string_fragment) {
-            part = cbx_walk_text(js, child);
-            path |= part.len > 0 && memchr(part.p, '/', part.len) != NULL;
-        } else if (cbx_js_kind(child) != JS_template_substitution) {
-            continue;
-        } else if (!cbx_values_is_text(cbx_js_eval(js, cbx_child_at(child, 0), scope), &part)) {
-            part = CBX_STR("*");
-            unknown = true;
-        }
-        out = cbx_fold_concat(js->arena, out, part);
-    }
-    if (path && unknown && out.p != NULL) {
-        add(js, CBX_IS_LITERAL, out, node);
     }
 }
 
@@ -406,7 +387,6 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
         return;
     case JS_template_string:
         extract_text(js, node, scope);
-        extract_partial(js, node, scope);
         extract_built(js, node, scope);
         return;
     default:

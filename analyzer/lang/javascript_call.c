@@ -210,17 +210,14 @@ static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_
                                           struct cbx_scope *scope)
 {
     struct cbx_str out = CBX_STR(""), part;
-    bool given;
+    bool given, gaps = false;
     for (uint32_t i = 0, count = cbx_js_argument_count(site); i < count && out.p != NULL; i++) {
-        const struct cbx_values *value = cbx_js_argument(js, site, i, scope, &given);
-        if (!cbx_values_is_text(value, &part)) {
-            return &cbx_values_unknown;
-        }
+        part = cbx_values_piece(cbx_js_argument(js, site, i, scope, &given), &gaps);
         bool slash = out.len > 0 && out.p[out.len - 1] != '/' && part.len > 0 && part.p[0] != '/';
         out = slash ? cbx_fold_concat(js->arena, out, CBX_STR("/")) : out;
         out = cbx_fold_concat(js->arena, out, part);
     }
-    const struct cbx_values *joined = cbx_values_text(js->arena, out);
+    const struct cbx_values *joined = cbx_values_built(js->arena, out, gaps);
     bool climbs = out.p != NULL && out.len > 1 && memmem(out.p, out.len, "..", 2) != NULL;
     return climbs ? cbx_values_join(js->arena, joined, &cbx_values_unknown) : joined;
 }

@@ -158,27 +158,21 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
                                             struct cbx_scope *scope, bool raw)
 {
     struct cbx_str out = CBX_STR("");
+    bool gaps = false;
     for (struct cbx_node *child = node != NULL ? node->first : NULL; child != NULL && out.p != NULL;
          child = child->next) {
         enum cbx_js_kind kind = cbx_js_kind(child);
         struct cbx_str part = cbx_walk_text(js, child);
         if (kind == JS_template_substitution) {
-            part = (struct cbx_str){ 0 };
-            const struct cbx_values *value = cbx_js_eval(js, cbx_child_at(child, 0), scope);
-            int64_t number;
-            if (cbx_values_is_number(value, &number)) {
-                part = value->items[0]->text;
-            } else if (!cbx_values_is_text(value, &part)) {
-                out.p = NULL;
-            }
+            part = cbx_values_piece(cbx_js_eval(js, cbx_child_at(child, 0), scope), &gaps);
         } else if (kind != JS_string_fragment && kind != JS_escape_sequence) {
             continue;
         } else if (!raw) {
             part = cbx_fold_unescape(js->arena, part, false);
         }
-        out = out.p == NULL ? out : out.len == 0 ? part : cbx_fold_concat(js->arena, out, part);
+        out = out.len == 0 ? part : cbx_fold_concat(js->arena, out, part);
     }
-    return cbx_values_text(js->arena, out);
+    return cbx_values_built(js->arena, out, gaps);
 }
 
 static const struct cbx_values *eval_number(struct cbx_walk *js, struct cbx_node *node)
@@ -233,9 +227,12 @@ static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_st
     if (cbx_values_is_number(left, &x) && cbx_values_is_number(right, &y)) {
         return eval_numbers(js, op, x, y);
     }
-    bool texts = cbx_str_is(op, "+") && cbx_js_to_text(left, &a) && cbx_js_to_text(right, &b);
-    return texts ? cbx_values_text(js->arena, cbx_fold_concat(js->arena, a, b))
-                 : &cbx_values_unknown;
+    bool gaps = false;
+    a = cbx_values_piece(left, &gaps);
+    b = cbx_values_piece(right, &gaps);
+    return cbx_str_is(op, "+")
+               ? cbx_values_built(js->arena, cbx_fold_concat(js->arena, a, b), gaps)
+               : &cbx_values_unknown;
 }
 
 /* a + b + c + ... is nested to the left: down to the first operand, then up again. */

@@ -87,8 +87,10 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     if (cbx_str_is(method, "split") && is_text) {
         return split_text(js, text, a);
     }
-    if (cbx_str_is(method, "concat") && is_text && cbx_js_argument_count(site) == 1) {
-        return cbx_values_text(js->arena, cbx_fold_concat(js->arena, text, a));
+    if (cbx_str_is(method, "concat") && cbx_js_argument_count(site) == 1) {
+        bool gaps = false;
+        a = cbx_values_piece(first, &gaps);
+        return cbx_values_built(js->arena, cbx_fold_concat(js->arena, text, a), gaps);
     }
     if (cbx_str_is(method, "slice") || cbx_str_is(method, "substring") ||
         cbx_str_is(method, "substr")) {
@@ -161,7 +163,7 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
                                                  const struct cbx_js_call_site *site,
                                                  struct cbx_scope *scope)
 {
-    bool given;
+    bool given, gaps = false;
     struct cbx_str separator = CBX_STR(","), out = CBX_STR(""), part;
     if (cbx_str_is(method, "reverse")) {
         struct cbx_value copy = *list;
@@ -181,13 +183,11 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
         return &cbx_values_unknown;
     }
     for (uint32_t i = 0; i < list->count && out.p != NULL; i++) {
-        if (!cbx_js_to_text(list->members[i], &part)) {
-            return &cbx_values_unknown;
-        }
+        part = cbx_values_piece(list->members[i], &gaps);
         out = i > 0 ? cbx_fold_concat(js->arena, out, separator) : out;
         out = out.p != NULL ? cbx_fold_concat(js->arena, out, part) : out;
     }
-    return cbx_values_text(js->arena, out);
+    return cbx_values_built(js->arena, out, gaps);
 }
 
 /* f.bind(this, a) */

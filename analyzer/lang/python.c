@@ -90,6 +90,9 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
         if (!args[i].known) {
             args[i].texts = cbx_values_texts(py->arena, a->values, &args[i].text_count);
         }
+        if (!args[i].constant) {
+            args[i].partials = cbx_values_partials(py->arena, a->values, &args[i].partial_count);
+        }
     }
     return args;
 }

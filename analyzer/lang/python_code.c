@@ -190,36 +190,9 @@ static void check_format(struct cbx_walk *py, struct cbx_str text, const struct 
     }
 }
 
-/* f"/proc/{pid}/environ": a path of which parts are not known, with '*' for them, so that patterns
- * of rules can be compared with it. */
-static void extract_partial(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
-{
-    struct cbx_str out = CBX_STR(""), part;
-    bool path = false;
-    for (struct cbx_node *child = node->first; child != NULL && out.p != NULL;
-         child = child->next) {
-        if (cbx_py_kind(child) == PY_string_content) {
-            part = cbx_walk_text(py, child);
-            path |= part.len > 0 && memchr(part.p, '/', part.len) != NULL;
-        } else if (cbx_py_kind(child) != PY_interpolation) {
-            continue;
-        } else if (!cbx_values_is_text(cbx_py_eval(py, cbx_child_at(child, 0), scope), &part)) {
-            part = CBX_STR("*");
-        }
-        out = cbx_fold_concat(py->arena, out, part);
-    }
-    if (path && out.p != NULL) {
-        cbx_facts_add(py->facts, CBX_IS_LITERAL, out, node->start, node->end);
-    }
-}
-
 void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_py_eval(py, node, scope);
-    if (cbx_py_kind(node) == PY_string && cbx_child_count(node) > 3 &&
-        cbx_values_has_unknown(values)) {
-        extract_partial(py, node, scope);
-    }
     for (uint32_t i = 0; i < values->count; i++) {
         const struct cbx_value *v = values->items[i];
         bool path = v->kind == CBX_V_NAME && v->number == CBX_NAME_OBJECT && v->count == 1 &&
@@ -235,6 +208,9 @@ void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_
                 cbx_py_is_dunder(v->text)) { /* for somebody who reads attributes by name */
                 cbx_py_special(py, CBX_FACT_DUNDER_WALK, v->text, node);
             }
+        } else if (v->kind == CBX_V_UNKNOWN && v->text.len > 0) {
+            /* f"/proc/{pid}/environ": '*' stands for what is not known, for rules' patterns */
+            cbx_facts_add(py->facts, CBX_IS_LITERAL, v->text, node->start, node->end);
         }
     }
 }

@@ -70,22 +70,20 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_
 /* --- constants -------------------------------------------------------------------------------- */
 
 /* {x}, {x!s}, {x:c} of an f-string. */
-static bool eval_interpolation(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope,
-                               struct cbx_str *out)
+static struct cbx_str eval_interpolation(struct cbx_walk *py, struct cbx_node *node,
+                                         struct cbx_scope *scope, bool *gaps)
 {
     const struct cbx_values *value = cbx_py_eval(py, cbx_child_at(node, 0), scope);
     struct cbx_node *more = cbx_child_at(node, 1);
     int64_t number;
     struct cbx_str how = cbx_walk_text(py, more);
     bool plain = more == NULL || cbx_str_is(how, "!s") || cbx_str_is(how, ":s");
-    if (cbx_values_is_number(value, &number)) {
-        *out = plain                   ? value->items[0]->text
-               : cbx_str_is(how, ":c") ? cbx_fold_codepoint(py->arena, number)
-               : cbx_str_is(how, ":d") || cbx_str_is(how, "!r") ? value->items[0]->text
-                                                                : (struct cbx_str){ 0 };
-        return out->p != NULL;
-    }
-    return plain && cbx_values_is_text(value, out);
+    bool is_number = cbx_values_is_number(value, &number),
+         as_written = plain || (is_number && (cbx_str_is(how, ":d") || cbx_str_is(how, "!r")));
+    return is_number && cbx_str_is(how, ":c") ? cbx_fold_codepoint(py->arena, number)
+                                              : cbx_values_piece(as_written ? value
+                                                                            : &cbx_values_unknown,
+                                                                 gaps);
 }
 
 /* A bytes literal holds bytes, which the escapes made characters of. */
@@ -106,7 +104,7 @@ static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node
                                             struct cbx_scope *scope)
 {
     struct cbx_str out = CBX_STR("");
-    bool raw = false, bytes = false;
+    bool raw = false, bytes = false, gaps = false;
     for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         struct cbx_str part = cbx_walk_text(py, child);
         switch (cbx_py_kind(child)) {
@@ -119,9 +117,7 @@ static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node
             part = bytes && !raw ? to_bytes(py, part) : part;
             break;
         case PY_interpolation:
-            if (!eval_interpolation(py, child, scope, &part)) {
-                return &cbx_values_unknown;
-            }
+            part = eval_interpolation(py, child, scope, &gaps);
             break;
         default:
             continue;
@@ -131,7 +127,7 @@ static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node
             return &cbx_values_unknown;
         }
     }
-    return bytes ? cbx_values_bytes(py->arena, out) : cbx_values_text(py->arena, out);
+    return bytes ? cbx_values_bytes(py->arena, out) : cbx_values_built(py->arena, out, gaps);
 }
 
 static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_node *node,
@@ -139,10 +135,11 @@ static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_
 {
     struct cbx_str part;
     size_t total = 0, n = 0;
-    bool bytes = false;
+    bool bytes = false, gaps = false;
     for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         const struct cbx_values *value = cbx_py_eval(py, child, scope);
-        if (!cbx_values_is_text(value, &part) || total + part.len > CBX_FOLD_MAX_BYTES) {
+        part = cbx_values_piece(value, &gaps);
+        if (total + part.len > CBX_FOLD_MAX_BYTES) {
             return &cbx_values_unknown;
         }
         total += part.len;
@@ -150,13 +147,15 @@ static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_
     }
     char *p = cbx_arena_alloc(py->arena, total + 1);
     for (struct cbx_node *child = node->first; p != NULL && child != NULL; child = child->next) {
-        if (cbx_values_is_text(cbx_py_eval(py, child, scope), &part) && part.len > 0) {
+        part = cbx_values_piece(cbx_py_eval(py, child, scope), &gaps);
+        if (part.len > 0) {
             memcpy(p + n, part.p, part.len);
             n += part.len;
         }
     }
     struct cbx_str out = { .p = p, .len = n };
-    return bytes ? cbx_values_bytes(py->arena, out) : cbx_values_text(py->arena, out);
+    return bytes && !gaps ? cbx_values_bytes(py->arena, out)
+                          : cbx_values_built(py->arena, out, gaps);
 }
 
 static const struct cbx_values *eval_number(struct cbx_walk *py, struct cbx_node *node)

@@ -203,23 +203,27 @@ static bool path_text(const struct cbx_values *values, struct cbx_str *out)
     return cbx_values_is_text(object ? values->items[0]->members[0] : values, out);
 }
 
-/* Parts of a path, joined as os.path.join does; {NULL, 0} when one is not known. */
-static struct cbx_str join_path(struct cbx_walk *py, struct cbx_actuals *actuals)
+/* Parts of a path, joined as os.path.join does. */
+static const struct cbx_values *join_path(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     struct cbx_str out = CBX_STR(""), part;
+    bool gaps = false;
     for (uint32_t i = 0; i < actuals->count; i++) {
-        if (!path_text(cbx_actual_values(py, actuals, i, NULL), &part)) {
-            return (struct cbx_str){ 0 };
-        }
+        bool unknown = false;
+        part = cbx_values_piece(cbx_actual_values(py, actuals, i, NULL), &unknown);
         bool absolute = part.len > 0 && part.p[0] == '/';
         bool slash = out.len > 0 && out.p[out.len - 1] != '/';
+        gaps = unknown || (gaps && !absolute);
         out = absolute
                   ? part
                   : cbx_fold_concat(py->arena,
                                     slash ? cbx_fold_concat(py->arena, out, CBX_STR("/")) : out,
                                     part);
     }
-    return actuals->spread ? (struct cbx_str){ 0 } : out;
+    if (actuals->spread) {
+        out = cbx_fold_concat(py->arena, out, CBX_STR("/*"));
+    }
+    return cbx_values_built(py->arena, out, gaps || actuals->spread);
 }
 
 static const struct cbx_values *path_object(struct cbx_walk *py, const struct cbx_values *text)
@@ -238,7 +242,7 @@ static const struct cbx_values *path_object(struct cbx_walk *py, const struct cb
 
 static const struct cbx_values *make_path(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
-    return path_object(py, cbx_values_text(py->arena, join_path(py, actuals)));
+    return path_object(py, join_path(py, actuals));
 }
 
 static const struct cbx_values *make_text(struct cbx_walk *py, const struct cbx_values *values,
@@ -372,7 +376,7 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
                    ? cbx_values_text(py->arena, CBX_STR("~"))
                    : &cbx_values_unknown;
     case PY_CALL_JOIN_PATH:
-        return cbx_values_text(py->arena, join_path(py, actuals));
+        return join_path(py, actuals);
     case PY_CALL_HOME_PATH:
         return path_object(py, cbx_values_text(py->arena, CBX_STR("~")));
     case PY_CALL_PATH:

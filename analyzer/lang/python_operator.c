@@ -62,6 +62,22 @@ static bool is_path(const struct cbx_value *v)
            cbx_str_is(v->text, "pathlib.Path");
 }
 
+/* A text, or one of which a part is known. */
+static bool is_textual(const struct cbx_value *v)
+{
+    return v->kind == CBX_V_TEXT || (v->kind == CBX_V_UNKNOWN && v->text.len > 0);
+}
+
+/* '/home/' + name */
+static const struct cbx_values *join_texts(struct cbx_walk *py, const struct cbx_value *a,
+                                           const struct cbx_value *b)
+{
+    bool gaps = true;
+    struct cbx_str out = is_textual(a) ? a->text : CBX_STR("*");
+    return cbx_values_built(
+        py->arena, cbx_fold_concat(py->arena, out, is_textual(b) ? b->text : CBX_STR("*")), gaps);
+}
+
 static const struct cbx_values *join_lists(struct cbx_walk *py, const struct cbx_value *a,
                                            const struct cbx_value *b)
 {
@@ -87,6 +103,9 @@ static const struct cbx_values *eval_pair(struct cbx_walk *py, struct cbx_str op
         struct cbx_str out = cbx_fold_concat(py->arena, a->text, b->text);
         return a->number == CBX_TEXT_BYTES ? cbx_values_bytes(py->arena, out)
                                            : cbx_values_text(py->arena, out);
+    }
+    if (plus && (is_textual(a) || is_textual(b))) {
+        return join_texts(py, a, b);
     }
     if (plus && a->kind == CBX_V_LIST && b->kind == CBX_V_LIST) {
         return join_lists(py, a, b);

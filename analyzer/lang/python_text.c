@@ -19,32 +19,20 @@ static const struct cbx_values *list_of_texts(struct cbx_walk *py, const struct 
     return cbx_values_list(py->arena, members, count);
 }
 
-/* A text or number as str() has it. */
-static bool to_text(const struct cbx_values *values, struct cbx_str *out)
+static const struct cbx_values *join_members(struct cbx_walk *py, struct cbx_str separator,
+                                             const struct cbx_values *list)
 {
-    if (values->count == 1 && values->items[0]->kind == CBX_V_NUMBER) {
-        *out = values->items[0]->text;
-        return true;
-    }
-    return cbx_values_is_text(values, out);
-}
-
-static struct cbx_str join_members(struct cbx_walk *py, struct cbx_str separator,
-                                   const struct cbx_values *list)
-{
-    struct cbx_str out = CBX_STR(""), part;
+    struct cbx_str out = CBX_STR("");
+    bool gaps = false;
     const struct cbx_value *sequence = cbx_py_sequence(py, list);
     if (sequence == NULL) {
-        return (struct cbx_str){ 0 };
+        return &cbx_values_unknown;
     }
     for (uint32_t i = 0; i < sequence->count && out.p != NULL; i++) {
-        if (!cbx_values_is_text(sequence->members[i], &part)) {
-            return (struct cbx_str){ 0 };
-        }
         out = i > 0 ? cbx_fold_concat(py->arena, out, separator) : out;
-        out = out.p != NULL ? cbx_fold_concat(py->arena, out, part) : out;
+        out = cbx_fold_concat(py->arena, out, cbx_values_piece(sequence->members[i], &gaps));
     }
-    return out;
+    return cbx_values_built(py->arena, out, gaps);
 }
 
 /* --- formatting ------------------------------------------------------------------------------- */
@@ -67,6 +55,7 @@ const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str form
     struct cbx_str out = CBX_STR(""), part = { 0 };
     uint32_t used = 0;
     int64_t number;
+    bool gaps = false;
     const struct cbx_value *list = cbx_values_container(right, CBX_V_LIST);
     for (size_t at = 0; at < format.len;) {
         const char *percent = memchr(format.p + at, '%', format.len - at);
@@ -89,13 +78,15 @@ const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str form
             part = cbx_arena_printf(py->arena, "'%.*s'", (int)part.len, part.p);
         } else if (character) {
             part = cbx_fold_codepoint(py->arena, number);
-        } else if ((kind != 's' && kind != 'd' && kind != 'c') || !to_text(argument, &part)) {
+        } else if (kind == 's' || kind == 'd' || kind == 'c') {
+            part = cbx_values_piece(argument, &gaps);
+        } else {
             return &cbx_values_unknown;
         }
         used++;
         out = cbx_fold_concat(py->arena, out, part);
     }
-    return text_or_unknown(py, out);
+    return cbx_values_built(py->arena, out, gaps);
 }
 
 /* One field of a format string, "{0.name[key]!s:spec}" without the braces. */
@@ -205,7 +196,7 @@ static const struct cbx_values *format_braces(struct cbx_walk *py, struct cbx_st
     struct field field;
     uint32_t automatic = 0;
     int64_t number;
-    bool more = true;
+    bool more = true, gaps = false;
     for (size_t at = 0; more && out.p != NULL;) {
         more = next_field(format, &at, &before, &field);
         out = cbx_fold_concat(py->arena, out, before);
@@ -217,14 +208,11 @@ static const struct cbx_values *format_braces(struct cbx_walk *py, struct cbx_st
         bool character = cbx_str_is(field.spec, ":c") && cbx_values_is_number(value, &number);
         bool plain = field.spec.len == 0 || cbx_str_is(field.spec, "!s") ||
                      cbx_str_is(field.spec, ":s") || cbx_str_is(field.spec, ":d");
-        if (character) {
-            part = cbx_fold_codepoint(py->arena, number);
-        } else if (!plain || !to_text(value, &part)) {
-            return &cbx_values_unknown;
-        }
+        part = character ? cbx_fold_codepoint(py->arena, number)
+                         : cbx_values_piece(plain ? value : &cbx_values_unknown, &gaps);
         out = cbx_fold_concat(py->arena, out, part);
     }
-    return text_or_unknown(py, out);
+    return cbx_values_built(py->arena, out, gaps);
 }
 
 /* --- encodings -------------------------------------------------------------------------------- */
@@ -536,7 +524,7 @@ static const struct cbx_values *call_method(struct cbx_walk *py, struct cbx_str 
          is_text = given && cbx_values_is_text(first, &a);
     switch (method) {
     case JOIN:
-        return text_or_unknown(py, join_members(py, self, first));
+        return join_members(py, self, first);
     case FORMAT:
         return format_braces(py, self, actuals);
     case DECODE:
