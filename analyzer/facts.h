@@ -13,6 +13,7 @@ enum cbx_fact_kind {
     CBX_IS_REFERENCE,  /* name: what is used, called or not */
     CBX_IS_ATTRIBUTE,  /* name: of the attribute */
     CBX_IS_LITERAL,    /* name: the string */
+    CBX_IS_FILES,      /* name: a pattern that a shell looks up files by */
     CBX_IS_SPECIAL,    /* `special` says which */
 };
 

@@ -6,6 +6,7 @@
 #include "analyzer/notebook.h"
 #include "analyzer/tree_memory.h"
 #include "analyzer/value.h"
+#include "analyzer/written.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -426,6 +427,9 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
         inner.magics = NULL;
         inner.magic_count = 0;
         judge_magic(&inner, &parsed.magics[i]);
+    }
+    if (parsed.depth == 0) {
+        cbx_written_imports(parsed.facts);
     }
     parsed.facts->language = outer;
     if (tree_out != NULL) {

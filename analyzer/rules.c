@@ -213,6 +213,28 @@ static void match_detour(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
+/* cat /e*c/sh?dow: any file that a rule's pattern can mean as well. */
+static void match_files(struct matcher *m, const struct cbx_fact *fact)
+{
+    /* what lies in the root folder itself is no secret */
+    bool deep = fact->name.len > 1 && memchr(fact->name.p + 1, '/', fact->name.len - 1) != NULL;
+    for (size_t i = 0; deep && i <= CBX_INDEX_GRAMS; i++) {
+        const struct cbx_pattern *p = i < CBX_INDEX_GRAMS ? m->index->by_gram[i] : m->index->globs;
+        for (; p != NULL; p = p->next) {
+            struct cbx_str file =
+                p->text; /* "shadow*" is there for "shadow" and what belongs to it */
+            file.len -=
+                file.len > 2 && cbx_str_ends(file, CBX_STR("*")) && file.p[file.len - 2] != '/';
+            bool path = p->list == CBX_IN_LITERAL &&
+                        (cbx_str_starts(file, CBX_STR("*/")) ||
+                         cbx_str_starts(file, CBX_STR("/")) || cbx_str_starts(file, CBX_STR("~/")));
+            if (path && cbx_str_globs_meet(file, fact->name)) {
+                take_pattern(m, p, fact);
+            }
+        }
+    }
+}
+
 static void match_fact(struct matcher *m, const struct cbx_fact *fact)
 {
     switch (fact->kind) {
@@ -231,6 +253,9 @@ static void match_fact(struct matcher *m, const struct cbx_fact *fact)
     case CBX_IS_LITERAL:
         match_name(m, CBX_IN_LITERAL, fact);
         match_detour(m, fact);
+        return;
+    case CBX_IS_FILES:
+        match_files(m, fact);
         return;
     case CBX_IS_SPECIAL:
         match_special(m, fact);

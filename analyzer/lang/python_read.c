@@ -62,6 +62,60 @@ static const struct cbx_values *read_getattr(struct cbx_walk *py, const struct c
     return cbx_values_one(py->arena, &bound);
 }
 
+static bool is_builtin_function(const struct cbx_value *v)
+{
+    static const char *const names[] = {
+        "abs",
+        "all",
+        "any",
+        "ascii",
+        "bin",
+        "callable",
+        "chr",
+        "delattr",
+        "dir",
+        "divmod",
+        "format",
+        "getattr",
+        "globals",
+        "hasattr",
+        "hash",
+        "hex",
+        "id",
+        "input",
+        "iter",
+        "isinstance",
+        "issubclass",
+        "len",
+        "locals",
+        "max",
+        "min",
+        "next",
+        "oct",
+        "open",
+        "ord",
+        "pow",
+        "print",
+        "repr",
+        "round",
+        "setattr",
+        "sorted",
+        "sum",
+        "vars",
+        "compile",
+        "eval",
+        "exec",
+        "__build_class__",
+        "__import__",
+    };
+    for (size_t i = 0; v->kind == CBX_V_NAME && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (cbx_str_is(v->text, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_value *v,
                                          struct cbx_str attribute, bool *opaque)
 {
@@ -70,7 +124,8 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
     }
     if (cbx_str_is(attribute, "__self__")) { /* of a builtin function it is the module */
         *opaque |= v->kind != CBX_V_NAME;
-        return cbx_values_name(py->arena, CBX_STR("builtins"));
+        return cbx_values_name(py->arena, is_builtin_function(v) ? CBX_STR("__builtins__")
+                                                                 : CBX_STR("builtins"));
     }
     if (v->kind == CBX_V_NAME && cbx_str_is(v->text, "builtins") &&
         cbx_str_is(attribute, "__dict__")) {

@@ -187,6 +187,9 @@ static void extract_literal(struct cbx_shell *s, TSNode node)
         cbx_facts_add(s->parsed->facts, CBX_IS_LITERAL, text.text, ts_node_start_byte(node),
                       ts_node_end_byte(node));
     }
+    if (!text.known || text.pattern) {
+        cbx_shell_extract_path(s, node);
+    }
 }
 
 /* Text that the grammar did not look into: a substitution in it runs all the same. */

@@ -111,6 +111,9 @@ void cbx_shell_check_variable(struct cbx_shell *s, struct cbx_str name, uint32_t
 void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,
                             uint32_t start, uint32_t end);
 
+/* Facts for a word that is no constant but may be a path (shell_paths.c). */
+void cbx_shell_extract_path(struct cbx_shell *s, TSNode node);
+
 bool cbx_shell_is_listed(const struct cbx_shell *s, struct cbx_str word);
 
 #endif

@@ -88,6 +88,15 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
     if (network) {
         cbx_facts_add(s->parsed->facts, CBX_IS_CALL, cbx_str_sub(path, 0, 8), start, end);
     }
+    struct cbx_arg *arg =
+        writes && known ? cbx_arena_array(s->parsed->arena, 1, sizeof(*arg)) : NULL;
+    struct cbx_fact *fact =
+        arg != NULL ? cbx_facts_add(s->parsed->facts, CBX_IS_CALL, CBX_STR(">"), start, end) : NULL;
+    if (fact != NULL) {
+        *arg = (struct cbx_arg){ .known = true, .constant = true, .value = path };
+        fact->args = arg;
+        fact->arg_count = 1;
+    }
     if (network || (writes && (!known || !is_inside(path)))) {
         cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_REDIRECT,
                               known ? path : CBX_STR("(computed)"), start, end);

@@ -141,6 +141,64 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
     }
 }
 
+/* --- two globs -------------------------------------------------------------------------------- */
+
+enum { MEET_MAX_BYTES = 256 };
+
+/* Elements of a glob, one byte each. */
+enum { ANY = 1, SOME = 2 };
+static size_t read_elements(struct cbx_str glob, unsigned char *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < glob.len; i++) {
+        char c = glob.p[i];
+        const char *close =
+            c == '[' && i + 2 < glob.len ? memchr(glob.p + i + 2, ']', glob.len - i - 2) : NULL;
+        if (c == '*') {
+            n -= n > 0 && out[n - 1] == SOME;
+            out[n++] = SOME;
+        } else if (c == '?' || close != NULL) {
+            out[n++] = ANY;
+            i = close != NULL ? (size_t)(close - glob.p) : i;
+        } else {
+            i += c == '\\' && i + 1 < glob.len;
+            out[n++] = (unsigned char)glob.p[i];
+        }
+    }
+    return n;
+}
+
+/* row[j]: some text goes through the first i elements of `a` and the first j of `b`. */
+bool cbx_str_globs_meet(struct cbx_str pattern, struct cbx_str files)
+{
+    unsigned char a[MEET_MAX_BYTES], b[MEET_MAX_BYTES];
+    bool rows[2][MEET_MAX_BYTES + 1] = { { true } };
+    if (pattern.len > MEET_MAX_BYTES || files.len > MEET_MAX_BYTES) {
+        return true;
+    }
+    size_t n = read_elements(pattern, a), m = read_elements(files, b);
+    for (size_t i = 0; i <= n; i++) {
+        bool *row = rows[i & 1], *next = rows[(i + 1) & 1];
+        memset(next, 0, sizeof(rows[0]));
+        for (size_t j = 0; j <= m; j++) {
+            bool more_a = row[j] && i < n, more_b = row[j] && j < m;
+            bool some_a = more_a && a[i] == SOME, some_b = more_b && b[j] == SOME;
+            /* no wildcard stands for a dot that begins a name */
+            bool takes = more_a && a[i] != '/' && !(a[i] == '.' && i > 0 && a[i - 1] == '/');
+            bool both = more_a && more_b && !some_a && !some_b &&
+                        (a[i] == b[j] || a[i] == ANY || (b[j] == ANY && takes));
+            next[j] |= some_a || (some_b && takes);
+            if (more_b && (some_a || some_b)) {
+                row[j + 1] = true;
+            }
+            if (both) {
+                next[j + 1] = true;
+            }
+        }
+    }
+    return rows[n & 1][m];
+}
+
 bool cbx_str_glob(struct cbx_str pattern, struct cbx_str text)
 {
     return glob(pattern, text, false);

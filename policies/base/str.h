@@ -70,6 +70,11 @@ size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit);
 bool cbx_str_glob(struct cbx_str pattern, struct cbx_str text);
 bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
 
+/* Is there a text that `pattern` matches and that is a path which the shell's pattern `files` finds
+ * (glob(7): no wildcard stands for '/', nor for a dot that begins a name)? Sets count as '?'; true
+ * for what is too long to tell. */
+bool cbx_str_globs_meet(struct cbx_str pattern, struct cbx_str files);
+
 /* True when the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms); otherwise
  * *bad is the offset of the first byte that is not. `bad` may be NULL. */
 bool cbx_str_is_utf8(struct cbx_str a, size_t *bad);

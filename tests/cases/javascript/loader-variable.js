@@ -1,0 +1,2 @@
+process.env.NODE_OPTIONS = '-r ./x.js';
+// expect 1 any.loader

@@ -1,0 +1,3 @@
+require('fs').writeFileSync('/tmp/zz.js', text);
+require('/tmp/zz.js');
+// expect 2 js.dynamic-code

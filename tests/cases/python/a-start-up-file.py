@@ -1,0 +1,2 @@
+open('sitecustomize.py', 'w').write(s)
+# expect 1 any.loader

@@ -1,0 +1,4 @@
+import time
+def owner(method):
+    return method.__self__
+time.time.__self__

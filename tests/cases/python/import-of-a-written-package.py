@@ -1,0 +1,4 @@
+from pathlib import Path
+Path('tools/__init__.py').write_text(s)
+from tools import f
+# expect 3 py.dynamic-code

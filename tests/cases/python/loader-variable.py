@@ -1,0 +1,3 @@
+import os
+os.environ['LD_' + 'PRELOAD'] = './x.so'
+# expect 2 any.loader

@@ -1,0 +1,2 @@
+'{0.__self__}'.format(len)
+# expect 1 py.internals

@@ -1,0 +1,2 @@
+x = print.__self__
+# expect 1 py.internals

@@ -1,0 +1,2 @@
+cat /etc/{shadow,gshadow}
+# expect 1 any.credentials

@@ -1,0 +1,2 @@
+cat /e*/sh?dow
+# expect 1 any.credentials

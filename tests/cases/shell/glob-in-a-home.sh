@@ -1,0 +1,2 @@
+cat ~/.ss*/*
+# expect 1 any.credentials

@@ -1,0 +1,2 @@
+npm x cowsay
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+cat "/home/$USER/.ssh/id_rsa"
+# expect 1 any.credentials
