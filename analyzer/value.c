@@ -71,8 +71,7 @@ const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_st
         return cbx_values_text(arena, text);
     }
     bool path = text.p != NULL && text.len <= PATH_MAX_BYTES && memchr(text.p, '/', text.len);
-    return path ? cbx_values_one(arena,
-                                 &(struct cbx_value){ .kind = CBX_V_UNKNOWN, .text = text })
+    return path ? cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_UNKNOWN, .text = text })
                 : &cbx_values_unknown;
 }
 

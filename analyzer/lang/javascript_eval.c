@@ -230,9 +230,8 @@ static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_st
     bool gaps = false;
     a = cbx_values_piece(left, &gaps);
     b = cbx_values_piece(right, &gaps);
-    return cbx_str_is(op, "+")
-               ? cbx_values_built(js->arena, cbx_fold_concat(js->arena, a, b), gaps)
-               : &cbx_values_unknown;
+    return cbx_str_is(op, "+") ? cbx_values_built(js->arena, cbx_fold_concat(js->arena, a, b), gaps)
+                               : &cbx_values_unknown;
 }
 
 /* a + b + c + ... is nested to the left: down to the first operand, then up again. */

@@ -80,10 +80,9 @@ static struct cbx_str eval_interpolation(struct cbx_walk *py, struct cbx_node *n
     bool plain = more == NULL || cbx_str_is(how, "!s") || cbx_str_is(how, ":s");
     bool is_number = cbx_values_is_number(value, &number),
          as_written = plain || (is_number && (cbx_str_is(how, ":d") || cbx_str_is(how, "!r")));
-    return is_number && cbx_str_is(how, ":c") ? cbx_fold_codepoint(py->arena, number)
-                                              : cbx_values_piece(as_written ? value
-                                                                            : &cbx_values_unknown,
-                                                                 gaps);
+    return is_number && cbx_str_is(how, ":c")
+               ? cbx_fold_codepoint(py->arena, number)
+               : cbx_values_piece(as_written ? value : &cbx_values_unknown, gaps);
 }
 
 /* A bytes literal holds bytes, which the escapes made characters of. */
