@@ -96,7 +96,16 @@ static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs, st
     return !any_glob(globs, path, true) && (!relative || is_system(path));
 }
 
-/* The same of a path of which only the beginning is known, up to a '*': is the folder that it is in
+/* Does a glob match the path, made absolute? Where ".." leads out of the workspace depends on how
+ * deep the program has gone. */
+static bool is_within(struct cbx_arena *arena, const struct cbx_strs *globs, struct cbx_str text)
+{
+    struct cbx_str path = cbx_path_resolve(arena, text);
+    bool climbs = path.len == 1 && text.len > 0 && text.p[0] == '.';
+    return !climbs && any_glob(globs, path, true);
+}
+
+/* Is a path outside of which only the beginning is known, up to a '*': is the folder that it is in
  * outside, whatever the rest may be? */
 static bool begins_outside(struct cbx_arena *arena, const struct cbx_strs *globs,
                            struct cbx_str partial)
@@ -130,7 +139,7 @@ static bool value_holds(struct cbx_arena *arena, const struct cbx_where *w, stru
         return w->unknown_holds;
     }
     return !(w->outside.count > 0 && !is_outside(arena, &w->outside, value)) &&
-           !(w->inside.count > 0 && !any_glob(&w->inside, cbx_path_resolve(arena, value), true));
+           !(w->inside.count > 0 && !is_within(arena, &w->inside, value));
 }
 
 /* Not known for certain: it holds for one of the constants that it may be, or for anything. */

@@ -224,6 +224,7 @@ enum magic_text {
     MAGIC_COMMAND,
     MAGIC_WRITE,
     MAGIC_ASSIGN,
+    MAGIC_CHDIR,
     MAGIC_CHOSEN,
     MAGIC_UNKNOWN
 };
@@ -276,6 +277,21 @@ static void judge_assignment(struct cbx_parsed *parsed, const struct cbx_magic *
         struct cbx_str line =
             cbx_arena_printf(parsed->arena, "%.*s=x", (int)(end < 200 ? end : 200), rest.p);
         cbx_parse_shell_line(parsed, line, m->start, m->end);
+    }
+}
+
+/* %cd path: a call of os.chdir(path). */
+static void judge_chdir(struct cbx_parsed *parsed, const struct cbx_magic *m)
+{
+    struct cbx_arg *arg = cbx_arena_array(parsed->arena, 1, sizeof(*arg));
+    struct cbx_str path = cbx_fold_trim(cbx_fill_in(parsed, m->rest));
+    struct cbx_fact *fact =
+        cbx_facts_add(parsed->facts, CBX_IS_CALL, CBX_STR("os.chdir"), m->start, m->end);
+    if (fact != NULL && arg != NULL && path.p != NULL) {
+        *arg = (struct cbx_arg){ .known = true, .constant = true, .value = path };
+        fact->args = arg;
+        fact->arg_count = 1;
+        fact->language = CBX_PYTHON;
     }
 }
 
@@ -337,7 +353,7 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str line, codes[CBX_MAGIC_CODES];
     if (m->kind == CBX_MAGIC_SHELL) {
-        cbx_parse_shell_line(parsed, m->body, m->start, m->end);
+        cbx_parse_shell_line(parsed, cbx_fill_in(parsed, m->body), m->start, m->end);
         return;
     }
     switch (magic_text(m->name)) {
@@ -345,7 +361,7 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
         return;
     case MAGIC_SHELL:
         if (m->rest.len > 0 && !(m->kind == CBX_MAGIC_CELL && !cbx_str_is(m->name, "script"))) {
-            cbx_parse_shell_line(parsed, m->rest, m->start, m->end);
+            cbx_parse_shell_line(parsed, cbx_fill_in(parsed, m->rest), m->start, m->end);
         }
         if (m->kind == CBX_MAGIC_CELL) {
             cbx_parse_shell_line(parsed, m->body, m->start, m->end);
@@ -356,7 +372,7 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
         line = cbx_arena_printf(parsed->arena, "%s %.*s",
                                 magic_text(m->name) == MAGIC_PIP ? "pip" : "conda",
                                 (int)m->rest.len, m->rest.p);
-        cbx_parse_shell_line(parsed, line, m->start, m->end);
+        cbx_parse_shell_line(parsed, cbx_fill_in(parsed, line), m->start, m->end);
         return;
     case MAGIC_PYTHON:
     case MAGIC_BODY:
@@ -367,10 +383,13 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
     case MAGIC_COMMAND:
         line = cbx_arena_printf(parsed->arena, "%.*s %.*s", (int)m->name.len, m->name.p,
                                 (int)m->rest.len, m->rest.p != NULL ? m->rest.p : "");
-        cbx_parse_shell_line(parsed, line, m->start, m->end);
+        cbx_parse_shell_line(parsed, cbx_fill_in(parsed, line), m->start, m->end);
         return;
     case MAGIC_ASSIGN:
         judge_assignment(parsed, m);
+        return;
+    case MAGIC_CHDIR:
+        judge_chdir(parsed, m);
         return;
     case MAGIC_WRITE:
         judge_write(parsed, m);
@@ -406,6 +425,7 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
                     struct cbx_str text, TSTree **tree_out)
 {
     struct cbx_parsed parsed = *parent;
+    parsed.walk = NULL;
     parsed.lang = lang;
     parsed.text = text;
     enum cbx_language outer = parsed.facts->language;
@@ -452,6 +472,7 @@ void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, stru
         return;
     }
     struct cbx_parsed inner = *parent;
+    inner.walk = NULL;
     inner.depth++;
     inner.magics = NULL;
     inner.magic_count = 0;

@@ -44,6 +44,7 @@ struct cbx_parsed {
     int64_t deadline_ms;            /* of CLOCK_MONOTONIC; 0 = none */
     const struct cbx_magic *magics; /* notebook lines that were rewritten, by place */
     size_t magic_count;
+    struct cbx_walk *walk;         /* what the extractor knows of this text, once it has read it */
     struct cbx_walk *outer;        /* code in code: what its free names mean is asked there, */
     struct cbx_scope *outer_scope; /* as seen from here; of the same language only */
     bool names_only; /* read for what names mean: the notebook lines are judged elsewhere, places
@@ -71,6 +72,10 @@ void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, stru
  * the source (offset of the text in it), else at [start, end). */
 void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start,
                           uint32_t end);
+
+/* The line with the constants that IPython puts into it: {name}, $name. Borrows from the line, or
+ * the arena. */
+struct cbx_str cbx_fill_in(const struct cbx_parsed *parsed, struct cbx_str line);
 
 void cbx_extract_python(struct cbx_parsed *parsed);
 void cbx_extract_javascript(struct cbx_parsed *parsed);

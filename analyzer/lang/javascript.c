@@ -178,17 +178,51 @@ static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
     }
 }
 
+/* Is every alternative an object or array whose members are known? */
+static bool is_container(const struct cbx_values *values)
+{
+    bool container = values->count > 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        container &= values->items[i]->kind == CBX_V_MAP || values->items[i]->kind == CBX_V_LIST;
+    }
+    return container;
+}
+
+/* The o[k] that an expression is, or that one of the variables in it was given. */
+static struct cbx_node *computed_member(struct cbx_walk *js, struct cbx_node *node,
+                                        struct cbx_scope *scope)
+{
+    struct cbx_str key;
+    while (cbx_js_kind(node) == JS_parenthesized_expression) {
+        node = cbx_child_at(node, 0);
+    }
+    if (cbx_js_kind(node) == JS_subscript_expression) {
+        return cbx_js_member(js, node, scope, &key) ? NULL : node;
+    }
+    struct cbx_binding *b = NULL;
+    struct cbx_str name = cbx_walk_text(js, node);
+    for (struct cbx_scope *s = scope; cbx_js_kind(node) == JS_identifier && b == NULL && s != NULL;
+         s = s->parent) {
+        b = cbx_scope_chain(js, s, name);
+    }
+    for (; b != NULL; b = b->next) {
+        bool member = b->kind == CBX_BIND_EXPR && b->path.len == 0 && !b->each &&
+                      cbx_js_kind(b->node) == JS_subscript_expression;
+        if (member && !cbx_js_member(js, b->node, b->where, &key)) {
+            return b->node;
+        }
+    }
+    return NULL;
+}
+
 /* ""[k](...) and o[k](...)(...): nobody calls a computed member of a literal, or what one returns,
  * but to get at Function. */
 static void check_computed_call(struct cbx_walk *js, struct cbx_node *callee,
                                 struct cbx_scope *scope)
 {
     bool again = cbx_js_kind(callee) == JS_call_expression;
-    struct cbx_node *member = again ? cbx_child_of(callee, CBX_FIELD_function) : callee;
-    struct cbx_str key;
-    if (cbx_js_kind(member) != JS_subscript_expression || cbx_js_member(js, member, scope, &key)) {
-        return;
-    }
+    struct cbx_node *member =
+        computed_member(js, again ? cbx_child_of(callee, CBX_FIELD_function) : callee, scope);
     struct cbx_node *object = cbx_child_of(member, CBX_FIELD_object);
     while (cbx_js_kind(object) == JS_parenthesized_expression) {
         object = cbx_child_at(object, 0);
@@ -197,10 +231,31 @@ static void check_computed_call(struct cbx_walk *js, struct cbx_node *callee,
     bool literal = kind == JS_string || kind == JS_template_string || kind == JS_number ||
                    kind == JS_regex || kind == JS_true || kind == JS_false ||
                    (kind == JS_array && cbx_child_count(object) == 0) || cbx_js_is_function(kind);
-    if (again || literal) {
+    /* one step from an object of the program itself leads no further than to Object */
+    bool away = again && member != NULL && !is_container(cbx_js_eval(js, object, scope));
+    if (away || literal) {
         add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_str_sub(cbx_walk_text(js, object), 0, 40),
-                    member);
+                    callee);
     }
+}
+
+/* Does what is called come out of a module or a global object, by ways that are not followed? What
+ * functions of the program itself return was put there by somebody, and is judged there. */
+static bool comes_from_module(struct cbx_walk *js, struct cbx_node *callee, struct cbx_scope *scope)
+{
+    for (enum cbx_js_kind kind = cbx_js_kind(callee);
+         kind == JS_call_expression || kind == JS_member_expression ||
+         kind == JS_subscript_expression || kind == JS_parenthesized_expression;
+         kind = cbx_js_kind(callee)) {
+        callee = cbx_child_at(callee, 0);
+    }
+    const struct cbx_values *root = cbx_js_eval(js, callee, scope);
+    for (uint32_t i = 0; i < root->count; i++) {
+        if (root->items[i]->kind == CBX_V_NAME && root->items[i]->number != CBX_NAME_BARE) {
+            return true;
+        }
+    }
+    return cbx_js_kind(callee) != JS_identifier;
 }
 
 static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_scope *scope)
@@ -227,8 +282,11 @@ static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_
     }
     enum cbx_js_kind kind = cbx_js_kind(callee);
     struct cbx_str method;
-    bool computed = kind == JS_subscript_expression && !cbx_js_member(js, callee, scope, &method);
-    if ((computed || (kind != JS_identifier && kind != JS_member_expression &&
+    bool computed = kind == JS_subscript_expression && !cbx_js_member(js, callee, scope, &method) &&
+                    !is_container(cbx_js_eval(js, cbx_child_of(callee, CBX_FIELD_object), scope));
+    bool given = kind == JS_call_expression && !comes_from_module(js, callee, scope);
+    if (!given &&
+        (computed || (kind != JS_identifier && kind != JS_member_expression &&
                       kind != JS_subscript_expression && kind != JS_OTHER)) &&
         cbx_values_has_unknown(site.targets)) {
         add_special(js, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_walk_text(js, callee), 0, 80),

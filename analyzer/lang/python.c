@@ -336,6 +336,34 @@ static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struc
             (v->kind == CBX_V_FUNCTION && cbx_py_kind(v->node) == PY_class_definition));
 }
 
+/* Does what is called come out of a module, by ways that are not followed? What comes out of the
+ * program's own lists, arguments and objects was put there by somebody, and is judged there. */
+static bool comes_from_module(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
+{
+    for (;;) {
+        switch (cbx_py_kind(callee)) {
+        case PY_attribute:
+        case PY_subscript:
+        case PY_call:
+        case PY_parenthesized_expression:
+        case PY_await:
+            callee = cbx_child_at(callee, 0);
+            continue;
+        default:
+            break;
+        }
+        break;
+    }
+    const struct cbx_values *root = cbx_py_eval(py, callee, scope);
+    for (uint32_t i = 0; i < root->count; i++) {
+        const struct cbx_value *v = root->items[i];
+        if (v->kind == CBX_V_NAME && v->number != CBX_NAME_BARE && !cbx_py_is_plain(v->text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope)
 {
     struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
@@ -355,7 +383,7 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
     if (kind == PY_attribute) {
         extract_method_through(py, callee, &actuals, call);
     } else if (kind != PY_identifier && cbx_values_has_unknown(targets) &&
-               !is_of_known_call(py, callee, scope)) {
+               !is_of_known_call(py, callee, scope) && comes_from_module(py, callee, scope)) {
         cbx_py_special(py, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_walk_text(py, callee), 0, 80),
                        call);
     }
@@ -404,12 +432,37 @@ static bool is_asked_about(struct cbx_walk *py, const struct cbx_node *node)
     return cbx_str_is(callee, "isinstance") || cbx_str_is(callee, "issubclass");
 }
 
+/* os.environ itself; what is read of it speaks for itself. */
+static bool is_environment(const struct cbx_values *values)
+{
+    return values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
+           cbx_str_is(values->items[0]->text, "os.environ");
+}
+
+static bool is_read_of(const struct cbx_node *node)
+{
+    return (cbx_py_kind(node->parent) == PY_subscript && node->field == CBX_FIELD_value) ||
+           (cbx_py_kind(node->parent) == PY_attribute && node->field == CBX_FIELD_object);
+}
+
 static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
-    if (is_asked_about(py, node)) {
+    const struct cbx_values *values = cbx_py_eval(py, node, scope);
+    if (!is_asked_about(py, node) && !(is_read_of(node) && is_environment(values))) {
+        add_value_references(py, values, node);
+    }
+}
+
+/* os.environ['X'] is a call with 'X', so that rules can speak of the variable. */
+static void extract_variable(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_actuals actuals = { 0 };
+    struct cbx_node *key = cbx_child_of(node, CBX_FIELD_subscript);
+    if (!is_environment(cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_value), scope))) {
         return;
     }
-    add_value_references(py, cbx_py_eval(py, node, scope), node);
+    cbx_actuals_add(&actuals, (struct cbx_str){ 0 }, key, scope, NULL);
+    extract_named_call(py, CBX_STR("os.environ.__getitem__"), &actuals, node, 0);
 }
 
 /* --- namespaces ------------------------------------------------------------------------------- */
@@ -517,6 +570,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         return true;
     case PY_subscript:
         add_references(py, node, scope);
+        extract_variable(py, node, scope);
         check_dictionary(py, node, scope);
         return true;
     case PY_keyword_pattern: /* case X(name=y): reads x.name */
@@ -566,6 +620,7 @@ void cbx_extract_python(struct cbx_parsed *parsed)
         return;
     }
     cbx_py_bind_all(py);
+    parsed->walk = py;
     struct cbx_node *end = py->syntax.nodes + py->syntax.count;
     for (struct cbx_node *node = py->syntax.nodes; node < end;) {
         bool down = !is_rewritten(py, node) &&

@@ -274,23 +274,26 @@ void cbx_shell_judge_runners(const struct cbx_shell_command *c, struct cbx_str n
 static void add_call(const struct cbx_shell_command *c, struct cbx_str name)
 {
     struct cbx_facts *facts = c->s->parsed->facts;
+    uint32_t start = c->words[0].start, end = c->words[c->count - 1].end;
     struct cbx_arg *args = cbx_arena_array(facts->arena, c->count, sizeof(*args));
-    struct cbx_fact *fact =
-        args != NULL ? cbx_facts_add(facts, CBX_IS_CALL, name, c->words[0].start, c->words[0].end)
-                     : NULL;
-    if (fact == NULL) {
-        return;
-    }
-    for (size_t w = 1; w < c->count; w++) {
+    bool computed = false;
+    for (size_t w = 1; args != NULL && w < c->count; w++) {
         args[w - 1] = (struct cbx_arg){ .position = (uint32_t)(w - 1),
                                         .known = c->words[w].known,
                                         .constant = c->words[w].known,
                                         .value = c->words[w].text };
-        fact->spread |= !c->words[w].known;
+        computed |= !c->words[w].known;
+    }
+    struct cbx_fact *fact = cbx_facts_add(facts, CBX_IS_CALL, name, start, c->words[0].end);
+    if (fact == NULL || args == NULL) {
+        return;
     }
     fact->args = args;
     fact->arg_count = (uint32_t)(c->count - 1);
-    fact->spread |= c->fed;
+    fact->spread = computed || c->fed;
+    if (computed) {
+        cbx_facts_add_special(facts, CBX_FACT_SHELL_ARGUMENT, name, start, end);
+    }
 }
 
 /* Installs are read by the bare name of the installer, wherever it lies. */

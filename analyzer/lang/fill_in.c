@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * What IPython puts into a line of shell before the shell sees it: {name} and $name, where the
+ * name's value is one constant of the program. */
+#include "analyzer/lang/scope.h"
+
+#include <ctype.h>
+
+static size_t end_of_name(struct cbx_str line, size_t at)
+{
+    while (at < line.len && (line.p[at] == '_' || isalnum((unsigned char)line.p[at]))) {
+        at++;
+    }
+    return at;
+}
+
+/* The constant that the name is; false when it is none, or may be another. */
+static bool constant_of(struct cbx_walk *walk, struct cbx_str name, struct cbx_str *out)
+{
+    bool gaps = false;
+    const struct cbx_values *values = cbx_scope_lookup(walk, walk->module, name);
+    *out = values != NULL ? cbx_values_piece(values, &gaps) : *out;
+    return values != NULL && !gaps;
+}
+
+struct cbx_str cbx_fill_in(const struct cbx_parsed *parsed, struct cbx_str line)
+{
+    struct cbx_str out = CBX_STR(""), value;
+    size_t from = 0;
+    for (size_t at = 0; parsed->walk != NULL && at + 1 < line.len; at++) {
+        bool braces = line.p[at] == '{', dollar = line.p[at] == '$';
+        if ((braces || dollar) && line.p[at + 1] == line.p[at]) {
+            at++; /* {{ and $$ stand for themselves */
+            continue;
+        }
+        size_t end = braces || dollar ? end_of_name(line, at + 1) : at;
+        bool closed = !braces || (end < line.len && line.p[end] == '}');
+        if (end > at + 1 && closed &&
+            constant_of(parsed->walk, cbx_str_sub(line, at + 1, end), &value)) {
+            out = cbx_fold_concat(parsed->arena, out, cbx_str_sub(line, from, at));
+            out = cbx_fold_concat(parsed->arena, out, value);
+            from = end + braces;
+            at = from - 1;
+        }
+    }
+    out = from > 0 ? cbx_fold_concat(parsed->arena, out, cbx_str_sub(line, from, line.len)) : line;
+    return out.p != NULL ? out : line;
+}

@@ -1,0 +1,2 @@
+process.chdir('/etc');
+// expect 1 js.open-outside
