@@ -5,6 +5,7 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/source.h"
+#include "analyzer/written.h"
 
 /* Between two pieces: an empty line ends whatever the line before would go on with. */
 static const char separator[] = "\n\n";
@@ -218,6 +219,7 @@ void cbx_context_facts(const struct cbx_parsed *parsed, const struct cbx_lang *l
         if (text.p != NULL) {
             cbx_parse_text(&program, lang, text, NULL);
         }
+        cbx_written_imports(&facts, parsed->facts);
         for (size_t i = 0; i < facts.count; i++) {
             take_fact(&p, notebook, &facts.items[i], parsed->facts);
         }

@@ -91,12 +91,12 @@ static bool names_one(struct cbx_str import, const struct cbx_str *modules, uint
     return false;
 }
 
-void cbx_written_imports(struct cbx_facts *facts)
+void cbx_written_imports(const struct cbx_facts *writers, struct cbx_facts *facts)
 {
     struct cbx_str modules[WRITTEN_MAX + 1];
     uint32_t found = 0;
-    for (size_t i = 0; i < facts->count; i++) {
-        const struct cbx_fact *fact = &facts->items[i];
+    for (size_t i = 0; i < writers->count; i++) {
+        const struct cbx_fact *fact = &writers->items[i];
         for (uint32_t a = 0; fact->kind == CBX_IS_CALL && a < fact->arg_count; a++) {
             const struct cbx_arg *arg = &fact->args[a];
             take_paths(fact, arg->known ? &arg->value : arg->texts,

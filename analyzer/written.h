@@ -5,9 +5,9 @@
 
 #include "analyzer/facts.h"
 
-/* Adds CBX_FACT_WRITTEN_IMPORT for each import of a module that has the name of a file of code
- * which the same source writes, by a path that is known at least at its end: what is in the file
- * was not judged. */
-void cbx_written_imports(struct cbx_facts *facts);
+/* Adds CBX_FACT_WRITTEN_IMPORT to `facts` for each import in it of a module that has the name of a
+ * file of code which `writers` (may be the same) write, by a path that is known at least at its
+ * end: what is in the file was not judged. */
+void cbx_written_imports(const struct cbx_facts *writers, struct cbx_facts *facts);
 
 #endif

@@ -7,7 +7,8 @@
 
 static size_t end_of_name(struct cbx_str line, size_t at)
 {
-    while (at < line.len && (line.p[at] == '_' || isalnum((unsigned char)line.p[at]))) {
+    while (at < line.len &&
+           (line.p[at] == '_' || line.p[at] == '.' || isalnum((unsigned char)line.p[at]))) {
         at++;
     }
     return at;
@@ -17,6 +18,10 @@ static size_t end_of_name(struct cbx_str line, size_t at)
 static bool constant_of(struct cbx_walk *walk, struct cbx_str name, struct cbx_str *out)
 {
     bool gaps = false;
+    if (cbx_str_is(name, "sys.executable")) { /* the way to name the kernel's own interpreter */
+        *out = CBX_STR("python");
+        return true;
+    }
     const struct cbx_values *values = cbx_scope_lookup(walk, walk->module, name);
     *out = values != NULL ? cbx_values_piece(values, &gaps) : *out;
     return values != NULL && !gaps;

@@ -164,6 +164,10 @@ static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
                                    struct cbx_node *call, struct cbx_scope *scope)
 {
     struct cbx_str method;
+    while (cbx_js_kind(callee) == JS_member_expression &&
+           cbx_js_member(js, callee, scope, &method) && cbx_str_is(method, "value")) {
+        callee = cbx_child_of(callee, CBX_FIELD_object); /* of a property's descriptor */
+    }
     bool member = cbx_js_kind(callee) == JS_member_expression ||
                   cbx_js_kind(callee) == JS_subscript_expression;
     bool direct =
@@ -188,6 +192,14 @@ static bool is_container(const struct cbx_values *values)
     return container;
 }
 
+/* Is the key a symbol that everybody knows (Symbol.iterator)? It is no text. */
+static bool is_symbol(struct cbx_walk *js, const struct cbx_node *member, struct cbx_scope *scope)
+{
+    const struct cbx_values *key = cbx_js_eval(js, cbx_child_of(member, CBX_FIELD_index), scope);
+    return key->count == 1 && key->items[0]->kind == CBX_V_NAME &&
+           cbx_str_starts(key->items[0]->text, CBX_STR("Symbol."));
+}
+
 /* The o[k] that an expression is, or that one of the variables in it was given. */
 static struct cbx_node *computed_member(struct cbx_walk *js, struct cbx_node *node,
                                         struct cbx_scope *scope)
@@ -197,7 +209,7 @@ static struct cbx_node *computed_member(struct cbx_walk *js, struct cbx_node *no
         node = cbx_child_at(node, 0);
     }
     if (cbx_js_kind(node) == JS_subscript_expression) {
-        return cbx_js_member(js, node, scope, &key) ? NULL : node;
+        return cbx_js_member(js, node, scope, &key) || is_symbol(js, node, scope) ? NULL : node;
     }
     struct cbx_binding *b = NULL;
     struct cbx_str name = cbx_walk_text(js, node);
@@ -283,6 +295,7 @@ static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_
     enum cbx_js_kind kind = cbx_js_kind(callee);
     struct cbx_str method;
     bool computed = kind == JS_subscript_expression && !cbx_js_member(js, callee, scope, &method) &&
+                    !is_symbol(js, callee, scope) &&
                     !is_container(cbx_js_eval(js, cbx_child_of(callee, CBX_FIELD_object), scope));
     bool given = kind == JS_call_expression && !comes_from_module(js, callee, scope);
     if (!given &&
@@ -330,6 +343,23 @@ static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cb
     }
 }
 
+/* V8 asks any error's class for it, whatever object it was reached by. */
+static void add_hook(struct cbx_walk *js, struct cbx_str key, struct cbx_node *node)
+{
+    if (cbx_str_is(key, "prepareStackTrace")) {
+        add(js, CBX_IS_REFERENCE, CBX_STR("Error.prepareStackTrace"), node);
+    }
+}
+
+/* {prepareStackTrace: f}, for Object.assign and its like. */
+static void extract_key(struct cbx_walk *js, struct cbx_node *node)
+{
+    add_hook(js,
+             cbx_js_name(js, cbx_child_of(node, cbx_js_kind(node) == JS_pair ? CBX_FIELD_key
+                                                                             : CBX_FIELD_name)),
+             node);
+}
+
 static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_node *object = cbx_child_of(node, CBX_FIELD_object);
@@ -341,6 +371,15 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
         return;
     }
     add(js, CBX_IS_ATTRIBUTE, key, node);
+    add_hook(js, key, node);
+    /* f.caller.arguments: those of whoever called, in the end of the module, which has require */
+    bool callers = cbx_js_kind(object) == JS_member_expression &&
+                   cbx_js_member(js, object, scope, &inner) &&
+                   ((cbx_str_is(inner, "caller") && cbx_str_is(key, "arguments")) ||
+                    (cbx_str_is(inner, "callee") && cbx_str_is(key, "caller")));
+    if (callers) {
+        add_special(js, CBX_FACT_DUNDER_WALK, key, node);
+    }
     if (cbx_str_is(key, "__lookupGetter__") || cbx_str_is(key, "__lookupSetter__")) {
         add_special(js, CBX_FACT_DUNDER_WALK, key, node);
     }
@@ -433,6 +472,10 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
         return;
     case JS_shorthand_property_identifier:
         add_references(js, node, scope);
+        return;
+    case JS_pair:
+    case JS_method_definition:
+        extract_key(js, node);
         return;
     case JS_binary_expression:
         if (cbx_js_kind(node->parent) != JS_binary_expression) {

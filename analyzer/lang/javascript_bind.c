@@ -2,6 +2,7 @@
  * Pass one over JavaScript: which name is bound where, and to what. Blocks are scopes; `var`
  * belongs to its function. Declarations come first, then assignments, which may stand before them.
  */
+#include "analyzer/lang/builtins.h"
 #include "analyzer/lang/javascript.h"
 
 #include <pthread.h>
@@ -494,6 +495,7 @@ void cbx_js_bind_all(struct cbx_walk *js)
     js->eval = cbx_js_eval;
     js->member = cbx_js_path;
     js->imported = cbx_js_powerful_bits();
+    cbx_builtins_begin(js, &cbx_js_builtins);
     struct cbx_node *nodes = js->syntax.nodes;
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         struct cbx_scope *scope = cbx_scope_around(js, &nodes[i]);
@@ -502,5 +504,6 @@ void cbx_js_bind_all(struct cbx_walk *js)
     for (uint32_t i = js->syntax.count; i > 0; i--) {
         bind_assignment(js, &nodes[i - 1]);
     }
+    cbx_builtins_keep(js, &cbx_js_builtins);
     cbx_js_flow_all(js);
 }

@@ -301,6 +301,7 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
                                     : NULL;
     struct cbx_str *keys =
         map && members != NULL ? cbx_arena_array(js->arena, capacity + 1u, sizeof(*keys)) : NULL;
+    bool spread = false;
     struct cbx_value value = { .kind = map ? CBX_V_MAP : CBX_V_LIST,
                                .members = members,
                                .keys = keys };
@@ -337,8 +338,13 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
         } else if (map && kind == JS_spread_element) {
             value.number = 1; /* whatever that has, over what came before */
         } else if (!map) {
+            spread |= kind == JS_spread_element;
             members[value.count++] = cbx_js_eval(js, child, scope);
         }
+    }
+    if (spread) { /* which places its members take is not known */
+        return cbx_values_each(js->arena,
+                               cbx_values_members(js->arena, cbx_values_one(js->arena, &value)));
     }
     return cbx_values_one(js->arena, &value);
 }

@@ -251,9 +251,12 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
     extract_through(py, name, actuals, call, depth);
 }
 
+/* What speaks of nothing by being mentioned: methods of constants, and the type of functions, which
+ * type(f) is too; to call them is another matter. */
 static bool is_of_text(struct cbx_str name)
 {
-    return cbx_str_starts(name, CBX_STR("str.")) || cbx_str_starts(name, CBX_STR("list.")) ||
+    return cbx_str_is(name, "types.FunctionType") || cbx_str_is(name, "types.LambdaType") ||
+           cbx_str_starts(name, CBX_STR("str.")) || cbx_str_starts(name, CBX_STR("list.")) ||
            cbx_str_starts(name, CBX_STR("dict."));
 }
 

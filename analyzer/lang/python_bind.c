@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Pass one over Python: which name is bound where, and to what. Flow does not count: a name may be
  * anything that it is bound to anywhere in its scope. */
+#include "analyzer/lang/builtins.h"
 #include "analyzer/lang/python.h"
 
 #include <pthread.h>
@@ -571,10 +572,12 @@ void cbx_py_bind_all(struct cbx_walk *py)
 {
     py->eval = cbx_py_eval;
     py->member = cbx_py_member;
+    cbx_builtins_begin(py, &cbx_py_builtins);
     for (uint32_t i = 0; i < py->syntax.count; i++) {
         struct cbx_node *node = &py->syntax.nodes[i];
         struct cbx_scope *scope = cbx_scope_around(py, node);
         node->inner = node->kind != PY_OTHER ? bind_node(py, scope, node) : scope;
     }
+    cbx_builtins_keep(py, &cbx_py_builtins);
     cbx_py_flow_all(py);
 }

@@ -59,7 +59,8 @@ static const struct cbx_values *read_getattr(struct cbx_walk *py, const struct c
     members[0] = get;
     members[1] = cbx_values_one(py->arena, v);
     struct cbx_value bound = { .kind = CBX_V_PARTIAL, .members = members, .count = 2 };
-    return cbx_values_one(py->arena, &bound);
+    /* of any class it is a function of the object; what it is given tells */
+    return cbx_values_join(py->arena, cbx_values_one(py->arena, &bound), get);
 }
 
 static bool is_builtin_function(const struct cbx_value *v)

@@ -210,6 +210,7 @@ struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scop
     *slot = binding;
     if (scope != NULL) {
         scope->bound |= bit_of(hash);
+        walk->rebound |= bit_of(hash) & walk->builtins;
     }
     return binding;
 }

@@ -26,7 +26,8 @@ struct cbx_scope;
 struct cbx_binding {
     enum cbx_bind kind;
     bool each;
-    bool given; /* a parameter, its default, or what a call gives it; not an assignment */
+    bool builtin; /* what the name is when nothing binds it */
+    bool given;   /* a parameter, its default, or what a call gives it; not an assignment */
     uint8_t retries;
     struct cbx_str name, path;
     struct cbx_scope *where; /* evaluated in */
@@ -88,6 +89,8 @@ struct cbx_walk {
     bool changes;             /* containers are changed in place, somewhere */
     bool giving;              /* what is bound now is `given` */
     bool namespaces;          /* globals() and the like are used */
+    uint64_t builtins;        /* bits of the names of powerful builtins */
+    uint64_t rebound;         /* of those of them that the text binds */
     uint64_t imported;        /* bits of the names that imports bind */
     struct cbx_str import_items[CBX_IMPORTS_MAX]; /* what they bind them to */
     uint32_t import_count;

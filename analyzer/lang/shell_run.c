@@ -312,6 +312,16 @@ static void read_packages(const struct cbx_shell_command *c, struct cbx_str name
     }
 }
 
+/* python3 -m pip install x is pip install x, unless the folder has a pip of its own. */
+static bool is_module_run(const struct cbx_shell_command *c, struct cbx_str name,
+                          const char *module)
+{
+    return (cbx_str_is(name, "python") || cbx_str_is(name, "python3")) &&
+           name.len == c->words[0].text.len && c->count > 3 && c->words[1].known &&
+           cbx_str_is(c->words[1].text, "-m") && c->words[2].known &&
+           cbx_str_is(c->words[2].text, module);
+}
+
 static void judge(const struct cbx_shell_command *c)
 {
     const struct cbx_word *word = &c->words[0];
@@ -321,6 +331,15 @@ static void judge(const struct cbx_shell_command *c)
         return;
     }
     struct cbx_str name = base_name(word->text);
+    if (is_module_run(c, name, "pip")) {
+        struct cbx_fact *import = cbx_facts_add(c->s->parsed->facts, CBX_IS_IMPORT, CBX_STR("pip"),
+                                                word->start, word->end);
+        if (import != NULL) { /* the shell's, so that only files of that name count */
+            import->language = CBX_SHELL;
+        }
+        cbx_shell_judge_inner(c, 2, c->fed);
+        return;
+    }
     bool function = c->depth == 0 && cbx_shell_function(c->s, word->text, word->start);
     if (!function && !cbx_shell_is_listed(c->s, word->text)) {
         add_fact(c->s, CBX_FACT_SHELL_NOT_LISTED, word->text, word);

@@ -1,0 +1,1 @@
+console.log('OK'[Symbol.iterator]().next(), people[Symbol.iterator]());

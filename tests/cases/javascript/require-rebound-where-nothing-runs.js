@@ -1,0 +1,3 @@
+if (0) require = 1;
+require('child_process');
+// expect 2 js.process

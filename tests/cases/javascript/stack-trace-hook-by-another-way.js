@@ -1,0 +1,2 @@
+new Error().constructor.prepareStackTrace = f;
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+Object.assign(Error, { prepareStackTrace: f });
+// expect 1 js.dynamic-code

@@ -1,0 +1,3 @@
+eval: int
+eval(s)
+# expect 2 py.dynamic-code

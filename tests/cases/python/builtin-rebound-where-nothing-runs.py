@@ -1,0 +1,4 @@
+if 0:
+    eval = 1
+eval(s)
+# expect 3 py.dynamic-code
