@@ -298,10 +298,12 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
 {
     char name[40];
     struct cbx_str method = cbx_walk_text(py, cbx_child_of(callee, CBX_FIELD_attribute));
-    if (actuals->count > 0 && method.len + 3 < sizeof(name)) {
+    if (method.len + 3 < sizeof(name)) {
         snprintf(name, sizeof(name), "*.%.*s", (int)method.len, method.p);
-        extract_through(py, cbx_str_of(name), actuals, call, 0);
-        cbx_py_extract_code(py, cbx_str_of(name), actuals, call);
+        if (actuals->count > 0) {
+            extract_through(py, cbx_str_of(name), actuals, call, 0);
+            cbx_py_extract_code(py, cbx_str_of(name), actuals, call);
+        }
         if (cbx_sinks_of(CBX_PYTHON, cbx_str_of(name)) != 0) {
             extract_named_call(py, cbx_arena_copy(py->arena, cbx_str_of(name)), actuals, call, 0);
         }
@@ -448,10 +450,20 @@ static bool is_read_of(const struct cbx_node *node)
            (cbx_py_kind(node->parent) == PY_attribute && node->field == CBX_FIELD_object);
 }
 
+/* `importlib` in importlib.metadata.version(): the whole name says what is used. */
+static bool is_module_named(const struct cbx_node *node, const struct cbx_values *values)
+{
+    return cbx_py_kind(node) == PY_identifier && cbx_py_kind(node->parent) == PY_attribute &&
+           values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
+           values->items[0]->number == 0 &&
+           memchr(values->items[0]->text.p, '.', values->items[0]->text.len) == NULL;
+}
+
 static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_py_eval(py, node, scope);
-    if (!is_asked_about(py, node) && !(is_read_of(node) && is_environment(values))) {
+    bool spoken_for = is_read_of(node) && (is_environment(values) || is_module_named(node, values));
+    if (!is_asked_about(py, node) && !spoken_for) {
         add_value_references(py, values, node);
     }
 }

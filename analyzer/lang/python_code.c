@@ -74,11 +74,12 @@ static bool is_handed_in(struct cbx_walk *py, const struct cbx_actual *actual)
     return handed_in && texts == NULL;
 }
 
-void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
-                         const struct cbx_node *call)
+/* The n-th of the arguments that the callable runs as code. */
+static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
+                         struct cbx_actuals *actuals, const struct cbx_node *call)
 {
     uint32_t position;
-    const char *keyword = NULL, *language = cbx_py_runs(callee, &position, &keyword);
+    const char *keyword = NULL, *language = cbx_py_runs(callee, n, &position, &keyword);
     struct cbx_str text;
     if (language == NULL || cbx_actual_find(actuals, position, keyword) == NULL) {
         return;
@@ -102,6 +103,13 @@ void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_
                               is_handed_in(py, cbx_actual_find(actuals, position, keyword)))) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, callee, call);
     }
+}
+
+void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                         const struct cbx_node *call)
+{
+    extract_code(py, callee, 0, actuals, call);
+    extract_code(py, callee, 1, actuals, call);
 }
 
 /* The examples of a docstring, which doctest runs: what stands behind >>> and .... */

@@ -13,6 +13,7 @@ enum what {
     ANYWHERE,
     MEANING,
     RUNS,
+    RUNS_TOO,
     THROUGH,
     MAKES,
     DUNDER,
@@ -87,9 +88,9 @@ enum cbx_py_call cbx_py_call_meaning(struct cbx_str name)
     return row != NULL ? (enum cbx_py_call)row->number : PY_CALL_NONE;
 }
 
-const char *cbx_py_runs(struct cbx_str name, uint32_t *position, const char **keyword)
+const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword)
 {
-    const struct cbx_name_row *row = find(RUNS, name);
+    const struct cbx_name_row *row = n == 0 ? find(RUNS, name) : find(RUNS_TOO, name);
     *keyword = row != NULL && row->more[0] != '\0' ? row->more : NULL;
     *position = row != NULL ? (uint32_t)row->number : 0;
     return row != NULL ? row->text.p : NULL;
