@@ -141,8 +141,8 @@ struct cbx_str cbx_py_constant(struct cbx_str name);
 bool cbx_py_climbs(struct cbx_str name);
 /* A module that others are searched for: os, sys, builtins, ... */
 bool cbx_py_is_powerful(struct cbx_str module);
-/* The language of the code that it runs the n-th (0, 1) of such arguments as, and which argument that
- * is; NULL when there is none. */
+/* The language of the code that it runs the n-th (0, 1) of such arguments as, and which argument
+ * that is; NULL when there is none. */
 const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword);
 /* The type of what it makes ("pathlib.Path"); NULL when that is not followed. */
 const char *cbx_py_makes(struct cbx_str name);

@@ -117,6 +117,15 @@ static bool is_builtin_function(const struct cbx_value *v)
     return false;
 }
 
+/* The __name__ of a function or class of this source; "" of anything else, and when any is set. */
+static struct cbx_str own_name(struct cbx_walk *py, const struct cbx_value *v)
+{
+    enum cbx_py_kind kind = v->kind == CBX_V_FUNCTION ? cbx_py_kind(v->node) : PY_OTHER;
+    bool named = kind == PY_function_definition || kind == PY_class_definition,
+         set = cbx_scope_chain(py, NULL, CBX_STR("__name__")) != NULL;
+    return named && !set ? cbx_py_name(py, v->node) : CBX_STR("");
+}
+
 static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_value *v,
                                          struct cbx_str attribute, bool *opaque)
 {
@@ -127,6 +136,10 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
         *opaque |= v->kind != CBX_V_NAME;
         return cbx_values_name(py->arena, is_builtin_function(v) ? CBX_STR("__builtins__")
                                                                  : CBX_STR("builtins"));
+    }
+    struct cbx_str own = own_name(py, v);
+    if (cbx_str_is(attribute, "__name__") && own.len > 0) {
+        return cbx_values_text(py->arena, own);
     }
     if (v->kind == CBX_V_NAME && cbx_str_is(v->text, "builtins") &&
         cbx_str_is(attribute, "__dict__")) {
@@ -144,6 +157,13 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
     case CBX_V_MAP:
         *opaque = true;
         return bind_method(py, CBX_STR("dict"), v, attribute);
+    case CBX_V_PARTIAL: /* x.tk.eval: what looked like a method is an object that x has */
+        *opaque = true;
+        return v->count == 2 && v->members[1]->items[0]->number == CBX_NAME_OBJECT &&
+                       v->members[0]->items[0]->kind == CBX_V_NAME
+                   ? cbx_values_name(py->arena,
+                                     cbx_py_qualify(py, v->members[0]->items[0], attribute))
+                   : &cbx_values_nothing;
     default:
         *opaque = true;
         return &cbx_values_nothing;

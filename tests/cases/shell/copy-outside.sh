@@ -1,0 +1,2 @@
+cp x /etc/x
+# expect 1 sh.open-outside
