@@ -259,6 +259,15 @@ static void read_names(struct cbx_parsed *parsed, const struct cbx_word *words, 
     }
 }
 
+/* Those before the verb: pip --index-url URL install x. */
+static void read_options(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        bool option = words[i].known && words[i].text.len > 1 && words[i].text.p[0] == '-';
+        i += option ? take_option(parsed, &parsed->policy->pip, &words[i], count - i) : 1;
+    }
+}
+
 /* What npx and its like install and run: the first name, and what --package says. */
 static void read_first_name(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count,
                             bool python)
@@ -312,6 +321,7 @@ bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, 
     if (pip || other) {
         size_t from = find_verb(words + 1, count - 1, install);
         if (from > 0) {
+            read_options(parsed, words + 1, from - 1);
             read_names(parsed, words + 1 + from, count - 1 - from, true);
         } else if (cbx_str_is(manager, "easy_install")) {
             read_names(parsed, words + 1, count - 1, true);
