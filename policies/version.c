@@ -1,350 +1,250 @@
 /* SPDX-License-Identifier: MIT
- * Versions: PEP 440, appendix B of the specification, in the parts that order needs. */
+ * What readers of versions share, names of packages, and the question whether an install could end
+ * below a minimum, for Python and conda. */
 #include "policies/version.h"
 
-#include <stdint.h>
+#include "policies/version_scan.h"
+
 #include <stdio.h>
 
-enum { RELEASE_MAX = 16 };
+/* --- texts and numbers ------------------------------------------------------------------------ */
 
-struct version {
-    int64_t epoch, release[RELEASE_MAX];
-    size_t count;
-    int pre_kind;           /* 0 a, 1 b, 2 rc, 3 = none */
-    int64_t pre, post, dev; /* post -1 = none; dev INT64_MAX = none */
-    bool wildcard;
-};
-
-static bool take_number(struct cbx_str *text, int64_t *out)
+bool cbx_scan_is_digit(char c)
 {
-    size_t n = 0;
-    int64_t value = 0;
-    while (n < text->len && n < 15 && text->p[n] >= '0' && text->p[n] <= '9') {
-        value = value * 10 + (text->p[n++] - '0');
+    return c >= '0' && c <= '9';
+}
+
+struct cbx_str cbx_scan_number(struct cbx_str *text)
+{
+    size_t zeros = 0, n = 0;
+    while (n < text->len && cbx_scan_is_digit(text->p[n])) {
+        zeros += zeros == n && text->p[n] == '0';
+        n++;
     }
-    if (n == 0) {
-        return false;
-    }
-    *out = value;
+    struct cbx_str number = cbx_str_sub(*text, zeros, n);
     *text = cbx_str_sub(*text, n, text->len);
-    return true;
+    return number;
 }
 
-static bool take_word(struct cbx_str *text, const char *word)
+int cbx_scan_order(struct cbx_str a, struct cbx_str b)
 {
-    struct cbx_str w = cbx_str_of(word);
-    for (size_t i = 0; i < w.len; i++) {
-        if (i >= text->len || (text->p[i] | 32) != w.p[i]) {
+    if (a.len != b.len) {
+        return a.len < b.len ? -1 : 1;
+    }
+    int o = a.len > 0 ? memcmp(a.p, b.p, a.len) : 0;
+    return (o > 0) - (o < 0);
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct cbx_str cbx_scan_trim(struct cbx_str text)
+{
+    size_t from = 0;
+    while (from < text.len && is_space(text.p[from])) {
+        from++;
+    }
+    while (text.len > from && is_space(text.p[text.len - 1])) {
+        text.len--;
+    }
+    return cbx_str_sub(text, from, text.len);
+}
+
+struct cbx_str cbx_scan_until(struct cbx_str *text, const char *separator)
+{
+    size_t len = strlen(separator);
+    const char *at = text->len > 0 ? memmem(text->p, text->len, separator, len) : NULL;
+    size_t end = at != NULL ? (size_t)(at - text->p) : text->len;
+    struct cbx_str part = cbx_str_sub(*text, 0, end);
+    *text = cbx_str_sub(*text, end + len, text->len);
+    return part;
+}
+
+bool cbx_scan_is_word(struct cbx_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (is_space(text.p[i]) || text.p[i] == ';' || text.p[i] == ')') {
             return false;
         }
     }
-    *text = cbx_str_sub(*text, w.len, text->len);
     return true;
 }
 
-static void skip_separator(struct cbx_str *text)
-{
-    if (text->len > 0 && memchr(".-_", text->p[0], 3) != NULL) {
-        *text = cbx_str_sub(*text, 1, text->len);
-    }
-}
+/* --- names ------------------------------------------------------------------------------------ */
 
-/* The suffixes: a1, beta.2, rc3, .post1, -1, .dev0. */
-static bool take_suffixes(struct cbx_str text, struct version *out)
+/* One character of the normal form from *at on; 0 at the end. */
+static char next_normal(struct cbx_str name, size_t *at)
 {
-    static const struct {
-        const char *word;
-        int kind; /* 0..2 pre, 3 post, 4 dev */
-    } words[] = { { "alpha", 0 },   { "a", 0 },   { "beta", 1 }, { "b", 1 },
-                  { "preview", 2 }, { "pre", 2 }, { "rc", 2 },   { "c", 2 },
-                  { "post", 3 },    { "rev", 3 }, { "r", 3 },    { "dev", 4 } };
-    while (text.len > 0) {
-        int64_t number = 0;
-        bool dash = text.p[0] == '-';
-        skip_separator(&text);
-        size_t i = 0;
-        while (i < sizeof(words) / sizeof(words[0]) && !take_word(&text, words[i].word)) {
-            i++;
-        }
-        if (i == sizeof(words) / sizeof(words[0])) {
-            if (!dash || !take_number(&text, &number)) {
-                return false;
-            }
-            out->post = number;
-            continue;
-        }
-        skip_separator(&text);
-        take_number(&text, &number);
-        if (words[i].kind < 3) {
-            out->pre_kind = words[i].kind;
-            out->pre = number;
-        } else if (words[i].kind == 3) {
-            out->post = number;
-        } else {
-            out->dev = number;
-        }
+    size_t i = *at;
+    while (i < name.len && (name.p[i] == '-' || name.p[i] == '_' || name.p[i] == '.')) {
+        i++;
     }
-    return true;
-}
-
-static bool parse(struct cbx_str text, struct version *out)
-{
-    *out = (struct version){ .pre_kind = 3, .post = -1, .dev = INT64_MAX };
-    const char *plus = text.len > 0 ? memchr(text.p, '+', text.len) : NULL;
-    if (plus != NULL) {
-        text.len = (size_t)(plus - text.p);
+    if (i > *at && i<name.len && * at> 0) {
+        *at = i;
+        return '-';
     }
-    if (text.len > 0 && (text.p[0] | 32) == 'v') {
-        text = cbx_str_sub(text, 1, text.len);
-    }
-    const char *bang = text.len > 0 ? memchr(text.p, '!', text.len) : NULL;
-    if (bang != NULL && (!take_number(&text, &out->epoch) || text.len == 0 || text.p[0] != '!')) {
-        return false;
-    }
-    text = bang != NULL ? cbx_str_sub(text, 1, text.len) : text;
-    do {
-        if (cbx_str_is(text, "*")) {
-            out->wildcard = true;
-            return out->count > 0;
-        }
-        if (out->count == RELEASE_MAX || !take_number(&text, &out->release[out->count])) {
-            return false;
-        }
-        out->count++;
-        if (text.len < 2 || text.p[0] != '.' ||
-            !((text.p[1] >= '0' && text.p[1] <= '9') || text.p[1] == '*')) {
-            break;
-        }
-        text = cbx_str_sub(text, 1, text.len);
-    } while (true);
-    return take_suffixes(text, out);
-}
-
-static int order(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-/* 1.0.dev1 < 1.0a1 < 1.0b1 < 1.0rc1 < 1.0 < 1.0.post1 */
-static int compare(const struct version *a, const struct version *b)
-{
-    int o = order(a->epoch, b->epoch);
-    for (size_t i = 0; o == 0 && i < RELEASE_MAX; i++) {
-        o = order(i < a->count ? a->release[i] : 0, i < b->count ? b->release[i] : 0);
-    }
-    bool a_dev_only = a->pre_kind == 3 && a->post < 0 && a->dev != INT64_MAX;
-    bool b_dev_only = b->pre_kind == 3 && b->post < 0 && b->dev != INT64_MAX;
-    o = o != 0 ? o : order(a_dev_only ? -1 : a->pre_kind, b_dev_only ? -1 : b->pre_kind);
-    o = o != 0 ? o : order(a->pre, b->pre);
-    o = o != 0 ? o : order(a->post, b->post);
-    return o != 0 ? o : order(a->dev, b->dev);
-}
-
-int cbx_version_compare(struct cbx_str a, struct cbx_str b, bool *ok)
-{
-    struct version x, y;
-    *ok = parse(a, &x) && parse(b, &y);
-    return *ok ? compare(&x, &y) : 0;
+    *at = i + 1;
+    char c = i < name.len ? name.p[i] : '\0';
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
 void cbx_package_normalise(struct cbx_str name, char *out, size_t size)
 {
-    size_t n = 0;
-    bool separator = false;
-    for (size_t i = 0; i < name.len && n + 2 < size; i++) {
-        char c = name.p[i];
-        if (c == '-' || c == '_' || c == '.') {
-            separator = true;
-            continue;
-        }
-        if (separator && n > 0) {
-            out[n++] = '-';
-        }
-        separator = false;
-        out[n++] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    size_t n = 0, at = 0;
+    for (char c; n + 1 < size && (c = next_normal(name, &at)) != '\0';) {
+        out[n++] = c;
     }
     out[n] = '\0';
 }
 
-/* The upper end that "~=1.4.2" has: 1.5. */
-static void compatible_end(struct version *v)
+bool cbx_package_same(struct cbx_str a, struct cbx_str b)
 {
-    v->count -= v->count > 1;
-    v->release[v->count - 1]++;
-    v->pre_kind = 3;
-    v->post = -1;
-    v->dev = INT64_MAX;
+    size_t i = 0, k = 0;
+    char x, y;
+    do {
+        x = next_normal(a, &i);
+        y = next_normal(b, &k);
+    } while (x == y && x != '\0');
+    return x == y;
 }
 
-static struct cbx_str trim(struct cbx_str text)
+/* --- below a minimum -------------------------------------------------------------------------- */
+
+enum outcome { OUT_BELOW = 0, OUT_HOLDS, OUT_ABOVE };
+
+/* Is everything that this specifier lets through at least the minimum? */
+static bool starts_above(const struct cbx_specifier *s, const struct cbx_pep440 *minimum)
 {
-    while (text.len > 0 && (text.p[0] == ' ' || text.p[0] == '\t')) {
-        text = cbx_str_sub(text, 1, text.len);
+    struct cbx_pep440 lowest = s->version;
+    if (s->op == CBX_OP_NE || s->op == CBX_OP_LT || s->op == CBX_OP_LE || !s->readable) {
+        return false;
     }
-    while (text.len > 0 && (text.p[text.len - 1] == ' ' || text.p[text.len - 1] == '\t')) {
-        text.len--;
-    }
-    return text;
+    lowest.has_dev |= s->wildcard; /* 1.0.dev0 is in 1.0.* */
+    return cbx_pep440_order(&lowest, minimum) >= 0;
 }
 
-/* Does this one specifier keep everything it lets through below the minimum? */
-static bool clause_below(struct cbx_str clause, const struct version *minimum)
+/* The version after an exclusion, with as many parts as the minimum has at most: 1.3 for !=1.2.*,
+ * 1.2.4 for !=1.2.3. */
+static bool step_over(const struct cbx_pep440 *excluded, const struct cbx_pep440 *minimum,
+                      char *out, size_t size)
 {
-    static const char *const operators[] = { "===", "==", "~=", "!=", "<=", ">=", "<", ">", "=" };
-    struct version v;
-    size_t i = 0;
-    while (i < sizeof(operators) / sizeof(operators[0]) &&
-           !cbx_str_starts(clause, cbx_str_of(operators[i]))) {
-        i++;
+    struct cbx_str a = excluded->release, b = minimum->release, last;
+    size_t end = 0;
+    do {
+        cbx_scan_until(&b, ".");
+        last = cbx_scan_until(&a, ".");
+        end = (size_t)(last.p + last.len - excluded->release.p);
+    } while (a.len > 0 && b.len > 0);
+    unsigned long long number = 0;
+    for (size_t i = 0; i < last.len && i < 18; i++) {
+        number = number * 10 + (unsigned)(last.p[i] - '0');
     }
-    if (i == sizeof(operators) / sizeof(operators[0])) {
-        return true;
+    int n = snprintf(out, size, "%.*s!%.*s%llu", (int)excluded->epoch.len + 1,
+                     excluded->epoch.len > 0 ? excluded->epoch.p : "0", (int)(end - last.len),
+                     excluded->release.p, number + 1);
+    return last.len < 18 && end < size && excluded->epoch.len < size && n > 0 && (size_t)n < size;
+}
+
+static bool all_hold(struct cbx_str specifiers, struct cbx_str version)
+{
+    return cbx_pep440_matches(specifiers, version) == CBX_MATCH_YES;
+}
+
+/* The minimum itself is excluded: is there a way over the one exclusion? */
+static bool leads_over(struct cbx_str specifiers, const struct cbx_specifier *exclusion,
+                       const struct cbx_pep440 *minimum)
+{
+    char next[128];
+    const struct cbx_pep440 *from = exclusion->wildcard ? &exclusion->version : minimum;
+    return step_over(from, minimum, next, sizeof(next)) && all_hold(specifiers, cbx_str_of(next));
+}
+
+static enum outcome look(struct cbx_str specifiers, struct cbx_str text,
+                         const struct cbx_pep440 *minimum)
+{
+    struct cbx_str rest = specifiers, one;
+    struct cbx_specifier s, exclusion;
+    bool holds = true, above = false, covered = false;
+    size_t exclusions = 0;
+    while (cbx_scan_next(&rest, &one)) {
+        if (!cbx_scan_specifier(one, &s) || (s.op == CBX_OP_ARBITRARY && !s.readable)) {
+            return OUT_BELOW;
+        }
+        bool held = cbx_scan_holds(&s, minimum, text);
+        above |= starts_above(&s, minimum);
+        if (s.op == CBX_OP_NE && (!held || cbx_pep440_order(&s.version, minimum) > 0)) {
+            exclusions++;
+            covered |= !held;
+            exclusion = held ? exclusion : s;
+        }
+        holds &= held;
     }
-    const char *op = operators[i];
-    if (!parse(trim(cbx_str_sub(clause, strlen(op), clause.len)), &v)) {
-        return true;
-    }
-    bool exact = op[0] == '=' && (op[1] == '\0' || op[1] == '=');
-    if (v.wildcard) {
-        /* ==1.4.* ends at 1.5; !=1.4.* takes nothing away that matters. */
-        v.release[v.count - 1]++;
-        return exact && compare(&v, minimum) <= 0;
-    }
-    if (exact) {
-        return compare(&v, minimum) < 0;
-    }
-    if (strcmp(op, "~=") == 0) {
-        compatible_end(&v);
-        return compare(&v, minimum) <= 0;
-    }
-    if (strcmp(op, "<") == 0) {
-        return compare(&v, minimum) <= 0;
-    }
-    return strcmp(op, "<=") == 0 && compare(&v, minimum) < 0;
+    bool over = covered && exclusions == 1 && leads_over(specifiers, &exclusion, minimum);
+    return holds || over ? OUT_HOLDS : above ? OUT_ABOVE : OUT_BELOW;
 }
 
 bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum)
 {
-    struct version least;
-    if (!parse(minimum, &least)) {
+    struct cbx_pep440 least;
+    return !cbx_pep440_parse(minimum, &least) ||
+           look(specifiers, cbx_scan_trim(minimum), &least) == OUT_BELOW;
+}
+
+/* --- conda ------------------------------------------------------------------------------------ */
+
+/* One condition of conda in PEP 440's words: "=1.2" is 1.2.*, "1.2*" too, "1.2" is ==1.2, and "*"
+ * says nothing. */
+static int write_condition(struct cbx_str text, char *out, size_t size)
+{
+    if (cbx_str_is(text, "*")) {
+        return 0;
+    }
+    bool bare = text.len > 0 && strchr("=!<>~", text.p[0]) == NULL;
+    bool fuzzy = text.len > 1 && text.p[0] == '=' && text.p[1] != '=';
+    text = fuzzy ? cbx_scan_trim(cbx_str_sub(text, 1, text.len)) : text;
+    bool open = cbx_str_ends(text, CBX_STR("*"));
+    text.len -= open;
+    text.len -= open && cbx_str_ends(text, CBX_STR("."));
+    bool ordered = text.len > 1 && (text.p[0] == '>' || text.p[0] == '<');
+    return snprintf(out, size, "%s%.*s%s,", bare || fuzzy ? "==" : "", (int)text.len, text.p,
+                    fuzzy || (open && !ordered) ? ".*" : "");
+}
+
+static enum outcome look_conda(struct cbx_str conditions, struct cbx_str text,
+                               const struct cbx_pep440 *minimum)
+{
+    char out[512];
+    size_t len = 0;
+    struct cbx_str one;
+    while (cbx_scan_next(&conditions, &one)) {
+        if (one.len > 128) {
+            return OUT_BELOW;
+        }
+        int n = write_condition(one, out + len, sizeof(out) - len);
+        len += n > 0 ? (size_t)n : 0;
+        if (n < 0 || len >= sizeof(out)) {
+            return OUT_BELOW;
+        }
+    }
+    return look((struct cbx_str){ .p = out, .len = len }, text, minimum);
+}
+
+bool cbx_conda_below(struct cbx_str version, struct cbx_str minimum)
+{
+    struct cbx_pep440 least;
+    bool above = true;
+    if (!cbx_pep440_parse(minimum, &least)) {
         return true;
     }
-    specifiers = trim(specifiers);
-    while (specifiers.len > 0) {
-        const char *comma = memchr(specifiers.p, ',', specifiers.len);
-        size_t end = comma != NULL ? (size_t)(comma - specifiers.p) : specifiers.len;
-        if (clause_below(trim(cbx_str_sub(specifiers, 0, end)), &least)) {
-            return true;
-        }
-        specifiers = trim(cbx_str_sub(specifiers, end + 1, specifiers.len));
-    }
-    return false;
-}
-
-/* --- npm -------------------------------------------------------------------------------------- */
-
-/* Does a range that ends where `part` of the version is one higher end below the minimum? "^1.2.3"
- * ends at 2, "~1.2.3" at 1.3. */
-static bool ends_below(struct version v, size_t part, const struct version *minimum)
-{
-    v.release[part]++;
-    v.count = part + 1;
-    v.pre_kind = 3;
-    v.post = -1;
-    v.dev = INT64_MAX;
-    return compare(&v, minimum) <= 0;
-}
-
-static bool is_any(struct cbx_str text)
-{
-    return text.len == 0 || cbx_str_is(text, "*") || cbx_str_is(text, "x") ||
-           cbx_str_is(text, "X") || cbx_str_is(text, "latest");
-}
-
-/* "1.2.x" is "1.2". */
-static struct cbx_str cut_wildcards(struct cbx_str text)
-{
-    for (size_t i = 0; i + 1 < text.len; i++) {
-        if (text.p[i] == '.' && memchr("xX*", text.p[i + 1], 3) != NULL) {
-            return cbx_str_sub(text, 0, i);
-        }
-    }
-    return text;
-}
-
-static bool comparator_below(struct cbx_str op, struct cbx_str text, const struct version *minimum)
-{
-    struct version v;
-    while (text.len > 0 && (text.p[0] == 'v' || text.p[0] == '=')) {
-        text = cbx_str_sub(text, 1, text.len);
-    }
-    if (is_any(text)) {
-        return false;
-    }
-    if (!parse(cut_wildcards(text), &v) || v.wildcard) {
-        return true;
-    }
-    size_t first = 0;
-    bool partial = v.count < 3;
-    while (first + 1 < v.count && v.release[first] == 0) {
-        first++;
-    }
-    if (op.len > 0 && op.p[0] == '>') {
-        return false;
-    }
-    if (op.len > 0 && op.p[0] == '^') {
-        return ends_below(v, first, minimum);
-    }
-    if (op.len > 0 && op.p[0] == '~') {
-        return ends_below(v, v.count > 1 ? 1 : 0, minimum);
-    }
-    if (cbx_str_is(op, "<")) {
-        return compare(&v, minimum) <= 0;
-    }
-    return partial ? ends_below(v, v.count - 1, minimum) : compare(&v, minimum) < 0;
-}
-
-/* Comparators beside each other, all of which must hold. */
-static bool all_of_below(struct cbx_str text, const struct version *minimum)
-{
-    const char *hyphen = text.len > 0 ? memmem(text.p, text.len, " - ", 3) : NULL;
-    if (hyphen != NULL) {
-        return comparator_below(CBX_STR("<="),
-                                trim(cbx_str_sub(text, (size_t)(hyphen - text.p) + 3, text.len)),
-                                minimum);
-    }
-    for (text = trim(text); text.len > 0; text = trim(text)) {
-        size_t n = 0;
-        while (n < text.len && memchr("<>=~^", text.p[n], 5) != NULL) {
-            n++;
-        }
-        struct cbx_str op = cbx_str_sub(text, 0, n);
-        text = trim(cbx_str_sub(text, n, text.len));
-        for (n = 0; n < text.len && text.p[n] != ' '; n++) {
-        }
-        if (comparator_below(op, cbx_str_sub(text, 0, n), minimum)) {
-            return true;
-        }
-        text = cbx_str_sub(text, n, text.len);
-    }
-    return false;
-}
-
-bool cbx_npm_below(struct cbx_str range, struct cbx_str minimum)
-{
-    struct version least;
-    if (!parse(minimum, &least)) {
-        return true;
-    }
-    for (;;) { /* the newest version of any alternative is taken */
-        const char *bars = range.len > 0 ? memmem(range.p, range.len, "||", 2) : NULL;
-        size_t end = bars != NULL ? (size_t)(bars - range.p) : range.len;
-        if (!all_of_below(cbx_str_sub(range, 0, end), &least)) {
+    do {
+        struct cbx_str one = cbx_scan_until(&version, "|");
+        enum outcome o = look_conda(one, cbx_scan_trim(minimum), &least);
+        if (o == OUT_HOLDS) {
             return false;
         }
-        if (bars == NULL) {
-            return true;
-        }
-        range = cbx_str_sub(range, end + 2, range.len);
-    }
+        above &= o == OUT_ABOVE;
+    } while (version.len > 0);
+    return !above;
 }

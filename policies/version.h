@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Versions and names of packages: PEP 440 order, PEP 503 names, and the one question that policies
- * ask of a requirement. */
+ * Versions and names of packages: PEP 440 and semver 2.0.0, exact; PEP 503 names; and the one
+ * question that policies ask of a requirement. Numbers have no upper bound, nothing is allocated,
+ * and everything borrows the text that it was read from. */
 #ifndef CBX_POLICIES_VERSION_H
 #define CBX_POLICIES_VERSION_H
 
@@ -8,21 +9,74 @@
 
 #include <stdbool.h>
 
-/* PEP 440 order of two versions (epoch, release, pre, post, dev; a local part is passed over): -1,
- * 0, 1. *ok is false when one of them is no version. Also right for semver's numbers and
- * pre-releases as far as minimum versions need it. */
-int cbx_version_compare(struct cbx_str a, struct cbx_str b, bool *ok);
-
 /* PEP 503: lower case, runs of '-', '_' and '.' become one '-'. Writes at most size - 1 bytes and a
  * NUL. */
 void cbx_package_normalise(struct cbx_str name, char *out, size_t size);
 
-/* Could a resolver that takes the newest version that `specifiers` ("==1.2", ">=1,<2", "~=1.4", ""
- * ...) let through end below `minimum`? "Could not tell" (a malformed specifier) is true. */
+/* Are two names one distribution (PEP 503)? */
+bool cbx_package_same(struct cbx_str a, struct cbx_str b);
+
+/* --- PEP 440 ---------------------------------------------------------------------------------- */
+
+/* A version, in parts that lie in its text. A number is its digits without leading zeros; "" is
+ * 0. */
+struct cbx_pep440 {
+    struct cbx_str epoch;
+    struct cbx_str release; /* digits and dots */
+    struct cbx_str pre, post, dev, local;
+    char pre_kind; /* 'a', 'b', 'r' (rc), or 0 */
+    bool has_post, has_dev, has_local;
+};
+
+/* Reads a version in any spelling of the specification, white space around it included. False when
+ * it is none; *out is then not touched. */
+bool cbx_pep440_parse(struct cbx_str text, struct cbx_pep440 *out);
+
+/* The total order of the specification, local parts included: -1, 0, 1. */
+int cbx_pep440_order(const struct cbx_pep440 *a, const struct cbx_pep440 *b);
+
+/* Writes the normal form ("1.0a1" for "v1.0-ALPHA.01") and a NUL. False when it does not fit. */
+bool cbx_pep440_write(const struct cbx_pep440 *version, char *out, size_t size);
+
+/* What specifiers say of a version, and what cannot be said because one of them is malformed. */
+enum cbx_match_result { CBX_MATCH_NO = 0, CBX_MATCH_YES, CBX_MATCH_MALFORMED };
+
+/* Do all specifiers (">=1.0, !=1.3.*, <2") let this version through? Each as the specification
+ * says, "<1.0" not 1.0rc1 and ">1.0" neither 1.0.post1 nor 1.0+local among it. Whether pre-releases
+ * are taken at all is the installer's choice and no part of this. No specifiers: yes. */
+enum cbx_match_result cbx_pep440_matches(struct cbx_str specifiers, struct cbx_str version);
+
+/* The same order as a question about texts. *ok is false when one of them is no version. */
+int cbx_version_compare(struct cbx_str a, struct cbx_str b, bool *ok);
+
+/* Could an installer that takes the newest version that `specifiers` let through end below
+ * `minimum`? No when they let the minimum itself through (it is there to be taken), or nothing
+ * below it. Exclusions must leave a way up: more than one of them at or above the minimum counts
+ * as carving out. "Could not tell" (a malformed specifier or minimum) is true. */
 bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum);
 
-/* The same of an npm range ("^4.17.0", "~1.2", "4.x", ">=3 <4", "1.0.0 - 2.0.0", "^3 || ^4"). A tag
- * other than "latest" may be any version: true. */
+/* The same of the version part of a conda MatchSpec ("1.2", "=1.2", ">=1.2,<2|3.*"). */
+bool cbx_conda_below(struct cbx_str version, struct cbx_str minimum);
+
+/* --- semver and npm --------------------------------------------------------------------------- */
+
+struct cbx_semver {
+    struct cbx_str number[3]; /* digits without leading zeros; "" is 0 */
+    struct cbx_str pre, build;
+};
+
+/* Semver 2.0.0: "1.2.3-rc.1+build". False when it is none; *out is then not touched. */
+bool cbx_semver_parse(struct cbx_str text, struct cbx_semver *out);
+
+/* Precedence: build metadata does not count. */
+int cbx_semver_order(const struct cbx_semver *a, const struct cbx_semver *b);
+
+/* Does an npm range ("^4.17.0", "1.2 - 2", ">=3 <4 || 5.x", "*") let this version through? A
+ * pre-release passes only where a comparator of the same alternative names one of the same three
+ * numbers. Malformed: no range (a tag, say), or no version. */
+enum cbx_match_result cbx_npm_matches(struct cbx_str range, struct cbx_str version);
+
+/* Could an install of this range, or tag, end below `minimum`? Any tag but "latest" could. */
 bool cbx_npm_below(struct cbx_str range, struct cbx_str minimum);
 
 #endif
