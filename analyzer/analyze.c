@@ -5,6 +5,7 @@
 #include "analyzer/context.h"
 #include "analyzer/lang.h"
 #include "analyzer/notebook.h"
+#include "analyzer/packages.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
 #include "analyzer/tree_memory.h"
@@ -114,6 +115,7 @@ static int analyze_readable(const struct cbx_policy *policy, const struct cbx_an
         if (lang->notebook) {
             cbx_context_facts(&parsed, lang, request->context, &notebook);
         }
+        cbx_packages_imports(policy, facts);
     }
     out->text = notebook.text;
     out->sha256 = cbx_sha256_of(out->text);

@@ -1,344 +1,398 @@
 /* SPDX-License-Identifier: MIT
- * Package installs to facts. */
+ * Command lines of package managers: which of their words are packages, files and indexes. The
+ * tables are in packages.def. */
 #include "analyzer/packages.h"
 
-#include "analyzer/value.h"
-#include "policies/version.h"
+#include "analyzer/packages_check.h"
 
-static bool word_is(const struct cbx_word *word, const char *text)
-{
-    return word->known && cbx_str_is(word->text, text);
-}
-
-static void add(struct cbx_parsed *parsed, enum cbx_fact_id id, const struct cbx_word *word)
-{
-    cbx_facts_add_special(parsed->facts, id, word->known ? word->text : CBX_STR("(computed)"),
-                          word->start, word->end);
-}
-
-static bool listed(const struct cbx_strs *globs, struct cbx_str name, bool python)
-{
-    char normal[256];
-    for (size_t i = 0; i < globs->count; i++) {
-        struct cbx_str glob = globs->items[i];
-        if (python && memchr(glob.p, '*', glob.len) == NULL) {
-            cbx_package_normalise(glob, normal, sizeof(normal));
-            glob = cbx_str_of(normal);
-        }
-        if (cbx_str_glob(glob, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool source_listed(const struct cbx_packages *packages, const char *source)
-{
-    for (size_t i = 0; i < packages->sources.count; i++) {
-        if (cbx_str_is(packages->sources.items[i], source)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void check_name(struct cbx_parsed *parsed, const struct cbx_packages *packages,
-                       const struct cbx_word *word, struct cbx_str name, struct cbx_str specifiers,
-                       bool python)
-{
-    char normal[256], other[256];
-    cbx_package_normalise(name, normal, sizeof(normal));
-    struct cbx_str key = python ? cbx_str_of(normal) : name;
-    if (listed(&packages->block, key, python)) {
-        add(parsed, CBX_FACT_PACKAGE_BLOCKED, word);
-    }
-    bool none = packages->mode == CBX_PACKAGES_NONE;
-    if (none ||
-        (packages->mode == CBX_PACKAGES_ALLOWLIST && !listed(&packages->allow, key, python))) {
-        add(parsed, CBX_FACT_PACKAGE_NOT_LISTED, word);
-    }
-    for (size_t i = 0; i < packages->minimum_count; i++) {
-        cbx_package_normalise(packages->minimum[i].name, other, sizeof(other));
-        bool same =
-            python ? strcmp(normal, other) == 0 : cbx_str_equal(name, packages->minimum[i].name);
-        if (same && (python ? cbx_version_below : cbx_npm_below)(specifiers,
-                                                                 packages->minimum[i].version)) {
-            add(parsed, CBX_FACT_PACKAGE_BELOW_MINIMUM, word);
-        }
-    }
-}
-
-static bool is_name_char(char c)
-{
-    return c == '-' || c == '_' || c == '.' || (c >= '0' && c <= '9') ||
-           ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
-
-/* PEP 508 as far as a command line has it: name[extras] specifiers ; marker. */
-static void check_requirement(struct cbx_parsed *parsed, const struct cbx_word *word)
-{
-    const struct cbx_packages *packages = &parsed->policy->pip;
-    struct cbx_str text = word->text;
-    bool url = memmem(text.p, text.len, "://", 3) != NULL || memchr(text.p, '@', text.len) != NULL;
-    bool vcs = cbx_str_starts(text, CBX_STR("git+")) || cbx_str_starts(text, CBX_STR("hg+")) ||
-               cbx_str_starts(text, CBX_STR("svn+")) || cbx_str_starts(text, CBX_STR("bzr+"));
-    bool path = memchr(text.p, '/', text.len) != NULL || cbx_str_starts(text, CBX_STR(".")) ||
-                cbx_str_ends(text, CBX_STR(".whl")) || cbx_str_ends(text, CBX_STR(".tar.gz")) ||
-                cbx_str_ends(text, CBX_STR(".zip"));
-    if (url || path) {
-        if (!source_listed(packages, vcs ? "vcs" : url ? "url" : "path")) {
-            add(parsed, CBX_FACT_PACKAGE_SOURCE, word);
-        }
-        return;
-    }
-    size_t n = 0;
-    while (n < text.len && is_name_char(text.p[n])) {
-        n++;
-    }
-    struct cbx_str name = cbx_str_sub(text, 0, n), rest = cbx_str_sub(text, n, text.len);
-    if (rest.len > 0 && rest.p[0] == '[') {
-        const char *close = memchr(rest.p, ']', rest.len);
-        rest = close != NULL ? cbx_str_sub(rest, (size_t)(close - rest.p) + 1, rest.len) : rest;
-    }
-    const char *marker = rest.len > 0 ? memchr(rest.p, ';', rest.len) : NULL;
-    rest = marker != NULL ? cbx_str_sub(rest, 0, (size_t)(marker - rest.p)) : rest;
-    while (rest.len > 0 && rest.p[0] == ' ') {
-        rest = cbx_str_sub(rest, 1, rest.len);
-    }
-    bool odd = rest.len > 0 && memchr("=<>!~(", rest.p[0], 6) == NULL;
-    if (n == 0 || odd) {
-        add(parsed, CBX_FACT_PACKAGE_UNRESOLVED, word);
-        /* "paramiko," is no requirement, and yet the reader knows what is meant. */
-    }
-    if (n > 0) {
-        check_name(parsed, packages, word, name, odd ? (struct cbx_str){ 0 } : rest, true);
-    }
-}
-
-/* name, name@version, @scope/name@version. */
-static void check_npm(struct cbx_parsed *parsed, const struct cbx_word *word)
-{
-    const struct cbx_packages *packages = &parsed->policy->npm;
-    struct cbx_str text = word->text;
-    bool url = memmem(text.p, text.len, "://", 3) != NULL || memchr(text.p, ':', text.len) != NULL;
-    bool scoped = text.len > 0 && text.p[0] == '@';
-    const char *slash = memchr(text.p, '/', text.len);
-    bool path = !scoped && (slash != NULL || cbx_str_starts(text, CBX_STR(".")));
-    if (url || path) {
-        if (!source_listed(packages, url ? "url" : "path")) {
-            add(parsed, CBX_FACT_PACKAGE_SOURCE, word);
-        }
-        return;
-    }
-    const char *at = text.len > 1 ? memchr(text.p + 1, '@', text.len - 1) : NULL;
-    struct cbx_str name = at != NULL ? cbx_str_sub(text, 0, (size_t)(at - text.p)) : text;
-    struct cbx_str version =
-        at != NULL ? cbx_str_sub(text, name.len + 1, text.len) : (struct cbx_str){ 0 };
-    check_name(parsed, packages, word, name, version, false);
-}
-
-/* Options of pip that take a value, and what the value is. */
-static const struct {
-    const char *name;
-    enum { VALUE, INDEX, REQUIREMENTS, PATH } what;
-} pip_options[] = {
-    { "-r", REQUIREMENTS },
-    { "--requirement", REQUIREMENTS },
-    { "-c", REQUIREMENTS },
-    { "--constraint", REQUIREMENTS },
-    { "-i", INDEX },
-    { "--index-url", INDEX },
-    { "--extra-index-url", INDEX },
-    { "-f", INDEX },
-    { "--find-links", INDEX },
-    { "--pypi-url", INDEX },
-    { "--trusted-host", INDEX },
-    { "--proxy", INDEX },
-    { "--index", INDEX },
-    { "--default-index", INDEX },
-    { "--channel", INDEX },
-    { "-e", PATH },
-    { "--editable", PATH },
-    { "-t", VALUE },
-    { "--target", VALUE },
-    { "--prefix", PATH },
-    { "--root", PATH },
-    { "--src", VALUE },
-    { "--python", VALUE },
-    { "-n", VALUE },
-    { "--name", VALUE },
-    { "--platform", VALUE },
-    { "--python-version", VALUE },
-    { "--abi", VALUE },
-    { "--implementation", VALUE },
-    { "--progress-bar", VALUE },
-    { "--timeout", VALUE },
-    { "--retries", VALUE },
-    { "--cache-dir", VALUE },
-    { "--upgrade-strategy", VALUE },
-    { "--no-binary", VALUE },
-    { "--only-binary", VALUE },
-    { "--report", VALUE },
-    { "--log", VALUE },
-    { "--config-settings", PATH },
-    { "--global-option", PATH },
-    { "--install-option", PATH },
-    { "--registry", INDEX },
+enum how {
+    HOW_NAMES,
+    HOW_EMPTY,
+    HOW_FILES,
+    HOW_FIRST,
+    HOW_PROGRAM,
+    HOW_MADE,
+    HOW_PROJECT,
 };
 
-static bool index_listed(const struct cbx_packages *packages, struct cbx_str url)
+static const struct install {
+    const char *manager, *verbs;
+    enum cbx_spec_kind kind;
+    enum how how;
+} installs[] = {
+#define CBX_INSTALL(manager, verbs, kind, how) { manager, verbs, CBX_SPEC_##kind, HOW_##how },
+#include "analyzer/packages.def"
+};
+
+enum what {
+    WHAT_FLAG = 0, /* takes no value */
+    WHAT_INDEX,
+    WHAT_HOST,
+    WHAT_FIND,
+    WHAT_FILE,
+    WHAT_PATH,
+    WHAT_NAMED,
+    WHAT_OLDER,
+    WHAT_VALUE,
+};
+
+static const struct option {
+    const char *kinds, *name;
+    enum what what;
+} options[] = {
+#define CBX_INSTALL_OPTION(kinds, name, what) { kinds, name, WHAT_##what },
+#include "analyzer/packages.def"
+};
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+/* An install that is read. */
+struct line {
+    struct cbx_parsed *parsed;
+    const struct cbx_word *words;
+    size_t count;
+    enum cbx_spec_kind kind;
+    bool quiet;   /* only looking where the words begin */
+    bool runs;    /* npx and its like: -p is a package */
+    bool unknown; /* an option was seen that the table lacks */
+    size_t named; /* packages that options named */
+};
+
+static bool is_option(const struct cbx_word *word)
 {
-    for (size_t i = 0; i < packages->indexes.count; i++) {
-        if (!cbx_str_is(packages->indexes.items[i], "default") &&
-            cbx_str_starts(url, packages->indexes.items[i])) {
-            return true;
+    return word->known && word->text.len > 1 && word->text.p[0] == '-';
+}
+
+static const struct cbx_packages *packages_of(const struct line *l)
+{
+    return cbx_packages_of(l->parsed->policy, l->kind);
+}
+
+static void check_source(struct line *l, const char *source, const struct cbx_word *word)
+{
+    if (!cbx_packages_source(packages_of(l), source)) {
+        cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_SOURCE, word);
+    }
+}
+
+static void check_file(struct line *l, const struct cbx_word *word)
+{
+    check_source(l, "requirements", word);
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static bool is_for(const struct line *l, const struct option *o)
+{
+    static const char letters[] = { 'P', 'J', 'C', 'N' };
+    return strchr(o->kinds, letters[l->kind]) != NULL ||
+           (l->runs && l->kind == CBX_SPEC_NPM && strchr(o->kinds, 'X') != NULL);
+}
+
+/* Options may be shortened as long as it is clear what is meant: where it is not, what matters more
+ * stands first in the table. */
+static enum what find_long(struct line *l, struct cbx_str name)
+{
+    enum what what = WHAT_FLAG;
+    for (size_t i = 0; i < COUNT(options); i++) {
+        struct cbx_str row = cbx_str_of(options[i].name);
+        if (!is_for(l, &options[i]) || !cbx_str_starts(row, name)) {
+            continue;
+        }
+        if (row.len == name.len) {
+            return options[i].what;
+        }
+        what = what == WHAT_FLAG && name.len > 4 ? options[i].what : what;
+    }
+    bool scoped = cbx_str_starts(name, CBX_STR("--@")) && cbx_str_ends(name, CBX_STR(":registry"));
+    l->unknown |= what == WHAT_FLAG;
+    return scoped ? WHAT_INDEX : what;
+}
+
+static enum what find_short(const struct line *l, char letter)
+{
+    for (size_t i = 0; i < COUNT(options); i++) {
+        if (options[i].name[1] == letter && options[i].name[2] == '\0' && is_for(l, &options[i])) {
+            return options[i].what;
+        }
+    }
+    return WHAT_FLAG;
+}
+
+static void check_found_links(struct line *l, const struct cbx_word *option, struct cbx_str value)
+{
+    bool url = value.len > 0 && memmem(value.p, value.len, "://", 3) != NULL;
+    if (!url) {
+        check_source(l, "path", option);
+    } else if (!cbx_packages_index(packages_of(l), l->kind, value)) {
+        cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_SOURCE, option);
+    }
+}
+
+/* Packages in the value of an option; uv takes several with commas between them. */
+static void check_named(struct line *l, const struct cbx_word *option, struct cbx_str value)
+{
+    l->named++;
+    while (value.len > 0) {
+        size_t n = 0;
+        while (n < value.len && (value.p[n] != ',' || l->kind == CBX_SPEC_NPM)) {
+            n++;
+            /* "x>=1,<2" is one */
+            n += n + 1 < value.len && value.p[n] == ',' && strchr("<>=!~ ", value.p[n + 1]) != NULL;
+        }
+        cbx_packages_check_text(l->parsed, l->kind, option, cbx_str_sub(value, 0, n));
+        value = cbx_str_sub(value, n + 1, value.len);
+    }
+}
+
+static void take_value(struct line *l, enum what what, const struct cbx_word *option,
+                       struct cbx_str value, bool known)
+{
+    switch (what) {
+    case WHAT_INDEX:
+        if (!known || !cbx_packages_index(packages_of(l), l->kind, value)) {
+            cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_SOURCE, option);
+        }
+        return;
+    case WHAT_HOST:
+        cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_SOURCE, option);
+        return;
+    case WHAT_FIND:
+        check_found_links(l, option, value);
+        return;
+    case WHAT_FILE:
+        check_file(l, option);
+        return;
+    case WHAT_PATH:
+        check_source(l, "path", option);
+        return;
+    case WHAT_NAMED:
+        if (!known) {
+            cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_UNRESOLVED, option);
+        }
+        check_named(l, option, value);
+        return;
+    case WHAT_OLDER:
+        if (packages_of(l)->minimum_count > 0 && !cbx_str_is(value, "highest")) {
+            cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_UNRESOLVED, option);
+        }
+        return;
+    case WHAT_FLAG:
+    case WHAT_VALUE:
+        return;
+    }
+}
+
+/* Takes the option at words[at] and its value; returns how many words that is. */
+static size_t take_option(struct line *l, size_t at)
+{
+    const struct cbx_word *word = &l->words[at], *next = at + 1 < l->count ? word + 1 : NULL;
+    struct cbx_str text = word->text, value = { 0 };
+    enum what what = WHAT_FLAG;
+    bool inside = false;
+    if (text.p[1] == '-') {
+        const char *equals = memchr(text.p, '=', text.len);
+        size_t end = equals != NULL ? (size_t)(equals - text.p) : text.len;
+        what = find_long(l, cbx_str_sub(text, 0, end));
+        value = cbx_str_sub(text, end + 1, text.len);
+        inside = equals != NULL;
+    }
+    for (size_t i = 1; text.p[1] != '-' && i < text.len && what == WHAT_FLAG; i++) {
+        what = find_short(l, text.p[i]);
+        value = cbx_str_sub(text, i + 1, text.len);
+        value = value.len > 0 && value.p[0] == '=' ? cbx_str_sub(value, 1, value.len) : value;
+        inside = value.len > 0;
+    }
+    if (what == WHAT_FLAG) {
+        return 1;
+    }
+    bool follows = !inside && next != NULL;
+    if (!l->quiet) {
+        word = what == WHAT_NAMED && follows ? next : word;
+        take_value(l, what, word, follows ? next->text : value, follows ? next->known : true);
+    }
+    return 1 + follows;
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static void check_made(struct line *l, const struct cbx_word *word)
+{
+    /* npm init x runs create-x, npm init @x/y runs @x/create-y */
+    struct cbx_str text = word->text, scope = { 0 };
+    const char *slash = text.len > 0 && text.p[0] == '@' ? memchr(text.p, '/', text.len) : NULL;
+    if (slash != NULL) {
+        scope = cbx_str_sub(text, 0, (size_t)(slash - text.p) + 1);
+        text = cbx_str_sub(text, scope.len, text.len);
+    }
+    struct cbx_str name = cbx_arena_printf(l->parsed->arena, "%.*screate-%.*s", (int)scope.len,
+                                           scope.len > 0 ? scope.p : "", (int)text.len, text.p);
+    if (!word->known || name.p == NULL) {
+        cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_UNRESOLVED, word);
+    } else {
+        cbx_packages_check_text(l->parsed, l->kind, word, name);
+    }
+}
+
+/* Returns false when what follows is no matter of the manager. */
+static bool take_word(struct line *l, enum how how, size_t at)
+{
+    const struct cbx_word *word = &l->words[at];
+    switch (how) {
+    case HOW_FILES:
+        check_file(l, word);
+        return true;
+    case HOW_MADE:
+        check_made(l, word);
+        return false;
+    case HOW_FIRST:
+        if (l->named == 0) {
+            cbx_packages_check(l->parsed, l->kind, word);
+        }
+        return false;
+    case HOW_PROGRAM:
+        return false;
+    case HOW_NAMES:
+    case HOW_EMPTY:
+    case HOW_PROJECT:
+        cbx_packages_check(l->parsed, l->kind, word);
+        return true;
+    }
+    return true;
+}
+
+static void read_words(struct line *l, enum how how, size_t from)
+{
+    bool ended = false, any = false;
+    for (size_t i = from; i < l->count;) {
+        if (!ended && is_option(&l->words[i])) {
+            ended = cbx_str_is(l->words[i].text, "--");
+            i += take_option(l, i);
+            continue;
+        }
+        any |= !l->words[i].known || l->words[i].text.len > 0;
+        if (!take_word(l, how, i)) {
+            break;
+        }
+        i++;
+    }
+    if (how == HOW_PROJECT || (how == HOW_EMPTY && !any)) {
+        check_file(l, &l->words[0]);
+    }
+}
+
+/* --- verbs ------------------------------------------------------------------------------------ */
+
+/* Do the verbs stand here, with options between them? Returns where the words begin, or 0. */
+static size_t match_verbs(struct line *l, const char *verbs, size_t at)
+{
+    struct cbx_str rest = cbx_str_of(verbs);
+    while (rest.len > 0 && at < l->count) {
+        const struct cbx_word *word = &l->words[at];
+        const char *space = memchr(rest.p, ' ', rest.len);
+        struct cbx_str verb =
+            cbx_str_sub(rest, 0, space != NULL ? (size_t)(space - rest.p) : rest.len);
+        if (is_option(word)) {
+            at += take_option(l, at);
+        } else if (word->known && cbx_str_equal(word->text, verb)) {
+            rest = cbx_str_sub(rest, verb.len + 1, rest.len);
+            at++;
+        } else {
+            return 0;
+        }
+    }
+    return rest.len == 0 ? at : 0;
+}
+
+static const struct install *match_installs(struct line *l, size_t at, size_t *from)
+{
+    struct cbx_str manager = l->words[0].text;
+    for (size_t i = 0; i < COUNT(installs); i++) {
+        if (installs[i].manager[0] == manager.p[0] &&
+            cbx_str_glob(cbx_str_of(installs[i].manager), manager) &&
+            (*from = match_verbs(l, installs[i].verbs, at)) > 0) {
+            return &installs[i];
+        }
+    }
+    return NULL;
+}
+
+/* The manager's own options may stand before the verbs: pip --quiet install. Behind one that the
+ * table lacks its value may stand, so that the next word may be a verb as well. */
+static const struct install *find_install(struct line *l, size_t *from)
+{
+    const struct install *install = match_installs(l, 1, from); /* those without a verb too */
+    size_t i = 1;
+    while (install == NULL && i < l->count) {
+        if (is_option(&l->words[i])) {
+            i += take_option(l, i);
+            continue;
+        }
+        install = match_installs(l, i, from);
+        if (install == NULL && !l->words[i].known) {
+            cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_UNRESOLVED, &l->words[i]);
+            break;
+        }
+        if (install == NULL && !l->unknown) {
+            break;
+        }
+        i++;
+    }
+    return install;
+}
+
+static const struct install *find_manager(struct cbx_str word)
+{
+    for (size_t i = 0; word.len > 0 && i < COUNT(installs); i++) {
+        if (installs[i].manager[0] == word.p[0] &&
+            cbx_str_glob(cbx_str_of(installs[i].manager), word)) {
+            return &installs[i];
+        }
+    }
+    return NULL;
+}
+
+static void read_install(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count,
+                         const struct install *manager)
+{
+    size_t from = 0;
+    struct line l = {
+        .parsed = parsed, .words = words, .count = count, .kind = manager->kind, .quiet = true
+    };
+    const struct install *install = find_install(&l, &from);
+    if (install != NULL) {
+        l.quiet = false;
+        l.kind = install->kind;
+        l.runs = install->how == HOW_FIRST;
+        for (size_t i = 1; i < from;) {
+            i += is_option(&words[i]) ? take_option(&l, i) : 1;
+        }
+        read_words(&l, install->how, from);
+    }
+}
+
+/* python -m pip install x */
+static bool read_module(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count)
+{
+    for (size_t i = 1; i + 1 < count; i++) {
+        if (words[i].known && cbx_str_is(words[i].text, "-m")) {
+            return cbx_packages_read(parsed, words + i + 1, count - i - 1);
         }
     }
     return false;
-}
-
-/* Takes an option and its value; returns how many words it took. */
-static size_t take_option(struct cbx_parsed *parsed, const struct cbx_packages *packages,
-                          const struct cbx_word *words, size_t count)
-{
-    struct cbx_str option = words[0].text;
-    size_t flags = 1;
-    while (flags + 1 < option.len && memchr("qvUIh", option.p[flags], 5) != NULL) {
-        flags++; /* -qr is -q -r */
-    }
-    if (flags > 1) {
-        option =
-            cbx_fold_concat(parsed->arena, CBX_STR("-"), cbx_str_sub(option, flags, option.len));
-    }
-    if (option.p == NULL) {
-        add(parsed, CBX_FACT_PACKAGE_UNRESOLVED, &words[0]);
-        return 1;
-    }
-    const char *equals = memchr(option.p, '=', option.len);
-    struct cbx_str name =
-        equals != NULL ? cbx_str_sub(option, 0, (size_t)(equals - option.p)) : option;
-    for (size_t i = 0; i < sizeof(pip_options) / sizeof(pip_options[0]); i++) {
-        bool joined = name.len > 2 && name.p[1] != '-' && strlen(pip_options[i].name) == 2 &&
-                      cbx_str_starts(name, cbx_str_of(pip_options[i].name));
-        if (!cbx_str_is(name, pip_options[i].name) && !joined) {
-            continue;
-        }
-        bool inside = equals != NULL || joined;
-        struct cbx_str value = equals != NULL ? cbx_str_sub(option, name.len + 1, option.len)
-                               : joined       ? cbx_str_sub(option, 2, option.len)
-                               : count > 1    ? words[1].text
-                                              : (struct cbx_str){ 0 };
-        bool bad =
-            (pip_options[i].what == INDEX && !index_listed(packages, value)) ||
-            (pip_options[i].what == REQUIREMENTS && !source_listed(packages, "requirements")) ||
-            (pip_options[i].what == PATH && !source_listed(packages, "path"));
-        if (bad) {
-            add(parsed, CBX_FACT_PACKAGE_SOURCE, &words[0]);
-        }
-        return inside || count < 2 ? 1 : 2;
-    }
-    return 1;
-}
-
-static void read_names(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count,
-                       bool python)
-{
-    const struct cbx_packages *packages = python ? &parsed->policy->pip : &parsed->policy->npm;
-    for (size_t i = 0; i < count;) {
-        if (!words[i].known) {
-            add(parsed, CBX_FACT_PACKAGE_UNRESOLVED, &words[i]);
-            i++;
-        } else if (words[i].text.len > 1 && words[i].text.p[0] == '-') {
-            i += take_option(parsed, packages, &words[i], count - i);
-        } else {
-            if (words[i].text.len > 0) {
-                python ? check_requirement(parsed, &words[i]) : check_npm(parsed, &words[i]);
-            }
-            i++;
-        }
-    }
-}
-
-/* Those before the verb: pip --index-url URL install x. */
-static void read_options(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count)
-{
-    for (size_t i = 0; i < count;) {
-        bool option = words[i].known && words[i].text.len > 1 && words[i].text.p[0] == '-';
-        i += option ? take_option(parsed, &parsed->policy->pip, &words[i], count - i) : 1;
-    }
-}
-
-/* What npx and its like install and run: the first name, and what --package says. */
-static void read_first_name(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count,
-                            bool python)
-{
-    size_t end = 0;
-    while (end < count && words[end].known && words[end].text.len > 0 &&
-           words[end].text.p[0] == '-') {
-        bool package = cbx_str_is(words[end].text, "-p") || word_is(&words[end], "--package") ||
-                       word_is(&words[end], "--from") || word_is(&words[end], "--with");
-        end += package && end + 1 < count ? 2 : 1;
-    }
-    read_names(parsed, words, end < count ? end + 1 : count, python);
-}
-
-/* The manager's own options may stand before the verb: pip --quiet install. */
-static size_t find_verb(const struct cbx_word *words, size_t count, const char *const *verbs)
-{
-    for (size_t i = 0; i < count; i++) {
-        for (size_t v = 0; verbs[v] != NULL; v++) {
-            if (word_is(&words[i], verbs[v])) {
-                return i + 1;
-            }
-        }
-    }
-    return 0;
 }
 
 bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count)
 {
-    static const char *const install[] = { "install", "download", "wheel", "add",
-                                           "create",  "inject",   NULL };
-    static const char *const npm_install[] = { "install", "i",  "add", "exec", "x",   "ci",
-                                               "isntall", "in", "ins", "inst", "dlx", NULL };
-    if (count > 0 && words[0].known && cbx_str_starts(words[0].text, CBX_STR("python"))) {
-        size_t i = 1;
-        while (i < count && !word_is(&words[i], "-m")) {
-            i++;
-        }
-        return i + 1 < count && cbx_packages_read(parsed, words + i + 1, count - i - 1);
-    }
     if (count == 0 || !words[0].known) {
         return false;
     }
-    struct cbx_str manager = words[0].text;
-    bool pip = cbx_str_is(manager, "pip") || cbx_str_starts(manager, CBX_STR("pip3")) ||
-               cbx_str_starts(manager, CBX_STR("pip2"));
-    bool other = cbx_str_is(manager, "conda") || cbx_str_is(manager, "mamba") ||
-                 cbx_str_is(manager, "micromamba") || cbx_str_is(manager, "uv") ||
-                 cbx_str_is(manager, "pipx") || cbx_str_is(manager, "poetry") ||
-                 cbx_str_is(manager, "easy_install");
-    if (pip || other) {
-        size_t from = find_verb(words + 1, count - 1, install);
-        if (from > 0) {
-            read_options(parsed, words + 1, from - 1);
-            read_names(parsed, words + 1 + from, count - 1 - from, true);
-        } else if (cbx_str_is(manager, "easy_install")) {
-            read_names(parsed, words + 1, count - 1, true);
-        }
-        return true;
+    if (cbx_str_starts(words[0].text, CBX_STR("python"))) {
+        return read_module(parsed, words, count);
     }
-    if (cbx_str_is(manager, "npm") || cbx_str_is(manager, "yarn") || cbx_str_is(manager, "pnpm") ||
-        cbx_str_is(manager, "bun")) {
-        size_t from = find_verb(words + 1, count - 1, npm_install);
-        if (from > 0) {
-            read_names(parsed, words + 1 + from, count - 1 - from, false);
-        }
-        return true;
+    const struct install *manager = find_manager(words[0].text);
+    if (manager != NULL) {
+        read_install(parsed, words, count, manager);
     }
-    if (cbx_str_is(manager, "npx") || cbx_str_is(manager, "bunx") || cbx_str_is(manager, "uvx")) {
-        read_first_name(parsed, words + 1, count - 1, cbx_str_is(manager, "uvx"));
-        return true;
-    }
-    return false;
+    return manager != NULL;
 }

@@ -52,3 +52,4 @@ process_map(f, items)
 # expect 29 py.process
 # expect 30 py.process
 # expect 31 py.process
+# expect 11 pkg.blocked

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * One requirement as pip reads it (PEP 508): name, extras, versions or a direct reference, marker.
+ * Linear in the text, no recursion, nothing allocated; the parts lie in the text. */
+#ifndef CBX_ANALYZER_PACKAGES_REQUIREMENT_H
+#define CBX_ANALYZER_PACKAGES_REQUIREMENT_H
+
+#include "policies/base/str.h"
+
+#include <stdbool.h>
+
+struct cbx_requirement {
+    struct cbx_str name, extras; /* extras: what stands between the brackets */
+    struct cbx_str specifiers;   /* without parentheses */
+    struct cbx_str url;          /* name @ url */
+    struct cbx_str marker;
+    bool never; /* the marker does not hold in any sandbox */
+};
+
+/* Reads a requirement. False when it is malformed; *out then holds what was read up to there, with
+ * what follows the name and the extras as specifiers. */
+bool cbx_requirement_parse(struct cbx_str text, struct cbx_requirement *out);
+
+/* Can a marker hold in a sandbox: CPython 3 on Linux? What depends on anything else may hold. */
+enum cbx_marker { CBX_MARKER_MALFORMED = 0, CBX_MARKER_NEVER, CBX_MARKER_MAY };
+enum cbx_marker cbx_marker_read(struct cbx_str text);
+
+#endif

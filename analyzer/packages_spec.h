@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * What one word of an install names, in the words of its package manager. Pure: nothing is judged
+ * here, nothing is allocated, the parts lie in the word. */
+#ifndef CBX_ANALYZER_PACKAGES_SPEC_H
+#define CBX_ANALYZER_PACKAGES_SPEC_H
+
+#include "policies/base/str.h"
+
+#include <stdbool.h>
+
+enum cbx_spec_kind {
+    CBX_SPEC_PIP = 0, /* PEP 508 */
+    CBX_SPEC_PROJECT, /* poetry, pdm, uv and their like: PEP 508, or name@constraint */
+    CBX_SPEC_CONDA,   /* MatchSpec */
+    CBX_SPEC_NPM,
+};
+
+enum cbx_origin { CBX_FROM_INDEX = 0, CBX_FROM_URL, CBX_FROM_VCS, CBX_FROM_PATH };
+
+struct cbx_spec {
+    struct cbx_str name;    /* may be empty for what does not come from an index */
+    struct cbx_str version; /* specifiers, constraint, range or tag; "" is any */
+    struct cbx_str channel; /* conda: the channel that it is taken from */
+    enum cbx_origin origin;
+    bool pinned;    /* version is one version, whatever the kind would make of it */
+    bool malformed; /* not what the manager reads; name and version are what was understood */
+    bool never;     /* its marker does not hold */
+};
+
+/* Reads one word. Always fills *out. */
+void cbx_spec_read(enum cbx_spec_kind kind, struct cbx_str word, struct cbx_spec *out);
+
+/* Could what it lets in be below the minimum? "Could not tell" is true. */
+bool cbx_spec_below(enum cbx_spec_kind kind, const struct cbx_spec *spec, struct cbx_str minimum);
+
+#endif
