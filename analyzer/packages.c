@@ -371,28 +371,26 @@ static void read_install(struct cbx_parsed *parsed, const struct cbx_word *words
     }
 }
 
-/* python -m pip install x */
-static bool read_module(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count)
+/* python -m pip install x: behind the -m. */
+static size_t find_module(const struct cbx_word *words, size_t count)
 {
-    for (size_t i = 1; i + 1 < count; i++) {
-        if (words[i].known && cbx_str_is(words[i].text, "-m")) {
-            return cbx_packages_read(parsed, words + i + 1, count - i - 1);
-        }
+    size_t i = 1;
+    while (i < count && !(words[i].known && cbx_str_is(words[i].text, "-m"))) {
+        i++;
     }
-    return false;
+    return i + 1 < count ? i + 1 : count;
 }
 
 bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count)
 {
-    if (count == 0 || !words[0].known) {
-        return false;
+    size_t at = 0;
+    while (at < count && words[at].known && cbx_str_starts(words[at].text, CBX_STR("python"))) {
+        at += find_module(words + at, count - at);
     }
-    if (cbx_str_starts(words[0].text, CBX_STR("python"))) {
-        return read_module(parsed, words, count);
-    }
-    const struct install *manager = find_manager(words[0].text);
+    const struct install *manager =
+        at < count && words[at].known ? find_manager(words[at].text) : NULL;
     if (manager != NULL) {
-        read_install(parsed, words, count, manager);
+        read_install(parsed, words + at, count - at, manager);
     }
     return manager != NULL;
 }

@@ -4,6 +4,10 @@
 
 #include "policies/version.h"
 
+#include <stdio.h>
+
+enum { NAME_MAX_BYTES = 64 };
+
 struct row {
     const char *p;
     size_t len;
@@ -41,15 +45,22 @@ static struct cbx_str text_of(const struct row *row)
     return (struct cbx_str){ .p = row->p, .len = row->len };
 }
 
-static bool is_in(const struct row *rows, size_t count, struct cbx_str name)
+/* Is it in a table that is in the order of its bytes? */
+static const struct row *find(const struct row *rows, size_t count, struct cbx_str name)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].len == name.len && rows[i].p[0] == name.p[0] &&
-            memcmp(rows[i].p, name.p, name.len) == 0) {
-            return true;
+    size_t from = 0, to = count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        size_t shared = rows[middle].len < name.len ? rows[middle].len : name.len;
+        int o = memcmp(rows[middle].p, name.p, shared);
+        if (o == 0 && rows[middle].len == name.len) {
+            return &rows[middle];
         }
+        bool below = o < 0 || (o == 0 && rows[middle].len < name.len);
+        from = below ? middle + 1 : from;
+        to = below ? to : middle;
     }
-    return false;
+    return NULL;
 }
 
 /* --- one slip --------------------------------------------------------------------------------- */
@@ -171,23 +182,32 @@ static bool strip(const struct affix *affix, struct cbx_str *name)
     return true;
 }
 
-/* The name with an affix too many, or without the one that belongs to it. */
-static struct cbx_str find_affixed(const struct row *rows, size_t count, struct cbx_str name,
-                                   bool python)
+static struct cbx_str put_on(const struct affix *affix, struct cbx_str name, char *out, size_t size)
 {
+    int n = affix->before ? snprintf(out, size, "%s%.*s", affix->text, (int)name.len, name.p)
+                          : snprintf(out, size, "%.*s%s", (int)name.len, name.p, affix->text);
+    return cbx_str_of(n > 0 && (size_t)n < size ? out : "");
+}
+
+/* The name with an affix too many, or without the one that belongs to it. */
+static const struct row *find_affixed(const struct row *rows, size_t count, struct cbx_str name,
+                                      bool python)
+{
+    char longer[2 * NAME_MAX_BYTES];
     for (size_t a = 0; a < COUNT(affixes); a++) {
+        const struct affix *affix = &affixes[a];
         struct cbx_str bare = name;
-        bool stripped = affixes[a].python == python && strip(&affixes[a], &bare);
-        for (size_t i = 0; affixes[a].python == python && i < count; i++) {
-            struct cbx_str known = text_of(&rows[i]), rest = known;
-            if ((stripped && cbx_str_equal(known, bare)) ||
-                (python && known.len > name.len && strip(&affixes[a], &rest) &&
-                 cbx_str_equal(rest, name))) {
-                return known;
-            }
+        const struct row *row = NULL;
+        if (affix->python == python && strip(affix, &bare)) {
+            row = find(rows, count, bare);
+        } else if (affix->python && python && name.len >= affix->least) {
+            row = find(rows, count, put_on(affix, name, longer, sizeof(longer)));
+        }
+        if (row != NULL) {
+            return row;
         }
     }
-    return (struct cbx_str){ 0 };
+    return NULL;
 }
 
 /* pip install cv2: the name of an import, which is some other distribution or none. */
@@ -205,53 +225,36 @@ static struct cbx_str find_import(struct cbx_str name)
 
 /* --- look-alikes ------------------------------------------------------------------------------ */
 
-static bool is_listed_distribution(struct cbx_str name)
-{
-    for (size_t i = 0; i < COUNT(imports); i++) {
-        struct cbx_str rest = text_of(&imports[i].distributions);
-        while (rest.len > 0) {
-            const char *space = memchr(rest.p, ' ', rest.len);
-            size_t end = space != NULL ? (size_t)(space - rest.p) : rest.len;
-            if (cbx_str_equal(cbx_str_sub(rest, 0, end), name)) {
-                return true;
-            }
-            rest = cbx_str_sub(rest, end + 1, rest.len);
-        }
-    }
-    return false;
-}
-
-static struct cbx_str find_near(const struct row *rows, size_t count, struct cbx_str name)
+static const struct row *find_near(const struct row *rows, size_t count, struct cbx_str name)
 {
     for (size_t i = 0; i < count; i++) {
         struct cbx_str known = text_of(&rows[i]);
-        if (is_slip(known, name) || (known.len >= SWAP_MIN && same_squashed(known, name))) {
-            return known;
+        if (is_slip(known, name) ||
+            (known.len >= SWAP_MIN && known.p[0] == name.p[0] && same_squashed(known, name))) {
+            return &rows[i];
         }
     }
-    return (struct cbx_str){ 0 };
+    return NULL;
 }
 
 struct cbx_str cbx_known_meant(bool python, struct cbx_str name)
 {
-    enum { NAME_MAX_BYTES = 64 };
     char normal[NAME_MAX_BYTES + 1];
     const struct row *rows = python ? pypi : npm;
     size_t count = python ? COUNT(pypi) : COUNT(npm);
-    struct cbx_str nothing = { 0 };
-    if (name.len < 3 || name.len > NAME_MAX_BYTES) {
-        return nothing;
+    if (name.len < 2 || name.len > NAME_MAX_BYTES) {
+        return (struct cbx_str){ 0 };
     }
     if (python) {
         cbx_package_normalise(name, normal, sizeof(normal));
         name = cbx_str_of(normal);
     }
-    if (name.len == 0 || is_in(rows, count, name) || (python && is_listed_distribution(name))) {
-        return nothing;
+    if (name.len == 0 || find(rows, count, name) != NULL) {
+        return (struct cbx_str){ 0 };
     }
-    struct cbx_str meant = find_near(rows, count, name);
-    meant = meant.len > 0 ? meant : find_affixed(rows, count, name, python);
-    return meant.len > 0 || !python ? meant : find_import(name);
+    const struct row *meant = find_affixed(rows, count, name, python);
+    meant = meant != NULL ? meant : find_near(rows, count, name);
+    return meant != NULL ? text_of(meant) : python ? find_import(name) : (struct cbx_str){ 0 };
 }
 
 /* --- imports ---------------------------------------------------------------------------------- */
@@ -294,6 +297,6 @@ struct cbx_str cbx_known_distributions(struct cbx_str import, bool python)
 bool cbx_known_builtin(struct cbx_str import, bool python)
 {
     struct cbx_str first = first_part(import, python);
-    return python ? is_in(python_modules, COUNT(python_modules), first)
-                  : is_in(node_modules, COUNT(node_modules), first);
+    return python ? find(python_modules, COUNT(python_modules), first) != NULL
+                  : find(node_modules, COUNT(node_modules), first) != NULL;
 }

@@ -91,8 +91,19 @@ static bool take_specifiers(struct cbx_str *text, struct cbx_str *out)
     size_t n = end != NULL ? (size_t)(end - text->p) : text->len;
     *out = trim_end(cbx_str_sub(*text, 0, n));
     *text = cbx_str_sub(*text, n + (closed && end != NULL), text->len);
-    return (!closed || end != NULL) &&
+    bool begins = out->len == 0 || out->p[0] != ',';
+    return (!closed || end != NULL) && begins &&
            cbx_pep440_matches(*out, CBX_STR("0")) != CBX_MATCH_MALFORMED;
+}
+
+static bool is_one_line(struct cbx_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.p[i] < ' ' && text.p[i] != '\t') {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool take_marker(struct cbx_str *text, struct cbx_requirement *out)
@@ -112,6 +123,7 @@ static bool take_marker(struct cbx_str *text, struct cbx_requirement *out)
 bool cbx_requirement_parse(struct cbx_str text, struct cbx_requirement *out)
 {
     *out = (struct cbx_requirement){ 0 };
+    bool one_line = is_one_line(text);
     skip_space(&text);
     text = trim_end(text);
     if (!take_name(&text, &out->name)) {
@@ -127,5 +139,5 @@ bool cbx_requirement_parse(struct cbx_str text, struct cbx_requirement *out)
         return false;
     }
     skip_space(&text);
-    return take_marker(&text, out);
+    return take_marker(&text, out) && one_line;
 }

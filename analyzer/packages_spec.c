@@ -73,11 +73,15 @@ static void read_file_name(struct cbx_str address, struct cbx_spec *out)
         out->name = name;
         out->version = before(behind(file, name, 1), "-");
         out->pinned = true;
-    } else if (cbx_str_ends(file, CBX_STR(".tar.gz")) || cbx_str_ends(file, CBX_STR(".zip"))) {
-        const char *dash = memrchr(file.p, '-', file.len);
-        size_t end = dash != NULL ? (size_t)(dash - file.p) : 0;
-        out->name = cbx_str_sub(file, 0, end);
-        out->version = cbx_str_sub(file, end + 1, file.len - (file.p[file.len - 1] == 'z' ? 7 : 4));
+        return;
+    }
+    const char *dash = file.len > 0 ? memrchr(file.p, '-', file.len) : NULL;
+    size_t ending = cbx_str_ends(file, CBX_STR(".tar.gz")) ? 7
+                    : cbx_str_ends(file, CBX_STR(".zip"))  ? 4
+                                                           : 0;
+    if (dash != NULL && ending > 0) {
+        out->name = cbx_str_sub(file, 0, (size_t)(dash - file.p));
+        out->version = cbx_str_sub(file, out->name.len + 1, file.len - ending);
         out->pinned = true;
     }
 }
@@ -181,6 +185,16 @@ static void read_conda_version(struct cbx_str text, struct cbx_spec *out)
     out->version = compared ? text : before(text, " =");
 }
 
+static bool is_conda_name(struct cbx_str name)
+{
+    size_t n = 0;
+    while (n < name.len && (isalnum((unsigned char)name.p[n]) ||
+                            (strchr("-_.", name.p[n]) != NULL && name.p[n] != '\0'))) {
+        n++;
+    }
+    return n > 0 && n == name.len;
+}
+
 static void read_conda(struct cbx_str text, struct cbx_spec *out)
 {
     static const char *const files[] = { ".tar.bz2", ".conda", NULL };
@@ -197,9 +211,8 @@ static void read_conda(struct cbx_str text, struct cbx_spec *out)
     out->name = before(main, " =<>!~");
     read_conda_version(behind(main, out->name, 0), out);
     read_brackets(inside, out);
-    struct cbx_requirement r;
     bool closed = main.len == text.len || cbx_str_ends(text, CBX_STR("]"));
-    out->malformed = !closed || !cbx_requirement_parse(out->name, &r);
+    out->malformed = !closed || !is_conda_name(out->name);
 }
 
 /* --- npm -------------------------------------------------------------------------------------- */

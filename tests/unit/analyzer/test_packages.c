@@ -17,6 +17,7 @@ static const char text[] =
     "  - {id: below, match: {fact: package-below-minimum}}\n"
     "  - {id: source, match: {fact: package-source}}\n"
     "  - {id: unresolved, match: {fact: package-unresolved}}\n"
+    "  - {id: alike, match: {fact: package-look-alike}}\n"
     "  - {id: magic, match: {fact: magic-not-listed}}\n";
 
 /* The first rule that a cell meets, or "". */
@@ -203,6 +204,242 @@ static void reads_installs_of_node_packages(void **state)
     CHECK(cases);
 }
 
+static void knows_the_options_of_pip(void **state)
+{
+    (void)state;
+    static const struct install cases[] = {
+        { "!pip --log x install paramiko", "blocked" },
+        { "!pip --proxy http://p:1 install requests", "source" },
+        { "!pip --unknown x install paramiko", "blocked" },
+        { "!pip install --target paramiko requests", "" }, /* a folder of that name */
+        { "!pip install --no-such-option paramiko", "blocked" },
+        { "!pip install -- paramiko", "blocked" },
+        { "!pip install --index-u https://evil.example/ requests", "source" }, /* shortened */
+        { "!pip install --req=x.txt", "source" },
+        { "!pip install -Ur x.txt", "source" },
+        { "!pip install -Urx.txt", "source" },
+        { "!pip install -vvqi https://evil.example/ requests", "source" },
+        { "!pip install -ihttps://pypi.example.org/ requests", "" },
+        { "!pip install -i https://user:pw@pypi.example.org requests", "" },
+        { "!pip install -i http://pypi.example.org/ requests", "source" },
+        { "!pip install -i https://pypi.example.org.evil.example/ requests", "source" },
+        { "!pip install -i https://pypi.example.org@evil.example/ requests", "source" },
+        { "!pip install --index-url=$X requests", "unresolved" },
+        { "!pip install -f ./wheels requests", "source" },
+        { "!pip install -f https://pypi.example.org/links requests", "" },
+        { "!pip install --no-index requests", "" },
+        { "!pip install --python-version 3.6 --no-deps requests", "unresolved" },
+        { "!pip install --constraint=c.txt requests", "source" },
+        { "!pip show paramiko", "" },
+        { "!pip uninstall -y paramiko", "" },
+        { "!pip help install", "" },
+        { "!pip", "" },
+        { "!pip install", "" },
+        { "!pip $X paramiko", "unresolved" },
+    };
+    CHECK(cases);
+}
+
+static void reads_markers_and_extras(void **state)
+{
+    (void)state;
+    static const struct install cases[] = {
+        { "!pip install 'paramiko; sys_platform == \"win32\"'", "" },
+        { "!pip install 'paramiko; sys_platform == \"linux\"'", "blocked" },
+        { "!pip install 'paramiko; python_version < \"3.8\"'", "blocked" },
+        { "!pip install 'paramiko; python_version < \"3\"'", "" },
+        { "!pip install 'paramiko; platform_machine == \"arm64\"'", "blocked" },
+        { "!pip install 'numpy[x]==1.21'", "below" },
+        { "!pip install 'numpy (<1.22)'", "below" },
+        { "!pip install 'numpy<=1.22.2,!=1.22.2'", "below" },
+        { "!pip install 'numpy<2,!=1.22.2'", "" },
+        { "!pip install 'numpy===1.21'", "below" },
+        { "!pip install 'requests; nonsense'", "unresolved" },
+        { "!pip install 'requests>>1'", "unresolved" },
+        { "!pip install requests=1", "unresolved" },
+        { "!pip install 'paramiko @ https://h/x.whl'", "blocked" },
+        { "!pip install https://h/paramiko-2.0-py3-none-any.whl", "blocked" },
+        { "!pip install 'git+https://h/x#egg=paramiko'", "blocked" },
+    };
+    CHECK(cases);
+}
+
+static void reads_other_managers_for_python(void **state)
+{
+    (void)state;
+    static const struct install cases[] = {
+        { "!uv pip install numpy==1.21", "below" },
+        { "!uv --quiet pip --color x install paramiko", "blocked" },
+        { "!uv pip sync requirements.txt", "source" },
+        { "!uv pip list", "" },
+        { "!uv tool install paramiko", "blocked" },
+        { "!uv tool run paramiko --x requests", "blocked" },
+        { "!uv tool run ruff paramiko", "" }, /* paramiko is ruff's */
+        { "!uv run --with paramiko x.py", "blocked" },
+        { "!uv run --with=requests,paramiko x.py", "blocked" },
+        { "!uv run --with 'numpy>=1.20,<1.22' x.py", "below" },
+        { "!uv run paramiko", "" },
+        { "!uv add --index-url https://evil.example/ requests", "source" },
+        { "!uv add --index corp=https://pypi.example.org/ requests", "" },
+        { "!uv add --resolution lowest requests", "unresolved" },
+        { "!uv sync", "source" },
+        { "!uvx paramiko", "blocked" },
+        { "!uvx --from paramiko x", "blocked" },
+        { "!uvx --from requests paramiko", "" },
+        { "!uvx -p 3.11 ruff@0.4", "" },
+        { "!pipx run --spec paramiko x", "blocked" },
+        { "!pipx run paramiko", "blocked" },
+        { "!pipx inject x paramiko", "blocked" },
+        { "!poetry add numpy@^1.21", "" },
+        { "!poetry add numpy@~1.21", "below" },
+        { "!poetry add numpy@1.21", "below" },
+        { "!poetry add --group dev paramiko", "blocked" },
+        { "!poetry add --source corp requests", "source" },
+        { "!poetry install", "source" },
+        { "!pdm add paramiko", "blocked" },
+        { "!pipenv install paramiko", "blocked" },
+        { "!pipenv install", "source" },
+        { "!conda install numpy=1.21", "below" },
+        { "!conda install numpy=1.22", "" },
+        { "!conda install numpy==1.22", "below" },
+        { "!conda install 'numpy>=1.20,<1.22'", "below" },
+        { "!conda install 'numpy[version=\"<1.22\"]'", "below" },
+        { "!conda create -n paramiko python=3.11 requests", "" },
+        { "!conda create -yn x paramiko", "blocked" },
+        { "!conda install -c conda-forge requests", "source" },
+        { "!conda install -cconda-forge requests", "source" },
+        { "!conda install conda-forge::requests", "source" },
+        { "!conda install -c defaults requests", "" },
+        { "!conda install --file x.txt", "source" },
+        { "!conda env create -f environment.yml", "source" },
+        { "!conda list paramiko", "" },
+        { "!micromamba create -n x -c defaults paramiko", "blocked" },
+        { "!python -m python -m pip install paramiko", "blocked" },
+    };
+    CHECK(cases);
+}
+
+static void reads_other_managers_for_node(void **state)
+{
+    (void)state;
+    static const struct install cases[] = {
+        { "!npm i", "source" },
+        { "!npm ci", "source" },
+        { "!npm clean-install", "source" },
+        { "!npm install --production", "source" },
+        { "!npm --foo bar i express", "unlisted" },
+        { "!npm --prefix x i lodash", "" },
+        { "!npm i --save-dev lodash", "" },
+        { "!npm i x@npm:lodash@4.17.20", "below" },
+        { "!npm i lodash@npm:express", "unlisted" },
+        { "!npm i lodash@user/repo", "below" },
+        { "!npm i git@github.com:user/repo.git", "source" },
+        { "!npm i lodash@file:../lodash", "below" },
+        { "!npm i --registry=https://registry.example/ lodash", "" },
+        { "!npm i --@s:registry=https://evil.example/ lodash", "source" },
+        { "!npm i --userconfig x lodash", "source" },
+        { "!npm i --before 2015-01-01 lodash", "unresolved" },
+        { "!npm i 'lod ash'", "unlisted" },
+        { "!npm exec --package=lodash -- express", "" },
+        { "!npm exec -p express -- x", "unlisted" },
+        { "!npm init express", "unlisted" },
+        { "!npm init", "" },
+        { "!npx -p lodash express", "" },
+        { "!npx --yes lodash express", "" },
+        { "!npx lodash@3", "below" },
+        { "!bunx express", "unlisted" },
+        { "!pnpm dlx express", "unlisted" },
+        { "!pnpm i", "source" },
+        { "!yarn install", "source" },
+        { "!yarn global add express", "unlisted" },
+        { "!yarn dlx express", "unlisted" },
+        { "!bun add express", "unlisted" },
+        { "!bun i", "source" },
+        { "!npm ls express", "" },
+        { "!npm view express", "" },
+        { "!npm run install", "" },
+    };
+    CHECK(cases);
+}
+
+static void sees_blocked_packages_at_imports(void **state)
+{
+    (void)state;
+    static const struct install cases[] = {
+        { "import paramiko", "blocked" },
+        { "import paramiko.client as c", "blocked" },
+        { "from paramiko import SSHClient", "blocked" },
+        { "__import__('para' + 'miko')", "blocked" },
+        { "from scapy.all import sniff", "blocked" },
+        { "import requests", "" },
+        { "from . import paramiko", "" },
+        { "paramiko = 3", "" },
+    };
+    CHECK(cases);
+}
+
+static void counts_an_import_only_when_nothing_else_could_give_it(void **state)
+{
+    (void)state;
+    static const char policy_text[] =
+        "version: 1\nname: x\nlanguages: [python, javascript]\n"
+        "packages:\n"
+        "  pip: {mode: blocklist, block: [pycrypto, opencv-python, \"opencv_*\", typing, Pillow]}\n"
+        "  npm: {mode: blocklist, block: [shelljs, \"@evil/*\", fs]}\n"
+        "rules:\n  - {id: blocked, match: {fact: package-blocked}}\n";
+    static const struct {
+        const char *language, *code, *symbol;
+    } cases[] = {
+        { "python", "import Crypto", "" }, /* pycryptodome has it too */
+        { "python", "import cv2", "opencv-python" },
+        { "python", "import PIL.Image", "pillow" },
+        { "python", "import typing", "" },
+        { "python", "import shelljs", "" },
+        { "javascript", "require('shelljs')", "shelljs" },
+        { "javascript", "import x from 'shelljs/global'", "shelljs" },
+        { "javascript", "import x from '@evil/x/y'", "@evil/x" },
+        { "javascript", "require('fs')", "" },
+        { "javascript", "require('./shelljs')", "" },
+    };
+    CBX_AUTO(policy) policy = NULL;
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_policy_parse(cbx_str_of(policy_text), "mine", &policy, &err), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(arena) arena;
+        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+        struct cbx_analysis request = { .source = cbx_str_of(cases[i].code),
+                                        .language = cbx_str_of(cases[i].language) };
+        struct cbx_decision d;
+        assert_int_equal(cbx_analyze(policy, &request, &arena, &d, &err), 0);
+        if (d.finding_count != (cases[i].symbol[0] != '\0') ||
+            (d.finding_count > 0 && !cbx_str_is(d.findings[0].symbol, cases[i].symbol))) {
+            fail_msg("%s: %zu findings", cases[i].code, d.finding_count);
+        }
+    }
+}
+
+static void names_what_a_look_alike_looks_like(void **state)
+{
+    (void)state;
+    static const struct install cases[] = {
+        { "!pip install reqeusts", "alike" },      { "!pip install scapyy", "blocked" },
+        { "!conda install scikitlearn", "alike" }, { "!pip install requests", "" },
+        { "!npm i lodahs", "unlisted" },
+    };
+    CHECK(cases);
+    CBX_AUTO(policy) policy = NULL;
+    CBX_AUTO_DONE(arena) arena;
+    struct cbx_err err = { 0 };
+    struct cbx_decision d;
+    struct cbx_analysis request = { .source = CBX_STR("!pip install nmupy"),
+                                    .language = CBX_STR("ipython") };
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    assert_int_equal(cbx_policy_parse(cbx_str_of(text), "mine", &policy, &err), 0);
+    assert_int_equal(cbx_analyze(policy, &request, &arena, &d, &err), 0);
+    assert_int_equal(d.finding_count, 1);
+    assert_true(cbx_str_is(d.findings[0].detail, "numpy"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +448,13 @@ int main(void)
         cmocka_unit_test(looks_at_where_packages_come_from),
         cmocka_unit_test(refuses_names_that_are_computed),
         cmocka_unit_test(reads_installs_of_node_packages),
+        cmocka_unit_test(knows_the_options_of_pip),
+        cmocka_unit_test(reads_markers_and_extras),
+        cmocka_unit_test(reads_other_managers_for_python),
+        cmocka_unit_test(reads_other_managers_for_node),
+        cmocka_unit_test(sees_blocked_packages_at_imports),
+        cmocka_unit_test(counts_an_import_only_when_nothing_else_could_give_it),
+        cmocka_unit_test(names_what_a_look_alike_looks_like),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
