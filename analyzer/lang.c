@@ -4,6 +4,7 @@
 #include "analyzer/lang.h"
 
 #include "analyzer/notebook.h"
+#include "analyzer/packages.h"
 #include "analyzer/tree_memory.h"
 #include "analyzer/value.h"
 #include "analyzer/written.h"
@@ -296,7 +297,7 @@ static void judge_chdir(struct cbx_parsed *parsed, const struct cbx_magic *m)
 }
 
 /* %%writefile path: a call of open(path, 'w'). What is written as a program is read as one: it will
- * be run or imported. */
+ * be run or imported; requirements are: they will be installed. */
 static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str path = cbx_fold_trim(m->rest);
@@ -319,6 +320,8 @@ static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
     const struct cbx_lang *lang = name.p != NULL ? cbx_lang_of_file(name.p) : NULL;
     if (lang != NULL) {
         cbx_parse_inner(parsed, lang->name, m->body, m->start, m->end);
+    } else if (cbx_packages_is_file(path)) {
+        cbx_packages_read_file(parsed, m->body, m->start, m->end);
     }
 }
 

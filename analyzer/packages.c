@@ -3,6 +3,7 @@
  * tables are in packages.def. */
 #include "analyzer/packages.h"
 
+#include "analyzer/fold.h"
 #include "analyzer/packages_check.h"
 
 enum how {
@@ -26,12 +27,14 @@ static const struct install {
 
 enum what {
     WHAT_FLAG = 0, /* takes no value */
+    WHAT_MAYBE,
     WHAT_INDEX,
     WHAT_HOST,
     WHAT_FIND,
     WHAT_FILE,
     WHAT_PATH,
     WHAT_NAMED,
+    WHAT_BESIDE,
     WHAT_OLDER,
     WHAT_VALUE,
 };
@@ -54,7 +57,7 @@ struct line {
     enum cbx_spec_kind kind;
     bool quiet;   /* only looking where the words begin */
     bool runs;    /* npx and its like: -p is a package */
-    bool unknown; /* an option was seen that the table lacks */
+    bool unknown; /* an option was seen behind which a value may stand */
     size_t named; /* packages that options named */
 };
 
@@ -90,23 +93,25 @@ static bool is_for(const struct line *l, const struct option *o)
 }
 
 /* Options may be shortened as long as it is clear what is meant: where it is not, what matters more
- * stands first in the table. */
-static enum what find_long(struct line *l, struct cbx_str name)
+ * stands first in the table. *whole: it is not shortened. */
+static enum what find_long(struct line *l, struct cbx_str name, bool *whole)
 {
     enum what what = WHAT_FLAG;
+    bool found = false;
     for (size_t i = 0; i < COUNT(options); i++) {
         struct cbx_str row = cbx_str_of(options[i].name);
         if (!is_for(l, &options[i]) || !cbx_str_starts(row, name)) {
             continue;
         }
-        if (row.len == name.len) {
+        *whole = row.len == name.len;
+        if (*whole) {
             return options[i].what;
         }
-        what = what == WHAT_FLAG && name.len > 4 ? options[i].what : what;
+        what = !found && name.len > 4 ? options[i].what : what;
+        found |= name.len > 4;
     }
-    bool scoped = cbx_str_starts(name, CBX_STR("--@")) && cbx_str_ends(name, CBX_STR(":registry"));
-    l->unknown |= what == WHAT_FLAG;
-    return scoped ? WHAT_INDEX : what;
+    *whole = cbx_str_starts(name, CBX_STR("--@")) && cbx_str_ends(name, CBX_STR(":registry"));
+    return *whole ? WHAT_INDEX : found ? what : WHAT_MAYBE;
 }
 
 static enum what find_short(const struct line *l, char letter)
@@ -116,7 +121,7 @@ static enum what find_short(const struct line *l, char letter)
             return options[i].what;
         }
     }
-    return WHAT_FLAG;
+    return WHAT_MAYBE;
 }
 
 static void check_found_links(struct line *l, const struct cbx_word *option, struct cbx_str value)
@@ -132,7 +137,6 @@ static void check_found_links(struct line *l, const struct cbx_word *option, str
 /* Packages in the value of an option; uv takes several with commas between them. */
 static void check_named(struct line *l, const struct cbx_word *option, struct cbx_str value)
 {
-    l->named++;
     while (value.len > 0) {
         size_t n = 0;
         while (n < value.len && (value.p[n] != ',' || l->kind == CBX_SPEC_NPM)) {
@@ -167,6 +171,8 @@ static void take_value(struct line *l, enum what what, const struct cbx_word *op
         check_source(l, "path", option);
         return;
     case WHAT_NAMED:
+    case WHAT_BESIDE:
+        l->named += what == WHAT_NAMED;
         if (!known) {
             cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_UNRESOLVED, option);
         }
@@ -178,40 +184,60 @@ static void take_value(struct line *l, enum what what, const struct cbx_word *op
         }
         return;
     case WHAT_FLAG:
+    case WHAT_MAYBE:
     case WHAT_VALUE:
         return;
     }
 }
 
-/* Takes the option at words[at] and its value; returns how many words that is. */
+/* An option in parts. */
+struct given {
+    enum what what;
+    bool inside, whole; /* inside: the value is part of the word */
+    struct cbx_str value;
+};
+
+static struct given read_long(struct line *l, struct cbx_str text)
+{
+    const char *equals = memchr(text.p, '=', text.len);
+    size_t end = equals != NULL ? (size_t)(equals - text.p) : text.len;
+    struct given g = { .inside = equals != NULL };
+    g.what = find_long(l, cbx_str_sub(text, 0, end), &g.whole);
+    g.value = cbx_str_sub(text, end + 1, text.len);
+    return g;
+}
+
+/* -qUi URL, -iURL, -i=URL: letters up to the first that takes a value. */
+static struct given read_short(const struct line *l, struct cbx_str text)
+{
+    struct given g = { .whole = true };
+    for (size_t i = 1; i < text.len && (g.what == WHAT_FLAG || g.what == WHAT_MAYBE); i++) {
+        enum what what = find_short(l, text.p[i]);
+        g.what = what == WHAT_FLAG ? g.what : what;
+        g.value = cbx_str_sub(text, i + 1, text.len);
+        g.value = cbx_str_sub(g.value, g.value.len > 0 && g.value.p[0] == '=', g.value.len);
+        g.inside = g.value.len > 0;
+    }
+    return g;
+}
+
+/* Takes the option at words[at] and its value; returns how many words that is. A word that may be
+ * no value is left for whoever reads the words. */
 static size_t take_option(struct line *l, size_t at)
 {
     const struct cbx_word *word = &l->words[at], *next = at + 1 < l->count ? word + 1 : NULL;
-    struct cbx_str text = word->text, value = { 0 };
-    enum what what = WHAT_FLAG;
-    bool inside = false;
-    if (text.p[1] == '-') {
-        const char *equals = memchr(text.p, '=', text.len);
-        size_t end = equals != NULL ? (size_t)(equals - text.p) : text.len;
-        what = find_long(l, cbx_str_sub(text, 0, end));
-        value = cbx_str_sub(text, end + 1, text.len);
-        inside = equals != NULL;
-    }
-    for (size_t i = 1; text.p[1] != '-' && i < text.len && what == WHAT_FLAG; i++) {
-        what = find_short(l, text.p[i]);
-        value = cbx_str_sub(text, i + 1, text.len);
-        value = value.len > 0 && value.p[0] == '=' ? cbx_str_sub(value, 1, value.len) : value;
-        inside = value.len > 0;
-    }
-    if (what == WHAT_FLAG) {
+    struct given g = word->text.p[1] == '-' ? read_long(l, word->text) : read_short(l, word->text);
+    if (g.what == WHAT_FLAG || g.what == WHAT_MAYBE) {
+        l->unknown |= g.what == WHAT_MAYBE && !g.inside;
         return 1;
     }
-    bool follows = !inside && next != NULL;
+    bool follows = !g.inside && next != NULL;
     if (!l->quiet) {
-        word = what == WHAT_NAMED && follows ? next : word;
-        take_value(l, what, word, follows ? next->text : value, follows ? next->known : true);
+        word = (g.what == WHAT_NAMED || g.what == WHAT_BESIDE) && follows ? next : word;
+        take_value(l, g.what, word, follows ? next->text : g.value, follows ? next->known : true);
     }
-    return 1 + follows;
+    l->unknown |= !g.whole;
+    return 1 + (follows && g.whole);
 }
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -393,4 +419,62 @@ bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, 
         read_install(parsed, words + at, count - at, manager);
     }
     return manager != NULL;
+}
+
+/* --- files of requirements ---------------------------------------------------------------------
+ */
+
+bool cbx_packages_is_file(struct cbx_str path)
+{
+    const char *slash = path.len > 0 ? memrchr(path.p, '/', path.len) : NULL;
+    size_t from = slash != NULL ? (size_t)(slash - path.p) + 1 : 0;
+    struct cbx_str name = cbx_str_sub(path, from, path.len);
+    return cbx_str_glob(CBX_STR("*requirements*.txt"), name) ||
+           cbx_str_glob(CBX_STR("*constraints*.txt"), name) ||
+           cbx_str_glob(CBX_STR("*requirements*.in"), name);
+}
+
+/* Without comment, continuation and white space. */
+static struct cbx_str clean_line(struct cbx_str line)
+{
+    size_t n = 0;
+    while (n < line.len && !(line.p[n] == '#' && (n == 0 || line.p[n - 1] == ' '))) {
+        n++;
+    }
+    line = cbx_fold_trim(cbx_str_sub(line, 0, n));
+    line.len -= cbx_str_ends(line, CBX_STR("\\"));
+    return cbx_fold_trim(line);
+}
+
+/* An option and its value, or a requirement with options behind it. */
+static void read_line(struct line *l, struct cbx_str text, struct cbx_word words[2])
+{
+    bool option = text.len > 1 && text.p[0] == '-';
+    const char *space = option ? memchr(text.p, ' ', text.len) : memmem(text.p, text.len, " --", 3);
+    size_t n = space != NULL ? (size_t)(space - text.p) : text.len;
+    words[0].text = cbx_str_sub(text, 0, n);
+    words[1].text = cbx_fold_trim(cbx_str_sub(text, n, text.len));
+    l->count = 1 + (words[1].text.len > 0);
+    if (option) {
+        take_option(l, 0);
+    } else {
+        cbx_packages_check(l->parsed, l->kind, &words[0]);
+    }
+}
+
+void cbx_packages_read_file(struct cbx_parsed *parsed, struct cbx_str text, uint32_t start,
+                            uint32_t end)
+{
+    struct cbx_word words[2] = { { .known = true, .start = start, .end = end },
+                                 { .known = true, .start = start, .end = end } };
+    struct line l = { .parsed = parsed, .words = words, .kind = CBX_SPEC_PIP };
+    while (text.len > 0) {
+        const char *newline = memchr(text.p, '\n', text.len);
+        size_t n = newline != NULL ? (size_t)(newline - text.p) : text.len;
+        struct cbx_str line = clean_line(cbx_str_sub(text, 0, n));
+        if (line.len > 0) {
+            read_line(&l, line, words);
+        }
+        text = cbx_str_sub(text, n + 1, text.len);
+    }
 }

@@ -17,6 +17,13 @@ struct cbx_word {
  * Returns true when the command is one of a package manager. */
 bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count);
 
+/* Is this the name of a file of requirements: "requirements-dev.txt", "constraints.txt"? */
+bool cbx_packages_is_file(struct cbx_str path);
+
+/* Adds the facts of what such a file says, all at one place. */
+void cbx_packages_read_file(struct cbx_parsed *parsed, struct cbx_str text, uint32_t start,
+                            uint32_t end);
+
 /* Adds a package-blocked at every import that only blocked packages could give. */
 void cbx_packages_imports(const struct cbx_policy *policy, struct cbx_facts *facts);
 

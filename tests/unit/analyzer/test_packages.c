@@ -230,6 +230,12 @@ static void knows_the_options_of_pip(void **state)
         { "!pip install --no-index requests", "" },
         { "!pip install --python-version 3.6 --no-deps requests", "unresolved" },
         { "!pip install --constraint=c.txt requests", "source" },
+        { "!pip install --upgrade paramiko", "blocked" }, /* none of these takes a value */
+        { "!pip install --pre paramiko", "blocked" },
+        { "!pip install --user paramiko", "blocked" },
+        { "!pip install --upg paramiko", "blocked" },
+        { "!pip install --pref paramiko", "blocked" },
+        { "!pip install --pre requests", "" },
         { "!pip show paramiko", "" },
         { "!pip uninstall -y paramiko", "" },
         { "!pip help install", "" },
@@ -286,7 +292,10 @@ static void reads_other_managers_for_python(void **state)
         { "!uvx paramiko", "blocked" },
         { "!uvx --from paramiko x", "blocked" },
         { "!uvx --from requests paramiko", "" },
-        { "!uvx -p 3.11 ruff@0.4", "" },
+        { "!uvx --with requests paramiko", "blocked" },
+        { "!uvx --python 3.11 ruff@0.4", "" },
+        { "!poetry add --optional paramiko", "blocked" },
+        { "!pdm add --prerelease paramiko", "blocked" },
         { "!pipx run --spec paramiko x", "blocked" },
         { "!pipx run paramiko", "blocked" },
         { "!pipx inject x paramiko", "blocked" },
@@ -329,6 +338,11 @@ static void reads_other_managers_for_node(void **state)
         { "!npm install --production", "source" },
         { "!npm --foo bar i express", "unlisted" },
         { "!npm --prefix x i lodash", "" },
+        { "!npm -C x i express", "unlisted" },
+        { "!npm install --global express", "unlisted" },
+        { "!npm install --glob express", "unlisted" },
+        { "!pnpm add -w express", "unlisted" },
+        { "!pnpm add --workspace express", "unlisted" },
         { "!npm i --save-dev lodash", "" },
         { "!npm i x@npm:lodash@4.17.20", "below" },
         { "!npm i lodash@npm:express", "unlisted" },
@@ -418,6 +432,24 @@ static void counts_an_import_only_when_nothing_else_could_give_it(void **state)
     }
 }
 
+static void reads_files_of_requirements_that_a_cell_writes(void **state)
+{
+    (void)state;
+    static const struct install cases[] = {
+        { "%%writefile requirements.txt\nrequests\nparamiko>=2 # ssh\n", "blocked" },
+        { "%%writefile x/dev-requirements.txt\n# all\nnumpy==1.21 \\\n  --hash=sha256:00\n",
+          "below" },
+        { "%%writefile requirements.txt\n--index-url https://evil.example/\nrequests\n", "source" },
+        { "%%writefile requirements.txt\n-i https://pypi.example.org/\nrequests\n", "" },
+        { "%%writefile requirements.txt\n-r other.txt\n", "source" },
+        { "%%writefile constraints.txt\nnumpy<1.22\n", "below" },
+        { "%%writefile requirements.txt\nparamiko; python_version < \"3\"\n", "" },
+        { "%%writefile requirements.txt\n\n# paramiko\nrequests[x]>=2 --hash=sha256:00\n", "" },
+        { "%%writefile notes.txt\nparamiko\n", "" },
+    };
+    CHECK(cases);
+}
+
 static void names_what_a_look_alike_looks_like(void **state)
 {
     (void)state;
@@ -454,6 +486,7 @@ int main(void)
         cmocka_unit_test(reads_other_managers_for_node),
         cmocka_unit_test(sees_blocked_packages_at_imports),
         cmocka_unit_test(counts_an_import_only_when_nothing_else_could_give_it),
+        cmocka_unit_test(reads_files_of_requirements_that_a_cell_writes),
         cmocka_unit_test(names_what_a_look_alike_looks_like),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
