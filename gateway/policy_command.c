@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `codebox policy check|test|explain|list`. */
 #include "analyzer/policy_test.h"
-#include "analyzer/rules.h"
+#include "analyzer/queries.h"
 #include "gateway/cli.h"
 #include "policies/explain.h"
 
