@@ -41,7 +41,6 @@ static void predicates_hold_as_their_names_say(void **state)
         { "((identifier) @a (#not-match? @a \"^t\"))", "t1 + u", 1 },
         { "((assignment left: (_) @l right: (_) @r) (#eq? @l @r))", "a = a\nb = c", 1 },
         { "((identifier) @a (#match? @a \"x\") (#not-eq? @a \"xy\"))", "x + xy + ax", 2 },
-        { "((argument_list (identifier)+ @a) (#eq? @a \"x\"))", "f(x, x)\ng(x, y)", 1 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         unsigned count = matches(cases[i].query, cases[i].source);
