@@ -154,6 +154,30 @@ static bool all_hold(const struct run *run)
 
 /* --- checking --------------------------------------------------------------------------------- */
 
+static int check_regex(const TSQuery *query, struct cbx_str name, const TSQueryPredicateStep *step,
+                       struct cbx_err *err)
+{
+    char expression[REGEX_MAX + 1], why[128] = "it is too long";
+    regex_t compiled;
+    if (step->type != TSQueryPredicateStepTypeString) {
+        return cbx_fail(err, CBX_EPOLICY,
+                        "'#%.*s' needs a regular expression (regex(7)), found is a capture",
+                        CBX_STR_ARG(name));
+    }
+    int status = copy(string_of(query, step), expression, sizeof(expression))
+                     ? regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB)
+                     : -1;
+    if (status == 0) {
+        regfree(&compiled);
+        return 0;
+    }
+    if (status > 0) {
+        regerror(status, &compiled, why, sizeof(why));
+    }
+    return cbx_fail(err, CBX_EPOLICY, "'#%.*s' needs a regular expression (regex(7)): %s",
+                    CBX_STR_ARG(name), why);
+}
+
 static int check_predicate(const TSQuery *query, const TSQueryPredicateStep *steps, uint32_t count,
                            struct cbx_err *err)
 {
@@ -170,22 +194,7 @@ static int check_predicate(const TSQuery *query, const TSQueryPredicateStep *ste
         return cbx_fail(err, CBX_EPOLICY, "predicate '#%.*s' takes a capture and %s",
                         CBX_STR_ARG(name), one ? "one other operand" : "the texts that it may be");
     }
-    if (predicates[p].test == MATCHES) {
-        char expression[REGEX_MAX + 1], why[128] = "it is too long";
-        regex_t compiled;
-        int status = copy(string_of(query, &steps[2]), expression, sizeof(expression))
-                         ? regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB)
-                         : -1;
-        if (status > 0) {
-            regerror(status, &compiled, why, sizeof(why));
-        }
-        if (status != 0 || steps[2].type != TSQueryPredicateStepTypeString) {
-            return cbx_fail(err, CBX_EPOLICY, "'#%.*s' needs a regular expression (regex(7)): %s",
-                            CBX_STR_ARG(name), status != 0 ? why : "it is a capture");
-        }
-        regfree(&compiled);
-    }
-    return 0;
+    return predicates[p].test == MATCHES ? check_regex(query, name, &steps[2], err) : 0;
 }
 
 static int check_predicates(const TSQuery *query, struct cbx_err *err)
