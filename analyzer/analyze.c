@@ -121,7 +121,8 @@ static int analyze_readable(const struct cbx_policy *policy, const struct cbx_an
     out->sha256 = cbx_sha256_of(out->text);
     const struct cbx_hit *hits;
     size_t count = 0;
-    int failed = cbx_rules_match(policy, facts, tree, arena, &hits, &count, &out->truncated);
+    int failed =
+        cbx_rules_match(policy, facts, tree, out->text, arena, &hits, &count, &out->truncated);
     bool lost = out->truncated; /* hits that were not kept may have been denials */
     failed = failed ? failed : decide(policy, request, source, hits, count, arena, out);
     out->verdict = lost ? CBX_DENY : out->verdict;

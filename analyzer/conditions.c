@@ -2,6 +2,8 @@
  * Conditions on the arguments of a call. */
 #include "analyzer/conditions.h"
 
+#include "analyzer/fold.h"
+
 #include <stdlib.h>
 
 static bool any_glob(const struct cbx_strs *globs, struct cbx_str value, bool path)
@@ -127,6 +129,42 @@ static bool begins_outside(struct cbx_arena *arena, const struct cbx_strs *globs
     return !any_glob(globs, folder, true);
 }
 
+/* The host of a URL (RFC 3986): "" when it has none, or when a gap leaves it open. */
+static struct cbx_str host_of(struct cbx_str url)
+{
+    const char *start = memmem(url.p, url.len, "://", 3);
+    if (start == NULL) {
+        return (struct cbx_str){ 0 };
+    }
+    struct cbx_str host = cbx_str_sub(url, (size_t)(start - url.p) + 3, url.len);
+    size_t end = 0;
+    while (end < host.len && strchr("/?#\\", host.p[end]) == NULL) {
+        end++;
+    }
+    host.len = end;
+    const char *user = memrchr(host.p, '@', host.len);
+    host = user != NULL ? cbx_str_sub(host, (size_t)(user - host.p) + 1, host.len) : host;
+    const char *port = host.len > 0 && host.p[0] != '[' ? memchr(host.p, ':', host.len) : NULL;
+    host.len = port != NULL ? (size_t)(port - host.p) : host.len;
+    return host.len > 0 && memchr(host.p, '*', host.len) != NULL ? (struct cbx_str){ 0 } : host;
+}
+
+static bool tests_host(const struct cbx_where *w)
+{
+    return w->host.count + w->host_outside.count > 0;
+}
+
+/* A host is compared in small letters, without the dot of the root. */
+static bool host_holds(struct cbx_arena *arena, const struct cbx_where *w, struct cbx_str url)
+{
+    struct cbx_str host = cbx_fold_case(arena, host_of(url), false);
+    host.len -= host.len > 0 && host.p[host.len - 1] == '.';
+    return host.len == 0
+               ? w->unknown_holds
+               : (w->host.count == 0 || any_glob(&w->host, host, false)) &&
+                     !(w->host_outside.count > 0 && any_glob(&w->host_outside, host, false));
+}
+
 static bool value_holds(struct cbx_arena *arena, const struct cbx_where *w, struct cbx_str value,
                         bool constant)
 {
@@ -135,11 +173,22 @@ static bool value_holds(struct cbx_arena *arena, const struct cbx_where *w, stru
         (w->not_matches.count > 0 && any_glob(&w->not_matches, value, false))) {
         return false;
     }
-    if (path && !constant) {
+    if ((path || tests_host(w)) && !constant) {
         return w->unknown_holds;
     }
     return !(w->outside.count > 0 && !is_outside(arena, &w->outside, value)) &&
-           !(w->inside.count > 0 && !is_within(arena, &w->inside, value));
+           !(w->inside.count > 0 && !is_within(arena, &w->inside, value)) &&
+           (!tests_host(w) || host_holds(arena, w, value));
+}
+
+/* Of a text only parts are known: what they say of its path or host. */
+static bool partial_holds(struct cbx_arena *arena, const struct cbx_where *w,
+                          struct cbx_str partial)
+{
+    bool more = w->matches.count + w->not_matches.count + w->inside.count > 0;
+    bool path = w->outside.count > 0 && begins_outside(arena, &w->outside, partial),
+         host = tests_host(w) && host_of(partial).len > 0 && host_holds(arena, w, partial);
+    return !more && (w->outside.count == 0 || path) && (!tests_host(w) || host);
 }
 
 /* Not known for certain: it holds for one of the constants that it may be, or for anything. */
@@ -151,13 +200,14 @@ static bool any_value_holds(struct cbx_arena *arena, const struct cbx_where *w,
             return true;
         }
     }
-    for (uint32_t i = 0; i < arg->partial_count && w->outside.count > 0; i++) {
-        if (w->matches.count + w->not_matches.count + w->inside.count == 0 &&
-            begins_outside(arena, &w->outside, arg->partials[i])) {
+    bool hosts_known = tests_host(w) && arg->partial_count > 0;
+    for (uint32_t i = 0; i < arg->partial_count; i++) {
+        if ((w->outside.count > 0 || tests_host(w)) && partial_holds(arena, w, arg->partials[i])) {
             return true;
         }
+        hosts_known &= host_of(arg->partials[i]).len > 0;
     }
-    return w->unknown_holds;
+    return !hosts_known && w->unknown_holds;
 }
 
 static bool condition_holds(struct cbx_arena *arena, const struct cbx_fact *fact,
@@ -178,7 +228,7 @@ static bool condition_holds(struct cbx_arena *arena, const struct cbx_fact *fact
         return false;
     }
     bool tests = w->matches.count > 0 || w->not_matches.count > 0 || w->outside.count > 0 ||
-                 w->inside.count > 0;
+                 w->inside.count > 0 || tests_host(w);
     return !tests       ? true
            : arg->known ? value_holds(arena, w, arg->value, arg->constant)
                         : any_value_holds(arena, w, arg);

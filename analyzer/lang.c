@@ -226,6 +226,7 @@ enum magic_text {
     MAGIC_WRITE,
     MAGIC_ASSIGN,
     MAGIC_CHDIR,
+    MAGIC_IMPORT,
     MAGIC_CHOSEN,
     MAGIC_UNKNOWN
 };
@@ -278,6 +279,26 @@ static void judge_assignment(struct cbx_parsed *parsed, const struct cbx_magic *
         struct cbx_str line =
             cbx_arena_printf(parsed->arena, "%.*s=x", (int)(end < 200 ? end : 200), rest.p);
         cbx_parse_shell_line(parsed, line, m->start, m->end);
+    }
+}
+
+/* %load_ext module: an import, whose code may add magics; those are not on any list. */
+static void judge_import(struct cbx_parsed *parsed, const struct cbx_magic *m)
+{
+    struct cbx_str module = cbx_fold_trim(m->rest);
+    bool plain = module.len > 0;
+    for (size_t i = 0; i < module.len; i++) {
+        char c = module.p[i];
+        plain &=
+            c == '_' || c == '.' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+    }
+    if (!plain) {
+        cbx_facts_add_special(parsed->facts, CBX_FACT_MAGIC_NOT_LISTED, m->name, m->start, m->end);
+        return;
+    }
+    struct cbx_fact *fact = cbx_facts_add(parsed->facts, CBX_IS_IMPORT, module, m->start, m->end);
+    if (fact != NULL) {
+        fact->language = CBX_PYTHON;
     }
 }
 
@@ -393,6 +414,9 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
         return;
     case MAGIC_CHDIR:
         judge_chdir(parsed, m);
+        return;
+    case MAGIC_IMPORT:
+        judge_import(parsed, m);
         return;
     case MAGIC_WRITE:
         judge_write(parsed, m);

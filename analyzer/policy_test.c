@@ -3,8 +3,9 @@
 #include "analyzer/policy_test.h"
 
 #include "analyzer/analyze.h"
+#include "policies/mounts.h"
 
-static const char *language_of(const struct cbx_rule *rule)
+const char *cbx_policy_test_language(const struct cbx_rule *rule)
 {
     static const char *const names[CBX_LANGUAGES] = { "ipython", "javascript", "shell" };
     for (int i = 0; i < CBX_LANGUAGES; i++) {
@@ -50,6 +51,29 @@ static bool matches(const struct cbx_policy *policy, const struct cbx_rule *rule
     return false;
 }
 
+static void test_mounts(const struct cbx_policy *policy,
+                        void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
+                        void *context, struct cbx_policy_test_report *out)
+{
+    const struct cbx_strs *deny = &policy->mounts.test_deny, *allow = &policy->mounts.test_allow;
+    for (size_t i = 0; i < deny->count + allow->count; i++) {
+        bool refused = i < deny->count;
+        struct cbx_str text = refused ? deny->items[i] : allow->items[i - deny->count];
+        struct cbx_mount_request request;
+        struct cbx_err err;
+        char why[CBX_MOUNT_WHY_MAX];
+        bool bad = cbx_mount_parse(text, &request, &err) != 0;
+        bool allowed = !bad && cbx_mount_allowed(&policy->mounts, &request, why);
+        out->run++;
+        if (allowed == refused) {
+            out->failed++;
+            tell(context, &(struct cbx_policy_test_failure){ .snippet = text,
+                                                             .language = bad ? err.text : why,
+                                                             .should_match = refused });
+        }
+    }
+}
+
 void cbx_policy_test(const struct cbx_policy *policy,
                      void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out)
@@ -61,7 +85,7 @@ void cbx_policy_test(const struct cbx_policy *policy,
     *out = (struct cbx_policy_test_report){ 0 };
     for (size_t r = 0; r < policy->rule_count; r++) {
         const struct cbx_rule *rule = &policy->rules[r];
-        const char *language = language_of(rule);
+        const char *language = cbx_policy_test_language(rule);
         out->untested += rule->test_deny.count + rule->test_allow.count == 0;
         /* What a parent allowed, a child may have tightened by a list; what it denied must stay
          * denied. */
@@ -81,4 +105,5 @@ void cbx_policy_test(const struct cbx_policy *policy,
         }
     }
     free(rules);
+    test_mounts(policy, tell, context, out);
 }

@@ -8,7 +8,7 @@
 
 /* One snippet that did not come out as its rule says. */
 struct cbx_policy_test_failure {
-    const struct cbx_rule *rule;
+    const struct cbx_rule *rule; /* NULL: the snippet is a mount, and language says why */
     struct cbx_str snippet;
     const char *language; /* as which it was judged */
     bool should_match;
@@ -24,5 +24,8 @@ struct cbx_policy_test_report {
 void cbx_policy_test(const struct cbx_policy *policy,
                      void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out);
+
+/* The name of the language that a rule's snippets are judged as. */
+const char *cbx_policy_test_language(const struct cbx_rule *rule);
 
 #endif

@@ -5,14 +5,11 @@
 #include "analyzer/analyze.h"
 #include "analyzer/conditions.h"
 #include "analyzer/lang.h"
+#include "analyzer/queries.h"
 #include "analyzer/sinks.h"
 #include "policies/index.h"
 
 #include <stdlib.h>
-
-const TSLanguage *tree_sitter_python(void);
-const TSLanguage *tree_sitter_javascript(void);
-const TSLanguage *tree_sitter_bash(void);
 
 #define BUILT_IN(rule_id, text, advice)                                                            \
     {                                                                                              \
@@ -265,61 +262,33 @@ static void match_fact(struct matcher *m, const struct cbx_fact *fact)
 
 /* --- queries ---------------------------------------------------------------------------------- */
 
-static const TSLanguage *grammar_of(enum cbx_language language)
+/* What a rule's query finds. What other rules found does not count towards the cap: the verdict
+ * needs this rule's first match. */
+struct query_hits {
+    struct matcher *m;
+    const struct cbx_rule *rule;
+    size_t from;
+    enum cbx_language language;
+};
+
+static bool add_query_hit(void *context, uint32_t start, uint32_t end, const char *what)
 {
-    return language == CBX_PYTHON       ? tree_sitter_python()
-           : language == CBX_JAVASCRIPT ? tree_sitter_javascript()
-                                        : tree_sitter_bash();
+    struct query_hits *q = context;
+    struct cbx_fact place = { .language = q->language, .start = start, .end = end };
+    add_hit(q->m, q->rule, &place, cbx_str_of(what));
+    return q->m->count - q->from < CBX_FINDINGS_MAX;
 }
 
-static TSQuery *compile_query(enum cbx_language language, struct cbx_str query, uint32_t *offset)
+static void match_queries(struct matcher *m, enum cbx_language language, const TSTree *tree,
+                          struct cbx_str text)
 {
-    TSQueryError error;
-    return ts_query_new(grammar_of(language), query.p, (uint32_t)query.len, offset, &error);
-}
-
-int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx_err *err)
-{
-    uint32_t offset = 0;
-    TSQuery *compiled = compile_query(language, query, &offset);
-    if (compiled == NULL) {
-        return cbx_fail(
-            err, CBX_EPOLICY, "the query is not one that the grammar of %s knows, from '%.*s' on",
-            cbx_language_name(language), CBX_STR_ARG(cbx_str_sub(query, offset, query.len)));
-    }
-    ts_query_delete(compiled);
-    return 0;
-}
-
-static void match_query(struct matcher *m, const struct cbx_rule *rule,
-                        const struct cbx_facts *facts, const TSTree *tree)
-{
-    uint32_t offset;
-    struct cbx_fact place = { .language = facts->language };
-    TSQuery *query = compile_query(facts->language, rule->match.query, &offset);
-    if (query == NULL) {
-        add_hit(m, rule, &place,
-                CBX_STR("(the rule's query is broken)")); /* could not tell: the rule holds */
-        return;
-    }
-    TSQueryCursor *cursor = ts_query_cursor_new();
-    ts_query_cursor_set_match_limit(cursor, 4096);
-    ts_query_cursor_exec(cursor, query, ts_tree_root_node(tree));
-    TSQueryMatch match;
-    size_t from = m->count; /* what other rules found does not count: the verdict needs this rule's
-                               first match */
-    while (m->count - from < CBX_FINDINGS_MAX && ts_query_cursor_next_match(cursor, &match)) {
-        if (match.capture_count > 0) {
-            place.start = ts_node_start_byte(match.captures[0].node);
-            place.end = ts_node_end_byte(match.captures[0].node);
-            add_hit(m, rule, &place, cbx_str_of(ts_node_type(match.captures[0].node)));
+    for (size_t i = 0; tree != NULL && i < m->index->queries.count; i++) {
+        const struct cbx_rule *rule = &m->policy->rules[m->index->queries.items[i]];
+        struct query_hits hits = { .m = m, .rule = rule, .from = m->count, .language = language };
+        if ((rule->languages >> language & 1) != 0) {
+            cbx_query_run(language, rule->match.query, tree, text, add_query_hit, &hits);
         }
     }
-    if (ts_query_cursor_did_exceed_match_limit(cursor)) {
-        add_hit(m, rule, &place, CBX_STR("(too many matches)"));
-    }
-    ts_query_cursor_delete(cursor);
-    ts_query_delete(query);
 }
 
 /* Places in order; at one place, rules in the policy's order. Pointers into one array keep that
@@ -400,8 +369,8 @@ bool cbx_name_matters(const struct cbx_policy *policy, enum cbx_language languag
 }
 
 int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts,
-                    const TSTree *tree, struct cbx_arena *arena, const struct cbx_hit **out,
-                    size_t *count, bool *truncated)
+                    const TSTree *tree, struct cbx_str text, struct cbx_arena *arena,
+                    const struct cbx_hit **out, size_t *count, bool *truncated)
 {
     struct matcher m = {
         .policy = policy, .index = index_of(policy), .source = facts->source, .arena = arena
@@ -416,12 +385,7 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *fac
     match_facts(&m, facts, true);
     m.imports = m.count;
     match_facts(&m, facts, false);
-    for (size_t i = 0; tree != NULL && i < m.index->queries.count; i++) {
-        const struct cbx_rule *rule = &policy->rules[m.index->queries.items[i]];
-        if ((rule->languages >> facts->language & 1) != 0) {
-            match_query(&m, rule, facts, tree);
-        }
-    }
+    match_queries(&m, facts->language, tree, text);
     if (m.count > 0) {
         qsort(m.hits, m.count, sizeof(*m.hits), compare_hits);
     }

@@ -17,17 +17,15 @@ struct cbx_hit {
 
 /* Every rule that matches a fact, each place once, in order of places. What must be denied whatever
  * the policy says (unreadable source) gets a built-in rule when the policy has none for it. `tree`
- * is for query rules, may be NULL. At most CBX_FINDINGS_MAX; *truncated says that there were more,
- * and the hits that are kept hold the strictest effects. */
+ * and the text that it was made from are for query rules; NULL: there are none. At most
+ * CBX_FINDINGS_MAX; *truncated says that there were more, and the hits that are kept hold the
+ * strictest effects. */
 int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts,
-                    const TSTree *tree, struct cbx_arena *arena, const struct cbx_hit **out,
-                    size_t *count, bool *truncated);
+                    const TSTree *tree, struct cbx_str text, struct cbx_arena *arena,
+                    const struct cbx_hit **out, size_t *count, bool *truncated);
 
 /* The built-in rules, for what no policy can allow. */
 extern const struct cbx_rule cbx_rule_language, cbx_rule_too_large, cbx_rule_unreadable;
-
-/* Is this a query that the language's grammar knows? CBX_EPOLICY with the place in the query. */
-int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx_err *err);
 
 /* Could a rule of the policy say something about this name when it is called or used, or do the
  * sinks know it, or something within it? */

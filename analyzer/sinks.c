@@ -126,7 +126,9 @@ static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool im
         bool whole = i == name.len;
         if (whole || name.p[i] == '.' || name.p[i] == '/') {
             const struct sink *sink = find(language, cbx_str_sub(name, 0, i), hash);
+            bool taken = sink != NULL && sink->reach == EXACTLY && whole && imported;
             found = sink != NULL && counts(sink, whole, imported) ? sink->capabilities : found;
+            found = taken ? 0 : found; /* what is taken out of a module speaks for itself */
         }
         hash = whole ? hash : step(hash, name.p[i]);
     }

@@ -4,11 +4,7 @@
 
 int cbx_cli_fail(const struct cbx_err *err)
 {
-    if (err->line > 0) {
-        fprintf(stderr, "codebox: %s (line %u, column %u)\n", err->text, err->line, err->column);
-    } else {
-        fprintf(stderr, "codebox: %s\n", err->text);
-    }
+    cbx_err_print(err, "codebox", stderr);
     return 2;
 }
 

@@ -54,12 +54,15 @@ static int fail_names(struct binder *b, const struct cbx_key *key, const struct 
             nearest = names[i];
         }
     }
+    bool all = used < sizeof(allowed);
     if (nearest != NULL) {
         return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
-                           "key '%s' is '%.*s', did you mean '%s' (allowed: %s)", key->name,
-                           CBX_STR_ARG(node->text), nearest, allowed);
+                           "key '%s' is '%.*s', did you mean '%s'%s%s%s", key->name,
+                           CBX_STR_ARG(node->text), nearest, all ? " (allowed: " : "",
+                           all ? allowed : "", all ? ")" : "");
     }
-    return fail_value(b, key, node, allowed);
+    return fail_value(b, key, node,
+                      all ? allowed : "one of the names that 'codebox policy reference' lists");
 }
 
 static int read_name(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,

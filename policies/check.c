@@ -23,13 +23,14 @@ static int check_where(const struct cbx_draft_rule *rule, const struct cbx_where
         return fail_rule(rule, err, "has a condition without 'arg' (a position or a keyword)");
     }
     int tests = (where->matches.count > 0) + (where->not_matches.count > 0) +
-                (where->outside.count > 0) + (where->inside.count > 0) +
-                (where->presence != CBX_PRESENCE_ANY) + (where->constant != CBX_PRESENCE_ANY);
-    return tests > 0
-               ? 0
-               : fail_rule(rule, err,
-                           "has a condition that tests nothing; allowed are matches, not, outside, "
-                           "inside, present, constant");
+                (where->outside.count > 0) + (where->inside.count > 0) + (where->host.count > 0) +
+                (where->host_outside.count > 0) + (where->presence != CBX_PRESENCE_ANY) +
+                (where->constant != CBX_PRESENCE_ANY);
+    return tests > 0 ? 0
+                     : fail_rule(rule, err,
+                                 "has a condition that tests nothing; allowed are matches, not, "
+                                 "outside, inside, host, host-outside, "
+                                 "present, constant");
 }
 
 static int check_rule(const struct cbx_draft *draft, size_t i, struct cbx_err *err)

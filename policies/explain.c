@@ -2,6 +2,9 @@
  * A policy in plain words. */
 #include "policies/explain.h"
 
+#include <stdlib.h>
+#include <time.h>
+
 static bool takes_out(struct cbx_str entry)
 {
     return entry.len > 1 && entry.p[0] == '!';
@@ -35,14 +38,83 @@ static void add_list(struct cbx_buf *out, const char *label, const struct cbx_st
     add_entries(out, "  but not", list, true);
 }
 
+/* "a or b", "a, b or c"; the first few of a long list. */
+static void add_alternatives(struct cbx_buf *out, const struct cbx_strs *list)
+{
+    enum { SHOWN = 6 };
+    size_t shown = list->count <= SHOWN + 1 ? list->count : SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        cbx_buf_add_cstr(out, i == 0 ? "" : i + 1 == list->count ? " or " : ", ");
+        cbx_buf_add_escaped(out, list->items[i], false);
+    }
+    if (shown < list->count) {
+        cbx_buf_printf(out, " or one of %zu more", list->count - shown);
+    }
+}
+
+/* What one condition asks of its argument. */
+static void add_where(struct cbx_buf *out, const struct cbx_where *w)
+{
+    const struct {
+        const struct cbx_strs *list;
+        const char *text;
+    } tests[] = { { &w->matches, " is like " },
+                  { &w->not_matches, " is absent or not like " },
+                  { &w->outside, " is a path outside of " },
+                  { &w->inside, " is a path in " },
+                  { &w->host, " is a URL at the host " },
+                  { &w->host_outside, " is a URL at another host than " } };
+    bool first = true;
+    cbx_buf_add_cstr(out, "argument ");
+    add_alternatives(out, &w->arg);
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+        if (tests[i].list->count > 0) {
+            cbx_buf_add_cstr(out, first ? "" : " and");
+            first = false;
+            cbx_buf_add_cstr(out, tests[i].text);
+            add_alternatives(out, tests[i].list);
+        }
+    }
+    const char *presence = w->presence == CBX_PRESENT  ? " is given"
+                           : w->presence == CBX_ABSENT ? " is not given"
+                                                       : NULL,
+               *constant = w->constant == CBX_PRESENT  ? " is a constant"
+                           : w->constant == CBX_ABSENT ? " is computed"
+                                                       : NULL;
+    if (presence != NULL) {
+        cbx_buf_printf(out, "%s%s", first ? "" : " and", presence);
+        first = false;
+    }
+    if (constant != NULL) {
+        cbx_buf_printf(out, "%s%s", first ? "" : " and", constant);
+    }
+    cbx_buf_add_cstr(out, presence == NULL && !w->unknown_holds ? " (certainly)" : "");
+}
+
 static void add_calls(struct cbx_buf *out, const struct cbx_match *match)
 {
-    for (size_t i = 0; i < match->call_count; i++) {
-        cbx_buf_add_cstr(out, i == 0 ? "      calls of " : ", ");
-        cbx_buf_add_escaped(out, match->call[i].name, false);
-        cbx_buf_add_cstr(out, match->call[i].where_count > 0 ? " (with some arguments)" : "");
+    struct cbx_strs plain = { 0 };
+    struct cbx_str *names = calloc(match->call_count + 1, sizeof(*names));
+    for (size_t i = 0; names != NULL && i < match->call_count; i++) {
+        if (match->call[i].where_count == 0) {
+            names[plain.count++] = match->call[i].name;
+        }
     }
-    cbx_buf_add_cstr(out, match->call_count > 0 ? "\n" : "");
+    plain.items = names;
+    add_list(out, "calls of", &plain);
+    free(names);
+    for (size_t i = 0; i < match->call_count; i++) {
+        const struct cbx_call *call = &match->call[i];
+        for (size_t w = 0; w < call->where_count; w++) {
+            cbx_buf_add_cstr(out, w == 0 ? "      calls of " : " and ");
+            if (w == 0) {
+                cbx_buf_add_escaped(out, call->name, false);
+                cbx_buf_add_cstr(out, ", when ");
+            }
+            add_where(out, &call->where[w]);
+        }
+        cbx_buf_add_cstr(out, call->where_count > 0 ? "\n" : "");
+    }
 }
 
 static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
@@ -55,24 +127,25 @@ static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
     }
     cbx_buf_printf(out, ", from %.*s): %.*s\n", CBX_STR_ARG(rule->origin),
                    CBX_STR_ARG(rule->message));
+    for (int i = 0; i < CBX_CAPABILITIES; i++) {
+        if ((rule->match.capabilities >> i & 1) != 0) {
+            cbx_buf_printf(out, "      whatever has the capability %s: %s\n",
+                           cbx_capability_name((enum cbx_capability)i),
+                           cbx_capability_meaning((enum cbx_capability)i));
+        }
+    }
     add_list(out, "imports of", &rule->match.import);
     add_calls(out, &rule->match);
     add_list(out, "any use of", &rule->match.reference);
     add_list(out, "attributes named", &rule->match.attribute);
     add_list(out, "strings like", &rule->match.literal);
-    for (int i = 0; i < CBX_CAPABILITIES; i++) {
-        if ((rule->match.capabilities >> i & 1) != 0) {
-            cbx_buf_printf(out, "      names of capability %s: %s\n",
-                           cbx_capability_name((enum cbx_capability)i),
-                           cbx_capability_meaning((enum cbx_capability)i));
-        }
-    }
     for (int i = 0; i < CBX_FACTS; i++) {
         if ((rule->match.facts >> i & 1) != 0) {
             cbx_buf_printf(out, "      %s: %s\n", cbx_fact_name((enum cbx_fact_id)i),
                            cbx_fact_meaning((enum cbx_fact_id)i));
         }
     }
+    add_list(out, "  only with a path outside of", &rule->match.outside);
     if (rule->match.query.len > 0) {
         cbx_buf_printf(out, "      what this query finds: %.*s\n", CBX_STR_ARG(rule->match.query));
     }
@@ -160,7 +233,13 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
     add_limits(out, policy);
     for (size_t i = 0; i < policy->exception_count; i++) {
         const struct cbx_exception *e = &policy->exceptions[i];
-        cbx_buf_printf(out, "%sException: %.*s may pass %.*s: %.*s\n", i == 0 ? "\n" : "",
-                       CBX_STR_ARG(e->principal), CBX_STR_ARG(e->rule), CBX_STR_ARG(e->reason));
+        time_t until = e->until;
+        struct tm day;
+        char date[16];
+        gmtime_r(&until, &day);
+        strftime(date, sizeof(date), "%Y-%m-%d", &day);
+        cbx_buf_printf(out, "%sException, until %s: %.*s may pass %.*s: %.*s\n", i == 0 ? "\n" : "",
+                       date, CBX_STR_ARG(e->principal), CBX_STR_ARG(e->rule),
+                       CBX_STR_ARG(e->reason));
     }
 }

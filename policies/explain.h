@@ -14,4 +14,7 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out);
  * tables. */
 void cbx_policy_reference(struct cbx_buf *out);
 
+/* A JSON Schema of the policy language, for editors; a new reference. */
+json_t *cbx_policy_schema(void);
+
 #endif

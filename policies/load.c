@@ -151,7 +151,9 @@ static int parse_draft(struct loader *l, struct cbx_str text, const char *folder
     if (!cbx_str_is_utf8(text, &bad)) {
         uint32_t line, column;
         cbx_str_place(text, bad, &line, &column);
-        return cbx_fail_at(l->err, CBX_EPOLICY, line, column, "the file is not UTF-8 here");
+        cbx_fail_at(l->err, CBX_EPOLICY, line, column, "the file is not UTF-8 here");
+        cbx_err_quote(l->err, text);
+        return CBX_EPOLICY;
     }
     struct cbx_yaml *root;
     int failed = cbx_yaml_parse(text, CBX_POLICY_DEPTH_MAX, l->arena, &root, l->err);
@@ -164,6 +166,10 @@ static int parse_draft(struct loader *l, struct cbx_str text, const char *folder
     failed = failed ? failed : apply_extends(l, folder, chain, &draft);
     if (!failed) {
         *out = draft;
+        return 0;
+    }
+    if (l->err != NULL && strncmp(l->err->text, "policy ", 7) != 0) { /* not a parent's */
+        cbx_err_quote(l->err, text);
     }
     return failed;
 }

@@ -362,6 +362,10 @@ static int merge_mounts(struct merge *m, struct cbx_draft_mounts *base,
 {
     const struct cbx_draft_head *h = &child->head, *b = &base->head;
     int failed = 0;
+    if (h->given != 0) { /* what was true of the base's mounts may be so no more */
+        base->v.test_deny = child->v.test_deny;
+        base->v.test_allow = child->v.test_allow;
+    }
     if (HAS(mounts, h, "allow")) {
         bool laxer = false;
         for (size_t i = 0; HAS(mounts, b, "allow") && i < child->v.allow_count; i++) {

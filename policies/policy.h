@@ -64,10 +64,11 @@ struct cbx_where {
         not_matches; /* globs: the value matches none of them; an absent argument holds */
     struct cbx_strs
         outside; /* path globs: the path, made absolute in /workspace, matches none of them */
-    struct cbx_strs inside;     /* path globs: it matches one */
-    enum cbx_presence presence; /* present: true | false */
-    enum cbx_presence constant; /* constant: true (PRESENT) = the value is a constant, false
-                                   (ABSENT) = it is not */
+    struct cbx_strs inside;             /* path globs: it matches one */
+    struct cbx_strs host, host_outside; /* globs: of a URL, the host matches one, none of them */
+    enum cbx_presence presence;         /* present: true | false */
+    enum cbx_presence constant;         /* constant: true (PRESENT) = the value is a constant, false
+                                           (ABSENT) = it is not */
     bool unknown_holds; /* the condition's answer when the value is not a constant; default true */
 };
 
@@ -137,7 +138,8 @@ struct cbx_mount_rule {
 struct cbx_mounts {
     const struct cbx_mount_rule *allow;
     size_t allow_count;
-    struct cbx_strs deny;      /* path globs over the resolved host path */
+    struct cbx_strs deny;                  /* path globs over the resolved host path */
+    struct cbx_strs test_deny, test_allow; /* HOST:CONTAINER:MODE */
     struct cbx_strs container; /* folders under which a mount may appear in the sandbox */
 };
 

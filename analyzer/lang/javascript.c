@@ -102,11 +102,42 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *js,
     return args;
 }
 
+/* spawn('git', ['log']): a program and its words; with shell: true a line of shell, which is not
+ * followed. */
+static void extract_program(struct cbx_walk *js, struct cbx_node *call,
+                            const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    enum { WORDS_MAX = 64 };
+    const struct cbx_values *words[WORDS_MAX];
+    bool given, has_list, has_options;
+    words[0] = cbx_js_argument(js, site, 0, scope, &given);
+    const struct cbx_values *second = cbx_js_argument(js, site, 1, scope, &has_list),
+                            *third = cbx_js_argument(js, site, 2, scope, &has_options);
+    const struct cbx_value *list = has_list ? cbx_values_container(second, CBX_V_LIST) : NULL;
+    const struct cbx_values *options = list != NULL ? third : second;
+    const struct cbx_value *map = cbx_values_container(options, CBX_V_MAP);
+    bool asked = list != NULL ? has_options : has_list, shell = asked && map == NULL;
+    for (uint32_t i = 0; map != NULL && i < map->count; i++) {
+        shell |= cbx_str_is(map->keys[i], "shell") &&
+                 !cbx_str_is(map->members[i]->items[0]->text, "false");
+    }
+    uint32_t count = given;
+    for (uint32_t i = 0; list != NULL && i < list->count && count < WORDS_MAX; i++) {
+        words[count++] = list->members[i];
+    }
+    cbx_command_line(js->parsed, words, shell ? 0 : count, has_list && list == NULL && map == NULL,
+                     call->start, call->end);
+}
+
 /* Code in a string: the last argument is the body (Function), for all else it is the first. */
 static void extract_code(struct cbx_walk *js, struct cbx_str callee, const char *language,
                          struct cbx_node *call, const struct cbx_js_call_site *site,
                          struct cbx_scope *scope)
 {
+    if (strcmp(language, "program") == 0) {
+        extract_program(js, call, site, scope);
+        return;
+    }
     bool timer = strcmp(language, "timer") == 0, given = false;
     uint32_t count = cbx_js_argument_count(site);
     bool last = cbx_str_ends(callee, CBX_STR("Function")) && !site->from_array && count > 0;

@@ -25,6 +25,11 @@ static enum cbx_builtin_use use(const struct cbx_node *node)
     case PY_default_parameter:
     case PY_typed_default_parameter:
         return node->field == CBX_FIELD_name ? CBX_BUILTIN_NO_USE : CBX_BUILTIN_USED;
+    case PY_pattern_list:
+    case PY_tuple_pattern:
+    case PY_list_pattern:
+    case PY_list_splat_pattern:
+    case PY_as_pattern_target:
     case PY_parameters:
     case PY_lambda_parameters:
     case PY_typed_parameter:

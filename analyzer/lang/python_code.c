@@ -74,6 +74,55 @@ static bool is_handed_in(struct cbx_walk *py, const struct cbx_actual *actual)
     return handed_in && texts == NULL;
 }
 
+/* A list of words, or one: subprocess.run(['git', 'log']). A text is a line of shell with
+ * shell=True, and the name of a program without. */
+static void extract_list(struct cbx_walk *py, struct cbx_actuals *actuals,
+                         const struct cbx_values *values, const struct cbx_node *call)
+{
+    const struct cbx_actual *shell = cbx_actual_find(actuals, UINT32_MAX, "shell");
+    const struct cbx_values *how =
+        shell != NULL ? cbx_actual_values(py, actuals, UINT32_MAX, "shell") : NULL;
+    struct cbx_str text;
+    bool line = how != NULL && !(how->count == 1 && cbx_str_is(how->items[0]->text, "False"));
+    const struct cbx_value *list = cbx_py_sequence(py, values);
+    bool program = cbx_values_is_text(values, &text),
+         other = cbx_actual_find(actuals, UINT32_MAX, "executable") != NULL;
+    if (program && line && !other) {
+        parse_code(py, "shell", text, call);
+    } else if (program && !line && !other) {
+        cbx_command_line(py->parsed, &values, 1, false, call->start, call->end);
+    } else {
+        bool known = list != NULL && list->number == 0 && !line && !other;
+        cbx_command_line(py->parsed, known ? list->members : NULL, known ? list->count : 0, false,
+                         call->start, call->end);
+    }
+}
+
+/* The words of a program that is started with its arguments one by one, from `position` on; behind
+ * those that are a list (os.execv) the list without its first, which is only a name. */
+static void extract_words(struct cbx_walk *py, struct cbx_actuals *actuals, uint32_t position,
+                          bool names_itself, const struct cbx_node *call)
+{
+    enum { WORDS_MAX = 64 };
+    const struct cbx_values *words[WORDS_MAX];
+    uint32_t count = 0, at = position;
+    bool open = actuals->spread;
+    for (; cbx_actual_find(actuals, at, NULL) != NULL && count < WORDS_MAX; at++) {
+        const struct cbx_values *word = cbx_actual_values(py, actuals, at, NULL);
+        const struct cbx_value *list = at > position ? cbx_py_sequence(py, word) : NULL;
+        if (list != NULL && list->number == 0 && word->items[0]->kind == CBX_V_LIST) {
+            for (uint32_t i = names_itself; i < list->count && count < WORDS_MAX; i++) {
+                words[count++] = list->members[i];
+            }
+            break;
+        }
+        if (!(names_itself && at == position + 1)) {
+            words[count++] = word;
+        }
+    }
+    cbx_command_line(py->parsed, words, count, open, call->start, call->end);
+}
+
 /* The n-th of the arguments that the callable runs as code. */
 static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
                          struct cbx_actuals *actuals, const struct cbx_node *call)
@@ -85,6 +134,14 @@ static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
         return;
     }
     const struct cbx_values *values = cbx_actual_values(py, actuals, position, keyword);
+    if (strcmp(language, "list") == 0) {
+        extract_list(py, actuals, values, call);
+        return;
+    }
+    if (strcmp(language, "words") == 0 || strcmp(language, "exec") == 0) {
+        extract_words(py, actuals, position, language[0] == 'e', call);
+        return;
+    }
     bool expression = strcmp(language, "expression") == 0;
     bool function = false; /* timeit takes those too */
     for (uint32_t i = 0; i < values->count; i++) {

@@ -214,6 +214,11 @@ const struct cbx_values *cbx_actual_values(struct cbx_walk *walk, struct cbx_act
 void cbx_actuals_shift(const struct cbx_actuals *from, uint32_t drop,
                        const struct cbx_values *first, struct cbx_actuals *out);
 
+/* A program that is started with these words (argv), judged as the line of shell that would start
+ * it. `open`: more words follow that are not known. No words: a fact that it is computed. */
+void cbx_command_line(const struct cbx_parsed *parsed, const struct cbx_values *const *words,
+                      uint32_t count, bool open, uint32_t start, uint32_t end);
+
 /* --- tables of names -------------------------------------------------------------------------- */
 
 /* A row of a table of names: what it says about the name is one of the table's own kinds. */

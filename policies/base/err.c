@@ -2,8 +2,6 @@
  * Errors as values. */
 #include "policies/base/err.h"
 
-#include "policies/base/str.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +30,7 @@ __attribute__((format(printf, 5, 0))) static void set_text(struct cbx_err *err, 
     err->code = code;
     err->line = line;
     err->column = column;
+    err->excerpt[0] = '\0';
     vsnprintf(err->text, sizeof(err->text), format, args);
     make_printable(err->text);
 }
@@ -70,6 +69,37 @@ int cbx_wrap(struct cbx_err *err, const char *format, ...)
              (int)(sizeof(inner) - sizeof(context) - 3), inner);
     make_printable(err->text);
     return err->code;
+}
+
+void cbx_err_quote(struct cbx_err *err, struct cbx_str input)
+{
+    if (err == NULL || err->line == 0 || err->excerpt[0] != '\0') {
+        return;
+    }
+    size_t at = 0;
+    for (uint32_t line = 1; line < err->line && at < input.len; line++) {
+        const char *newline = memchr(input.p + at, '\n', input.len - at);
+        at = newline != NULL ? (size_t)(newline - input.p) + 1 : input.len;
+    }
+    size_t end = at;
+    while (end < input.len && input.p[end] != '\n' && input.p[end] != '\r') {
+        end++;
+    }
+    snprintf(err->excerpt, sizeof(err->excerpt), "%.*s", (int)(end - at), input.p + at);
+    make_printable(err->excerpt);
+}
+
+void cbx_err_print(const struct cbx_err *err, const char *program, FILE *to)
+{
+    fprintf(to, "%s: %s\n", program, err->text);
+    if (err->line == 0) {
+        return;
+    }
+    if (err->excerpt[0] == '\0' || err->column > strlen(err->excerpt) + 1) {
+        fprintf(to, "  in line %u, column %u\n", err->line, err->column);
+        return;
+    }
+    fprintf(to, "%7u | %s\n        | %*s^\n", err->line, err->excerpt, (int)err->column - 1, "");
 }
 
 const char *cbx_code_name(int code)

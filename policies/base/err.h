@@ -4,7 +4,10 @@
 #ifndef CBX_POLICIES_BASE_ERR_H
 #define CBX_POLICIES_BASE_ERR_H
 
+#include "policies/base/str.h"
+
 #include <stdint.h>
+#include <stdio.h>
 
 /* Functions return 0 or one of these. The names are stable: they stand in problem documents. */
 enum cbx_code {
@@ -23,12 +26,13 @@ enum cbx_code {
     CBX_ESTATE = -12, /* the object is not in a state for this call */
 };
 
-enum { CBX_ERR_TEXT_BYTES = 512 };
+enum { CBX_ERR_TEXT_BYTES = 512, CBX_ERR_LINE_BYTES = 160 };
 
 struct cbx_err {
     int code;
     uint32_t line, column; /* 1-based, of the input (policy or source); 0 = no place */
     char text[CBX_ERR_TEXT_BYTES];
+    char excerpt[CBX_ERR_LINE_BYTES]; /* that line of the input, or "" */
 };
 
 /* Sets code and text and returns code, so that failing is one statement. Text: one line, lower
@@ -44,6 +48,13 @@ int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, c
 
 /* Puts context in front of the text on the way up ("loading 'x': ..."); returns err->code. */
 int cbx_wrap(struct cbx_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Keeps the line of the input that the error is about, for whoever prints it; nothing when there is
+ * no place, or a line is kept already. */
+void cbx_err_quote(struct cbx_err *err, struct cbx_str input);
+
+/* "program: text", and the line with a mark below the column, when they are known. */
+void cbx_err_print(const struct cbx_err *err, const char *program, FILE *to);
 
 /* The stable name of a code: "too-big", "not-found", ... ; "internal" for anything else. */
 const char *cbx_code_name(int code);

@@ -16,8 +16,8 @@
 
 enum { EXPECTED_MAX = 64, SOURCE_MAX = 1024 * 1024 };
 
-static const char *const presets[] = { "default", "strict", "data-analysis", "permissive",
-                                       "codebox-ai" };
+static const char *const presets[] = { "default",        "strict",     "data-analysis", "notebook",
+                                       "web-automation", "permissive", "codebox-ai" };
 enum { PRESETS = sizeof(presets) / sizeof(presets[0]) };
 
 struct expected {

@@ -3,3 +3,4 @@ import { // all of it
 } from 'child_process'
 s('id')
 // expect 3 js.process
+// expect 4 sh.command

@@ -1,3 +1,3 @@
 const puppeteer = require('puppeteer');
 puppeteer.launch();
-// expect 1 js.process
+// expect 1 any.browser

@@ -1,3 +1,3 @@
 require('fs').writeFileSync('/tmp/zz.js', text);
 require('/tmp/zz.js');
-// expect 2 js.dynamic-code
+// expect 2 any.written-import

@@ -14,3 +14,7 @@ class A:
 def f(eval, open):
     exec = 1
     return eval(open, exec)
+import numpy as np
+vals, vecs = np.linalg.eig(x)
+exec, dir = vals, vecs
+print(exec, dir)

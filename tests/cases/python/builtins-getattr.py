@@ -4,3 +4,4 @@ getattr(builtins,'_'+'_import_'+'_')('subprocess').run(['id'])
 # expect 2 py.process
 # expect 2 py.dynamic-code
 # expect 2 py.internals
+# expect 2 sh.command

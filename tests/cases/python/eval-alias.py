@@ -3,3 +3,4 @@ e("_"+"_import_"+"_('subprocess').run(['touch','FILE'])")
 # expect 1 py.dynamic-code
 # expect 2 py.process
 # expect 2 py.dynamic-code
+# expect 2 sh.command

@@ -1,4 +1,4 @@
 import urllib.request as r
 r.urlretrieve('http://x/a.py', 'a.py')
 import a
-# expect 3 py.dynamic-code
+# expect 3 any.written-import

@@ -1,3 +1,3 @@
 open('helper.py', 'w').write('import os; os.system(%r)' % 'id')
 import helper
-# expect 2 py.dynamic-code
+# expect 2 any.written-import

@@ -2,3 +2,4 @@ import importlib
 importlib.import_module('subprocess').run(['touch','FILE'])
 # expect 1 py.dynamic-code
 # expect 2 py.process
+# expect 2 sh.command

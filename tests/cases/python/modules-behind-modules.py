@@ -6,3 +6,4 @@ unittest.mock.asyncio.create_subprocess_exec('x')
 # expect 3 sh.command
 # expect 4 py.process
 # expect 3 py.process
+# expect 4 sh.command

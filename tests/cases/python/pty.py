@@ -1,3 +1,4 @@
 import pty
 pty.spawn('sh')
 # expect 1 py.process
+# expect 2 sh.command

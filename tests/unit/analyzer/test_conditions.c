@@ -252,6 +252,39 @@ static void any_argument_may_be_the_path_outside(void **state)
     assert_false(is_outside(NULL, 0));
 }
 
+static void a_path_that_begins_outside_is_outside(void **state)
+{
+    (void)state;
+    static const struct {
+        struct cbx_str partial;
+        bool outside;
+    } cases[] = {
+        { LITERAL("/etc/*"), true },    { LITERAL("/home/*/x"), true },
+        { LITERAL("~/*"), true },       { LITERAL("~/.config/*"), true },
+        { LITERAL("/tmp/*"), false },   { LITERAL("/t*"), false },
+        { LITERAL("/*"), false },       { LITERAL("*/etc/x"), false },
+        { LITERAL("/work*/x"), false }, { LITERAL("/tmp/../etc/*"), true },
+    };
+    struct cbx_where where = { .arg = STRS(first), .outside = STRS(workspace) };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cbx_arg arg = { .partials = &cases[i].partial, .partial_count = 1 };
+        if (holds(&where, &arg, 1, false) != cases[i].outside ||
+            is_outside(&arg, 1) != cases[i].outside) {
+            fail_msg("%s", cases[i].partial.p);
+        }
+    }
+}
+
+static void a_folder_above_the_workspace_is_not_inside_the_root(void **state)
+{
+    (void)state;
+    static const struct cbx_str root[] = { LITERAL("/"), LITERAL("/etc") };
+    struct cbx_where where = { .arg = STRS(first), .inside = STRS(root) };
+    assert_true(holds_for(&where, "/"));
+    assert_true(holds_for(&where, "../etc"));
+    assert_false(holds_for(&where, ".."));
+}
+
 static void inside_is_for_constants_that_lie_there(void **state)
 {
     (void)state;
@@ -277,6 +310,8 @@ int main(void)
         cmocka_unit_test(a_path_that_may_be_outside_is),
         cmocka_unit_test(a_path_that_is_no_constant_is_unknown),
         cmocka_unit_test(any_argument_may_be_the_path_outside),
+        cmocka_unit_test(a_path_that_begins_outside_is_outside),
+        cmocka_unit_test(a_folder_above_the_workspace_is_not_inside_the_root),
         cmocka_unit_test(inside_is_for_constants_that_lie_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

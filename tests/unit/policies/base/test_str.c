@@ -102,6 +102,32 @@ static void stops_at_slashes_in_paths_unless_two_stars_say_otherwise(void **stat
     check_globs(cases, sizeof(cases) / sizeof(cases[0]), cbx_str_glob_path);
 }
 
+static void tells_whether_a_files_pattern_can_mean_what_a_glob_means(void **state)
+{
+    (void)state;
+    static const struct glob_case cases[] = {
+        { "*/etc/shadow", "/e*/sh?dow", true },
+        { "*/etc/shadow", "/etc/passwd", false },
+        { "*/etc/shadow", "/[ae]tc/shadow", true },
+        { "*/etc/shadow", "/usr/e*/shadow", true },
+        { "*/etc/shadow", "/*shadow", false }, /* no wildcard stands for '/' */
+        { "*/.ssh/*", "/home/*/*", false },    /* nor for a dot that begins a name */
+        { "*/.ssh/*", "/home/me/.s*/id", true },
+        { "*.csv", "/data/*.csv", true },
+        { "*.csv", "/data/*.py", false },
+        { "/proc/*/mem", "/proc/[0-9]*/me?", true },
+        { "", "", true },
+        { "", "a", false },
+        { "*", "/a/*", true },
+        { "a\\*b", "a*b", true },
+    };
+    check_globs(cases, sizeof(cases) / sizeof(cases[0]), cbx_str_globs_meet);
+    char long_glob[400];
+    memset(long_glob, 'a', sizeof(long_glob));
+    assert_true(cbx_str_globs_meet((struct cbx_str){ .p = long_glob, .len = sizeof(long_glob) },
+                                   CBX_STR("b")));
+}
+
 static void gives_up_on_hostile_globs_in_no_time(void **state)
 {
     (void)state;
@@ -226,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_globs_over_the_whole_text),
         cmocka_unit_test(stops_at_slashes_in_paths_unless_two_stars_say_otherwise),
+        cmocka_unit_test(tells_whether_a_files_pattern_can_mean_what_a_glob_means),
         cmocka_unit_test(gives_up_on_hostile_globs_in_no_time),
         cmocka_unit_test(takes_nul_as_any_other_byte),
         cmocka_unit_test(counts_edits_up_to_a_limit),

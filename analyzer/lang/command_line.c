@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * Programs that other languages start by a list of words: the line of shell that means the same. */
+#include "analyzer/lang/scope.h"
+
+/* Quoted, so that the shell makes one word of it; what is not known is a variable that nobody set.
+ */
+static struct cbx_str add_word(struct cbx_arena *arena, struct cbx_str line,
+                               const struct cbx_values *word)
+{
+    struct cbx_str text, out = line.len > 0 ? cbx_fold_concat(arena, line, CBX_STR(" ")) : line;
+    if (!cbx_values_is_text(word, &text)) {
+        return cbx_fold_concat(arena, out, CBX_STR("\"$CODEBOX_UNKNOWN\""));
+    }
+    text = cbx_fold_replace(arena, text, CBX_STR("'"), CBX_STR("'\\''"));
+    out = cbx_fold_concat(arena, out, CBX_STR("'"));
+    return cbx_fold_concat(arena, cbx_fold_concat(arena, out, text), CBX_STR("'"));
+}
+
+void cbx_command_line(const struct cbx_parsed *parsed, const struct cbx_values *const *words,
+                      uint32_t count, bool open, uint32_t start, uint32_t end)
+{
+    struct cbx_str line = CBX_STR("");
+    for (uint32_t i = 0; i < count && line.p != NULL; i++) {
+        line = add_word(parsed->arena, line, words[i]);
+    }
+    if (open && line.p != NULL) {
+        line = add_word(parsed->arena, line, &cbx_values_unknown);
+    }
+    if (line.p == NULL || count == 0) {
+        cbx_facts_add_special(parsed->facts, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("command"), start,
+                              end);
+        return;
+    }
+    cbx_parse_inner(parsed, "shell", line, start, end);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT
+ * Two policies compared, by their canonical form: every key is a list whose entries allow, a list
+ * whose entries refuse, a bound, or a name with an order. */
+#include "policies/diff.h"
+
+#include "policies/base/buf.h"
+#include "policies/base/json.h"
+#include "policies/version.h"
+
+struct diff {
+    void (*tell)(void *context, const struct cbx_policy_difference *difference);
+    void *context;
+    struct cbx_buf text;
+};
+
+static void tell(struct diff *d, bool more)
+{
+    d->tell(d->context,
+            &(struct cbx_policy_difference){ .more = more, .text = cbx_buf_str(&d->text) });
+    cbx_buf_reset(&d->text);
+}
+
+static void add_json(struct cbx_buf *out, const json_t *value)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 1 << 20);
+    if (json_is_string(value)) {
+        cbx_buf_add_escaped(out, cbx_json_str(value), false);
+    } else if (cbx_json_write(&text, value) == 0) {
+        cbx_buf_add(out, cbx_buf_str(&text));
+    }
+}
+
+static bool holds(const json_t *list, const json_t *item)
+{
+    size_t i;
+    json_t *other;
+    json_array_foreach(list, i, other)
+    {
+        if (json_equal(other, (json_t *)(uintptr_t)item) == 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Entries of `list` that `other` lacks, as one line; `more`: to have them allows more. */
+static void only_in(struct diff *d, const char *what, const json_t *list, const json_t *other,
+                    bool more)
+{
+    size_t i, count = 0;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        const char *text = json_string_value(item);
+        if (holds(other, item) || (text != NULL && text[0] == '!')) {
+            continue;
+        }
+        cbx_buf_add_cstr(&d->text, count++ == 0 ? what : ",");
+        cbx_buf_add_char(&d->text, ' ');
+        add_json(&d->text, item);
+    }
+    if (count > 0) {
+        tell(d, more);
+    }
+}
+
+/* The same of the entries that begin with '!': they take something out of the others. */
+static void only_in_taken(struct diff *d, const char *what, const json_t *list, const json_t *other,
+                          bool more)
+{
+    size_t i, count = 0;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        const char *text = json_string_value(item);
+        if (text == NULL || text[0] != '!' || holds(other, item)) {
+            continue;
+        }
+        cbx_buf_add_cstr(&d->text, count++ == 0 ? what : ",");
+        cbx_buf_add_cstr(&d->text, " all but ");
+        cbx_buf_add_escaped(&d->text, cbx_str_of(text + 1), false);
+    }
+    if (count > 0) {
+        tell(d, more);
+    }
+}
+
+static void compare_lists(struct diff *d, const char *what, const json_t *a, const json_t *b,
+                          bool entries_allow)
+{
+    only_in(d, what, b, a, entries_allow);
+    only_in(d, what, a, b, !entries_allow);
+    only_in_taken(d, what, b, a, !entries_allow);
+    only_in_taken(d, what, a, b, entries_allow);
+}
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static const json_t *find_rule(const json_t *rules, const char *id)
+{
+    size_t i;
+    json_t *rule;
+    json_array_foreach(rules, i, rule)
+    {
+        if (strcmp(json_string_value(json_object_get(rule, "id")), id) == 0) {
+            return rule;
+        }
+    }
+    return NULL;
+}
+
+/* 0 nothing stops, 1 warned of, 2 a person is asked, 3 denied. */
+static int strictness(const json_t *rule)
+{
+    static const char *const effects[] = { "allow", "warn", "ask", "deny" };
+    const char *effect =
+        rule != NULL ? json_string_value(json_object_get(rule, "effect")) : "allow";
+    int i = 3;
+    while (i > 0 && strcmp(effect, effects[i]) != 0) {
+        i--;
+    }
+    return i;
+}
+
+static void compare_effects(struct diff *d, const char *id, const json_t *a, const json_t *b)
+{
+    static const char *const words[] = { "allowed", "warned of", "asked about", "denied" };
+    int before = strictness(a), after = strictness(b);
+    if (before != after) {
+        cbx_buf_printf(&d->text, "rule %s: what it finds is %s instead of %s%s", id, words[after],
+                       words[before],
+                       a == NULL || b == NULL ? " (the other has no such rule)" : "");
+        tell(d, after < before);
+    }
+}
+
+static void compare_matches(struct diff *d, const char *id, const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = { "import",  "call", "reference",  "attribute",
+                                        "literal", "fact", "capability", "outside" };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        char what[160];
+        snprintf(what, sizeof(what), "rule %s, %s:", id, keys[i]);
+        compare_lists(d, what, json_object_get(a, keys[i]), json_object_get(b, keys[i]),
+                      strcmp(keys[i], "outside") == 0);
+    }
+    const char *before = json_string_value(json_object_get(a, "query")),
+               *after = json_string_value(json_object_get(b, "query"));
+    if ((before == NULL) != (after == NULL) || (before != NULL && strcmp(before, after) != 0)) {
+        cbx_buf_printf(&d->text, "rule %s: its query is another one", id);
+        tell(d, after == NULL);
+    }
+}
+
+static void compare_rules(struct diff *d, const json_t *a, const json_t *b)
+{
+    size_t i;
+    json_t *rule;
+    json_array_foreach(a, i, rule)
+    {
+        const char *id = json_string_value(json_object_get(rule, "id"));
+        const json_t *other = find_rule(b, id);
+        compare_effects(d, id, rule, other);
+        if (other != NULL && strictness(other) > 1) {
+            char what[160];
+            snprintf(what, sizeof(what), "rule %s is about:", id);
+            compare_lists(d, what, json_object_get(rule, "languages"),
+                          json_object_get(other, "languages"), false);
+            compare_matches(d, id, json_object_get(rule, "match"), json_object_get(other, "match"));
+        }
+    }
+    json_array_foreach(b, i, rule)
+    {
+        const char *id = json_string_value(json_object_get(rule, "id"));
+        if (find_rule(a, id) == NULL) {
+            compare_effects(d, id, NULL, rule);
+        }
+    }
+}
+
+/* --- the other keys --------------------------------------------------------------------------- */
+
+static void compare_numbers(struct diff *d, const char *what, const json_t *a, const json_t *b,
+                            double unit, const char *unit_name)
+{
+    json_int_t before = json_integer_value(a), after = json_integer_value(b);
+    if (before != after) {
+        cbx_buf_printf(&d->text, "limit of %s: %.6g%s instead of %.6g%s", what,
+                       (double)after / unit, unit_name, (double)before / unit, unit_name);
+        tell(d, after > before);
+    }
+}
+
+/* `order`: from what allows least. */
+static void compare_names(struct diff *d, const char *what, const json_t *a, const json_t *b,
+                          const char *const *order)
+{
+    const char *before = json_string_value(a), *after = json_string_value(b);
+    int x = 0, y = 0;
+    for (int i = 0; before != NULL && after != NULL && order[i] != NULL; i++) {
+        x = strcmp(before, order[i]) == 0 ? i : x;
+        y = strcmp(after, order[i]) == 0 ? i : y;
+    }
+    if (x != y) {
+        cbx_buf_printf(&d->text, "%s %s instead of %s", what, after, before);
+        tell(d, y > x);
+    }
+}
+
+static void compare_minimums(struct diff *d, const char *what, const json_t *a, const json_t *b,
+                             bool more)
+{
+    const char *name;
+    json_t *version;
+    json_object_foreach((json_t *)(uintptr_t)a, name, version)
+    {
+        const json_t *other = json_object_get(b, name);
+        if (other == NULL) {
+            cbx_buf_printf(&d->text, "%s %s of any version, the other wants %s", what, name,
+                           json_string_value(version));
+            tell(d, more);
+        } else if (more && json_equal(version, (json_t *)(uintptr_t)other) != 1) {
+            char exactly[80];
+            snprintf(exactly, sizeof(exactly), "==%s", json_string_value(other));
+            cbx_buf_printf(&d->text, "%s %s from %s on instead of %s", what, name,
+                           json_string_value(other), json_string_value(version));
+            tell(d, cbx_version_below(cbx_str_of(exactly), cbx_str_of(json_string_value(version))));
+        }
+    }
+}
+
+static void compare_packages(struct diff *d, const char *manager, const json_t *a, const json_t *b)
+{
+    static const char *const modes[] = { "none", "allowlist", "blocklist", NULL };
+    static const struct {
+        const char *key, *text;
+        bool allows;
+    } lists[] = { { "allow", "on the allow list:", true },
+                  { "block", "on the block list:", false },
+                  { "sources", "from:", true },
+                  { "indexes", "from the index:", true } };
+    char what[96];
+    snprintf(what, sizeof(what), "packages, %s, mode", manager);
+    compare_names(d, what, json_object_get(a, "mode"), json_object_get(b, "mode"), modes);
+    bool listed = cbx_str_is(cbx_json_str(json_object_get(a, "mode")), "allowlist") &&
+                  cbx_str_is(cbx_json_str(json_object_get(b, "mode")), "allowlist");
+    for (size_t i = listed ? 0 : 1; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        snprintf(what, sizeof(what), "packages, %s, %s", manager, lists[i].text);
+        compare_lists(d, what, json_object_get(a, lists[i].key), json_object_get(b, lists[i].key),
+                      lists[i].allows);
+    }
+    snprintf(what, sizeof(what), "packages, %s:", manager);
+    compare_minimums(d, what, json_object_get(a, "minimum"), json_object_get(b, "minimum"), true);
+    compare_minimums(d, what, json_object_get(b, "minimum"), json_object_get(a, "minimum"), false);
+}
+
+static const json_t *at(const struct cbx_policy *policy, const char *section, const char *key)
+{
+    return json_object_get(json_object_get(policy->canonical, section), key);
+}
+
+static void compare_limits(struct diff *d, const struct cbx_policy *a, const struct cbx_policy *b)
+{
+    static const double mib = 1024.0 * 1024.0;
+    static const struct {
+        const char *key, *text;
+        double unit;
+        const char *unit_name;
+    } limits[] = { { "wall", "time", 1000, " s" },           { "cpu", "processors", 1000, "" },
+                   { "memory", "memory", mib, " MiB" },      { "pids", "processes", 1, "" },
+                   { "disk", "the workspace", mib, " MiB" }, { "output", "output", mib, " MiB" },
+                   { "files", "files", mib, " MiB" },        { "source", "source", mib, " MiB" } };
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        compare_numbers(d, limits[i].text, at(a, "limits", limits[i].key),
+                        at(b, "limits", limits[i].key), limits[i].unit, limits[i].unit_name);
+    }
+}
+
+void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
+                     void (*to)(void *context, const struct cbx_policy_difference *difference),
+                     void *context)
+{
+    static const char *const modes[] = { "enforce", "log-only", NULL }, *const networks[] = {
+        "none", "packages-only", "egress", NULL
+    };
+    static const struct {
+        const char *section, *key, *text;
+        bool allows;
+    } lists[] = { { "shell", "allow", "shell commands:", true },
+                  { "mounts", "allow", "mounts of:", true },
+                  { "mounts", "deny", "never mounted:", false },
+                  { "mounts", "container", "mounts into:", true },
+                  { "network", "egress", "hosts that may be reached:", true },
+                  { "environment", "pass", "variables passed in:", true },
+                  { "environment", "secrets", "secrets passed in:", true } };
+    struct diff d = { .tell = to, .context = context };
+    cbx_buf_init(&d.text, 1 << 20);
+    compare_names(&d, "mode", json_object_get(a->canonical, "mode"),
+                  json_object_get(b->canonical, "mode"), modes);
+    compare_lists(&d, "languages:", json_object_get(a->canonical, "languages"),
+                  json_object_get(b->canonical, "languages"), true);
+    compare_rules(&d, json_object_get(a->canonical, "rules"),
+                  json_object_get(b->canonical, "rules"));
+    compare_packages(&d, "pip", at(a, "packages", "pip"), at(b, "packages", "pip"));
+    compare_packages(&d, "npm", at(a, "packages", "npm"), at(b, "packages", "npm"));
+    compare_names(&d, "network", at(a, "network", "mode"), at(b, "network", "mode"), networks);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        compare_lists(&d, lists[i].text, at(a, lists[i].section, lists[i].key),
+                      at(b, lists[i].section, lists[i].key), lists[i].allows);
+    }
+    compare_lists(&d, "exceptions:", json_object_get(a->canonical, "exceptions"),
+                  json_object_get(b->canonical, "exceptions"), true);
+    compare_limits(&d, a, b);
+    cbx_buf_done(&d.text);
+}

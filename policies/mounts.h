@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * Mount requests and a policy's mount rules. Paths are judged as they are written, made straight
+ * ("..", ".", doubled slashes); what symbolic links make of the host's path is the executor's to
+ * resolve, and it asks again with the result. */
+#ifndef CBX_POLICIES_MOUNTS_H
+#define CBX_POLICIES_MOUNTS_H
+
+#include "policies/policy.h"
+
+enum { CBX_MOUNT_PATH_MAX = 1024, CBX_MOUNT_WHY_MAX = 512 };
+
+/* HOST:CONTAINER[:ro|rw], as Docker has it; ro when nothing is said. */
+struct cbx_mount_request {
+    char host[CBX_MOUNT_PATH_MAX], container[CBX_MOUNT_PATH_MAX]; /* straight, absolute */
+    bool writable;
+};
+
+/* CBX_EINVAL for what is no such text: not absolute, "~", a third colon, control characters, a mode
+ * that is none; CBX_ETOOBIG for paths over the cap. */
+int cbx_mount_parse(struct cbx_str text, struct cbx_mount_request *out, struct cbx_err *err);
+
+/* May this be mounted? `why` says which entry of which list decided. A host path is refused when it
+ * is an entry of `deny`, lies in one ("/" only for itself), or holds one; it is allowed when it is
+ * an entry of `allow` or lies in one, and `rw` only when that entry says so. The container's path
+ * must lie in a folder of `container` (any folder when there is none to choose from: none). */
+bool cbx_mount_allowed(const struct cbx_mounts *mounts, const struct cbx_mount_request *request,
+                       char why[CBX_MOUNT_WHY_MAX]);
+
+#endif

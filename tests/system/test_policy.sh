@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `codebox policy`: what a person sees of policies. Needs no engine.
+source "$(dirname "$0")/lib.sh"
+cd "$work"
+
+gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr
+    local status=0 want=$1 fragment=$2
+    shift 2
+    "$@" >out.txt 2>&1 || status=$?
+    cat out.txt
+    [ "$status" = "$want" ]
+    [ -z "$fragment" ] || grep -qF -- "$fragment" out.txt
+}
+policy() { "$codebox" policy "$@"; }
+write() { cat >"$1"; }
+
+# --- errors
+write key.yaml <<'END'
+version: 1
+name: x
+rules:
+  - id: a.b
+    match: {calls: [os.system]}
+END
+mark() { gives 2 "did you mean 'call'" policy check key.yaml; grep -qF '      5 |     match: {calls: [os.system]}' out.txt; grep -qE '^ +\| {13}\^$' out.txt; }
+ok 'an error shows the line, a mark below the place, and the nearest key' mark
+printf 'version: 1\nname: x\nextends: [key.yaml]\n' >child.yaml
+ok 'an error in a policy that is extended shows that policy' gives 2 "policy 'key.yaml'" policy check child.yaml
+printf 'version: 1\nname: x\nextends: [default]\nrules: [{id: py.process, effect: warn}]\n' >laxer.yaml
+ok 'a laxer rule needs override' gives 2 'override: true' policy check laxer.yaml
+printf 'version: 1\nname: x\nrules: [{id: q, languages: [python], match: {query: "((call) @c (#is? @c))"}}]\n' >query.yaml
+ok 'a query with a predicate that is not known is refused' gives 2 '#is?' policy check query.yaml
+ok 'a preset that does not exist is refused with the names of those that do' gives 2 'presets are default, strict' policy check nosuch
+printf 'version: 1\nname: x\nextends: [default]\nexceptions: [{rule: nosuch, principal: a, until: 2020-01-01, reason: r}]\n' >exception.yaml
+notes() { gives 0 'about no rule' policy check exception.yaml; grep -q 'is over' out.txt; }
+ok 'exceptions that are over, or about no rule, are noted' notes
+
+# --- tests
+printf 'version: 1\nname: x\nrules: [{id: a, match: {import: os}}, {id: b, match: {import: re}, tests: {deny: [import re], allow: [import os]}}]\n' >untested.yaml
+ok 'a rule without tests is named' gives 0 'rule a has no tests' env CI= "$codebox" policy test untested.yaml
+ok 'in CI it fails' gives 1 'rule a has no tests' env CI=true "$codebox" policy test untested.yaml
+printf 'version: 1\nname: x\nrules: [{id: a, match: {import: os}, tests: {deny: [import re]}}]\n' >wrong.yaml
+ok 'a test that fails is told' gives 1 'rule a should find this' policy test wrong.yaml
+printf 'version: 1\nname: x\nmounts: {allow: [{host: /srv}], container: [/data], tests: {deny: ["/srv:/data"], allow: ["/srv:/etc"]}}\n' >mounts.yaml
+mounts() { gives 1 'should be refused' policy test mounts.yaml; grep -q 'should be allowed' out.txt; }
+ok 'so are tests of mounts' mounts
+
+# --- diff
+ok 'a policy allows the same as itself' gives 0 'allow the same' policy diff default default
+differ() { gives 1 'default allows what strict does not' policy diff default strict; grep -qF 'rule py.http-client: what it finds is denied instead of warned of' out.txt; grep -qF 'import requests' out.txt; }
+ok 'the difference of two comes with programs that show it' differ
+
+# --- mounts
+ok 'check-mount says which entry refuses' gives 1 "mounts.deny has '/etc'" policy check-mount /srv/../etc/ssl:/data:ro
+printf 'version: 1\nname: x\nmounts: {allow: [{host: /srv/data}], deny: [/etc], container: [/data]}\n' >data.yaml
+ok 'and which one allows' gives 0 "mounts.allow has '/srv/data' (ro)" policy check-mount --policy data.yaml /srv/data/2027:/data
+ok 'and what is no mount' gives 2 'HOST:CONTAINER' policy check-mount /srv
+
+# --- words
+ok 'explain says what conditions ask' gives 0 'when argument 1 or mode is like *[wax+]*' policy explain default
+ok 'list has the presets' gives 0 'web-automation' policy list
+ok 'a verb that is not known shows those that are' gives 2 'check-mount' policy nosuch
+presets() { for p in $(policy list | cut -d' ' -f1); do policy check "$p"; done; }
+ok 'every preset loads' presets
+
+# --- the schema, by an independent validator where there is one
+schema() { policy schema >schema.json; python3 -c 'import json; json.load(open("schema.json"))'; }
+ok 'the schema is JSON' schema
+finish
