@@ -124,10 +124,33 @@ static enum what find_short(const struct line *l, char letter)
     return WHAT_MAYBE;
 }
 
+static bool is_remote(struct cbx_str value)
+{
+    return value.len > 0 && memmem(value.p, value.len, "://", 3) != NULL;
+}
+
+/* A file of requirements, or an address of one. */
+static void check_file_value(struct line *l, const struct cbx_word *option, struct cbx_str value)
+{
+    check_file(l, option);
+    if (is_remote(value)) {
+        check_source(l, "url", option);
+    }
+}
+
+/* A folder, or an address of a repository. */
+static void check_code(struct line *l, const struct cbx_word *option, struct cbx_str value)
+{
+    if (is_remote(value)) {
+        cbx_packages_check_text(l->parsed, l->kind, option, value);
+    } else {
+        check_source(l, "path", option);
+    }
+}
+
 static void check_found_links(struct line *l, const struct cbx_word *option, struct cbx_str value)
 {
-    bool url = value.len > 0 && memmem(value.p, value.len, "://", 3) != NULL;
-    if (!url) {
+    if (!is_remote(value)) {
         check_source(l, "path", option);
     } else if (!cbx_packages_index(packages_of(l), l->kind, value)) {
         cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_SOURCE, option);
@@ -165,10 +188,10 @@ static void take_value(struct line *l, enum what what, const struct cbx_word *op
         check_found_links(l, option, value);
         return;
     case WHAT_FILE:
-        check_file(l, option);
+        check_file_value(l, option, value);
         return;
     case WHAT_PATH:
-        check_source(l, "path", option);
+        check_code(l, option, value);
         return;
     case WHAT_NAMED:
     case WHAT_BESIDE:

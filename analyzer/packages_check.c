@@ -5,6 +5,8 @@
 #include "analyzer/packages_known.h"
 #include "policies/version.h"
 
+#include <ctype.h>
+
 enum { NAME_MAX_BYTES = 214 }; /* npm's bound; PyPI has none that low */
 
 const struct cbx_packages *cbx_packages_of(const struct cbx_policy *policy, enum cbx_spec_kind kind)
@@ -47,11 +49,22 @@ static bool is_glob(struct cbx_str text)
             memchr(text.p, '[', text.len) != NULL);
 }
 
+/* Most names differ in their first letter already. */
+static bool may_cover(struct cbx_str item, struct cbx_str name)
+{
+    bool letters = item.len > 0 && name.len > 0 && isalnum((unsigned char)item.p[0]) &&
+                   isalnum((unsigned char)name.p[0]);
+    return !letters || (item.p[0] | 32) == (name.p[0] | 32);
+}
+
 /* Names of Python packages are compared as PEP 503 says, others as they are. */
 static bool is_listed(const struct cbx_strs *list, struct cbx_str name, bool python)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct cbx_str item = list->items[i];
+        if (!may_cover(item, name)) {
+            continue;
+        }
         bool glob = is_glob(item);
         if (python ? glob ? glob_covers(item, name) : cbx_package_same(item, name)
             : glob ? cbx_str_glob(item, name)

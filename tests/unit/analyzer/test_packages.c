@@ -450,6 +450,50 @@ static void reads_files_of_requirements_that_a_cell_writes(void **state)
     CHECK(cases);
 }
 
+static void keeps_sources_apart(void **state)
+{
+    (void)state;
+    static const char policy_text[] =
+        "version: 1\nname: x\nlanguages: [shell]\nshell: {allow: [\"*\"]}\n"
+        "packages: {pip: {mode: blocklist, block: [paramiko], sources: [%s], indexes: [default]}}\n"
+        "rules:\n  - {id: source, match: {fact: package-source}}\n"
+        "  - {id: blocked, match: {fact: package-blocked}}\n";
+    static const struct {
+        const char *sources, *line, *rule;
+    } cases[] = {
+        { "path", "pip install ./x", "" },
+        { "path", "pip install -e .", "" },
+        { "path", "pip install -e git+https://h/x", "source" },
+        { "vcs", "pip install -e git+https://h/x", "" },
+        { "vcs", "pip install -e git+https://h/x#egg=paramiko", "blocked" },
+        { "vcs", "pip install git+https://h/x", "" },
+        { "vcs", "pip install https://h/x.zip", "source" },
+        { "url", "pip install https://h/x.zip", "" },
+        { "url", "pip install requests", "source" },
+        { "index", "pip install requests", "" },
+        { "requirements", "pip install -r x.txt", "" },
+        { "requirements", "pip install -r https://h/x.txt", "source" },
+        { "'requirements', url", "pip install -r https://h/x.txt", "" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char yaml[512];
+        snprintf(yaml, sizeof(yaml), policy_text, cases[i].sources);
+        CBX_AUTO(policy) policy = NULL;
+        struct cbx_err err = { 0 };
+        assert_int_equal(cbx_policy_parse(cbx_str_of(yaml), "mine", &policy, &err), 0);
+        CBX_AUTO_DONE(arena) arena;
+        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+        struct cbx_analysis request = { .source = cbx_str_of(cases[i].line),
+                                        .language = CBX_STR("shell") };
+        struct cbx_decision d;
+        assert_int_equal(cbx_analyze(policy, &request, &arena, &d, &err), 0);
+        if (!cbx_str_is(d.finding_count > 0 ? d.findings[0].rule->id : CBX_STR(""),
+                        cases[i].rule)) {
+            fail_msg("%s, %s: expected '%s'", cases[i].sources, cases[i].line, cases[i].rule);
+        }
+    }
+}
+
 static void names_what_a_look_alike_looks_like(void **state)
 {
     (void)state;
@@ -487,6 +531,7 @@ int main(void)
         cmocka_unit_test(sees_blocked_packages_at_imports),
         cmocka_unit_test(counts_an_import_only_when_nothing_else_could_give_it),
         cmocka_unit_test(reads_files_of_requirements_that_a_cell_writes),
+        cmocka_unit_test(keeps_sources_apart),
         cmocka_unit_test(names_what_a_look_alike_looks_like),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
