@@ -127,6 +127,11 @@ static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
     }
     cbx_buf_printf(out, ", from %.*s): %.*s\n", CBX_STR_ARG(rule->origin),
                    CBX_STR_ARG(rule->message));
+    cbx_rule_explain(rule, out);
+}
+
+void cbx_rule_explain(const struct cbx_rule *rule, struct cbx_buf *out)
+{
     for (int i = 0; i < CBX_CAPABILITIES; i++) {
         if ((rule->match.capabilities >> i & 1) != 0) {
             cbx_buf_printf(out, "      whatever has the capability %s: %s\n",
