@@ -225,6 +225,10 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
     cbx_buf_add_cstr(out, policy->log_only
                               ? "Mode log-only: nothing below stops anything, it is recorded.\n"
                               : "");
+    cbx_buf_add_cstr(out, policy->inline_suppressions
+                              ? "codebox-lint, and nothing else, honours '# codebox: allow RULE -- "
+                                "reason' in the source.\n"
+                              : "");
     add_rules(out, policy, CBX_EFFECT_DENY, "\nDenied, whoever asks:\n");
     add_rules(out, policy, CBX_EFFECT_ASK, "\nRuns only when a person approves:\n");
     add_rules(out, policy, CBX_EFFECT_WARN, "\nRuns, with a warning:\n");

@@ -392,7 +392,8 @@ static void takes_the_stricter_of_two_parents(void **state)
     static const char first[] =
         "languages: [python, shell]\nrules: [{id: r, match: {import: os}, effect: warn}]\nshell: "
         "{allow: [ls, cat]}\n"
-        "suppressions: {inline: true}\nlimits: {wall: 10s, pids: 100}\nnetwork: {egress: [a.org, b.org]}\nmounts: {allow: "
+        "suppressions: {inline: true}\nlimits: {wall: 10s, pids: 100}\nnetwork: {egress: [a.org, "
+        "b.org]}\nmounts: {allow: "
         "[{host: /a}, {host: /b}]}\npackages: {pip: {mode: allowlist, block: [x], minimum: {numpy: "
         "1.20, pillow: 9}}}\n";
     static const char second[] =
