@@ -280,9 +280,9 @@ static void add_zsh(struct cbx_buf *out)
                 cbx_buf_add_cstr(out,
                                  "($(codebox-lint --list-rules 2>/dev/null | cut -d \" \" -f 1))");
             } else if (strcmp(o->words != NULL ? o->words : "", "@policy") == 0) {
-                cbx_buf_printf(out,
-                               " _alternative \"presets\\:preset\\:(%s)\" \"files\\:file\\:_files\"",
-                               words.p);
+                cbx_buf_printf(
+                    out, " _alternative \"presets\\:preset\\:(%s)\" \"files\\:file\\:_files\"",
+                    words.p);
             } else if (takes_files(o)) {
                 cbx_buf_add_cstr(out, "_files");
             } else if (words.len > 0) {
