@@ -75,7 +75,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all check check-unit check-fuzz check-cases check-policies check-lint check-docs docs check-headers check-layers check-symbols check-format \
+.PHONY: all check check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-format \
         setup engine demo test live bench install clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
@@ -195,7 +195,7 @@ bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_audit ## ratios to 
 
 # --- checks -------------------------------------------------------------------------------------------------
 
-check: check-unit check-cases check-policies check-lint check-docs check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
+check: check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
 
 check-unit: $(TESTS) ## tests/unit/<module>/test_<file>.c
 	$Qfor t in $^; do $$t >$B/test.log 2>&1 || { cat $B/test.log; echo "FAILED $$t"; exit 1; }; \
@@ -212,6 +212,9 @@ decisions: $B/tests/cases/run ## write tests/decisions.tsv anew, to look at its 
 
 check-policies: $B/codebox ## the tests inside the presets
 	$Q$B/codebox policy test
+
+check-command: all ## codebox policy as a program
+	$Qtests/system/test_policy.sh
 
 check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
 	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh
