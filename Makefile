@@ -3,6 +3,11 @@
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/codebox
+MANDIR  ?= $(PREFIX)/share/man
+# Where the shells look for completions.
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
 # Each variant keeps its own objects: build/release, build/debug, build/asan, build/fuzz.
 VARIANT ?= release
@@ -70,7 +75,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all check check-unit check-fuzz check-cases check-policies check-docs docs check-headers check-layers check-symbols check-format \
+.PHONY: all check check-unit check-fuzz check-cases check-policies check-lint check-docs docs check-headers check-layers check-symbols check-format \
         setup engine demo test live bench install clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
@@ -190,7 +195,7 @@ bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_audit ## ratios to 
 
 # --- checks -------------------------------------------------------------------------------------------------
 
-check: check-unit check-cases check-policies check-docs check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
+check: check-unit check-cases check-policies check-lint check-docs check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
 
 check-unit: $(TESTS) ## tests/unit/<module>/test_<file>.c
 	$Qfor t in $^; do $$t >$B/test.log 2>&1 || { cat $B/test.log; echo "FAILED $$t"; exit 1; }; \
@@ -208,11 +213,16 @@ decisions: $B/tests/cases/run ## write tests/decisions.tsv anew, to look at its 
 check-policies: $B/codebox ## the tests inside the presets
 	$Q$B/codebox policy test
 
-check-docs: $B/codebox ## the policy reference is the key table's; the policies in the READMEs pass their own tests
-	$Q.ci/check-docs $B/codebox
+check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
+	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh
 
-docs: $B/codebox ## renew the reference in policies/README.md
+check-docs: $B/codebox $B/codebox-lint ## the policy reference is the key table's, the man page's options are the option table's; the policies in the READMEs pass their own tests
+	$Q.ci/check-docs $B/codebox $B/codebox-lint
+
+docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, and the options in the man page
 	$Qsed -i '/^<!-- reference -->/q' policies/README.md && $B/codebox policy reference >>policies/README.md
+	$Q$B/codebox-lint --completion man >$B/options && \
+	    sed -i -e '/^\.\\" options/,/^\.\\" end of options/{/^\.\\"/!d}' -e '/^\.\\" options/r $B/options' analyzer/codebox-lint.1
 
 check-headers: | $G/.fetched ## every header compiles alone
 	$Qset -e; for h in $$(find $(MODULES) -name '*.h'); do printf '#include "%s"\n' $$h | \
@@ -242,6 +252,11 @@ compile_commands.json: all
 install: all ## PREFIX=/usr/local, DESTDIR
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/docker
 	install $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
+	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
+	install -m 644 analyzer/codebox-lint.1 $(DESTDIR)$(MANDIR)/man1
+	$B/codebox-lint --completion bash >$(DESTDIR)$(BASHDIR)/codebox-lint
+	$B/codebox-lint --completion zsh >$(DESTDIR)$(ZSHDIR)/_codebox-lint
+	$B/codebox-lint --completion fish >$(DESTDIR)$(FISHDIR)/codebox-lint.fish
 	install $B/codebox-supervisor $(DESTDIR)$(DATADIR)
 	cp -r docker/images docker/kernels $(DESTDIR)$(DATADIR)/docker
 

@@ -86,7 +86,7 @@ static int deny_whole(const struct cbx_policy *policy, const struct cbx_analysis
     return failed;
 }
 
-static int64_t deadline(uint32_t budget_ms)
+int64_t cbx_analysis_deadline(uint32_t budget_ms)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -108,11 +108,13 @@ static int analyze_readable(const struct cbx_policy *policy, const struct cbx_an
         struct cbx_parsed parsed = { .policy = policy,
                                      .arena = arena,
                                      .facts = facts,
-                                     .deadline_ms = deadline(request->budget_ms),
+                                     .deadline_ms = cbx_analysis_deadline(request->budget_ms),
                                      .magics = notebook.magics,
                                      .magic_count = notebook.magic_count };
         cbx_parse_text(&parsed, lang, notebook.text, &tree);
-        if (lang->notebook) {
+        if (lang->notebook && request->program != NULL) {
+            cbx_program_facts(request->program, request->cell, facts);
+        } else if (lang->notebook) {
             cbx_context_facts(&parsed, lang, request->context, &notebook);
         }
         cbx_packages_imports(policy, facts);

@@ -5,6 +5,7 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/source.h"
+#include "analyzer/tree_memory.h"
 #include "analyzer/written.h"
 
 /* Between two pieces: an empty line ends whatever the line before would go on with. */
@@ -44,38 +45,57 @@ void cbx_context_add(struct cbx_buf *context, struct cbx_str cell)
     cbx_buf_add(context, cell);
 }
 
-/* Code inside a notebook line, and where it stands in the program. */
-struct piece {
-    const struct cbx_magic *magic;
-    uint32_t start;
+/* A part of the program: the text of a cell, or code inside one of its notebook lines. */
+struct segment {
+    uint32_t start; /* in the program */
+    uint32_t cell;
+    const struct cbx_magic *magic; /* NULL: the cell's own text */
 };
 
-struct program {
-    struct cbx_buf text;
+struct cell {
+    struct cbx_notebook notebook;
+    uint32_t first_fact; /* in `order`; the next cell's is the end */
+};
+
+struct cbx_program {
     struct cbx_arena *arena;
-    uint32_t cell;        /* where the cell's own text stands */
-    struct piece *pieces; /* of the cell, in order */
-    size_t piece_count;
-    struct cbx_magic
-        *lines; /* all notebook lines that were rewritten, at their places in the program */
+    struct cell *cells;
+    size_t cell_count;
+    struct segment *segments; /* by start */
+    size_t segment_count, segment_size;
+    struct cbx_magic *lines; /* all notebook lines that were rewritten, at their places here */
     size_t line_count, line_size;
+    bool has_code; /* some notebook line has code inside */
+    bool whole;    /* false: it could not be read, and no cell of it can be judged */
+    struct cbx_facts facts;
+    uint32_t *order; /* the facts' indexes, by cell */
+    struct cbx_written written;
 };
 
-static bool add_lines(struct program *p, const struct cbx_notebook *notebook, uint32_t at)
+/* Room for one item more, in the arena; NULL when that is exhausted. */
+static void *grow(struct cbx_arena *arena, void *items, size_t count, size_t *size, size_t bytes)
+{
+    if (count < *size) {
+        return items;
+    }
+    size_t larger = *size == 0 ? 64 : *size * 2;
+    void *moved = cbx_arena_array(arena, larger, bytes);
+    if (moved != NULL && count > 0) {
+        memcpy(moved, items, count * bytes);
+    }
+    *size = moved != NULL ? larger : *size;
+    return moved;
+}
+
+static bool add_lines(struct cbx_program *p, const struct cbx_notebook *notebook, uint32_t at)
 {
     for (size_t i = 0; i < notebook->magic_count; i++) {
-        if (p->line_count == p->line_size) {
-            size_t size = p->line_size == 0 ? 64 : p->line_size * 2;
-            struct cbx_magic *lines = cbx_arena_array(p->arena, size, sizeof(*lines));
-            if (lines == NULL) {
-                return false;
-            }
-            if (p->line_count > 0) {
-                memcpy(lines, p->lines, p->line_count * sizeof(*lines));
-            }
-            p->lines = lines;
-            p->line_size = size;
+        struct cbx_magic *lines =
+            grow(p->arena, p->lines, p->line_count, &p->line_size, sizeof(*lines));
+        if (lines == NULL) {
+            return false;
         }
+        p->lines = lines;
         struct cbx_magic *line = &p->lines[p->line_count++];
         *line = notebook->magics[i];
         line->text_start += at;
@@ -84,93 +104,233 @@ static bool add_lines(struct program *p, const struct cbx_notebook *notebook, ui
     return true;
 }
 
-/* Appends a cell's text and then the code inside its lines; `own` notes the places of the latter.
- */
-static bool add_cell(struct program *p, const struct cbx_notebook *notebook, bool own)
+/* Appends a text of the newest cell. */
+static bool add_segment(struct cbx_program *p, const struct cbx_notebook *notebook,
+                        const struct cbx_magic *magic, struct cbx_buf *text)
 {
-    if (!add_lines(p, notebook, (uint32_t)p->text.len)) {
+    struct segment *segments =
+        grow(p->arena, p->segments, p->segment_count, &p->segment_size, sizeof(*segments));
+    if (segments == NULL || !add_lines(p, notebook, (uint32_t)text->len)) {
         return false;
     }
-    cbx_buf_add(&p->text, notebook->text);
-    cbx_buf_add_cstr(&p->text, separator);
-    for (size_t i = 0; i < notebook->magic_count; i++) {
+    p->segments = segments;
+    p->segments[p->segment_count++] = (struct segment){ .start = (uint32_t)text->len,
+                                                        .cell = (uint32_t)p->cell_count - 1,
+                                                        .magic = magic };
+    cbx_buf_add(text, notebook->text);
+    cbx_buf_add_cstr(text, separator);
+    return !text->overflow;
+}
+
+/* Appends a cell's text and then the code inside its lines. p->cells has room for it. */
+static bool add_cell(struct cbx_program *p, const struct cbx_notebook *notebook,
+                     struct cbx_buf *text)
+{
+    p->cells[p->cell_count++].notebook = *notebook;
+    bool added = add_segment(p, notebook, NULL, text);
+    for (size_t i = 0; added && i < notebook->magic_count; i++) {
         struct cbx_str codes[CBX_MAGIC_CODES];
         uint32_t count = cbx_magic_code(&notebook->magics[i], codes);
-        for (uint32_t c = 0; c < count; c++) {
+        p->has_code |= count > 0;
+        for (uint32_t c = 0; added && c < count; c++) {
             struct cbx_notebook inner = { .text = codes[c] };
-            if (cbx_notebook_rewrite(codes[c], p->arena, &inner) != 0 ||
-                !add_lines(p, &inner, (uint32_t)p->text.len)) {
-                return false;
-            }
-            if (own) {
-                p->pieces[p->piece_count++] =
-                    (struct piece){ .magic = &notebook->magics[i], .start = (uint32_t)p->text.len };
-            }
-            cbx_buf_add(&p->text, inner.text);
-            cbx_buf_add_cstr(&p->text, separator);
+            added = cbx_notebook_rewrite(codes[c], p->arena, &inner) == 0 &&
+                    add_segment(p, &inner, &notebook->magics[i], text);
         }
     }
-    return true;
+    return added;
 }
 
-static bool add_context(struct program *p, struct cbx_str context)
+/* A cell as it was sent. One that cannot be read is denied by itself, and stands here without its
+ * text: what it holds would only keep the others from being read. */
+static bool add_source(struct cbx_program *p, struct cbx_str cell, struct cbx_buf *text)
 {
-    while (context.len >= sizeof(uint32_t)) {
-        uint32_t length;
-        memcpy(&length, context.p, sizeof(length));
-        struct cbx_str cell = cbx_str_sub(context, sizeof(length), sizeof(length) + (size_t)length);
-        struct cbx_facts ignored = { .arena = p->arena };
-        struct cbx_source source;
-        struct cbx_notebook notebook = { .text = cell };
-        if (cell.len != length || cbx_source_read(cell, false, p->arena, &ignored, &source) != 0 ||
-            cbx_notebook_rewrite(source.text, p->arena, &notebook) != 0 ||
-            !add_cell(p, &notebook, false)) {
-            return false;
-        }
-        context = cbx_str_sub(context, sizeof(length) + (size_t)length, context.len);
-    }
-    return true;
-}
-
-/* Where a place of the program stands in the cell; false when it is in the context. */
-static bool place_in_cell(const struct program *p, const struct cbx_notebook *notebook,
-                          uint32_t start, uint32_t end, uint32_t *start_out, uint32_t *end_out)
-{
-    if (start < p->cell) {
+    struct cbx_facts ignored = { .arena = p->arena };
+    struct cbx_source source;
+    struct cbx_notebook notebook = { 0 };
+    if (cbx_source_read(cell, false, p->arena, &ignored, &source) != 0) {
         return false;
     }
-    if (p->piece_count == 0 || start < p->pieces[0].start) {
-        /* A node that goes on beyond the cell, as after an error, ends with it. */
-        uint32_t last = (uint32_t)notebook->text.len, from = start - p->cell, to = end - p->cell;
-        *start_out =
-            cbx_notebook_place(notebook->magics, notebook->magic_count, from < last ? from : last);
-        *end_out =
-            cbx_notebook_place(notebook->magics, notebook->magic_count, to < last ? to : last);
-        return true;
+    notebook.text = source.text;
+    if (!source.readable) {
+        notebook.text.len = 0;
+    } else if (cbx_notebook_rewrite(source.text, p->arena, &notebook) != 0) {
+        return false;
     }
-    size_t low = 0, high = p->piece_count;
+    return add_cell(p, &notebook, text);
+}
+
+/* --- records of a context --------------------------------------------------------------------- */
+
+/* Takes the first record off; false at the end, and before what is no whole record. */
+static bool next_record(struct cbx_str *context, struct cbx_str *cell)
+{
+    uint32_t length;
+    if (context->len < sizeof(length)) {
+        return false;
+    }
+    memcpy(&length, context->p, sizeof(length));
+    *cell = cbx_str_sub(*context, sizeof(length), sizeof(length) + (size_t)length);
+    if (cell->len != length) {
+        return false;
+    }
+    *context = cbx_str_sub(*context, sizeof(length) + (size_t)length, context->len);
+    return true;
+}
+
+static size_t count_records(struct cbx_str context)
+{
+    struct cbx_str cell;
+    size_t count = 0;
+    while (next_record(&context, &cell)) {
+        count++;
+    }
+    return count;
+}
+
+static bool add_context(struct cbx_program *p, struct cbx_str context, struct cbx_buf *text)
+{
+    struct cbx_str cell;
+    bool added = true;
+    while (added && next_record(&context, &cell)) {
+        added = add_source(p, cell, text);
+    }
+    return added && context.len == 0;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static const struct segment *segment_at(const struct cbx_program *p, uint32_t byte)
+{
+    size_t low = 0, high = p->segment_count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (p->pieces[middle].start <= start) {
+        if (p->segments[middle].start <= byte) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    *start_out = p->pieces[low].magic->start;
-    *end_out = p->pieces[low].magic->end;
+    return &p->segments[low];
+}
+
+/* Counts the facts of each cell, and then puts them in their order. */
+static bool sort_facts(struct cbx_program *p)
+{
+    p->order = cbx_arena_array(p->arena, p->facts.count + 1, sizeof(*p->order));
+    uint32_t *next = cbx_arena_array(p->arena, p->cell_count + 1, sizeof(*next));
+    if (p->order == NULL || next == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < p->facts.count; i++) {
+        next[segment_at(p, p->facts.items[i].start)->cell]++;
+    }
+    uint32_t before = 0;
+    for (size_t c = 0; c <= p->cell_count; c++) {
+        uint32_t own = next[c];
+        p->cells[c].first_fact = next[c] = before;
+        before += own;
+    }
+    for (size_t i = 0; i < p->facts.count; i++) {
+        p->order[next[segment_at(p, p->facts.items[i].start)->cell]++] = (uint32_t)i;
+    }
     return true;
 }
 
-/* Errors are told where the cell and its pieces are read by themselves. */
-static void take_fact(const struct program *p, const struct cbx_notebook *notebook,
-                      const struct cbx_fact *from, struct cbx_facts *to)
+/* One text, one tree, one extraction. */
+static bool read_text(struct cbx_program *p, const struct cbx_parsed *like,
+                      const struct cbx_lang *lang, const struct cbx_buf *buf)
 {
-    uint32_t start, end;
-    if ((from->kind == CBX_IS_SPECIAL && from->special == CBX_FACT_SYNTAX) ||
-        !place_in_cell(p, notebook, from->start, from->end, &start, &end)) {
+    struct cbx_str text = cbx_arena_copy(p->arena, cbx_buf_str(buf)); /* facts borrow from it */
+    struct cbx_parsed parsed = *like;
+    TSTree *tree = NULL;
+    p->facts =
+        (struct cbx_facts){ .arena = p->arena, .language = lang->policy, .source = lang->policy };
+    parsed.facts = &p->facts;
+    parsed.magics = p->lines;
+    parsed.magic_count = p->line_count;
+    parsed.names_only = true;
+    if (text.p == NULL) {
+        return false;
+    }
+    cbx_parse_text(&parsed, lang, text, &tree);
+    bool in_time = tree != NULL;
+    cbx_tree_delete(tree);
+    cbx_written_read(&p->facts, &p->written);
+    return in_time && sort_facts(p);
+}
+
+enum { PROGRAM_MAX_BYTES = 64 * 1024 * 1024 };
+
+static struct cbx_program *new_program(struct cbx_arena *arena, size_t cells)
+{
+    struct cbx_program *p = cbx_arena_array(arena, 1, sizeof(*p));
+    if (p != NULL) {
+        p->arena = arena;
+        p->cells = cbx_arena_array(arena, cells + 1, sizeof(*p->cells));
+    }
+    return p != NULL && p->cells != NULL ? p : NULL;
+}
+
+/* A cell alone and without code in its lines says nothing that it does not say by itself. */
+static bool adds_nothing(const struct cbx_program *p)
+{
+    return p->cell_count < 2 && !p->has_code;
+}
+
+int cbx_program_read(const struct cbx_policy *policy, const struct cbx_str *cells, size_t count,
+                     uint32_t budget_ms, struct cbx_arena *arena, const struct cbx_program **out)
+{
+    const struct cbx_lang *lang = cbx_lang_find(CBX_STR("ipython"));
+    struct cbx_program *p = new_program(arena, count);
+    if (p == NULL) {
+        return CBX_ETOOBIG;
+    }
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, PROGRAM_MAX_BYTES);
+    p->whole = true;
+    for (size_t i = 0; p->whole && i < count; i++) {
+        p->whole = add_source(p, cells[i], &text);
+    }
+    struct cbx_parsed like = { .policy = policy,
+                               .arena = arena,
+                               .deadline_ms = cbx_analysis_deadline(budget_ms) };
+    cbx_tree_memory_begin();
+    p->whole = p->whole && (adds_nothing(p) || read_text(p, &like, lang, &text));
+    cbx_tree_memory_end();
+    *out = p;
+    return 0;
+}
+
+/* --- facts of a cell -------------------------------------------------------------------------- */
+
+/* Where a place of the program stands in its cell. */
+static void place_in_cell(const struct cbx_program *p, const struct cbx_fact *fact, uint32_t *start,
+                          uint32_t *end)
+{
+    const struct segment *s = segment_at(p, fact->start);
+    const struct cbx_notebook *notebook = &p->cells[s->cell].notebook;
+    if (s->magic != NULL) {
+        *start = s->magic->start;
+        *end = s->magic->end;
         return;
     }
+    /* A node that goes on beyond the cell, as after an error, ends with it. */
+    uint32_t last = (uint32_t)notebook->text.len, from = fact->start - s->start,
+             to = fact->end - s->start;
+    *start = cbx_notebook_place(notebook->magics, notebook->magic_count, from < last ? from : last);
+    *end = cbx_notebook_place(notebook->magics, notebook->magic_count, to < last ? to : last);
+}
+
+/* Errors are told where the cell and its pieces are read by themselves. */
+static void take_fact(const struct cbx_program *p, const struct cbx_fact *from,
+                      struct cbx_facts *to)
+{
+    uint32_t start, end;
+    if (from->kind == CBX_IS_SPECIAL && from->special == CBX_FACT_SYNTAX) {
+        return;
+    }
+    place_in_cell(p, from, &start, &end);
     struct cbx_fact *fact = cbx_facts_add(to, from->kind, from->name, start, end);
     if (fact != NULL) {
         start = fact->start;
@@ -181,50 +341,29 @@ static void take_fact(const struct program *p, const struct cbx_notebook *notebo
     }
 }
 
-static bool has_code(const struct cbx_notebook *notebook, size_t *count)
+void cbx_program_facts(const struct cbx_program *p, size_t cell, struct cbx_facts *facts)
 {
-    struct cbx_str codes[CBX_MAGIC_CODES];
-    *count = 0;
-    for (size_t i = 0; i < notebook->magic_count; i++) {
-        *count += cbx_magic_code(&notebook->magics[i], codes);
+    if (!p->whole || cell >= p->cell_count) {
+        cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("cells"), 0, 1);
+        return;
     }
-    return *count > 0;
+    cbx_written_imports(&p->written, facts);
+    for (uint32_t i = p->cells[cell].first_fact; i < p->cells[cell + 1].first_fact; i++) {
+        take_fact(p, &p->facts.items[p->order[i]], facts);
+    }
 }
 
 void cbx_context_facts(const struct cbx_parsed *parsed, const struct cbx_lang *lang,
                        struct cbx_str context, const struct cbx_notebook *notebook)
 {
-    enum { PROGRAM_MAX_BYTES = 64 * 1024 * 1024 };
-    struct program p = { .arena = parsed->arena };
-    size_t codes;
-    if (!has_code(notebook, &codes) && context.len == 0) {
+    struct cbx_program *p = new_program(parsed->arena, count_records(context) + 1);
+    if (p == NULL) {
         return;
     }
-    p.pieces = cbx_arena_array(parsed->arena, codes + 1, sizeof(*p.pieces));
-    cbx_buf_init(&p.text, PROGRAM_MAX_BYTES);
-    bool whole = p.pieces != NULL && add_context(&p, context);
-    p.cell = (uint32_t)p.text.len;
-    whole = whole && add_cell(&p, notebook, true) && !p.text.overflow;
-    if (whole) {
-        struct cbx_facts facts = { .arena = parsed->arena,
-                                   .language = lang->policy,
-                                   .source = lang->policy };
-        struct cbx_parsed program = *parsed;
-        program.facts = &facts;
-        program.magics = p.lines;
-        program.magic_count = p.line_count;
-        program.names_only = true;
-        struct cbx_str text =
-            cbx_arena_copy(parsed->arena, cbx_buf_str(&p.text)); /* facts borrow from it */
-        if (text.p != NULL) {
-            cbx_parse_text(&program, lang, text, NULL);
-        }
-        cbx_written_imports(&facts, parsed->facts);
-        for (size_t i = 0; i < facts.count; i++) {
-            take_fact(&p, notebook, &facts.items[i], parsed->facts);
-        }
-    } else {
-        cbx_facts_add_special(parsed->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("cells"), 0, 1);
-    }
-    cbx_buf_done(&p.text);
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, PROGRAM_MAX_BYTES);
+    p->whole = add_context(p, context, &text) && add_cell(p, notebook, &text) &&
+               (adds_nothing(p) || read_text(p, parsed, lang, &text));
+    size_t last = p->cell_count > 0 ? p->cell_count - 1 : 0;
+    cbx_program_facts(p, last, parsed->facts);
 }

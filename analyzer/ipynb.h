@@ -11,6 +11,8 @@ enum { CBX_IPYNB_MAX_BYTES = 64 * 1024 * 1024, CBX_IPYNB_CELLS_MAX = 10000 };
 struct cbx_cell {
     struct cbx_str source;
     uint32_t number; /* 1-based, as notebooks count all their cells */
+    uint32_t line;   /* of the file, where its first line stands when each of them stands on a line
+                        of its own, as notebooks are written; 0: they do not */
 };
 
 struct cbx_ipynb {

@@ -476,7 +476,9 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
         judge_magic(&inner, &parsed.magics[i]);
     }
     if (parsed.depth == 0) {
-        cbx_written_imports(parsed.facts, parsed.facts);
+        struct cbx_written written;
+        cbx_written_read(parsed.facts, &written);
+        cbx_written_imports(&written, parsed.facts);
     }
     parsed.facts->language = outer;
     if (tree_out != NULL) {

@@ -2,453 +2,351 @@
  * codebox-lint: judges files, folders, notebooks and standard input under a policy, and runs
  * nothing. Needs no engine, no configuration, no network. Exit status: 0 everything is allowed, 1
  * something is denied or needs approval, 2 something could not be checked. */
-#include "analyzer/analyze.h"
-#include "analyzer/dump.h"
-#include "analyzer/ipynb.h"
-#include "analyzer/lang.h"
-#include "analyzer/report.h"
+#include "analyzer/lint_options.h"
+#include "analyzer/lint_rules.h"
+#include "analyzer/lint_run.h"
 #include "policies/release.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum stage { STAGE_NONE, STAGE_TREE, STAGE_FACTS, STAGE_FINDINGS, STAGE_DECISION };
+enum { OUTPUT_MAX_BYTES = 64 * 1024 * 1024 };
 
-struct lint {
-    struct cbx_policy *policy;
-    struct cbx_arena arena;
-    const char *language; /* NULL = by the file's name */
-    enum stage dump;
-    bool json, color;
-    struct cbx_buf context; /* of a notebook: what the cells before this one are */
-    json_t *files;          /* of the JSON report */
-    size_t file_count, denied, findings, errors;
+/* --- what comes out --------------------------------------------------------------------------- */
+
+/* A line that says how far it is, when somebody looks at a terminal and it takes long. */
+struct progress {
+    bool wanted, shown;
+    int64_t next_ms;
 };
 
-static int report_error(struct lint *lint, const char *path, const struct cbx_err *err)
+enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 100 };
+
+static int64_t clock_ms(void)
 {
-    lint->errors++;
-    CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, 8192);
-    cbx_buf_add_escaped(&text, cbx_str_of(path), false);
-    if (lint->json) {
-        json_array_append_new(lint->files, json_pack("{s:o,s:s,s:s,s:[]}", "path",
-                                                     cbx_json_text(cbx_str_of(path)), "verdict",
-                                                     "error", "error", err->text, "findings"));
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void hide_progress(struct progress *p)
+{
+    if (p->shown) {
+        fputs("\r\033[K", stderr);
+        p->shown = false;
     }
-    fprintf(stderr, "codebox-lint: %s: %s\n", text.p, err->text);
+}
+
+static void show_progress(struct progress *p, size_t done, size_t all)
+{
+    int64_t now = p->wanted ? clock_ms() : 0;
+    if (p->wanted && now >= p->next_ms) {
+        fprintf(stderr, "\r\033[Kcodebox-lint: %zu of %zu files", done, all);
+        p->next_ms = now + PROGRESS_EVERY_MS;
+        p->shown = true;
+    }
+}
+
+struct output {
+    const struct cbx_lint *lint;
+    struct cbx_report_totals totals;
+    json_t *failures, *entries;
+    struct progress progress;
+    bool said_something;
+    int worst;
+};
+
+static void print_failure(const json_t *failure)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 65536);
+    cbx_buf_add_escaped(&text, cbx_json_str(json_object_get(failure, "path")), false);
+    fprintf(stderr, "codebox-lint: %s: %s\n", text.p,
+            json_string_value(json_object_get(failure, "error")));
+}
+
+static void take_result(void *context, struct cbx_lint_result *result, size_t done, size_t all)
+{
+    struct output *o = context;
+    if (result->output.len > 0 || result->failure != NULL) {
+        hide_progress(&o->progress);
+    }
+    if (result->output.len > 0) {
+        fputs(o->said_something && o->lint->stage == CBX_STAGE_REPORT ? o->lint->format->separator
+                                                                      : "",
+              stdout);
+        fwrite(result->output.p, 1, result->output.len, stdout);
+        o->said_something = true;
+    }
+    if (result->failure != NULL) {
+        print_failure(result->failure);
+        json_array_append(o->failures, result->failure);
+    }
+    if (result->entries != NULL) {
+        json_array_extend(o->entries, result->entries);
+    }
+    o->totals.files += result->status != 2;
+    o->totals.denied += result->status == 1;
+    o->totals.errors += result->status == 2;
+    o->totals.findings += result->findings;
+    o->totals.suppressed += result->suppressed;
+    o->worst = result->status > o->worst ? result->status : o->worst;
+    show_progress(&o->progress, done, all);
+}
+
+static void add_count(struct cbx_buf *out, size_t count, const char *text)
+{
+    if (count > 0) {
+        cbx_buf_printf(out, ", %zu %s", count, text);
+    }
+}
+
+static void print_summary(const struct cbx_report *report, const struct cbx_report_totals *t)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 4096);
+    cbx_buf_printf(&text,
+                   "codebox-lint: %zu file%s checked under policy %.*s: %zu denied, %zu finding%s",
+                   t->files, t->files == 1 ? "" : "s", CBX_STR_ARG(report->policy->name), t->denied,
+                   t->findings, t->findings == 1 ? "" : "s");
+    add_count(&text, t->suppressed, "suppressed");
+    add_count(&text, t->errors, "could not be checked");
+    add_count(&text, t->ignored, "left out by patterns");
+    add_count(&text, t->gone, "of the baseline no longer there");
+    fprintf(stderr, "%s\n", text.p);
+}
+
+static int print(struct cbx_buf *text)
+{
+    fwrite(text->p, 1, text->len, stdout);
+    return fflush(stdout) == 0 && !text->overflow ? 0 : 2;
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static int fail(const struct cbx_err *err)
+{
+    fprintf(stderr, "codebox-lint: %s\n", err->text);
     return 2;
 }
 
-/* --- one piece of source ---------------------------------------------------------------------- */
-
-static int dump_stage(struct lint *lint, const struct cbx_analysis *request, struct cbx_err *err)
-{
-    CBX_AUTO_DONE(buf) out;
-    cbx_buf_init(&out, 256 * 1024 * 1024);
-    int failed = lint->dump == STAGE_TREE
-                     ? cbx_dump_tree(lint->policy, request, &lint->arena, &out, err)
-                     : cbx_dump_facts(lint->policy, request, &lint->arena, &out, err);
-    fwrite(out.p, 1, out.len, stdout);
-    return failed;
-}
-
-static void count_decision(struct lint *lint, const struct cbx_decision *d)
-{
-    for (size_t i = 0; i < d->finding_count; i++) {
-        lint->findings += d->findings[i].effect != CBX_EFFECT_ALLOW;
-    }
-}
-
-static void print_json(const json_t *value)
-{
-    json_dumpf(value, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-    putchar('\n');
-}
-
-/* Findings of a cell say which one. */
-static void add_findings(json_t *to, const json_t *decision, uint32_t cell)
-{
-    size_t i;
-    json_t *finding;
-    json_array_foreach(json_object_get(decision, "findings"), i, finding)
-    {
-        if (cell > 0) {
-            json_object_set_new(finding, "cell", json_integer(cell));
-        }
-        json_array_append(to, finding);
-    }
-}
-
-/* Judges one text. `findings` gathers the JSON of its findings; cell is 0 for a whole file. */
-static int check_text(struct lint *lint, const char *path, uint32_t cell, struct cbx_str language,
-                      struct cbx_str text, json_t *findings, enum cbx_verdict *verdict,
+/* All patterns of an option; NULL when it is not given. */
+static int read_globs(const char *name, const struct cbx_words *words, struct cbx_ignore **out,
                       struct cbx_err *err)
 {
-    struct cbx_analysis request = { .source = text,
-                                    .language = language,
-                                    .context = cbx_buf_str(&lint->context),
-                                    .now = time(NULL) };
-    if (lint->dump == STAGE_TREE || lint->dump == STAGE_FACTS) {
-        *verdict = CBX_ALLOW;
-        return dump_stage(lint, &request, err);
+    CBX_AUTO_DONE(buf) lines;
+    cbx_buf_init(&lines, CBX_IGNORE_MAX_BYTES + 1);
+    for (size_t i = 0; i < words->count; i++) {
+        if (words->items[i][0] == '#' || strchr(words->items[i], '\n') != NULL) {
+            return cbx_fail(err, CBX_EINVAL, "--%s is '%s', allowed are globs on one line", name,
+                            words->items[i]);
+        }
+        cbx_buf_printf(&lines, "%s\n", words->items[i]);
     }
-    struct cbx_decision decision;
-    int failed = cbx_analyze(lint->policy, &request, &lint->arena, &decision, err);
-    CBX_AUTO_JSON json = NULL;
-    failed = failed ? failed : cbx_decision_json(&decision, &json, err);
-    if (failed) {
-        return failed;
+    int failed = words->count > 0 ? cbx_ignore_new(cbx_buf_str(&lines), out, err) : 0;
+    return failed ? cbx_wrap(err, "--%s", name) : 0;
+}
+
+static int read_jobs(const char *text, unsigned *out, struct cbx_err *err)
+{
+    char *end = NULL;
+    unsigned long jobs = text != NULL ? strtoul(text, &end, 10) : cbx_lint_cpus();
+    if (text != NULL &&
+        (text[0] < '0' || text[0] > '9' || *end != '\0' || jobs < 1 || jobs > CBX_LINT_JOBS_MAX)) {
+        return cbx_fail(err, CBX_EINVAL, "--jobs is '%s', allowed are 1..%d", text,
+                        CBX_LINT_JOBS_MAX);
     }
-    *verdict = decision.verdict;
-    if (cell > 0) {
-        cbx_context_add(&lint->context, text);
-    }
-    count_decision(lint, &decision);
-    if (lint->dump != STAGE_NONE) {
-        print_json(lint->dump == STAGE_FINDINGS ? json_object_get(json, "findings") : json);
-    } else if (lint->json) {
-        add_findings(findings, json, cell);
-    } else {
-        CBX_AUTO_DONE(buf) out;
-        CBX_AUTO_DONE(buf) name;
-        cbx_buf_init(&out, 64 * 1024 * 1024);
-        cbx_buf_init(&name, 8192);
-        cbx_buf_printf(&name, cell > 0 ? "%s:cell %u" : "%s", path, cell);
-        cbx_report_text(&decision, cbx_buf_str(&name), text, lint->color, &out);
-        fwrite(out.p, 1, out.len, stdout);
-    }
+    *out = (unsigned)jobs;
     return 0;
 }
 
-/* --- one file --------------------------------------------------------------------------------- */
-
-static int read_all(int fd, struct cbx_buf *out, struct cbx_err *err)
+static enum cbx_lint_stage read_stage(const char *name)
 {
-    for (;;) {
-        char *to = cbx_buf_reserve(out, 65536);
-        if (to == NULL) {
-            return cbx_fail(err, CBX_ETOOBIG, "larger than %zu bytes", out->max_bytes);
-        }
-        ssize_t n = read(fd, to, 65536);
-        if (n < 0 && errno != EINTR) {
-            return cbx_fail(err, CBX_EIO, "%s", strerror(errno));
-        }
-        if (n == 0) {
-            return 0;
-        }
-        out->len += n > 0 ? (size_t)n : 0;
+    static const char *const stages[] = { "", "tree", "facts", "findings", "decision" };
+    size_t stage = 0;
+    for (size_t i = 1; name != NULL && i < sizeof(stages) / sizeof(stages[0]); i++) {
+        stage = strcmp(stages[i], name) == 0 ? i : stage;
     }
+    return (enum cbx_lint_stage)stage;
 }
 
-static int check_notebook(struct lint *lint, const char *path, struct cbx_str text,
-                          json_t *findings, enum cbx_verdict *verdict, struct cbx_err *err)
+static int find_paths(const struct cbx_lint_options *o, struct cbx_lint_paths *paths,
+                      struct cbx_err *err)
 {
-    struct cbx_ipynb notebook;
-    int failed = cbx_ipynb_read(text, &lint->arena, &notebook, err);
-    if (!failed && !cbx_str_is(notebook.language, "python")) {
-        return cbx_fail(err, CBX_EINVAL, "the notebook's language is '%.*s', allowed is python",
-                        CBX_STR_ARG(notebook.language));
+    CBX_AUTO(ignore) include = NULL;
+    CBX_AUTO(ignore) exclude = NULL;
+    int failed = read_globs("include", &o->include, &include, err);
+    failed = failed ? failed : read_globs("exclude", &o->exclude, &exclude, err);
+    struct cbx_lint_filter filter = { .language = o->language,
+                                      .input_name = o->stdin_filename,
+                                      .no_ignore = o->no_ignore,
+                                      .include = include,
+                                      .exclude = exclude };
+    for (size_t i = 0; !failed && i < o->paths.count; i++) {
+        failed = cbx_lint_paths_add(paths, &filter, o->paths.items[i], err);
     }
-    *verdict = CBX_ALLOW;
-    for (size_t i = 0; !failed && i < notebook.count; i++) {
-        enum cbx_verdict one = CBX_DENY;
-        failed = check_text(lint, path, notebook.cells[i].number, CBX_STR("ipython"),
-                            notebook.cells[i].source, findings, &one, err);
-        *verdict = one < *verdict ? one : *verdict;
-    }
+    cbx_lint_paths_sort(paths);
     return failed;
 }
 
-static const char *language_of(const struct lint *lint, const char *path)
-{
-    const struct cbx_lang *lang = cbx_lang_of_file(path);
-    return lint->language != NULL                              ? lint->language
-           : cbx_str_ends(cbx_str_of(path), CBX_STR(".ipynb")) ? "notebook"
-           : lang != NULL                                      ? lang->name
-                                                               : NULL;
-}
+/* What an entry of the baseline is looked for in: the arguments of this run. */
+struct scope {
+    const struct cbx_lint_options *options;
+    struct cbx_str folder;
+};
 
-static void report_file(struct lint *lint, const char *path, const char *language, json_t *findings,
-                        enum cbx_verdict verdict)
+static bool is_in_scope(const void *context, struct cbx_str uri)
 {
-    lint->file_count++;
-    lint->denied += verdict != CBX_ALLOW;
-    if (lint->json) {
-        json_array_append_new(lint->files, json_pack("{s:o,s:s,s:s,s:O}", "path",
-                                                     cbx_json_text(cbx_str_of(path)), "language",
-                                                     language, "verdict", cbx_verdict_name(verdict),
-                                                     "findings", findings));
-    }
-}
-
-static int check_fd(struct lint *lint, const char *path, int fd, const char *language)
-{
-    struct cbx_err err = { 0 };
-    CBX_AUTO_DONE(buf) text;
-    CBX_AUTO_JSON findings = json_array();
-    cbx_buf_init(&text, CBX_IPYNB_MAX_BYTES);
-    if (read_all(fd, &text, &err) != 0) {
-        return report_error(lint, path, &err);
-    }
-    cbx_arena_reset(&lint->arena);
-    cbx_buf_reset(&lint->context);
-    enum cbx_verdict verdict = CBX_DENY;
-    bool notebook = strcmp(language, "notebook") == 0;
-    int failed = notebook ? check_notebook(lint, path, cbx_buf_str(&text), findings, &verdict, &err)
-                          : check_text(lint, path, 0, cbx_str_of(language), cbx_buf_str(&text),
-                                       findings, &verdict, &err);
-    if (failed) {
-        return report_error(lint, path, &err);
-    }
-    report_file(lint, path, notebook ? "ipython" : language, findings, verdict);
-    return verdict == CBX_ALLOW ? 0 : 1;
-}
-
-static int check_file(struct lint *lint, const char *path, const char *language)
-{
-    struct cbx_err err = { 0 };
-    CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0) {
-        cbx_fail(&err, CBX_EIO, "%s", strerror(errno));
-        return report_error(lint, path, &err);
-    }
-    if (!S_ISREG(status.st_mode)) {
-        cbx_fail(&err, CBX_EINVAL, "not a regular file");
-        return report_error(lint, path, &err);
-    }
-    return check_fd(lint, path, fd, language);
-}
-
-/* Hidden folders, dependencies and virtual environments are somebody else's code. */
-static bool is_skipped(const FTSENT *entry)
-{
-    return entry->fts_level > 0 &&
-           (entry->fts_name[0] == '.' || strcmp(entry->fts_name, "node_modules") == 0 ||
-            strcmp(entry->fts_name, "__pycache__") == 0);
-}
-
-static int check_folder(struct lint *lint, const char *path)
-{
-    char *copy = strdup(path);
-    char *const roots[] = { copy, NULL };
-    FTS *fts = copy != NULL ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
-    int worst = 0;
-    for (FTSENT *entry; fts != NULL && (entry = fts_read(fts)) != NULL;) {
-        int status = 0;
-        if (entry->fts_info == FTS_D && is_skipped(entry)) {
-            fts_set(fts, entry, FTS_SKIP);
-        } else if (entry->fts_info == FTS_F && language_of(lint, entry->fts_path) != NULL &&
-                   !is_skipped(entry)) {
-            status = check_file(lint, entry->fts_path, language_of(lint, entry->fts_path));
-        } else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
-                   entry->fts_info == FTS_NS) {
-            struct cbx_err err;
-            cbx_fail(&err, CBX_EIO, "%s", strerror(entry->fts_errno));
-            status = report_error(lint, entry->fts_path, &err);
+    const struct scope *scope = context;
+    for (size_t i = 0; i < scope->options->paths.count; i++) {
+        CBX_AUTO_DONE(buf) normal;
+        CBX_AUTO_DONE(buf) root;
+        cbx_buf_init(&normal, 65536);
+        cbx_buf_init(&root, 3 * 65536);
+        cbx_lint_path_normal(cbx_str_of(scope->options->paths.items[i]), scope->folder, &normal);
+        cbx_report_uri(cbx_buf_str(&normal), &root);
+        struct cbx_str path = cbx_buf_str(&root);
+        bool whole = cbx_str_is(path, ".") && !cbx_str_starts(uri, CBX_STR("file:"));
+        if (whole ||
+            (cbx_str_starts(uri, path) && (uri.len == path.len || uri.p[path.len] == '/'))) {
+            return true;
         }
-        worst = status > worst ? status : worst;
     }
-    if (fts != NULL) {
-        fts_close(fts);
-    }
-    free(copy);
-    return worst;
+    return false;
 }
 
-static int check_path(struct lint *lint, const char *path)
+static int write_baseline(const struct cbx_lint_options *o, struct output *output,
+                          struct cbx_err *err)
 {
-    struct stat status;
-    struct cbx_err err = { 0 };
-    if (strcmp(path, "-") == 0) {
-        return check_fd(lint, "-", STDIN_FILENO,
-                        lint->language != NULL ? lint->language : "python");
+    if (output->totals.errors > 0) {
+        return cbx_fail(err, CBX_EIO, "baseline '%s' was not written: not all could be checked",
+                        o->write_baseline);
     }
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        return check_folder(lint, path);
+    return cbx_baseline_write(o->write_baseline, output->entries, err);
+}
+
+static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *lint,
+                      const struct cbx_lint_paths *paths, unsigned jobs, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) text;
+    CBX_AUTO_JSON failures = json_array();
+    CBX_AUTO_JSON entries = json_array();
+    cbx_buf_init(&text, OUTPUT_MAX_BYTES);
+    struct output output = { .lint = lint, .failures = failures, .entries = entries };
+    output.progress = (struct progress){ .wanted = !o->quiet && isatty(STDERR_FILENO),
+                                         .next_ms = clock_ms() + PROGRESS_AFTER_MS };
+    bool reports = lint->stage == CBX_STAGE_REPORT;
+    if (reports) {
+        lint->format->begin(&lint->report, &text);
+        print(&text);
+        cbx_buf_reset(&text);
     }
-    const char *language = language_of(lint, path);
-    if (language == NULL) {
-        cbx_fail(&err, CBX_EINVAL, "no language has files of this name; say --language %s",
-                 cbx_lang_names());
-        return report_error(lint, path, &err);
+    cbx_lint_run(lint, paths, jobs, &(struct cbx_lint_sink){ take_result, &output });
+    hide_progress(&output.progress);
+    struct scope scope = { .options = o, .folder = paths->folder };
+    output.totals.ignored = paths->ignored;
+    output.totals.failures = failures;
+    output.totals.gone =
+        lint->baseline != NULL ? cbx_baseline_gone(lint->baseline, is_in_scope, &scope) : 0;
+    if (reports) {
+        lint->format->end(&lint->report, &output.totals, &text);
     }
-    return check_file(lint, path, language);
+    int status = print(&text);
+    if (reports && !o->quiet && lint->format != &cbx_report_as_json) {
+        print_summary(&lint->report, &output.totals);
+    }
+    int failed = o->write_baseline != NULL ? write_baseline(o, &output, err) : 0;
+    return failed ? failed : status > output.worst ? status : output.worst;
+}
+
+static bool wants_color(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && (no_color == NULL || no_color[0] == '\0');
+}
+
+static int lint_all(const struct cbx_lint_options *o, const struct cbx_policy *policy,
+                    struct cbx_err *err)
+{
+    CBX_AUTO(baseline) baseline = NULL;
+    CBX_AUTO_DONE(lint_paths) paths = { 0 };
+    struct cbx_lint lint = {
+        .report = { .policy = policy,
+                    .color = wants_color(),
+                    .show_suppressed = o->show_suppressed },
+        .format = cbx_report_format_find(o->format != NULL ? o->format : "text"),
+        .stage = read_stage(o->dump),
+        .record = o->write_baseline != NULL,
+        .now = time(NULL),
+    };
+    unsigned jobs = 1;
+    int failed = read_jobs(o->jobs, &jobs, err);
+    failed = failed ? failed : cbx_lint_paths_init(&paths, err);
+    if (!failed && o->baseline != NULL) {
+        failed = cbx_baseline_load(o->baseline, &baseline, err);
+    }
+    failed = failed ? failed : find_paths(o, &paths, err);
+    lint.baseline = baseline;
+    return failed ? failed : lint_paths(o, &lint, &paths, jobs, err);
 }
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-static int print_help(void)
+static int show_rules(const struct cbx_lint_options *o, const struct cbx_policy *policy,
+                      struct cbx_err *err)
 {
-    puts("usage: codebox-lint [options] PATH ...\n"
-         "Judges Python, JavaScript and shell files, folders and notebooks (.ipynb) under a "
-         "policy; runs nothing.\n"
-         "'-' is standard input. In folders, files of other names and hidden ones are left "
-         "alone.\n\n"
-         "  --policy NAME|FILE        policy to judge by: a preset or a YAML file (default)\n"
-         "  --format text|json        how to report (text)\n"
-         "  --language NAME           python, ipython (a notebook cell), javascript or shell (by "
-         "the file's name)\n"
-         "  --dump=STAGE              show tree, facts, findings or decision of each file instead "
-         "of a report\n"
-         "  --quiet                   no summary line\n"
-         "  --help, --version\n\n"
-         "exit status: 0 everything is allowed; 1 something is denied or needs approval; 2 "
-         "something could not be checked");
-    return 0;
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, OUTPUT_MAX_BYTES);
+    bool json = o->format != NULL && strcmp(o->format, "json") == 0;
+    int failed = 0;
+    if (o->explain != NULL) {
+        failed = cbx_lint_explain(policy, o->explain, json, &text, err);
+    } else {
+        cbx_lint_list_rules(policy, json, &text);
+    }
+    return failed ? failed : print(&text);
 }
 
-static int fail_usage(const char *text, const char *value)
+static int with_policy(const struct cbx_lint_options *o, struct cbx_err *err)
 {
-    fprintf(stderr, "codebox-lint: %s '%s'; --help lists the options\n", text, value);
-    return 2;
-}
-
-struct arguments {
-    const char *policy, *format, *language, *dump;
-    bool quiet, version, help;
-    char **paths;
-    int path_count;
-};
-
-/* The value of --NAME=VALUE or --NAME VALUE; NULL when argv[*i] is another option. */
-static const char *take_value(const char *name, int argc, char **argv, int *i)
-{
-    size_t len = strlen(name);
-    if (strncmp(argv[*i], name, len) != 0) {
-        return NULL;
-    }
-    return argv[*i][len] == '='                     ? argv[*i] + len + 1
-           : argv[*i][len] == '\0' && *i + 1 < argc ? argv[++*i]
-                                                    : NULL;
-}
-
-static int parse_arguments(int argc, char **argv, struct arguments *a)
-{
-    bool ended = false;
-    for (int i = 1; i < argc; i++) {
-        char *word = argv[i];
-        const char *value;
-        if (ended || word[0] != '-' || word[1] == '\0') {
-            a->paths[a->path_count++] = word;
-        } else if (strcmp(word, "--") == 0) {
-            ended = true;
-        } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            a->help = true;
-        } else if (strcmp(word, "--version") == 0) {
-            a->version = true;
-        } else if (strcmp(word, "--quiet") == 0) {
-            a->quiet = true;
-        } else if ((value = take_value("--policy", argc, argv, &i)) != NULL) {
-            a->policy = value;
-        } else if ((value = take_value("--format", argc, argv, &i)) != NULL) {
-            a->format = value;
-        } else if ((value = take_value("--language", argc, argv, &i)) != NULL) {
-            a->language = value;
-        } else if ((value = take_value("--dump", argc, argv, &i)) != NULL) {
-            a->dump = value;
-        } else {
-            return fail_usage("unknown option, or one without its value:", word);
-        }
-    }
-    return 0;
-}
-
-static int read_arguments(const struct arguments *a, struct lint *lint)
-{
-    static const char *const stages[] = { "", "tree", "facts", "findings", "decision" };
-    for (int s = STAGE_TREE; a->dump != NULL && s <= STAGE_DECISION; s++) {
-        lint->dump = strcmp(a->dump, stages[s]) == 0 ? (enum stage)s : lint->dump;
-    }
-    if (a->dump != NULL && lint->dump == STAGE_NONE) {
-        return fail_usage("--dump is one of tree, facts, findings and decision, not", a->dump);
-    }
-    if (strcmp(a->format, "text") != 0 && strcmp(a->format, "json") != 0) {
-        return fail_usage("--format is text or json, not", a->format);
-    }
-    if (a->language != NULL && cbx_lang_find(cbx_str_of(a->language)) == NULL) {
-        return fail_usage("--language is one of python, ipython, javascript and shell, not",
-                          a->language);
-    }
-    lint->json = strcmp(a->format, "json") == 0 && lint->dump == STAGE_NONE;
-    lint->language = a->language;
-    lint->color = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
-    return 0;
-}
-
-static void print_summary(const struct lint *lint, bool quiet)
-{
-    if (lint->json) {
-        char hex[CBX_SHA256_HEX + 1];
-        cbx_sha256_hex(&lint->policy->sha256, hex);
-        CBX_AUTO_JSON report = json_pack(
-            "{s:i,s:{s:s,s:s},s:{s:o,s:s},s:O,s:{s:I,s:I,s:I,s:I}}", "version", 1, "tool", "name",
-            "codebox-lint", "version", CBX_VERSION, "policy", "name",
-            cbx_json_text(lint->policy->name), "sha256", hex, "files", lint->files, "summary",
-            "files", (json_int_t)lint->file_count, "denied", (json_int_t)lint->denied, "findings",
-            (json_int_t)lint->findings, "errors", (json_int_t)lint->errors);
-        print_json(report);
-    } else if (!quiet && lint->dump == STAGE_NONE) {
-        fprintf(stderr,
-                "codebox-lint: %zu file%s checked under policy %.*s: %zu denied, %zu finding%s",
-                lint->file_count, lint->file_count == 1 ? "" : "s", CBX_STR_ARG(lint->policy->name),
-                lint->denied, lint->findings, lint->findings == 1 ? "" : "s");
-        fprintf(stderr, lint->errors > 0 ? ", %zu could not be checked\n" : "\n", lint->errors);
-    }
-}
-
-static int lint_all(const struct arguments *a)
-{
-    struct lint lint = { 0 };
-    struct cbx_err err = { 0 };
-    int worst = read_arguments(a, &lint);
-    if (worst != 0) {
-        return worst;
-    }
-    if (a->path_count == 0) {
-        return fail_usage("no PATH given; '-' is standard input, not", "");
-    }
-    if (cbx_policy_load(a->policy, &lint.policy, &err) != 0) {
-        fprintf(stderr,
-                err.line > 0 ? "codebox-lint: %s (line %u, column %u)\n" : "codebox-lint: %s\n",
-                err.text, err.line, err.column);
+    CBX_AUTO(policy) policy = NULL;
+    if (cbx_policy_load(o->policy != NULL ? o->policy : "default", &policy, err) != 0) {
+        cbx_err_print(err, "codebox-lint", stderr);
         return 2;
     }
-    lint.files = json_array();
-    cbx_arena_init(&lint.arena, CBX_ANALYSIS_ARENA_MAX);
-    cbx_buf_init(&lint.context, 2 * CBX_CONTEXT_MAX_BYTES);
-    for (int i = 0; i < a->path_count; i++) {
-        int status = check_path(&lint, a->paths[i]);
-        worst = status > worst ? status : worst;
+    if (o->explain != NULL || o->list_rules) {
+        return show_rules(o, policy, err);
     }
-    print_summary(&lint, a->quiet);
-    cbx_buf_done(&lint.context);
-    cbx_arena_done(&lint.arena);
-    json_decref(lint.files);
-    cbx_policy_free(lint.policy);
-    return fflush(stdout) == 0 ? worst : 2;
+    return o->paths.count > 0
+               ? lint_all(o, policy, err)
+               : cbx_fail(err, CBX_EINVAL,
+                          "no PATH is given; '-' is standard input, --help lists the options");
+}
+
+/* A status, or a negative code with what is wrong in *err. */
+static int run(const struct cbx_lint_options *o, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, OUTPUT_MAX_BYTES);
+    if (o->help) {
+        cbx_lint_help(&text);
+    } else if (o->version) {
+        cbx_buf_add_cstr(&text, "codebox-lint " CBX_VERSION "\n");
+    } else if (o->completion != NULL) {
+        cbx_lint_completion(o->completion, &text);
+    } else {
+        return with_policy(o, err);
+    }
+    return print(&text);
 }
 
 int main(int argc, char **argv)
 {
-    struct arguments a = { .policy = "default",
-                           .format = "text",
-                           .paths = calloc((size_t)argc + 1, sizeof(char *)) };
-    int status = a.paths == NULL ? 2 : parse_arguments(argc, argv, &a);
-    if (status == 0 && a.help) {
-        status = print_help();
-    } else if (status == 0 && a.version) {
-        puts("codebox-lint " CBX_VERSION);
-    } else if (status == 0) {
-        status = lint_all(&a);
-    }
-    free(a.paths);
-    return status;
+    CBX_AUTO_DONE(lint_options) options = { 0 };
+    struct cbx_err err = { 0 };
+    int status = cbx_lint_options_parse(argc, argv, &options, &err);
+    status = status ? status : run(&options, &err);
+    return status < 0 ? fail(&err) : status;
 }

@@ -350,24 +350,33 @@ int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cb
     return 0;
 }
 
-bool cbx_notebook_covers(const struct cbx_magic *magics, size_t count, uint32_t start, uint32_t end)
+/* How many pieces begin at or before this place of the rewritten text. */
+static size_t count_before(const struct cbx_magic *magics, size_t count, uint32_t byte)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (start >= magics[i].text_start && end <= magics[i].text_end) {
-            return true;
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (magics[middle].text_start <= byte) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return false;
+    return low;
+}
+
+bool cbx_notebook_covers(const struct cbx_magic *magics, size_t count, uint32_t start, uint32_t end)
+{
+    size_t before = count_before(magics, count, start);
+    return before > 0 && end <= magics[before - 1].text_end;
 }
 
 uint32_t cbx_notebook_place(const struct cbx_magic *magics, size_t count, uint32_t byte)
 {
-    int64_t shift = 0;
-    for (size_t i = 0; i < count && byte >= magics[i].text_start; i++) {
-        if (byte < magics[i].text_end) {
-            return magics[i].start;
-        }
-        shift = (int64_t)magics[i].end - magics[i].text_end;
+    size_t before = count_before(magics, count, byte);
+    if (before == 0) {
+        return byte;
     }
-    return (uint32_t)((int64_t)byte + shift);
+    const struct cbx_magic *last = &magics[before - 1];
+    return byte < last->text_end ? last->start : byte - last->text_end + last->end;
 }

@@ -30,9 +30,8 @@ const struct cbx_rule cbx_rule_unreadable = BUILT_IN(
     "source.unreadable", "The source cannot be read for certain, so nobody can say what it does.",
     "Send well-formed code in plain UTF-8.");
 
-/* Facts that deny even when no rule speaks of them. */
-static const uint64_t always = 1ull << CBX_FACT_SYNTAX | 1ull << CBX_FACT_ENCODING |
-                               1ull << CBX_FACT_BIDI | 1ull << CBX_FACT_TOO_COMPLEX;
+const uint64_t cbx_rules_always = 1ull << CBX_FACT_SYNTAX | 1ull << CBX_FACT_ENCODING |
+                                  1ull << CBX_FACT_BIDI | 1ull << CBX_FACT_TOO_COMPLEX;
 
 struct matcher {
     const struct cbx_policy *policy;
@@ -190,7 +189,7 @@ static void match_special(struct matcher *m, const struct cbx_fact *fact)
             spoken_for = true;
         }
     }
-    if (!spoken_for && (always >> fact->special & 1) != 0) {
+    if (!spoken_for && (cbx_rules_always >> fact->special & 1) != 0) {
         add_hit(m, &cbx_rule_unreadable, fact, cbx_str_of(cbx_fact_name(fact->special)));
     }
 }

@@ -27,6 +27,9 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *fac
 /* The built-in rules, for what no policy can allow. */
 extern const struct cbx_rule cbx_rule_language, cbx_rule_too_large, cbx_rule_unreadable;
 
+/* Facts (bit 1 << enum cbx_fact_id) that deny even when no rule speaks of them. */
+extern const uint64_t cbx_rules_always;
+
 /* Could a rule of the policy say something about this name when it is called or used, or do the
  * sinks know it, or something within it? */
 bool cbx_name_matters(const struct cbx_policy *policy, enum cbx_language language,

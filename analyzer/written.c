@@ -4,8 +4,6 @@
 
 #include "analyzer/sinks.h"
 
-enum { WRITTEN_MAX = 16 };
-
 static bool is_code(struct cbx_str path)
 {
     static const char *const endings[] = { ".py", ".pyc", ".so", ".js", ".mjs", ".cjs", ".node" };
@@ -61,28 +59,28 @@ static bool writes(const struct cbx_fact *call)
 }
 
 static void take_paths(const struct cbx_fact *call, const struct cbx_str *paths, uint32_t count,
-                       struct cbx_str *modules, uint32_t *found)
+                       struct cbx_written *out)
 {
-    for (uint32_t i = 0; i < count && *found < WRITTEN_MAX; i++) {
+    for (uint32_t i = 0; i < count && out->count < CBX_WRITTEN_MAX; i++) {
         if (is_code(paths[i]) && writes(call)) {
             struct cbx_str module = module_of(paths[i]);
             bool whole = module.len > 0 && memchr(module.p, '*', module.len) == NULL;
-            modules[*found] = module;
-            *found += whole;
+            out->modules[out->count] = module;
+            out->count += whole;
         }
     }
 }
 
 /* Is one of the names in a dotted name or a path a module's? */
-static bool names_one(struct cbx_str import, const struct cbx_str *modules, uint32_t count)
+static bool names_one(struct cbx_str import, const struct cbx_written *written)
 {
     for (size_t at = 0; at < import.len;) {
         size_t end = at;
         while (end < import.len && import.p[end] != '.' && import.p[end] != '/') {
             end++;
         }
-        for (uint32_t i = 0; i < count; i++) {
-            if (cbx_str_equal(cbx_str_sub(import, at, end), modules[i])) {
+        for (uint32_t i = 0; i < written->count; i++) {
+            if (cbx_str_equal(cbx_str_sub(import, at, end), written->modules[i])) {
                 return true;
             }
         }
@@ -91,22 +89,25 @@ static bool names_one(struct cbx_str import, const struct cbx_str *modules, uint
     return false;
 }
 
-void cbx_written_imports(const struct cbx_facts *writers, struct cbx_facts *facts)
+void cbx_written_read(const struct cbx_facts *writers, struct cbx_written *out)
 {
-    struct cbx_str modules[WRITTEN_MAX + 1];
-    uint32_t found = 0;
+    *out = (struct cbx_written){ 0 };
     for (size_t i = 0; i < writers->count; i++) {
         const struct cbx_fact *fact = &writers->items[i];
         for (uint32_t a = 0; fact->kind == CBX_IS_CALL && a < fact->arg_count; a++) {
             const struct cbx_arg *arg = &fact->args[a];
             take_paths(fact, arg->known ? &arg->value : arg->texts,
-                       arg->known ? arg->constant : arg->text_count, modules, &found);
-            take_paths(fact, arg->partials, arg->partial_count, modules, &found);
+                       arg->known ? arg->constant : arg->text_count, out);
+            take_paths(fact, arg->partials, arg->partial_count, out);
         }
     }
-    for (size_t i = 0, count = found > 0 ? facts->count : 0; i < count; i++) {
+}
+
+void cbx_written_imports(const struct cbx_written *written, struct cbx_facts *facts)
+{
+    for (size_t i = 0, count = written->count > 0 ? facts->count : 0; i < count; i++) {
         struct cbx_fact fact = facts->items[i];
-        if (fact.kind == CBX_IS_IMPORT && names_one(fact.name, modules, found)) {
+        if (fact.kind == CBX_IS_IMPORT && names_one(fact.name, written)) {
             struct cbx_fact *added =
                 cbx_facts_add(facts, CBX_IS_SPECIAL, fact.name, fact.start, fact.end);
             if (added != NULL) {

@@ -5,9 +5,17 @@
 
 #include "analyzer/facts.h"
 
-/* Adds CBX_FACT_WRITTEN_IMPORT to `facts` for each import in it of a module that has the name of a
- * file of code which `writers` (may be the same) write, by a path that is known at least at its
- * end: what is in the file was not judged. */
-void cbx_written_imports(const struct cbx_facts *writers, struct cbx_facts *facts);
+/* Modules that have the name of a file of code which a source writes, by a path that is known at
+ * least at its end. Borrowed from its facts. */
+enum { CBX_WRITTEN_MAX = 16 };
+struct cbx_written {
+    struct cbx_str modules[CBX_WRITTEN_MAX];
+    uint32_t count;
+};
+void cbx_written_read(const struct cbx_facts *writers, struct cbx_written *out);
+
+/* Adds CBX_FACT_WRITTEN_IMPORT to `facts` for each import in it of one of those modules: what is in
+ * the file was not judged. */
+void cbx_written_imports(const struct cbx_written *written, struct cbx_facts *facts);
 
 #endif

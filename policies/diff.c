@@ -311,6 +311,10 @@ void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
     }
     compare_lists(&d, "exceptions:", json_object_get(a->canonical, "exceptions"),
                   json_object_get(b->canonical, "exceptions"), true);
+    if (a->inline_suppressions != b->inline_suppressions) {
+        cbx_buf_add_cstr(&d.text, "suppressions in the source, for codebox-lint");
+        tell(&d, b->inline_suppressions);
+    }
     compare_limits(&d, a, b);
     cbx_buf_done(&d.text);
 }

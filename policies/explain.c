@@ -127,6 +127,11 @@ static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
     }
     cbx_buf_printf(out, ", from %.*s): %.*s\n", CBX_STR_ARG(rule->origin),
                    CBX_STR_ARG(rule->message));
+    cbx_rule_explain(rule, out);
+}
+
+void cbx_rule_explain(const struct cbx_rule *rule, struct cbx_buf *out)
+{
     for (int i = 0; i < CBX_CAPABILITIES; i++) {
         if ((rule->match.capabilities >> i & 1) != 0) {
             cbx_buf_printf(out, "      whatever has the capability %s: %s\n",
@@ -219,6 +224,10 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
     cbx_buf_add_cstr(out, policy->languages == 0 ? " none\n" : "\n");
     cbx_buf_add_cstr(out, policy->log_only
                               ? "Mode log-only: nothing below stops anything, it is recorded.\n"
+                              : "");
+    cbx_buf_add_cstr(out, policy->inline_suppressions
+                              ? "codebox-lint, and nothing else, honours '# codebox: allow RULE -- "
+                                "reason' in the source.\n"
                               : "");
     add_rules(out, policy, CBX_EFFECT_DENY, "\nDenied, whoever asks:\n");
     add_rules(out, policy, CBX_EFFECT_ASK, "\nRuns only when a person approves:\n");

@@ -48,6 +48,10 @@ struct cbx_draft_environment {
     struct cbx_draft_head head;
     struct cbx_strs pass, secrets;
 };
+struct cbx_draft_suppressions {
+    struct cbx_draft_head head;
+    bool in_source;
+};
 
 struct cbx_draft {
     struct cbx_draft_head head;
@@ -66,6 +70,7 @@ struct cbx_draft {
     struct cbx_draft_environment environment;
     struct cbx_exception *exceptions;
     size_t exception_count;
+    struct cbx_draft_suppressions suppressions;
 };
 
 /* How a value is read. */

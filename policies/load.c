@@ -284,6 +284,7 @@ static int seal(struct cbx_draft *draft, struct cbx_policy *policy, struct cbx_e
     policy->secrets = draft->environment.secrets;
     policy->exceptions = draft->exceptions;
     policy->exception_count = draft->exception_count;
+    policy->inline_suppressions = draft->suppressions.in_source;
 
     draft->version = 1;
     policy->canonical = cbx_section_json(&cbx_section_policy, draft);

@@ -461,6 +461,23 @@ static int merge_exceptions(struct merge *m, struct cbx_draft *base, const struc
     return 0;
 }
 
+/* A policy that does not say so does not permit them, so the second of two parents counts too. */
+static int merge_suppressions(struct merge *m, struct cbx_draft_suppressions *base,
+                              const struct cbx_draft_suppressions *child)
+{
+    if (!HAS(suppressions, &child->head, "inline") && !m->lenient) {
+        return 0;
+    }
+    if (child->in_source && !base->in_source) {
+        int laxer = decide_laxer(m, &child->head, "more findings can be suppressed");
+        if (laxer != 0) {
+            return laxer < 0 ? laxer : 0;
+        }
+    }
+    base->in_source = child->in_source;
+    return 0;
+}
+
 int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool lenient,
                     struct cbx_arena *arena, struct cbx_err *err)
 {
@@ -486,6 +503,7 @@ int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool 
     }
     failed = failed ? failed : merge_environment(&m, &base->environment, &child->environment);
     failed = failed ? failed : merge_exceptions(&m, base, child);
+    failed = failed ? failed : merge_suppressions(&m, &base->suppressions, &child->suppressions);
     base->name = child->name;
     base->description = child->description;
     base->log_only = child->log_only;

@@ -175,6 +175,7 @@ struct cbx_policy {
     struct cbx_strs environment_pass, secrets;
     const struct cbx_exception *exceptions;
     size_t exception_count;
+    bool inline_suppressions; /* comments of the source count, for codebox-lint alone */
 
     json_t *canonical;        /* the resolved policy, without positions; what the hash is over */
     struct cbx_sha256 sha256; /* of canonical in its canonical form: the identity of the policy */

@@ -2,6 +2,7 @@
  * Cells in a row: what an earlier one bound means the same in the next, and no earlier one can hide
  * what the next does. */
 #include "analyzer/analyze.h"
+#include "analyzer/context.h"
 #include "policies/base/buf.h"
 #include "tests/unit/unit.h"
 
@@ -24,29 +25,62 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Judges the last of the cells behind the others; "RULE LINE:COLUMN" of its first denial, or "". */
+/* "RULE LINE:COLUMN" of the first denial, or "". */
+static void first_denial(const struct cbx_decision *d, char out[128])
+{
+    out[0] = '\0';
+    for (size_t f = 0; f < d->finding_count && out[0] == '\0'; f++) {
+        if (d->findings[f].effect == CBX_EFFECT_DENY) {
+            snprintf(out, 128, "%.*s %u:%u", CBX_STR_ARG(d->findings[f].rule->id),
+                     d->findings[f].span.line, d->findings[f].span.column);
+        }
+    }
+}
+
+static void judge(const struct cbx_analysis *request, struct cbx_arena *arena, char out[128])
+{
+    struct cbx_decision d;
+    struct cbx_err err;
+    assert_int_equal(cbx_analyze(policy, request, arena, &d, &err), 0);
+    first_denial(&d, out);
+}
+
+/* Judges a cell as a part of a notebook. */
+static void judge_in_notebook(const char *const *cells, size_t cell, char out[128])
+{
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    struct cbx_str texts[8];
+    size_t count = 0;
+    for (; cells[count] != NULL; count++) {
+        texts[count] = cbx_str_of(cells[count]);
+    }
+    const struct cbx_program *program;
+    assert_int_equal(cbx_program_read(policy, texts, count, 0, &arena, &program), 0);
+    struct cbx_analysis request = {
+        .source = texts[cell], .language = CBX_STR("ipython"), .program = program, .cell = cell
+    };
+    judge(&request, &arena, out);
+}
+
+/* Judges the last of the cells behind the others, as in a session; it is the same in a notebook. */
 static void judge_last(const char *const *cells, char out[128])
 {
     CBX_AUTO_DONE(buf) context;
     cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
-    out[0] = '\0';
-    for (size_t i = 0; cells[i] != NULL; i++) {
-        CBX_AUTO_DONE(arena) arena;
-        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-        struct cbx_analysis request = { .source = cbx_str_of(cells[i]),
-                                        .language = CBX_STR("ipython"),
-                                        .context = cbx_buf_str(&context) };
-        struct cbx_decision d;
-        struct cbx_err err;
-        assert_int_equal(cbx_analyze(policy, &request, &arena, &d, &err), 0);
-        cbx_context_add(&context, request.source);
-        for (size_t f = 0; cells[i + 1] == NULL && f < d.finding_count && out[0] == '\0'; f++) {
-            if (d.findings[f].effect == CBX_EFFECT_DENY) {
-                snprintf(out, 128, "%.*s %u:%u", CBX_STR_ARG(d.findings[f].rule->id),
-                         d.findings[f].span.line, d.findings[f].span.column);
-            }
-        }
+    size_t last = 0;
+    for (; cells[last + 1] != NULL; last++) {
+        cbx_context_add(&context, cbx_str_of(cells[last]));
     }
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    struct cbx_analysis request = { .source = cbx_str_of(cells[last]),
+                                    .language = CBX_STR("ipython"),
+                                    .context = cbx_buf_str(&context) };
+    judge(&request, &arena, out);
+    char other[128];
+    judge_in_notebook(cells, last, other);
+    assert_string_equal(other, out);
 }
 
 static void knows_what_earlier_cells_bound(void **state)
@@ -114,6 +148,87 @@ static void lets_no_earlier_cell_hide_anything(void **state)
     }
 }
 
+static void gives_each_cell_of_a_notebook_its_own_facts(void **state)
+{
+    (void)state;
+    static const char *const cells[] = {
+        "import os as o\no.getcwd()",      "!ls\nx = 1\no.system('id')",      "x = 2",
+        "y = 3\n\n%time o.popen('id')\nz", "%%capture\nprint(o)\no.popen(1)", NULL
+    };
+    static const char *const denied[] = { "", "py.process 3:1", "", "py.process 3:1",
+                                          "py.process 1:1" };
+    for (size_t i = 0; cells[i] != NULL; i++) {
+        char found[128];
+        judge_in_notebook(cells, i, found);
+        if (strcmp(found, denied[i]) != 0) {
+            fail_msg("cell %zu: '%s' instead of '%s'", i, found, denied[i]);
+        }
+    }
+}
+
+/* Cells of a notebook may be run in any order. */
+static void knows_what_later_cells_of_a_notebook_bind(void **state)
+{
+    (void)state;
+    static const char *const cells[] = { "o.system('id')", "import os as o", NULL };
+    char found[128];
+    judge_in_notebook(cells, 0, found);
+    assert_string_equal(found, "py.process 1:1");
+}
+
+static void judges_cells_beside_one_that_cannot_be_read(void **state)
+{
+    (void)state;
+    static const char *const cells[] = { "import os as o", "x = ('''\xFF", "o.system('id')", NULL };
+    char found[128];
+    judge_in_notebook(cells, 2, found);
+    assert_string_equal(found, "py.process 1:1");
+    judge_in_notebook(cells, 1, found);
+    assert_string_equal(found, "source.encoding 1:9");
+}
+
+static void denies_each_cell_of_a_program_that_was_not_read(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) small, arena;
+    cbx_arena_init(&small, 64 * 1024);
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    CBX_AUTO_DONE(buf) large;
+    cbx_buf_init(&large, 1 << 20);
+    while (large.len < 100000) {
+        cbx_buf_add_cstr(&large, "x = 1\n");
+    }
+    struct cbx_str texts[] = { CBX_STR("x = 1"), cbx_buf_str(&large) };
+    const struct cbx_program *program;
+    assert_int_equal(cbx_program_read(policy, texts, 2, 0, &small, &program), 0);
+    for (size_t cell = 0; cell < 3; cell++) { /* the third is none of its cells */
+        struct cbx_analysis request = {
+            .source = texts[0], .language = CBX_STR("ipython"), .program = program, .cell = cell
+        };
+        char found[128];
+        judge(&request, &arena, found);
+        assert_string_equal(found, "source.too-complex 1:1");
+    }
+}
+
+static void denies_behind_a_context_that_is_none(void **state)
+{
+    (void)state;
+    static const struct cbx_str contexts[] = { { "\377\377\377\377x", 5 },
+                                               { "\5\0\0\0x", 5 },
+                                               { "x", 1 } };
+    for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++) {
+        CBX_AUTO_DONE(arena) arena;
+        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+        struct cbx_analysis request = { .source = CBX_STR("x = 1"),
+                                        .language = CBX_STR("ipython"),
+                                        .context = contexts[i] };
+        char found[128];
+        judge(&request, &arena, found);
+        assert_string_equal(found, "source.too-complex 1:1");
+    }
+}
+
 static void forgets_whole_cells_the_oldest_first(void **state)
 {
     (void)state;
@@ -166,6 +281,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_what_earlier_cells_bound),
         cmocka_unit_test(lets_no_earlier_cell_hide_anything),
+        cmocka_unit_test(gives_each_cell_of_a_notebook_its_own_facts),
+        cmocka_unit_test(knows_what_later_cells_of_a_notebook_bind),
+        cmocka_unit_test(judges_cells_beside_one_that_cannot_be_read),
+        cmocka_unit_test(denies_each_cell_of_a_program_that_was_not_read),
+        cmocka_unit_test(denies_behind_a_context_that_is_none),
         cmocka_unit_test(forgets_whole_cells_the_oldest_first),
         cmocka_unit_test(keeps_a_cell_that_is_run_again_once),
         cmocka_unit_test(passes_over_a_cell_that_is_too_large_to_keep),

@@ -55,6 +55,7 @@ static void every_difference_is_told_in_its_direction(void **state)
           "rules: [{id: r, match: {capability: file-write, outside: [/a, /b]}}]",
           "rule r, outside: /b" },
         { "", "shell: {allow: [git]}", "shell commands: git" },
+        { "", "suppressions: {inline: true}", "suppressions in the source, for codebox-lint" },
         { "limits: {wall: 5s}", "limits: {wall: 10s}", "limit of time: 10 s instead of 5 s" },
         { "packages: {pip: {mode: none}}", "packages: {pip: {mode: blocklist}}",
           "mode blocklist instead of none" },

@@ -348,6 +348,10 @@ static const struct {
       "environment: {pass: [HOME], override: true}\n", "environment variables" },
     { "environment: {secrets: [A]}\n", "environment: {secrets: [B]}\n",
       "environment: {secrets: [B], override: true}\n", "more secrets" },
+    { "suppressions: {inline: false}\n", "suppressions: {inline: true}\n",
+      "suppressions: {inline: true, override: true}\n", "more findings can be suppressed" },
+    { "languages: [python]\n", "suppressions: {inline: true}\n",
+      "suppressions: {inline: true, override: true}\n", "more findings can be suppressed" },
 };
 
 static void refuses_to_loosen_without_saying_so(void **state)
@@ -388,7 +392,8 @@ static void takes_the_stricter_of_two_parents(void **state)
     static const char first[] =
         "languages: [python, shell]\nrules: [{id: r, match: {import: os}, effect: warn}]\nshell: "
         "{allow: [ls, cat]}\n"
-        "limits: {wall: 10s, pids: 100}\nnetwork: {egress: [a.org, b.org]}\nmounts: {allow: "
+        "suppressions: {inline: true}\nlimits: {wall: 10s, pids: 100}\nnetwork: {egress: [a.org, "
+        "b.org]}\nmounts: {allow: "
         "[{host: /a}, {host: /b}]}\npackages: {pip: {mode: allowlist, block: [x], minimum: {numpy: "
         "1.20, pillow: 9}}}\n";
     static const char second[] =
@@ -411,6 +416,7 @@ static void takes_the_stricter_of_two_parents(void **state)
         assert_int_equal(p->limits.wall_ms, 10000);
         assert_int_equal(p->limits.pids, 50);
         assert_int_equal(p->egress.count, 1); /* nothing that one of them refuses */
+        assert_false(p->inline_suppressions);
         assert_true(cbx_str_is(p->egress.items[0], "b.org"));
         assert_int_equal(p->mounts.allow_count, 1);
         assert_true(cbx_str_is(p->mounts.allow[0].host, "/b"));

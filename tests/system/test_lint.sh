@@ -1,0 +1,261 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# codebox-lint as a program: formats, folders, patterns, suppressions, baselines, and input that means harm. Needs no engine.
+source "$(dirname "$0")/lib.sh"
+root=$PWD
+lint=${LINT:-$PWD/build/codebox-lint}
+cd "$work"
+
+gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr
+    local status=0 want=$1 fragment=$2
+    shift 2
+    "$@" >out.txt 2>&1 || status=$?
+    head -c 4000 out.txt
+    [ "$status" = "$want" ]
+    [ -z "$fragment" ] || grep -qF -- "$fragment" out.txt
+}
+json() { local status=0; "$lint" --format json "$@" >"$work/report.json" 2>"$work/err.txt" || status=$?; [ "$status" -lt 3 ]; }
+paths() { json "$@"; jq -r '.files[].path' "$work/report.json" | sed 's|^\./||'; }
+
+# --- exit statuses
+printf 'x = 1\n' >good.py
+printf 'import os\nos.system(x)\n' >bad.py
+ok 'what is allowed is status 0' gives 0 '1 file checked' "$lint" good.py
+ok 'what is denied is status 1' gives 1 'bad.py:2:1: deny [py.process] os.system' "$lint" good.py bad.py
+ok 'what cannot be checked is status 2, whatever else is denied' gives 2 'nothing.py: No such file' "$lint" bad.py nothing.py
+ok 'a name of no language is status 2' gives 2 'no language has files of this name' "$lint" /etc/hostname
+ok 'an unknown option is status 2 and says what it may have meant' gives 2 "did you mean '--policy'" "$lint" --polcy x
+ok 'so is a value that is none' gives 2 "allowed are: text json sarif github" "$lint" --format xml .
+ok 'and a number of jobs that is none' gives 2 'allowed are 1..256' "$lint" --jobs 0 .
+ok 'no path is status 2' gives 2 'no PATH is given' "$lint"
+ok 'a bad policy is status 2' gives 2 'presets are' "$lint" --policy nope good.py
+ok 'standard input has the name and the language that it is given' gives 1 'src/a.js:1:1: deny' "$lint" --stdin-filename src/a.js - < <(printf 'eval(x)\n')
+ok 'output that cannot be written is status 2' gives 2 '' bash -c '"$0" bad.py >/dev/full' "$lint"
+
+# --- rules
+explains() { "$lint" --explain py.process >out.txt; grep -q 'Looks for:' out.txt; grep -q 'instead\|Instead' out.txt; grep -q CWE-78 out.txt; grep -q 'Found in:' out.txt; }
+ok 'a rule is explained, with its examples' explains
+ok 'an unknown rule is status 2 and says what it may have meant' gives 2 "did you mean 'py.process'" "$lint" --explain py.proces
+lists() { "$lint" --list-rules --format json | expect '(.rules | length) > 20 and (.rules[] | select(.id == "py.process") | .severity == "high" and .languages == ["python"])'; }
+ok 'rules are listed as JSON' lists
+
+# --- a notebook
+cat >cells.ipynb <<'NB'
+{"cells": [
+ {"cell_type": "markdown", "source": ["# text"]},
+ {"cell_type": "code", "source": [
+  "import os as o\n",
+  "x = 1"]},
+ {"cell_type": "code", "source": [
+  "y = x\n",
+  "o.system(y)"]}],
+ "metadata": {}, "nbformat": 4}
+NB
+cells() {
+    "$lint" cells.ipynb >out.txt && return 1
+    grep -q 'cells.ipynb:cell 3:2:1: deny \[py.process\]' out.txt
+    json cells.ipynb; expect '.files[0].findings[0] | .cell == 3 and .line == 2 and .column == 1' report.json
+    "$lint" --format github cells.ipynb >out.txt && return 1
+    grep -q '^::error file=cells.ipynb,line=8,endLine=8,title=py.process (cell 3%2C line 2)::' out.txt
+    "$lint" --format sarif cells.ipynb >out.txt && return 1
+    expect '.runs[0].results[0] | .locations[0].physicalLocation.region.startLine == 8 and .locations[0].logicalLocations[0].name == "cell 3" and .properties.line == 2' out.txt
+}
+ok 'findings of a notebook name their cell in every format' cells
+printf '{"cells": [{"cell_type": "code", "source": [' >broken.ipynb
+ok 'a broken notebook cannot be checked' gives 2 'broken.ipynb' "$lint" broken.ipynb
+
+# --- a folder
+mkdir -p tree/a/b tree/.hidden tree/node_modules tree/venv
+for file in z.py a/y.py a/b/x.js a/b/w.sh .hidden/h.py node_modules/n.js venv/v.py .h.py a/n.txt; do cp bad.py "tree/$file"; done
+touch tree/venv/pyvenv.cfg
+printf '#!/bin/sh\n' >tree/a/b/w.sh
+in_order() { for jobs in 1 2 16; do "$lint" --jobs $jobs --format json tree >"$jobs.json" || [ $? = 1 ]; cmp 1.json "$jobs.json"; done; [ "$(jq -r '.files[].path' 1.json | tr '\n' ' ')" = 'tree/a/b/w.sh tree/a/b/x.js tree/a/y.py tree/z.py ' ]; }
+ok 'reports are the same and in order, however many threads' in_order
+once() { [ "$(paths tree tree/z.py ./tree/a "$PWD/tree" tree | wc -l)" = 4 ]; }
+ok 'a file that is named twice is checked once' once
+silent() { "$lint" tree 2>err.txt >out.txt || true; [ "$(wc -l <err.txt)" = 1 ]; lacks $'\r|\033' <err.txt; lacks $'\033' <out.txt; }
+ok 'there is neither progress nor colour where no terminal is' silent
+colours() { # VARIABLES: does a terminal get colour?
+    env "$@" script -qec "$lint bad.py" /dev/null >out.txt || true
+    grep -q $'\033\[1;31m' out.txt
+}
+no_colour() { colours NO_COLOR=1 && return 1; colours NO_COLOR=; colours TERM=xterm; }
+! command -v script >/dev/null || ok 'a terminal gets colour unless NO_COLOR is set and not empty' no_colour
+globs() { [ "$(paths --include '*.py' --exclude 'a/' tree)" = tree/z.py ]; [ "$(paths --include 'tree/a/' --include '*.zz' --exclude '*.sh' tree | tr '\n' ' ')" = 'tree/a/b/x.js tree/a/y.py ' ]; }
+ok 'globs say what is checked in folders, and what is not' globs
+explicit() { printf '*\n' >tree/.gitignore; [ -z "$(paths tree)" ] && [ "$(paths tree/z.py)" = tree/z.py ] && [ "$(paths --no-ignore tree | wc -l)" = 4 ]; "$lint" tree 2>&1 | grep -q '2 left out by patterns'; rm tree/.gitignore; }
+ok 'a file that is named itself is checked, whatever .gitignore says; what is left out is counted' explicit
+
+# git itself says which files are left: random patterns over a tree of short names
+same_as_git() {
+    local names=(a b ab b.py a.py c.js) parts=('a' 'b' 'ab' '*' '**' '?' '[ab]' '[!a]' '*.py' 'a*' 'b.py' 'c.js' '**/b' 'a/**')
+    mkdir -p git && cd git
+    git init -q .
+    for x in a b ab; do for y in a b ab; do mkdir -p $x/$y; for f in "${names[@]:3}"; do touch $f $x/$f $x/$y/$f; done; done; done
+    RANDOM=7
+    for round in $(seq 60); do
+        find . -name .gitignore -delete
+        for folder in . a b a/ab; do
+            for _ in 1 2 3 4; do
+                pattern=
+                [ $((RANDOM % 4)) != 0 ] || pattern=!
+                [ $((RANDOM % 4)) != 0 ] || pattern+=/
+                pattern+=${parts[RANDOM % ${#parts[@]}]}
+                [ $((RANDOM % 2)) != 0 ] || pattern+=/${parts[RANDOM % ${#parts[@]}]}
+                [ $((RANDOM % 4)) != 0 ] || pattern+=/
+                printf '%s\n' "$pattern"
+            done >$folder/.gitignore
+        done
+        git ls-files -o --exclude-standard | grep -v gitignore | LC_ALL=C sort >../git.txt || true
+        paths . >../ours.txt
+        cmp -s ../git.txt ../ours.txt || { echo "round $round"; head $(find . -name .gitignore); diff ../git.txt ../ours.txt; return 1; }
+    done
+}
+! command -v git >/dev/null || ok '.gitignore leaves out what git leaves out' same_as_git
+
+# --- SARIF
+printf 'x = "\t日本語 é"; import os as o; o.system(1)\r\n' >'tree/wide é%.py'
+printf 'import os # codebox: allow py.process -- why\nos.fork() # codebox: allow py.process -- it is the build\n' >tree/allowed.py
+printf 'version: 1\nname: lax\nextends: [default]\nsuppressions: {inline: true, override: true}\n' >lax.yaml
+sarif() { # FILE ARGUMENTS ...
+    local file=$1 status=0
+    shift
+    "$lint" --quiet --format sarif "$@" >"$file" || status=$?
+    [ "$status" = 1 ] || [ "$status" = 2 ]
+}
+valid() {
+    "$lint" --policy ./lax.yaml --write-baseline old.json tree/z.py tree/a cells.ipynb >/dev/null 2>&1 || true
+    sarif a.sarif --policy ./lax.yaml --baseline old.json tree cells.ipynb bad.py good.py
+    sarif b.sarif --policy strict . /nonexistent.py broken.ipynb
+    sarif c.sarif - < <(cat bad.py)
+    local status=0
+    "$root/tests/sarif/validate" a.sarif b.sarif c.sarif || status=$?
+    [ "$status" = 0 ] || [ "$status" = 77 ]
+}
+ok 'SARIF is valid by the schema and by the rules of the standard' valid
+sarif_says() {
+    expect '.runs[0] | .columnKind == "unicodeCodePoints" and (.results | map(.suppressions) | all(type == "array"))
+        and (.results | map(.suppressions[].kind) | unique) == ["external", "inSource"]
+        and (. as $run | .results | all(. as $r | $run.tool.driver.rules[$r.ruleIndex].id == $r.ruleId))
+        and (.results | map(.locations[0].physicalLocation.artifactLocation.uri) | index("tree/wide%20%C3%A9%25.py") != null)' a.sarif
+    expect '.runs[0].tool.driver.rules[] | select(.id == "py.process") | .properties["security-severity"] == "8.0" and (.properties.tags | index("CWE-78") != null and index("ATT&CK T1059") != null) and .defaultConfiguration.level == "error" and (.help.markdown | contains("Found in:"))' a.sarif
+    expect '.runs[0].invocations[0] | .executionSuccessful == false and (.toolExecutionNotifications | length) == 2' b.sarif
+    expect '.runs[0].results | map(select(.locations[0].physicalLocation.artifactLocation.uri == "tree/wide%20%C3%A9%25.py"))[0].locations[0].physicalLocation.region.startColumn == 31' a.sarif
+}
+ok 'it names rules, places, and what is suppressed' sarif_says
+stable() {
+    sed 's/^/  /;1i # moved' bad.py >moved.py # another indent, another line
+    printf 'if 1:\n' | cat - moved.py >in.py
+    fingerprint() { "$lint" --format sarif --stdin-filename x.py - <"$1" 2>/dev/null | jq -r '.runs[0].results[0].partialFingerprints[]'; }
+    [ -n "$(fingerprint bad.py)" ] && [ "$(fingerprint bad.py)" = "$(fingerprint in.py)" ]
+}
+ok 'fingerprints stay when lines are moved' stable
+
+# --- suppressions in the source
+ok 'a suppression does nothing where the policy permits none, and that is told' gives 1 'the policy permits no suppressions' "$lint" tree/allowed.py
+counts() { "$lint" --policy ./lax.yaml tree/allowed.py 2>&1 | tee out.txt; grep -q '0 denied, 1 finding, 1 suppressed' out.txt; grep -q 'lint.suppression' out.txt; }
+ok 'where it permits them they do not count, and one that does nothing is a finding' counts
+ok 'they are shown when that is asked for' gives 0 'suppressed in the source: it is the build' "$lint" --policy ./lax.yaml --show-suppressed tree/allowed.py
+printf 'x = ( # codebox: allow source.syntax -- why\n' >syntax.py
+ok 'a syntax error cannot be suppressed' gives 1 'cannot be suppressed' "$lint" --policy ./lax.yaml syntax.py
+printf 'version: 1\nname: lax\nextends: [default]\nsuppressions: {inline: true}\n' >slack.yaml
+ok 'a policy that extends another does not permit them without saying so' gives 2 'more findings can be suppressed' "$lint" --policy ./slack.yaml good.py
+others() { # no other program reads them
+    [ -x "$codebox" ] || return 0
+    local status=0
+    "$codebox" run --policy ./lax.yaml --state "$state" --docker-host unix:///nonexistent tree/allowed.py >out.txt 2>&1 || status=$?
+    [ "$status" != 0 ]
+}
+ok 'the gateway does not know them' others
+
+# --- baselines
+baseline() {
+    cp bad.py old.py
+    "$lint" --write-baseline base.json old.py good.py >out.txt 2>&1
+    "$lint" --baseline base.json old.py >out.txt 2>err.txt
+    [ ! -s out.txt ]; grep -q '0 findings, [0-9]* suppressed' err.txt
+    printf '\n\n# moved\n  \n' | cat - bad.py >old.py
+    "$lint" --baseline base.json old.py
+    printf 'os.system(x)\n' >>old.py
+    "$lint" --baseline base.json old.py >out.txt && return 1
+    grep -q 'old.py:7:1: deny' out.txt
+    printf 'x = 1\n' >old.py
+    "$lint" --baseline base.json old.py 2>&1 | grep -q 'of the baseline no longer there'
+    "$lint" --baseline base.json good.py 2>err.txt; lacks 'no longer' <err.txt # old.py was not looked at
+}
+ok 'a baseline suppresses what was there, wherever it is moved to, and says what is gone' baseline
+keeps() { "$lint" --write-baseline syntax.json syntax.py >/dev/null 2>&1 && return 1; "$lint" --baseline syntax.json syntax.py >/dev/null 2>&1 && return 1; expect '.findings == []' syntax.json; }
+ok 'a syntax error is in no baseline' keeps
+whole() { cp base.json kept.json; "$lint" --write-baseline kept.json bad.py nothing.py >/dev/null 2>&1 && return 1; cmp base.json kept.json; }
+ok 'a baseline is not written when not all could be checked' whole
+hostile_baselines() {
+    mkfifo pipe.json
+    head -c 70000000 /dev/zero | tr '\0' ' ' >huge.json
+    gives 2 'not a regular file' "$lint" --baseline pipe.json good.py
+    gives 2 'larger than' "$lint" --baseline huge.json good.py
+    gives 2 'is a directory' "$lint" --baseline tree good.py || gives 2 'not a regular file' "$lint" --baseline tree good.py
+    printf '{"version": 9, "tool": "codebox-lint", "findings": []}' >nine.json
+    gives 2 "'version' is 9" "$lint" --baseline nine.json good.py
+    printf '[%.0s' $(seq 100000) >deep.json
+    gives 2 'nested deeper' "$lint" --baseline deep.json good.py
+    rm -f huge.json deep.json pipe.json
+}
+ok 'a baseline that is none is refused, and it is said why' hostile_baselines
+
+# --- input that means harm
+mkdir -p hostile && cd hostile
+ln -s . loop && ln -s loop/loop link && mkfifo pipe.py && mkdir closed.py && printf 'import os\nos.system(x)\n' >$'new\nline.py'
+cp $'new\nline.py' $'bad\xff.py' && cp $'new\nline.py' '::error file=x::y.py' && ln -s /etc/passwd passwd.py && : >empty.py && head -c 2000000 /dev/zero >zeros.py
+cd ..
+quietly() { # no line of the report begins with what a file's name says
+    "$lint" hostile >out.txt 2>err.txt && return 1
+    grep -qF 'hostile/new\x0aline.py:2:1' out.txt; grep -qF 'hostile/bad\xff.py' out.txt
+    (cd hostile && "$lint" --format github . >../out.txt) || [ $? = 1 ]
+    [ "$(grep -vc '^::error file=' out.txt)" = 0 ]
+    grep -q '^::error file=new%0Aline.py,' out.txt
+    grep -q '^::error file=%3A%3Aerror file=x%3A%3Ay.py,' out.txt
+    json hostile; jq -e . report.json >/dev/null; lacks passwd <report.json
+}
+ok 'names with line ends, invalid UTF-8 and commands in them are only names; links and pipes are left alone' quietly
+ok 'a pipe that is named is refused' gives 2 'not a regular file' "$lint" hostile/pipe.py
+ln -s "$PWD/bad.py" named.py && ln -s "$PWD/tree" linked
+ok 'a link that is named is followed' gives 1 'named.py:2:1: deny' "$lint" named.py
+ok 'so is one to a folder' gives 1 'linked/z.py:2:1: deny' "$lint" linked
+unreadable() { cp bad.py closed.py; chmod 0 closed.py; setpriv --reuid 65534 --regid 65534 --clear-groups "$lint" closed.py >out.txt 2>&1 && return 1; [ $? = 1 ] || true; grep -q 'Permission denied' out.txt; rm -f closed.py; }
+if [ "$(id -u)" = 0 ] && chmod 755 "$work" && setpriv --reuid 65534 --regid 65534 --clear-groups "$lint" --version >/dev/null 2>&1; then ok 'a file that cannot be read is told' unreadable; fi
+patterns() { # too many patterns are told and do not count; many take no long time
+    mkdir -p many && cp bad.py many/
+    seq 30000 >many/.gitignore
+    gives 2 'patterns, allowed are 20000' "$lint" many
+    { seq 19000 | sed 's/$/*?[a-z]*x/'; printf 'b*\n'; } >many/.gitignore
+    gives 0 '0 files checked' "$lint" many
+    rm many/.gitignore; ln -s /etc/passwd many/.gitignore
+    gives 2 'many/.gitignore' "$lint" many
+}
+ok 'a huge .gitignore, or one that is a link, is not read, and that is an error' patterns
+crowd() {
+    mkdir -p crowd
+    (cd crowd && seq 100000 | sed 's/$/.py/' | xargs touch)
+    "$lint" --quiet crowd
+    json crowd; expect '.summary.files == 100000 and .files[1].path == "crowd/10.py"' report.json
+    rm -rf crowd
+}
+ok '100,000 files are as good as one' crowd
+
+# --- what shells and tools read
+completes() { local words; source <("$lint" --completion bash); COMP_WORDS=(codebox-lint --format sa) COMP_CWORD=2; _codebox_lint; [ "${COMPREPLY[*]}" = sarif ]; }
+ok 'bash completes' completes
+action() { # the steps of the action, as a runner runs them
+    awk '/name: Check/ { found = 1 } found && /run: \|/ { body = 1; next } body { sub(/^        /, ""); print }' "$root/action.yml" >action.sh
+    mkdir -p act/build/release && ln -sf "$lint" act/build/release/codebox-lint
+    run_action() { GITHUB_ACTION_PATH=$PWD/act GITHUB_OUTPUT=$PWD/outputs POLICY=default BASELINE='' OPTIONS='' env "$@" bash -e action.sh; }
+    : >outputs
+    run_action PATHS=$'good.py\n\n' SARIF=out.sarif
+    run_action PATHS=$'good.py\nbad.py' SARIF= >out.txt && return 1
+    grep -q '^::error file=bad.py' out.txt
+    [ "$(cat outputs)" = $'status=0\nstatus=1' ]; expect '.version == "2.1.0"' out.sarif
+    run_action PATHS='$(touch pwned)' SARIF= >/dev/null 2>&1 && return 1
+    [ ! -e pwned ]
+}
+ok 'the GitHub action checks, reports and fails, and runs none of its inputs' action
+finish
