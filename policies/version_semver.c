@@ -152,8 +152,7 @@ static bool take_part(struct cbx_str *text, int64_t *out)
     return digits.len <= 16 && value <= NPM_MAX;
 }
 
-/* "1", "1.2", "1.x", "v1.2.3-rc.1+build"; once a part is an x, so are those behind it. "" is all
- * x. */
+/* "1", "1.2", "1.x", "v1.2.3-rc.1+build"; behind an x no number stands. "" is all x. */
 static bool read_partial(struct cbx_str text, struct npm *out)
 {
     struct cbx_str build;
@@ -175,8 +174,9 @@ static bool read_partial(struct cbx_str text, struct npm *out)
         }
         text = cbx_str_sub(text, 1, text.len);
     }
-    for (size_t k = 1; k < 3; k++) {
-        out->number[k] = out->number[k - 1] < 0 ? -1 : out->number[k];
+    if ((out->number[0] < 0 && out->number[1] >= 0) ||
+        (out->number[1] < 0 && out->number[2] >= 0)) {
+        return false; /* 1.x.2 */
     }
     return take_tail(text, &out->pre, &build) && (i == 3 || text.len == 0);
 }
@@ -359,19 +359,32 @@ static size_t word_end(struct cbx_str text, size_t n)
     return n;
 }
 
+/* <, <=, >, >=, ^, ~, ~> */
+static size_t operator_length(struct cbx_str text)
+{
+    char first = text.p[0], second = text.len > 1 ? text.p[1] : '\0';
+    bool compares = first == '<' || first == '>';
+    return compares ? 1 + (second == '=') : first == '~' ? 1 + (second == '>') : first == '^';
+}
+
+/* Without 'v', '=' and white space in front. */
+static struct cbx_str cut_prefix(struct cbx_str text)
+{
+    size_t n = 0;
+    while (n < text.len && memchr("v= \t\r\n\v\f", text.p[n], 8) != NULL) {
+        n++;
+    }
+    return cbx_str_sub(text, n, text.len);
+}
+
 /* Comparators beside each other; white space may stand behind an operator. */
 static bool take_comparators(struct alternative *a, struct cbx_str text)
 {
     for (text = cbx_scan_trim(text); text.len > 0; text = cbx_scan_trim(text)) {
         struct bounds b;
-        size_t n = 0;
-        while (n < text.len && memchr("<>=~^", text.p[n], 5) != NULL) {
-            n++;
-        }
-        struct cbx_str op = cbx_str_sub(text, 0, n);
-        op.len -= cbx_str_is(op, "="); /* =1.2.3 is 1.2.3 */
-        text = cbx_scan_trim(cbx_str_sub(text, n, text.len));
-        n = word_end(text, 0);
+        struct cbx_str op = cbx_str_sub(text, 0, operator_length(text));
+        text = cut_prefix(cbx_str_sub(text, op.len, text.len));
+        size_t n = word_end(text, 0);
         if (!read_bounds(op, cbx_str_sub(text, 0, n), &b)) {
             return false;
         }

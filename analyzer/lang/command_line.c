@@ -2,12 +2,22 @@
  * Programs that other languages start by a list of words: the line of shell that means the same. */
 #include "analyzer/lang/scope.h"
 
+/* sys.executable, the way to name the interpreter that runs this. */
+static bool is_interpreter(const struct cbx_values *word)
+{
+    return word->count == 1 && word->items[0]->kind == CBX_V_NAME &&
+           cbx_str_is(word->items[0]->text, "sys.executable");
+}
+
 /* Quoted, so that the shell makes one word of it; what is not known is a variable that nobody set.
  */
 static struct cbx_str add_word(struct cbx_arena *arena, struct cbx_str line,
                                const struct cbx_values *word)
 {
     struct cbx_str text, out = line.len > 0 ? cbx_fold_concat(arena, line, CBX_STR(" ")) : line;
+    if (is_interpreter(word)) {
+        return cbx_fold_concat(arena, out, CBX_STR("python"));
+    }
     if (!cbx_values_is_text(word, &text)) {
         return cbx_fold_concat(arena, out, CBX_STR("\"$CODEBOX_UNKNOWN\""));
     }
