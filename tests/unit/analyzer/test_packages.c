@@ -349,7 +349,6 @@ static void reads_other_managers_for_node(void **state)
         { "!npm i lodash@user/repo", "below" },
         { "!npm i git@github.com:user/repo.git", "source" },
         { "!npm i lodash@file:../lodash", "below" },
-        { "!npm i --registry=https://registry.example/ lodash", "" },
         { "!npm i --@s:registry=https://evil.example/ lodash", "source" },
         { "!npm i --userconfig x lodash", "source" },
         { "!npm i --before 2015-01-01 lodash", "unresolved" },
