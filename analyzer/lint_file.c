@@ -81,6 +81,7 @@ struct check {
     struct cbx_report_file file;
     struct cbx_report_finding *findings; /* of all cells so far */
     size_t count, size;
+    enum cbx_verdict floor; /* of decisions that are stricter than their findings say */
     struct cbx_buf *output;
     struct cbx_err *err;
 };
@@ -199,6 +200,20 @@ static int dump_decision(struct check *c, const struct cbx_decision *decision)
     return failed;
 }
 
+/* What is denied whatever its findings' effects are (source that cannot be read, under a policy
+ * that only logs; findings beyond those that are kept) stays denied, whatever is suppressed. */
+static void note_verdict(struct check *c, const struct cbx_decision *decision)
+{
+    enum cbx_verdict shown = CBX_ALLOW;
+    for (size_t i = 0; i < decision->finding_count; i++) {
+        enum cbx_verdict one = verdict_of(decision->findings[i].effect);
+        shown = one < shown ? one : shown;
+    }
+    enum cbx_verdict verdict = decision->verdict;
+    c->file.verdict = verdict < c->file.verdict ? verdict : c->file.verdict;
+    c->floor = (decision->truncated || verdict < shown) && verdict < c->floor ? verdict : c->floor;
+}
+
 static int check_cell(struct check *c, const struct cbx_cell *cell,
                       const struct cbx_program *program, size_t index)
 {
@@ -217,7 +232,7 @@ static int check_cell(struct check *c, const struct cbx_cell *cell,
     if (failed) {
         return failed;
     }
-    c->file.verdict = decision.verdict < c->file.verdict ? decision.verdict : c->file.verdict;
+    note_verdict(c, &decision);
     return c->lint->stage != CBX_STAGE_REPORT ? dump_decision(c, &decision)
                                               : take_decision(c, &decision, cell);
 }
@@ -254,10 +269,10 @@ static int check_notebook(struct check *c, struct cbx_str text)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* Suppressed findings do not count; when there are more than are known, the decision stands. */
+/* Suppressed findings do not count. */
 static void count_findings(struct check *c, struct cbx_lint_result *out)
 {
-    enum cbx_verdict without = CBX_ALLOW;
+    enum cbx_verdict without = c->floor;
     for (size_t i = 0; i < c->count; i++) {
         const struct cbx_report_finding *f = &c->findings[i];
         enum cbx_verdict one = verdict_of(f->v.effect);
@@ -266,7 +281,7 @@ static void count_findings(struct check *c, struct cbx_lint_result *out)
         out->findings += counts;
         out->suppressed += !counts;
     }
-    if (out->suppressed > 0 && !c->file.truncated) {
+    if (out->suppressed > 0) {
         c->file.verdict = without;
     }
 }
@@ -340,6 +355,21 @@ static json_t *failure_json(const struct check *c)
                      cbx_json_text(c->file.path), "error", c->err->text);
 }
 
+/* Nothing of a file that could not be checked as a whole is reported, but that. */
+static void report_failure(struct check *c, struct cbx_lint_result *out)
+{
+    c->file.error = cbx_str_of(c->err->text);
+    c->file.findings = NULL;
+    c->file.count = 0;
+    out->failure = failure_json(c);
+    out->findings = out->suppressed = 0;
+    cbx_buf_done(&out->output);
+    cbx_buf_init(&out->output, OUTPUT_MAX_BYTES);
+    if (c->lint->stage == CBX_STAGE_REPORT) {
+        c->lint->format->file(&c->lint->report, &c->file, &out->output);
+    }
+}
+
 void cbx_lint_file(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
                    const struct cbx_lint_path *path, struct cbx_lint_result *out)
 {
@@ -349,16 +379,18 @@ void cbx_lint_file(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
     cbx_arena_reset(&worker->file);
     cbx_buf_reset(&worker->text);
     struct check c = { .lint = lint, .worker = worker, .output = &out->output, .err = &err };
-    c.file.verdict = CBX_ALLOW;
+    c.file.verdict = c.floor = CBX_ALLOW;
     name_file(&c, path);
     int failed = check_path(&c, path, out);
-    if (failed) {
-        c.file.error = cbx_str_of(err.text);
-        out->failure = failure_json(&c);
-        out->findings = out->suppressed = 0;
-    }
-    if (lint->stage == CBX_STAGE_REPORT) {
+    if (!failed && lint->stage == CBX_STAGE_REPORT) {
         lint->format->file(&lint->report, &c.file, &out->output);
+    }
+    if (!failed && out->output.overflow) {
+        failed = cbx_fail(&err, CBX_ETOOBIG, "its report is larger than %d MiB",
+                          OUTPUT_MAX_BYTES / 1024 / 1024);
+    }
+    if (failed) {
+        report_failure(&c, out);
     }
     out->status = failed ? 2 : c.file.verdict == CBX_ALLOW ? 0 : 1;
 }

@@ -56,7 +56,7 @@ static bool is_word(const char *words, struct cbx_str value)
 {
     while (*words != '\0') {
         size_t len = strcspn(words, " ");
-        if (value.len > 0 && cbx_str_equal(value, (struct cbx_str){ .p = words, .len = len })) {
+        if (cbx_str_equal(value, (struct cbx_str){ .p = words, .len = len })) {
             return true;
         }
         words += len + (words[len] == ' ');

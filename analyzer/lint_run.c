@@ -12,8 +12,9 @@ struct run {
     const struct cbx_lint *lint;
     const struct cbx_lint_paths *paths;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
-    size_t next, taken; /* paths that threads took, results that the caller took */
+    pthread_cond_t ready_now, room; /* the result that the caller waits for; a place in the ring */
+    size_t next, taken;             /* paths that threads took, results that the caller took */
+    size_t waiting;                 /* threads that wait for room */
     size_t window;
     struct cbx_lint_result *ring;
     bool *ready;
@@ -31,7 +32,9 @@ static bool take_next(struct run *run, size_t *index)
 {
     pthread_mutex_lock(&run->lock);
     while (run->next < run->paths->count && run->next >= run->taken + run->window) {
-        pthread_cond_wait(&run->changed, &run->lock);
+        run->waiting++;
+        pthread_cond_wait(&run->room, &run->lock);
+        run->waiting--;
     }
     bool more = run->next < run->paths->count;
     *index = run->next;
@@ -52,7 +55,9 @@ static void *work(void *context)
         pthread_mutex_lock(&run->lock);
         run->ring[index % run->window] = result;
         run->ready[index % run->window] = true;
-        pthread_cond_broadcast(&run->changed);
+        if (index == run->taken) {
+            pthread_cond_signal(&run->ready_now);
+        }
         pthread_mutex_unlock(&run->lock);
     }
     return NULL;
@@ -63,12 +68,14 @@ static void take_results(struct run *run, const struct cbx_lint_sink *sink)
     for (size_t i = 0; i < run->paths->count; i++) {
         pthread_mutex_lock(&run->lock);
         while (!run->ready[i % run->window]) {
-            pthread_cond_wait(&run->changed, &run->lock);
+            pthread_cond_wait(&run->ready_now, &run->lock);
         }
         struct cbx_lint_result result = run->ring[i % run->window];
         run->ready[i % run->window] = false;
         run->taken = i + 1;
-        pthread_cond_broadcast(&run->changed);
+        if (run->waiting > 0) {
+            pthread_cond_broadcast(&run->room);
+        }
         pthread_mutex_unlock(&run->lock);
         sink->take(sink->context, &result, i + 1, run->paths->count);
         cbx_lint_result_done(&result);
@@ -112,7 +119,8 @@ void cbx_lint_run(const struct cbx_lint *lint, const struct cbx_lint_paths *path
         abort();
     }
     pthread_mutex_init(&run.lock, NULL);
-    pthread_cond_init(&run.changed, NULL);
+    pthread_cond_init(&run.ready_now, NULL);
+    pthread_cond_init(&run.room, NULL);
     size_t started = jobs > 1 ? start_threads(&run, jobs, threads) : 0;
     if (started > 0) {
         take_results(&run, sink);
@@ -122,7 +130,8 @@ void cbx_lint_run(const struct cbx_lint *lint, const struct cbx_lint_paths *path
     for (size_t i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
     }
-    pthread_cond_destroy(&run.changed);
+    pthread_cond_destroy(&run.ready_now);
+    pthread_cond_destroy(&run.room);
     pthread_mutex_destroy(&run.lock);
     free(run.ring);
     free(run.ready);

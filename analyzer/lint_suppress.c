@@ -196,9 +196,8 @@ int cbx_lint_comments_read(struct cbx_str source, struct cbx_str language, struc
 
 static bool is_valid(const struct cbx_policy *policy, const struct cbx_lint_comment *comment)
 {
-    const struct cbx_rule *rule = cbx_policy_rule(policy, comment->rule);
-    return policy->inline_suppressions && comment->reason.len > 0 && rule != NULL &&
-           !cbx_report_is_built_in(rule);
+    return policy->inline_suppressions && comment->reason.len > 0 &&
+           cbx_policy_rule(policy, comment->rule) != NULL;
 }
 
 void cbx_lint_suppress(const struct cbx_policy *policy, struct cbx_lint_comments *comments,
