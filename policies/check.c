@@ -2,6 +2,7 @@
  * What a row of the key table cannot say about one policy file: keys that are required, keys that
  * go together. */
 #include "policies/keys.h"
+#include "policies/version.h"
 
 static int fail_rule(const struct cbx_draft_rule *rule, struct cbx_err *err, const char *text)
 {
@@ -79,6 +80,26 @@ static int check_exceptions(const struct cbx_draft *draft, struct cbx_err *err)
     return 0;
 }
 
+/* A minimum that is no version would refuse every install. */
+static int check_minimums(const struct cbx_draft_packages *packages, bool python,
+                          struct cbx_err *err)
+{
+    for (size_t i = 0; i < packages->v.minimum_count; i++) {
+        const struct cbx_minimum *m = &packages->v.minimum[i];
+        struct cbx_pep440 pep440;
+        struct cbx_semver semver;
+        bool version =
+            python ? cbx_pep440_parse(m->version, &pep440) : cbx_semver_parse(m->version, &semver);
+        if (!version) {
+            return cbx_fail_at(err, CBX_EPOLICY, packages->head.line, packages->head.column,
+                               "the minimum of '%.*s' is '%.*s', allowed is a version such as %s",
+                               CBX_STR_ARG(m->name), CBX_STR_ARG(m->version),
+                               python ? "1.22.2 (PEP 440)" : "4.17.21 (three numbers)");
+        }
+    }
+    return 0;
+}
+
 int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err)
 {
     if (!cbx_draft_has(&cbx_section_policy, &draft->head, "version") || draft->name.len == 0) {
@@ -101,5 +122,7 @@ int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err)
         return cbx_fail_at(err, CBX_EPOLICY, draft->network.head.line, draft->network.head.column,
                            "network mode egress needs 'egress: [hosts]'");
     }
-    return check_exceptions(draft, err);
+    int failed = check_minimums(&draft->packages.pip, true, err);
+    failed = failed ? failed : check_minimums(&draft->packages.npm, false, err);
+    return failed ? failed : check_exceptions(draft, err);
 }

@@ -37,6 +37,9 @@ printf 'version: 1\nname: x\nextends: [default]\nexceptions: [{rule: nosuch, pri
 notes() { gives 0 'about no rule' policy check exception.yaml; grep -q 'is over' out.txt; }
 ok 'exceptions that are over, or about no rule, are noted' notes
 
+printf 'version: 1\nname: x\npackages: {pip: {mode: blocklist, minimum: {numpy: banana}}}\n' >minimum.yaml
+ok 'a minimum that is no version is refused' gives 2 "the minimum of 'numpy' is 'banana'" policy check minimum.yaml
+
 # --- tests
 printf 'version: 1\nname: x\nrules: [{id: a, match: {import: os}}, {id: b, match: {import: re}, tests: {deny: [import re], allow: [import os]}}]\n' >untested.yaml
 ok 'a rule without tests is named' gives 0 'rule a has no tests' env CI= "$codebox" policy test untested.yaml
