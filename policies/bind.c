@@ -83,6 +83,11 @@ static int check_bounds(struct binder *b, const struct cbx_key *key, const struc
     if (value >= key->lo && value <= key->hi) {
         return 0;
     }
+    if (key->lo == key->hi) {
+        return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
+                           "key '%s' is %lld%s, allowed is %lld", key->name, (long long)value, unit,
+                           (long long)key->lo);
+    }
     return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
                        "key '%s' is %lld%s, allowed %lld..%lld", key->name, (long long)value, unit,
                        (long long)key->lo, (long long)key->hi);

@@ -75,17 +75,23 @@ static int read_file(struct loader *l, const char *path, struct cbx_str *out)
 static int fail_unknown_preset(struct loader *l, const char *name)
 {
     char known[256] = "";
-    size_t count, used = 0;
+    size_t count, used = 0, best = 4;
     const struct cbx_preset *presets = cbx_preset_list(&count);
+    const char *nearest = NULL;
     for (size_t i = 0; i < count && used < sizeof(known); i++) {
         int n = snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "",
                          presets[i].name);
         used += n > 0 ? (size_t)n : 0;
+        size_t distance = cbx_str_distance(cbx_str_of(name), cbx_str_of(presets[i].name), 3);
+        nearest = distance < best ? presets[i].name : nearest;
+        best = distance < best ? distance : best;
     }
     return cbx_fail(
         l->err, CBX_ENOTFOUND,
-        "no policy is called '%.60s'; presets are %s; a file's name ends in .yaml or holds a '/'",
-        name, known);
+        "no policy is called '%.60s'%s%s%s; presets are %s; a file's name ends in .yaml "
+        "or holds a '/'",
+        name, nearest != NULL ? ", did you mean '" : "", nearest != NULL ? nearest : "",
+        nearest != NULL ? "'" : "", known);
 }
 
 static const struct cbx_preset *find_preset(const char *name)

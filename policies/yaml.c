@@ -268,8 +268,12 @@ int cbx_yaml_parse(struct cbx_str text, int depth_max, struct cbx_arena *arena,
         if (!yaml_parser_parse(&b.parser, &event)) {
             uint32_t line, column;
             find_problem(&b.parser, text, &line, &column);
+            const char *problem = b.parser.problem != NULL ? b.parser.problem : "unknown problem";
+            bool tab = strstr(problem, "cannot start any token") != NULL &&
+                       b.parser.problem_mark.index < text.len &&
+                       text.p[b.parser.problem_mark.index] == '\t';
             state = cbx_fail_at(err, CBX_EPOLICY, line, column, "not valid YAML: %s",
-                                b.parser.problem != NULL ? b.parser.problem : "unknown problem");
+                                tab ? "a tab indents this line, allowed are spaces" : problem);
             break;
         }
         state = take_event(&b, &event, &documents);
