@@ -43,7 +43,7 @@ static void says_where_and_what_is_wrong(void **state)
         /* keys and values */
         { "name: x\n", CBX_EPOLICY, 1, 1, "'version: 1' is missing" },
         { "version: 1\n", CBX_EPOLICY, 1, 1, "'name: ...' is missing" },
-        { "version: 2\nname: x\n", CBX_EPOLICY, 1, 10, "key 'version' is 2, allowed 1..1" },
+        { "version: 2\nname: x\n", CBX_EPOLICY, 1, 10, "key 'version' is 2, allowed is 1" },
         { "version: one\nname: x\n", CBX_EPOLICY, 1, 10,
           "key 'version' is 'one', allowed is a whole number" },
         { "version: 1\nname: a b\n", CBX_EPOLICY, 2, 7, "allowed is letters, digits" },
@@ -125,7 +125,7 @@ static void says_where_and_what_is_wrong(void **state)
         /* extending */
         { HEAD "extends: []\n", CBX_EPOLICY, 3, 10, "key 'extends' is 0 items" },
         { HEAD "extends: [defualt]\n", CBX_ENOTFOUND, 0, 0,
-          "no policy is called 'defualt'; presets are default" },
+          "no policy is called 'defualt', did you mean 'default'; presets are default" },
         { HEAD "extends: [./other.yaml]\n", CBX_EPOLICY, 0, 0, "extends only presets" },
         { HEAD "extends: [default]\nrules:\n  - id: py.no-such-rule\n    effect: deny\n",
           CBX_EPOLICY, 5, 5, "no rule of that id is extended" },
