@@ -8,7 +8,7 @@
 struct pattern {
     struct cbx_str text; /* without '!', leading and trailing '/' */
     bool negated, folders_only, anchored;
-    bool plain; /* no special character: equal or not */
+    size_t plain_bytes; /* before the first special character */
 };
 
 struct cbx_ignore {
@@ -19,7 +19,8 @@ struct cbx_ignore {
 
 /* --- one name against one pattern ------------------------------------------------------------- */
 
-static bool is_in_class(struct cbx_str name, unsigned char c)
+/* 1 or 0; -1 when there is no such class. */
+static int is_in_class(struct cbx_str name, unsigned char c)
 {
     static const struct {
         const char *name;
@@ -33,7 +34,7 @@ static bool is_in_class(struct cbx_str name, unsigned char c)
             return classes[i].holds(c) != 0;
         }
     }
-    return false;
+    return -1;
 }
 
 /* Takes a byte of a set, quoted or not; false at the end of the pattern. */
@@ -56,7 +57,7 @@ static size_t class_at(struct cbx_str p, size_t i)
     return close != NULL ? (size_t)(close - p.p) + 2 - i : 0;
 }
 
-/* The set at p[0] == '[' against a byte: the set's length, 0 when it has no end. */
+/* The set at p[0] == '[' against a byte: the set's length, 0 when it is none. */
 static size_t match_set(struct cbx_str p, unsigned char c, bool *matches)
 {
     size_t i = 1;
@@ -66,7 +67,11 @@ static size_t match_set(struct cbx_str p, unsigned char c, bool *matches)
         size_t class = class_at(p, i);
         unsigned char low, high;
         if (class > 0) {
-            found |= is_in_class(cbx_str_sub(p, i + 2, i + class - 2), c);
+            int in = is_in_class(cbx_str_sub(p, i + 2, i + class - 2), c);
+            if (in < 0) {
+                return 0;
+            }
+            found |= in == 1;
             i += class;
             continue;
         }
@@ -80,7 +85,7 @@ static size_t match_set(struct cbx_str p, unsigned char c, bool *matches)
                 return 0;
             }
         }
-        found |= c >= low && c <= high;
+        found |= c == low || (c >= low && c <= high); /* the first counts, even of "z-a" */
     }
     *matches = found != negated;
     return i < p.len ? i + 1 : 0;
@@ -134,7 +139,7 @@ static bool match_name(struct cbx_str pattern, struct cbx_str name)
 
 /* --- a path ----------------------------------------------------------------------------------- */
 
-/* Takes the next name off; names of a pattern may hold "[/]", which can match nothing. */
+/* Takes the next name off. */
 static struct cbx_str take_name(struct cbx_str *path)
 {
     const char *slash = path->len > 0 ? memchr(path->p, '/', path->len) : NULL;
@@ -144,15 +149,42 @@ static struct cbx_str take_name(struct cbx_str *path)
     return name;
 }
 
+/* The same of a pattern: a '/' in a set ends no name. */
+static struct cbx_str take_pattern(struct cbx_str *pattern)
+{
+    size_t end = 0;
+    while (end < pattern->len && pattern->p[end] != '/') {
+        bool ignored;
+        size_t set = pattern->p[end] == '['
+                         ? match_set(cbx_str_sub(*pattern, end, pattern->len), 0, &ignored)
+                         : 0;
+        bool quoted = pattern->p[end] == '\\' && end + 1 < pattern->len;
+        end += set > 0 ? set : quoted ? 2 : 1;
+    }
+    struct cbx_str name = cbx_str_sub(*pattern, 0, end);
+    *pattern = cbx_str_sub(*pattern, end + 1, pattern->len);
+    return name;
+}
+
+static bool is_stars(struct cbx_str name)
+{
+    return name.len > 0 && strspn(name.p, "*") >= name.len;
+}
+
+static bool is_deep(struct cbx_str name)
+{
+    return name.len > 1 && is_stars(name);
+}
+
 /* Names in a row; "**" stands for any number of them, behind the last name for at least one. */
-static bool match_path(struct cbx_str pattern, struct cbx_str path)
+static bool match_names(struct cbx_str pattern, struct cbx_str path)
 {
     struct cbx_str deep_pattern = { 0 }, deep_path = { 0 };
     bool deep = false;
     for (;;) {
         struct cbx_str rest_pattern = pattern, rest_path = path;
-        struct cbx_str want = take_name(&rest_pattern), have = take_name(&rest_path);
-        if (pattern.len > 0 && cbx_str_is(want, "**")) {
+        struct cbx_str want = take_pattern(&rest_pattern), have = take_name(&rest_path);
+        if (is_deep(want)) {
             if (rest_pattern.len == 0) {
                 return path.len > 0;
             }
@@ -177,6 +209,19 @@ static bool match_path(struct cbx_str pattern, struct cbx_str path)
     }
 }
 
+/* git compares what stands before the first special character by its letters, and then begins anew:
+ * so the "**" of "a**" and of "a**" + "/b" is one that begins a name. */
+static bool match_path(const struct pattern *p, struct cbx_str path)
+{
+    struct cbx_str plain = cbx_str_sub(p->text, 0, p->plain_bytes);
+    struct cbx_str rest = cbx_str_sub(p->text, p->plain_bytes, p->text.len);
+    if (!cbx_str_starts(path, plain)) {
+        return false;
+    }
+    path = cbx_str_sub(path, plain.len, path.len);
+    return match_names(rest, path) || (path.len == 0 && is_stars(rest));
+}
+
 static struct cbx_str name_of(struct cbx_str path)
 {
     const char *slash = path.len > 0 ? memrchr(path.p, '/', path.len) : NULL;
@@ -189,9 +234,9 @@ static bool matches(const struct pattern *p, struct cbx_str path, struct cbx_str
     if (p->folders_only && !folder) {
         return false;
     }
-    return p->plain      ? cbx_str_equal(p->text, text)
-           : p->anchored ? match_path(p->text, text)
-                         : match_name(p->text, text);
+    return p->plain_bytes == p->text.len ? cbx_str_equal(p->text, text)
+           : p->anchored                 ? match_path(p, text)
+                                         : match_name(p->text, text);
 }
 
 enum cbx_ignored cbx_ignore_match(const struct cbx_ignore *ignore, struct cbx_str path, bool folder)
@@ -246,11 +291,32 @@ static bool read_pattern(struct cbx_str line, struct pattern *out)
     line.len -= out->folders_only;
     out->anchored = line.len > 0 && memchr(line.p, '/', line.len) != NULL;
     out->text = cbx_str_sub(line, line.len > 0 && line.p[0] == '/', line.len);
-    out->plain = true;
-    for (size_t i = 0; i < out->text.len; i++) {
-        out->plain = out->plain && strchr("*?[\\", out->text.p[i]) == NULL;
+    while (out->plain_bytes < out->text.len &&
+           strchr("*?[\\", out->text.p[out->plain_bytes]) == NULL) {
+        out->plain_bytes++;
     }
     return out->text.len > 0;
+}
+
+/* "\\/" is "/", wherever it stands but at the end, where it is a folder's mark behind a quote of
+ * nothing. */
+static struct cbx_str unquote_slashes(struct cbx_str line, struct cbx_arena *arena)
+{
+    if (line.len == 0 || memmem(line.p, line.len, "\\/", 2) == NULL) {
+        return line;
+    }
+    char *out = cbx_arena_alloc(arena, line.len);
+    size_t n = 0;
+    for (size_t i = 0; out != NULL && i < line.len; i++) {
+        bool quote = line.p[i] == '\\' && i + 1 < line.len;
+        bool slash = quote && line.p[i + 1] == '/' && i + 2 < line.len;
+        if (quote && !slash) {
+            out[n++] = line.p[i];
+        }
+        i += quote;
+        out[n++] = line.p[i];
+    }
+    return (struct cbx_str){ .p = out, .len = n };
 }
 
 static int read_patterns(struct cbx_ignore *ignore, struct cbx_str text, struct cbx_err *err)
@@ -266,10 +332,11 @@ static int read_patterns(struct cbx_ignore *ignore, struct cbx_str text, struct 
     while (ignore->patterns != NULL && text.len > 0) {
         const char *end = memchr(text.p, '\n', text.len);
         size_t len = end != NULL ? (size_t)(end - text.p) : text.len;
-        ignore->count += read_pattern(cbx_str_sub(text, 0, len), &ignore->patterns[ignore->count]);
+        struct cbx_str line = unquote_slashes(cbx_str_sub(text, 0, len), &ignore->arena);
+        ignore->count += read_pattern(line, &ignore->patterns[ignore->count]);
         text = cbx_str_sub(text, len + 1, text.len);
     }
-    return ignore->patterns == NULL || ignore->count > CBX_IGNORE_PATTERNS_MAX
+    return ignore->arena.exhausted || ignore->count > CBX_IGNORE_PATTERNS_MAX
                ? cbx_fail(err, CBX_ETOOBIG, "%zu patterns, allowed are %d", ignore->count,
                           CBX_IGNORE_PATTERNS_MAX)
                : 0;
