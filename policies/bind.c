@@ -351,6 +351,10 @@ static int read_sections(struct binder *b, const struct cbx_key *key, const stru
     for (const struct cbx_yaml *item = node->first; item != NULL; item = item->next, count++) {
         void *into = items + count * section->size;
         set_defaults(section, into);
+        if (section == &cbx_section_exception) {
+            ((struct cbx_exception *)into)->line = item->line;
+            ((struct cbx_exception *)into)->column = item->column;
+        }
         if (section == &cbx_section_call && item->kind == CBX_YAML_SCALAR) {
             failed = read_text(b, &section->keys[0], item, &((struct cbx_call *)into)->name);
         } else {

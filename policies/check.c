@@ -71,10 +71,13 @@ static int check_exceptions(const struct cbx_draft *draft, struct cbx_err *err)
     for (size_t i = 0; i < draft->exception_count; i++) {
         const struct cbx_exception *e = &draft->exceptions[i];
         if (e->rule.len == 0 || e->principal.len == 0 || e->until == 0 || e->reason.len == 0) {
-            return cbx_fail_at(err, CBX_EPOLICY, draft->head.line, draft->head.column,
-                               "exception %zu lacks one of 'rule', 'principal', 'until', 'reason'; "
-                               "all four are required",
-                               i + 1);
+            return cbx_fail_at(err, CBX_EPOLICY, e->line, e->column,
+                               "this exception has no '%s'; rule, principal, until and reason are "
+                               "required",
+                               e->rule.len == 0        ? "rule"
+                               : e->principal.len == 0 ? "principal"
+                               : e->until == 0         ? "until"
+                                                       : "reason");
         }
     }
     return 0;

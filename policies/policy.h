@@ -115,6 +115,7 @@ struct cbx_exception {
     struct cbx_str principal; /* glob */
     int64_t until;            /* Unix seconds; from then on the exception is void */
     struct cbx_str reason;
+    uint32_t line, column; /* where it stands in its file */
 };
 
 enum cbx_package_mode { CBX_PACKAGES_NONE = 0, CBX_PACKAGES_ALLOWLIST, CBX_PACKAGES_BLOCKLIST };

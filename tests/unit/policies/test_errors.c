@@ -120,8 +120,8 @@ static void says_where_and_what_is_wrong(void **state)
           3, 45, "a date, YYYY-MM-DD" },
         { HEAD "exceptions: [{rule: a, principal: p, until: 2027-1-3, reason: r}]\n", CBX_EPOLICY,
           3, 45, "a date, YYYY-MM-DD" },
-        { HEAD "exceptions: [{rule: a, principal: p, until: 2027-01-31}]\n", CBX_EPOLICY, 1, 1,
-          "exception 1 lacks one of" },
+        { HEAD "exceptions: [{rule: a, principal: p, until: 2027-01-31}]\n", CBX_EPOLICY, 3, 14,
+          "this exception has no 'reason'" },
         /* extending */
         { HEAD "extends: []\n", CBX_EPOLICY, 3, 10, "key 'extends' is 0 items" },
         { HEAD "extends: [defualt]\n", CBX_ENOTFOUND, 0, 0,
