@@ -31,22 +31,7 @@ struct cbx_str cbx_path_resolve(struct cbx_arena *arena, struct cbx_str path)
         memcpy(out, "/workspace", 10);
         n = 10;
     }
-    for (size_t at = 0; at < path.len;) {
-        size_t end = at;
-        while (end < path.len && path.p[end] != '/') {
-            end++;
-        }
-        struct cbx_str part = cbx_str_sub(path, at, end);
-        if (cbx_str_is(part, "..")) {
-            while (n > 0 && out[--n] != '/') {
-            }
-        } else if (part.len > 0 && !cbx_str_is(part, ".")) {
-            out[n++] = '/';
-            memcpy(out + n, part.p, part.len);
-            n += part.len;
-        }
-        at = end + 1;
-    }
+    n = cbx_path_append(out, n, path);
     if (n == 0) {
         out[n++] = '/';
     }

@@ -239,7 +239,9 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
                                          .next_ms = clock_ms() + PROGRESS_AFTER_MS };
     bool reports = lint->stage == CBX_STAGE_REPORT;
     if (reports) {
-        lint->format->begin(&lint->report, &text);
+        if (lint->format->begin != NULL) {
+            lint->format->begin(&lint->report, &text);
+        }
         print(&text);
         cbx_buf_reset(&text);
     }
@@ -251,7 +253,9 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
     output.totals.gone =
         lint->baseline != NULL ? cbx_baseline_gone(lint->baseline, is_in_scope, &scope) : 0;
     if (reports) {
-        lint->format->end(&lint->report, &output.totals, &text);
+        if (lint->format->end != NULL) {
+            lint->format->end(&lint->report, &output.totals, &text);
+        }
     }
     int status = print(&text);
     if (reports && !o->quiet && lint->format != &cbx_report_as_json) {

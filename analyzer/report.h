@@ -57,7 +57,8 @@ struct cbx_report_totals {
 };
 
 /* A format is three steps: what comes first, one file at a time (in any thread, nothing when there
- * is nothing to say), what comes last. `separator` goes between files that said something. */
+ * is nothing to say), what comes last; begin and end may be NULL. `separator` goes between files
+ * that said something. */
 struct cbx_report_format {
     const char *name, *separator;
     void (*begin)(const struct cbx_report *report, struct cbx_buf *out);

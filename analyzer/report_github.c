@@ -75,18 +75,4 @@ static void add_file(const struct cbx_report *report, const struct cbx_report_fi
     }
 }
 
-static void begin(const struct cbx_report *report, struct cbx_buf *out)
-{
-    (void)report;
-    (void)out;
-}
-
-static void end(const struct cbx_report *report, const struct cbx_report_totals *totals,
-                struct cbx_buf *out)
-{
-    (void)report;
-    (void)totals;
-    (void)out;
-}
-
-const struct cbx_report_format cbx_report_as_github = { "github", "", begin, add_file, end };
+const struct cbx_report_format cbx_report_as_github = { "github", "", NULL, add_file, NULL };

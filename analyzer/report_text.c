@@ -167,18 +167,4 @@ static void add_file(const struct cbx_report *report, const struct cbx_report_fi
     }
 }
 
-static void begin(const struct cbx_report *report, struct cbx_buf *out)
-{
-    (void)report;
-    (void)out;
-}
-
-static void end(const struct cbx_report *report, const struct cbx_report_totals *totals,
-                struct cbx_buf *out)
-{
-    (void)report;
-    (void)totals;
-    (void)out;
-}
-
-const struct cbx_report_format cbx_report_as_text = { "text", "", begin, add_file, end };
+const struct cbx_report_format cbx_report_as_text = { "text", "", NULL, add_file, NULL };

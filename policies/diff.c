@@ -44,42 +44,26 @@ static bool holds(const json_t *list, const json_t *item)
     return false;
 }
 
-/* Entries of `list` that `other` lacks, as one line; `more`: to have them allows more. */
+/* Entries of `list` that `other` lacks, as one line; `more`: to have them allows more. `out`: those
+ * that begin with '!' and take something out of the others, or those that do not. */
 static void only_in(struct diff *d, const char *what, const json_t *list, const json_t *other,
-                    bool more)
+                    bool out, bool more)
 {
     size_t i, count = 0;
     json_t *item;
     json_array_foreach(list, i, item)
     {
         const char *text = json_string_value(item);
-        if (holds(other, item) || (text != NULL && text[0] == '!')) {
+        if (holds(other, item) || (text != NULL && text[0] == '!') != out) {
             continue;
         }
         cbx_buf_add_cstr(&d->text, count++ == 0 ? what : ",");
-        cbx_buf_add_char(&d->text, ' ');
-        add_json(&d->text, item);
-    }
-    if (count > 0) {
-        tell(d, more);
-    }
-}
-
-/* The same of the entries that begin with '!': they take something out of the others. */
-static void only_in_taken(struct diff *d, const char *what, const json_t *list, const json_t *other,
-                          bool more)
-{
-    size_t i, count = 0;
-    json_t *item;
-    json_array_foreach(list, i, item)
-    {
-        const char *text = json_string_value(item);
-        if (text == NULL || text[0] != '!' || holds(other, item)) {
-            continue;
+        cbx_buf_add_cstr(&d->text, out ? " all but " : " ");
+        if (out) {
+            cbx_buf_add_escaped(&d->text, cbx_str_of(text + 1), false);
+        } else {
+            add_json(&d->text, item);
         }
-        cbx_buf_add_cstr(&d->text, count++ == 0 ? what : ",");
-        cbx_buf_add_cstr(&d->text, " all but ");
-        cbx_buf_add_escaped(&d->text, cbx_str_of(text + 1), false);
     }
     if (count > 0) {
         tell(d, more);
@@ -89,10 +73,10 @@ static void only_in_taken(struct diff *d, const char *what, const json_t *list, 
 static void compare_lists(struct diff *d, const char *what, const json_t *a, const json_t *b,
                           bool entries_allow)
 {
-    only_in(d, what, b, a, entries_allow);
-    only_in(d, what, a, b, !entries_allow);
-    only_in_taken(d, what, b, a, !entries_allow);
-    only_in_taken(d, what, a, b, entries_allow);
+    only_in(d, what, b, a, false, entries_allow);
+    only_in(d, what, a, b, false, !entries_allow);
+    only_in(d, what, b, a, true, !entries_allow);
+    only_in(d, what, a, b, true, entries_allow);
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */

@@ -5,7 +5,6 @@
 /* Makes a path straight: no ".", "..", doubled or trailing slashes. */
 static int straighten(struct cbx_str path, const char *what, char *out, struct cbx_err *err)
 {
-    size_t n = 0;
     if (path.len == 0 || path.p[0] != '/') {
         return cbx_fail(err, CBX_EINVAL, "the %s is '%.*s', allowed is an absolute path%s", what,
                         CBX_STR_ARG(path),
@@ -15,25 +14,12 @@ static int straighten(struct cbx_str path, const char *what, char *out, struct c
         return cbx_fail(err, CBX_ETOOBIG, "the %s has %zu bytes, allowed are %d", what, path.len,
                         CBX_MOUNT_PATH_MAX - 1);
     }
-    for (size_t at = 0; at < path.len;) {
-        size_t end = at;
-        while (end < path.len && path.p[end] != '/') {
-            if ((unsigned char)path.p[end] < 0x20 || path.p[end] == 0x7f) {
-                return cbx_fail(err, CBX_EINVAL, "the %s holds a control character", what);
-            }
-            end++;
+    for (size_t i = 0; i < path.len; i++) {
+        if ((unsigned char)path.p[i] < 0x20 || path.p[i] == 0x7f) {
+            return cbx_fail(err, CBX_EINVAL, "the %s holds a control character", what);
         }
-        struct cbx_str part = cbx_str_sub(path, at, end);
-        if (cbx_str_is(part, "..")) {
-            while (n > 0 && out[--n] != '/') {
-            }
-        } else if (part.len > 0 && !cbx_str_is(part, ".")) {
-            out[n++] = '/';
-            memcpy(out + n, part.p, part.len);
-            n += part.len;
-        }
-        at = end + 1;
     }
+    size_t n = cbx_path_append(out, 0, path);
     out[n > 0 ? n : 1] = '\0';
     out[0] = '/';
     return 0;

@@ -66,8 +66,6 @@ static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
     }
 }
 
-static bool is_module_dictionary(const struct cbx_values *values);
-
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actuals *actuals)
@@ -317,16 +315,6 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
     }
 }
 
-/* for name, value in vars(os).items(): and so on: any member of the module. */
-static void extract_iteration(struct cbx_walk *py, const struct cbx_node *node,
-                              struct cbx_scope *scope)
-{
-    struct cbx_node *right = cbx_child_of(node, CBX_FIELD_right);
-    if (is_module_dictionary(cbx_py_eval(py, right, scope)) && cbx_py_kind(right) == PY_call) {
-        cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, right), right);
-    }
-}
-
 /* Dense(8)(x): what a library's function or a class of this source gave. */
 static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
 {
@@ -480,43 +468,6 @@ static void extract_variable(struct cbx_walk *py, struct cbx_node *node, struct 
     extract_named_call(py, CBX_STR("os.environ.__getitem__"), &actuals, node, 0);
 }
 
-/* --- namespaces ------------------------------------------------------------------------------- */
-
-/* The dictionary of a module, as an object. */
-static bool is_module_dictionary(const struct cbx_values *values)
-{
-    struct cbx_str dict = CBX_STR(".__dict__");
-    if (values->count != 1 || values->items[0]->kind != CBX_V_NAME) {
-        return false; /* empty: a cycle that is in progress */
-    }
-    struct cbx_str name = values->items[0]->text;
-    return cbx_str_ends(name, dict) &&
-           cbx_py_is_powerful(cbx_str_sub(name, 0, name.len - dict.len));
-}
-
-/* os.__dict__[name], vars(os).values(): any of its members. */
-static void check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
-{
-    bool subscript = cbx_py_kind(node) == PY_subscript;
-    struct cbx_node *object = cbx_child_of(node, subscript ? CBX_FIELD_value : CBX_FIELD_object);
-    const struct cbx_values *values = cbx_py_eval(py, object, scope);
-    if (!is_module_dictionary(values)) {
-        return;
-    }
-    struct cbx_str method = cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute));
-    struct cbx_node *key = subscript ? cbx_child_of(node, CBX_FIELD_subscript) : NULL,
-                    *call = node->parent;
-    bool get = cbx_str_is(method, "get") || cbx_str_is(method, "pop");
-    if (get && cbx_py_kind(call) == PY_call) {
-        key = cbx_child_at(cbx_child_of(call, CBX_FIELD_arguments), 0);
-    }
-    if (cbx_str_is(method, "keys") ||
-        (key != NULL && cbx_values_all_text(cbx_py_eval(py, key, scope)))) {
-        return;
-    }
-    cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, object), node);
-}
-
 /* --- the walk --------------------------------------------------------------------------------- */
 
 /* True for nodes that belong to a notebook line that the gateway rewrote: the facts of those come
@@ -581,12 +532,12 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         cbx_py_extract_attribute(py, folded(py, cbx_child_of(node, CBX_FIELD_attribute)),
                                  cbx_child_of(node, CBX_FIELD_attribute));
         add_references(py, node, scope);
-        check_dictionary(py, node, scope);
+        cbx_py_check_dictionary(py, node, scope);
         return true;
     case PY_subscript:
         add_references(py, node, scope);
         extract_variable(py, node, scope);
-        check_dictionary(py, node, scope);
+        cbx_py_check_dictionary(py, node, scope);
         return true;
     case PY_keyword_pattern: /* case X(name=y): reads x.name */
         cbx_py_extract_attribute(py, folded(py, cbx_child_at(node, 0)), node);
@@ -621,7 +572,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         return true;
     case PY_for_statement:
     case PY_for_in_clause:
-        extract_iteration(py, node, scope);
+        cbx_py_check_iteration(py, node, scope);
         return true;
     default:
         return true;

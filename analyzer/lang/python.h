@@ -154,6 +154,11 @@ bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *fir
 
 void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
                     const struct cbx_node *node);
+/* A fact when an item (or attribute) of a module's dictionary is read by a name that is no
+ * constant; and when a loop goes through its members. */
+void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
+                            struct cbx_scope *scope);
 /* The name of an attribute that is read at a node, by itself, by getattr or in a format string. */
 void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name,
                               const struct cbx_node *node);

@@ -141,6 +141,29 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
     }
 }
 
+/* --- paths ------------------------------------------------------------------------------------ */
+
+size_t cbx_path_append(char *out, size_t n, struct cbx_str path)
+{
+    for (size_t at = 0; at < path.len;) {
+        size_t end = at;
+        while (end < path.len && path.p[end] != '/') {
+            end++;
+        }
+        struct cbx_str part = cbx_str_sub(path, at, end);
+        if (cbx_str_is(part, "..")) {
+            while (n > 0 && out[--n] != '/') {
+            }
+        } else if (part.len > 0 && !cbx_str_is(part, ".")) {
+            out[n++] = '/';
+            memcpy(out + n, part.p, part.len);
+            n += part.len;
+        }
+        at = end + 1;
+    }
+    return n;
+}
+
 /* --- two globs -------------------------------------------------------------------------------- */
 
 enum { MEET_MAX_BYTES = 256 };

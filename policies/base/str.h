@@ -70,6 +70,11 @@ size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit);
 bool cbx_str_glob(struct cbx_str pattern, struct cbx_str text);
 bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
 
+/* Appends the parts of a path to the straight path out[0..n): no ".", no "..", no doubled or
+ * trailing slashes; ".." at the root stays there. `out` has room for path.len + 1 bytes more;
+ * returns the new length, 0 for the root. */
+size_t cbx_path_append(char *out, size_t n, struct cbx_str path);
+
 /* Is there a text that `pattern` matches and that is a path which the shell's pattern `files` finds
  * (glob(7): no wildcard stands for '/', nor for a dot that begins a name)? Sets count as '?'; true
  * for what is too long to tell. */

@@ -25,6 +25,15 @@ ok() { # SENTENCE COMMAND ...: the command's status decides; it runs in a subshe
     fi
 }
 
+gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr, which is kept in out.txt
+    local status=0 want=$1 fragment=$2
+    shift 2
+    "$@" >out.txt 2>&1 || status=$?
+    head -c 4000 out.txt
+    [ "$status" = "$want" ]
+    [ -z "$fragment" ] || grep -qF -- "$fragment" out.txt
+}
+
 wait_until() { # COMMAND ...: up to 20 s
     for _ in $(seq 200); do
         if "$@" >/dev/null 2>&1; then

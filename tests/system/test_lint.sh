@@ -6,14 +6,6 @@ root=$PWD
 lint=${LINT:-$PWD/build/codebox-lint}
 cd "$work"
 
-gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr
-    local status=0 want=$1 fragment=$2
-    shift 2
-    "$@" >out.txt 2>&1 || status=$?
-    head -c 4000 out.txt
-    [ "$status" = "$want" ]
-    [ -z "$fragment" ] || grep -qF -- "$fragment" out.txt
-}
 json() { local status=0; "$lint" --format json "$@" >"$work/report.json" 2>"$work/err.txt" || status=$?; [ "$status" -lt 3 ]; }
 paths() { json "$@"; jq -r '.files[].path' "$work/report.json" | sed 's|^\./||'; }
 

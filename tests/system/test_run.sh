@@ -5,14 +5,6 @@ source "$(dirname "$0")/lib.sh"
 cd "$work"
 
 run() { "$codebox" run --state "$state" "$@"; }
-gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr
-    local status=0 want=$1 fragment=$2
-    shift 2
-    "$@" >out.txt 2>&1 || status=$?
-    cat out.txt
-    [ "$status" = "$want" ]
-    [ -z "$fragment" ] || grep -qF -- "$fragment" out.txt
-}
 program() { printf '%s\n' "$2" >"$1"; }
 
 # --- what programs give

@@ -102,6 +102,26 @@ static void stops_at_slashes_in_paths_unless_two_stars_say_otherwise(void **stat
     check_globs(cases, sizeof(cases) / sizeof(cases[0]), cbx_str_glob_path);
 }
 
+static void makes_paths_straight(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *path, *straight;
+    } cases[] = {
+        { "", "/a//b/./c/", "/a/b/c" }, { "", "/a/../b", "/b" },       { "", "/../..", "" },
+        { "/w", "x/../y", "/w/y" },     { "/w", "../../etc", "/etc" }, { "/w", "", "/w" },
+        { "", "/...", "/..." },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char out[64];
+        size_t n = strlen(cases[i].from);
+        memcpy(out, cases[i].from, n);
+        n = cbx_path_append(out, n, cbx_str_of(cases[i].path));
+        out[n] = '\0';
+        assert_string_equal(out, cases[i].straight);
+    }
+}
+
 static void tells_whether_a_files_pattern_can_mean_what_a_glob_means(void **state)
 {
     (void)state;
@@ -252,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_globs_over_the_whole_text),
         cmocka_unit_test(stops_at_slashes_in_paths_unless_two_stars_say_otherwise),
+        cmocka_unit_test(makes_paths_straight),
         cmocka_unit_test(tells_whether_a_files_pattern_can_mean_what_a_glob_means),
         cmocka_unit_test(gives_up_on_hostile_globs_in_no_time),
         cmocka_unit_test(takes_nul_as_any_other_byte),
