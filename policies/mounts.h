@@ -22,7 +22,7 @@ int cbx_mount_parse(struct cbx_str text, struct cbx_mount_request *out, struct c
 /* May this be mounted? `why` says which entry of which list decided. A host path is refused when it
  * is an entry of `deny`, lies in one ("/" only for itself), or holds one; it is allowed when it is
  * an entry of `allow` or lies in one, and `rw` only when that entry says so. The container's path
- * must lie in a folder of `container` (any folder when there is none to choose from: none). */
+ * must lie in a folder of `container`; where that list is empty, nothing may be mounted. */
 bool cbx_mount_allowed(const struct cbx_mounts *mounts, const struct cbx_mount_request *request,
                        char why[CBX_MOUNT_WHY_MAX]);
 
