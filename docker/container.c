@@ -14,33 +14,34 @@ __asm__(".pushsection .rodata\n"
 extern const char cbx_seccomp_begin[] __attribute__((visibility("hidden")));
 extern const char cbx_seccomp_end[] __attribute__((visibility("hidden")));
 
-static const struct {
-    const char *language, *kernel;
-} kernels[] = {
-    { "python", "python" },
-    { "ipython", "python" },
-    { "javascript", "javascript" },
+static const char *const kernels[] = {
+#define CBX_KERNEL(name, ...) name,
+#define CBX_RUNS(language, kernel)
+#include "docker/languages.def"
+#undef CBX_KERNEL
+#undef CBX_RUNS
 };
 
-enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
+static const struct {
+    const char *language, *kernel;
+} languages[] = {
+#define CBX_KERNEL(name, ...)
+#define CBX_RUNS(language, kernel) { language, kernel },
+#include "docker/languages.def"
+#undef CBX_KERNEL
+#undef CBX_RUNS
+};
 
 const char *cbx_kernel_at(size_t index)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < KERNELS; i++) {
-        bool first = i == 0 || strcmp(kernels[i].kernel, kernels[i - 1].kernel) != 0;
-        if (first && at++ == index) {
-            return kernels[i].kernel;
-        }
-    }
-    return NULL;
+    return index < sizeof(kernels) / sizeof(kernels[0]) ? kernels[index] : NULL;
 }
 
 const char *cbx_kernel_of(const char *language)
 {
-    for (size_t i = 0; i < KERNELS; i++) {
-        if (strcmp(kernels[i].language, language) == 0) {
-            return kernels[i].kernel;
+    for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+        if (strcmp(languages[i].language, language) == 0) {
+            return languages[i].kernel;
         }
     }
     return NULL;

@@ -21,12 +21,14 @@
 
 /* What starts which kernel. The container's command names a row. */
 static const struct kernel {
-    const char *language;
-    const char *const argv[5];
+    const char *name;
+    const char *const argv[6];
 } kernels[] = {
-    { "python", { "/usr/bin/python3", "-I", "/codebox/kernels/python_kernel.py", NULL } },
-    { "javascript",
-      { "/usr/bin/node", "--no-warnings", "/codebox/kernels/javascript_kernel.js", NULL } },
+#define CBX_KERNEL(name, ...) { name, { __VA_ARGS__, NULL } },
+#define CBX_RUNS(language, kernel)
+#include "docker/languages.def"
+#undef CBX_KERNEL
+#undef CBX_RUNS
 };
 
 enum { GRACE_MS = 1000, CHUNK_BYTES = 65536 };
@@ -541,7 +543,7 @@ static void serve(void)
 int main(int argc, char **argv)
 {
     for (size_t i = 0; argc == 2 && i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-        if (strcmp(argv[1], kernels[i].language) == 0) {
+        if (strcmp(argv[1], kernels[i].name) == 0) {
             s.kernel = &kernels[i];
         }
     }
