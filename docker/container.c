@@ -134,39 +134,36 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config,
     return h;
 }
 
-static json_t *make_labels(const struct cbx_sandbox_config *config, const struct cbx_permit *permit)
+/* Whose sandbox it is stands in the audit log, and is known to the sandbox: it may be made before
+ * that is decided, and everyone who can list containers sees labels. */
+static json_t *make_labels(const struct cbx_sandbox_config *config, const char *kernel)
 {
-    /* The principal's name stands in the audit log; everyone who can list containers sees labels.
-     */
-    struct cbx_sha256 who = cbx_sha256_of(cbx_str_of(permit->principal));
-    char hex[CBX_SHA256_HEX + 1], created[24];
-    cbx_sha256_hex(&who, hex);
+    char created[24];
     snprintf(created, sizeof(created), "%lld", (long long)time(NULL));
-    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE,
-                     config->instance, "codebox.session", permit->session, "codebox.decision",
-                     permit->decision, "codebox.principal-sha256", hex, "codebox.created", created);
+    return json_pack("{s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE,
+                     config->instance, "codebox.kernel", kernel, CBX_LABEL_CREATED, created);
 }
 
-json_t *cbx_container_body(const struct cbx_sandbox_config *config, const struct cbx_permit *permit,
-                           const char *image_id)
+json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,
+                           const struct cbx_limits *limits, const char *image_id)
 {
     json_t *body = json_object();
     json_object_set_new(body, "Image", json_string(image_id));
     json_object_set_new(body, "Entrypoint", json_pack("[s]", "/codebox/supervisor"));
-    json_object_set_new(body, "Cmd", json_pack("[s]", cbx_kernel_of(permit->language)));
+    json_object_set_new(body, "Cmd", json_pack("[s]", kernel));
     json_object_set_new(body, "User", json_string("65532:65532"));
     json_object_set_new(body, "WorkingDir", json_string("/workspace"));
     json_object_set_new(body, "Hostname", json_string("sandbox"));
-    json_object_set_new(body, "Env", make_environment(&permit->limits));
-    json_object_set_new(body, "Labels", make_labels(config, permit));
+    json_object_set_new(body, "Env", make_environment(limits));
+    json_object_set_new(body, "Labels", make_labels(config, kernel));
     json_object_set_new(body, "AttachStdin", json_true());
     json_object_set_new(body, "AttachStdout", json_true());
     json_object_set_new(body, "AttachStderr", json_true());
     json_object_set_new(body, "OpenStdin", json_true());
-    json_object_set_new(body, "StdinOnce", json_true());
+    json_object_set_new(body, "StdinOnce", json_false()); /* the next gateway may attach again */
     json_object_set_new(body, "Tty", json_false());
     json_object_set_new(body, "NetworkDisabled", json_true());
     json_object_set_new(body, "StopTimeout", json_integer(0));
-    json_object_set_new(body, "HostConfig", make_host_config(config, &permit->limits));
+    json_object_set_new(body, "HostConfig", make_host_config(config, limits));
     return body;
 }

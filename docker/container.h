@@ -9,6 +9,7 @@
 /* Labels on everything that we create. */
 #define CBX_LABEL_OWNED    "codebox.sandbox"
 #define CBX_LABEL_INSTANCE "codebox.instance"
+#define CBX_LABEL_CREATED  "codebox.created" /* seconds since 1970 */
 
 /* Which image and kernel serve a language: NULL when none does. "ipython" and "python" are the same
  * kernel. */
@@ -17,8 +18,9 @@ const char *cbx_kernel_of(const char *language);
 /* The kernels, each once, as images are named by them; NULL behind the last. */
 const char *cbx_kernel_at(size_t index);
 
-/* The body (new reference) for the image with this id. The limits come from the permit alone. */
-json_t *cbx_container_body(const struct cbx_sandbox_config *config, const struct cbx_permit *permit,
-                           const char *image_id);
+/* The body (new reference) for a sandbox of this kernel within these limits, from the image with
+ * this id. */
+json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,
+                           const struct cbx_limits *limits, const char *image_id);
 
 #endif

@@ -56,6 +56,14 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
 int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out,
                               struct cbx_err *err);
 
+/* The same, of those that run. */
+int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
+                                 struct cbx_err *err);
+
+/* The same, of those that were created at least age_s seconds ago. */
+int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
+                             json_t **out, struct cbx_err *err);
+
 /* The attached streams of a container: one connection, both ways. Used by one thread, except
  * cbx_attach_send and cbx_attach_close, which may come from another. */
 struct cbx_attach;

@@ -5,6 +5,7 @@
 #include "policies/base/str.h"
 
 #include <stdio.h>
+#include <time.h>
 
 static bool is_hex(struct cbx_str text, size_t len)
 {
@@ -115,8 +116,9 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
     return 0;
 }
 
-int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out,
-                              struct cbx_err *err)
+/* Those that are `state` (NULL = any) and were created before that second. */
+static int list_containers(struct cbx_engine *engine, const char *label, const char *state,
+                           int64_t before, json_t **out, struct cbx_err *err)
 {
     char path[512];
     /* {"label":["key=value"]}, percent-encoded; labels of ours hold no character that would need
@@ -138,10 +140,31 @@ int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json
     json_t *entry;
     json_array_foreach(answer, i, entry)
     {
-        if (is_hex(cbx_json_str(json_object_get(entry, "Id")), CBX_CONTAINER_ID_CHARS)) {
+        struct cbx_str is = cbx_json_str(json_object_get(entry, "State"));
+        if (is_hex(cbx_json_str(json_object_get(entry, "Id")), CBX_CONTAINER_ID_CHARS) &&
+            (state == NULL || cbx_str_is(is, state)) &&
+            json_integer_value(json_object_get(entry, "Created")) <= before) {
             json_array_append(ids, json_object_get(entry, "Id"));
         }
     }
     *out = ids;
     return 0;
+}
+
+int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out,
+                              struct cbx_err *err)
+{
+    return list_containers(engine, label, NULL, INT64_MAX, out, err);
+}
+
+int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
+                                 struct cbx_err *err)
+{
+    return list_containers(engine, label, "running", INT64_MAX, out, err);
+}
+
+int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
+                             json_t **out, struct cbx_err *err)
+{
+    return list_containers(engine, label, NULL, (int64_t)time(NULL) - age_s, out, err);
 }

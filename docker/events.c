@@ -146,6 +146,28 @@ static int take_file(const struct cbx_events *events, struct cbx_str payload)
     return is_inside(event.text) ? emit(events, &event) : 0;
 }
 
+static int take_cut(const struct cbx_events *events, struct cbx_str payload)
+{
+    struct cbx_event event = { .kind = CBX_EVENT_CUT };
+    if (payload.len != sizeof(event.size_bytes)) {
+        return 0;
+    }
+    memcpy(&event.size_bytes, payload.p, sizeof(event.size_bytes));
+    event.size_bytes = event.size_bytes > INT64_MAX ? INT64_MAX : event.size_bytes;
+    return emit(events, &event);
+}
+
+static int take_question(const struct cbx_events *events, struct cbx_str payload)
+{
+    struct cbx_event event = { .kind = CBX_EVENT_ASK };
+    if (payload.len == 0) {
+        return 0;
+    }
+    event.secret = payload.p[0] == 1;
+    event.text = cbx_str_sub(payload, 1, payload.len);
+    return emit(events, &event);
+}
+
 int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame)
 {
     struct cbx_event event = { .text = frame->payload };
@@ -165,7 +187,11 @@ int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame)
         return 0;
     case CBX_FRAME_FILE:
         return take_file(events, frame->payload);
-    default: /* READY, HELLO */
+    case CBX_FRAME_CUT:
+        return take_cut(events, frame->payload);
+    case CBX_FRAME_ASK:
+        return take_question(events, frame->payload);
+    default: /* READY, HELLO, ANSWER */
         return 0;
     }
 }
@@ -181,13 +207,12 @@ int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct 
     }
     memcpy(&done, payload.p, sizeof(done));
     static const enum cbx_run_status statuses[] = {
-        [CBX_DONE_TIMEOUT] = CBX_RUN_TIMEOUT,
-        [CBX_DONE_OOM] = CBX_RUN_OOM,
-        [CBX_DONE_KILLED] = CBX_RUN_KILLED,
-        [CBX_DONE_PROTOCOL] = CBX_RUN_KILLED,
+        [CBX_DONE_TIMEOUT] = CBX_RUN_TIMEOUT, [CBX_DONE_OOM] = CBX_RUN_OOM,
+        [CBX_DONE_KILLED] = CBX_RUN_KILLED,   [CBX_DONE_PROTOCOL] = CBX_RUN_KILLED,
+        [CBX_DONE_CPU] = CBX_RUN_CPU,
     };
     bool ended = done.status == CBX_DONE_ENDED;
-    if (done.status < CBX_DONE_ENDED || done.status > CBX_DONE_PROTOCOL) {
+    if (done.status < CBX_DONE_ENDED || done.status > CBX_DONE_CPU) {
         return cbx_fail(err, CBX_EPROTO, "the sandbox's last word is status %u", done.status);
     }
     result->exit_code = done.exit_code >= 0 && done.exit_code <= 255 ? done.exit_code : -1;
@@ -195,7 +220,8 @@ int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct 
     result->status = !ended                                            ? statuses[done.status]
                      : result->exit_code == 0 && result->ename == NULL ? CBX_RUN_OK
                                                                        : CBX_RUN_ERROR;
-    result->duration_ms = done.duration_ms;
+    result->duration_ms = done.duration_ms > INT64_MAX ? INT64_MAX : done.duration_ms;
+    result->cpu_ms = done.cpu_ms > INT64_MAX ? INT64_MAX : done.cpu_ms;
     result->stdout_bytes = done.stdout_bytes > INT64_MAX ? INT64_MAX : done.stdout_bytes;
     result->stderr_bytes = done.stderr_bytes > INT64_MAX ? INT64_MAX : done.stderr_bytes;
     result->output_truncated = (done.flags & CBX_DONE_OUTPUT_CUT) != 0;

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * The frame protocol between host, supervisor and kernel: one byte type, 32 bits length, payload.
  * Numbers are little endian, as every machine that we run on has them. Shared with the supervisor,
- * so it needs nothing but libc. */
+ * so it needs nothing but libc.
+ *
+ * A host may die in the middle of a frame and the next one go on with the same stream. So a host
+ * begins with the sandbox's key, 32 random bytes that no program can know; wherever they stand in
+ * the stream, a frame that was under way is void and what follows is a new host's. The supervisor
+ * marks its answer the same way, with the key and the host's nonce: what came before is not for
+ * this host. */
 #ifndef CBX_DOCKER_FRAME_H
 #define CBX_DOCKER_FRAME_H
 
@@ -9,12 +15,63 @@
 #include <stdint.h>
 
 enum {
-    CBX_FRAME_VERSION = 1,
+    CBX_FRAME_VERSION = 2,
     CBX_FRAME_HEAD_BYTES = 5,
-    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 64,
-    CBX_FRAME_DATA_MAX = 64 * 1024 * 1024,
+    CBX_FRAME_KEY_BYTES = 32,
+    CBX_FRAME_NONCE_BYTES = 16,
+    CBX_FRAME_MARK_BYTES = CBX_FRAME_KEY_BYTES + CBX_FRAME_NONCE_BYTES,
+    CBX_FRAME_ID_BYTES = 32, /* of a run: terminated text */
+    CBX_FRAME_TAG_MAX = 4096,
+    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 128,
+    CBX_FRAME_DATA_MAX = 64 * 1024 * 1024 + 8192,
     CBX_FRAME_ERROR_MAX = 256 * 1024,
-    CBX_FRAME_PATH_MAX = 8 + 4096,
+    CBX_FRAME_INPUT_MAX = 64 * 1024,
+    CBX_FRAME_PATH_MAX = 4096,
+};
+
+/* In front of the source in RUN. The kernel gets the first CBX_FRAME_KERNEL_HEAD_BYTES of it, and
+ * the source. */
+struct cbx_frame_run {
+    uint64_t wall_ms, output_bytes, files_bytes;
+    char language[15];   /* terminated: "python", "ipython", "javascript", ... */
+    uint8_t interactive; /* 1 = somebody answers ASK */
+    uint64_t cpu_ms; /* of processor time, all processes of the sandbox together; 0 = no limit */
+    char id[CBX_FRAME_ID_BYTES];
+};
+enum { CBX_FRAME_KERNEL_HEAD_BYTES = 40 };
+
+/* What the supervisor says to a host that attaches. */
+enum { CBX_HELLO_IDLE = 0, CBX_HELLO_RUNNING, CBX_HELLO_ENDED };
+struct cbx_frame_hello {
+    uint32_t version;
+    uint32_t run; /* IDLE: nothing is kept; RUNNING; ENDED: a result waits for its ACK */
+    char id[CBX_FRAME_ID_BYTES]; /* of that run */
+};
+
+/* One file or folder of a LIST; its name follows. */
+struct cbx_frame_entry {
+    uint64_t size_bytes;
+    int64_t modified_s;
+    uint16_t name_len;
+    uint8_t is_folder, spare[5];
+};
+
+/* How a run ended, as the supervisor saw it. */
+enum cbx_frame_status {
+    CBX_DONE_ENDED = 1,
+    CBX_DONE_TIMEOUT,
+    CBX_DONE_OOM,
+    CBX_DONE_KILLED,
+    CBX_DONE_PROTOCOL,
+    CBX_DONE_CPU,
+};
+enum { CBX_DONE_OUTPUT_CUT = 1 << 0, CBX_DONE_FILES_CUT = 1 << 1, CBX_DONE_LOST = 1 << 2 };
+struct cbx_frame_done {
+    uint32_t status;   /* enum cbx_frame_status */
+    int32_t exit_code; /* -1 = none */
+    int32_t signal;    /* 0 = none */
+    uint32_t flags;
+    uint64_t duration_ms, stdout_bytes, stderr_bytes, cpu_ms;
 };
 
 enum cbx_frame_type {
@@ -31,7 +88,7 @@ static inline int64_t cbx_frame_limit(uint8_t type, char direction)
         const char *directions;
         int64_t max;
     } frames[] = {
-#define CBX_FRAME(id, byte, directions, max, meaning) { byte, directions, max },
+#define CBX_FRAME(id, byte, directions, max, meaning) { byte, directions, (int64_t)(max) },
 #include "docker/frame.def"
 #undef CBX_FRAME
     };
@@ -44,28 +101,5 @@ static inline int64_t cbx_frame_limit(uint8_t type, char direction)
     }
     return -1;
 }
-
-/* In front of the source in RUN. The kernel gets it too, and reads `language` only. */
-struct cbx_frame_run {
-    uint64_t wall_ms, output_bytes, files_bytes;
-    char language[16]; /* terminated: "python", "ipython", "javascript" */
-};
-
-/* How a run ended, as the supervisor saw it. */
-enum cbx_frame_status {
-    CBX_DONE_ENDED = 1,
-    CBX_DONE_TIMEOUT,
-    CBX_DONE_OOM,
-    CBX_DONE_KILLED,
-    CBX_DONE_PROTOCOL
-};
-enum { CBX_DONE_OUTPUT_CUT = 1 << 0, CBX_DONE_FILES_CUT = 1 << 1, CBX_DONE_LOST = 1 << 2 };
-struct cbx_frame_done {
-    uint32_t status;   /* enum cbx_frame_status */
-    int32_t exit_code; /* -1 = none */
-    int32_t signal;    /* 0 = none */
-    uint32_t flags;
-    uint64_t duration_ms, stdout_bytes, stderr_bytes;
-};
 
 #endif

@@ -7,11 +7,12 @@
 static const char *const status_names[] = {
     [CBX_RUN_FAILED] = "failed",   [CBX_RUN_OK] = "ok",   [CBX_RUN_ERROR] = "error",
     [CBX_RUN_TIMEOUT] = "timeout", [CBX_RUN_OOM] = "oom", [CBX_RUN_KILLED] = "killed",
+    [CBX_RUN_CPU] = "cpu",
 };
 
 const char *cbx_run_status_name(enum cbx_run_status status)
 {
-    return status <= CBX_RUN_KILLED ? status_names[status] : "failed";
+    return status < CBX_RUN_STATUSES ? status_names[status] : "failed";
 }
 
 void cbx_result_done(struct cbx_result *result)

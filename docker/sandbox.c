@@ -1,36 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * One sandbox: a container, the stream to its supervisor, and runs over it. */
+ * The life of a sandbox: made, claimed, adopted, left or removed. */
 #include "docker/sandbox.h"
 
 #include "docker/container.h"
-#include "docker/events.h"
-#include "docker/stream.h"
+#include "docker/sandbox_parts.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum {
-    HELLO_TIMEOUT_MS = 30000,
-    LATE_MS = 15000,
-    CANCEL_MS = 2000,
-    TICK_MS = 250,
-    READ_BYTES = 256 * 1024
-};
+enum { HELLO_TIMEOUT_MS = 30000, CHECK_TIMEOUT_MS = 5000, READ_BYTES = 256 * 1024 };
 
-struct cbx_sandbox {
-    struct cbx_engine *engine;
-    struct cbx_attach *attach;
-    struct cbx_stream stream;
-    char id[CBX_CONTAINER_ID_CHARS + 1];
-    char session[CBX_NAME_MAX + 1];
-    const char *kernel;
-    struct cbx_limits limits;
-    bool alive;
-    char *chunk;
-};
-
-static int64_t clock_ms(void)
+int64_t cbx_sandbox_clock_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -42,37 +22,109 @@ const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox)
     return sandbox->id;
 }
 
+const char *cbx_sandbox_session(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->session;
+}
+
+const char *cbx_sandbox_principal(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->principal;
+}
+
+const char *cbx_sandbox_policy(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->policy;
+}
+
+const char *cbx_sandbox_kernel(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->kernel;
+}
+
+const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox)
+{
+    return &sandbox->limits;
+}
+
+const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->run_id;
+}
+
 bool cbx_sandbox_alive(const struct cbx_sandbox *sandbox)
 {
     return sandbox->alive;
 }
 
-void cbx_sandbox_free(struct cbx_sandbox *sandbox)
+static struct cbx_sandbox *new_sandbox(struct cbx_engine *engine,
+                                       const struct cbx_sandbox_config *config)
+{
+    struct cbx_sandbox *sandbox = calloc(1, sizeof(*sandbox));
+    if (sandbox == NULL || (sandbox->chunk = malloc(READ_BYTES)) == NULL) {
+        abort();
+    }
+    sandbox->engine = engine;
+    sandbox->lease_ms = config->lease_ms != 0 ? config->lease_ms : CBX_SANDBOX_LEASE_MS;
+    memcpy(sandbox->secret, config->secret, sizeof(sandbox->secret));
+    pthread_mutex_init(&sandbox->send_lock, NULL);
+    cbx_stream_init(&sandbox->stream, CBX_FRAME_DATA_MAX);
+    return sandbox;
+}
+
+void cbx_sandbox_leave(struct cbx_sandbox *sandbox)
 {
     if (sandbox == NULL) {
         return;
     }
-    cbx_attach_free(
-        sandbox->attach); /* the supervisor reads the end, and the container goes by itself */
-    if (sandbox->id[0] != '\0') {
-        cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
-    }
+    cbx_attach_free(sandbox->attach);
     cbx_stream_done(&sandbox->stream);
+    pthread_mutex_destroy(&sandbox->send_lock);
     free(sandbox->chunk);
     free(sandbox);
 }
 
-/* The next frame before the deadline: CBX_ETIMEDOUT, CBX_EIO at the end of the stream, CBX_EPROTO.
+void cbx_sandbox_free(struct cbx_sandbox *sandbox)
+{
+    if (sandbox != NULL && sandbox->id[0] != '\0') {
+        cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
+    }
+    cbx_sandbox_leave(sandbox);
+}
+
+/* --- frames -------------------------------------------------------------------------------------
  */
-static int next_frame(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out,
-                      struct cbx_err *err)
+
+int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
+                     struct cbx_err *err)
+{
+    uint32_t len = (uint32_t)(a.len + b.len);
+    CBX_AUTO_DONE(buf) frame;
+    cbx_buf_init(&frame, (size_t)CBX_FRAME_DATA_MAX + CBX_FRAME_HEAD_BYTES);
+    cbx_buf_add_char(&frame, (char)type);
+    cbx_buf_add_bytes(&frame, &len, sizeof(len));
+    cbx_buf_add(&frame, a);
+    cbx_buf_add(&frame, b);
+    int64_t limit = cbx_frame_limit(type, 'h');
+    if (frame.overflow || (int64_t)len > limit) {
+        return cbx_fail(err, CBX_ETOOBIG, "it has %zu bytes, a sandbox takes %lld", a.len + b.len,
+                        (long long)limit);
+    }
+    pthread_mutex_lock(&sandbox->send_lock);
+    int failed = cbx_attach_send(sandbox->attach, frame.p, frame.len, err);
+    pthread_mutex_unlock(&sandbox->send_lock);
+    return failed;
+}
+
+int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out,
+                        struct cbx_err *err)
 {
     for (;;) {
         int got = cbx_stream_next(&sandbox->stream, out, err);
         if (got != 0) {
             return got < 0 ? got : 0;
         }
-        int64_t left = deadline - clock_ms();
+        int64_t left = deadline - cbx_sandbox_clock_ms();
         size_t n = 0;
         int failed = left <= 0 ? cbx_fail(err, CBX_ETIMEDOUT, "the sandbox said nothing in time")
                                : cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES,
@@ -91,28 +143,102 @@ static int next_frame(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_
     }
 }
 
-static int greet(struct cbx_sandbox *sandbox, struct cbx_err *err)
+static void send_lease(struct cbx_sandbox *sandbox, uint32_t lease_ms)
 {
-    struct cbx_frame frame;
-    int failed = next_frame(sandbox, clock_ms() + HELLO_TIMEOUT_MS, &frame, err);
-    if (failed) {
-        return cbx_wrap(err, "starting a sandbox");
+    struct cbx_str lease = { .p = (const char *)&lease_ms, .len = sizeof(lease_ms) };
+    cbx_sandbox_send(sandbox, CBX_FRAME_LEASE, lease, CBX_STR(""), NULL);
+}
+
+void cbx_sandbox_keep(struct cbx_sandbox *sandbox)
+{
+    /* Who sends something now shows that we are there; and may wait for a long time. */
+    if (pthread_mutex_trylock(&sandbox->send_lock) == 0) {
+        pthread_mutex_unlock(&sandbox->send_lock);
+        send_lease(sandbox, sandbox->lease_ms);
     }
-    uint32_t version = 0;
-    if (frame.type == CBX_FRAME_HELLO && frame.payload.len == sizeof(version)) {
-        memcpy(&version, frame.payload.p, sizeof(version));
+}
+
+void cbx_sandbox_end(struct cbx_sandbox *sandbox)
+{
+    send_lease(sandbox, 0);
+}
+
+bool cbx_sandbox_look(struct cbx_sandbox *sandbox)
+{
+    for (size_t n = 1; sandbox->alive && n > 0;) {
+        int failed = cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES, 0, &n, NULL);
+        if (failed == CBX_ETIMEDOUT) {
+            break;
+        }
+        struct cbx_str bytes = { .p = sandbox->chunk, .len = n };
+        sandbox->alive = !failed && n > 0 && cbx_stream_feed(&sandbox->stream, bytes, NULL) == 0;
     }
-    if (version != CBX_FRAME_VERSION) {
+    return sandbox->alive;
+}
+
+void cbx_sandbox_warm(struct cbx_sandbox *sandbox)
+{
+    cbx_sandbox_send(sandbox, CBX_FRAME_WARM, CBX_STR(""), CBX_STR(""), NULL);
+}
+
+/* --- meeting the supervisor
+ * ----------------------------------------------------------------------- */
+
+/* What only we know of this container: its key, and the proof on its tag. */
+static struct cbx_sha256 derive(const struct cbx_sandbox *sandbox, const char *purpose,
+                                struct cbx_str text)
+{
+    CBX_AUTO_DONE(buf) message;
+    cbx_buf_init(&message, 2 * (size_t)CBX_FRAME_TAG_MAX);
+    cbx_buf_printf(&message, "%s %s ", purpose, sandbox->id);
+    cbx_buf_add(&message, text);
+    struct cbx_str secret = { .p = (const char *)sandbox->secret, .len = sizeof(sandbox->secret) };
+    return cbx_hmac_sha256(secret, cbx_buf_str(&message));
+}
+
+static int read_hello(struct cbx_sandbox *sandbox, const struct cbx_frame *frame,
+                      struct cbx_str *tag, struct cbx_err *err)
+{
+    struct cbx_frame_hello hello = { 0 };
+    if (frame->type == CBX_FRAME_HELLO && frame->payload.len >= sizeof(hello)) {
+        memcpy(&hello, frame->payload.p, sizeof(hello));
+    }
+    if (hello.version != CBX_FRAME_VERSION) {
         return cbx_fail(
             err, CBX_EENGINE,
             "the sandbox image speaks protocol %u, needed is %d; 'codebox image build' renews it",
-            version, CBX_FRAME_VERSION);
+            hello.version, CBX_FRAME_VERSION);
     }
+    hello.id[sizeof(hello.id) - 1] = '\0';
+    if (hello.run != CBX_HELLO_IDLE) {
+        memcpy(sandbox->run_id, hello.id, sizeof(hello.id));
+    }
+    *tag = cbx_str_sub(frame->payload, sizeof(hello), frame->payload.len);
     return 0;
 }
 
+/* Says who we are, and passes over what the sandbox said to hosts before us. */
+static int greet(struct cbx_sandbox *sandbox, struct cbx_str *tag, struct cbx_err *err)
+{
+    struct cbx_sha256 key = derive(sandbox, "key", CBX_STR(""));
+    char mark[CBX_FRAME_MARK_BYTES];
+    memcpy(mark, key.bytes, CBX_FRAME_KEY_BYTES);
+    cbx_random(mark + CBX_FRAME_KEY_BYTES, CBX_FRAME_NONCE_BYTES);
+    cbx_stream_seek(&sandbox->stream, mark);
+    struct cbx_str nonce = { .p = mark + CBX_FRAME_KEY_BYTES, .len = CBX_FRAME_NONCE_BYTES };
+    struct cbx_str lease = { .p = (const char *)&sandbox->lease_ms,
+                             .len = sizeof(sandbox->lease_ms) };
+    int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
+    failed = failed ? failed : cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce, lease, err);
+    struct cbx_frame frame;
+    failed = failed ? failed
+                    : cbx_sandbox_receive(sandbox, cbx_sandbox_clock_ms() + HELLO_TIMEOUT_MS,
+                                          &frame, err);
+    return failed ? cbx_wrap(err, "starting a sandbox") : read_hello(sandbox, &frame, tag, err);
+}
+
 static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *config,
-                 const struct cbx_permit *permit, struct cbx_err *err)
+                 struct cbx_err *err)
 {
     char image[128], image_id[CBX_IMAGE_ID_CHARS + 1];
     snprintf(image, sizeof(image), "%.64s-%s:latest",
@@ -121,45 +247,24 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
     if (failed) {
         return failed;
     }
-    CBX_AUTO_JSON body = cbx_container_body(config, permit, image_id);
+    CBX_AUTO_JSON body = cbx_container_body(config, sandbox->kernel, &sandbox->limits, image_id);
     failed = cbx_engine_container_create(sandbox->engine, body, sandbox->id, err);
     failed = failed
                  ? failed
                  : cbx_engine_container_attach(sandbox->engine, sandbox->id, &sandbox->attach, err);
     failed = failed ? failed : cbx_engine_container_start(sandbox->engine, sandbox->id, err);
-    return failed ? failed : greet(sandbox, err);
+    struct cbx_str tag;
+    return failed ? failed : greet(sandbox, &tag, err);
 }
 
-int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
-                    const struct cbx_permit *permit, struct cbx_sandbox **out, struct cbx_err *err)
+int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                        const char *kernel, const struct cbx_limits *limits,
+                        struct cbx_sandbox **out, struct cbx_err *err)
 {
-    if (permit->action != CBX_ACTION_OPEN && permit->action != CBX_ACTION_RUN) {
-        return cbx_fail(err, CBX_ESEAL, "this decision does not allow a sandbox");
-    }
-    const char *kernel = cbx_kernel_of(permit->language);
-    if (kernel == NULL) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "no sandbox runs '%s', there are python, ipython and javascript",
-                        permit->language);
-    }
-    if (permit->network != CBX_NETWORK_NONE) {
-        return cbx_fail(
-            err, CBX_EINVAL,
-            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: none'",
-            permit->policy);
-    }
-    CBX_AUTO(sandbox) sandbox = calloc(1, sizeof(*sandbox));
-    if (sandbox == NULL || (sandbox->chunk = malloc(READ_BYTES)) == NULL) {
-        abort();
-    }
-    sandbox->engine = engine;
-    sandbox->kernel = kernel;
-    sandbox->limits = permit->limits;
-    memcpy(sandbox->session, permit->session, sizeof(sandbox->session));
-    int64_t most = permit->limits.files_bytes < CBX_FRAME_DATA_MAX ? permit->limits.files_bytes
-                                                                   : CBX_FRAME_DATA_MAX;
-    cbx_stream_init(&sandbox->stream, (size_t)most + CBX_FRAME_ERROR_MAX + 1024 * 1024);
-    int failed = start(sandbox, config, permit, err);
+    CBX_AUTO(sandbox) sandbox = new_sandbox(engine, config);
+    snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%s", kernel);
+    sandbox->limits = *limits;
+    int failed = start(sandbox, config, err);
     if (!failed) {
         sandbox->alive = true;
         *out = cbx_steal(&sandbox);
@@ -167,188 +272,187 @@ int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *
     return failed;
 }
 
-/* --- running ---------------------------------------------------------------------------------- */
-
-static int check_permit(const struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
-                        struct cbx_str source, struct cbx_err *err)
+bool cbx_sandbox_check(struct cbx_sandbox *sandbox)
 {
-    struct cbx_sha256 hash = cbx_sha256_of(source);
-    const char *kernel = cbx_kernel_of(permit->language);
-    if (permit->action != CBX_ACTION_RUN || !cbx_sha256_equal(&hash, &permit->source_sha256)) {
-        return cbx_fail(err, CBX_ESEAL, "the permit is not for running these bytes");
+    bool complete;
+    json_t *list = NULL;
+    sandbox->alive =
+        sandbox->alive && cbx_sandbox_list(sandbox, CBX_STR(""), &list, &complete, NULL) == 0;
+    json_decref(list);
+    return sandbox->alive;
+}
+
+/* --- whose it is
+ * ---------------------------------------------------------------------------------- */
+
+bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
+                      const struct cbx_limits *limits)
+{
+    const struct cbx_limits *have = &sandbox->limits;
+    return strcmp(sandbox->kernel, kernel) == 0 && have->memory_bytes == limits->memory_bytes &&
+           have->cpu_milli == limits->cpu_milli && have->pids == limits->pids &&
+           have->disk_bytes == limits->disk_bytes;
+}
+
+static const struct {
+    const char *name;
+    size_t offset;
+} limit_rows[] = {
+#define CBX_LIMIT(member) { #member, offsetof(struct cbx_limits, member) },
+#include "policies/limits.def"
+#undef CBX_LIMIT
+};
+enum { LIMIT_ROWS = sizeof(limit_rows) / sizeof(limit_rows[0]) };
+
+static int64_t *limit_at(struct cbx_limits *limits, size_t row)
+{
+    return (int64_t *)(void *)((char *)limits + limit_rows[row].offset);
+}
+
+/* The tag: a proof that we wrote it for this container, then JSON. */
+static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
+{
+    CBX_AUTO_JSON limits = json_object();
+    for (size_t i = 0; i < LIMIT_ROWS; i++) {
+        json_object_set_new(limits, limit_rows[i].name,
+                            json_integer(*limit_at(&sandbox->limits, i)));
     }
-    if (kernel == NULL || strcmp(kernel, sandbox->kernel) != 0) {
-        return cbx_fail(err, CBX_ESEAL, "the permit is for %s, the sandbox runs %s",
-                        permit->language, sandbox->kernel);
+    CBX_AUTO_JSON json = json_pack("{s:s,s:s,s:s,s:s,s:O}", "session", sandbox->session,
+                                   "principal", sandbox->principal, "policy", sandbox->policy,
+                                   "kernel", sandbox->kernel, "limits", limits);
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
+    if (cbx_json_write(&text, json) != 0) {
+        return cbx_fail(err, CBX_ETOOBIG, "the sandbox's owner has too long a name");
     }
-    if (strcmp(permit->session, sandbox->session) != 0) {
-        return cbx_fail(err, CBX_ESEAL, "the permit is for another session");
+    struct cbx_sha256 proof = derive(sandbox, "tag", cbx_buf_str(&text));
+    struct cbx_str bytes = { .p = (const char *)proof.bytes, .len = sizeof(proof.bytes) };
+    return cbx_sandbox_send(sandbox, CBX_FRAME_TAG, bytes, cbx_buf_str(&text), err);
+}
+
+struct tag {
+    struct cbx_str session, principal, policy, kernel;
+    const json_t *limits;
+};
+static const struct cbx_json_field tag_fields[] = {
+    { "session", CBX_JSON_STR, offsetof(struct tag, session), true, false, 0, CBX_NAME_MAX },
+    { "principal", CBX_JSON_STR, offsetof(struct tag, principal), true, false, 0, CBX_NAME_MAX },
+    { "policy", CBX_JSON_STR, offsetof(struct tag, policy), true, false, 0, CBX_NAME_MAX },
+    { "kernel", CBX_JSON_STR, offsetof(struct tag, kernel), true, false, 1, 31 },
+    { "limits", CBX_JSON_OBJECT, offsetof(struct tag, limits), true, false, 0, 0 },
+};
+
+static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_err *err)
+{
+    struct cbx_str text = cbx_str_sub(tag, CBX_SHA256_BYTES, tag.len);
+    struct cbx_sha256 have, want = derive(sandbox, "tag", text);
+    if (tag.len == 0) {
+        return cbx_fail(err, CBX_ENOTFOUND, "the sandbox belongs to nobody");
+    }
+    if (tag.len <= CBX_SHA256_BYTES) {
+        return cbx_fail(err, CBX_EPROTO, "the sandbox's tag is too short");
+    }
+    memcpy(have.bytes, tag.p, sizeof(have.bytes));
+    if (!cbx_sha256_equal(&have, &want)) {
+        return cbx_fail(err, CBX_EPROTO, "the sandbox's tag is not ours");
+    }
+    CBX_AUTO_JSON json = NULL;
+    struct tag t = { 0 };
+    int failed = cbx_json_parse(text, CBX_FRAME_TAG_MAX, &json, err);
+    failed = failed ? failed : cbx_json_read(json, tag_fields, 5, &t, err);
+    if (failed) {
+        return failed;
+    }
+    snprintf(sandbox->session, sizeof(sandbox->session), "%.*s", CBX_STR_ARG(t.session));
+    snprintf(sandbox->principal, sizeof(sandbox->principal), "%.*s", CBX_STR_ARG(t.principal));
+    snprintf(sandbox->policy, sizeof(sandbox->policy), "%.*s", CBX_STR_ARG(t.policy));
+    snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%.*s", CBX_STR_ARG(t.kernel));
+    for (size_t i = 0; i < LIMIT_ROWS; i++) {
+        *limit_at(&sandbox->limits, i) =
+            json_integer_value(json_object_get(t.limits, limit_rows[i].name));
     }
     return 0;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                      struct cbx_err *err)
 {
-    return a < b ? a : b;
+    const char *kernel = cbx_kernel_of(permit->language);
+    if (permit->action != CBX_ACTION_OPEN && permit->action != CBX_ACTION_RUN) {
+        return cbx_fail(err, CBX_ESEAL, "this decision does not allow a sandbox");
+    }
+    if (sandbox->claimed || kernel == NULL || !cbx_sandbox_fits(sandbox, kernel, &permit->limits)) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is not for this sandbox");
+    }
+    sandbox->claimed = true;
+    sandbox->limits = permit->limits;
+    memcpy(sandbox->session, permit->session, sizeof(sandbox->session));
+    memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));
+    memcpy(sandbox->policy, permit->policy, sizeof(sandbox->policy));
+    return send_tag(sandbox, err);
 }
 
-static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
-                    struct cbx_str source, struct cbx_err *err)
+int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                    const struct cbx_permit *permit, struct cbx_sandbox **out, struct cbx_err *err)
 {
-    struct cbx_frame_run run = {
-        .wall_ms = (uint64_t)smaller(permit->limits.wall_ms, sandbox->limits.wall_ms),
-        .output_bytes =
-            (uint64_t)smaller(permit->limits.output_bytes, sandbox->limits.output_bytes),
-        .files_bytes = (uint64_t)smaller(permit->limits.files_bytes, sandbox->limits.files_bytes),
-    };
-    snprintf(run.language, sizeof(run.language), "%s", permit->language);
-    uint32_t len = (uint32_t)(sizeof(run) + source.len);
-    CBX_AUTO_DONE(buf) frame;
-    cbx_buf_init(&frame, CBX_FRAME_RUN_MAX + CBX_FRAME_HEAD_BYTES);
-    cbx_buf_add_char(&frame, CBX_FRAME_RUN);
-    cbx_buf_add_bytes(&frame, &len, sizeof(len));
-    cbx_buf_add_bytes(&frame, &run, sizeof(run));
-    if (cbx_buf_add(&frame, source) != 0 || frame.overflow) {
-        return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %d",
-                        source.len, CBX_FRAME_RUN_MAX - 64);
+    const char *kernel = cbx_kernel_of(permit->language);
+    if (kernel == NULL) {
+        return cbx_fail(err, CBX_EINVAL, "no sandbox runs '%s'", permit->language);
     }
-    return cbx_attach_send(sandbox->attach, frame.p, frame.len, err);
-}
-
-/* The stream ended in the middle of a run: somebody killed the container, or memory ran out for all
- * of it. */
-static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
-                      struct cbx_result *result)
-{
-    struct cbx_container_state state = { 0 };
-    bool oom = cbx_engine_container_state(sandbox->engine, sandbox->id, &state, NULL) == 0 &&
-               state.oom_killed;
-    sandbox->alive = false;
-    result->status = late ? CBX_RUN_TIMEOUT : oom ? CBX_RUN_OOM : CBX_RUN_KILLED;
-    result->exit_code = -1;
-    result->signal = 9;
-    result->session_lost = true;
-    result->duration_ms = (uint64_t)(clock_ms() - began);
-    cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
-}
-
-/* One run while it is followed. */
-struct run {
-    struct cbx_events *events;
-    struct cbx_result *result;
-    int64_t began, deadline;
-    bool cancelled;
-};
-
-/* Nobody listens any more: interrupt, and give it a moment to end by itself; nothing is handed on.
- */
-static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
-{
-    run->cancelled = true;
-    run->events->sink = NULL;
-    run->deadline = smaller(run->deadline, clock_ms() + CANCEL_MS);
-    cbx_sandbox_interrupt(sandbox);
-}
-
-/* The next frame; meanwhile asks the sink now and then whether the result is still wanted. */
-static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_frame *frame,
-                       struct cbx_err *err)
-{
-    for (;;) {
-        const struct cbx_sink *sink = run->events->sink;
-        bool asks = sink != NULL && sink->cancelled != NULL;
-        int failed =
-            next_frame(sandbox, asks ? smaller(run->deadline, clock_ms() + TICK_MS) : run->deadline,
-                       frame, err);
-        if (failed != CBX_ETIMEDOUT || clock_ms() >= run->deadline) {
-            return failed;
-        }
-        if (asks && sink->cancelled(sink->context)) {
-            cancel_run(sandbox, run);
-        }
+    if (permit->network != CBX_NETWORK_NONE) {
+        return cbx_fail(
+            err, CBX_EINVAL,
+            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: none'",
+            permit->policy);
     }
-}
-
-/* Frames until DONE. */
-static int follow(struct cbx_sandbox *sandbox, struct run *run, struct cbx_err *err)
-{
-    for (;;) {
-        struct cbx_frame frame;
-        struct cbx_err inner = { 0 };
-        int failed = await_frame(sandbox, run, &frame, &inner);
-        if (failed == CBX_EPROTO) {
-            sandbox->alive = false;
-            cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
-            return cbx_fail(err, CBX_EPROTO, "%.400s; the sandbox was removed", inner.text);
-        }
-        if (failed) {
-            note_loss(sandbox, run->began, failed == CBX_ETIMEDOUT && !run->cancelled, run->result);
-            return 0;
-        }
-        if (frame.type == CBX_FRAME_DONE) {
-            failed = cbx_events_finish(run->events, frame.payload, run->result, err);
-            if (!failed && run->cancelled) {
-                run->result->status = CBX_RUN_KILLED;
-            }
-            return failed;
-        }
-        if (cbx_events_take(run->events, &frame) != 0 && !run->cancelled) {
-            cancel_run(sandbox, run);
-        }
+    if (permit->action != CBX_ACTION_OPEN && permit->action != CBX_ACTION_RUN) {
+        return cbx_fail(err, CBX_ESEAL, "this decision does not allow a sandbox");
     }
-}
-
-int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
-                    struct cbx_str source, const struct cbx_sink *sink, struct cbx_result *out,
-                    struct cbx_err *err)
-{
-    int failed = check_permit(sandbox, permit, source, err);
-    if (failed) {
-        return failed;
-    }
-    if (!sandbox->alive) {
-        return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
-    }
-    CBX_AUTO_DONE(result) result = { .exit_code = -1 };
-    struct cbx_events events = { .sink = sink, .result = &result };
-    int64_t began = clock_ms();
-    if (send_run(sandbox, permit, source, err) != 0) {
-        note_loss(sandbox, began, false, &result);
-    } else {
-        int64_t wall_ms = smaller(permit->limits.wall_ms, sandbox->limits.wall_ms);
-        struct run run = { .events = &events,
-                           .result = &result,
-                           .began = began,
-                           .deadline = began + wall_ms + LATE_MS };
-        failed = follow(sandbox, &run, err);
-    }
+    CBX_AUTO(sandbox) sandbox = NULL;
+    int failed = cbx_sandbox_prepare(engine, config, kernel, &permit->limits, &sandbox, err);
+    failed = failed ? failed : cbx_sandbox_claim(sandbox, permit, err);
     if (!failed) {
-        *out = result;
-        result = (struct cbx_result){ 0 };
+        *out = cbx_steal(&sandbox);
     }
     return failed;
 }
 
-void cbx_sandbox_interrupt(struct cbx_sandbox *sandbox)
+int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                      const char *id, struct cbx_sandbox **out, struct cbx_err *err)
 {
-    static const unsigned char frame[CBX_FRAME_HEAD_BYTES] = { CBX_FRAME_INTERRUPT };
-    cbx_attach_send(sandbox->attach, frame, sizeof(frame), NULL);
+    struct cbx_sandbox *sandbox = new_sandbox(engine, config);
+    snprintf(sandbox->id, sizeof(sandbox->id), "%s", id);
+    int failed = cbx_engine_container_attach(engine, sandbox->id, &sandbox->attach, err);
+    struct cbx_str tag = { 0 };
+    failed = failed ? failed : greet(sandbox, &tag, err);
+    failed = failed ? failed : read_tag(sandbox, tag, err);
+    if (failed) {
+        cbx_sandbox_leave(sandbox);
+        return failed;
+    }
+    sandbox->claimed = sandbox->alive = true;
+    *out = sandbox;
+    return 0;
 }
 
-int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, size_t *removed,
+int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, int64_t age_s,
+                     bool (*keeps)(void *context, const char *id), void *context, size_t *removed,
                      struct cbx_err *err)
 {
     char label[128];
     snprintf(label, sizeof(label), CBX_LABEL_INSTANCE "=%.64s", instance);
     CBX_AUTO_JSON ids = NULL;
-    int failed = cbx_engine_container_list(engine, label, &ids, err);
+    int failed = cbx_engine_container_old(engine, label, age_s, &ids, err);
     size_t i;
     json_t *id;
     *removed = 0;
     json_array_foreach(ids, i, id)
     {
-        failed = failed ? failed : cbx_engine_container_remove(engine, json_string_value(id), err);
-        *removed += failed ? 0 : 1;
+        if (keeps == NULL || !keeps(context, json_string_value(id))) {
+            failed =
+                failed ? failed : cbx_engine_container_remove(engine, json_string_value(id), err);
+            *removed += failed ? 0 : 1;
+        }
     }
     return failed;
 }

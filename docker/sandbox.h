@@ -1,42 +1,117 @@
 /* SPDX-License-Identifier: MIT
- * A sandbox is one hardened container with our supervisor as PID 1 and, once code ran, a kernel in
- * it. It is created and entered only with a permit. Calls on one sandbox come from one thread at a
- * time, except cbx_sandbox_interrupt. */
+ * A sandbox is one hardened container with our supervisor as PID 1 and a kernel in it. It may be
+ * made ahead of its use; it is entered only with a permit, and belongs from then on to that
+ * permit's principal and session. It outlives the process that made it by its lease, so that the
+ * next one can adopt it; without either it ends itself.
+ *
+ * Calls on one sandbox come from one thread at a time, except those marked "from any thread". */
 #ifndef CBX_DOCKER_SANDBOX_H
 #define CBX_DOCKER_SANDBOX_H
 
 #include "docker/engine.h"
 #include "docker/result.h"
+#include "policies/base/buf.h"
 #include "policies/permit.h"
 
 struct cbx_sandbox;
+
+enum { CBX_SANDBOX_SECRET_BYTES = 32, CBX_SANDBOX_LEASE_MS = 60000 };
 
 /* How sandboxes are made on this gateway; from configuration, never from a caller. */
 struct cbx_sandbox_config {
     const char *instance;     /* label value: which gateway owns it; [a-z0-9-]{1,64} */
     const char *runtime;      /* NULL = the engine's default; "runc", "crun", "runsc", ... */
     const char *image_prefix; /* NULL = "codebox"; images are PREFIX-python:latest and so on */
+    uint8_t secret[CBX_SANDBOX_SECRET_BYTES]; /* what proves to a sandbox that we may adopt it */
+    uint32_t lease_ms;                        /* 0 = CBX_SANDBOX_LEASE_MS */
 };
 
-/* Creates and starts a container for the permit's language and limits and waits until the
- * supervisor says hello. Requires an OPEN or RUN permit. Nothing is left behind on failure.
- * CBX_EENGINE when the engine is absent, too old or refuses; CBX_ENOTFOUND when the image is
- * missing (the text says how to build it). */
+/* Creates and starts a container for a kernel ("python", ...) within these limits and waits until
+ * the supervisor answers. Nothing but our own programs runs in it. Nothing is left behind on
+ * failure. CBX_EENGINE when the engine is absent, too old or refuses; CBX_ENOTFOUND when the image
+ * is missing (the text says how to build it). */
+int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                        const char *kernel, const struct cbx_limits *limits,
+                        struct cbx_sandbox **out, struct cbx_err *err);
+
+/* Makes it the permit's: once, with an OPEN or RUN permit whose language its kernel runs and whose
+ * limits are those of the container (cbx_sandbox_fits); CBX_ESEAL otherwise. */
+int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                      struct cbx_err *err);
+
+/* Is it of this kernel and are its memory, processors, processes and disk exactly these? */
+bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
+                      const struct cbx_limits *limits);
+
+/* Prepares and claims. */
 int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                     const struct cbx_permit *permit, struct cbx_sandbox **out, struct cbx_err *err);
 
-/* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256 is
- * the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session is the one that the
- * sandbox was made for. Returns 0 whenever the program ran, however it ended; *out then owns the
- * result. Events go to `sink` while it runs. When the wall clock is exceeded the program is
- * interrupted, and its whole process tree killed one second later. */
-int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
-                    struct cbx_str source, const struct cbx_sink *sink, struct cbx_result *out,
-                    struct cbx_err *err);
+/* Takes over a sandbox that a process before us claimed. CBX_ENOTFOUND when it was never claimed;
+ * CBX_EPROTO when its words are not those of a sandbox of this gateway: remove it then. */
+int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                      const char *id, struct cbx_sandbox **out, struct cbx_err *err);
 
-/* Interrupts what runs (KeyboardInterrupt in Python). From any thread; no effect when nothing runs.
+/* Whose it is, borrowed; empty before it is claimed. */
+const char *cbx_sandbox_session(const struct cbx_sandbox *sandbox);
+const char *cbx_sandbox_principal(const struct cbx_sandbox *sandbox);
+const char *cbx_sandbox_policy(const struct cbx_sandbox *sandbox);
+const char *cbx_sandbox_kernel(const struct cbx_sandbox *sandbox);
+const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox);
+
+/* The run that is under way or whose result waits to be acknowledged; empty when there is none.
+ * From any thread while it is known to exist. */
+const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox);
+
+/* How a run is made; zeroed memory is the usual way. */
+struct cbx_run_options {
+    bool interactive; /* the sink answers CBX_EVENT_ASK by cbx_sandbox_input */
+};
+
+/* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256 is
+ * the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session and principal are
+ * those that the sandbox was claimed for. Returns 0 whenever the program ran, however it ended;
+ * *out then owns the result. Events go to `sink` while it runs. When the wall clock or the
+ * processor time is exceeded the program is interrupted, and its whole process tree killed within a
+ * second. What the run said stays in the sandbox until cbx_sandbox_acknowledge or the next run. */
+int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                    struct cbx_str source, const struct cbx_run_options *options,
+                    const struct cbx_sink *sink, struct cbx_result *out, struct cbx_err *err);
+
+/* Follows a run that another process began, from its beginning: all its events, and its result.
+ * CBX_ENOTFOUND when the sandbox does not know this run: then it never began, or was acknowledged.
  */
+int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const struct cbx_sink *sink,
+                       struct cbx_result *out, struct cbx_err *err);
+
+/* The result of this run is kept elsewhere. From any thread. */
+void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id);
+
+/* From any thread; no effect when nothing runs. Interrupt: KeyboardInterrupt in Python. Input: the
+ * line that the program asked for; CBX_ETOOBIG over 64 KiB. */
 void cbx_sandbox_interrupt(struct cbx_sandbox *sandbox);
+int cbx_sandbox_input(struct cbx_sandbox *sandbox, struct cbx_str line, struct cbx_err *err);
+
+/* Renews the lease; has the kernel import what programs usually need. From any thread. */
+void cbx_sandbox_keep(struct cbx_sandbox *sandbox);
+void cbx_sandbox_warm(struct cbx_sandbox *sandbox);
+
+/* Kills everything in it and starts the kernel anew; files stay. */
+int cbx_sandbox_reset(struct cbx_sandbox *sandbox, struct cbx_err *err);
+
+/* Files of the workspace by paths relative to it. Links are not followed, nothing but regular files
+ * is touched. CBX_ENOTFOUND; CBX_EINVAL for a path that leaves the workspace, a folder, a device;
+ * CBX_ETOOBIG when the file, or the workspace with it, is larger than allowed; CBX_EIO. */
+int cbx_sandbox_put(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_str bytes,
+                    struct cbx_err *err);
+int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_buf *out,
+                    struct cbx_err *err);
+int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_err *err);
+
+/* A folder's files and folders, or the workspace's with an empty path: [{name, size, modified,
+ * folder}], sorted by name (new reference). *complete is false when there are more. */
+int cbx_sandbox_list(struct cbx_sandbox *sandbox, struct cbx_str path, json_t **out, bool *complete,
+                     struct cbx_err *err);
 
 /* The container's id (64 hex digits), borrowed. */
 const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox);
@@ -44,13 +119,26 @@ const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox);
 /* False once the container is known to be gone. */
 bool cbx_sandbox_alive(const struct cbx_sandbox *sandbox);
 
+/* Asks the sandbox; false when it is gone or does not answer. Only while nothing runs in it. */
+bool cbx_sandbox_check(struct cbx_sandbox *sandbox);
+
+/* Ends everything in it; returns at once, the engine removes the container. From any thread. */
+void cbx_sandbox_end(struct cbx_sandbox *sandbox);
+
+/* Finds out without waiting whether it is still there. Only while nothing runs in it. */
+bool cbx_sandbox_look(struct cbx_sandbox *sandbox);
+
 /* Kills and removes the container. */
 void cbx_sandbox_free(struct cbx_sandbox *sandbox);
 CBX_DEFINE_AUTO(sandbox)
 
-/* Removes every container with our labels and this instance whose gateway is gone. *removed counts
- * them. At start-up and periodically. */
-int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, size_t *removed,
+/* Lets go of it; it lives on until its lease ends or somebody adopts it. */
+void cbx_sandbox_leave(struct cbx_sandbox *sandbox);
+
+/* Removes every container with our labels and this instance that is at least age_s seconds old,
+ * except those that `keeps` (may be NULL) says true to. *removed counts them. */
+int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, int64_t age_s,
+                     bool (*keeps)(void *context, const char *id), void *context, size_t *removed,
                      struct cbx_err *err);
 
 #endif

@@ -13,6 +13,27 @@ void cbx_stream_done(struct cbx_stream *stream)
     cbx_buf_done(&stream->frames);
 }
 
+void cbx_stream_seek(struct cbx_stream *stream, const char mark[CBX_FRAME_MARK_BYTES])
+{
+    memcpy(stream->mark, mark, sizeof(stream->mark));
+    stream->seeking = true;
+    cbx_buf_reset(&stream->frames);
+    stream->used = 0;
+}
+
+/* Drops what cannot be the beginning of the mark, or all before the mark's end. */
+static void seek(struct cbx_stream *stream)
+{
+    struct cbx_buf *frames = &stream->frames;
+    const char *found = memmem(frames->p, frames->len, stream->mark, sizeof(stream->mark));
+    if (found != NULL) {
+        stream->seeking = false;
+        cbx_buf_consume(frames, (size_t)(found - frames->p) + sizeof(stream->mark));
+    } else if (frames->len >= sizeof(stream->mark)) {
+        cbx_buf_consume(frames, frames->len - sizeof(stream->mark) + 1);
+    }
+}
+
 /* Collects the engine's head; true when it is whole and good. */
 static int take_head(struct cbx_stream *stream, struct cbx_str *bytes, struct cbx_err *err)
 {
@@ -58,6 +79,9 @@ int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_
             return cbx_fail(err, CBX_EPROTO,
                             "the sandbox sent more than fits before a frame was whole");
         }
+        if (stream->seeking) {
+            seek(stream);
+        }
         stream->chunk_left -= n;
         bytes = cbx_str_sub(bytes, n, bytes.len);
     }
@@ -68,7 +92,7 @@ int cbx_stream_next(struct cbx_stream *stream, struct cbx_frame *out, struct cbx
 {
     size_t have = stream->frames.len - stream->used;
     const char *at = stream->frames.p + stream->used;
-    if (have < CBX_FRAME_HEAD_BYTES) {
+    if (stream->seeking || have < CBX_FRAME_HEAD_BYTES) {
         return 0;
     }
     uint32_t len;

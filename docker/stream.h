@@ -12,17 +12,21 @@
 struct cbx_stream {
     uint8_t head[8]; /* of the engine's chunk that is under way */
     size_t head_len;
-    uint64_t chunk_left;   /* bytes of it that are still to come */
-    uint8_t chunk_kind;    /* 1 = stdout, 2 = stderr */
-    struct cbx_buf frames; /* bytes of frames that are not whole yet */
-    size_t used;           /* bytes of `frames` that were handed out */
-    bool ended;
+    uint64_t chunk_left;             /* bytes of it that are still to come */
+    uint8_t chunk_kind;              /* 1 = stdout, 2 = stderr */
+    struct cbx_buf frames;           /* bytes of frames that are not whole yet */
+    size_t used;                     /* bytes of `frames` that were handed out */
+    char mark[CBX_FRAME_MARK_BYTES]; /* what is looked for */
+    bool seeking;
 };
 
 /* max_frame caps the payload of one frame below what frame.def allows. */
 void cbx_stream_init(struct cbx_stream *stream, size_t max_frame);
 void cbx_stream_done(struct cbx_stream *stream);
 CBX_DEFINE_AUTO_DONE(stream)
+
+/* Passes over everything up to and including the mark: an answer to a host before us. */
+void cbx_stream_seek(struct cbx_stream *stream, const char mark[CBX_FRAME_MARK_BYTES]);
 
 /* Takes bytes as they came from the engine. CBX_EPROTO when they are not what an engine sends. */
 int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_err *err);

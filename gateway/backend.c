@@ -2,15 +2,13 @@
  * The front's side of the executor, and the start of all processes. */
 #include "gateway/backend.h"
 
-#include "gateway/jail.h"
+#include "gateway/master.h"
 #include "gateway/relay.h"
 #include "gateway/wire.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* --- one request ------------------------------------------------------------------------------ */
@@ -38,8 +36,9 @@ static int read_error(const json_t *header, struct cbx_err *err)
 {
     const char *text = json_string_value(json_object_get(header, "text"));
     int code = (int)json_integer_value(json_object_get(header, "code"));
-    cbx_fail(err, code < 0 ? code : CBX_EPROTO, "%s", text != NULL ? text : "the executor failed");
-    return code < 0 ? code : CBX_EPROTO;
+    /* CBX_EIO is what we say when the executor itself has ended. */
+    code = code >= 0 ? CBX_EPROTO : code == CBX_EIO ? CBX_EENGINE : code;
+    return cbx_fail(err, code, "%s", text != NULL ? text : "the executor failed");
 }
 
 static void read_recorded(const json_t *header, struct cbx_outcome *out)
@@ -66,7 +65,7 @@ static int await_answer(int fd, const struct cbx_sink *sink, struct cbx_err *err
 /* Follows the answers to the last one. */
 static int follow(int fd, const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
-    for (;;) {
+    for (;;) { /* CBX_EIO means that the executor ended, and nothing else */
         CBX_AUTO_DONE(message) message;
         cbx_message_init(&message);
         int failed = await_answer(fd, sink, err);
@@ -97,15 +96,71 @@ static int follow(int fd, const struct cbx_sink *sink, struct cbx_outcome *out, 
     }
 }
 
+/* The executor was killed while it followed the run. The sandbox goes on without it, and the next
+ * executor finds it: what the run said comes again, from its beginning. CBX_ENOTFOUND when the run
+ * never began, or its sandbox is gone too. */
+static int resume(int control, bool keep, const struct cbx_sink *sink, struct cbx_outcome *out,
+                  struct cbx_err *err)
+{
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s,s:b}", "op", "resume", "run", out->id, "keep", keep);
+    CBX_AUTO_FD fd = send_request(control, header, (struct cbx_str){ 0 }, err);
+    if (fd < 0) {
+        return CBX_EIO;
+    }
+    if (sink != NULL && sink->restart != NULL) {
+        sink->restart(sink->context);
+    }
+    int failed = follow(fd, sink, out, err);
+    if (!failed) {
+        out->hold = cbx_fd_steal(&fd);
+    }
+    return failed;
+}
+
+int cbx_backend_resume(int control, bool keep, const struct cbx_sink *sink, struct cbx_outcome *out,
+                       struct cbx_err *err)
+{
+    enum { TRIES = 5 };
+    int failed = CBX_EIO;
+    for (int i = 0; i < TRIES && failed == CBX_EIO; i++) {
+        failed = resume(control, keep, sink, out, err);
+    }
+    return failed;
+}
+
 int cbx_backend_submit(int control, const struct cbx_judgement *judgement,
-                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
+                       const struct cbx_run_wishes *wishes, const struct cbx_sink *sink,
+                       struct cbx_outcome *out, struct cbx_err *err)
 {
     char mac[CBX_SHA256_HEX + 1];
     cbx_sha256_hex(&judgement->mac, mac);
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "submit", "mac", mac);
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s,s:b,s:b}", "op", "submit", "mac", mac, "keep",
+                                     wishes->keep, "interactive", wishes->interactive);
     json_object_set_new(header, "sealed", json_stringn(judgement->sealed.p, judgement->sealed.len));
     CBX_AUTO_FD fd = send_request(control, header, cbx_buf_str(&judgement->text), err);
-    return fd < 0 ? CBX_EIO : follow(fd, sink, out, err);
+    int failed = fd < 0 ? CBX_EIO : follow(fd, sink, out, err);
+    if (failed == CBX_EIO && out->id[0] != '\0') {
+        failed = cbx_backend_resume(control, wishes->keep, sink, out, err);
+        if (failed == CBX_ENOTFOUND) { /* it had not begun, or all of it is gone */
+            out->id[0] = '\0';
+            failed = CBX_EIO;
+        }
+        return failed;
+    }
+    if (!failed) {
+        out->hold = cbx_fd_steal(&fd);
+    }
+    return failed;
+}
+
+void cbx_outcome_acknowledge(struct cbx_outcome *outcome)
+{
+    if (outcome->hold > 0) {
+        CBX_AUTO_JSON ack = json_pack("{s:s}", "type", "ack");
+        cbx_wire_send(outcome->hold, ack, (struct cbx_str){ 0 }, NULL);
+        close(outcome->hold);
+        outcome->hold = 0;
+    }
 }
 
 int cbx_backend_note_failure(int control, const struct cbx_request *request,
@@ -122,14 +177,10 @@ int cbx_backend_note_failure(int control, const struct cbx_request *request,
     return fd < 0 ? CBX_EIO : follow(fd, NULL, out, err);
 }
 
-int cbx_flow_ask(struct cbx_flow *flow, const char *op, const char *session, json_t **answer,
-                 struct cbx_err *err)
+int cbx_flow_request(struct cbx_flow *flow, const json_t *header, struct cbx_str bytes,
+                     json_t **answer, struct cbx_buf *out, struct cbx_err *err)
 {
-    CBX_AUTO_JSON header = json_pack("{s:s}", "op", op);
-    if (session != NULL) {
-        json_object_set_new(header, "session", cbx_json_text(cbx_str_of(session)));
-    }
-    CBX_AUTO_FD fd = send_request(flow->executor, header, (struct cbx_str){ 0 }, err);
+    CBX_AUTO_FD fd = send_request(flow->executor, header, bytes, err);
     CBX_AUTO_DONE(message) message;
     cbx_message_init(&message);
     int failed = fd < 0 ? CBX_EIO : cbx_wire_receive(fd, 60000, &message, err);
@@ -139,10 +190,23 @@ int cbx_flow_ask(struct cbx_flow *flow, const char *op, const char *session, jso
     if (json_object_get(message.header, "code") != NULL) {
         return read_error(message.header, err);
     }
+    if (out != NULL && cbx_buf_add(out, cbx_buf_str(&message.bytes)) != 0) {
+        return cbx_fail(err, CBX_ETOOBIG, "the answer has %zu bytes", message.bytes.len);
+    }
     if (answer != NULL) {
         *answer = cbx_steal(&message.header);
     }
     return 0;
+}
+
+int cbx_flow_ask(struct cbx_flow *flow, const char *op, const char *session, json_t **answer,
+                 struct cbx_err *err)
+{
+    CBX_AUTO_JSON header = json_pack("{s:s}", "op", op);
+    if (session != NULL) {
+        json_object_set_new(header, "session", cbx_json_text(cbx_str_of(session)));
+    }
+    return cbx_flow_request(flow, header, (struct cbx_str){ 0 }, answer, NULL, err);
 }
 
 int cbx_fail_policy(const struct cbx_policies *policies, struct cbx_str name, struct cbx_err *err)
@@ -205,64 +269,46 @@ static int load_policies(const struct cbx_flow_config *config, struct cbx_polici
     return 0;
 }
 
-/* A child without the descriptors in `drop`, with 0 and 1 leading nowhere. Both
- * kinds end when the front does: they read the end of their sockets, and clean up. */
-static pid_t fork_child(const int *drop, size_t drop_count)
+/* The sandboxes that the first policy will need; others are made ahead once they were used. */
+static void add_profiles(const struct cbx_policies *policies, struct cbx_executor_config *executor)
 {
-    pid_t pid = fork();
-    if (pid != 0) {
-        return pid;
+    const struct cbx_policy *policy = policies->items[0];
+    const char *kernel = NULL;
+    if (executor->pool.min == 0 || policy->network != CBX_NETWORK_NONE) {
+        return;
     }
-    for (size_t i = 0; i < drop_count; i++) {
-        close(drop[i]);
+    for (size_t i = 0; i < executor->announce_count && (kernel = executor->announce[i]) != NULL;
+         i++) {
+        executor->profiles[executor->profile_count++] =
+            (struct cbx_profile){ .kernel = kernel, .limits = policy->limits };
     }
-    /* In stdio mode 0 and 1 are the client's: what a child printed there would be taken for a
-     * message. */
-    if (freopen("/dev/null", "r", stdin) == NULL || freopen("/dev/null", "w", stdout) == NULL) {
-        _exit(1);
-    }
-    struct sigaction ignore = { .sa_handler = SIG_IGN };
-    sigaction(SIGINT, &ignore, NULL); /* ^C goes to the group; the front decides what it means */
-    sigaction(SIGPIPE, &ignore, NULL);
-    return 0;
 }
 
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
 {
-    struct cbx_flow flow = { .executor = -1 };
-    int failed = load_policies(config, &flow.policies, err);
-    int nursery[2], executor[2], key[2];
-    if (failed || (failed = cbx_wire_pair(nursery, err)) != 0 ||
-        (failed = cbx_wire_pair(executor, err)) != 0 || (failed = cbx_wire_pair(key, err)) != 0) {
-        free_policies(&flow.policies);
+    /* The master's and its children's, for their whole life. */
+    static struct cbx_flow_config own;
+    static struct cbx_policies policies;
+    own = *config;
+    struct cbx_master_sockets sockets;
+    int failed = load_policies(config, &policies, err);
+    if (!failed) {
+        add_profiles(&policies, &own.executor);
+        failed = cbx_master_fork(&own, &policies, &sockets, err);
+    }
+    if (failed) {
+        free_policies(&policies);
         return failed;
-    }
-    const int drop_nursery[] = { nursery[0], executor[0], executor[1], key[1] };
-    const int drop_executor[] = { nursery[0], nursery[1], executor[0], key[0] };
-    flow.nursery_pid = fork_child(drop_nursery, 4);
-    if (flow.nursery_pid == 0) {
-        cbx_nursery_main(nursery[1], key[0], &flow.policies);
-    }
-    flow.executor_pid = fork_child(drop_executor, 4);
-    if (flow.executor_pid == 0) {
-        cbx_executor_main(executor[1], key[1], &config->executor);
-    }
-    close(nursery[1]);
-    close(executor[1]);
-    close(key[0]);
-    close(key[1]);
-    if (flow.nursery_pid < 0 || flow.executor_pid < 0) {
-        close(nursery[0]);
-        close(executor[0]);
-        free_policies(&flow.policies);
-        return cbx_fail(err, CBX_EIO, "a process could not be started: %s", strerror(errno));
     }
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int workers = config->workers > 0 ? config->workers : (int)(processors > 0 ? processors : 1);
-    flow.judge = cbx_judge_new(
-        nursery[0], workers, config->analysis_timeout_ms > 0 ? config->analysis_timeout_ms : 15000);
-    flow.executor = executor[0];
-    *out = flow;
+    *out = (struct cbx_flow){
+        .policies = policies,
+        .executor = sockets.executor,
+        .judge =
+            cbx_judge_new(sockets.nursery, workers,
+                          config->analysis_timeout_ms > 0 ? config->analysis_timeout_ms : 15000),
+    };
     return 0;
 }
 
@@ -270,12 +316,6 @@ void cbx_flow_done(struct cbx_flow *flow)
 {
     cbx_judge_free(flow->judge);
     cbx_fd_auto(&flow->executor);
-    if (flow->executor_pid > 0) {
-        waitpid(flow->executor_pid, NULL, 0);
-    }
-    if (flow->nursery_pid > 0) {
-        waitpid(flow->nursery_pid, NULL, 0);
-    }
     free_policies(&flow->policies);
     *flow = (struct cbx_flow){ .executor = -1 };
 }
@@ -284,5 +324,8 @@ void cbx_outcome_done(struct cbx_outcome *outcome)
 {
     json_decref(outcome->decision);
     cbx_result_done(&outcome->result);
+    if (outcome->hold > 0) {
+        close(outcome->hold);
+    }
     *outcome = (struct cbx_outcome){ 0 };
 }

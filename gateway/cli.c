@@ -62,6 +62,13 @@ void cbx_print_findings(const json_t *decision, const char *file, FILE *to)
     }
 }
 
+static enum cbx_pool_policy pool_policy(const char *name)
+{
+    return name == NULL || strcmp(name, "grow") == 0 ? CBX_POOL_GROW
+           : strcmp(name, "wait") == 0               ? CBX_POOL_WAIT
+                                                     : CBX_POOL_FAIL;
+}
+
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
 {
     static const char *const default_policy[] = { "default" };
@@ -74,6 +81,10 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
                       .runtime = o->runtime,
                       .max_sessions = o->max_sessions > 0 ? (int)o->max_sessions : 32,
                       .max_runs = o->max_runs > 0 ? (int)o->max_runs : 16,
-                      .idle_ms = (o->idle_s > 0 ? o->idle_s : 1800) * 1000 },
+                      .idle_ms = (o->idle_s > 0 ? o->idle_s : 1800) * 1000,
+                      .pool = { .min = (int)o->pool_min,
+                                .max = (int)o->pool_max,
+                                .idle_ms = o->pool_idle_s * 1000,
+                                .when_empty = pool_policy(o->pool_empty) } },
     };
 }

@@ -81,6 +81,20 @@ static void add_file(struct cbx_collected *c, const struct cbx_event *event)
     json_array_append_new(c->items, item);
 }
 
+static void add_cut(struct cbx_collected *c, const struct cbx_event *event)
+{
+    json_array_append_new(
+        c->items, json_pack("{s:s,s:I}", "kind", "cut", "size", (json_int_t)event->size_bytes));
+}
+
+static void forget(void *context)
+{
+    struct cbx_collected *c = context;
+    json_array_clear(c->items);
+    cbx_buf_reset(&c->stream);
+    c->kind = 0;
+}
+
 static int take_event(void *context, const struct cbx_event *event)
 {
     struct cbx_collected *c = context;
@@ -97,7 +111,9 @@ static int take_event(void *context, const struct cbx_event *event)
     }
     if (event->kind == CBX_EVENT_FILE) {
         add_file(c, event);
-    } else {
+    } else if (event->kind == CBX_EVENT_CUT) {
+        add_cut(c, event);
+    } else if (event->kind != CBX_EVENT_ASK) {
         add_bundle(c, event);
     }
     return 0;
@@ -105,7 +121,7 @@ static int take_event(void *context, const struct cbx_event *event)
 
 struct cbx_sink cbx_collected_sink(struct cbx_collected *collected)
 {
-    return (struct cbx_sink){ .event = take_event, .context = collected };
+    return (struct cbx_sink){ .event = take_event, .restart = forget, .context = collected };
 }
 
 void cbx_collected_finish(struct cbx_collected *collected)

@@ -11,7 +11,8 @@
 /* Items, in order:
  *   {kind: "stdout"|"stderr", text}                        consecutive chunks of one stream are one
  * item {kind: "display"|"result", data: {TYPE: text|base64}}  images are base64, everything else is
- * text {kind: "file", path, size} */
+ * text {kind: "file", path, size}
+ *   {kind: "cut", size}                                    so many bytes of output were left out */
 struct cbx_collected {
     json_t *items;
     struct cbx_buf

@@ -2,45 +2,22 @@
  * The executor process. */
 #include "gateway/executor.h"
 
-#include "docker/engine.h"
-#include "docker/sandbox.h"
-#include "gateway/audit.h"
-#include "gateway/instance.h"
+#include "gateway/executor_parts.h"
 #include "gateway/jail.h"
-#include "gateway/relay.h"
-#include "gateway/sessions.h"
-#include "gateway/wire.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-struct executor {
-    struct cbx_executor_config config;
-    struct cbx_seal_key key;
-    pthread_mutex_t
-        lock; /* audit, engine, guard, running: everything below that is made or counted */
-    struct cbx_audit *audit;
-    struct cbx_engine *engine;
-    struct cbx_instance instance;
-    struct cbx_replay_guard guard;
-    pthread_cond_t place_free;
-    int running, waiting, active, threads;
-    struct cbx_sessions *sessions;
-};
-
-/* One request on its way through. */
-struct request {
-    struct executor *executor;
-    int fd;
-};
+enum { KEEP_MS = CBX_SANDBOX_LEASE_MS / 4, REAP_MS = 30000, YOUNG_S = 60 };
 
 /* --- what the first request opens ------------------------------------------------------------- */
 
-static int get_audit(struct executor *e, struct cbx_audit **out, struct cbx_err *err)
+int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&e->lock);
     int failed = e->audit == NULL ? cbx_audit_open(e->config.state_dir, &e->audit, err) : 0;
@@ -49,30 +26,86 @@ static int get_audit(struct executor *e, struct cbx_audit **out, struct cbx_err 
     return failed;
 }
 
-/* Connects, and removes what gateways before us left behind. */
-static int get_engine(struct executor *e, struct cbx_engine **out, struct cbx_err *err)
+static bool is_ours(void *context, const char *id)
 {
-    pthread_mutex_lock(&e->lock);
-    int failed = 0;
-    if (e->engine == NULL) {
-        failed = cbx_engine_new(e->config.docker_host, &e->engine, err);
-        if (!failed) {
-            failed = cbx_instance_make(e->config.state_dir, &e->instance, err);
-        }
-        if (!failed) {
-            cbx_instance_reap(e->config.state_dir, e->engine);
-        } else {
-            cbx_engine_free(cbx_steal(&e->engine));
+    struct cbx_executor *e = context;
+    return cbx_sessions_has(e->sessions, id) || (e->pool != NULL && cbx_pool_has(e->pool, id));
+}
+
+/* What an executor before us left: sessions and results are taken over, everything else goes. */
+static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *config)
+{
+    char label[128];
+    size_t i, removed;
+    json_t *id;
+    CBX_AUTO_JSON ids = NULL;
+    snprintf(label, sizeof(label), "codebox.instance=%s", e->instance.name);
+    if (cbx_engine_container_running(e->engine, label, &ids, NULL) != 0) {
+        return;
+    }
+    json_array_foreach(ids, i, id)
+    {
+        struct cbx_sandbox *sandbox = NULL;
+        if (cbx_sandbox_adopt(e->engine, config, json_string_value(id), &sandbox, NULL) == 0) {
+            if (cbx_sessions_adopt(e->sessions, sandbox)) {
+                cbx_pool_count(e->pool);
+            } else {
+                cbx_sandbox_leave(sandbox);
+            }
         }
     }
-    *out = e->engine;
+    cbx_sandbox_reap(e->engine, e->instance.name, 0, is_ours, e, &removed, NULL);
+}
+
+/* With the lock held. */
+static int open_engine(struct cbx_executor *e, struct cbx_err *err)
+{
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES];
+    memcpy(seed, e->secrets.seed, sizeof(seed));
+    int failed = cbx_engine_new(e->config.docker_host, &e->engine, err);
+    if (!failed && e->config.persistent) {
+        failed = cbx_instance_seed(e->config.state_dir, seed, err);
+    }
+    if (!failed && e->instance.name[0] == '\0') {
+        failed = cbx_instance_make(e->config.state_dir, seed, &e->instance, err);
+    }
+    if (failed) {
+        cbx_engine_free(cbx_steal(&e->engine));
+        return failed;
+    }
+    struct cbx_sandbox_config config = { .instance = e->instance.name,
+                                         .runtime = e->config.runtime };
+    memcpy(config.secret, e->instance.secret, sizeof(config.secret));
+    e->pool = cbx_pool_new(e->engine, &config, &e->config.pool);
+    adopt(e, &config);
+    cbx_instance_reap(e->config.state_dir, e->engine);
+    for (int i = 0; i < e->config.profile_count; i++) {
+        cbx_pool_announce(e->pool, e->config.profiles[i].kernel, &e->config.profiles[i].limits);
+    }
+    return 0;
+}
+
+int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err)
+{
+    pthread_mutex_lock(&e->lock);
+    int failed = e->ending         ? cbx_fail(err, CBX_ESTATE, "the gateway is ending")
+                 : e->pool == NULL ? open_engine(e, err)
+                                   : 0;
+    *out = e->pool;
     pthread_mutex_unlock(&e->lock);
     return failed;
 }
 
-/* Waits for one of the max_runs places; given back by leave_run. A front that hangs up gives its
- * place in the queue up. */
-static int enter_run(struct executor *e, const struct cbx_sink *sink, struct cbx_err *err)
+/* Before there is a pool, nothing was made that it could be given. */
+void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
+{
+    struct cbx_executor *e = executor;
+    if (sandbox != NULL) {
+        cbx_pool_discard(e->pool, sandbox);
+    }
+}
+
+int cbx_executor_enter(struct cbx_executor *e, const struct cbx_sink *sink, struct cbx_err *err)
 {
     enum { WAITING_MAX = 512, TICK_MS = 200 };
     int failed = 0;
@@ -99,7 +132,7 @@ static int enter_run(struct executor *e, const struct cbx_sink *sink, struct cbx
     return failed;
 }
 
-static void leave_run(struct executor *e)
+void cbx_executor_leave(struct cbx_executor *e)
 {
     pthread_mutex_lock(&e->lock);
     e->running--;
@@ -107,181 +140,24 @@ static void leave_run(struct executor *e)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* Requests whose outcome is not in the log yet: the executor's end waits for them. */
-static void count_active(struct executor *e, int change)
+void cbx_executor_count(struct cbx_executor *e, int change)
 {
     pthread_mutex_lock(&e->lock);
     e->active += change;
     pthread_mutex_unlock(&e->lock);
 }
 
-/* --- submitting a decision -------------------------------------------------------------------- */
-
-static int make_sandbox(struct executor *e, const struct cbx_permit *permit,
-                        struct cbx_sandbox **out, struct cbx_err *err)
-{
-    struct cbx_engine *engine;
-    int failed = get_engine(e, &engine, err);
-    if (failed) {
-        return failed;
-    }
-    struct cbx_sandbox_config config = { .instance = e->instance.name,
-                                         .runtime = e->config.runtime };
-    return cbx_sandbox_new(engine, &config, permit, out, err);
-}
-
-static int open_session(struct executor *e, const struct cbx_permit *permit,
-                        const struct cbx_sink *sink, struct cbx_err *err)
-{
-    int failed = cbx_sessions_reserve(e->sessions, permit, err);
-    if (failed) {
-        return failed;
-    }
-    struct cbx_sandbox *sandbox = NULL;
-    failed = enter_run(e, sink, err);
-    if (!failed) {
-        failed = make_sandbox(e, permit, &sandbox, err);
-        leave_run(e);
-    }
-    cbx_sessions_fill(e->sessions, permit->session, sandbox);
-    if (failed) {
-        cbx_sessions_close(e->sessions, permit->session, NULL);
-    }
-    return failed;
-}
-
-static int run_in_session(struct executor *e, const struct cbx_permit *permit, struct cbx_str text,
-                          const struct cbx_sink *sink, struct cbx_result *result,
-                          struct cbx_err *err)
-{
-    struct cbx_session *session;
-    int failed = cbx_sessions_enter(e->sessions, permit, &session, err);
-    if (failed) {
-        return failed;
-    }
-    /* Its turn in the session first: those that wait for that take nobody's place. */
-    failed = enter_run(e, sink, err);
-    if (failed) {
-        cbx_sessions_leave(e->sessions, session);
-        return failed;
-    }
-    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
-    if (sandbox == NULL || !cbx_sandbox_alive(sandbox)) {
-        /* The container died since the last run: its state is gone, the session lives on in a new
-         * one. */
-        failed = make_sandbox(e, permit, &sandbox, err);
-        if (!failed) {
-            cbx_sessions_replace(e->sessions, session, sandbox);
-        }
-    }
-    failed = failed ? failed : cbx_sandbox_run(sandbox, permit, text, sink, result, err);
-    leave_run(e);
-    cbx_sessions_leave(e->sessions, session);
-    return failed;
-}
-
-static int run_once(struct executor *e, const struct cbx_permit *permit, struct cbx_str text,
-                    const struct cbx_sink *sink, struct cbx_result *result, struct cbx_err *err)
-{
-    CBX_AUTO(sandbox) sandbox = NULL;
-    int failed = enter_run(e, sink, err);
-    if (failed) {
-        return failed;
-    }
-    failed = make_sandbox(e, permit, &sandbox, err);
-    failed = failed ? failed : cbx_sandbox_run(sandbox, permit, text, sink, result, err);
-    leave_run(e);
-    return failed;
-}
-
-/* What became of a permit goes into the log too; a run that is over cannot be undone by a full
- * disk, so a failure here is only reported to the operator. */
-static void record_outcome(struct cbx_audit *audit, const struct cbx_permit *permit,
-                           const struct cbx_result *result, int failed, const struct cbx_err *err)
-{
-    CBX_AUTO_JSON body = cbx_result_json(result);
-    json_object_set_new(body, "decision", json_string(permit->decision));
-    json_object_set_new(body, "action", json_string(cbx_action_name(permit->action)));
-    json_object_del(body, "evalue");
-    json_object_del(body, "traceback");
-    json_object_del(body, "type");
-    if (failed) {
-        json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
-    }
-    struct cbx_err audit_err;
-    if (cbx_audit_append(audit, "outcome", body, NULL, &audit_err) != 0) {
-        fprintf(stderr, "codebox: %s\n", audit_err.text);
-    }
-}
-
-static int run_permitted(struct request *r, struct cbx_audit *audit,
-                         const struct cbx_permit *permit, struct cbx_str text, struct cbx_err *err)
-{
-    struct executor *e = r->executor;
-    CBX_AUTO_DONE(result) result = { 0 };
-    struct cbx_sink sink = cbx_relay_sink(&r->fd);
-    count_active(e, 1);
-    int failed = permit->action == CBX_ACTION_OPEN ? open_session(e, permit, &sink, err)
-                 : permit->session[0] != '\0' ? run_in_session(e, permit, text, &sink, &result, err)
-                                              : run_once(e, permit, text, &sink, &result, err);
-    record_outcome(audit, permit, &result, failed, err);
-    count_active(e, -1);
-    if (failed) {
-        return failed;
-    }
-    CBX_AUTO_JSON done = cbx_result_json(&result);
-    return cbx_wire_send(r->fd, done, (struct cbx_str){ 0 }, err);
-}
-
-struct submit {
-    struct cbx_str op, sealed, mac;
-};
-static const struct cbx_json_field submit_fields[] = {
-    { "op", CBX_JSON_STR, offsetof(struct submit, op), true, false, 0, 16 },
-    { "sealed", CBX_JSON_STR, offsetof(struct submit, sealed), true, false, 1, CBX_SEAL_MAX_BYTES },
-    { "mac", CBX_JSON_STR, offsetof(struct submit, mac), true, false, CBX_SHA256_HEX,
-      CBX_SHA256_HEX },
-};
-
-/* Open the seal, write the record, and only then run. */
-static int submit(struct request *r, const struct cbx_message *message, struct cbx_err *err)
-{
-    struct executor *e = r->executor;
-    struct submit s = { 0 };
-    struct cbx_sha256 mac;
-    int failed = cbx_json_read(message->header, submit_fields, 3, &s, err);
-    if (failed || !cbx_sha256_from_hex(s.mac, &mac)) {
-        return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
-    }
-    struct cbx_str text = cbx_buf_str(&message->bytes);
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
-    pthread_mutex_lock(&e->lock);
-    failed = cbx_seal_open(&e->key, s.sealed, &mac, text, cbx_time_ms(), &e->guard, &sealed, err);
-    pthread_mutex_unlock(&e->lock);
-    struct cbx_audit *audit;
-    CBX_AUTO(permit) permit = NULL;
-    uint64_t seq = 0;
-    failed = failed ? failed : get_audit(e, &audit, err);
-    failed = failed ? failed : cbx_audit_admit(audit, &sealed, &permit, &seq, err);
-    if (failed) {
-        return failed;
-    }
-    CBX_AUTO_JSON answer =
-        json_pack("{s:s,s:s,s:I}", "type", permit != NULL ? "admitted" : "recorded", "decision",
-                  sealed.fields.decision, "seq", (json_int_t)seq);
-    failed = cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
-    return failed || permit == NULL ? failed : run_permitted(r, audit, permit, text, err);
-}
-
-/* --- the other requests ----------------------------------------------------------------------- */
+/* --- the smaller requests -----------------------------------------------------------------------
+ */
 
 /* The front cannot seal, so it can only report denials that nobody decided: a worker that failed.
  */
-static int note_failure(struct request *r, const struct cbx_message *message, struct cbx_err *err)
+static int note_failure(struct cbx_executor_request *r, const struct cbx_message *message,
+                        struct cbx_err *err)
 {
     static const char *const names[] = { "language", "policy", "principal", "session", "origin" };
     struct cbx_audit *audit;
-    int failed = get_audit(r->executor, &audit, err);
+    int failed = cbx_executor_audit(r->executor, &audit, err);
     if (failed) {
         return failed;
     }
@@ -304,54 +180,202 @@ static int note_failure(struct request *r, const struct cbx_message *message, st
     return cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
 }
 
-static int answer_done(struct request *r, struct cbx_err *err)
+static int answer_done(struct cbx_executor_request *r, struct cbx_str bytes, struct cbx_err *err)
 {
     CBX_AUTO_JSON answer = json_pack("{s:s}", "type", "done");
-    return cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
+    return cbx_wire_send(r->fd, answer, bytes, err);
 }
 
-static int close_session(struct request *r, const struct cbx_message *message, struct cbx_err *err)
+static const char *text_of(const struct cbx_message *message, const char *name)
 {
-    const char *id = json_string_value(json_object_get(message->header, "session"));
-    int failed = cbx_sessions_close(r->executor->sessions, id != NULL ? id : "", err);
-    return failed ? failed : answer_done(r, err);
+    const char *text = json_string_value(json_object_get(message->header, name));
+    return text != NULL ? text : "";
 }
 
-static int interrupt_session(struct request *r, const struct cbx_message *message,
+static int close_session(struct cbx_executor_request *r, const struct cbx_message *message,
+                         struct cbx_err *err)
+{
+    int failed = cbx_sessions_close(r->executor->sessions, text_of(message, "session"), err);
+    return failed ? failed : answer_done(r, CBX_STR(""), err);
+}
+
+static int interrupt_session(struct cbx_executor_request *r, const struct cbx_message *message,
                              struct cbx_err *err)
 {
-    const char *id = json_string_value(json_object_get(message->header, "session"));
-    int failed = cbx_sessions_interrupt(r->executor->sessions, id != NULL ? id : "", err);
-    return failed ? failed : answer_done(r, err);
+    int failed = cbx_sessions_interrupt(r->executor->sessions, text_of(message, "session"), err);
+    return failed ? failed : answer_done(r, CBX_STR(""), err);
 }
 
-static int answer_health(struct request *r, const struct cbx_message *message, struct cbx_err *err)
+static int give_input(struct cbx_executor_request *r, const struct cbx_message *message,
+                      struct cbx_err *err)
+{
+    int failed = cbx_sessions_input(r->executor->sessions, text_of(message, "session"),
+                                    cbx_buf_str(&message->bytes), err);
+    return failed ? failed : answer_done(r, CBX_STR(""), err);
+}
+
+/* What is put into a session's workspace is in the log before it is there. */
+static int note_upload(struct cbx_executor *e, const struct cbx_message *message,
+                       struct cbx_err *err)
+{
+    struct cbx_audit *audit;
+    int failed = cbx_executor_audit(e, &audit, err);
+    if (failed) {
+        return failed;
+    }
+    char hex[CBX_SHA256_HEX + 1];
+    struct cbx_sha256 hash = cbx_sha256_of(cbx_buf_str(&message->bytes));
+    cbx_sha256_hex(&hash, hex);
+    CBX_AUTO_JSON body =
+        json_pack("{s:s,s:s,s:s,s:s,s:I}", "session", text_of(message, "session"), "principal",
+                  text_of(message, "principal"), "path", text_of(message, "path"), "sha256", hex,
+                  "size", (json_int_t)message->bytes.len);
+    return cbx_audit_append(audit, "upload", body, NULL, err);
+}
+
+static int put_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                    const struct cbx_message *message, struct cbx_err *err)
+{
+    struct cbx_str path = cbx_json_str(json_object_get(message->header, "path"));
+    int failed = note_upload(r->executor, message, err);
+    failed = failed ? failed : cbx_sandbox_put(sandbox, path, cbx_buf_str(&message->bytes), err);
+    return failed ? failed : answer_done(r, CBX_STR(""), err);
+}
+
+static int get_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                    const struct cbx_message *message, struct cbx_err *err)
+{
+    struct cbx_str path = cbx_json_str(json_object_get(message->header, "path"));
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
+    int failed = cbx_sandbox_get(sandbox, path, &bytes, err);
+    return failed ? failed : answer_done(r, cbx_buf_str(&bytes), err);
+}
+
+static int list_files(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                      const struct cbx_message *message, struct cbx_err *err)
+{
+    struct cbx_str path = cbx_json_str(json_object_get(message->header, "path"));
+    json_t *list;
+    bool complete;
+    int failed = cbx_sandbox_list(sandbox, path, &list, &complete, err);
+    if (failed) {
+        return failed;
+    }
+    CBX_AUTO_JSON answer =
+        json_pack("{s:s,s:o,s:b}", "type", "done", "files", list, "complete", complete);
+    return cbx_wire_send(r->fd, answer, CBX_STR(""), err);
+}
+
+static int delete_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                       const struct cbx_message *message, struct cbx_err *err)
+{
+    struct cbx_str path = cbx_json_str(json_object_get(message->header, "path"));
+    int failed = cbx_sandbox_delete(sandbox, path, err);
+    return failed ? failed : answer_done(r, CBX_STR(""), err);
+}
+
+static int reset_session(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                         const struct cbx_message *message, struct cbx_err *err)
 {
     (void)message;
-    struct cbx_engine *engine = NULL;
+    int failed = cbx_sandbox_reset(sandbox, err);
+    cbx_sandbox_warm(sandbox);
+    return failed ? failed : answer_done(r, CBX_STR(""), err);
+}
+
+/* What is asked of a session while nothing runs in it. */
+static int serve_session(struct cbx_executor_request *r, const struct cbx_message *message,
+                         int (*serve)(struct cbx_executor_request *, struct cbx_sandbox *,
+                                      const struct cbx_message *, struct cbx_err *),
+                         struct cbx_err *err)
+{
+    struct cbx_sessions *sessions = r->executor->sessions;
+    struct cbx_session *session;
+    struct cbx_pool *pool;
+    int failed = cbx_executor_pool(r->executor, &pool, err);
+    failed = failed ? failed
+                    : cbx_sessions_enter(sessions, text_of(message, "session"),
+                                         text_of(message, "principal"), &session, err);
+    if (failed) {
+        return failed;
+    }
+    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
+    failed = sandbox == NULL || !cbx_sandbox_look(sandbox)
+                 ? cbx_fail(err, CBX_ESTATE, "the session's sandbox is gone; its files with it")
+                 : serve(r, sandbox, message, err);
+    cbx_sessions_leave(sessions, session);
+    return failed;
+}
+
+static int answer_sessions(struct cbx_executor_request *r, const struct cbx_message *message,
+                           struct cbx_err *err)
+{
+    struct cbx_pool *pool;
+    (void)message;
+    int failed = cbx_executor_pool(r->executor, &pool, err); /* those of before are adopted there */
+    if (failed) {
+        return failed;
+    }
+    CBX_AUTO_JSON answer = json_pack("{s:s,s:o}", "type", "done", "sessions",
+                                     cbx_sessions_list(r->executor->sessions));
+    return cbx_wire_send(r->fd, answer, CBX_STR(""), err);
+}
+
+static json_t *describe_pool(struct cbx_pool *pool)
+{
+    struct cbx_pool_stats s = { 0 };
+    cbx_pool_stats(pool, &s);
+    return json_pack("{s:i,s:i,s:i,s:i,s:I,s:I,s:I,s:I}", "ready", s.ready, "in_use", s.in_use,
+                     "making", s.making, "waiting", s.waiting, "taken", (json_int_t)s.taken,
+                     "taken_ready", (json_int_t)s.taken_ready, "made", (json_int_t)s.made, "failed",
+                     (json_int_t)s.failed);
+}
+
+static int answer_health(struct cbx_executor_request *r, const struct cbx_message *message,
+                         struct cbx_err *err)
+{
+    (void)message;
+    struct cbx_pool *pool = NULL;
     struct cbx_audit *audit;
     struct cbx_err engine_err = { 0 }, audit_err = { 0 };
-    bool engine_ok = get_engine(r->executor, &engine, &engine_err) == 0;
-    bool audit_ok = get_audit(r->executor, &audit, &audit_err) == 0;
+    bool engine_ok = cbx_executor_pool(r->executor, &pool, &engine_err) == 0;
+    bool audit_ok = cbx_executor_audit(r->executor, &audit, &audit_err) == 0;
+    struct cbx_engine *engine = r->executor->engine;
     CBX_AUTO_JSON answer = json_pack(
         "{s:s,s:b,s:o,s:s,s:b,s:o,s:i}", "type", "done", "engine_ok", engine_ok, "engine",
         cbx_json_text(cbx_str_of(engine_ok ? cbx_engine_version(engine) : engine_err.text)), "api",
         engine_ok ? cbx_engine_api(engine) : "", "audit_ok", audit_ok, "audit",
         cbx_json_text(cbx_str_of(audit_ok ? "" : audit_err.text)), "sessions",
         cbx_sessions_count(r->executor->sessions));
+    if (engine_ok) {
+        json_object_set_new(answer, "pool", describe_pool(pool));
+    }
     return cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
 }
 
 static const struct {
     const char *op;
-    int (*serve)(struct request *, const struct cbx_message *, struct cbx_err *);
+    int (*serve)(struct cbx_executor_request *, const struct cbx_message *, struct cbx_err *);
+    int (*in_session)(struct cbx_executor_request *, struct cbx_sandbox *,
+                      const struct cbx_message *, struct cbx_err *);
 } operations[] = {
-    { "submit", submit },        { "failed", note_failure },
-    { "close", close_session },  { "interrupt", interrupt_session },
-    { "health", answer_health },
+    { "submit", cbx_executor_submit, NULL },
+    { "resume", cbx_executor_resume, NULL },
+    { "failed", note_failure, NULL },
+    { "close", close_session, NULL },
+    { "interrupt", interrupt_session, NULL },
+    { "input", give_input, NULL },
+    { "sessions", answer_sessions, NULL },
+    { "health", answer_health, NULL },
+    { "put", NULL, put_file },
+    { "get", NULL, get_file },
+    { "list", NULL, list_files },
+    { "delete", NULL, delete_file },
+    { "reset", NULL, reset_session },
 };
 
-static void answer_error(struct request *r, int code, const struct cbx_err *err)
+static void answer_error(struct cbx_executor_request *r, int code, const struct cbx_err *err)
 {
     /* A text that was cut to fit may end in half a character. */
     CBX_AUTO_JSON answer = json_pack("{s:s,s:i,s:o}", "type", "error", "code", code, "text",
@@ -360,7 +384,7 @@ static void answer_error(struct request *r, int code, const struct cbx_err *err)
 }
 
 /* One more thread, or none: a front that was taken over may ask for as many as it likes. */
-static bool count_thread(struct executor *e)
+static bool count_thread(struct cbx_executor *e)
 {
     enum { THREADS_MAX = 1024 };
     pthread_mutex_lock(&e->lock);
@@ -370,7 +394,7 @@ static bool count_thread(struct executor *e)
     return fits;
 }
 
-static void uncount_thread(struct executor *e)
+static void uncount_thread(struct cbx_executor *e)
 {
     pthread_mutex_lock(&e->lock);
     e->threads--;
@@ -379,7 +403,7 @@ static void uncount_thread(struct executor *e)
 
 static void *serve_request(void *context)
 {
-    struct request r = *(struct request *)context;
+    struct cbx_executor_request r = *(struct cbx_executor_request *)context;
     free(context);
     CBX_AUTO_DONE(message) message;
     cbx_message_init(&message);
@@ -390,7 +414,9 @@ static void *serve_request(void *context)
     for (size_t i = 0; op != NULL && i < sizeof(operations) / sizeof(operations[0]); i++) {
         if (strcmp(operations[i].op, op) == 0) {
             known = true;
-            failed = operations[i].serve(&r, &message, &err);
+            failed = operations[i].serve != NULL
+                         ? operations[i].serve(&r, &message, &err)
+                         : serve_session(&r, &message, operations[i].in_session, &err);
         }
     }
     if (!known && !failed) {
@@ -404,20 +430,20 @@ static void *serve_request(void *context)
     return NULL;
 }
 
-static void start_thread(struct executor *e, int fd)
+static void start_thread(struct cbx_executor *e, int fd)
 {
     if (!count_thread(e)) {
         close(fd);
         return;
     }
-    struct request *r = malloc(sizeof(*r));
+    struct cbx_executor_request *r = malloc(sizeof(*r));
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, 512 * 1024);
     if (r != NULL) {
-        *r = (struct request){ .executor = e, .fd = fd };
+        *r = (struct cbx_executor_request){ .executor = e, .fd = fd };
     }
     if (r == NULL || pthread_create(&thread, &attributes, serve_request, r) != 0) {
         free(r);
@@ -427,22 +453,52 @@ static void start_thread(struct executor *e, int fd)
     pthread_attr_destroy(&attributes);
 }
 
-static void *expire_sessions(void *context)
+/* Leases, sessions whose time is over, and containers that nobody knows. */
+static void look_after(struct cbx_executor *e, int64_t now, int64_t *kept, int64_t *reaped)
 {
-    struct executor *e = context;
-    int64_t period_ms = e->config.idle_ms < 40000 ? e->config.idle_ms / 4 + 10 : 10000;
+    pthread_mutex_lock(&e->lock);
+    struct cbx_pool *pool = e->pool;
+    pthread_mutex_unlock(&e->lock);
+    if (pool == NULL) {
+        return;
+    }
+    cbx_sessions_expire(e->sessions, now, e->config.idle_ms);
+    if (now - *kept >= KEEP_MS) {
+        *kept = now;
+        cbx_sessions_keep(e->sessions);
+        cbx_pool_keep(pool);
+        cbx_instance_touch(&e->instance);
+    }
+    if (now - *reaped >= REAP_MS) {
+        *reaped = now;
+        size_t removed;
+        cbx_sandbox_reap(e->engine, e->instance.name, YOUNG_S, is_ours, e, &removed, NULL);
+        cbx_instance_reap(e->config.state_dir, e->engine);
+    }
+}
+
+static void *housekeep(void *context)
+{
+    struct cbx_executor *e = context;
+    int64_t period_ms = e->config.idle_ms < 4000 ? e->config.idle_ms / 4 + 10 : 1000;
+    int64_t kept = 0, reaped = cbx_clock_ms();
+    if (e->config.persistent) {
+        struct cbx_pool *pool;
+        struct cbx_err err;
+        cbx_executor_pool(e, &pool, &err); /* sessions of before are waited for */
+    }
     for (;;) {
         struct timespec period = { .tv_sec = period_ms / 1000,
                                    .tv_nsec = (period_ms % 1000) * 1000000 };
         nanosleep(&period, NULL);
-        cbx_sessions_expire(e->sessions, cbx_clock_ms(), e->config.idle_ms);
+        look_after(e, cbx_clock_ms(), &kept, &reaped);
     }
     return NULL;
 }
 
 /* Runs see that nobody listens to them, end, and write down what became of them; they get a moment
  * for it. */
-static void await_runs(struct executor *e)
+static void await_runs(struct cbx_executor *e)
 {
     enum { WAIT_MS = 3000, STEP_MS = 20 };
     struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
@@ -457,40 +513,76 @@ static void await_runs(struct executor *e)
     }
 }
 
-_Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_executor_config *config)
+/* Sandboxes that nobody may come back to are removed; the others live on until their lease ends. */
+static void end(struct cbx_executor *e)
 {
-    static struct executor e;
+    pthread_mutex_lock(&e->lock);
+    e->ending = true;
+    struct cbx_pool *pool = e->pool;
+    pthread_mutex_unlock(&e->lock);
+    if (!e->config.persistent) {
+        await_runs(e);
+    }
+    cbx_sessions_close_all(e->sessions, e->config.persistent);
+    if (pool != NULL) {
+        cbx_pool_free(pool);
+    }
+    cbx_instance_done(&e->instance, !e->config.persistent);
+    _exit(0); /* not freed: late requests may still look at the tables */
+}
+
+static int stop_pipe[2] = { -1, -1 };
+
+static void on_stop(int number)
+{
+    (void)number;
+    (void)!write(stop_pipe[1], "s", 1);
+}
+
+static bool read_secrets(int fd, struct cbx_executor_secrets *out)
+{
+    bool whole = read(fd, out, sizeof(*out)) == (ssize_t)sizeof(*out);
+    close(fd);
+    return whole;
+}
+
+_Noreturn void cbx_executor_main(int control, int secrets_fd,
+                                 const struct cbx_executor_config *config)
+{
+    static struct cbx_executor e;
     e.config = *config;
+    e.began_ms = cbx_time_ms();
     pthread_mutex_init(&e.lock, NULL);
     pthread_cond_init(&e.place_free, NULL);
     cbx_jail_common();
     prctl(PR_SET_NAME, "cbx-executor");
-    if (read(key_fd, e.key.bytes, sizeof(e.key.bytes)) != (ssize_t)sizeof(e.key.bytes)) {
+    if (!read_secrets(secrets_fd, &e.secrets) || pipe2(stop_pipe, O_CLOEXEC) < 0) {
         _exit(1);
     }
-    close(key_fd);
-    e.sessions = cbx_sessions_new(config->max_sessions);
+    struct sigaction stop = { .sa_handler = on_stop };
+    sigaction(SIGTERM, &stop, NULL);
+    e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
     pthread_t thread;
-    if (pthread_create(&thread, NULL, expire_sessions, &e) != 0) {
+    if (pthread_create(&thread, NULL, housekeep, &e) != 0) {
         _exit(1);
     }
     for (;;) {
+        struct pollfd fds[] = { { .fd = control, .events = POLLIN },
+                                { .fd = stop_pipe[0], .events = POLLIN } };
+        if (poll(fds, 2, -1) < 0 && errno != EINTR) {
+            break;
+        }
         int fd;
         char tag;
         struct cbx_err err;
-        if (cbx_wire_receive_fd(control, &fd, &tag, &err) != 0) {
+        if ((fds[1].revents & POLLIN) != 0 ||
+            (fds[0].revents != 0 && cbx_wire_receive_fd(control, &fd, &tag, &err) != 0)) {
             break;
         }
-        if (fd >= 0) {
+        if (fds[0].revents != 0 && fd >= 0) {
             start_thread(&e, fd);
         }
     }
-    /* The front is gone. Sandboxes end with their attached streams; asking the engine too is
-     * quicker. */
-    await_runs(&e);
-    cbx_sessions_close_all(
-        e.sessions); /* not freed: the expiry and late requests may still look at the table */
-    pthread_mutex_lock(&e.lock);
-    cbx_instance_done(&e.instance);
+    end(&e);
     _exit(0);
 }

@@ -5,6 +5,9 @@
 #ifndef CBX_GATEWAY_EXECUTOR_H
 #define CBX_GATEWAY_EXECUTOR_H
 
+#include "docker/pool.h"
+#include "gateway/instance.h"
+#include "gateway/seal.h"
 #include "policies/base/err.h"
 
 #include <stdint.h>
@@ -16,20 +19,49 @@ struct cbx_executor_config {
     int max_sessions;
     int max_runs;    /* at the same time; more wait their turn */
     int64_t idle_ms; /* a session without a run for this long is closed */
+    struct cbx_pool_config pool;
+    bool persistent; /* sessions outlive this gateway: the next one on the state directory has them
+                      */
+    /* Sandboxes that are made before anybody asks. */
+    struct cbx_profile {
+        const char *kernel;
+        struct cbx_limits limits;
+    } profiles[8];
+    int profile_count;
+    const char *announce[4]; /* kernels that the profiles are made of */
+    size_t announce_count;
 };
 
-/* Serves `control` until it closes, then removes its containers and leaves; never returns. The seal
- * key comes through key_fd. The audit log and the engine are opened by the first request that needs
- * them.
+/* What only executors know; from the process that starts them, through a pipe. */
+struct cbx_executor_secrets {
+    struct cbx_seal_key key;
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES]; /* of an instance that does not outlive this gateway */
+};
+
+/* Serves `control` until it closes or SIGTERM comes, then removes its containers, or lets go of its
+ * sessions when they are persistent, and leaves; never returns. The secrets come through
+ * secrets_fd. The audit log and the engine are opened by the first request that needs them, or at
+ * once when it is persistent; sandboxes that an executor before left are adopted then.
  *
  * Requests (JSON header, bytes):
- *   {op:"submit", sealed, mac} + text   one decision. Answers: {type:"recorded", decision, seq}
- * when it allows nothing; else {type:"admitted", ...}, for a run its events, and {type:"done", ...}
- *   {op:"failed", language, policy, principal, session, origin} + source    note that an analysis
- * failed: {type:"recorded"} {op:"close", session}               remove a session's sandbox:
- * {type:"done"} {op:"interrupt", session}           interrupt what runs in it: {type:"done"}
- *   {op:"health"}                       {type:"done", engine, api, host, audit, sessions}
- * Any may be answered {type:"error", code, text} instead. */
-_Noreturn void cbx_executor_main(int control, int key_fd, const struct cbx_executor_config *config);
+ *   {op:"submit", sealed, mac, keep, interactive} + text   one decision. Answers: {type:"recorded",
+ *     decision, seq} when it allows nothing; else {type:"admitted", ...}, for a run its events, and
+ *     {type:"done", ...}. Then the front says {type:"ack"} when it needs the result no more. A run
+ *     with `keep` goes on when the front hangs up, and its result stays until it is acknowledged;
+ *     one without is cancelled.
+ *   {op:"resume", run, keep}        events and {type:"done"} of such a run, from its beginning
+ *   {op:"failed", language, policy, principal, session, origin} + source   note that an analysis
+ *     failed: {type:"recorded"}
+ *   {op:"close", session}           remove a session's sandbox
+ *   {op:"interrupt", session}       interrupt what runs in it; also by the id of a run
+ *   {op:"input", session} + line    answer what the program asked for
+ *   {op:"reset", session, principal}   kill all in it and start its kernel anew
+ *   {op:"put"|"get"|"list"|"delete", session, principal, path} + bytes   files of the workspace
+ *   {op:"sessions"}                 {type:"done", sessions: [...]}
+ *   {op:"health"}                   {type:"done", engine, api, host, audit, sessions, pool}
+ * Any may be answered {type:"error", code, text} instead, and those without an answer of their own
+ * are answered {type:"done"}. */
+_Noreturn void cbx_executor_main(int control, int secrets_fd,
+                                 const struct cbx_executor_config *config);
 
 #endif

@@ -87,27 +87,25 @@ static void give_slot(struct cbx_judge *judge, int slot)
     pthread_mutex_unlock(&judge->lock);
 }
 
-/* A new worker for the slot; what was in it is killed by the nursery. */
+/* A new worker for the slot; what was in it is killed by the nursery. The request waits in the
+ * socket when the nursery itself was killed, for the next one. */
 static int refill(struct cbx_judge *judge, int slot)
 {
     struct cbx_err err;
-    unsigned char byte = (unsigned char)slot;
-    char tag;
-    int fd = -1;
+    int pair[2];
     cbx_fd_auto(&judge->slots[slot].fd);
-    pthread_mutex_lock(&judge->lock); /* one question and its answer at a time */
-    struct pollfd answer = { .fd = judge->control, .events = POLLIN };
-    if (send(judge->control, &byte, 1, MSG_NOSIGNAL) == 1 &&
-        poll(&answer, 1, judge->timeout_ms) > 0) {
-        cbx_wire_receive_fd(judge->control, &fd, &tag, &err);
-    } else {
-        /* A nursery that does not answer in time never does: its late answer would be taken for
-         * another slot's. From now on everything is denied. */
-        shutdown(judge->control, SHUT_RDWR);
+    int failed = cbx_wire_pair(pair, &err);
+    if (failed) {
+        return failed;
     }
-    pthread_mutex_unlock(&judge->lock);
-    judge->slots[slot].fd = fd;
-    return fd >= 0 ? 0 : CBX_EIO;
+    failed = cbx_wire_send_fd(judge->control, pair[1], (char)slot, &err);
+    close(pair[1]);
+    if (failed) {
+        close(pair[0]);
+        return failed;
+    }
+    judge->slots[slot].fd = pair[0];
+    return 0;
 }
 
 static json_t *make_request(const struct cbx_policy *policy, const struct cbx_subject *subject)
@@ -158,32 +156,32 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     return 0;
 }
 
-/* A worker that died between two requests (killed from outside) cannot be sent to; that says
- * nothing about this source, so a new one gets it. One that dies once it has the source is not
- * replaced for the same source. */
 static int send_request(struct cbx_judge *judge, int slot, const json_t *request,
                         struct cbx_str source, struct cbx_err *err)
 {
-    bool fresh = judge->slots[slot].fd < 0;
-    int failed = fresh ? refill(judge, slot) : 0;
-    failed = failed ? failed : cbx_wire_send(judge->slots[slot].fd, request, source, err);
-    if (failed == CBX_EIO && !fresh && refill(judge, slot) == 0) {
-        failed = cbx_wire_send(judge->slots[slot].fd, request, source, err);
-    }
-    return failed;
+    int failed = judge->slots[slot].fd < 0 ? refill(judge, slot) : 0;
+    return failed ? failed : cbx_wire_send(judge->slots[slot].fd, request, source, err);
 }
 
 /* CBX_EIO, CBX_ETIMEDOUT and CBX_EPROTO are the worker's failures; anything else is the caller's.
- */
+ * A worker that was killed says nothing about this source, so a new one gets it, once: one that
+ * crashes on it is a denial. */
 static int ask_worker(struct cbx_judge *judge, int slot, const json_t *request,
                       struct cbx_str source, struct cbx_judgement *out, struct cbx_err *err)
 {
-    CBX_AUTO_DONE(message) answer;
-    cbx_message_init(&answer);
-    int failed = send_request(judge, slot, request, source, err);
-    failed =
-        failed ? failed : cbx_wire_receive(judge->slots[slot].fd, judge->timeout_ms, &answer, err);
-    return failed ? failed : read_answer(&answer, out, err);
+    int failed = CBX_EIO;
+    for (int tries = 0; failed == CBX_EIO && tries < 2; tries++) {
+        if (tries > 0 && refill(judge, slot) != 0) {
+            break;
+        }
+        CBX_AUTO_DONE(message) answer;
+        cbx_message_init(&answer);
+        failed = send_request(judge, slot, request, source, err);
+        failed = failed ? failed
+                        : cbx_wire_receive(judge->slots[slot].fd, judge->timeout_ms, &answer, err);
+        failed = failed ? failed : read_answer(&answer, out, err);
+    }
+    return failed;
 }
 
 static bool is_worker_failure(int failed)

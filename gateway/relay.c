@@ -9,7 +9,8 @@ enum { MIMES_MAX = 32 };
 
 static const char *const kind_names[] = {
     [CBX_EVENT_STDOUT] = "stdout", [CBX_EVENT_STDERR] = "stderr", [CBX_EVENT_DISPLAY] = "display",
-    [CBX_EVENT_RESULT] = "result", [CBX_EVENT_FILE] = "file",
+    [CBX_EVENT_RESULT] = "result", [CBX_EVENT_FILE] = "file",     [CBX_EVENT_CUT] = "cut",
+    [CBX_EVENT_ASK] = "ask",
 };
 enum { KINDS = sizeof(kind_names) / sizeof(kind_names[0]) };
 
@@ -31,8 +32,10 @@ static int send_event(void *context, const struct cbx_event *event)
         }
         json_object_set_new(header, "mimes", mimes);
         bytes = cbx_buf_str(&joined);
-    } else if (event->kind == CBX_EVENT_FILE) {
+    } else if (event->kind == CBX_EVENT_FILE || event->kind == CBX_EVENT_CUT) {
         json_object_set_new(header, "size", json_integer((json_int_t)event->size_bytes));
+    } else if (event->kind == CBX_EVENT_ASK) {
+        json_object_set_new(header, "secret", json_boolean(event->secret));
     }
     return cbx_wire_send(fd, header, bytes, NULL);
 }
@@ -92,6 +95,7 @@ int cbx_relay_event(const struct cbx_message *message, const struct cbx_sink *si
     }
     json_int_t size = json_integer_value(json_object_get(message->header, "size"));
     event.size_bytes = size > 0 ? (uint64_t)size : 0;
+    event.secret = json_is_true(json_object_get(message->header, "secret"));
     return sink != NULL && sink->event != NULL ? sink->event(sink->context, &event) : 0;
 }
 
@@ -116,13 +120,15 @@ json_t *cbx_result_json(const struct cbx_result *r)
     json_object_set_new(json, "output_truncated", json_boolean(r->output_truncated));
     json_object_set_new(json, "files_truncated", json_boolean(r->files_truncated));
     json_object_set_new(json, "session_lost", json_boolean(r->session_lost));
+    json_object_set_new(json, "session_restarted", json_boolean(r->session_restarted));
+    json_object_set_new(json, "cpu_ms", json_integer((json_int_t)r->cpu_ms));
     return json;
 }
 
 struct result_fields {
     struct cbx_str type, ename, evalue, traceback;
-    int64_t status, exit_code, signal, duration_ms, stdout_bytes, stderr_bytes;
-    bool output_truncated, files_truncated, session_lost;
+    int64_t status, exit_code, signal, duration_ms, cpu_ms, stdout_bytes, stderr_bytes;
+    bool output_truncated, files_truncated, session_lost, session_restarted;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
     {                                                                                              \
@@ -133,7 +139,7 @@ static const struct cbx_json_field result_fields[] = {
     FIELD(ename, STR, 0, 0),
     FIELD(evalue, STR, 0, 0),
     FIELD(traceback, STR, 0, 0),
-    FIELD(status, INT, 0, CBX_RUN_KILLED),
+    FIELD(status, INT, 0, CBX_RUN_STATUSES - 1),
     FIELD(exit_code, INT, -1, 255),
     FIELD(signal, INT, 0, 128),
     FIELD(duration_ms, INT, 0, INT64_MAX),
@@ -142,6 +148,8 @@ static const struct cbx_json_field result_fields[] = {
     FIELD(output_truncated, BOOL, 0, 0),
     FIELD(files_truncated, BOOL, 0, 0),
     FIELD(session_lost, BOOL, 0, 0),
+    FIELD(session_restarted, BOOL, 0, 0),
+    FIELD(cpu_ms, INT, 0, INT64_MAX),
 };
 #undef FIELD
 
@@ -180,6 +188,8 @@ int cbx_result_from_json(const json_t *json, struct cbx_result *out, struct cbx_
         .output_truncated = f.output_truncated,
         .files_truncated = f.files_truncated,
         .session_lost = f.session_lost,
+        .session_restarted = f.session_restarted,
+        .cpu_ms = (uint64_t)f.cpu_ms,
     };
     return 0;
 }

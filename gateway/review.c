@@ -24,15 +24,36 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
     return cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out, err);
 }
 
-/* decision -> audit record -> permit -> sandbox -> result, in the executor */
+/* decision -> audit record -> permit -> sandbox -> result, in the executor. When that is killed
+ * before it began, nothing ran, and the decision cannot be used again: it is made once more. */
 int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_judgement *judgement, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err)
 {
-    out->verdict = judgement->verdict;
-    out->decision = json_incref(judgement->decision);
-    if (!judgement->analysed) {
-        return cbx_backend_note_failure(flow->executor, request, out, err);
+    enum { TRIES = 5 };
+    CBX_AUTO_DONE(judgement) again = { 0 };
+    int failed = CBX_EIO;
+    for (int i = 0; i < TRIES && failed == CBX_EIO && out->id[0] == '\0'; i++) {
+        if (i > 0) {
+            cbx_judgement_done(&again);
+            failed = cbx_review_judge(flow, request, &again, err);
+            if (failed) {
+                return failed;
+            }
+            judgement = &again;
+        }
+        out->verdict = judgement->verdict;
+        json_decref(out->decision);
+        out->decision = json_incref(judgement->decision);
+        failed = judgement->analysed ? cbx_backend_submit(flow->executor, judgement,
+                                                          &request->wishes, sink, out, err)
+                                     : cbx_backend_note_failure(flow->executor, request, out, err);
     }
-    return cbx_backend_submit(flow->executor, judgement, sink, out, err);
+    return failed;
+}
+
+int cbx_review_resume(struct cbx_flow *flow, const struct cbx_sink *sink, struct cbx_outcome *out,
+                      struct cbx_err *err)
+{
+    return cbx_backend_resume(flow->executor, true, sink, out, err);
 }

@@ -22,20 +22,28 @@ struct cbx_flow {
     struct cbx_policies policies;
     struct cbx_judge *judge;
     int executor; /* control socket */
-    int nursery_pid, executor_pid;
 };
 
-/* Loads the policies, refuses one in mode log-only (its right is not there yet), forks nursery and
- * executor. Call it before the process has threads. *out is owned: cbx_flow_done, which ends the
- * processes and waits until the executor has cleaned up. */
+/* Loads the policies, refuses one in mode log-only (its right is not there yet), and forks. It
+ * returns 0 in a new process, the front; the caller's own waits in here and ends with the front's
+ * exit status, once the executor has cleaned up. When the front of a persistent flow is killed it
+ * returns once more, in the next front. Call it before the process has threads. *out is owned:
+ * cbx_flow_done. */
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err);
 void cbx_flow_done(struct cbx_flow *flow);
+
+/* How an allowed run is made; zeroed memory is the usual way. */
+struct cbx_run_wishes {
+    bool keep;        /* it goes on when we are gone, and its result waits for us */
+    bool interactive; /* the sink answers CBX_EVENT_ASK, by the request {op:"input"} */
+};
 
 /* What a caller wants judged, and run when it is allowed. */
 struct cbx_request {
     struct cbx_str policy; /* name; empty = the first */
     struct cbx_subject subject;
     struct cbx_str source;
+    struct cbx_run_wishes wishes;
 };
 
 /* Owned by the caller: cbx_outcome_done. Zeroed memory is a denial. */
@@ -46,7 +54,12 @@ struct cbx_outcome {
     uint64_t audit_seq;
     bool ran; /* result is that of a run (or of opening a session) */
     struct cbx_result result;
+    int hold; /* the executor waits here for cbx_outcome_acknowledge; 0 = it does not */
 };
+
+/* The result is stored: the sandbox may forget it. Until then a run with `keep` can be resumed. */
+void cbx_outcome_acknowledge(struct cbx_outcome *outcome);
+
 void cbx_outcome_done(struct cbx_outcome *outcome);
 CBX_DEFINE_AUTO_DONE(outcome)
 
@@ -65,6 +78,16 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
 int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_judgement *judgement, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err);
+
+/* A run that was submitted with `keep` by a front before us: out->id says which. All its events
+ * come, then its result. CBX_ENOTFOUND when it never began or is gone. */
+int cbx_review_resume(struct cbx_flow *flow, const struct cbx_sink *sink, struct cbx_outcome *out,
+                      struct cbx_err *err);
+
+/* One request to the executor as executor.h has them, with its bytes. *answer (new reference) and
+ * `out` may be NULL. */
+int cbx_flow_request(struct cbx_flow *flow, const json_t *header, struct cbx_str bytes,
+                     json_t **answer, struct cbx_buf *out, struct cbx_err *err);
 
 /* One request to the executor that needs no decision: {op, session}. *answer (new reference) is its
  * {type:"done"}. */

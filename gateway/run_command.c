@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,9 @@ struct output {
     size_t stem_len;
     int pictures;
     bool is_cell; /* only a notebook cell shows its last value */
+    bool reads_stdin;
+    struct cbx_flow *flow;
+    const struct cbx_outcome *outcome;
 };
 
 static void write_all(int fd, struct cbx_str bytes)
@@ -90,6 +94,20 @@ static void save_picture(struct output *o, struct cbx_str png)
     }
 }
 
+/* input(): a line of our own standard input; none, when that has ended. */
+static int answer(struct output *o, const struct cbx_event *event)
+{
+    char *line = NULL;
+    size_t size = 0;
+    write_all(STDOUT_FILENO, event->text);
+    ssize_t n = o->reads_stdin ? getline(&line, &size, stdin) : -1;
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "input", "session", o->outcome->id);
+    struct cbx_str bytes = { .p = line, .len = n > 0 ? (size_t)n : 0 };
+    int failed = cbx_flow_request(o->flow, header, bytes, NULL, NULL, NULL);
+    free(line);
+    return failed;
+}
+
 static int take_event(void *context, const struct cbx_event *event)
 {
     struct output *o = context;
@@ -119,6 +137,13 @@ static int take_event(void *context, const struct cbx_event *event)
             }
         }
         break;
+    case CBX_EVENT_CUT:
+        fflush(stdout);
+        fprintf(stderr, "\ncodebox: %llu bytes of output are left out here\n",
+                (unsigned long long)event->size_bytes);
+        break;
+    case CBX_EVENT_ASK:
+        return answer(o, event);
     case CBX_EVENT_FILE:
         break;
     }
@@ -146,6 +171,10 @@ static int report_result(const struct cbx_result *r)
     case CBX_RUN_OOM:
         fprintf(stderr, "codebox: stopped, it needed more memory than the policy allows\n");
         return 137;
+    case CBX_RUN_CPU:
+        fprintf(stderr, "codebox: stopped, it used %llu ms of processor time, the policy's limit\n",
+                (unsigned long long)r->cpu_ms);
+        return 124;
     case CBX_RUN_KILLED:
         fprintf(stderr, "codebox: the program was killed%s\n",
                 r->signal == SIGKILL ? "" : " or cancelled");
@@ -179,8 +208,12 @@ static int review_file(const struct cbx_options *options, const char *path, cons
                      .session = CBX_STR(""),
                      .origin = CBX_STR("run") },
         .source = source,
+        .wishes = { .interactive = true },
     };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
+    output.flow = &flow;
+    output.outcome = &outcome;
+    output.reads_stdin = strcmp(path, "-") != 0;
     int failed = cbx_review(&flow, &request, &sink, &outcome, &err);
     int status = 1;
     if (failed) {

@@ -19,14 +19,9 @@ static const struct {
     const char *name;
     size_t offset;
 } limit_fields[] = {
-    { "wall_ms", offsetof(struct cbx_limits, wall_ms) },
-    { "cpu_milli", offsetof(struct cbx_limits, cpu_milli) },
-    { "memory_bytes", offsetof(struct cbx_limits, memory_bytes) },
-    { "pids", offsetof(struct cbx_limits, pids) },
-    { "disk_bytes", offsetof(struct cbx_limits, disk_bytes) },
-    { "output_bytes", offsetof(struct cbx_limits, output_bytes) },
-    { "files_bytes", offsetof(struct cbx_limits, files_bytes) },
-    { "source_bytes", offsetof(struct cbx_limits, source_bytes) },
+#define CBX_LIMIT(member) { #member, offsetof(struct cbx_limits, member) },
+#include "policies/limits.def"
+#undef CBX_LIMIT
 };
 enum { LIMIT_FIELDS = sizeof(limit_fields) / sizeof(limit_fields[0]) };
 

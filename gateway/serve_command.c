@@ -106,6 +106,8 @@ int cbx_serve_command(const struct cbx_options *options)
         return 2;
     }
     struct cbx_flow_config config = cbx_options_flow(options);
+    config.executor.persistent = true;
+    config.executor.announce[config.executor.announce_count++] = "python";
     if (parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000", &address,
                      &err) != 0 ||
         cbx_flow_start(&config, &flow, &err) != 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The executor's table of open sessions. One lock for the table; `busy` marks a session that a run
- * is in, and only that run's thread touches its sandbox, except to interrupt it. */
+ * The executor's table of sandboxes in use. One lock for the table; `busy` marks a place that a run
+ * is in, and only that run's thread touches its sandbox, except to interrupt or answer it. */
 #include "gateway/sessions.h"
 
 #include "gateway/wire.h"
@@ -8,31 +8,39 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+enum { ONCE_MAX = 1024, UNTAKEN_MS = 10 * 60 * 1000 };
+
 struct cbx_session {
-    char id[CBX_NAME_MAX + 1]; /* empty = free place */
+    char id[CBX_NAME_MAX + 1]; /* empty = free place; of a one-shot run, its decision's */
     char principal[CBX_NAME_MAX + 1];
+    char run_id[CBX_NAME_MAX + 1]; /* not acknowledged yet; empty = none */
     struct cbx_sandbox *sandbox;
-    bool busy, closing;
-    int64_t last_used_ms;
+    bool once, busy, closing;
+    int64_t created_ms, last_used_ms, idle_ms, life_ms;
 };
 
 struct cbx_sessions {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int max;
+    int max, places;
     bool ending;
-    int removing; /* sandboxes that have left the table and are not gone yet */
+    cbx_discard_fn *discard;
+    void *context;
     struct cbx_session *items;
 };
 
-struct cbx_sessions *cbx_sessions_new(int max_sessions)
+struct cbx_sessions *cbx_sessions_new(int max_sessions, cbx_discard_fn *discard, void *context)
 {
     struct cbx_sessions *sessions = calloc(1, sizeof(*sessions));
+    int places = max_sessions + ONCE_MAX;
     if (sessions == NULL ||
-        (sessions->items = calloc((size_t)max_sessions, sizeof(struct cbx_session))) == NULL) {
+        (sessions->items = calloc((size_t)places, sizeof(struct cbx_session))) == NULL) {
         abort();
     }
     sessions->max = max_sessions;
+    sessions->places = places;
+    sessions->discard = discard;
+    sessions->context = context;
     pthread_mutex_init(&sessions->lock, NULL);
     pthread_cond_init(&sessions->changed, NULL);
     return sessions;
@@ -40,7 +48,7 @@ struct cbx_sessions *cbx_sessions_new(int max_sessions)
 
 static struct cbx_session *find(struct cbx_sessions *sessions, const char *id)
 {
-    for (int i = 0; id[0] != '\0' && i < sessions->max; i++) {
+    for (int i = 0; id[0] != '\0' && i < sessions->places; i++) {
         if (strcmp(sessions->items[i].id, id) == 0) {
             return &sessions->items[i];
         }
@@ -48,28 +56,64 @@ static struct cbx_session *find(struct cbx_sessions *sessions, const char *id)
     return NULL;
 }
 
+static struct cbx_session *find_run(struct cbx_sessions *sessions, const char *run_id)
+{
+    for (int i = 0; run_id[0] != '\0' && i < sessions->places; i++) {
+        if (strcmp(sessions->items[i].run_id, run_id) == 0) {
+            return &sessions->items[i];
+        }
+    }
+    return NULL;
+}
+
+static int count(const struct cbx_sessions *sessions)
+{
+    int n = 0;
+    for (int i = 0; i < sessions->places; i++) {
+        n += sessions->items[i].id[0] != '\0' && !sessions->items[i].once;
+    }
+    return n;
+}
+
+static struct cbx_session *take_place(struct cbx_sessions *sessions, const char *id,
+                                      const char *principal, const struct cbx_limits *limits)
+{
+    struct cbx_session *place = NULL;
+    for (int i = 0; place == NULL && i < sessions->places; i++) {
+        place = sessions->items[i].id[0] == '\0' ? &sessions->items[i] : NULL;
+    }
+    if (place != NULL) {
+        int64_t now = cbx_clock_ms();
+        *place = (struct cbx_session){ .created_ms = now,
+                                       .last_used_ms = now,
+                                       .idle_ms = limits->idle_ms,
+                                       .life_ms = limits->life_ms };
+        snprintf(place->id, sizeof(place->id), "%s", id);
+        snprintf(place->principal, sizeof(place->principal), "%s", principal);
+    }
+    return place;
+}
+
 int cbx_sessions_reserve(struct cbx_sessions *sessions, const struct cbx_permit *permit,
                          struct cbx_err *err)
 {
+    bool once = permit->session[0] == '\0';
+    const char *id = once ? permit->decision : permit->session;
+    struct cbx_session *place = NULL;
     int failed = 0;
     pthread_mutex_lock(&sessions->lock);
     if (sessions->ending) {
         failed = cbx_fail(err, CBX_ESTATE, "the gateway is ending");
-    } else if (permit->session[0] == '\0' || find(sessions, permit->session) != NULL) {
-        failed = cbx_fail(err, CBX_ESTATE, "session '%s' exists already", permit->session);
-    }
-    struct cbx_session *place = NULL;
-    for (int i = 0; !failed && place == NULL && i < sessions->max; i++) {
-        place = sessions->items[i].id[0] == '\0' ? &sessions->items[i] : NULL;
-    }
-    if (!failed && place == NULL) {
+    } else if (find(sessions, id) != NULL) {
+        failed = cbx_fail(err, CBX_ESTATE, "session '%s' exists already", id);
+    } else if (!once && count(sessions) >= sessions->max) {
         failed = cbx_fail(err, CBX_EBUSY, "%d sessions are open, allowed are %d; close one",
                           sessions->max, sessions->max);
-    }
-    if (!failed) {
-        *place = (struct cbx_session){ .busy = true, .last_used_ms = cbx_clock_ms() };
-        snprintf(place->id, sizeof(place->id), "%s", permit->session);
-        snprintf(place->principal, sizeof(place->principal), "%s", permit->principal);
+    } else if ((place = take_place(sessions, id, permit->principal, &permit->limits)) == NULL) {
+        failed = cbx_fail(err, CBX_EBUSY, "%d results wait to be taken", ONCE_MAX);
+    } else {
+        place->once = once;
+        place->busy = true;
     }
     pthread_mutex_unlock(&sessions->lock);
     return failed;
@@ -89,21 +133,38 @@ void cbx_sessions_fill(struct cbx_sessions *sessions, const char *id, struct cbx
     pthread_mutex_unlock(&sessions->lock);
 }
 
-int cbx_sessions_enter(struct cbx_sessions *sessions, const struct cbx_permit *permit,
+bool cbx_sessions_adopt(struct cbx_sessions *sessions, struct cbx_sandbox *sandbox)
+{
+    const char *session = cbx_sandbox_session(sandbox), *run = cbx_sandbox_run_id(sandbox);
+    const char *id = session[0] != '\0' ? session : run;
+    struct cbx_session *place = NULL;
+    pthread_mutex_lock(&sessions->lock);
+    if (!sessions->ending && id[0] != '\0' && find(sessions, id) == NULL) {
+        place =
+            take_place(sessions, id, cbx_sandbox_principal(sandbox), cbx_sandbox_limits(sandbox));
+    }
+    if (place != NULL) {
+        place->once = session[0] == '\0';
+        place->sandbox = sandbox;
+        snprintf(place->run_id, sizeof(place->run_id), "%s", run);
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return place != NULL;
+}
+
+int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char *principal,
                        struct cbx_session **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session;
-    while ((session = find(sessions, permit->session)) != NULL && !session->closing &&
-           session->busy) {
+    while ((session = find(sessions, id)) != NULL && !session->closing && session->busy) {
         pthread_cond_wait(&sessions->changed, &sessions->lock);
     }
     int failed = 0;
-    if (session == NULL || session->closing) {
-        failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", permit->session);
-    } else if (strcmp(session->principal, permit->principal) != 0) {
-        failed =
-            cbx_fail(err, CBX_ESTATE, "session '%s' belongs to another principal", permit->session);
+    if (session == NULL || session->closing || sessions->ending) {
+        failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
+    } else if (principal != NULL && strcmp(session->principal, principal) != 0) {
+        failed = cbx_fail(err, CBX_ESTATE, "session '%s' belongs to another principal", id);
     } else {
         session->busy = true;
         *out = session;
@@ -133,7 +194,30 @@ void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *ses
     struct cbx_sandbox *old = session->sandbox;
     session->sandbox = sandbox;
     pthread_mutex_unlock(&sessions->lock);
-    cbx_sandbox_free(old);
+    sessions->discard(sessions->context, old);
+}
+
+void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *session,
+                        const char *run_id)
+{
+    pthread_mutex_lock(&sessions->lock);
+    snprintf(session->run_id, sizeof(session->run_id), "%s", run_id);
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
+                          char out[CBX_NAME_MAX + 1], struct cbx_err *err)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = find_run(sessions, run_id);
+    int failed = session == NULL
+                     ? cbx_fail(err, CBX_ENOTFOUND, "no sandbox knows a run '%.40s'", run_id)
+                     : 0;
+    if (!failed) {
+        memcpy(out, session->id, sizeof(session->id));
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return failed;
 }
 
 /* With the lock held: ends what runs, waits for it, and takes the sandbox out. The place stays
@@ -143,25 +227,37 @@ static struct cbx_sandbox *drain(struct cbx_sessions *sessions, struct cbx_sessi
     session->closing = true;
     while (session->busy) {
         if (session->sandbox != NULL) {
-            cbx_sandbox_interrupt(session->sandbox);
+            cbx_sandbox_end(session->sandbox);
         }
         pthread_cond_wait(&sessions->changed, &sessions->lock);
     }
     return cbx_steal(&session->sandbox);
 }
 
-/* With the lock held, which is given up meanwhile: the session ends and its sandbox is removed. */
+/* With the lock held, which is given up meanwhile: the session ends and its sandbox goes. */
 static void close_one(struct cbx_sessions *sessions, struct cbx_session *session)
 {
     struct cbx_sandbox *sandbox = drain(sessions, session);
     *session = (struct cbx_session){ 0 };
-    sessions->removing++;
     pthread_cond_broadcast(&sessions->changed);
     pthread_mutex_unlock(&sessions->lock);
-    cbx_sandbox_free(sandbox); /* outside the lock: it talks to the engine */
+    sessions->discard(sessions->context, sandbox);
     pthread_mutex_lock(&sessions->lock);
-    sessions->removing--;
-    pthread_cond_broadcast(&sessions->changed);
+}
+
+void cbx_sessions_acknowledge(struct cbx_sessions *sessions, const char *run_id)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = find_run(sessions, run_id);
+    if (session != NULL && !session->busy && !session->closing) {
+        session->run_id[0] = '\0';
+        if (session->once) {
+            close_one(sessions, session);
+        } else if (session->sandbox != NULL) {
+            cbx_sandbox_acknowledge(session->sandbox, run_id);
+        }
+    }
+    pthread_mutex_unlock(&sessions->lock);
 }
 
 int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
@@ -178,21 +274,19 @@ int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx
     return failed;
 }
 
-void cbx_sessions_close_all(struct cbx_sessions *sessions)
+void cbx_sessions_close_all(struct cbx_sessions *sessions, bool leave)
 {
     pthread_mutex_lock(&sessions->lock);
     sessions->ending = true;
-    for (int i = 0; i < sessions->max; i++) {
+    pthread_cond_broadcast(&sessions->changed);
+    for (int i = 0; i < sessions->places; i++) {
         struct cbx_session *session = &sessions->items[i];
-        if (session->id[0] != '\0' && !session->closing) {
+        if (session->id[0] != '\0' && !session->closing && !leave) {
             close_one(sessions, session);
         }
-        while (session->id[0] != '\0') {
+        while (session->id[0] != '\0' && !leave) {
             pthread_cond_wait(&sessions->changed, &sessions->lock);
         }
-    }
-    while (sessions->removing > 0) {
-        pthread_cond_wait(&sessions->changed, &sessions->lock);
     }
     pthread_mutex_unlock(&sessions->lock);
 }
@@ -201,6 +295,7 @@ int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = find(sessions, id);
+    session = session != NULL ? session : find_run(sessions, id);
     int failed = session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id) : 0;
     if (!failed && session->busy && session->sandbox != NULL) {
         cbx_sandbox_interrupt(session->sandbox);
@@ -209,15 +304,38 @@ int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct
     return failed;
 }
 
+int cbx_sessions_input(struct cbx_sessions *sessions, const char *id, struct cbx_str line,
+                       struct cbx_err *err)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = find(sessions, id);
+    session = session != NULL ? session : find_run(sessions, id);
+    int failed = session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id)
+                 : !session->busy || session->sandbox == NULL
+                     ? cbx_fail(err, CBX_ESTATE, "nothing runs in session '%s'", id)
+                     : cbx_sandbox_input(session->sandbox, line, err);
+    pthread_mutex_unlock(&sessions->lock);
+    return failed;
+}
+
+static bool is_over(const struct cbx_session *s, int64_t now_ms, int64_t idle_ms)
+{
+    int64_t idle = s->once                                  ? UNTAKEN_MS
+                   : s->idle_ms > 0 && s->idle_ms < idle_ms ? s->idle_ms
+                                                            : idle_ms;
+    return s->id[0] != '\0' && !s->busy && !s->closing &&
+           (s->last_used_ms + idle <= now_ms ||
+            (s->life_ms > 0 && s->created_ms + s->life_ms <= now_ms));
+}
+
 int cbx_sessions_expire(struct cbx_sessions *sessions, int64_t now_ms, int64_t idle_ms)
 {
     int closed = 0;
-    for (int i = 0; i < sessions->max; i++) {
+    for (int i = 0; i < sessions->places; i++) {
         char id[CBX_NAME_MAX + 1] = "";
         pthread_mutex_lock(&sessions->lock);
-        struct cbx_session *s = &sessions->items[i];
-        if (s->id[0] != '\0' && !s->busy && !s->closing && s->last_used_ms + idle_ms <= now_ms) {
-            memcpy(id, s->id, sizeof(id));
+        if (is_over(&sessions->items[i], now_ms, idle_ms)) {
+            memcpy(id, sessions->items[i].id, sizeof(id));
         }
         pthread_mutex_unlock(&sessions->lock);
         closed += id[0] != '\0' && cbx_sessions_close(sessions, id, NULL) == 0;
@@ -225,15 +343,57 @@ int cbx_sessions_expire(struct cbx_sessions *sessions, int64_t now_ms, int64_t i
     return closed;
 }
 
-int cbx_sessions_count(struct cbx_sessions *sessions)
+void cbx_sessions_keep(struct cbx_sessions *sessions)
 {
-    int count = 0;
     pthread_mutex_lock(&sessions->lock);
-    for (int i = 0; i < sessions->max; i++) {
-        count += sessions->items[i].id[0] != '\0';
+    for (int i = 0; i < sessions->places; i++) {
+        if (sessions->items[i].sandbox != NULL) {
+            cbx_sandbox_keep(sessions->items[i].sandbox);
+        }
     }
     pthread_mutex_unlock(&sessions->lock);
-    return count;
+}
+
+int cbx_sessions_count(struct cbx_sessions *sessions)
+{
+    pthread_mutex_lock(&sessions->lock);
+    int n = count(sessions);
+    pthread_mutex_unlock(&sessions->lock);
+    return n;
+}
+
+json_t *cbx_sessions_list(struct cbx_sessions *sessions)
+{
+    json_t *list = json_array();
+    int64_t now = cbx_clock_ms();
+    pthread_mutex_lock(&sessions->lock);
+    for (int i = 0; i < sessions->places; i++) {
+        const struct cbx_session *s = &sessions->items[i];
+        if (s->id[0] == '\0' || s->once || s->closing || s->sandbox == NULL) {
+            continue;
+        }
+        json_array_append_new(
+            list, json_pack("{s:s,s:s,s:s,s:s,s:b,s:I,s:I,s:s%}", "session", s->id, "principal",
+                            s->principal, "policy", cbx_sandbox_policy(s->sandbox), "kernel",
+                            cbx_sandbox_kernel(s->sandbox), "busy", s->busy, "idle_ms",
+                            (json_int_t)(s->busy ? 0 : now - s->last_used_ms), "age_ms",
+                            (json_int_t)(now - s->created_ms), "container",
+                            cbx_sandbox_id(s->sandbox), (size_t)12));
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return list;
+}
+
+bool cbx_sessions_has(struct cbx_sessions *sessions, const char *container)
+{
+    bool has = false;
+    pthread_mutex_lock(&sessions->lock);
+    for (int i = 0; i < sessions->places && !has; i++) {
+        has = sessions->items[i].sandbox != NULL &&
+              strcmp(cbx_sandbox_id(sessions->items[i].sandbox), container) == 0;
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return has;
 }
 
 void cbx_sessions_free(struct cbx_sessions *sessions)
@@ -241,7 +401,7 @@ void cbx_sessions_free(struct cbx_sessions *sessions)
     if (sessions == NULL) {
         return;
     }
-    cbx_sessions_close_all(sessions);
+    cbx_sessions_close_all(sessions, false);
     pthread_mutex_destroy(&sessions->lock);
     pthread_cond_destroy(&sessions->changed);
     free(sessions->items);

@@ -152,41 +152,27 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
     }
 }
 
-static pid_t spawn(int control, int slot, const struct cbx_policies *policies,
+static pid_t spawn(int control, int fd, const struct cbx_policies *policies,
                    const struct cbx_seal_key *key)
 {
-    struct cbx_err err;
-    int pair[2];
-    if (cbx_wire_pair(pair, &err) != 0) {
-        return -1;
-    }
     pid_t nursery = getpid();
     pid_t pid = fork();
     if (pid == 0) {
         close(control);
-        close(pair[0]);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != nursery) {
             _exit(0);
         }
-        cbx_worker_main(pair[1], policies, key);
+        cbx_worker_main(fd, policies, key);
     }
-    close(pair[1]);
-    /* Even when fork failed an answer goes out: the other end of this socket is closed, which reads
-     * as a dead worker. */
-    int failed = cbx_wire_send_fd(control, pair[0], (char)slot, &err);
-    close(pair[0]);
-    if (failed) {
-        _exit(0);
-    }
+    close(fd); /* when fork failed, this reads as a dead worker */
     return pid;
 }
 
 _Noreturn void cbx_nursery_main(int control, int key_fd, const struct cbx_policies *policies)
 {
     struct cbx_seal_key key;
-    cbx_random(key.bytes, sizeof(key.bytes));
-    if (write(key_fd, key.bytes, sizeof(key.bytes)) != (ssize_t)sizeof(key.bytes)) {
+    if (read(key_fd, key.bytes, sizeof(key.bytes)) != (ssize_t)sizeof(key.bytes)) {
         _exit(1);
     }
     close(key_fd);
@@ -195,19 +181,22 @@ _Noreturn void cbx_nursery_main(int control, int key_fd, const struct cbx_polici
     warm_up();
     pid_t pids[CBX_WORKER_SLOTS_MAX] = { 0 };
     for (;;) {
-        unsigned char slot;
-        ssize_t n = read(control, &slot, 1);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0 || slot >= CBX_WORKER_SLOTS_MAX) {
+        int fd;
+        char tag;
+        struct cbx_err err;
+        if (cbx_wire_receive_fd(control, &fd, &tag, &err) != 0) {
             break;
+        }
+        unsigned slot = (unsigned char)tag;
+        if (fd < 0 || slot >= CBX_WORKER_SLOTS_MAX) {
+            cbx_fd_auto(&fd);
+            continue;
         }
         if (pids[slot] > 0) {
             kill(pids[slot], SIGKILL);
             waitpid(pids[slot], NULL, 0);
         }
-        pids[slot] = spawn(control, slot, policies, &key);
+        pids[slot] = spawn(control, fd, policies, &key);
     }
     for (int i = 0; i < CBX_WORKER_SLOTS_MAX; i++) {
         if (pids[i] > 0) {

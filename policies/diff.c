@@ -251,10 +251,17 @@ static void compare_limits(struct diff *d, const struct cbx_policy *a, const str
         const char *key, *text;
         double unit;
         const char *unit_name;
-    } limits[] = { { "wall", "time", 1000, " s" },           { "cpu", "processors", 1000, "" },
-                   { "memory", "memory", mib, " MiB" },      { "pids", "processes", 1, "" },
-                   { "disk", "the workspace", mib, " MiB" }, { "output", "output", mib, " MiB" },
-                   { "files", "files", mib, " MiB" },        { "source", "source", mib, " MiB" } };
+    } limits[] = { { "wall", "time", 1000, " s" },
+                   { "cpu", "processors", 1000, "" },
+                   { "memory", "memory", mib, " MiB" },
+                   { "pids", "processes", 1, "" },
+                   { "disk", "the workspace", mib, " MiB" },
+                   { "output", "output", mib, " MiB" },
+                   { "files", "files", mib, " MiB" },
+                   { "source", "source", mib, " MiB" },
+                   { "cpu-time", "processor time", 1000, " s" },
+                   { "idle", "time a session is idle", 1000, " s" },
+                   { "life", "the life of a session", 1000, " s" } };
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         compare_numbers(d, limits[i].text, at(a, "limits", limits[i].key),
                         at(b, "limits", limits[i].key), limits[i].unit, limits[i].unit_name);

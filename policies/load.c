@@ -253,6 +253,9 @@ static void set_default_limits(struct cbx_draft_limits *limits)
         .output_bytes = 1 << 20,
         .files_bytes = 16 << 20,
         .source_bytes = 1 << 20,
+        .cpu_ms = 3600 * 1000,
+        .idle_ms = 1800 * 1000,
+        .life_ms = 86400 * 1000,
     };
     for (size_t i = 0; i < cbx_section_limits.key_count; i++) {
         const struct cbx_key *key = &cbx_section_limits.keys[i];

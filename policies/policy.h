@@ -154,6 +154,9 @@ struct cbx_limits {
     int64_t output_bytes; /* stdout and stderr together */
     int64_t files_bytes;  /* files and display data that come out */
     int64_t source_bytes;
+    int64_t cpu_ms;  /* processor time of one run, all its processes together */
+    int64_t idle_ms; /* how long a session may be unused */
+    int64_t life_ms; /* and how long it may exist */
 };
 
 enum cbx_network { CBX_NETWORK_NONE = 0, CBX_NETWORK_PACKAGES, CBX_NETWORK_EGRESS };

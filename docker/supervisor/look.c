@@ -37,7 +37,7 @@ static void report(struct walk *w, const struct stat *status)
     }
     w->files++;
     uint64_t size = (uint64_t)status->st_size;
-    cbx_tell_host(CBX_FRAME_FILE, &size, sizeof(size), w->path, strlen(w->path));
+    cbx_report_frame(CBX_FRAME_FILE, &size, sizeof(size), w->path, strlen(w->path));
 }
 
 /* Recursion is bounded by DEPTH_MAX. */
@@ -118,14 +118,18 @@ void cbx_kill_others(pid_t keep)
     }
 }
 
-static long read_counter(const char *path)
+/* The number behind `name` in a file of lines "name number"; with an empty name, the number that
+ * the file begins with. -1 when it is not there. */
+static long long read_counter(const char *path, const char *name)
 {
     FILE *f = fopen(path, "re");
     char line[128];
-    long count = -1;
+    long long count = -1;
+    size_t len = strlen(name);
     while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-        if (strncmp(line, "oom_kill ", 9) == 0) {
-            count = strtol(line + 9, NULL, 10);
+        if (strncmp(line, name, len) == 0 && (len == 0 || line[len] == ' ')) {
+            count = strtoll(line + len, NULL, 10);
+            break;
         }
     }
     if (f != NULL) {
@@ -134,11 +138,41 @@ static long read_counter(const char *path)
     return count;
 }
 
+/* Each in the second and the first version of control groups. */
 long cbx_count_oom_kills(void)
 {
-    long count = read_counter("/sys/fs/cgroup/memory.events");
+    long long count = read_counter("/sys/fs/cgroup/memory.events", "oom_kill");
     if (count < 0) {
-        count = read_counter("/sys/fs/cgroup/memory/memory.oom_control");
+        count = read_counter("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill");
     }
-    return count < 0 ? 0 : count;
+    return count < 0 ? 0 : (long)count;
+}
+
+uint64_t cbx_cpu_ms(void)
+{
+    long long used_us = read_counter("/sys/fs/cgroup/cpu.stat", "usage_usec");
+    if (used_us < 0) {
+        used_us = read_counter("/sys/fs/cgroup/cpuacct/cpuacct.usage", "") / 1000;
+    }
+    return used_us < 0 ? 0 : (uint64_t)used_us / 1000;
+}
+
+/* Fields 14 and 15 of proc(5)'s stat, behind a name that may hold anything. */
+uint64_t cbx_process_cpu_ms(pid_t pid)
+{
+    char path[64], line[1024] = "";
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (f != NULL) {
+        size_t n = fread(line, 1, sizeof(line) - 1, f);
+        line[n] = '\0';
+        fclose(f);
+    }
+    const char *at = strrchr(line, ')');
+    unsigned long long user = 0, kernel = 0;
+    if (at == NULL || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
+                             &user, &kernel) != 2) {
+        return 0;
+    }
+    return (user + kernel) * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK);
 }

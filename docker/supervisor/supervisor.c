@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * PID 1 of every sandbox. Starts the kernel, relays frames between it and the host, keeps the clock
  * and the caps, kills what does not end, reaps what dies. Static, no library but libc. Everything
- * that the kernel says is hostile: the program that runs shares its process. Ends, and the
- * container with it, when the host closes its end of the stream. */
+ * that the kernel says is hostile: the program that runs shares its process.
+ *
+ * A host may die and another one take over: what a run says is kept (report.c), and the sandbox
+ * lives as long as the lease that the last host gave it. Nothing here blocks but a file operation,
+ * so the clock holds whatever host and program do. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -31,7 +34,15 @@ static const struct kernel {
 #undef CBX_RUNS
 };
 
-enum { GRACE_MS = 1000, CHUNK_BYTES = 65536 };
+enum {
+    GRACE_MS = 600,         /* between asking a program to end and ending it */
+    SETTLE_MS = 150,        /* how long a kernel is watched that says it ended in time */
+    FIRST_LEASE_MS = 60000, /* until a host attaches */
+    CPU_TICK_MS = 100,
+    KERNEL_START_MS = 20000,
+    CHUNK_BYTES = 65536,
+    REST_BYTES = 1024 * 1024, /* what is still read of a pipe when its run ends */
+};
 
 /* A frame that is on its way in, from the host or the kernel. */
 struct inbox {
@@ -39,21 +50,30 @@ struct inbox {
     size_t len, size;
 };
 
-enum phase { IDLE, STARTING, RUNNING, STOPPING };
+/* STARTING: a run waits for the kernel. STOPPING: it was asked to end. SETTLING: it says that it
+ * did, after its time was over. */
+enum phase { IDLE, STARTING, RUNNING, STOPPING, SETTLING };
 
 static struct {
     const struct kernel *kernel;
     pid_t pid; /* of the kernel, 0 = none */
     int control, out, err, children;
     struct inbox host, from_kernel;
+    struct cbx_bytes to_kernel; /* what it has not taken yet */
+    size_t taken;
+    uint8_t key[CBX_FRAME_KEY_BYTES];
+    bool has_key;
+    uint8_t tag[CBX_FRAME_TAG_MAX];
+    size_t tag_len;
+    int64_t lease_ms; /* when it ends */
     enum phase phase;
-    bool ready, timed_out;
-    uint8_t *held; /* a RUN that came before the kernel was ready */
-    size_t held_len;
-    struct cbx_frame_run run;
+    bool ready;
+    uint32_t over;         /* why the run was asked to end: CBX_DONE_TIMEOUT, CBX_DONE_CPU, or 0 */
+    struct cbx_bytes held; /* a RUN that came before the kernel was ready */
+    struct cbx_frame_run run; /* the last one; its id is empty when the host has its result */
     struct cbx_frame_done done;
-    uint64_t output_left, files_left;
-    int64_t began_ms, deadline_ms; /* 0 = none */
+    int64_t began_ms, deadline_ms; /* deadline: 0 = none */
+    uint64_t began_cpu_ms, settle_cpu_ms;
     struct timespec began_wall;
     long oom_kills;
 } s = { .control = -1, .out = -1, .err = -1 };
@@ -65,48 +85,10 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void die(void)
+_Noreturn void cbx_die(void)
 {
     kill(-1, SIGKILL);
     _exit(1);
-}
-
-static bool write_all(int fd, const void *bytes, size_t len)
-{
-    const uint8_t *p = bytes;
-    while (len > 0) {
-        ssize_t n = write(fd, p, len);
-        if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
-            if (errno == EAGAIN) {
-                struct pollfd ready = { .fd = fd, .events = POLLOUT };
-                poll(&ready, 1, GRACE_MS);
-            }
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
-static void make_head(uint8_t head[CBX_FRAME_HEAD_BYTES], uint8_t type, size_t len)
-{
-    uint32_t n = (uint32_t)len;
-    head[0] = type;
-    memcpy(head + 1, &n, 4);
-}
-
-void cbx_tell_host(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
-{
-    uint8_t head[CBX_FRAME_HEAD_BYTES];
-    make_head(head, type, a_len + b_len);
-    if (!write_all(STDOUT_FILENO, head, sizeof(head)) || !write_all(STDOUT_FILENO, a, a_len) ||
-        !write_all(STDOUT_FILENO, b, b_len)) {
-        die();
-    }
 }
 
 /* --- the kernel process ----------------------------------------------------------------------- */
@@ -147,7 +129,7 @@ static void start_kernel(void)
     int control[2], out[2], err[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 ||
         pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
-        die();
+        cbx_die();
     }
     pid_t pid = fork();
     if (pid == 0) {
@@ -156,10 +138,14 @@ static void start_kernel(void)
     close(control[1]);
     close(out[1]);
     close(err[1]);
-    s.pid = pid > 0 ? pid : 0;
+    if (pid < 0) {
+        cbx_die();
+    }
+    s.pid = pid;
     s.control = control[0];
     s.out = out[0];
     s.err = err[0];
+    fcntl(s.control, F_SETFL, O_NONBLOCK);
     fcntl(s.out, F_SETFL, O_NONBLOCK);
     fcntl(s.err, F_SETFL, O_NONBLOCK);
     s.from_kernel.len = 0;
@@ -182,37 +168,51 @@ static void forget_kernel(void)
     s.pid = 0;
     s.ready = false;
     s.from_kernel.len = 0;
+    cbx_bytes_free(&s.to_kernel);
+    s.taken = 0;
+}
+
+/* --- to the kernel ------------------------------------------------------------------------------
+ */
+
+/* A program may have made its kernel deaf; then the frame stays here until the deadline. */
+static void tell_kernel(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
+{
+    uint32_t len = (uint32_t)(a_len + b_len);
+    cbx_bytes_add(&s.to_kernel, &type, 1);
+    cbx_bytes_add(&s.to_kernel, &len, sizeof(len));
+    cbx_bytes_add(&s.to_kernel, a, a_len);
+    cbx_bytes_add(&s.to_kernel, b, b_len);
+}
+
+static void feed_kernel(void)
+{
+    while (s.control >= 0 && s.taken < s.to_kernel.len) {
+        ssize_t n = send(s.control, s.to_kernel.p + s.taken, s.to_kernel.len - s.taken,
+                         MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return; /* full, or it died, which SIGCHLD tells */
+        }
+        s.taken += (size_t)n;
+    }
+    cbx_bytes_free(&s.to_kernel);
+    s.taken = 0;
 }
 
 /* --- what comes out --------------------------------------------------------------------------- */
 
-static void pass_output(uint8_t type, const uint8_t *bytes, size_t len)
+static bool is_running(void)
 {
-    *(type == CBX_FRAME_STDOUT ? &s.done.stdout_bytes : &s.done.stderr_bytes) += len;
-    size_t fits = len < s.output_left ? len : s.output_left;
-    if (fits < len) {
-        s.done.flags |= CBX_DONE_OUTPUT_CUT;
-    }
-    s.output_left -= fits;
-    if (fits > 0) {
-        cbx_tell_host(type, bytes, fits, NULL, 0);
-    }
-}
-
-static void pass_bundle(uint8_t type, const uint8_t *bytes, size_t len)
-{
-    if (len > s.files_left) {
-        s.done.flags |= CBX_DONE_FILES_CUT;
-        return;
-    }
-    s.files_left -= len;
-    cbx_tell_host(type, bytes, len, NULL, 0);
+    return s.phase == RUNNING || s.phase == STOPPING || s.phase == SETTLING;
 }
 
 /* Reads what lies in a pipe, at most `most` bytes so that a flood cannot hold up the clock. */
 static void drain(int *fd, uint8_t type, size_t most)
 {
-    uint8_t chunk[CHUNK_BYTES];
+    static uint8_t chunk[CHUNK_BYTES];
     while (*fd >= 0 && most > 0) {
         ssize_t n = read(*fd, chunk, sizeof(chunk));
         if (n < 0 && errno == EINTR) {
@@ -224,19 +224,25 @@ static void drain(int *fd, uint8_t type, size_t most)
         if (n <= 0) {
             return;
         }
-        if (s.phase == RUNNING || s.phase == STOPPING) {
-            pass_output(type, chunk, (size_t)n);
+        if (is_running()) {
+            cbx_report_output(type, chunk, (size_t)n);
         }
         most = (size_t)n < most ? most - (size_t)n : 0;
     }
+}
+
+static void drain_both(size_t most)
+{
+    drain(&s.out, CBX_FRAME_STDOUT, most);
+    drain(&s.err, CBX_FRAME_STDERR, most);
 }
 
 /* --- the life of a run ------------------------------------------------------------------------ */
 
 static void finish(uint32_t status, int exit_code, int signal)
 {
-    drain(&s.out, CBX_FRAME_STDOUT, 1024 * 1024);
-    drain(&s.err, CBX_FRAME_STDERR, 1024 * 1024);
+    drain_both(REST_BYTES);
+    s.done.flags |= cbx_report_end_output();
     if (!cbx_report_files(&s.began_wall)) {
         s.done.flags |= CBX_DONE_FILES_CUT;
     }
@@ -244,37 +250,41 @@ static void finish(uint32_t status, int exit_code, int signal)
     s.done.exit_code = exit_code;
     s.done.signal = signal;
     s.done.duration_ms = (uint64_t)(now_ms() - s.began_ms);
+    s.done.cpu_ms = cbx_cpu_ms() - s.began_cpu_ms;
+    s.done.stdout_bytes = cbx_report_written(CBX_FRAME_STDOUT);
+    s.done.stderr_bytes = cbx_report_written(CBX_FRAME_STDERR);
     s.phase = IDLE;
     s.deadline_ms = 0;
-    cbx_tell_host(CBX_FRAME_DONE, &s.done, sizeof(s.done), NULL, 0);
+    cbx_report_frame(CBX_FRAME_DONE, &s.done, sizeof(s.done), NULL, 0);
 }
 
 static void begin(const uint8_t *payload, size_t len)
 {
-    memcpy(&s.run, payload, sizeof(s.run));
-    s.done = (struct cbx_frame_done){ .exit_code = -1 };
-    s.output_left = s.run.output_bytes;
-    s.files_left = s.run.files_bytes;
-    s.timed_out = false;
+    drain_both(REST_BYTES); /* what threads of earlier runs wrote is not this one's */
+    s.over = 0;
     s.oom_kills = cbx_count_oom_kills();
+    s.began_cpu_ms = cbx_cpu_ms();
     s.began_ms = now_ms();
     s.deadline_ms = s.began_ms + (int64_t)s.run.wall_ms;
     clock_gettime(CLOCK_REALTIME_COARSE, &s.began_wall);
     s.phase = RUNNING;
-    uint8_t head[CBX_FRAME_HEAD_BYTES];
-    make_head(head, CBX_FRAME_RUN, len);
-    /* A kernel that does not read has died, or will at its deadline. */
-    if (write_all(s.control, head, sizeof(head))) {
-        write_all(s.control, payload, len);
-    }
+    tell_kernel(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES,
+                payload + sizeof(struct cbx_frame_run), len - sizeof(struct cbx_frame_run));
+    feed_kernel();
 }
 
 static void take_run(const uint8_t *payload, size_t len)
 {
-    if (s.phase != IDLE || len < sizeof(struct cbx_frame_run) ||
-        payload[sizeof(struct cbx_frame_run) - 1] != '\0') {
-        die(); /* the host breaks the protocol: it is not the host that we know */
+    struct cbx_frame_run run;
+    if (s.phase != IDLE || len < sizeof(run)) {
+        cbx_die(); /* the host breaks the protocol: it is not the host that we know */
     }
+    memcpy(&run, payload, sizeof(run));
+    run.language[sizeof(run.language) - 1] = '\0';
+    run.id[sizeof(run.id) - 1] = '\0';
+    s.run = run;
+    s.done = (struct cbx_frame_done){ .exit_code = -1 };
+    cbx_report_begin(run.output_bytes, run.files_bytes);
     if (s.pid == 0) {
         start_kernel();
     }
@@ -282,29 +292,22 @@ static void take_run(const uint8_t *payload, size_t len)
         begin(payload, len);
         return;
     }
-    s.held = malloc(len);
-    if (s.held == NULL) {
-        die();
-    }
-    memcpy(s.held, payload, len);
-    s.held_len = len;
-    memcpy(&s.run, payload, sizeof(s.run));
+    cbx_bytes_add(&s.held, payload, len);
     s.phase = STARTING;
     s.began_ms = now_ms();
+    s.began_cpu_ms = cbx_cpu_ms();
     clock_gettime(CLOCK_REALTIME_COARSE, &s.began_wall);
-    s.done = (struct cbx_frame_done){ .exit_code = -1 };
-    s.deadline_ms = s.began_ms + (int64_t)s.run.wall_ms + 10000;
+    s.deadline_ms = s.began_ms + (int64_t)run.wall_ms + KERNEL_START_MS;
 }
 
 static void kernel_is_ready(void)
 {
     s.ready = true;
-    cbx_tell_host(CBX_FRAME_READY, NULL, 0, NULL, 0);
     if (s.phase == STARTING) {
-        uint8_t *held = s.held;
-        s.held = NULL;
-        begin(held, s.held_len);
-        free(held);
+        struct cbx_bytes held = s.held;
+        s.held = (struct cbx_bytes){ 0 };
+        begin(held.p, held.len);
+        cbx_bytes_free(&held);
     }
 }
 
@@ -314,48 +317,77 @@ static void kill_all(void)
     kill(-1, SIGKILL);
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
     }
-    drain(&s.out, CBX_FRAME_STDOUT, 1024 * 1024);
-    drain(&s.err, CBX_FRAME_STDERR, 1024 * 1024);
+    drain_both(REST_BYTES);
     forget_kernel();
+    cbx_bytes_free(&s.held);
     s.done.flags |= CBX_DONE_LOST;
+}
+
+/* As a terminal does it: the kernel and what runs in its foreground. */
+static void signal_kernel(int number)
+{
+    if (s.pid > 0 && kill(-s.pid, number) < 0) {
+        kill(s.pid, number);
+    }
+}
+
+static void stop_run(uint32_t over, int grace_ms)
+{
+    s.phase = STOPPING;
+    s.over = over;
+    s.deadline_ms = now_ms() + grace_ms;
+    signal_kernel(SIGINT);
+}
+
+/* Its time is over and it says that it has ended. If it goes on computing all the same, in a thread
+ * or behind a forged FINISH, it is ended. */
+static void settle(void)
+{
+    uint64_t used = cbx_process_cpu_ms(s.pid) - s.settle_cpu_ms;
+    if (used > SETTLE_MS / 3) {
+        kill_all();
+    }
+    finish(s.over, -1, used > SETTLE_MS / 3 ? SIGKILL : 0);
 }
 
 /* First the deadline: ask. Then the grace: no more asking. */
 static void clock_ran_out(void)
 {
     if (s.phase == RUNNING) {
-        s.phase = STOPPING;
-        s.timed_out = true;
-        s.deadline_ms = now_ms() + GRACE_MS;
-        if (s.pid > 0) {
-            kill(s.pid, SIGINT);
-        }
-        return;
+        stop_run(CBX_DONE_TIMEOUT, GRACE_MS);
+    } else if (s.phase == SETTLING) {
+        settle();
+    } else {
+        uint32_t over = s.phase == STARTING ? CBX_DONE_TIMEOUT : s.over;
+        kill_all();
+        finish(over != 0 ? over : CBX_DONE_KILLED, -1, SIGKILL);
     }
-    bool timed_out = s.timed_out || s.phase == STARTING;
-    free(s.held);
-    s.held = NULL;
-    kill_all();
-    finish(timed_out ? CBX_DONE_TIMEOUT : CBX_DONE_KILLED, -1, SIGKILL);
+}
+
+static void check_cpu(void)
+{
+    if (s.phase == RUNNING && s.run.cpu_ms > 0 && cbx_cpu_ms() - s.began_cpu_ms >= s.run.cpu_ms) {
+        stop_run(CBX_DONE_CPU, GRACE_MS);
+    }
 }
 
 static void interrupt(void)
 {
-    if (s.phase == RUNNING && s.pid > 0) {
-        kill(s.pid, SIGINT);
-        s.phase = STOPPING; /* not timed out: the deadline is only the grace now */
-        s.deadline_ms = now_ms() + 2 * GRACE_MS;
+    if (s.phase == RUNNING) {
+        stop_run(0, 2 * GRACE_MS);
     }
 }
 
 static void run_finished(int32_t code)
 {
-    if (s.timed_out) {
-        cbx_kill_others(s.pid); /* the kernel obeyed; what it had started did not hear of it */
-        finish(CBX_DONE_TIMEOUT, -1, 0);
-    } else {
+    if (s.over == 0) {
         finish(CBX_DONE_ENDED, code >= 0 && code <= 255 ? code : -1, 0);
+        return;
     }
+    cbx_kill_others(s.pid); /* the kernel obeyed; what it had started did not hear of it */
+    s.settle_cpu_ms = cbx_process_cpu_ms(s.pid);
+    s.phase = SETTLING;
+    s.deadline_ms = now_ms() + SETTLE_MS;
 }
 
 static void kernel_died(int status)
@@ -363,16 +395,9 @@ static void kernel_died(int status)
     int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     bool oom = signal == SIGKILL && cbx_count_oom_kills() > s.oom_kills;
     bool running = s.phase != IDLE;
-    /* What it had written and said before it died still counts. */
-    drain(&s.out, CBX_FRAME_STDOUT, 1024 * 1024);
-    drain(&s.err, CBX_FRAME_STDERR, 1024 * 1024);
-    kill(-1, SIGKILL); /* what it leaves behind belongs to nobody */
-    forget_kernel();
-    s.done.flags |= CBX_DONE_LOST;
-    free(s.held);
-    s.held = NULL;
+    kill_all(); /* what it had written and said still counts; what it leaves belongs to nobody */
     if (running) {
-        finish(s.timed_out ? CBX_DONE_TIMEOUT
+        finish(s.over != 0 ? s.over
                : oom       ? CBX_DONE_OOM
                : signal    ? CBX_DONE_KILLED
                            : CBX_DONE_ENDED,
@@ -389,72 +414,153 @@ static void protocol_broken(void)
     }
 }
 
+static void reset(void)
+{
+    uint32_t done = 0;
+    bool running = s.phase != IDLE;
+    kill_all();
+    if (running) {
+        finish(CBX_DONE_KILLED, -1, SIGKILL);
+    }
+    start_kernel();
+    cbx_reply(CBX_FRAME_ANSWER, &done, sizeof(done), NULL, 0);
+}
+
 /* --- frames ----------------------------------------------------------------------------------- */
 
 static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
 {
-    bool running = s.phase == RUNNING || s.phase == STOPPING;
     int32_t code;
-    switch (type) {
-    case CBX_FRAME_READY:
-        if (!s.ready) {
-            kernel_is_ready();
-        }
+    if (type == CBX_FRAME_READY && !s.ready) {
+        kernel_is_ready();
+    }
+    if (!is_running()) {
         return;
+    }
+    switch (type) {
     case CBX_FRAME_FINISH:
-        if (running && len == sizeof(code)) {
+        if (len == sizeof(code) && s.phase != SETTLING) {
             memcpy(&code, payload, sizeof(code));
             run_finished(code);
         }
         return;
     case CBX_FRAME_STDOUT:
     case CBX_FRAME_STDERR:
-        if (running) {
-            pass_output(type, payload, len);
-        }
+        cbx_report_output(type, payload, len);
         return;
-    case CBX_FRAME_DISPLAY:
-    case CBX_FRAME_RESULT:
-        if (running) {
-            pass_bundle(type, payload, len);
-        }
+    case CBX_FRAME_READY:
         return;
-    default: /* ERROR */
-        if (running) {
-            cbx_tell_host(type, payload, len, NULL, 0);
-        }
+    default: /* DISPLAY, RESULT, ERROR, ASK */
+        cbx_report_bundle(type, payload, len);
+    }
+}
+
+static void say_hello(const uint8_t *nonce)
+{
+    uint8_t mark[CBX_FRAME_MARK_BYTES];
+    memcpy(mark, s.key, sizeof(s.key));
+    memcpy(mark + sizeof(s.key), nonce, CBX_FRAME_NONCE_BYTES);
+    struct cbx_frame_hello hello = {
+        .version = CBX_FRAME_VERSION,
+        .run = s.run.id[0] == '\0' ? CBX_HELLO_IDLE
+               : s.phase == IDLE   ? CBX_HELLO_ENDED
+                                   : CBX_HELLO_RUNNING,
+    };
+    memcpy(hello.id, s.run.id, sizeof(hello.id));
+    cbx_reply_mark(mark);
+    cbx_reply(CBX_FRAME_HELLO, &hello, sizeof(hello), s.tag, s.tag_len);
+}
+
+static void renew_lease(const uint8_t *payload)
+{
+    uint32_t lease_ms;
+    memcpy(&lease_ms, payload, sizeof(lease_ms));
+    s.lease_ms = now_ms() + lease_ms;
+}
+
+static void forget_run(const uint8_t *payload, size_t len)
+{
+    if (s.phase == IDLE && len == sizeof(s.run.id) && memcmp(payload, s.run.id, len) == 0) {
+        cbx_report_forget();
+        s.run.id[0] = '\0';
     }
 }
 
 static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
 {
-    if (type == CBX_FRAME_RUN) {
+    switch (type) {
+    case CBX_FRAME_ATTACH:
+        if (len != CBX_FRAME_NONCE_BYTES + 4) {
+            cbx_die();
+        }
+        renew_lease(payload + CBX_FRAME_NONCE_BYTES);
+        say_hello(payload);
+        return;
+    case CBX_FRAME_LEASE:
+        if (len == 4) {
+            renew_lease(payload);
+        }
+        return;
+    case CBX_FRAME_TAG:
+        memcpy(s.tag, payload, len);
+        s.tag_len = len;
+        return;
+    case CBX_FRAME_RUN:
         take_run(payload, len);
-    } else {
+        return;
+    case CBX_FRAME_FOLLOW:
+        cbx_report_follow();
+        return;
+    case CBX_FRAME_ACK:
+        forget_run(payload, len);
+        return;
+    case CBX_FRAME_INTERRUPT:
         interrupt();
+        return;
+    case CBX_FRAME_RESET:
+        reset();
+        return;
+    case CBX_FRAME_INPUT:
+    case CBX_FRAME_WARM:
+        if (s.pid > 0 && (type == CBX_FRAME_WARM || s.phase == RUNNING)) {
+            tell_kernel(type, payload, len, NULL, 0);
+        }
+        return;
+    case CBX_FRAME_PUT:
+        cbx_file_put(payload, len);
+        return;
+    case CBX_FRAME_GET:
+        cbx_file_get(payload, len);
+        return;
+    case CBX_FRAME_LIST:
+        cbx_file_list(payload, len);
+        return;
+    default:
+        cbx_file_delete(payload, len);
     }
 }
 
-/* Reads once and hands on every whole frame. False at the end of the stream or when the protocol is
- * broken. */
-static bool read_frames(int fd, struct inbox *in, char direction,
-                        void (*take)(uint8_t, const uint8_t *, size_t))
+static bool read_more(int fd, struct inbox *in)
 {
     if (in->size - in->len < CHUNK_BYTES) {
         in->size = in->len + 4 * CHUNK_BYTES;
         in->bytes = realloc(in->bytes, in->size);
         if (in->bytes == NULL) {
-            die();
+            cbx_die();
         }
     }
     ssize_t n = read(fd, in->bytes + in->len, in->size - in->len);
-    if (n < 0 && errno == EINTR) {
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
         return true;
     }
-    if (n <= 0) {
-        return false;
-    }
-    in->len += (size_t)n;
+    in->len += n > 0 ? (size_t)n : 0;
+    return n > 0;
+}
+
+/* Hands on every whole frame. False when the protocol is broken. */
+static bool take_frames(struct inbox *in, char direction,
+                        void (*take)(uint8_t, const uint8_t *, size_t))
+{
     size_t at = 0;
     while (in->len - at >= CBX_FRAME_HEAD_BYTES) {
         uint32_t len;
@@ -476,6 +582,44 @@ static bool read_frames(int fd, struct inbox *in, char direction,
     return true;
 }
 
+static bool read_kernel(void)
+{
+    return read_more(s.control, &s.from_kernel) &&
+           take_frames(&s.from_kernel, 'c', take_kernel_frame);
+}
+
+static void drop_front(struct inbox *in, size_t n)
+{
+    memmove(in->bytes, in->bytes + n, in->len - n);
+    in->len -= n;
+}
+
+/* The first bytes of the stream are the key; wherever it stands again, a new host begins. */
+static bool read_host(void)
+{
+    struct inbox *in = &s.host;
+    size_t before = in->len;
+    if (!read_more(STDIN_FILENO, in)) {
+        return false;
+    }
+    if (!s.has_key) {
+        if (in->len < sizeof(s.key)) {
+            return true;
+        }
+        memcpy(s.key, in->bytes, sizeof(s.key));
+        s.has_key = true;
+        drop_front(in, sizeof(s.key));
+        before = 0;
+    }
+    size_t from = before > sizeof(s.key) ? before - sizeof(s.key) : 0;
+    for (uint8_t *found; from < in->len && (found = memmem(in->bytes + from, in->len - from, s.key,
+                                                           sizeof(s.key))) != NULL;) {
+        drop_front(in, (size_t)(found - in->bytes) + sizeof(s.key));
+        from = 0;
+    }
+    return take_frames(in, 'h', take_host_frame);
+}
+
 static void reap(void)
 {
     struct signalfd_siginfo info;
@@ -485,11 +629,12 @@ static void reap(void)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid == s.pid) {
             /* Its last frames may still lie in the socket. */
-            fcntl(s.control, F_SETFL, O_NONBLOCK);
-            while (s.control >= 0 &&
-                   read_frames(s.control, &s.from_kernel, 'c', take_kernel_frame)) {
+            for (size_t before = 1; s.control >= 0 && before != 0;) {
+                struct pollfd left = { .fd = s.control, .events = POLLIN };
+                before = poll(&left, 1, 0) > 0 && (left.revents & POLLIN) != 0 && read_kernel();
             }
             if (s.pid == pid) {
+                s.pid = 0;
                 kernel_died(status);
             }
         }
@@ -498,44 +643,75 @@ static void reap(void)
 
 static int time_left(void)
 {
-    if (s.deadline_ms == 0) {
-        return -1;
+    int64_t now = now_ms(), left = s.lease_ms - now;
+    if (s.deadline_ms != 0 && s.deadline_ms - now < left) {
+        left = s.deadline_ms - now;
     }
-    int64_t left = s.deadline_ms - now_ms();
+    if (s.phase == RUNNING && s.run.cpu_ms > 0 && left > CPU_TICK_MS) {
+        left = CPU_TICK_MS;
+    }
     return left < 0 ? 0 : left > 1000000 ? 1000000 : (int)left;
+}
+
+/* Deadlines first: no flood of bytes comes before the clock. */
+static bool keep_time(void)
+{
+    int64_t now = now_ms();
+    if (now >= s.lease_ms) {
+        cbx_die(); /* no host wants this sandbox any more */
+    }
+    check_cpu();
+    if (s.deadline_ms != 0 && now >= s.deadline_ms) {
+        clock_ran_out();
+        return true;
+    }
+    return false;
+}
+
+static void take_control(short revents)
+{
+    if (revents == 0 || s.control < 0 || read_kernel()) {
+        return;
+    }
+    if ((revents & POLLHUP) == 0) {
+        protocol_broken();
+    } else {
+        close_fd(
+            &s.control); /* it closed the channel or died: SIGCHLD or the deadline tells which */
+    }
 }
 
 static void serve(void)
 {
     for (;;) {
+        short feeds = s.taken < s.to_kernel.len ? POLLOUT : 0;
         struct pollfd fds[] = {
-            { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = s.control, .events = POLLIN },
-            { .fd = s.out, .events = POLLIN },        { .fd = s.err, .events = POLLIN },
+            { .fd = STDIN_FILENO, .events = POLLIN },
+            { .fd = cbx_report_pending() ? STDOUT_FILENO : -1, .events = POLLOUT },
+            { .fd = s.control, .events = (short)(POLLIN | feeds) },
+            { .fd = s.out, .events = POLLIN },
+            { .fd = s.err, .events = POLLIN },
             { .fd = s.children, .events = POLLIN },
         };
-        if (poll(fds, 5, time_left()) < 0 && errno != EINTR) {
-            die();
+        if (poll(fds, sizeof(fds) / sizeof(fds[0]), time_left()) < 0 && errno != EINTR) {
+            cbx_die();
         }
-        if (s.deadline_ms != 0 && now_ms() >= s.deadline_ms) {
-            clock_ran_out();
+        if (keep_time()) {
             continue;
         }
-        if (fds[0].revents != 0 && !read_frames(STDIN_FILENO, &s.host, 'h', take_host_frame)) {
-            die();
+        if (fds[0].revents != 0 && !read_host()) {
+            cbx_die(); /* an engine that closes the stream: nobody can come back */
         }
-        drain(&s.out, CBX_FRAME_STDOUT, CHUNK_BYTES);
-        drain(&s.err, CBX_FRAME_STDERR, CHUNK_BYTES);
-        if (fds[1].revents != 0 && fds[1].fd == s.control && s.control >= 0 &&
-            !read_frames(s.control, &s.from_kernel, 'c', take_kernel_frame)) {
-            if ((fds[1].revents & POLLHUP) == 0) {
-                protocol_broken();
-            } else {
-                close_fd(&s.control); /* it closed the channel or died: SIGCHLD or the deadline
-                                         tells which */
-            }
+        drain_both(CHUNK_BYTES);
+        if (fds[2].fd == s.control) {
+            take_control(fds[2].revents & ~POLLOUT);
         }
-        if (fds[4].revents != 0) {
+        feed_kernel();
+        if (fds[5].revents != 0) {
             reap();
+        }
+        if (!cbx_report_send()) {
+            cbx_die();
         }
     }
 }
@@ -557,8 +733,9 @@ int main(int argc, char **argv)
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     s.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    uint32_t version = CBX_FRAME_VERSION;
-    cbx_tell_host(CBX_FRAME_HELLO, &version, sizeof(version), NULL, 0);
+    fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
+    fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
+    s.lease_ms = now_ms() + FIRST_LEASE_MS;
     start_kernel();
     serve();
     return 0;

@@ -9,8 +9,55 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* Sends one frame whose payload is a followed by b. Ends the sandbox when the host is gone. */
-void cbx_tell_host(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len);
+/* Bytes that grow at their end. Out of memory ends the sandbox: what is stored is capped. */
+struct cbx_bytes {
+    uint8_t *p;
+    size_t len, size;
+};
+void cbx_bytes_add(struct cbx_bytes *bytes, const void *p, size_t len);
+void cbx_bytes_free(struct cbx_bytes *bytes);
+
+/* Ends the sandbox and all that runs in it. */
+_Noreturn void cbx_die(void);
+
+/* --- report.c: what the host hears ------------------------------------------------------------
+ * What a run says is kept until the host says that it has it (ACK) or wants another run: a host
+ * that died does not take it along. Nothing here blocks; a host that does not read costs memory up
+ * to the run's limits, and no more. */
+
+/* Forgets the last run and keeps what the next one says, at most so much. */
+void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes);
+
+/* stdout or stderr: the first three quarters of the limit as they come, of the rest the end. */
+void cbx_report_output(uint8_t type, const uint8_t *bytes, size_t len);
+
+/* A bundle, error or question of the program. */
+void cbx_report_bundle(uint8_t type, const uint8_t *bytes, size_t len);
+void cbx_report_frame(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len);
+
+/* The end of the output follows, before the files and DONE. The flags of DONE that it gives. */
+uint32_t cbx_report_end_output(void);
+
+/* Counts of what the program wrote. */
+uint64_t cbx_report_written(uint8_t type);
+
+void cbx_report_forget(void);
+
+/* An answer to the host, not part of a run. */
+void cbx_reply(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len);
+
+/* A host has attached: what was on its way to the one before is void, `mark` goes first. */
+void cbx_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES]);
+
+/* The run's words go to the host, from the beginning or from where they are. */
+void cbx_report_follow(void);
+
+/* Is there something to send? Then send what the host takes now; false when it is gone. */
+bool cbx_report_pending(void);
+bool cbx_report_send(void);
+
+/* --- look.c ------------------------------------------------------------------------------------
+ * Files of the workspace, other processes, the controllers. */
 
 /* Reports the regular files of /workspace that changed since then. False when there were more than
  * it reports. */
@@ -21,5 +68,17 @@ void cbx_kill_others(pid_t keep);
 
 /* How often the kernel killed something in this container for memory; 0 when it cannot be told. */
 long cbx_count_oom_kills(void);
+
+/* Processor time of all that ran in this container, and of one process; 0 when it cannot be told.
+ */
+uint64_t cbx_cpu_ms(void);
+uint64_t cbx_process_cpu_ms(pid_t pid);
+
+/* --- files.c: PUT, GET, LIST, DELETE; each answers by cbx_reply ----------------------------------
+ */
+void cbx_file_put(const uint8_t *payload, size_t len);
+void cbx_file_get(const uint8_t *payload, size_t len);
+void cbx_file_list(const uint8_t *payload, size_t len);
+void cbx_file_delete(const uint8_t *payload, size_t len);
 
 #endif

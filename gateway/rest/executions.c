@@ -58,6 +58,13 @@ static void add_item(json_t *output, json_t *files, const json_t *item)
                                                 "content", json_object_get(item, "text")));
         return;
     }
+    if (strcmp(kind, "cut") == 0) {
+        json_t *note = json_sprintf("\n[%lld bytes of output are left out here]\n",
+                                    (long long)json_integer_value(json_object_get(item, "size")));
+        json_array_append_new(output, json_pack("{s:s,s:s,s:o}", "type", "stream", "name", "stdout",
+                                                "content", note));
+        return;
+    }
     json_t *data = json_object_get(item, "data"), *png = json_object_get(data, "image/png"),
            *text = json_object_get(data, "text/plain");
     if (png != NULL) {
@@ -87,7 +94,9 @@ static json_t *describe_error(const struct cbx_result *r)
     static const char *const reasons[] = { [CBX_RUN_FAILED] = "the run failed",
                                            [CBX_RUN_TIMEOUT] = "stopped at the time limit",
                                            [CBX_RUN_OOM] = "stopped at the memory limit",
-                                           [CBX_RUN_KILLED] = "the program was killed" };
+                                           [CBX_RUN_KILLED] = "the program was killed",
+                                           [CBX_RUN_CPU] =
+                                               "stopped at the limit of processor time" };
     if (r->status == CBX_RUN_OK) {
         return json_null();
     }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ * What is asked of a sandbox between runs: its files, and a new beginning. The answers are as
+ * hostile as everything that comes out. */
+#include "docker/sandbox_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { ANSWER_TIMEOUT_MS = 30000 };
+
+/* One request and its answer: errno, and what it gave (borrowed until the next call). */
+static int ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
+               uint32_t *code, struct cbx_str *answer, struct cbx_err *err)
+{
+    if (!sandbox->alive) {
+        return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
+    }
+    int failed = cbx_sandbox_send(sandbox, type, a, b, err);
+    int64_t deadline = cbx_sandbox_clock_ms() + ANSWER_TIMEOUT_MS;
+    struct cbx_frame frame = { 0 };
+    while (!failed && frame.type != CBX_FRAME_ANSWER) { /* other frames are of runs before */
+        failed = cbx_sandbox_receive(sandbox, deadline, &frame, err);
+    }
+    if (!failed && frame.payload.len < sizeof(*code)) {
+        failed = cbx_fail(err, CBX_EPROTO, "the sandbox gave half an answer");
+    }
+    if (failed) {
+        sandbox->alive = failed == CBX_ETOOBIG;
+        return failed;
+    }
+    memcpy(code, frame.payload.p, sizeof(*code));
+    *answer = cbx_str_sub(frame.payload, sizeof(*code), frame.payload.len);
+    return 0;
+}
+
+static const struct {
+    int number, code;
+    const char *text;
+} reasons[] = {
+    { ENOENT, CBX_ENOTFOUND, "there is no such file in the workspace" },
+    { ENOTDIR, CBX_EINVAL, "a part of the path is no folder" },
+    { EISDIR, CBX_EINVAL, "it is a folder" },
+    { EXDEV, CBX_EINVAL, "the path leaves the workspace" },
+    { ELOOP, CBX_EINVAL, "the path leads through a link, or is nested too deeply" },
+    { EINVAL, CBX_EINVAL, "it is no regular file, or the path is none" },
+    { ENXIO, CBX_EINVAL, "it is no regular file" },
+    { ENAMETOOLONG, CBX_EINVAL, "a name has more than 255 bytes" },
+    { EFBIG, CBX_ETOOBIG, "the file is larger than allowed" },
+    { E2BIG, CBX_ETOOBIG, "the folder has too many entries" },
+    { ENOSPC, CBX_ETOOBIG, "the workspace is full" },
+    { EDQUOT, CBX_ETOOBIG, "the workspace is full" },
+    { EACCES, CBX_EINVAL, "the program took away the right to it" },
+};
+
+static int refuse(uint32_t number, struct cbx_str path, struct cbx_err *err)
+{
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if ((uint32_t)reasons[i].number == number) {
+            return cbx_fail(err, reasons[i].code, "'%.*s': %s",
+                            CBX_STR_ARG(cbx_str_sub(path, 0, 200)), reasons[i].text);
+        }
+    }
+    return cbx_fail(err, CBX_EIO, "'%.*s': error %u in the sandbox",
+                    CBX_STR_ARG(cbx_str_sub(path, 0, 200)), number);
+}
+
+static int check_path(struct cbx_str path, bool may_be_empty, struct cbx_err *err)
+{
+    if (path.len > CBX_FRAME_PATH_MAX || (path.len > 0 && memchr(path.p, '\0', path.len) != NULL) ||
+        (path.len == 0 && !may_be_empty)) {
+        return cbx_fail(err, CBX_EINVAL, "a path has %zu bytes, allowed is 1 to %d without a NUL",
+                        path.len, CBX_FRAME_PATH_MAX);
+    }
+    return 0;
+}
+
+int cbx_sandbox_put(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_str bytes,
+                    struct cbx_err *err)
+{
+    int failed = check_path(path, false, err);
+    if (failed) {
+        return failed;
+    }
+    if ((int64_t)bytes.len > sandbox->limits.files_bytes) {
+        return cbx_fail(err, CBX_ETOOBIG, "the file has %zu bytes, allowed are %lld", bytes.len,
+                        (long long)sandbox->limits.files_bytes);
+    }
+    uint32_t len = (uint32_t)path.len, code;
+    CBX_AUTO_DONE(buf) head;
+    cbx_buf_init(&head, sizeof(len) + CBX_FRAME_PATH_MAX);
+    cbx_buf_add_bytes(&head, &len, sizeof(len));
+    cbx_buf_add(&head, path);
+    struct cbx_str answer;
+    failed = ask(sandbox, CBX_FRAME_PUT, cbx_buf_str(&head), bytes, &code, &answer, err);
+    return failed ? failed : code != 0 ? refuse(code, path, err) : 0;
+}
+
+int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_buf *out,
+                    struct cbx_err *err)
+{
+    int failed = check_path(path, false, err);
+    if (failed) {
+        return failed;
+    }
+    int64_t most = sandbox->limits.files_bytes < CBX_FRAME_DATA_MAX - 4
+                       ? sandbox->limits.files_bytes
+                       : CBX_FRAME_DATA_MAX - 4;
+    uint32_t number = (uint32_t)most, code;
+    struct cbx_str head = { .p = (const char *)&number, .len = sizeof(number) }, answer;
+    failed = ask(sandbox, CBX_FRAME_GET, head, path, &code, &answer, err);
+    if (failed || code != 0) {
+        return failed ? failed : refuse(code, path, err);
+    }
+    return cbx_buf_add(out, answer) == 0
+               ? 0
+               : cbx_fail(err, CBX_ETOOBIG, "the file has %zu bytes", answer.len);
+}
+
+int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_err *err)
+{
+    uint32_t code;
+    struct cbx_str answer;
+    int failed = check_path(path, false, err);
+    failed =
+        failed ? failed : ask(sandbox, CBX_FRAME_DELETE, path, CBX_STR(""), &code, &answer, err);
+    return failed ? failed : code != 0 ? refuse(code, path, err) : 0;
+}
+
+int cbx_sandbox_reset(struct cbx_sandbox *sandbox, struct cbx_err *err)
+{
+    uint32_t code;
+    struct cbx_str answer;
+    int failed = ask(sandbox, CBX_FRAME_RESET, CBX_STR(""), CBX_STR(""), &code, &answer, err);
+    return failed      ? failed
+           : code != 0 ? cbx_fail(err, CBX_EIO, "the sandbox could not start its kernel anew")
+                       : 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(json_string_value(json_object_get(*(json_t *const *)a, "name")),
+                  json_string_value(json_object_get(*(json_t *const *)b, "name")));
+}
+
+static json_t *sort(json_t *list)
+{
+    size_t count = json_array_size(list);
+    json_t **items = calloc(count + 1, sizeof(json_t *));
+    if (items == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[i] = json_incref(json_array_get(list, i));
+    }
+    qsort(items, count, sizeof(json_t *), by_name);
+    json_t *sorted = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(sorted, items[i]);
+    }
+    free(items);
+    json_decref(list);
+    return sorted;
+}
+
+static int read_entries(struct cbx_str answer, json_t **out, struct cbx_err *err)
+{
+    CBX_AUTO_JSON list = json_array();
+    while (answer.len > 0) {
+        struct cbx_frame_entry entry;
+        if (answer.len < sizeof(entry)) {
+            return cbx_fail(err, CBX_EPROTO, "the sandbox gave half an answer");
+        }
+        memcpy(&entry, answer.p, sizeof(entry));
+        struct cbx_str name =
+            cbx_str_sub(answer, sizeof(entry), sizeof(entry) + (size_t)entry.name_len);
+        if (name.len != entry.name_len || name.len == 0 || name.len > 255 ||
+            memchr(name.p, '/', name.len) != NULL || memchr(name.p, '\0', name.len) != NULL) {
+            return cbx_fail(err, CBX_EPROTO, "the sandbox gave a name that is none");
+        }
+        uint64_t size = entry.size_bytes > INT64_MAX ? INT64_MAX : entry.size_bytes;
+        json_array_append_new(list,
+                              json_pack("{s:o,s:I,s:I,s:b}", "name", cbx_json_text(name), "size",
+                                        (json_int_t)size, "modified", (json_int_t)entry.modified_s,
+                                        "folder", entry.is_folder == 1));
+        answer = cbx_str_sub(answer, sizeof(entry) + name.len, answer.len);
+    }
+    *out = sort(cbx_steal(&list));
+    return 0;
+}
+
+int cbx_sandbox_list(struct cbx_sandbox *sandbox, struct cbx_str path, json_t **out, bool *complete,
+                     struct cbx_err *err)
+{
+    uint32_t code;
+    struct cbx_str answer;
+    int failed = check_path(path, true, err);
+    failed = failed ? failed : ask(sandbox, CBX_FRAME_LIST, path, CBX_STR(""), &code, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    if (code != 0 && code != E2BIG) {
+        return refuse(code, path, err);
+    }
+    *complete = code == 0;
+    return read_entries(answer, out, err);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the sandbox share; nobody else includes it. */
+#ifndef CBX_DOCKER_SANDBOX_PARTS_H
+#define CBX_DOCKER_SANDBOX_PARTS_H
+
+#include "docker/sandbox.h"
+#include "docker/stream.h"
+
+#include <pthread.h>
+
+struct cbx_sandbox {
+    struct cbx_engine *engine;
+    struct cbx_attach *attach;
+    struct cbx_stream stream;
+    pthread_mutex_t send_lock; /* a frame goes out whole */
+    char id[CBX_CONTAINER_ID_CHARS + 1];
+    uint8_t secret[CBX_SANDBOX_SECRET_BYTES];
+    uint32_t lease_ms;
+    char kernel[32], session[CBX_NAME_MAX + 1], principal[CBX_NAME_MAX + 1],
+        policy[CBX_NAME_MAX + 1];
+    struct cbx_limits limits;
+    bool claimed, alive;
+    char run_id[CBX_FRAME_ID_BYTES];
+    char *chunk;
+};
+
+/* Milliseconds of CLOCK_MONOTONIC. */
+int64_t cbx_sandbox_clock_ms(void);
+
+/* Sends one frame whose payload is a followed by b. From any thread. */
+int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
+                     struct cbx_err *err);
+
+/* The next frame before the deadline: CBX_ETIMEDOUT, CBX_EIO at the end of the stream, CBX_EPROTO.
+ */
+int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out,
+                        struct cbx_err *err);
+
+#endif

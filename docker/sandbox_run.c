@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ * Runs in a sandbox: begun with a permit, followed to their end, also by a host that did not begin
+ * them. */
+#include "docker/container.h"
+#include "docker/events.h"
+#include "docker/sandbox_parts.h"
+
+#include <stdlib.h>
+
+enum { LATE_MS = 25000, CANCEL_MS = 3000, TICK_MS = 250 };
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int check_permit(const struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                        struct cbx_str source, struct cbx_err *err)
+{
+    struct cbx_sha256 hash = cbx_sha256_of(source);
+    const char *kernel = cbx_kernel_of(permit->language);
+    if (permit->action != CBX_ACTION_RUN || !cbx_sha256_equal(&hash, &permit->source_sha256)) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is not for running these bytes");
+    }
+    if (kernel == NULL || strcmp(kernel, sandbox->kernel) != 0) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is for %s, the sandbox runs %s",
+                        permit->language, sandbox->kernel);
+    }
+    if (!sandbox->claimed || strcmp(permit->session, sandbox->session) != 0 ||
+        strcmp(permit->principal, sandbox->principal) != 0) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is for another session");
+    }
+    return 0;
+}
+
+/* A limit of the run or of the session, whichever is tighter; 0 = none. */
+static int64_t tighter(int64_t run, int64_t session)
+{
+    return run == 0 ? session : session == 0 ? run : smaller(run, session);
+}
+
+static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                    struct cbx_str source, const struct cbx_run_options *options,
+                    struct cbx_err *err)
+{
+    const struct cbx_limits *own = &sandbox->limits, *asked = &permit->limits;
+    struct cbx_frame_run run = {
+        .wall_ms = (uint64_t)smaller(asked->wall_ms, own->wall_ms),
+        .cpu_ms = (uint64_t)tighter(asked->cpu_ms, own->cpu_ms),
+        .output_bytes = (uint64_t)smaller(asked->output_bytes, own->output_bytes),
+        .files_bytes = (uint64_t)smaller(asked->files_bytes, own->files_bytes),
+        .interactive = options != NULL && options->interactive,
+    };
+    snprintf(run.language, sizeof(run.language), "%.14s", permit->language);
+    snprintf(run.id, sizeof(run.id), "%s", permit->decision);
+    snprintf(sandbox->run_id, sizeof(sandbox->run_id), "%s", permit->decision);
+    struct cbx_str head = { .p = (const char *)&run, .len = sizeof(run) };
+    return cbx_sandbox_send(sandbox, CBX_FRAME_RUN, head, source, err);
+}
+
+/* The stream ended or said nothing any more: what is known of why. */
+static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
+                      struct cbx_result *result)
+{
+    struct cbx_container_state state = { 0 };
+    bool known =
+        !late && cbx_engine_container_state(sandbox->engine, sandbox->id, &state, NULL) == 0;
+    result->status = late                        ? CBX_RUN_TIMEOUT
+                     : known && state.oom_killed ? CBX_RUN_OOM
+                                                 : CBX_RUN_KILLED;
+    result->exit_code = -1;
+    result->session_lost = true;
+    result->duration_ms = (uint64_t)(cbx_sandbox_clock_ms() - began);
+    sandbox->alive = false;
+    sandbox->run_id[0] = '\0';
+    cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
+}
+
+struct run {
+    struct cbx_events *events;
+    struct cbx_result *result;
+    int64_t began, deadline;
+    bool cancelled;
+};
+
+/* Nobody listens any more: interrupt, and give it a moment to end by itself; nothing is handed on.
+ */
+static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
+{
+    run->cancelled = true;
+    run->events->sink = NULL;
+    run->deadline = smaller(run->deadline, cbx_sandbox_clock_ms() + CANCEL_MS);
+    cbx_sandbox_interrupt(sandbox);
+}
+
+/* The next frame; meanwhile asks the sink now and then whether the result is still wanted. */
+static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_frame *frame,
+                       struct cbx_err *err)
+{
+    for (;;) {
+        const struct cbx_sink *sink = run->events->sink;
+        bool asks = sink != NULL && sink->cancelled != NULL;
+        int64_t until =
+            asks ? smaller(run->deadline, cbx_sandbox_clock_ms() + TICK_MS) : run->deadline;
+        int failed = cbx_sandbox_receive(sandbox, until, frame, err);
+        if (failed != CBX_ETIMEDOUT || cbx_sandbox_clock_ms() >= run->deadline) {
+            return failed;
+        }
+        if (asks && sink->cancelled(sink->context)) {
+            cancel_run(sandbox, run);
+        }
+    }
+}
+
+/* Frames until DONE. */
+static int follow(struct cbx_sandbox *sandbox, struct run *run, struct cbx_err *err)
+{
+    for (;;) {
+        struct cbx_frame frame;
+        struct cbx_err inner = { 0 };
+        int failed = await_frame(sandbox, run, &frame, &inner);
+        if (failed == CBX_EPROTO) {
+            sandbox->alive = false;
+            cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
+            return cbx_fail(err, CBX_EPROTO, "%.400s; the sandbox was removed", inner.text);
+        }
+        if (failed) {
+            note_loss(sandbox, run->began, failed == CBX_ETIMEDOUT && !run->cancelled, run->result);
+            return 0;
+        }
+        if (frame.type == CBX_FRAME_DONE) {
+            failed = cbx_events_finish(run->events, frame.payload, run->result, err);
+            if (!failed && run->cancelled) {
+                run->result->status = CBX_RUN_KILLED;
+            }
+            return failed;
+        }
+        if (cbx_events_take(run->events, &frame) != 0 && !run->cancelled) {
+            cancel_run(sandbox, run);
+        }
+    }
+}
+
+static int follow_to_end(struct cbx_sandbox *sandbox, int64_t wall_ms, const struct cbx_sink *sink,
+                         struct cbx_result *out, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(result) result = { .exit_code = -1 };
+    struct cbx_events events = { .sink = sink, .result = &result };
+    int64_t began = cbx_sandbox_clock_ms();
+    struct run run = {
+        .events = &events, .result = &result, .began = began, .deadline = began + wall_ms + LATE_MS
+    };
+    int failed = follow(sandbox, &run, err);
+    if (!failed) {
+        *out = result;
+        result = (struct cbx_result){ 0 };
+    }
+    return failed;
+}
+
+int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                    struct cbx_str source, const struct cbx_run_options *options,
+                    const struct cbx_sink *sink, struct cbx_result *out, struct cbx_err *err)
+{
+    int failed = check_permit(sandbox, permit, source, err);
+    if (failed) {
+        return failed;
+    }
+    if (!sandbox->alive) {
+        return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
+    }
+    if (source.len > CBX_FRAME_RUN_MAX - sizeof(struct cbx_frame_run)) {
+        return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %zu",
+                        source.len, CBX_FRAME_RUN_MAX - sizeof(struct cbx_frame_run));
+    }
+    if (send_run(sandbox, permit, source, options, NULL) != 0) {
+        *out = (struct cbx_result){ 0 };
+        note_loss(sandbox, cbx_sandbox_clock_ms(), false, out);
+        return 0;
+    }
+    return follow_to_end(sandbox, smaller(permit->limits.wall_ms, sandbox->limits.wall_ms), sink,
+                         out, err);
+}
+
+int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const struct cbx_sink *sink,
+                       struct cbx_result *out, struct cbx_err *err)
+{
+    if (run_id[0] == '\0' || strcmp(run_id, sandbox->run_id) != 0) {
+        return cbx_fail(err, CBX_ENOTFOUND, "the sandbox knows no run '%.31s'", run_id);
+    }
+    int failed = cbx_sandbox_send(sandbox, CBX_FRAME_FOLLOW, CBX_STR(""), CBX_STR(""), err);
+    return failed ? failed : follow_to_end(sandbox, sandbox->limits.wall_ms, sink, out, err);
+}
+
+void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id)
+{
+    char id[CBX_FRAME_ID_BYTES] = "";
+    snprintf(id, sizeof(id), "%s", run_id);
+    cbx_sandbox_send(sandbox, CBX_FRAME_ACK, (struct cbx_str){ .p = id, .len = sizeof(id) },
+                     CBX_STR(""), NULL);
+}
+
+void cbx_sandbox_interrupt(struct cbx_sandbox *sandbox)
+{
+    cbx_sandbox_send(sandbox, CBX_FRAME_INTERRUPT, CBX_STR(""), CBX_STR(""), NULL);
+}
+
+int cbx_sandbox_input(struct cbx_sandbox *sandbox, struct cbx_str line, struct cbx_err *err)
+{
+    return cbx_sandbox_send(sandbox, CBX_FRAME_INPUT, line, CBX_STR(""), err);
+}

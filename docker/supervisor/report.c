@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT
+ * What the host hears: replies to what it asked, and the log of the run, which is kept until the
+ * host has it. */
+#include "docker/supervisor/supervisor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUNDLE_COST = 64, ASIDE_MAX = 1024, JOIN_BYTES = 64 * 1024 };
+
+static struct {
+    struct cbx_bytes log;
+    size_t sent;     /* of the log */
+    size_t boundary; /* end of the frame that `sent` is in, or equal to it between frames */
+    size_t last;     /* where the log's last frame begins */
+    bool following;
+    struct cbx_bytes replies;
+    size_t replied;
+    uint64_t head_left, tail_max, files_left, written[2];
+    struct cbx_bytes tail; /* frames that came after the head was full */
+    uint64_t tail_text;    /* bytes of output in it */
+    uint64_t omitted;
+    int aside; /* frames that no limit counts */
+    bool cut, files_cut;
+} r;
+
+void cbx_bytes_add(struct cbx_bytes *bytes, const void *p, size_t len)
+{
+    if (bytes->size - bytes->len < len) {
+        size_t size = bytes->size * 2 > bytes->len + len ? bytes->size * 2 : bytes->len + len;
+        uint8_t *grown = realloc(bytes->p, size);
+        if (grown == NULL) {
+            cbx_die();
+        }
+        bytes->p = grown;
+        bytes->size = size;
+    }
+    if (len > 0) {
+        memcpy(bytes->p + bytes->len, p, len);
+        bytes->len += len;
+    }
+}
+
+void cbx_bytes_free(struct cbx_bytes *bytes)
+{
+    free(bytes->p);
+    *bytes = (struct cbx_bytes){ 0 };
+}
+
+static size_t frame_bytes(const uint8_t *at)
+{
+    uint32_t len;
+    memcpy(&len, at + 1, sizeof(len));
+    return CBX_FRAME_HEAD_BYTES + (size_t)len;
+}
+
+static void add_frame(struct cbx_bytes *to, uint8_t type, const void *a, size_t a_len,
+                      const void *b, size_t b_len)
+{
+    uint32_t len = (uint32_t)(a_len + b_len);
+    cbx_bytes_add(to, &type, 1);
+    cbx_bytes_add(to, &len, sizeof(len));
+    cbx_bytes_add(to, a, a_len);
+    cbx_bytes_add(to, b, b_len);
+}
+
+static void log_frame(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
+{
+    r.last = r.log.len;
+    add_frame(&r.log, type, a, a_len, b, b_len);
+}
+
+/* A program that prints a character at a time would cost six times what it prints: what follows a
+ * frame of the same stream that is not on its way yet becomes part of it. */
+static void log_output(uint8_t type, const uint8_t *bytes, size_t len)
+{
+    uint32_t have;
+    bool joins = r.last < r.log.len && r.last >= r.boundary && r.log.p[r.last] == type;
+    if (joins) {
+        memcpy(&have, r.log.p + r.last + 1, sizeof(have));
+    }
+    if (!joins || have + len > JOIN_BYTES) {
+        log_frame(type, bytes, len, NULL, 0);
+        return;
+    }
+    cbx_bytes_add(&r.log, bytes, len);
+    have += (uint32_t)len;
+    memcpy(r.log.p + r.last + 1, &have, sizeof(have));
+}
+
+void cbx_report_forget(void)
+{
+    cbx_bytes_free(&r.log);
+    cbx_bytes_free(&r.tail);
+    r.sent = r.boundary = r.last = 0;
+    r.tail_text = r.omitted = 0;
+    r.cut = r.files_cut = false;
+    r.aside = 0;
+}
+
+void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes)
+{
+    cbx_report_forget();
+    r.tail_max = output_bytes / 4;
+    r.head_left = output_bytes - r.tail_max;
+    r.files_left = files_bytes;
+    r.written[0] = r.written[1] = 0;
+    r.following = true;
+}
+
+/* --- the end of what is too long ----------------------------------------------------------------
+ */
+
+static bool is_text(uint8_t type)
+{
+    return type == CBX_FRAME_STDOUT || type == CBX_FRAME_STDERR;
+}
+
+/* Drops the oldest text until `most` bytes are left; what is no text stays, in its order. */
+static void trim_tail(uint64_t most)
+{
+    struct cbx_bytes kept = { 0 };
+    for (size_t at = 0; at < r.tail.len; at += frame_bytes(r.tail.p + at)) {
+        const uint8_t *frame = r.tail.p + at, *payload = frame + CBX_FRAME_HEAD_BYTES;
+        size_t len = frame_bytes(frame) - CBX_FRAME_HEAD_BYTES, drop = 0;
+        if (is_text(frame[0]) && r.tail_text > most) {
+            drop = r.tail_text - most < len ? (size_t)(r.tail_text - most) : len;
+            r.tail_text -= drop;
+            r.omitted += drop;
+        }
+        if (drop < len || !is_text(frame[0])) {
+            add_frame(&kept, frame[0], payload + drop, len - drop, NULL, 0);
+        }
+    }
+    cbx_bytes_free(&r.tail);
+    r.tail = kept;
+}
+
+static void keep_tail(uint8_t type, const uint8_t *bytes, size_t len)
+{
+    if (len > r.tail_max) {
+        r.omitted += len - r.tail_max;
+        bytes += len - r.tail_max;
+        len = r.tail_max;
+    }
+    if (len > 0) {
+        add_frame(&r.tail, type, bytes, len, NULL, 0);
+        r.tail_text += len;
+    }
+    /* Rarely: each time costs as much as the tail is long. Frames have heads, so their bytes count.
+     */
+    if (r.tail_text > 2 * r.tail_max + JOIN_BYTES || r.tail.len > 8 * r.tail_max + 1024 * 1024) {
+        trim_tail(r.tail_max);
+    }
+}
+
+void cbx_report_output(uint8_t type, const uint8_t *bytes, size_t len)
+{
+    r.written[type == CBX_FRAME_STDERR] += len;
+    size_t fits = len < r.head_left ? len : (size_t)r.head_left;
+    if (fits > 0 && r.tail.len == 0) {
+        log_output(type, bytes, fits);
+        r.head_left -= fits;
+        bytes += fits;
+        len -= fits;
+    }
+    if (len > 0) {
+        r.head_left = 0;
+        keep_tail(type, bytes, len);
+    }
+}
+
+void cbx_report_frame(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
+{
+    if (r.tail.len > 0) {
+        add_frame(&r.tail, type, a, a_len, b, b_len); /* keeps its place among the text */
+    } else {
+        log_frame(type, a, a_len, b, b_len);
+    }
+}
+
+void cbx_report_bundle(uint8_t type, const uint8_t *bytes, size_t len)
+{
+    bool counts = type == CBX_FRAME_DISPLAY || type == CBX_FRAME_RESULT;
+    if (counts ? len + BUNDLE_COST > r.files_left : ++r.aside > ASIDE_MAX) {
+        r.files_cut = true;
+        return;
+    }
+    r.files_left -= counts ? len + BUNDLE_COST : 0;
+    cbx_report_frame(type, bytes, len, NULL, 0);
+}
+
+uint32_t cbx_report_end_output(void)
+{
+    trim_tail(r.tail_max);
+    struct cbx_bytes tail = r.tail;
+    r.tail = (struct cbx_bytes){ 0 };
+    if (r.omitted > 0) {
+        log_frame(CBX_FRAME_CUT, &r.omitted, sizeof(r.omitted), NULL, 0);
+        r.cut = true;
+    }
+    for (size_t at = 0; at < tail.len; at += frame_bytes(tail.p + at)) {
+        uint8_t type = tail.p[at];
+        const uint8_t *payload = tail.p + at + CBX_FRAME_HEAD_BYTES;
+        size_t len = frame_bytes(tail.p + at) - CBX_FRAME_HEAD_BYTES;
+        if (is_text(type)) {
+            log_output(type, payload, len);
+        } else {
+            log_frame(type, payload, len, NULL, 0);
+        }
+    }
+    cbx_bytes_free(&tail);
+    return (r.cut ? CBX_DONE_OUTPUT_CUT : 0u) | (r.files_cut ? CBX_DONE_FILES_CUT : 0u);
+}
+
+uint64_t cbx_report_written(uint8_t type)
+{
+    return r.written[type == CBX_FRAME_STDERR];
+}
+
+/* --- to the host --------------------------------------------------------------------------------
+ */
+
+void cbx_reply(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
+{
+    add_frame(&r.replies, type, a, a_len, b, b_len);
+}
+
+void cbx_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
+{
+    cbx_bytes_free(&r.replies);
+    r.replied = 0;
+    r.following = false;
+    r.sent = r.boundary = 0;
+    cbx_bytes_add(&r.replies, mark, CBX_FRAME_MARK_BYTES);
+}
+
+void cbx_report_follow(void)
+{
+    r.following = true;
+    if (r.sent == r.boundary) { /* not in the middle of a frame */
+        r.sent = r.boundary = 0;
+    }
+}
+
+bool cbx_report_pending(void)
+{
+    return r.replied < r.replies.len || (r.following && r.sent < r.log.len);
+}
+
+/* -1 = gone, 0 = it takes nothing now */
+static ssize_t write_some(const uint8_t *p, size_t len)
+{
+    ssize_t n;
+    while ((n = write(STDOUT_FILENO, p, len)) < 0 && errno == EINTR) {
+    }
+    return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : n;
+}
+
+/* A reply goes between two frames of the log, never into one. */
+bool cbx_report_send(void)
+{
+    while (cbx_report_pending()) {
+        bool replies = r.replied < r.replies.len && r.sent == r.boundary;
+        size_t end = r.replied < r.replies.len && r.sent < r.boundary ? r.boundary : r.log.len;
+        ssize_t n = replies ? write_some(r.replies.p + r.replied, r.replies.len - r.replied)
+                            : write_some(r.log.p + r.sent, end - r.sent);
+        if (n <= 0) {
+            return n == 0;
+        }
+        if (replies) {
+            r.replied += (size_t)n;
+            if (r.replied == r.replies.len) {
+                cbx_bytes_free(&r.replies);
+                r.replied = 0;
+            }
+            continue;
+        }
+        r.sent += (size_t)n;
+        while (r.boundary < r.sent) {
+            r.boundary += frame_bytes(r.log.p + r.boundary);
+        }
+    }
+    return true;
+}
