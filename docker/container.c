@@ -37,6 +37,20 @@ const char *cbx_kernel_at(size_t index)
     return index < sizeof(kernels) / sizeof(kernels[0]) ? kernels[index] : NULL;
 }
 
+const char *cbx_runnable_languages(void)
+{
+#define CBX_KERNEL(name, ...)
+#define CBX_RUNS(language, kernel) language ", "
+    static const char all[] =
+#include "docker/languages.def"
+        ;
+#undef CBX_KERNEL
+#undef CBX_RUNS
+    static char names[sizeof(all)];
+    memcpy(names, all, sizeof(all) - 3); /* the same bytes whoever writes them */
+    return names;
+}
+
 const char *cbx_kernel_of(const char *language)
 {
     for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {

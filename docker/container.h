@@ -18,6 +18,9 @@ const char *cbx_kernel_of(const char *language);
 /* The kernels, each once, as images are named by them; NULL behind the last. */
 const char *cbx_kernel_at(size_t index);
 
+/* "python, ipython, javascript": all that have a kernel. */
+const char *cbx_runnable_languages(void);
+
 /* The body (new reference) for a sandbox of this kernel within these limits, from the image with
  * this id. */
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,

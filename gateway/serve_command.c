@@ -2,7 +2,7 @@
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli.h"
 #include "gateway/jail.h"
-#include "gateway/rest/rest.h"
+#include "gateway/rest/jobs.h"
 #include "policies/release.h"
 
 #include <signal.h>
@@ -86,6 +86,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     failed = cbx_http_server_new(&http, &server, err);
     failed = failed ? failed : cbx_jail_front(err);
     if (!failed) {
+        cbx_rest_jobs_recover(&rest);
         announce(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
     }

@@ -21,20 +21,25 @@ struct cbx_store {
                   */
     sqlite3 *db;
     pthread_mutex_t lock;
-    int keep;
+    int keep, added;
 };
 
+/* What an older gateway left is kept where it still means something. */
 static const char schema[] =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA trusted_schema=OFF;"
     "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, created_at TEXT NOT NULL, policy "
     "TEXT NOT NULL, options TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS executions(id TEXT PRIMARY KEY, session TEXT NOT NULL, status TEXT "
     "NOT NULL,"
-    " created_at TEXT NOT NULL, completed_at TEXT, results TEXT);"
-    "DELETE FROM sessions;"
-    "UPDATE executions SET status='error', completed_at=strftime('%Y-%m-%dT%H:%M:%f','now'),"
-    " results='{\"error\":\"the gateway was restarted while this ran\",\"files\":[],\"output\":[]}'"
-    " WHERE status IN ('initializing','running');";
+    " created_at TEXT NOT NULL, completed_at TEXT, results TEXT);";
+
+static const char second_schema[] =
+    "ALTER TABLE executions ADD COLUMN decision TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE executions ADD COLUMN language TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE executions ADD COLUMN code TEXT NOT NULL DEFAULT '';"
+    "CREATE INDEX executions_of_session ON executions(session, created_at);"
+    "CREATE INDEX executions_by_age ON executions(created_at);"
+    "PRAGMA user_version=2;";
 
 static int fail_db(struct cbx_store *store, struct cbx_err *err)
 {
@@ -59,6 +64,18 @@ static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_
     return 0;
 }
 
+static int read_version(struct cbx_store *store)
+{
+    sqlite3_stmt *statement = NULL;
+    int version = 0;
+    if (sqlite3_prepare_v2(store->db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW) {
+        version = sqlite3_column_int(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return version;
+}
+
 int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err)
 {
     int failed = cbx_state_make(state_dir, err);
@@ -81,7 +98,9 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
         sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK ||
-        sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK) {
+        sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
+        (read_version(store) < 2 &&
+         sqlite3_exec(store->db, second_schema, NULL, NULL, NULL) != SQLITE_OK)) {
         return fail_db(store, err);
     }
     *out = cbx_steal(&store);
@@ -189,20 +208,31 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
                           : 0;
 }
 
-int cbx_store_add_execution(struct cbx_store *store, const char *id, const char *session,
-                            const char *created_at, struct cbx_err *err)
+/* Now and then: it looks at all of them. */
+static void trim_executions(struct cbx_store *store)
 {
-    const char *const values[] = { id, session, created_at };
+    enum { EVERY = 256 };
     char sql[256];
+    if (++store->added % EVERY != 0) {
+        return;
+    }
     snprintf(sql, sizeof(sql),
-             "DELETE FROM executions WHERE completed_at IS NOT NULL AND id NOT IN"
-             " (SELECT id FROM executions ORDER BY created_at DESC LIMIT %d)",
+             "DELETE FROM executions WHERE completed_at IS NOT NULL AND created_at <"
+             " (SELECT created_at FROM executions ORDER BY created_at DESC LIMIT 1 OFFSET %d)",
              store->keep);
     execute(store, sql, NULL, 0, NULL, NULL);
-    return execute(
-        store,
-        "INSERT INTO executions(id, session, status, created_at) VALUES(?,?,'initializing',?)",
-        values, 3, NULL, err);
+}
+
+int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *e,
+                            struct cbx_err *err)
+{
+    const char *const values[] = { e->id,       e->session,  e->created_at,
+                                   e->decision, e->language, e->code };
+    trim_executions(store);
+    return execute(store,
+                   "INSERT INTO executions(id, session, status, created_at, decision, language, "
+                   "code) VALUES(?,?,'running',?,?,?,?)",
+                   values, 6, NULL, err);
 }
 
 int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
@@ -221,22 +251,75 @@ int cbx_store_set_execution(struct cbx_store *store, const char *id, const char 
 int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
                             struct cbx_err *err)
 {
-    char *c[6] = { NULL };
-    int failed = fetch(
-        store,
-        "SELECT id, session, status, created_at, completed_at, results FROM executions WHERE id=?",
-        id, c, 6, err);
+    enum { COLUMNS = 8 };
+    char *c[COLUMNS] = { NULL };
+    int failed = fetch(store,
+                       "SELECT id, session, status, created_at, completed_at, results, decision, "
+                       "language FROM executions WHERE id=?",
+                       id, c, COLUMNS, err);
     json_t *results = NULL;
     if (!failed && c[5] != NULL) {
         failed = cbx_json_parse(cbx_str_of(c[5]), 512 * 1024 * 1024, &results, err);
     }
     if (!failed) {
-        *out =
-            json_pack("{s:s,s:s,s:s,s:s,s:s?,s:o?}", "request_id", c[0], "session_id", c[1],
-                      "status", c[2], "created_at", c[3], "completed_at", c[4], "results", results);
+        *out = json_pack("{s:s,s:s,s:s,s:s,s:s?,s:o?,s:s,s:s}", "request_id", c[0], "session_id",
+                         c[1], "status", c[2], "created_at", c[3], "completed_at", c[4], "results",
+                         results, "decision", c[6], "language", c[7]);
     }
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < COLUMNS; i++) {
         free(c[i]);
     }
     return failed;
+}
+
+/* All rows, each as an object of its texts by the names of its columns. */
+static int fetch_rows(struct cbx_store *store, const char *sql, const char *const *texts, int count,
+                      json_t **out, struct cbx_err *err)
+{
+    json_t *rows = json_array();
+    pthread_mutex_lock(&store->lock);
+    sqlite3_stmt *statement = prepare(store, sql, texts, count);
+    int step = SQLITE_ERROR;
+    while (statement != NULL && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+        json_t *row = json_object();
+        for (int i = 0; i < sqlite3_column_count(statement); i++) {
+            const char *text = (const char *)sqlite3_column_text(statement, i);
+            json_object_set_new(row, sqlite3_column_name(statement, i),
+                                text != NULL ? cbx_json_text(cbx_str_of(text)) : json_null());
+        }
+        json_array_append_new(rows, row);
+    }
+    int failed = step != SQLITE_DONE ? fail_db(store, err) : 0;
+    sqlite3_finalize(statement);
+    pthread_mutex_unlock(&store->lock);
+    if (failed) {
+        json_decref(rows);
+        return failed;
+    }
+    *out = rows;
+    return 0;
+}
+
+int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err)
+{
+    return fetch_rows(store,
+                      "SELECT id, created_at, policy, options FROM sessions ORDER BY created_at",
+                      NULL, 0, out, err);
+}
+
+int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
+{
+    return fetch_rows(store,
+                      "SELECT id, session, decision, language, created_at FROM executions WHERE "
+                      "status IN ('initializing','running') ORDER BY created_at",
+                      NULL, 0, out, err);
+}
+
+int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,
+                           struct cbx_err *err)
+{
+    return fetch_rows(store,
+                      "SELECT id, status, created_at, completed_at, language, decision, code FROM "
+                      "executions WHERE session=? ORDER BY created_at, rowid LIMIT 1000",
+                      &session, 1, out, err);
 }

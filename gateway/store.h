@@ -12,9 +12,9 @@
 
 struct cbx_store;
 
-/* Opens or creates DIR/codebox.db; CBX_EBUSY while another process has it open. Sessions of a
- * gateway before are forgotten (their sandboxes are gone), its unfinished executions become errors
- * that say so. At most `keep` finished executions are kept, oldest go first. */
+/* Opens or creates DIR/codebox.db; CBX_EBUSY while another process has it open. What a gateway
+ * before left is there: its sessions, and executions that were running. About `keep` finished
+ * executions are kept, oldest go first. */
 int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err);
 void cbx_store_free(struct cbx_store *store);
 CBX_DEFINE_AUTO(store)
@@ -28,13 +28,27 @@ int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy
                           struct cbx_err *err);
 int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx_err *err);
 
-int cbx_store_add_execution(struct cbx_store *store, const char *id, const char *session,
-                            const char *created_at, struct cbx_err *err);
+/* One that begins. Texts are borrowed; `session` is empty for a one-shot. */
+struct cbx_stored_execution {
+    const char *id, *session, *created_at, *decision, *language, *code;
+};
+int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *execution,
+                            struct cbx_err *err);
 /* status: "running", "completed", "error"; `results` (may be NULL) is stored as JSON. */
 int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
                             const char *completed_at, const json_t *results, struct cbx_err *err);
-/* {request_id, session_id, status, created_at, completed_at, results} (new reference). */
+/* {request_id, session_id, status, created_at, completed_at, results, decision, language} (new
+ * reference). */
 int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
                             struct cbx_err *err);
+
+/* Lists of objects of texts (new references). Sessions: {id, created_at, policy, options}.
+ * Executions that are not over: {id, session, decision, language, created_at}. A session's
+ * executions, oldest first, at most 1,000: {id, status, created_at, completed_at, language,
+ * decision, code}. */
+int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err);
+int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err);
+int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,
+                           struct cbx_err *err);
 
 #endif

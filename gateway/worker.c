@@ -28,7 +28,8 @@ const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies, 
 
 struct ask {
     struct cbx_str policy, action, language, principal, session, origin;
-    int64_t wall_ms, memory_bytes, cpu_milli, context_bytes;
+    struct cbx_limits limits;
+    int64_t context_bytes;
 };
 #define FIELD(name, type, required, hi)                                                            \
     {                                                                                              \
@@ -41,9 +42,10 @@ static const struct cbx_json_field ask_fields[] = {
     FIELD(principal, STR, true, CBX_NAME_MAX),
     FIELD(session, STR, true, CBX_NAME_MAX),
     FIELD(origin, STR, true, CBX_NAME_MAX),
-    FIELD(wall_ms, INT, false, 86400000),
-    FIELD(memory_bytes, INT, false, INT64_MAX),
-    FIELD(cpu_milli, INT, false, 256000),
+#define CBX_LIMIT(member)                                                                          \
+    { #member, CBX_JSON_INT, offsetof(struct ask, limits.member), false, false, 0, INT64_MAX },
+#include "policies/limits.def"
+#undef CBX_LIMIT
     FIELD(context_bytes, INT, false, 2 * CBX_CONTEXT_MAX_BYTES),
 };
 #undef FIELD
@@ -67,9 +69,7 @@ static int judge(const struct cbx_policies *policies, const struct cbx_seal_key 
         .principal = ask.principal,
         .session = ask.session,
         .origin = ask.origin,
-        .limits = { .wall_ms = ask.wall_ms,
-                    .memory_bytes = ask.memory_bytes,
-                    .cpu_milli = ask.cpu_milli },
+        .limits = ask.limits,
         .action = cbx_str_is(ask.action, "run")    ? CBX_ACTION_RUN
                   : cbx_str_is(ask.action, "open") ? CBX_ACTION_OPEN
                                                    : CBX_ACTION_CHECK,

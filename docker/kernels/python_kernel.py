@@ -2,23 +2,29 @@
 """The Python kernel: runs in a sandbox, speaks frames on descriptor 3 with the supervisor.
 
 What arrives is what runs: no magic, no automagic, no input transformation; the gateway rewrote notebook syntax before it judged
-the code. Standard library and IPython only; matplotlib is touched only when the program imported it.
+the code. Standard library and IPython only. IPython is imported when something needs it: a cell, the program, or a sandbox that
+waits for its use (WARM).
 """
+import builtins
+import getpass
 import io
 import json
 import linecache
 import os
+import select
 import signal
 import socket
 import struct
 import sys
+import threading
 import traceback
+import types
 import warnings
 
 CONTROL = 3
 HEAD = struct.Struct("<BI")
-LANGUAGE_OFFSET, RUN_HEAD = 24, 40
-FINISH_NONE = 256
+LANGUAGE_OFFSET, INTERACTIVE_OFFSET, RUN_HEAD = 24, 39, 40
+WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 
 
 def printable(text):
@@ -33,6 +39,7 @@ class Channel:
         self.socket = socket.socket(fileno=fd)
         self.socket.set_inheritable(False)
         self.pid = os.getpid()
+        self.received = bytearray()  # of a frame whose reading was interrupted
 
     def send(self, kind, *parts):
         if os.getpid() != self.pid:
@@ -41,17 +48,20 @@ class Channel:
         self.socket.sendall(b"".join((HEAD.pack(ord(kind), size),) + parts))
 
     def receive(self):
-        kind, size = HEAD.unpack(self._exactly(HEAD.size))
-        return chr(kind), self._exactly(size)
-
-    def _exactly(self, size):
-        chunks = bytearray()
-        while len(chunks) < size:
-            chunk = self.socket.recv(min(size - len(chunks), 1 << 20))
+        while True:
+            if len(self.received) >= HEAD.size:
+                kind, size = HEAD.unpack_from(self.received)
+                if len(self.received) >= HEAD.size + size:
+                    payload = bytes(self.received[HEAD.size : HEAD.size + size])
+                    del self.received[: HEAD.size + size]
+                    return chr(kind), payload
+            chunk = self.socket.recv(1 << 20)
             if not chunk:
                 os._exit(0)
-            chunks += chunk
-        return bytes(chunks)
+            self.received += chunk
+
+    def has_more(self):
+        return bool(self.received) or bool(select.select([self.socket], [], [], 0)[0])
 
 
 class Stream(io.TextIOBase):
@@ -114,16 +124,65 @@ class Raw(io.RawIOBase):
 
 
 class Stdin(io.TextIOBase):
+    """sys.stdin: each line is asked of whoever started the run, if there is somebody to answer."""
+
+    def __init__(self, channel, flush):
+        self._channel, self._flush = channel, flush
+        self._lock = threading.Lock()
+        self.interactive = False
+
+    encoding = property(lambda self: "utf-8")
+
     def readable(self):
         return True
 
-    def readline(self, size=-1):
-        raise EOFError("there is nobody to answer input() in this sandbox; put the values into the code")
-
-    read = readline
-
     def fileno(self):
         return 0
+
+    def isatty(self):
+        return False
+
+    def ask(self, prompt="", secret=False):
+        """The line with its end; empty at the end of the input."""
+        if not self.interactive or os.getpid() != self._channel.pid:
+            raise EOFError("nobody can answer input() here; put the values into the code, or run it interactively")
+        with self._lock:
+            self._flush()
+            self._channel.send("q", bytes([secret]), printable(str(prompt))[:60000].encode())
+            while True:
+                kind, payload = self._channel.receive()
+                if kind == "i":
+                    return payload.decode("utf-8", "replace")
+
+    def readline(self, size=-1):
+        return self.ask()
+
+    def read(self, size=-1):
+        return "".join(iter(self.readline, ""))
+
+    def input(self, prompt="", /):
+        line = self.ask(prompt)
+        if not line:
+            raise EOFError("the input has ended")
+        return line.removesuffix("\n")
+
+    def getpass(self, prompt="Password: ", stream=None):
+        return self.ask(prompt, True).removesuffix("\n")
+
+
+class NeedsShell:
+    """A finder that finds nothing: when one of these modules is about to be imported, IPython's shell is made first, for they look
+    for it as they are imported."""
+
+    names = {"IPython", "matplotlib", "matplotlib_inline", "ipykernel", "ipywidgets"}
+
+    def __init__(self, kernel):
+        self._kernel = kernel
+
+    def find_spec(self, name, path=None, target=None):
+        if name in self.names:
+            self._kernel.need_shell()
+        return None
 
 
 def pack_bundle(data):
@@ -149,8 +208,19 @@ class Kernel:
         self.channel = channel
         self.running = False
         self.count = 0
-        self.shell = self.make_shell()
         self.files = {}
+        self.shell = None
+        self.module = types.ModuleType("__main__")
+        self.module.__builtins__ = builtins
+        sys.modules["__main__"] = self.module
+        self.finder = NeedsShell(self)
+        sys.meta_path.insert(0, self.finder)
+        self.stdin = Stdin(channel, self.flush)
+        sys.stdin = sys.__stdin__ = self.stdin
+        builtins.input = self.stdin.input
+        getpass.getpass = getpass.win_getpass = getpass.unix_getpass = self.stdin.getpass
+        builtins.display = self.display
+        self.module.exit = self.module.quit = sys.exit  # IPython's own belong to its terminal
 
     def flush(self):
         for stream in (sys.stdout, sys.stderr):
@@ -164,7 +234,32 @@ class Kernel:
         self.flush()
         self.channel.send(kind, *pack_bundle(data))
 
+    def display(self, *objects, **options):
+        self.need_shell()
+        from IPython.display import display
+
+        return display(*objects, **options)
+
+    def need_shell(self):
+        if self.finder in sys.meta_path:
+            sys.meta_path.remove(self.finder)
+            self.shell = self.make_shell()
+
     def make_shell(self):
+        # IPython's package imports its terminal, and that a completion library: half of the time, for nothing here. Who imports
+        # them later gets the real ones.
+        hidden = ("IPython.terminal", "IPython.terminal.embed", "jedi")
+        for name in hidden:
+            sys.modules[name] = None if name == "jedi" else types.ModuleType(name)
+        sys.modules["IPython.terminal"].__path__ = []
+        sys.modules["IPython.terminal.embed"].embed = None
+        try:
+            return self.make_ipython()
+        finally:
+            for name in hidden:
+                sys.modules.pop(name, None)
+
+    def make_ipython(self):
         from IPython.core.displayhook import DisplayHook
         from IPython.core.displaypub import DisplayPublisher
         from IPython.core.interactiveshell import InteractiveShell
@@ -206,20 +301,22 @@ class Kernel:
         config.InteractiveShell.enable_html_pager = False
         config.InteractiveShell.xmode = "Plain"
         config.InteractiveShell.cache_size = 0
-        shell = Shell.instance(config=config, displayhook_class=Hook, display_pub_class=Publisher)
+        shell = Shell.instance(
+            config=config, displayhook_class=Hook, display_pub_class=Publisher, user_module=self.module, user_ns=self.module.__dict__
+        )
         manager = shell.input_transformer_manager
         manager.cleanup_transforms = []
         manager.line_transforms = []
         manager.token_transformers = []
         shell.system = shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped
-        shell.user_ns["__name__"] = "__main__"
-        shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit  # IPython's own belong to its terminal
+        shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
         warnings.filterwarnings("ignore", message="To exit: use")
         return shell
 
     # --- running ------------------------------------------------------------------------------------------------
 
     def run_cell(self, code):
+        self.need_shell()
         shell = self.shell
         shell.execution_count = self.count
         name = shell.compile.cache(code, self.count, raw_code=code)
@@ -240,11 +337,22 @@ class Kernel:
         self.files[name] = code
         error = None
         try:
-            exec(compile(code, name, "exec", dont_inherit=True), self.shell.user_ns)
+            exec(compile(code, name, "exec", dont_inherit=True), self.module.__dict__)
         except BaseException as caught:
             error = caught
-        self.shell.events.trigger("post_execute")
+        if self.shell is not None:
+            self.shell.events.trigger("post_execute")
         return error
+
+    def warm(self):
+        for name in WARM:
+            if self.channel.has_more():
+                return
+            try:
+                self.need_shell()
+                __import__(name)
+            except Exception:
+                pass
 
     def run(self, language, code):
         self.count += 1
@@ -307,9 +415,12 @@ class Kernel:
         self.channel.send("Y")
         while True:
             kind, payload = self.channel.receive()
+            if kind == "w":
+                self.warm()
             if kind != "E":
                 continue
-            language = payload[LANGUAGE_OFFSET:RUN_HEAD].split(b"\0")[0].decode()
+            self.stdin.interactive = payload[INTERACTIVE_OFFSET] == 1
+            language = payload[LANGUAGE_OFFSET:INTERACTIVE_OFFSET].split(b"\0")[0].decode()
             code = self.run(language, payload[RUN_HEAD:].decode("utf-8"))
             self.flush()
             self.channel.send("F", struct.pack("<i", code))
@@ -319,7 +430,6 @@ def main():
     channel = Channel(CONTROL)
     sys.stdout = sys.__stdout__ = Stream(channel, "O", 1)
     sys.stderr = sys.__stderr__ = Stream(channel, "e", 2)
-    sys.stdin = sys.__stdin__ = Stdin()
     sys.path.insert(0, "/workspace")
     sys.argv = [""]
     os.chdir("/workspace")

@@ -56,6 +56,7 @@ void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struc
         { "Origin", &h->origins, &h->origin },
         { "Authorization", &h->authorizations, NULL },
         { "Content-Type", &h->types, &h->content_type },
+        { "Accept", &h->accepts, &h->accept },
     };
     h->malformed |= !is_token(name) || has_control(value);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

@@ -11,8 +11,8 @@
 
 /* What the headers of one request add up to. Zeroed memory is the start. */
 struct cbx_http_headers {
-    struct cbx_str host, content_length, transfer_encoding, origin, content_type;
-    int hosts, lengths, encodings, origins, authorizations, types;
+    struct cbx_str host, content_length, transfer_encoding, origin, content_type, accept;
+    int hosts, lengths, encodings, origins, authorizations, types, accepts;
     bool malformed;
 };
 

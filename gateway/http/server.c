@@ -4,6 +4,7 @@
 #include "gateway/http/server.h"
 
 #include "gateway/http/check.h"
+#include "gateway/http/stream.h"
 #include "policies/base/buf.h"
 
 #include <arpa/inet.h>
@@ -23,15 +24,16 @@ enum {
 };
 
 /* One request from its first header to its answer. */
-struct exchange {
+struct cbx_http_exchange {
     struct MHD_Connection *connection;
     char *target, *method; /* as sent */
     struct cbx_buf body;
     size_t surplus; /* bytes that came after the body was full */
     struct cbx_http_headers headers;
     struct cbx_http_response response;
+    struct cbx_http_server *server;
     bool checked, refused, crowded, queued, answered;
-    struct exchange *next; /* in the queue */
+    struct cbx_http_exchange *next; /* in the queue */
 };
 
 struct cbx_http_server {
@@ -41,8 +43,9 @@ struct cbx_http_server {
     uint16_t port;
     pthread_mutex_t lock;
     pthread_cond_t work, sent;
-    struct exchange *first, *last;
-    int unsent; /* exchanges that were queued and are not over */
+    struct cbx_http_exchange *first, *last;
+    int unsent;   /* exchanges that were queued and are not over */
+    int deferred; /* those of them whose answer a handler promised */
     bool stopping;
     pthread_t threads[THREADS_MAX];
     int thread_count;
@@ -50,7 +53,7 @@ struct cbx_http_server {
 
 /* --- the pool --------------------------------------------------------------------------------- */
 
-static struct cbx_http_request make_request(const struct exchange *e)
+static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
 {
     const char *question = strchr(e->target, '?');
     struct cbx_str target = cbx_str_of(e->target);
@@ -59,10 +62,20 @@ static struct cbx_http_request make_request(const struct exchange *e)
                                       .path = cbx_str_sub(target, 0, end),
                                       .query = cbx_str_sub(target, end + 1, target.len),
                                       .body = cbx_buf_str(&e->body),
-                                      .content_type = e->headers.content_type };
+                                      .content_type = e->headers.content_type,
+                                      .accept = e->headers.accept,
+                                      .exchange = (struct cbx_http_exchange *)(uintptr_t)e };
 }
 
-static void serve(struct cbx_http_server *server, struct exchange *e)
+static void count_deferred(struct cbx_http_server *server, int change)
+{
+    pthread_mutex_lock(&server->lock);
+    server->deferred += change;
+    pthread_cond_broadcast(&server->sent);
+    pthread_mutex_unlock(&server->lock);
+}
+
+static void serve(struct cbx_http_server *server, struct cbx_http_exchange *e)
 {
     struct cbx_http_request request = make_request(e);
     if (e->crowded) {
@@ -71,10 +84,27 @@ static void serve(struct cbx_http_server *server, struct exchange *e)
     } else if (e->body.overflow) {
         server->config.refuse(413, "the body is larger than this server takes", &e->response);
     } else {
-        server->config.handler(server->config.context, &request, &e->response);
+        /* Until then the answer of another thread would have nothing to wait for. */
+        struct cbx_http_response response = { 0 };
+        count_deferred(server, 1);
+        server->config.handler(server->config.context, &request, &response);
+        if (response.deferred) {
+            return;
+        }
+        count_deferred(server, -1);
+        e->response = response;
     }
     e->answered = true;
     MHD_resume_connection(e->connection);
+}
+
+void cbx_http_answer(struct cbx_http_exchange *e, const struct cbx_http_response *response)
+{
+    struct cbx_http_server *server = e->server;
+    e->response = *response;
+    e->answered = true;
+    MHD_resume_connection(e->connection);
+    count_deferred(server, -1);
 }
 
 static void *work(void *context)
@@ -85,7 +115,7 @@ static void *work(void *context)
         while (server->first == NULL && !server->stopping) {
             pthread_cond_wait(&server->work, &server->lock);
         }
-        struct exchange *e = server->first;
+        struct cbx_http_exchange *e = server->first;
         if (e == NULL) {
             break;
         }
@@ -110,21 +140,43 @@ static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
+static struct MHD_Response *make_response(struct cbx_http_response *r)
+{
+    if (r->stream != NULL) {
+        struct cbx_http_stream *stream = cbx_steal(&r->stream);
+        return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 * 1024, cbx_http_stream_read,
+                                                 stream, cbx_http_stream_drop);
+    }
+    if (r->json != NULL) {
+        r->bytes = json_dumps(r->json, JSON_COMPACT);
+        r->bytes_len = r->bytes != NULL ? strlen(r->bytes) : 0;
+        json_decref(r->json);
+        r->json = NULL;
+    }
+    if (r->bytes == NULL) {
+        return MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
+    }
+    char *bytes = cbx_steal(&r->bytes);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(r->bytes_len, bytes, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL) {
+        free(bytes);
+    }
+    return response;
+}
+
 static enum MHD_Result send_response(struct MHD_Connection *connection, struct cbx_http_response *r,
                                      bool close)
 {
-    char *text = r->json != NULL ? json_dumps(r->json, JSON_COMPACT) : NULL;
-    json_decref(r->json);
-    r->json = NULL;
-    struct MHD_Response *response =
-        text != NULL
-            ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE)
-            : MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
+    bool body = r->json != NULL || r->bytes != NULL || r->stream != NULL;
+    if (r->stream != NULL) {
+        cbx_http_stream_connect(r->stream, connection);
+    }
+    struct MHD_Response *response = make_response(r);
     if (response == NULL) {
-        free(text);
         return MHD_NO;
     }
-    if (text != NULL) {
+    if (body) {
         MHD_add_response_header(response, "Content-Type",
                                 r->type != NULL ? r->type : "application/json");
     }
@@ -143,11 +195,12 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, struct c
 
 /* The first call: only the headers are here. A refusal closes the connection, for what follows
  * cannot be trusted to be a request. */
-static enum MHD_Result check_request(struct cbx_http_server *server, struct exchange *e,
+static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_http_exchange *e,
                                      const char *method, const char *version)
 {
     const char *detail = "HTTP/1.1 is needed";
     e->checked = true;
+    e->server = server;
     e->method = strdup(method);
     cbx_buf_init(&e->body, server->config.max_body_bytes);
     MHD_get_connection_values_n(e->connection, MHD_HEADER_KIND, note_field, &e->headers);
@@ -166,7 +219,7 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct exch
 /* Keeps a piece of the body, or lets it go when there is no room. What comes after that is read for
  * a while, so that a client that sends all before it reads gets its answer; MHD_NO ends the
  * connection. */
-static enum MHD_Result take_piece(struct cbx_http_server *server, struct exchange *e,
+static enum MHD_Result take_piece(struct cbx_http_server *server, struct cbx_http_exchange *e,
                                   const char *data, size_t *size)
 {
     size_t before = e->body.size;
@@ -180,7 +233,7 @@ static enum MHD_Result take_piece(struct cbx_http_server *server, struct exchang
 }
 
 /* False when the server is about to end: nobody would resume the connection. */
-static bool queue_exchange(struct cbx_http_server *server, struct exchange *e)
+static bool queue_exchange(struct cbx_http_server *server, struct cbx_http_exchange *e)
 {
     pthread_mutex_lock(&server->lock);
     bool open = !server->stopping;
@@ -206,7 +259,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 {
     (void)url;
     struct cbx_http_server *server = context;
-    struct exchange *e = *state;
+    struct cbx_http_exchange *e = *state;
     if (e == NULL) {
         return MHD_NO;
     }
@@ -235,7 +288,7 @@ static void *begin_request(void *context, const char *target, struct MHD_Connect
 {
     (void)context;
     (void)connection;
-    struct exchange *e = calloc(1, sizeof(*e));
+    struct cbx_http_exchange *e = calloc(1, sizeof(*e));
     if (e == NULL || (e->target = strdup(target)) == NULL) {
         abort();
     }
@@ -248,7 +301,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     (void)connection;
     (void)code;
     struct cbx_http_server *server = context;
-    struct exchange *e = *state;
+    struct cbx_http_exchange *e = *state;
     if (e != NULL) {
         if (e->checked) {
             server->bodies_bytes -= e->body.size;
@@ -261,6 +314,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
             pthread_mutex_unlock(&server->lock);
         }
         json_decref(e->response.json);
+        free(e->response.bytes);
         free(e->method);
         free(e->target);
         free(e);
@@ -384,6 +438,11 @@ void cbx_http_server_free(struct cbx_http_server *server)
     for (int i = 0; i < server->thread_count; i++) {
         pthread_join(server->threads[i], NULL);
     }
+    pthread_mutex_lock(&server->lock);
+    while (server->deferred > 0) {
+        pthread_cond_wait(&server->sent, &server->lock);
+    }
+    pthread_mutex_unlock(&server->lock);
     if (server->daemon != NULL) {
         await_last_answers(server);
         MHD_stop_daemon(server->daemon);

@@ -13,18 +13,43 @@
 #include <jansson.h>
 #include <stdint.h>
 
+struct cbx_http_exchange;
+
 /* Borrowed for the length of the handler. `path` is as sent, not %-decoded, without the query. */
 struct cbx_http_request {
-    struct cbx_str method, path, query, body, content_type;
+    struct cbx_str method, path, query, body, content_type, accept;
+    struct cbx_http_exchange *exchange;
 };
 
-/* `json` is the body, NULL = none; the server drops it. `type` and `allow` are static strings; NULL
- * = application/json, none. */
+/* A body that is made while it is sent, by another thread than the one that sends it. */
+struct cbx_http_stream;
+struct cbx_http_stream *cbx_http_stream_new(void);
+
+/* Adds to what is sent. Waits while the client is behind by more than a MiB; CBX_EIO when it is
+ * gone. */
+int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes);
+bool cbx_http_stream_is_gone(struct cbx_http_stream *stream);
+
+/* No more comes. The stream is not the caller's any more. */
+void cbx_http_stream_end(struct cbx_http_stream *stream);
+
+/* For who made one that is never answered with: drops what the server would have. */
+void cbx_http_stream_discard(struct cbx_http_stream *stream);
+
+/* The body is one of `json`, `bytes` (malloc'ed, with their length) and `stream`, or none; the
+ * server drops it. `type` and `allow` are static strings; NULL = application/json, none. */
 struct cbx_http_response {
     int status;
     json_t *json;
+    char *bytes;
+    size_t bytes_len;
+    struct cbx_http_stream *stream;
     const char *type, *allow;
+    bool deferred; /* no answer yet: cbx_http_answer will be called, once, from any thread */
 };
+
+/* The answer that a handler deferred. Takes what is in the response. */
+void cbx_http_answer(struct cbx_http_exchange *exchange, const struct cbx_http_response *response);
 
 /* Fills the response; the status must be set. Called from several threads at once. */
 typedef void cbx_http_handler(void *context, const struct cbx_http_request *request,

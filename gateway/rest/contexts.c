@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What ran in each session, for the judgement of its next cell. In memory only: sessions end with
- * the gateway too. */
+ * What ran in each session, for the judgement of its next cell. Kept in memory, and made again from
+ * the store for a session that a gateway before us opened. */
 #include "analyzer/analyze.h"
 #include "gateway/rest/rest.h"
 
@@ -27,14 +27,30 @@ static struct cbx_rest_context *find_context(struct cbx_rest *rest, const char *
     return oldest;
 }
 
+static void recall(struct cbx_rest *rest, const char *session, struct cbx_rest_context *c)
+{
+    CBX_AUTO_JSON history = NULL;
+    struct cbx_err err;
+    size_t i;
+    const json_t *row;
+    if (cbx_store_list_history(rest->store, session, &history, &err) == 0) {
+        json_array_foreach(history, i, row)
+        {
+            cbx_context_add(&c->text, cbx_json_str(json_object_get(row, "code")));
+        }
+    }
+}
+
 void cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx_buf *out)
 {
     pthread_mutex_lock(&rest->lock);
     struct cbx_rest_context *c = find_context(rest, session, false);
-    if (c != NULL) {
-        c->used = ++rest->context_uses;
-        cbx_buf_add(out, cbx_buf_str(&c->text));
+    if (c == NULL) {
+        c = find_context(rest, session, true);
+        recall(rest, session, c);
     }
+    c->used = ++rest->context_uses;
+    cbx_buf_add(out, cbx_buf_str(&c->text));
     pthread_mutex_unlock(&rest->lock);
 }
 

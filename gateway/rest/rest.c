@@ -42,6 +42,7 @@ static const char *title_of(int status)
         { 415, "Unsupported Media Type" },
         { 421, "Misdirected Request" },
         { 429, "Too Many Requests" },
+        { 408, "Request Timeout" },
         { 500, "Internal Server Error" },
         { 503, "Service Unavailable" },
         { 504, "Gateway Timeout" },
@@ -190,13 +191,18 @@ bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fiel
 
 size_t cbx_rest_body_max(const struct cbx_policies *policies)
 {
-    int64_t largest = 0;
+    int64_t largest = 0, files = 0;
     for (size_t i = 0; i < policies->count; i++) {
         int64_t bytes = policies->items[i]->limits.source_bytes;
         largest = bytes > largest ? bytes : largest;
+        int64_t file = policies->items[i]->limits.files_bytes;
+        files = file > files ? file : files;
     }
     enum { ESCAPE_BYTES = 6, ROOM = 64 * 1024, CODE_MAX = 8 * 1024 * 1024 };
-    return (size_t)(largest < CODE_MAX ? largest : CODE_MAX) * ESCAPE_BYTES + ROOM;
+    enum { FILE_MAX = 64 * 1024 * 1024 };
+    files = files < FILE_MAX ? files : FILE_MAX;
+    largest = (largest < CODE_MAX ? largest : CODE_MAX) * ESCAPE_BYTES + ROOM;
+    return (size_t)(largest > files ? largest : files);
 }
 
 struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
@@ -228,30 +234,43 @@ void cbx_rest_now(char out[32])
 
 /* --- routing ---------------------------------------------------------------------------------- */
 
-/* Takes the {id} of the pattern out of the path. An id is what we made: letters, digits and '-'. */
-static bool match_path(const char *pattern, struct cbx_str path, char id[64])
+/* Takes {id} and {path} of the pattern out of the path. An id is what we made: letters, digits and
+ * '-'. */
+static bool match_path(const char *pattern, struct cbx_str path, char id[64], struct cbx_str *rest)
 {
-    const char *brace = strstr(pattern, "{id}");
+    size_t at = 0, len = 0;
     id[0] = '\0';
-    if (brace == NULL) {
-        return cbx_str_is(path, pattern);
-    }
-    struct cbx_str head = { .p = pattern, .len = (size_t)(brace - pattern) },
-                   tail = cbx_str_of(brace + 4);
-    if (path.len <= head.len + tail.len || path.len - head.len - tail.len >= 64 ||
-        !cbx_str_starts(path, head) || !cbx_str_ends(path, tail)) {
-        return false;
-    }
-    struct cbx_str middle = cbx_str_sub(path, head.len, path.len - tail.len);
-    for (size_t i = 0; i < middle.len; i++) {
-        char c = middle.p[i], low = (char)(c | 32);
-        if (!((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '-')) {
+    *rest = (struct cbx_str){ 0 };
+    while (*pattern != '\0') {
+        if (strcmp(pattern, "{path}") == 0) {
+            *rest = cbx_str_sub(path, at, path.len);
+            return true;
+        }
+        if (strncmp(pattern, "{id}", 4) == 0) {
+            for (; at < path.len && path.p[at] != '/'; at++) {
+                char c = path.p[at], low = (char)(c | 32);
+                if (len == 63 ||
+                    !((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '-')) {
+                    return false;
+                }
+                id[len++] = c;
+            }
+            id[len] = '\0';
+            pattern += 4;
+            if (len == 0) {
+                return false;
+            }
+            continue;
+        }
+        if (at == path.len) {
+            /* A folder may be named without its slash at the end. */
+            return strcmp(pattern, "/{path}") == 0;
+        }
+        if (path.p[at++] != *pattern++) {
             return false;
         }
     }
-    memcpy(id, middle.p, middle.len);
-    id[middle.len] = '\0';
-    return true;
+    return at == path.len;
 }
 
 static void refuse_method(struct cbx_rest_call *call, struct cbx_str path, const char *allow)
@@ -269,7 +288,7 @@ void cbx_rest_handle(void *context, const struct cbx_http_request *request,
     struct cbx_rest_call call = { .rest = context, .request = request, .response = out };
     const struct route *other = NULL;
     for (size_t i = 0; i < ROUTES; i++) {
-        if (!match_path(routes[i].path, request->path, call.id)) {
+        if (!match_path(routes[i].path, request->path, call.id, &call.rest_path)) {
             continue;
         }
         call.legacy = routes[i].legacy;

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-enum { CBX_REST_CONTEXTS = 128 };
+enum { CBX_REST_CONTEXTS = 128, CBX_REST_PATH_MAX = 4097 };
 
 /* What ran in one session. */
 struct cbx_rest_context {
@@ -56,7 +56,8 @@ size_t cbx_rest_body_max(const struct cbx_policies *policies);
 struct cbx_rest_call {
     struct cbx_rest *rest;
     const struct cbx_http_request *request;
-    char id[64]; /* {id} of the path, or empty */
+    char id[64];              /* {id} of the path, or empty */
+    struct cbx_str rest_path; /* {path}: what follows, as sent */
     bool legacy;
     json_t *body; /* parsed by cbx_rest_body; owned by the call */
     struct cbx_http_response *response;
@@ -85,20 +86,29 @@ struct cbx_request cbx_rest_request(enum cbx_action action, const char *language
                                     struct cbx_str policy, struct cbx_str session,
                                     struct cbx_str source, const struct cbx_limits *limits);
 
-void cbx_rest_create_session(struct cbx_rest_call *call);
-void cbx_rest_delete_session(struct cbx_rest_call *call);
-void cbx_rest_execute(struct cbx_rest_call *call);
-void cbx_rest_get_status(struct cbx_rest_call *call);
-void cbx_rest_get_results(struct cbx_rest_call *call);
-void cbx_rest_check(struct cbx_rest_call *call);
-void cbx_rest_get_health(struct cbx_rest_call *call);
+/* The handlers of routes.def. */
+#define CBX_ROUTE(method, path, handler, legacy, sentence)                                         \
+    void cbx_rest_##handler(struct cbx_rest_call *call);
+#include "gateway/routes.def"
+#undef CBX_ROUTE
+
+/* The language that a caller names, as the flow names it: "ipython" for "python", which is also
+ * what an empty name means. NULL and an error for one that does not run. */
+const char *cbx_rest_language(struct cbx_str name, struct cbx_err *err);
+
+/* Limits that a caller asks for, by the names of limits.def; and the tighter of two. 0 = none. */
+int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
+void cbx_rest_tighten(struct cbx_limits *limits, const struct cbx_limits *by);
+
+/* The sessions that are open (new reference); the store forgets those that are not. */
+int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err);
 
 /* True when a session can have all of them; false when the answer is made: 400 with what is wrong,
  * denied or missing. NULL is none. */
 bool cbx_rest_check_dependencies(struct cbx_rest_call *call, struct cbx_str policy,
                                  const json_t *dependencies);
 
-/* Limits in a session's stored options: {wall_ms, cpu_milli, memory_bytes}; 0 = the policy's. */
+/* Limits in a session's stored options, by the names of limits.def; 0 = the policy's. */
 struct cbx_limits cbx_rest_limits(const json_t *options);
 
 #endif

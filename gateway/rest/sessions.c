@@ -129,21 +129,51 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
 
 struct cbx_limits cbx_rest_limits(const json_t *options)
 {
-    return (struct cbx_limits){ .wall_ms = json_integer_value(json_object_get(options, "wall_ms")),
-                                .cpu_milli =
-                                    json_integer_value(json_object_get(options, "cpu_milli")),
-                                .memory_bytes =
-                                    json_integer_value(json_object_get(options, "memory_bytes")) };
+    struct cbx_limits limits = { 0 };
+#define CBX_LIMIT(member) limits.member = json_integer_value(json_object_get(options, #member));
+#include "policies/limits.def"
+#undef CBX_LIMIT
+    return limits;
 }
 
-/* --- the two calls ---------------------------------------------------------------------------- */
+int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err)
+{
+    static const struct cbx_json_field limit_fields[] = {
+#define CBX_LIMIT(member)                                                                          \
+    { #member, CBX_JSON_INT, offsetof(struct cbx_limits, member), false, true, 1, INT64_MAX },
+#include "policies/limits.def"
+#undef CBX_LIMIT
+    };
+    int failed =
+        cbx_json_read(json, limit_fields, sizeof(limit_fields) / sizeof(limit_fields[0]), out, err);
+    return failed ? cbx_wrap(err, "limits") : 0;
+}
 
-static bool open_sandbox(struct cbx_rest_call *call, const char *id, struct cbx_str policy,
-                         const struct cbx_limits *limits)
+void cbx_rest_tighten(struct cbx_limits *limits, const struct cbx_limits *by)
+{
+#define CBX_LIMIT(member)                                                                          \
+    limits->member = by->member > 0 && (limits->member == 0 || by->member < limits->member)        \
+                         ? by->member                                                              \
+                         : limits->member;
+#include "policies/limits.def"
+#undef CBX_LIMIT
+}
+
+/* --- opening and closing
+ * -------------------------------------------------------------------------- */
+
+struct opening {
+    char id[37], now[32];
+    const char *language; /* as the flow names it */
+    struct cbx_str policy;
+    struct cbx_limits limits;
+};
+
+static bool open_sandbox(struct cbx_rest_call *call, const struct opening *o)
 {
     struct cbx_err err = { 0 };
-    struct cbx_request request =
-        cbx_rest_request(CBX_ACTION_OPEN, "ipython", policy, cbx_str_of(id), CBX_STR(""), limits);
+    struct cbx_request request = cbx_rest_request(CBX_ACTION_OPEN, o->language, o->policy,
+                                                  cbx_str_of(o->id), CBX_STR(""), &o->limits);
     CBX_AUTO_DONE(judgement) judgement = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     if (cbx_review_judge(call->rest->flow, &request, &judgement, &err) != 0) {
@@ -163,45 +193,86 @@ static bool open_sandbox(struct cbx_rest_call *call, const char *id, struct cbx_
     return true;
 }
 
-static int store_session(struct cbx_rest_call *call, const char *id, const char *now,
-                         struct cbx_str policy, const struct cbx_limits *limits,
-                         struct cbx_err *err)
+static int store_session(struct cbx_rest_call *call, const struct opening *o, struct cbx_err *err)
 {
     char name[CBX_NAME_MAX + 1];
-    snprintf(name, sizeof(name), "%.*s", CBX_STR_ARG(policy));
-    CBX_AUTO_JSON options =
-        json_pack("{s:I,s:I,s:I}", "wall_ms", (json_int_t)limits->wall_ms, "cpu_milli",
-                  (json_int_t)limits->cpu_milli, "memory_bytes", (json_int_t)limits->memory_bytes);
-    return cbx_store_add_session(call->rest->store, id, now, name, options, err);
+    snprintf(name, sizeof(name), "%.*s", CBX_STR_ARG(o->policy));
+    CBX_AUTO_JSON options = json_object();
+#define CBX_LIMIT(member) json_object_set_new(options, #member, json_integer(o->limits.member));
+#include "policies/limits.def"
+#undef CBX_LIMIT
+    json_object_set_new(options, "language", json_string(o->language));
+    return cbx_store_add_session(call->rest->store, o->id, o->now, name, options, err);
+}
+
+/* False when the answer is made. */
+static bool open_session(struct cbx_rest_call *call, struct opening *o)
+{
+    struct cbx_err err = { 0 };
+    cbx_uuid_make(o->id);
+    cbx_rest_now(o->now);
+    if (!open_sandbox(call, o)) {
+        return false;
+    }
+    if (store_session(call, o, &err) != 0) {
+        cbx_flow_ask(call->rest->flow, "close", o->id, NULL, NULL);
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    return true;
 }
 
 void cbx_rest_create_session(struct cbx_rest_call *call)
 {
     struct body body = { 0 };
-    struct cbx_limits limits;
+    struct opening opening = { .language = "ipython" };
     struct cbx_err err = { 0 };
     if (!cbx_rest_body(call, body_fields, sizeof(body_fields) / sizeof(body_fields[0]), &body)) {
         return;
     }
-    if (read_options(body.options, &limits, &err) != 0) {
+    if (read_options(body.options, &opening.limits, &err) != 0) {
         cbx_rest_fail(call, 400, &err);
         return;
     }
-    char id[37], now[32];
-    cbx_uuid_make(id);
-    cbx_rest_now(now);
-    if (!cbx_rest_check_dependencies(call, body.policy, body.dependencies) ||
-        !open_sandbox(call, id, body.policy, &limits)) {
+    opening.policy = body.policy;
+    if (cbx_rest_check_dependencies(call, body.policy, body.dependencies) &&
+        open_session(call, &opening)) {
+        cbx_rest_answer(call, 200,
+                        json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "status", "created",
+                                  "created_at", opening.now));
+    }
+}
+
+struct v1_body {
+    struct cbx_str policy, language;
+    const json_t *limits;
+};
+static const struct cbx_json_field v1_fields[] = {
+    { "language", CBX_JSON_STR, offsetof(struct v1_body, language), false, true, 1, 32 },
+    { "policy", CBX_JSON_STR, offsetof(struct v1_body, policy), false, true, 1, 64 },
+    { "limits", CBX_JSON_OBJECT, offsetof(struct v1_body, limits), false, true, 0, 0 },
+};
+
+void cbx_rest_open_session(struct cbx_rest_call *call)
+{
+    struct v1_body body = { 0 };
+    struct opening opening = { 0 };
+    struct cbx_err err = { 0 };
+    if (!cbx_rest_body(call, v1_fields, sizeof(v1_fields) / sizeof(v1_fields[0]), &body)) {
         return;
     }
-    if (store_session(call, id, now, body.policy, &limits, &err) != 0) {
-        cbx_flow_ask(call->rest->flow, "close", id, NULL, NULL);
+    opening.language = cbx_rest_language(body.language, &err);
+    if (opening.language == NULL ||
+        (body.limits != NULL && cbx_rest_read_limits(body.limits, &opening.limits, &err) != 0)) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
-    cbx_rest_answer(
-        call, 200,
-        json_pack("{s:s,s:s,s:s}", "session_id", id, "status", "created", "created_at", now));
+    opening.policy = body.policy;
+    if (open_session(call, &opening)) {
+        cbx_rest_answer(call, 201,
+                        json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "language",
+                                  opening.language, "created_at", opening.now));
+    }
 }
 
 void cbx_rest_delete_session(struct cbx_rest_call *call)
@@ -221,4 +292,127 @@ void cbx_rest_delete_session(struct cbx_rest_call *call)
         return;
     }
     cbx_rest_answer(call, 200, json_pack("{s:s}", "status", "cleaned up"));
+}
+
+/* --- looking at them
+ * ------------------------------------------------------------------------------ */
+
+/* What the store and the executor know of a session, in one object. */
+static json_t *describe(const json_t *row, const json_t *live)
+{
+    CBX_AUTO_JSON options = NULL;
+    struct cbx_err err;
+    cbx_json_parse(cbx_json_str(json_object_get(row, "options")), 1024 * 1024, &options, &err);
+    json_t *json =
+        json_pack("{s:O,s:O,s:O,s:O}", "session_id", json_object_get(row, "id"), "created_at",
+                  json_object_get(row, "created_at"), "language",
+                  json_object_get(options, "language"), "policy", json_object_get(live, "policy"));
+    json_object_set_new(json, "status",
+                        json_string(json_is_true(json_object_get(live, "busy")) ? "busy" : "idle"));
+    json_object_set(json, "idle_ms", json_object_get(live, "idle_ms"));
+    json_object_set(json, "age_ms", json_object_get(live, "age_ms"));
+    json_object_set(json, "container", json_object_get(live, "container"));
+    return json;
+}
+
+/* Those that both know; one that only the store knows was closed, for it was idle or its sandbox
+ * died, and is forgotten. */
+int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err)
+{
+    CBX_AUTO_JSON answer = NULL;
+    CBX_AUTO_JSON rows = NULL;
+    int failed = cbx_store_list_sessions(rest->store, &rows, err);
+    failed = failed ? failed : cbx_flow_ask(rest->flow, "sessions", NULL, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    json_t *list = json_array();
+    size_t i, k;
+    const json_t *row, *live;
+    json_array_foreach(rows, i, row)
+    {
+        json_t *found = NULL;
+        json_array_foreach(json_object_get(answer, "sessions"), k, live)
+        {
+            if (json_equal(json_object_get(live, "session"), json_object_get(row, "id"))) {
+                found = describe(row, live);
+            }
+        }
+        if (found != NULL) {
+            json_array_append_new(list, found);
+        } else {
+            cbx_store_remove_session(rest->store, json_string_value(json_object_get(row, "id")),
+                                     NULL);
+        }
+    }
+    *out = list;
+    return 0;
+}
+
+void cbx_rest_list_sessions(struct cbx_rest_call *call)
+{
+    json_t *list;
+    struct cbx_err err = { 0 };
+    if (cbx_rest_list_live(call->rest, &list, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    cbx_rest_answer(call, 200, json_pack("{s:o}", "sessions", list));
+}
+
+void cbx_rest_get_session(struct cbx_rest_call *call)
+{
+    CBX_AUTO_JSON list = NULL;
+    struct cbx_err err = { 0 };
+    size_t i;
+    json_t *session;
+    if (cbx_rest_list_live(call->rest, &list, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    json_array_foreach(list, i, session)
+    {
+        if (cbx_str_is(cbx_json_str(json_object_get(session, "session_id")), call->id)) {
+            cbx_rest_answer(call, 200, json_incref(session));
+            return;
+        }
+    }
+    cbx_fail(&err, CBX_ENOTFOUND, "there is no session '%s'", call->id);
+    cbx_rest_fail(call, 0, &err);
+}
+
+void cbx_rest_get_history(struct cbx_rest_call *call)
+{
+    json_t *list;
+    struct cbx_err err = { 0 };
+    if (cbx_store_list_history(call->rest->store, call->id, &list, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    cbx_rest_answer(call, 200, json_pack("{s:o}", "executions", list));
+}
+
+/* --- asking something of them
+ * --------------------------------------------------------------------- */
+
+static void ask(struct cbx_rest_call *call, const char *op, const char *status)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_JSON header =
+        json_pack("{s:s,s:s,s:s}", "op", op, "session", call->id, "principal", "local");
+    if (cbx_flow_request(call->rest->flow, header, CBX_STR(""), NULL, NULL, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    cbx_rest_answer(call, 200, json_pack("{s:s}", "status", status));
+}
+
+void cbx_rest_interrupt_session(struct cbx_rest_call *call)
+{
+    ask(call, "interrupt", "interrupted");
+}
+
+void cbx_rest_reset_session(struct cbx_rest_call *call)
+{
+    ask(call, "reset", "reset");
 }

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT
+ * Executions on their way. */
+#include "gateway/rest/jobs.h"
+
+#include "analyzer/analyze.h"
+#include "gateway/collect.h"
+#include "gateway/relay.h"
+#include "gateway/rest/results.h"
+
+#include <stdlib.h>
+
+enum { CODE_MAX = 16 * 1024 * 1024 };
+
+struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest)
+{
+    struct cbx_rest_job *job = calloc(1, sizeof(*job));
+    if (job == NULL) {
+        abort();
+    }
+    job->rest = rest;
+    cbx_buf_init(&job->policy, CBX_NAME_MAX + 1);
+    cbx_buf_init(&job->source, CODE_MAX);
+    cbx_buf_init(&job->context, 2 * CBX_CONTEXT_MAX_BYTES);
+    cbx_uuid_make(job->id);
+    return job;
+}
+
+void cbx_rest_job_free(struct cbx_rest_job *job)
+{
+    cbx_buf_done(&job->policy);
+    cbx_buf_done(&job->source);
+    cbx_buf_done(&job->context);
+    cbx_judgement_done(&job->judgement);
+    free(job);
+}
+
+struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job)
+{
+    struct cbx_request request =
+        cbx_rest_request(CBX_ACTION_RUN, job->language, cbx_buf_str(&job->policy),
+                         cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits);
+    request.subject.context = cbx_buf_str(&job->context);
+    request.wishes = (struct cbx_run_wishes){ .keep = true, .interactive = job->interactive };
+    return request;
+}
+
+/* --- who hears of it ----------------------------------------------------------------------------
+ */
+
+/* Where the events of a job go, and who asks whether it should go on. */
+struct run {
+    struct cbx_rest_job *job;
+    struct cbx_collected collected;
+    struct cbx_sink sink;
+};
+
+/* One server-sent event (WHATWG HTML, 9.2); JSON has no line ends in it. */
+static void send_event(struct cbx_rest_job *job, const char *name, const json_t *data)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 128 * 1024 * 1024);
+    cbx_buf_printf(&text, "event: %s\ndata: ", name);
+    cbx_json_write(&text, data);
+    cbx_buf_add_cstr(&text, "\n\n");
+    cbx_http_stream_add(job->stream, cbx_buf_str(&text));
+}
+
+/* The event as the collected items are written; streams as they come. */
+static void stream_event(struct cbx_rest_job *job, const struct cbx_event *event)
+{
+    static const char *const streams[] = {
+        [CBX_EVENT_STDOUT] = "stdout", [CBX_EVENT_STDERR] = "stderr"
+    };
+    if (event->kind == CBX_EVENT_STDOUT || event->kind == CBX_EVENT_STDERR) {
+        CBX_AUTO_JSON data = json_pack("{s:o}", "text", cbx_json_text(event->text));
+        send_event(job, streams[event->kind], data);
+        return;
+    }
+    if (event->kind == CBX_EVENT_ASK) {
+        CBX_AUTO_JSON data =
+            json_pack("{s:o,s:b}", "prompt", cbx_json_text(event->text), "secret", event->secret);
+        send_event(job, "input", data);
+        return;
+    }
+    CBX_AUTO_DONE(collected) one;
+    cbx_collected_init(&one);
+    struct cbx_sink sink = cbx_collected_sink(&one);
+    sink.event(sink.context, event);
+    json_t *item = json_array_get(one.items, 0);
+    if (item != NULL) {
+        send_event(job, json_string_value(json_object_get(item, "kind")), item);
+    }
+}
+
+static int take_event(void *context, const struct cbx_event *event)
+{
+    struct run *run = context;
+    if (run->job->stream != NULL) {
+        stream_event(run->job, event);
+    }
+    return run->sink.event(run->sink.context, event);
+}
+
+static void restart(void *context)
+{
+    struct run *run = context;
+    run->sink.restart(run->sink.context);
+    if (run->job->stream != NULL) {
+        CBX_AUTO_JSON nothing = json_object();
+        send_event(run->job, "restart", nothing);
+    }
+}
+
+/* Runs that are wanted by themselves go on without us when the gateway stops. */
+static bool is_stopping(void *context)
+{
+    struct cbx_rest *rest = ((struct run *)context)->job->rest;
+    pthread_mutex_lock(&rest->lock);
+    bool stopping = rest->stopping;
+    pthread_mutex_unlock(&rest->lock);
+    return stopping;
+}
+
+static void answer(struct cbx_rest_job *job, const json_t *execution, const struct cbx_err *err)
+{
+    if (job->stream != NULL) {
+        send_event(job, "done", execution);
+        cbx_http_stream_end(cbx_steal(&job->stream));
+    }
+    if (job->exchange != NULL) {
+        struct cbx_http_response response = { .status = 200,
+                                              .json = json_incref((json_t *)(uintptr_t)execution) };
+        struct cbx_rest_call call = { .rest = job->rest, .response = &response };
+        if (err->code != 0) {
+            json_decref(response.json);
+            response.json = NULL;
+            cbx_rest_fail(&call, 0, err);
+        }
+        cbx_http_answer(cbx_steal(&job->exchange), &response);
+    }
+}
+
+/* --- the job ------------------------------------------------------------------------------------
+ */
+
+static void end_job(struct cbx_rest *rest)
+{
+    pthread_mutex_lock(&rest->lock);
+    if (--rest->jobs == 0) {
+        pthread_cond_broadcast(&rest->idle);
+    }
+    pthread_mutex_unlock(&rest->lock);
+}
+
+/* Stores what became of it; only then the sandbox may forget it. */
+static void finish(struct run *run, struct cbx_outcome *outcome, int failed, struct cbx_err *err)
+{
+    struct cbx_rest_job *job = run->job;
+    char now[32];
+    cbx_rest_now(now);
+    cbx_collected_finish(&run->collected);
+    CBX_AUTO_JSON results = cbx_rest_results(run->collected.items, outcome, err);
+    bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
+    const char *status = good ? "completed" : "error";
+    CBX_AUTO_JSON execution =
+        json_pack("{s:s,s:s,s:s,s:s,s:s}", "request_id", job->id, "session_id", job->session,
+                  "language", job->language, "status", status, "completed_at", now);
+    json_object_set(execution, "results", results);
+    CBX_AUTO_JSON json = cbx_rest_execution_json(execution);
+    answer(job, json, err);
+    struct cbx_err store_err;
+    if (cbx_store_set_execution(job->rest->store, job->id, status, now, results, &store_err) != 0) {
+        CBX_AUTO_JSON short_results =
+            json_pack("{s:[],s:[],s:s}", "output", "files", "error", store_err.text);
+        cbx_store_set_execution(job->rest->store, job->id, "error", now, short_results, NULL);
+    }
+    cbx_outcome_acknowledge(outcome);
+}
+
+static void begin(struct run *run, struct cbx_rest_job *job)
+{
+    *run = (struct run){ .job = job };
+    cbx_collected_init(&run->collected);
+    run->sink = cbx_collected_sink(&run->collected);
+}
+
+static void *run_job(void *context)
+{
+    struct cbx_rest_job *job = context;
+    struct cbx_rest *rest = job->rest;
+    struct cbx_err err = { 0 };
+    struct run run;
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    begin(&run, job);
+    struct cbx_sink sink = {
+        .event = take_event, .cancelled = is_stopping, .restart = restart, .context = &run
+    };
+    int failed;
+    if (job->decision[0] != '\0') {
+        snprintf(outcome.id, sizeof(outcome.id), "%s", job->decision);
+        failed = cbx_review_resume(rest->flow, &sink, &outcome, &err);
+        if (failed == CBX_ENOTFOUND) {
+            cbx_fail(&err, failed,
+                     "the gateway was restarted while this ran, and its sandbox is gone");
+        }
+    } else {
+        struct cbx_request request = cbx_rest_job_request(job);
+        failed = cbx_review_submit(rest->flow, &request, &job->judgement, &sink, &outcome, &err);
+    }
+    if (failed && is_stopping(&run)) {
+        /* It goes on in its sandbox; the next gateway stores its result. */
+        CBX_AUTO_JSON nothing = json_object();
+        cbx_fail(&err, CBX_EBUSY, "the gateway stops; ask the next one for this execution");
+        answer(job, nothing, &err);
+    } else {
+        if (failed == CBX_ENOTFOUND && job->session[0] != '\0') {
+            /* Closed, for it was idle: the next call is told at once. */
+            cbx_flow_ask(rest->flow, "close", job->session, NULL, NULL);
+            cbx_store_remove_session(rest->store, job->session, NULL);
+        }
+        finish(&run, &outcome, failed, &err);
+    }
+    cbx_collected_done(&run.collected);
+    cbx_rest_job_free(job);
+    end_job(rest);
+    return NULL;
+}
+
+static int start_thread(struct cbx_rest_job *job, struct cbx_err *err)
+{
+    struct cbx_rest *rest = job->rest;
+    pthread_mutex_lock(&rest->lock);
+    bool full = rest->stopping || rest->jobs >= rest->jobs_max;
+    rest->jobs += !full;
+    pthread_mutex_unlock(&rest->lock);
+    if (full) {
+        return cbx_fail(err, CBX_EBUSY, "%d executions are in work already; try again later",
+                        rest->jobs_max);
+    }
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 512 * 1024);
+    int failed = pthread_create(&thread, &attributes, run_job, job);
+    pthread_attr_destroy(&attributes);
+    if (failed) {
+        end_job(rest);
+        return cbx_fail(err, CBX_EBUSY, "no thread could be made");
+    }
+    return 0;
+}
+
+/* The id that the decision will have in the log; the seal says it. */
+static void read_decision(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1])
+{
+    CBX_AUTO_JSON sealed = NULL;
+    struct cbx_err err;
+    out[0] = '\0';
+    if (cbx_json_parse(cbx_buf_str(&judgement->sealed), CBX_SEAL_MAX_BYTES, &sealed, &err) == 0) {
+        const char *id = json_string_value(json_object_get(sealed, "id"));
+        snprintf(out, CBX_ID_CHARS + 1, "%s", id != NULL ? id : "");
+    }
+}
+
+int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
+{
+    char now[32], decision[CBX_ID_CHARS + 1], id[37];
+    struct cbx_rest *rest = job->rest;
+    cbx_rest_now(now);
+    read_decision(&job->judgement, decision);
+    memcpy(id, job->id, sizeof(id));
+    if (job->session[0] != '\0') {
+        cbx_rest_context_add(rest, job->session, cbx_buf_str(&job->source));
+    }
+    struct cbx_stored_execution stored = { .id = job->id,
+                                           .session = job->session,
+                                           .created_at = now,
+                                           .decision = decision,
+                                           .language = job->language,
+                                           .code = job->source.p };
+    int failed = cbx_store_add_execution(rest->store, &stored, err);
+    failed = failed ? failed : start_thread(job, err);
+    if (failed) {
+        CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
+        cbx_store_set_execution(rest->store, id, "error", now, results, NULL);
+        cbx_rest_job_free(job);
+    }
+    return failed;
+}
+
+/* One after the other: each may have to wait for the executor to find its sandbox. */
+void cbx_rest_jobs_recover(struct cbx_rest *rest)
+{
+    CBX_AUTO_JSON rows = NULL;
+    size_t i;
+    json_t *row;
+    struct cbx_err err;
+    if (cbx_store_list_running(rest->store, &rows, &err) != 0) {
+        return;
+    }
+    json_array_foreach(rows, i, row)
+    {
+        struct cbx_rest_job *job = cbx_rest_job_new(rest);
+        const char *id = json_string_value(json_object_get(row, "id")),
+                   *session = json_string_value(json_object_get(row, "session")),
+                   *language = json_string_value(json_object_get(row, "language")),
+                   *decision = json_string_value(json_object_get(row, "decision"));
+        snprintf(job->id, sizeof(job->id), "%s", id != NULL ? id : "");
+        snprintf(job->session, sizeof(job->session), "%s", session != NULL ? session : "");
+        snprintf(job->language, sizeof(job->language), "%s", language != NULL ? language : "");
+        snprintf(job->decision, sizeof(job->decision), "%s",
+                 decision != NULL && decision[0] != '\0' ? decision : "-");
+        if (start_thread(job, &err) != 0) {
+            cbx_rest_job_free(job);
+        }
+    }
+}
