@@ -551,7 +551,6 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd,
 {
     static struct cbx_executor e;
     e.config = *config;
-    e.began_ms = cbx_time_ms();
     pthread_mutex_init(&e.lock, NULL);
     pthread_cond_init(&e.place_free, NULL);
     cbx_jail_common();

@@ -36,6 +36,7 @@ struct cbx_executor_config {
 struct cbx_executor_secrets {
     struct cbx_seal_key key;
     uint8_t seed[CBX_INSTANCE_SEED_BYTES]; /* of an instance that does not outlive this gateway */
+    int64_t began_ms; /* wall clock: decisions from before are for the executor before this one */
 };
 
 /* Serves `control` until it closes or SIGTERM comes, then removes its containers, or lets go of its

@@ -24,7 +24,6 @@ struct cbx_executor {
     pthread_cond_t place_free;
     int running, waiting, active, threads;
     bool ending;
-    int64_t began_ms; /* wall clock: a decision that is older was made for the executor before us */
     struct cbx_sessions *sessions;
 };
 

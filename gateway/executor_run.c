@@ -152,19 +152,27 @@ static void record_outcome(struct cbx_audit *audit, const char *decision, const 
     }
 }
 
-/* Answers with the result and waits until the front has it. Who wants no result kept hangs up. */
-static int hand_over(struct cbx_executor_request *r, const struct cbx_result *result,
-                     const char *run_id, struct cbx_err *err)
+/* Waits until the front has the result. Who wants none kept hangs up. */
+static void await_front(struct cbx_executor_request *r, const char *run_id)
 {
-    CBX_AUTO_JSON done = cbx_result_json(result);
-    int failed = cbx_wire_send(r->fd, done, (struct cbx_str){ 0 }, err);
     CBX_AUTO_DONE(message) message;
     cbx_message_init(&message);
-    bool taken = !failed && cbx_wire_receive(r->fd, ACK_MS, &message, NULL) == 0;
+    bool taken = cbx_wire_receive(r->fd, ACK_MS, &message, NULL) == 0;
     if (taken || !r->kept) {
         cbx_sessions_acknowledge(r->executor->sessions, run_id);
     }
-    return 0; /* nobody is there to hear of an error */
+}
+
+/* The caller need not wait for the second record: the first one, of the decision, was on disk
+ * before anything ran. */
+static void hand_over(struct cbx_executor_request *r, struct cbx_audit *audit, const char *run_id,
+                      const char *action, const struct cbx_result *result)
+{
+    CBX_AUTO_JSON done = cbx_result_json(result);
+    cbx_wire_send(r->fd, done, (struct cbx_str){ 0 }, NULL); /* to nobody, when it is gone */
+    record_outcome(audit, run_id, action, result, 0, NULL);
+    cbx_executor_count(r->executor, -1);
+    await_front(r, run_id);
 }
 
 static int run_permitted(struct cbx_executor_request *r, struct cbx_audit *audit,
@@ -179,9 +187,14 @@ static int run_permitted(struct cbx_executor_request *r, struct cbx_audit *audit
                  : permit->session[0] != '\0'
                      ? run_in_place(e, permit, text, interactive, &sink, &result, err)
                      : run_once(e, permit, text, interactive, &sink, &result, err);
-    record_outcome(audit, permit->decision, cbx_action_name(permit->action), &result, failed, err);
-    cbx_executor_count(e, -1);
-    return failed ? failed : hand_over(r, &result, permit->decision, err);
+    const char *action = cbx_action_name(permit->action);
+    if (failed) {
+        record_outcome(audit, permit->decision, action, &result, failed, err);
+        cbx_executor_count(e, -1);
+        return failed;
+    }
+    hand_over(r, audit, permit->decision, action, &result);
+    return 0;
 }
 
 struct submit {
@@ -209,7 +222,7 @@ static int open_seal(struct cbx_executor *e, const struct submit *s, struct cbx_
         cbx_seal_open(&e->secrets.key, s->sealed, &mac, text, cbx_time_ms(), &e->guard, out, err);
     pthread_mutex_unlock(&e->lock);
     /* Which ones were used before we began, nobody remembers. */
-    if (!failed && out->issued_ms <= e->began_ms) {
+    if (!failed && out->issued_ms < e->secrets.began_ms) {
         failed = cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
     }
     return failed;
@@ -269,10 +282,11 @@ int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_message
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     failed = sandbox == NULL ? cbx_fail(err, CBX_ENOTFOUND, "its sandbox is gone")
                              : cbx_sandbox_resume(sandbox, run, &sink, &result, err);
-    if (!failed) {
-        record_outcome(audit, run, "resume", &result, 0, err);
-    }
-    cbx_executor_count(e, -1);
     cbx_sessions_leave(e->sessions, session);
-    return failed ? failed : hand_over(r, &result, run, err);
+    if (failed) {
+        cbx_executor_count(e, -1);
+        return failed;
+    }
+    hand_over(r, audit, run, "resume", &result);
+    return 0;
 }

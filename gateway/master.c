@@ -100,6 +100,7 @@ static pid_t fork_nursery(struct master *m)
 static pid_t fork_executor(struct master *m)
 {
     pid_t master = getpid();
+    m->secrets->began_ms = cbx_time_ms();
     CBX_AUTO_FD secrets = pass_secrets(m, sizeof(*m->secrets));
     pid_t pid = secrets < 0 ? -1 : fork();
     if (pid == 0) {

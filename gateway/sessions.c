@@ -46,6 +46,13 @@ struct cbx_sessions *cbx_sessions_new(int max_sessions, cbx_discard_fn *discard,
     return sessions;
 }
 
+static void give_away(struct cbx_sessions *sessions, struct cbx_sandbox *sandbox)
+{
+    if (sandbox != NULL) {
+        sessions->discard(sessions->context, sandbox);
+    }
+}
+
 static struct cbx_session *find(struct cbx_sessions *sessions, const char *id)
 {
     for (int i = 0; id[0] != '\0' && i < sessions->places; i++) {
@@ -194,7 +201,7 @@ void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *ses
     struct cbx_sandbox *old = session->sandbox;
     session->sandbox = sandbox;
     pthread_mutex_unlock(&sessions->lock);
-    sessions->discard(sessions->context, old);
+    give_away(sessions, old);
 }
 
 void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *session,
@@ -241,7 +248,7 @@ static void close_one(struct cbx_sessions *sessions, struct cbx_session *session
     *session = (struct cbx_session){ 0 };
     pthread_cond_broadcast(&sessions->changed);
     pthread_mutex_unlock(&sessions->lock);
-    sessions->discard(sessions->context, sandbox);
+    give_away(sessions, sandbox);
     pthread_mutex_lock(&sessions->lock);
 }
 

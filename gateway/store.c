@@ -64,59 +64,6 @@ static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_
     return 0;
 }
 
-static int read_version(struct cbx_store *store)
-{
-    sqlite3_stmt *statement = NULL;
-    int version = 0;
-    if (sqlite3_prepare_v2(store->db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW) {
-        version = sqlite3_column_int(statement, 0);
-    }
-    sqlite3_finalize(statement);
-    return version;
-}
-
-int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err)
-{
-    int failed = cbx_state_make(state_dir, err);
-    if (failed) {
-        return failed;
-    }
-    CBX_AUTO(store) store = calloc(1, sizeof(*store));
-    if (store == NULL) {
-        abort();
-    }
-    store->keep = keep;
-    pthread_mutex_init(&store->lock, NULL);
-    failed = take_lock(store, state_dir, err);
-    if (failed) {
-        return failed;
-    }
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/codebox.db", state_dir);
-    int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
-    if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK ||
-        sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
-        (read_version(store) < 2 &&
-         sqlite3_exec(store->db, second_schema, NULL, NULL, NULL) != SQLITE_OK)) {
-        return fail_db(store, err);
-    }
-    *out = cbx_steal(&store);
-    return 0;
-}
-
-void cbx_store_free(struct cbx_store *store)
-{
-    if (store != NULL) {
-        sqlite3_close(store->db);
-        cbx_fd_auto(&store->lock_fd);
-        pthread_mutex_destroy(&store->lock);
-        free(store);
-    }
-}
-
 /* Prepares with the lock held and binds texts; NULL binds NULL. */
 static sqlite3_stmt *prepare(struct cbx_store *store, const char *sql, const char *const *texts,
                              int count)
@@ -171,6 +118,75 @@ static int fetch(struct cbx_store *store, const char *sql, const char *id, char 
     return failed;
 }
 
+/* Now and then: it looks at all of them. */
+static void trim_executions(struct cbx_store *store)
+{
+    enum { EVERY = 256 };
+    char sql[256];
+    if (store->added++ % EVERY != 0) {
+        return;
+    }
+    snprintf(sql, sizeof(sql),
+             "DELETE FROM executions WHERE completed_at IS NOT NULL AND created_at <"
+             " (SELECT created_at FROM executions ORDER BY created_at DESC LIMIT 1 OFFSET %d)",
+             store->keep);
+    execute(store, sql, NULL, 0, NULL, NULL);
+}
+
+static int read_version(struct cbx_store *store)
+{
+    sqlite3_stmt *statement = NULL;
+    int version = 0;
+    if (sqlite3_prepare_v2(store->db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW) {
+        version = sqlite3_column_int(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return version;
+}
+
+int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err)
+{
+    int failed = cbx_state_make(state_dir, err);
+    if (failed) {
+        return failed;
+    }
+    CBX_AUTO(store) store = calloc(1, sizeof(*store));
+    if (store == NULL) {
+        abort();
+    }
+    store->keep = keep;
+    pthread_mutex_init(&store->lock, NULL);
+    failed = take_lock(store, state_dir, err);
+    if (failed) {
+        return failed;
+    }
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/codebox.db", state_dir);
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+    if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK ||
+        sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
+        (read_version(store) < 2 &&
+         sqlite3_exec(store->db, second_schema, NULL, NULL, NULL) != SQLITE_OK)) {
+        return fail_db(store, err);
+    }
+    trim_executions(store);
+    *out = cbx_steal(&store);
+    return 0;
+}
+
+void cbx_store_free(struct cbx_store *store)
+{
+    if (store != NULL) {
+        sqlite3_close(store->db);
+        cbx_fd_auto(&store->lock_fd);
+        pthread_mutex_destroy(&store->lock);
+        free(store);
+    }
+}
+
 int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at,
                           const char *policy, const json_t *options, struct cbx_err *err)
 {
@@ -206,21 +222,6 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
     return failed         ? failed
            : changed == 0 ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%.64s'", id)
                           : 0;
-}
-
-/* Now and then: it looks at all of them. */
-static void trim_executions(struct cbx_store *store)
-{
-    enum { EVERY = 256 };
-    char sql[256];
-    if (++store->added % EVERY != 0) {
-        return;
-    }
-    snprintf(sql, sizeof(sql),
-             "DELETE FROM executions WHERE completed_at IS NOT NULL AND created_at <"
-             " (SELECT created_at FROM executions ORDER BY created_at DESC LIMIT 1 OFFSET %d)",
-             store->keep);
-    execute(store, sql, NULL, 0, NULL, NULL);
 }
 
 int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *e,

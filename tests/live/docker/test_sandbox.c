@@ -21,7 +21,11 @@ struct seen {
     size_t displays;
     bool png;
     struct cbx_result result;
-    const char *kill_on; /* remove this container at the first output */
+    struct cbx_buf asked;
+    size_t cut;
+    const char *kill_on;             /* remove this container at the first output */
+    struct cbx_sandbox *answers_for; /* once each question is answered "ann", the third ends it */
+    int answers;
 };
 
 static struct cbx_permit permit_for(const char *language, const char *source)
@@ -60,6 +64,13 @@ static int take_event(void *context, const struct cbx_event *event)
         cbx_buf_add(&seen->files, event->text);
         cbx_buf_printf(&seen->files, ":%" PRIu64 "\n", event->size_bytes);
     }
+    seen->cut += event->kind == CBX_EVENT_CUT ? event->size_bytes : 0;
+    if (event->kind == CBX_EVENT_ASK && seen->answers_for != NULL) {
+        cbx_buf_add(&seen->asked, event->text);
+        cbx_buf_add_cstr(&seen->asked, event->secret ? "*|" : "|");
+        cbx_sandbox_input(seen->answers_for, ++seen->answers <= 2 ? CBX_STR("ann\n") : CBX_STR(""),
+                          NULL);
+    }
     seen->displays += event->kind == CBX_EVENT_DISPLAY;
     for (size_t i = 0; i < event->mime_count; i++) {
         seen->png |= cbx_str_is(event->mimes[i].type, "image/png") &&
@@ -78,6 +89,7 @@ static void drop(struct seen *seen)
     cbx_buf_done(&seen->err);
     cbx_buf_done(&seen->mime);
     cbx_buf_done(&seen->files);
+    cbx_buf_done(&seen->asked);
     cbx_result_done(&seen->result);
 }
 
@@ -90,6 +102,7 @@ static void clear(struct seen *seen)
     cbx_buf_init(&seen->err, 1 << 24);
     cbx_buf_init(&seen->mime, 1 << 24);
     cbx_buf_init(&seen->files, 1 << 20);
+    cbx_buf_init(&seen->asked, 1 << 20);
 }
 
 static void run_limited(struct cbx_sandbox *sandbox, const char *language, const char *source,
@@ -100,7 +113,7 @@ static void run_limited(struct cbx_sandbox *sandbox, const char *language, const
     struct cbx_sink sink = { .event = take_event, .context = seen };
     struct cbx_err err = { 0 };
     clear(seen);
-    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), &sink, &seen->result, &err) != 0) {
+    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), NULL, &sink, &seen->result, &err) != 0) {
         fail_msg("%s", err.text);
     }
 }
@@ -307,18 +320,18 @@ static void refuses_a_permit_that_is_for_something_else(void **state)
     struct cbx_err err;
     clear(&seen);
     struct cbx_permit good = permit_for("python", "1"), p = good;
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("2"), NULL, &seen.result, &err),
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("2"), NULL, NULL, &seen.result, &err),
                      CBX_ESEAL);
     p = good;
     p.action = CBX_ACTION_OPEN;
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err),
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, NULL, &seen.result, &err),
                      CBX_ESEAL);
     p = good;
     snprintf(p.session, sizeof(p.session), "other");
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err),
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, NULL, &seen.result, &err),
                      CBX_ESEAL);
     p = permit_for("javascript", "1");
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err),
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, NULL, &seen.result, &err),
                      CBX_ESEAL);
 }
 
@@ -338,14 +351,14 @@ static void reaps_what_carries_its_label(void **state)
     size_t removed = 0;
     struct cbx_err err;
     struct cbx_container_state ignored;
-    assert_int_equal(cbx_sandbox_reap(engine, config.instance, &removed, &err), 0);
+    assert_int_equal(cbx_sandbox_reap(engine, config.instance, 0, NULL, NULL, &removed, &err), 0);
     assert_true(removed >= 1);
     assert_int_equal(cbx_engine_container_state(engine, cbx_sandbox_id(sandbox), &ignored, &err),
                      CBX_ENOTFOUND);
     (void)seen;
 }
 
-/* A gateway that dies without a word: the stream's end is all that the supervisor hears. */
+/* A gateway that dies without a word, and no other comes: the lease ends. */
 static void leaves_no_container_when_the_gateway_is_killed(void **state)
 {
     (void)state;
@@ -358,8 +371,10 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
         struct cbx_engine *own = NULL;
         struct cbx_sandbox *sandbox = NULL;
         struct cbx_permit p = permit_for("python", "");
+        struct cbx_sandbox_config short_lived = config;
+        short_lived.lease_ms = 1000;
         if (cbx_engine_new(NULL, &own, &err) == 0 &&
-            cbx_sandbox_new(own, &config, &p, &sandbox, &err) == 0) {
+            cbx_sandbox_new(own, &short_lived, &p, &sandbox, &err) == 0) {
             (void)!write(ends[1], cbx_sandbox_id(sandbox), CBX_CONTAINER_ID_CHARS);
         }
         pause();
@@ -383,6 +398,271 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
         found = cbx_engine_container_state(engine, id, &left, &err);
     }
     assert_int_equal(found, CBX_ENOTFOUND);
+}
+
+/* --- a host that dies, and the next one
+ * ------------------------------------------------------------ */
+
+/* Begins a run and dies in the middle of it; the container's id comes through the pipe. */
+static void begin_and_die(const char *source, int to)
+{
+    struct cbx_engine *own = NULL;
+    struct cbx_sandbox *sandbox = NULL;
+    struct cbx_err err;
+    struct cbx_permit p = permit_for("ipython", source);
+    struct seen seen = { 0 };
+    clear(&seen);
+    if (cbx_engine_new(NULL, &own, &err) == 0 &&
+        cbx_sandbox_new(own, &config, &p, &sandbox, &err) == 0) {
+        run(sandbox, "ipython", "kept = 6", &seen);
+        (void)!write(to, cbx_sandbox_id(sandbox), CBX_CONTAINER_ID_CHARS);
+        run(sandbox, "ipython", source, &seen);
+    }
+    _exit(0);
+}
+
+static struct cbx_sandbox *adopt_from_the_dead(const char *source, int64_t after_ms)
+{
+    int ends[2];
+    char id[CBX_CONTAINER_ID_CHARS + 1] = "";
+    struct cbx_err err = { 0 };
+    assert_int_equal(pipe(ends), 0);
+    pid_t gateway = fork();
+    if (gateway == 0) {
+        begin_and_die(source, ends[1]);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], id, CBX_CONTAINER_ID_CHARS), CBX_CONTAINER_ID_CHARS);
+    close(ends[0]);
+    struct timespec moment = { .tv_nsec = after_ms * 1000000 };
+    nanosleep(&moment, NULL); /* not to wait for something: to be in the middle of it */
+    kill(gateway, SIGKILL);
+    waitpid(gateway, NULL, 0);
+    struct cbx_sandbox *sandbox = NULL;
+    if (cbx_sandbox_adopt(engine, &config, id, &sandbox, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    return sandbox;
+}
+
+static void the_next_host_has_the_state_and_all_that_a_run_said(void **state)
+{
+    (void)state;
+    for (int64_t after_ms = 50; after_ms < 1000; after_ms += 400) {
+        CBX_AUTO(sandbox)
+        sandbox = adopt_from_the_dead("import time\nfor i in range(4):\n    print(i, flush=True)\n "
+                                      "   time.sleep(.2)\nkept * 7",
+                                      after_ms);
+        __attribute__((cleanup(drop))) struct seen seen = { 0 };
+        struct cbx_sink sink = { .event = take_event, .context = &seen };
+        struct cbx_err err;
+        assert_string_equal(cbx_sandbox_session(sandbox), "live");
+        assert_string_equal(cbx_sandbox_principal(sandbox), "tester");
+        assert_string_equal(cbx_sandbox_run_id(sandbox), "d");
+        assert_int_equal(cbx_sandbox_limits(sandbox)->memory_bytes, 256 << 20);
+        assert_int_equal(cbx_sandbox_resume(sandbox, "other", NULL, &seen.result, &err),
+                         CBX_ENOTFOUND);
+        for (int i = 0; i < 2; i++) { /* and once more, until it is acknowledged */
+            clear(&seen);
+            assert_int_equal(cbx_sandbox_resume(sandbox, "d", &sink, &seen.result, &err), 0);
+            assert_int_equal(seen.result.status, CBX_RUN_OK);
+            assert_string_equal(seen.out.p, "0\n1\n2\n3\n");
+            assert_string_equal(seen.mime.p, "42");
+        }
+        cbx_sandbox_acknowledge(sandbox, "d");
+        run(sandbox, "ipython", "kept", &seen);
+        assert_string_equal(seen.mime.p, "6");
+    }
+}
+
+static void belongs_to_nobody_who_does_not_know_its_secret(void **state)
+{
+    IN_SANDBOX("python");
+    struct cbx_sandbox_config other = config;
+    struct cbx_sandbox *taken = NULL;
+    struct cbx_err err;
+    (void)seen;
+    other.secret[0] ^= 1;
+    assert_int_not_equal(cbx_sandbox_adopt(engine, &other, cbx_sandbox_id(sandbox), &taken, &err),
+                         0);
+    assert_null(taken);
+}
+
+static void one_that_was_made_ahead_is_entered_with_a_permit_only_and_once(void **state)
+{
+    (void)state;
+    struct cbx_err err;
+    CBX_AUTO(sandbox) sandbox = NULL;
+    struct cbx_permit p = permit_for("python", "print(1)"), wrong = p;
+    __attribute__((cleanup(drop))) struct seen seen = { 0 };
+    struct cbx_sink sink = { .event = take_event, .context = &seen };
+    clear(&seen);
+    assert_int_equal(cbx_sandbox_prepare(engine, &config, "python", &p.limits, &sandbox, &err), 0);
+    assert_int_equal(
+        cbx_sandbox_run(sandbox, &p, CBX_STR("print(1)"), NULL, &sink, &seen.result, &err),
+        CBX_ESEAL);
+    wrong.limits.memory_bytes *= 2;
+    assert_int_equal(cbx_sandbox_claim(sandbox, &wrong, &err), CBX_ESEAL);
+    wrong = p;
+    wrong.action = CBX_ACTION_CHECK;
+    assert_int_equal(cbx_sandbox_claim(sandbox, &wrong, &err), CBX_ESEAL);
+    assert_int_equal(cbx_sandbox_claim(sandbox, &p, &err), 0);
+    assert_int_equal(cbx_sandbox_claim(sandbox, &p, &err), CBX_ESEAL);
+    snprintf(wrong.principal, sizeof(wrong.principal), "somebody else");
+    wrong.action = CBX_ACTION_RUN;
+    assert_int_equal(
+        cbx_sandbox_run(sandbox, &wrong, CBX_STR("print(1)"), NULL, &sink, &seen.result, &err),
+        CBX_ESEAL);
+    run(sandbox, "python", "print(1)", &seen);
+    assert_string_equal(seen.out.p, "1\n");
+}
+
+/* --- limits
+ * ------------------------------------------------------------------------------------------ */
+
+static void keeps_the_head_and_the_tail_of_a_flood(void **state)
+{
+    IN_SANDBOX("python");
+    run(sandbox, "python",
+        "import sys\nprint('first')\nfor i in range(20000):\n    print('%06d' % i, "
+        "file=[sys.stdout, "
+        "sys.stderr][i % 2])\nprint('last')",
+        &seen);
+    assert_true(seen.result.output_truncated);
+    assert_true(seen.cut > 0);
+    assert_int_equal(seen.out.len + seen.err.len + seen.cut,
+                     seen.result.stdout_bytes + seen.result.stderr_bytes);
+    assert_true(cbx_str_starts(cbx_buf_str(&seen.out), CBX_STR("first\n000000\n")));
+    assert_true(cbx_str_ends(cbx_buf_str(&seen.out), CBX_STR("019998\nlast\n")));
+    assert_true(cbx_str_ends(cbx_buf_str(&seen.err), CBX_STR("019997\n019999\n")));
+}
+
+static void ends_what_uses_too_much_processor_time(void **state)
+{
+    IN_SANDBOX("python");
+    struct cbx_permit p = permit_for("python", "while True: pass");
+    struct cbx_sink sink = { .event = take_event, .context = &seen };
+    struct cbx_err err;
+    clear(&seen);
+    p.limits.cpu_ms = 300;
+    assert_int_equal(
+        cbx_sandbox_run(sandbox, &p, CBX_STR("while True: pass"), NULL, &sink, &seen.result, &err),
+        0);
+    assert_int_equal(seen.result.status, CBX_RUN_CPU);
+    assert_true(seen.result.cpu_ms >= 300 && seen.result.cpu_ms < 5000);
+    run(sandbox, "python", "print('here')", &seen); /* it obeyed the interrupt */
+    assert_string_equal(seen.out.p, "here\n");
+}
+
+static void ends_threads_that_go_on_behind_an_end_that_was_forged(void **state)
+{
+    IN_SANDBOX("python");
+    run_limited(sandbox, "python",
+                "import threading\ndef spin():\n    while True: pass\n"
+                "threading.Thread(target=spin, daemon=True).start()\nwhile True: pass",
+                500, &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
+    assert_true(seen.result.session_lost);
+}
+
+/* --- questions, files, a new beginning
+ * --------------------------------------------------------------- */
+
+static void asks_for_input_when_somebody_answers_and_says_so_when_not(void **state)
+{
+    IN_SANDBOX("python");
+    static const char source[] = "import getpass\na = input('name? ')\nb = getpass.getpass()\n"
+                                 "print(a, b)\ninput()";
+    struct cbx_permit p = permit_for("python", source);
+    struct cbx_run_options interactive = { .interactive = true };
+    struct cbx_sink sink = { .event = take_event, .context = &seen };
+    struct cbx_err err;
+    clear(&seen);
+    seen.answers_for = sandbox;
+    assert_int_equal(
+        cbx_sandbox_run(sandbox, &p, cbx_str_of(source), &interactive, &sink, &seen.result, &err),
+        0);
+    assert_string_equal(seen.asked.p, "name? |Password: *||");
+    assert_string_equal(seen.out.p, "ann ann\n");
+    assert_string_equal(seen.result.ename, "EOFError");
+    seen.answers_for = NULL;
+    run(sandbox, "python", "input()", &seen);
+    assert_string_equal(seen.result.ename, "EOFError");
+    assert_non_null(strstr(seen.result.evalue, "nobody"));
+}
+
+static void moves_files_in_and_out(void **state)
+{
+    IN_SANDBOX("python");
+    static const char odd[] = "a b/\xc3\xa9\nx/..y";
+    struct cbx_err err;
+    struct cbx_str name = cbx_str_of(odd);
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_buf_init(&bytes, 1 << 24);
+    assert_int_equal(cbx_sandbox_put(sandbox, name, (struct cbx_str){ "\0\xff", 2 }, &err), 0);
+    assert_int_equal(cbx_sandbox_get(sandbox, name, &bytes, &err), 0);
+    assert_int_equal(bytes.len, 2);
+    run(sandbox, "python", "print(open('a b/\xc3\xa9\\nx/..y', 'rb').read())", &seen);
+    assert_string_equal(seen.out.p, "b'\\x00\\xff'\n");
+    CBX_AUTO_JSON list = NULL;
+    bool complete;
+    assert_int_equal(cbx_sandbox_list(sandbox, CBX_STR("a b"), &list, &complete, &err), 0);
+    assert_int_equal(json_array_size(list), 1);
+    assert_true(complete);
+    assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a b"), &err), 0);
+    assert_int_equal(cbx_sandbox_get(sandbox, name, &bytes, &err), CBX_ENOTFOUND);
+}
+
+static void no_file_leads_out_of_the_workspace_or_waits(void **state)
+{
+    IN_SANDBOX("python");
+    struct cbx_err err;
+    run(sandbox, "python",
+        "import os, socket\nos.symlink('/etc/passwd', 'link')\nos.symlink('/etc', 'dir')\n"
+        "os.mkfifo('fifo')\nsocket.socket(socket.AF_UNIX).bind('sock')\n"
+        "f = open('sparse', 'wb'); f.truncate(12 << 20)\nos.mkdir('d'); os.link('sparse', "
+        "'d/hard')\n"
+        "open('n' * 255, 'w')\nos.symlink('.', 'self')",
+        &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    static const char *const paths[] = { "link",
+                                         "dir/passwd",
+                                         "fifo",
+                                         "sock",
+                                         "/etc/passwd",
+                                         "../etc/passwd",
+                                         "d/../../etc/passwd",
+                                         "self/self/link",
+                                         "/proc/1/environ",
+                                         "d" };
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_buf_init(&bytes, 1 << 24);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        int failed = cbx_sandbox_get(sandbox, cbx_str_of(paths[i]), &bytes, &err);
+        if (failed != CBX_EINVAL && failed != CBX_ENOTFOUND) {
+            fail_msg("'%s' gave %d", paths[i], failed);
+        }
+        assert_int_equal(bytes.len, 0);
+        failed = cbx_sandbox_put(sandbox, cbx_str_of(paths[i]), CBX_STR("x"), &err);
+        assert_true(failed == CBX_EINVAL || failed == CBX_ENOTFOUND);
+    }
+    assert_int_equal(cbx_sandbox_get(sandbox, CBX_STR("sparse"), &bytes, &err), CBX_ETOOBIG);
+    assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("dir"), &err), 0); /* the link alone */
+    assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR(".."), &err), CBX_EINVAL);
+    CBX_AUTO_JSON list = NULL;
+    bool complete;
+    assert_int_equal(cbx_sandbox_list(sandbox, CBX_STR(""), &list, &complete, &err), 0);
+    assert_int_equal(json_array_size(list), 3); /* d, the long one, sparse: no links, no devices */
+}
+
+static void begins_anew_and_keeps_the_files(void **state)
+{
+    IN_SANDBOX("ipython");
+    struct cbx_err err;
+    run(sandbox, "ipython", "x = 1; open('kept', 'w').write('k')", &seen);
+    assert_int_equal(cbx_sandbox_reset(sandbox, &err), 0);
+    run(sandbox, "ipython", "'x' in globals(), open('kept').read()", &seen);
+    assert_string_equal(seen.mime.p, "(False, 'k')");
 }
 
 static int64_t now_us(void)
@@ -461,11 +741,21 @@ int main(int argc, char **argv)
         cmocka_unit_test(refuses_a_permit_that_is_for_something_else),
         cmocka_unit_test(tells_when_the_container_is_killed_in_the_middle),
         cmocka_unit_test(leaves_no_container_when_the_gateway_is_killed),
+        cmocka_unit_test(the_next_host_has_the_state_and_all_that_a_run_said),
+        cmocka_unit_test(belongs_to_nobody_who_does_not_know_its_secret),
+        cmocka_unit_test(one_that_was_made_ahead_is_entered_with_a_permit_only_and_once),
+        cmocka_unit_test(keeps_the_head_and_the_tail_of_a_flood),
+        cmocka_unit_test(ends_what_uses_too_much_processor_time),
+        cmocka_unit_test(ends_threads_that_go_on_behind_an_end_that_was_forged),
+        cmocka_unit_test(asks_for_input_when_somebody_answers_and_says_so_when_not),
+        cmocka_unit_test(moves_files_in_and_out),
+        cmocka_unit_test(no_file_leads_out_of_the_workspace_or_waits),
+        cmocka_unit_test(begins_anew_and_keeps_the_files),
         cmocka_unit_test(reaps_what_carries_its_label),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     size_t removed;
-    cbx_sandbox_reap(engine, instance, &removed, NULL);
+    cbx_sandbox_reap(engine, instance, 0, NULL, NULL, &removed, NULL);
     cbx_engine_free(engine);
     return failed;
 }

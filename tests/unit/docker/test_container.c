@@ -40,7 +40,7 @@ static const struct {
 static void has_every_line_of_the_hardening(void **state)
 {
     (void)state;
-    CBX_AUTO_JSON body = cbx_container_body(&config, &permit, "sha256:00");
+    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &permit.limits, "sha256:00");
     const json_t *host = json_object_get(body, "HostConfig");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         CBX_AUTO_JSON want = json_loads(rows[i].value, JSON_DECODE_ANY, NULL);
@@ -59,7 +59,7 @@ static void gives_no_door_to_the_host(void **state)
                                           "DeviceRequests", "CapAdd",      "PidMode",
                                           "UTSMode",        "UsernsMode",  "VolumesFrom",
                                           "PortBindings",   "MaskedPaths", "ReadonlyPaths" };
-    CBX_AUTO_JSON body = cbx_container_body(&config, &permit, "sha256:00");
+    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &permit.limits, "sha256:00");
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
         assert_null(json_object_get(json_object_get(body, "HostConfig"), absent[i]));
     }
@@ -68,7 +68,7 @@ static void gives_no_door_to_the_host(void **state)
 static void sends_a_seccomp_profile_that_denies_by_default(void **state)
 {
     (void)state;
-    CBX_AUTO_JSON body = cbx_container_body(&config, &permit, "sha256:00");
+    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &permit.limits, "sha256:00");
     const json_t *options = json_object_get(json_object_get(body, "HostConfig"), "SecurityOpt");
     assert_string_equal(json_string_value(json_array_get(options, 0)), "no-new-privileges:true");
     struct cbx_str option = cbx_json_str(json_array_get(options, 1));

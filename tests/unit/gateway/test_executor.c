@@ -42,7 +42,8 @@ static void start(struct rig *rig)
     }
     close(control[1]);
     close(key[1]);
-    assert_int_equal(write(key[0], rig->key.bytes, sizeof(rig->key.bytes)), sizeof(rig->key.bytes));
+    struct cbx_executor_secrets secrets = { .key = rig->key };
+    assert_int_equal(write(key[0], &secrets, sizeof(secrets)), sizeof(secrets));
     close(key[0]);
     rig->control = control[0];
 }

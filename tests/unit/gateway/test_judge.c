@@ -41,7 +41,8 @@ static void start(struct rig *rig, int workers, int timeout_ms)
     }
     close(control[1]);
     close(key[0]);
-    assert_int_equal(read(key[1], rig->key.bytes, sizeof(rig->key.bytes)), sizeof(rig->key.bytes));
+    cbx_random(rig->key.bytes, sizeof(rig->key.bytes));
+    assert_int_equal(write(key[1], rig->key.bytes, sizeof(rig->key.bytes)), sizeof(rig->key.bytes));
     close(key[1]);
     rig->judge = cbx_judge_new(control[0], workers, timeout_ms);
 }
@@ -217,7 +218,7 @@ static void ask_stopped_worker(struct asking *a)
     }
 }
 
-static void denies_when_the_worker_is_killed_while_it_judges(void **state)
+static void asks_another_worker_when_one_is_killed_while_it_judges(void **state)
 {
     (void)state;
     struct rig rig;
@@ -230,9 +231,8 @@ static void denies_when_the_worker_is_killed_while_it_judges(void **state)
         assert_int_equal(kill(worker, SIGKILL), 0);
         pthread_join(a.thread, NULL);
         assert_int_equal(a.failed, 0);
-        assert_failed_judgement(&a.judgement);
+        assert_int_equal(a.judgement.verdict, CBX_ALLOW);
         cbx_judgement_done(&a.judgement);
-        assert_answers(&rig, ALLOWED, CBX_ALLOW);
         assert_int_not_equal(find_worker(&rig), worker);
     }
     stop(&rig);
@@ -397,7 +397,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_an_allowed_and_a_denied_source),
         cmocka_unit_test(is_a_denial_when_zeroed),
-        cmocka_unit_test(denies_when_the_worker_is_killed_while_it_judges),
+        cmocka_unit_test(asks_another_worker_when_one_is_killed_while_it_judges),
         cmocka_unit_test(denies_when_the_worker_does_not_answer_in_time),
         cmocka_unit_test(replaces_a_worker_that_died_between_two_requests),
         cmocka_unit_test(denies_when_no_worker_can_be_had),

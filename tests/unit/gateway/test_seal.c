@@ -217,7 +217,7 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
 {
     (void)state;
     struct cbx_policy policy = { .name = CBX_STR("p"),
-                                 .limits = { 10, 20, 30, 40, 50, 60, 70, 80 } };
+                                 .limits = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110 } };
     struct cbx_subject subject = { .action = CBX_ACTION_RUN,
                                    .language = CBX_STR("python"),
                                    .limits = { .wall_ms = 9,

@@ -24,13 +24,16 @@ static void open_session(struct cbx_sessions *sessions, const char *id)
 static void reserves_each_id_once_and_no_more_than_there_are_places(void **state)
 {
     (void)state;
-    struct cbx_sessions *sessions = cbx_sessions_new(2);
+    struct cbx_sessions *sessions = cbx_sessions_new(2, NULL, NULL);
     struct cbx_err err;
     struct cbx_permit a = permit_of("a", "ann"), c = permit_of("c", "ann"),
                       none = permit_of("", "ann");
     open_session(sessions, "a");
     assert_int_equal(cbx_sessions_reserve(sessions, &a, &err), CBX_ESTATE);
-    assert_int_equal(cbx_sessions_reserve(sessions, &none, &err), CBX_ESTATE);
+    /* A run without a session is no session, and has its own place by its decision. */
+    snprintf(none.decision, sizeof(none.decision), "d1");
+    assert_int_equal(cbx_sessions_reserve(sessions, &none, &err), 0);
+    cbx_sessions_fill(sessions, "d1", NULL);
     open_session(sessions, "b");
     assert_int_equal(cbx_sessions_reserve(sessions, &c, &err), CBX_EBUSY);
     assert_int_equal(cbx_sessions_count(sessions), 2);
@@ -45,17 +48,20 @@ static void reserves_each_id_once_and_no_more_than_there_are_places(void **state
 static void lets_only_the_principal_in_that_opened_it(void **state)
 {
     (void)state;
-    struct cbx_sessions *sessions = cbx_sessions_new(2);
+    struct cbx_sessions *sessions = cbx_sessions_new(2, NULL, NULL);
     struct cbx_session *entered = NULL;
     struct cbx_err err;
     struct cbx_permit ann = permit_of("a", "ann"), bob = permit_of("a", "bob"),
                       other = permit_of("b", "ann"), none = permit_of("", "");
     open_session(sessions, "a");
-    assert_int_equal(cbx_sessions_enter(sessions, &bob, &entered, &err), CBX_ESTATE);
-    assert_int_equal(cbx_sessions_enter(sessions, &other, &entered, &err), CBX_ENOTFOUND);
-    assert_int_equal(cbx_sessions_enter(sessions, &none, &entered, &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_enter(sessions, bob.session, bob.principal, &entered, &err),
+                     CBX_ESTATE);
+    assert_int_equal(cbx_sessions_enter(sessions, other.session, other.principal, &entered, &err),
+                     CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_enter(sessions, none.session, none.principal, &entered, &err),
+                     CBX_ENOTFOUND);
     assert_null(entered);
-    assert_int_equal(cbx_sessions_enter(sessions, &ann, &entered, &err), 0);
+    assert_int_equal(cbx_sessions_enter(sessions, ann.session, ann.principal, &entered, &err), 0);
     cbx_sessions_leave(sessions, entered);
     cbx_sessions_free(sessions);
 }
@@ -71,7 +77,8 @@ static void *enter_often(void *context)
     struct cbx_permit permit = permit_of("a", "ann");
     for (int i = 0; i < 200; i++) {
         struct cbx_session *session;
-        if (cbx_sessions_enter(crowd->sessions, &permit, &session, NULL) != 0) {
+        if (cbx_sessions_enter(crowd->sessions, permit.session, permit.principal, &session, NULL) !=
+            0) {
             crowd->refused++;
             continue;
         }
@@ -86,7 +93,7 @@ static void lets_one_run_in_at_a_time_and_the_others_wait(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
-    struct crowd crowd = { .sessions = cbx_sessions_new(1) };
+    struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
     pthread_t threads[THREADS];
     open_session(crowd.sessions, "a");
     for (int i = 0; i < THREADS; i++) {
@@ -113,7 +120,7 @@ static void await_closing(struct cbx_sessions *sessions)
     struct cbx_permit permit = permit_of("a", "ann");
     struct cbx_session *session;
     int64_t end = cbx_clock_ms() + DEADLINE_MS;
-    while (cbx_sessions_enter(sessions, &permit, &session, NULL) == 0) {
+    while (cbx_sessions_enter(sessions, permit.session, permit.principal, &session, NULL) == 0) {
         cbx_sessions_leave(sessions, session);
         assert_true(cbx_clock_ms() < end);
     }
@@ -122,7 +129,7 @@ static void await_closing(struct cbx_sessions *sessions)
 static void waits_for_the_run_when_it_closes_and_turns_those_away_who_wait(void **state)
 {
     (void)state;
-    struct crowd crowd = { .sessions = cbx_sessions_new(1) };
+    struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
     struct cbx_permit permit = permit_of("a", "ann");
     pthread_t closer;
     /* Being opened counts as being busy: the close can only end after the fill. */
@@ -139,12 +146,12 @@ static void waits_for_the_run_when_it_closes_and_turns_those_away_who_wait(void 
 static void expires_what_is_idle_and_nothing_that_is_busy_or_just_made(void **state)
 {
     (void)state;
-    struct cbx_sessions *sessions = cbx_sessions_new(3);
+    struct cbx_sessions *sessions = cbx_sessions_new(3, NULL, NULL);
     struct cbx_permit busy = permit_of("busy", "ann"), slow = permit_of("slow", "ann");
     struct cbx_session *entered;
     assert_int_equal(cbx_sessions_reserve(sessions, &slow, NULL), 0);
     open_session(sessions, "busy");
-    assert_int_equal(cbx_sessions_enter(sessions, &busy, &entered, NULL), 0);
+    assert_int_equal(cbx_sessions_enter(sessions, busy.session, busy.principal, &entered, NULL), 0);
     open_session(sessions, "idle");
     int64_t later = cbx_clock_ms() + 1000;
     assert_int_equal(cbx_sessions_expire(sessions, later, 100000), 0);
@@ -177,13 +184,13 @@ static void closes_all_while_others_expire_and_open(void **state)
 {
     (void)state;
     for (int round = 0; round < 200; round++) {
-        struct cbx_sessions *sessions = cbx_sessions_new(4);
+        struct cbx_sessions *sessions = cbx_sessions_new(4, NULL, NULL);
         pthread_t thread;
         stop_expiring = false;
         open_session(sessions, "a");
         open_session(sessions, "b");
         assert_int_equal(pthread_create(&thread, NULL, expire_all_the_time, sessions), 0);
-        cbx_sessions_close_all(sessions);
+        cbx_sessions_close_all(sessions, false);
         assert_int_equal(cbx_sessions_count(sessions), 0);
         struct cbx_permit permit = permit_of("c", "ann");
         struct cbx_err err;

@@ -35,7 +35,8 @@ static void end(struct rig *rig)
 
 static void add(struct rig *rig, const char *id, const char *created_at)
 {
-    assert_int_equal(cbx_store_add_execution(rig->store, id, "s", created_at, &rig->err), 0);
+    struct cbx_stored_execution e = { id, "s", created_at, "d", "ipython", "1" };
+    assert_int_equal(cbx_store_add_execution(rig->store, &e, &rig->err), 0);
 }
 
 static void complete(struct rig *rig, const char *id)
@@ -61,14 +62,15 @@ static void gives_back_what_it_took_also_after_a_restart(void **state)
     struct rig rig;
     begin(&rig, 10);
     add(&rig, "e1", "2026-01-01T00:00:01");
-    assert_status(&rig, "e1", "initializing");
+    assert_status(&rig, "e1", "running");
     complete(&rig, "e1");
     for (int i = 0; i < 2; i++, reopen(&rig, 10)) {
         CBX_AUTO_JSON found = NULL;
         CBX_AUTO_JSON expected =
-            json_pack("{s:s,s:s,s:s,s:s,s:s,s:{s:s%}}", "request_id", "e1", "session_id", "s",
-                      "status", "completed", "created_at", "2026-01-01T00:00:01", "completed_at",
-                      "2026-01-01T00:00:09", "results", "text", "a\0\xc3\xa9", (size_t)4);
+            json_pack("{s:s,s:s,s:s,s:s,s:s,s:{s:s%},s:s,s:s}", "request_id", "e1", "session_id",
+                      "s", "status", "completed", "created_at", "2026-01-01T00:00:01",
+                      "completed_at", "2026-01-01T00:00:09", "results", "text", "a\0\xc3\xa9",
+                      (size_t)4, "decision", "d", "language", "ipython");
         assert_int_equal(cbx_store_get_execution(rig.store, "e1", &found, &rig.err), 0);
         assert_true(json_equal(found, expected));
     }
@@ -78,7 +80,7 @@ static void gives_back_what_it_took_also_after_a_restart(void **state)
     end(&rig);
 }
 
-static void makes_errors_of_what_had_not_ended(void **state)
+static void lists_what_had_not_ended_and_what_ran_in_a_session(void **state)
 {
     (void)state;
     struct rig rig;
@@ -90,15 +92,18 @@ static void makes_errors_of_what_had_not_ended(void **state)
                      0);
     complete(&rig, "done");
     reopen(&rig, 10);
-    assert_status(&rig, "new", "error");
-    assert_status(&rig, "running", "error");
+    assert_status(&rig, "new", "running");
     assert_status(&rig, "done", "completed");
-    CBX_AUTO_JSON found = NULL;
-    assert_int_equal(cbx_store_get_execution(rig.store, "running", &found, &rig.err), 0);
-    assert_non_null(
-        strstr(json_string_value(json_object_get(json_object_get(found, "results"), "error")),
-               "restarted"));
-    assert_true(json_is_string(json_object_get(found, "completed_at")));
+    CBX_AUTO_JSON running = NULL;
+    CBX_AUTO_JSON history = NULL;
+    assert_int_equal(cbx_store_list_running(rig.store, &running, &rig.err), 0);
+    assert_int_equal(json_array_size(running), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(running, 1), "id")),
+                        "running");
+    assert_int_equal(cbx_store_list_history(rig.store, "s", &history, &rig.err), 0);
+    assert_int_equal(json_array_size(history), 3);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(history, 2), "code")),
+                        "1");
     end(&rig);
 }
 
@@ -117,16 +122,17 @@ static void keeps_the_newest_and_whatever_has_not_ended(void **state)
         complete(&rig, id);
     }
     add(&rig, "last", "2026-01-01T00:00:10");
+    reopen(&rig, KEEP);
     CBX_AUTO_JSON found = NULL;
     assert_int_equal(cbx_store_get_execution(rig.store, "e6", &found, &rig.err), CBX_ENOTFOUND);
     assert_status(&rig, "e7", "completed");
     assert_status(&rig, "e9", "completed");
-    assert_status(&rig, "running", "initializing");
-    assert_status(&rig, "last", "initializing");
+    assert_status(&rig, "running", "running");
+    assert_status(&rig, "last", "running");
     end(&rig);
 }
 
-static void forgets_sessions_at_a_restart_and_not_before(void **state)
+static void keeps_sessions_over_a_restart(void **state)
 {
     (void)state;
     struct rig rig;
@@ -151,7 +157,10 @@ static void forgets_sessions_at_a_restart_and_not_before(void **state)
         cbx_store_add_session(rig.store, "s2", "2026-01-01T00:00:01", "default", options, &rig.err),
         0);
     reopen(&rig, 10);
-    assert_int_equal(cbx_store_get_session(rig.store, "s2", NULL, NULL, &rig.err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_store_get_session(rig.store, "s2", NULL, NULL, &rig.err), 0);
+    CBX_AUTO_JSON list = NULL;
+    assert_int_equal(cbx_store_list_sessions(rig.store, &list, &rig.err), 0);
+    assert_int_equal(json_array_size(list), 1);
     end(&rig);
 }
 
@@ -163,7 +172,7 @@ static void takes_texts_as_texts(void **state)
     static const char *const ids[] = { "'; DROP TABLE executions; --", "" };
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         add(&rig, ids[i], "2026-01-01T00:00:01");
-        assert_status(&rig, ids[i], "initializing");
+        assert_status(&rig, ids[i], "running");
     }
     end(&rig);
 }
@@ -198,12 +207,12 @@ static void *add_many(void *context)
         char id[16];
         CBX_AUTO_JSON found = NULL;
         snprintf(id, sizeof(id), "%d-%d", w->number, i);
-        w->wrong +=
-            cbx_store_add_execution(w->rig->store, id, "s", "2026-01-01T00:00:01", NULL) != 0 ||
-            cbx_store_set_execution(w->rig->store, id, "completed", "2026-01-01T00:00:02", NULL,
-                                    NULL) != 0 ||
-            cbx_store_get_execution(w->rig->store, id, &found, NULL) != 0 ||
-            strcmp(json_string_value(json_object_get(found, "request_id")), id) != 0;
+        struct cbx_stored_execution e = { id, "s", "2026-01-01T00:00:01", "d", "ipython", "1" };
+        w->wrong += cbx_store_add_execution(w->rig->store, &e, NULL) != 0 ||
+                    cbx_store_set_execution(w->rig->store, id, "completed", "2026-01-01T00:00:02",
+                                            NULL, NULL) != 0 ||
+                    cbx_store_get_execution(w->rig->store, id, &found, NULL) != 0 ||
+                    strcmp(json_string_value(json_object_get(found, "request_id")), id) != 0;
     }
     return NULL;
 }
@@ -231,9 +240,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_back_what_it_took_also_after_a_restart),
-        cmocka_unit_test(makes_errors_of_what_had_not_ended),
+        cmocka_unit_test(lists_what_had_not_ended_and_what_ran_in_a_session),
         cmocka_unit_test(keeps_the_newest_and_whatever_has_not_ended),
-        cmocka_unit_test(forgets_sessions_at_a_restart_and_not_before),
+        cmocka_unit_test(keeps_sessions_over_a_restart),
         cmocka_unit_test(takes_texts_as_texts),
         cmocka_unit_test(refuses_what_is_no_database),
         cmocka_unit_test(serves_many_threads),
