@@ -16,6 +16,7 @@ struct cbx_sandbox_config {
     const char *instance;     /* label value: which gateway owns it; [a-z0-9-]{1,64} */
     const char *runtime;      /* NULL = the engine's default; "runc", "crun", "runsc", ... */
     const char *image_prefix; /* NULL = "codebox"; images are PREFIX-python:latest and so on */
+    const char *apparmor;     /* NULL = the engine's default; a profile that the host has loaded */
 };
 
 /* Creates and starts a container for the permit's language and limits and waits until the
