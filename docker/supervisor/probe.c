@@ -94,8 +94,11 @@ static bool is_in_sandbox(void)
     return strcmp(comm, "supervisor\n") == 0 || strcmp(comm, "probe\n") == 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "copy") == 0) {
+        return 0; /* a copy of it could be run: that is all there is to say */
+    }
     if (!is_in_sandbox()) {
         fputs("codebox-probe: tries to break out of a sandbox; PID 1 here is not one's\n", stderr);
         return 2;

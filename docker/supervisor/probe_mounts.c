@@ -108,7 +108,7 @@ static long run_copy(void *context)
         }
     }
     close(to);
-    char *const argv[] = { path, NULL };
+    char word[] = "copy", *const argv[] = { path, word, NULL };
     execv(path, argv); /* returns only when it failed */
     return -1;
 }
