@@ -7,6 +7,20 @@
 
 #include <curl/curl.h>
 
+/* Paths of the files for mutual TLS; all empty = no TLS. */
+struct cbx_engine_tls {
+    char ca[512], cert[512], key[512];
+};
+
+/* CBX_EENGINE when one of the files is missing, is no certificate, or is out of its time. */
+int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err);
+
+/* Makes a handle use them: our authority alone, the host's name must match. */
+void cbx_engine_tls_use(const struct cbx_engine_tls *tls, CURL *curl);
+
+/* What to add to the text of a failure: "" or why it may be that our certificate is refused. */
+const char *cbx_engine_tls_hint(const struct cbx_engine_tls *tls, CURLcode code);
+
 /* A handle that is set up to reach the engine: a new one, or one with a connection that is open.
  * The caller cleans it up. */
 CURL *cbx_engine_handle(struct cbx_engine *engine);
