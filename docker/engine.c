@@ -19,6 +19,7 @@ struct cbx_engine {
     char base[512];   /* "http://localhost" or "https://host:port" */
     struct cbx_engine_tls tls;
     char version[64], api[16];
+    bool podman;
     pthread_mutex_t lock; /* guards the cache of connections */
     CURL *idle[IDLE_HANDLES];
     int idle_count;
@@ -37,6 +38,11 @@ const char *cbx_engine_api(const struct cbx_engine *engine)
 const char *cbx_engine_host(const struct cbx_engine *engine)
 {
     return engine->host;
+}
+
+bool cbx_engine_is_podman(const struct cbx_engine *engine)
+{
+    return engine->podman;
 }
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
@@ -206,6 +212,20 @@ static int version_number(const char *text)
     return text != NULL && sscanf(text, "%4d.%4d", &major, &minor) == 2 ? major * 1000 + minor : 0;
 }
 
+static bool names_podman(const json_t *components)
+{
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(components, i, entry)
+    {
+        const char *name = json_string_value(json_object_get(entry, "Name"));
+        if (name != NULL && strncmp(name, "Podman", 6) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
 {
     enum { OLDEST = 1041, NEWEST = 1051 };
@@ -231,6 +251,7 @@ static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
     snprintf(engine->api, sizeof(engine->api), "%d.%d", number / 1000, number % 1000);
     snprintf(engine->version, sizeof(engine->version), "%.60s",
              version != NULL ? version : "unknown");
+    engine->podman = names_podman(json_object_get(answer, "Components"));
     return 0;
 }
 

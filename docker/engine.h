@@ -29,6 +29,9 @@ const char *cbx_engine_version(const struct cbx_engine *engine);
 const char *cbx_engine_api(const struct cbx_engine *engine);
 const char *cbx_engine_host(const struct cbx_engine *engine);
 
+/* Whether it is Podman behind the same interface: it differs in small things. */
+bool cbx_engine_is_podman(const struct cbx_engine *engine);
+
 /* What the engine says about itself: its answers to /version and /info (new references). */
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
 int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);

@@ -5,6 +5,7 @@
 #include "policies/base/str.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static bool is_hex(struct cbx_str text, size_t len)
 {
@@ -89,12 +90,30 @@ int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
     return 0;
 }
 
+static int create(struct cbx_engine *engine, const json_t *body, long *status, json_t **answer,
+                  struct cbx_err *err)
+{
+    if (!cbx_engine_is_podman(engine)) {
+        return cbx_engine_call(engine, "POST", "/containers/create", body, status, answer, err);
+    }
+    char profile[64] = "";
+    CBX_AUTO_JSON changed = NULL;
+    int failed = cbx_engine_podman_body(body, &changed, profile, err);
+    failed = failed ? failed
+                    : cbx_engine_call(engine, "POST", "/containers/create", changed, status, answer,
+                                      err);
+    if (profile[0] != '\0') {
+        unlink(profile);
+    }
+    return failed;
+}
+
 int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
                                 char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
 {
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, "POST", "/containers/create", body, &status, &answer, err);
+    int failed = create(engine, body, &status, &answer, err);
     if (failed) {
         return failed;
     }

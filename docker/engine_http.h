@@ -33,6 +33,12 @@ void cbx_engine_url(const struct cbx_engine *engine, const char *path, char *out
 int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path,
                     const json_t *body, long *status, json_t **answer, struct cbx_err *err);
 
+/* A container's body for Podman, which wants the seccomp profile in a file of its own host: writes
+ * one, names it in *out (new reference) and in `path`. The caller removes it when the container is
+ * made; empty when the body has no profile. */
+int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static 64],
+                           struct cbx_err *err);
+
 /* The error for an HTTP status that is none of the good ones. */
 int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_t *answer,
                        const char *what, struct cbx_err *err);
