@@ -55,11 +55,17 @@ static void check_flags(const char *point, const char *options)
     }
 }
 
-/* A masked path is /dev/null: what is written to that goes nowhere. */
-static bool is_null_device(const char *path)
+/* A masked path is /dev/null; and with user namespaces, null, zero, full, random, urandom and tty
+ * are mounts of their own. */
+static bool is_harmless_device(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
+    if (stat(path, &status) < 0 || !S_ISCHR(status.st_mode)) {
+        return false;
+    }
+    unsigned number = minor(status.st_rdev);
+    return major(status.st_rdev) == 1 ? number == 3 || number == 5 || (number >= 7 && number <= 9)
+                                      : status.st_rdev == makedev(5, 0);
 }
 
 static int write_into(const char *point)
@@ -91,9 +97,10 @@ static void look_at_mount(const char *point, const char *options)
         return;
     }
     int result = write_into(point);
-    bool held = result != 0 || is_null_device(point);
+    bool held = result != 0 || is_harmless_device(point);
     snprintf(name, sizeof(name), "write-%.200s", point);
-    cbx_say_if(held, name, "%s", result == 0 && held ? "masked" : cbx_result_text(result));
+    cbx_say_if(held, name, "%s",
+               result == 0 && held ? "a harmless device" : cbx_result_text(result));
 }
 
 static long run_copy(void *context)
