@@ -268,7 +268,7 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	$B/codebox-lint --completion zsh >$(DESTDIR)$(ZSHDIR)/_codebox-lint
 	$B/codebox-lint --completion fish >$(DESTDIR)$(FISHDIR)/codebox-lint.fish
 	install $B/codebox-supervisor $B/codebox-probe $(DESTDIR)$(DATADIR)
-	cp -r docker/images docker/kernels $(DESTDIR)$(DATADIR)/docker
+	cp -r docker/images docker/kernels docker/apparmor $(DESTDIR)$(DATADIR)/docker
 
 clean: ## remove build/
 	rm -rf build compile_commands.json
