@@ -78,7 +78,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .PHONY: all check check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-format \
         setup engine demo test live bench install clean help FORCE
 
-all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
+all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
 .PHONY: links
 links: $(PROGRAMS:%=$B/%)
@@ -157,11 +157,18 @@ endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 
 # PID 1 of every sandbox: static, no sanitiser, no library but libc.
-SUPERVISOR_SOURCES := $(wildcard docker/supervisor/*.c)
+PROBE_SOURCES      := $(wildcard docker/supervisor/probe*.c)
+SUPERVISOR_SOURCES := $(filter-out $(PROBE_SOURCES),$(wildcard docker/supervisor/*.c))
 $B/codebox-supervisor: $(SUPERVISOR_SOURCES) $(wildcard docker/supervisor/*.h) $B/flags
 	$(call say,CC)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -static -s -Wl,--build-id=none -o $@ $(SUPERVISOR_SOURCES)
+
+# Lies beside it in every sandbox image: tries to get out, and says what held.
+$B/codebox-probe: $(PROBE_SOURCES) docker/supervisor/probe.h docker/supervisor/probe.def $B/flags
+	$(call say,CC)
+	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
+	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -static -s -Wl,--build-id=none -o $@ $(PROBE_SOURCES)
 
 $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
            $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)
@@ -260,8 +267,8 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	$B/codebox-lint --completion bash >$(DESTDIR)$(BASHDIR)/codebox-lint
 	$B/codebox-lint --completion zsh >$(DESTDIR)$(ZSHDIR)/_codebox-lint
 	$B/codebox-lint --completion fish >$(DESTDIR)$(FISHDIR)/codebox-lint.fish
-	install $B/codebox-supervisor $(DESTDIR)$(DATADIR)
-	cp -r docker/images docker/kernels $(DESTDIR)$(DATADIR)/docker
+	install $B/codebox-supervisor $B/codebox-probe $(DESTDIR)$(DATADIR)
+	cp -r docker/images docker/kernels docker/apparmor $(DESTDIR)$(DATADIR)/docker
 
 clean: ## remove build/
 	rm -rf build compile_commands.json

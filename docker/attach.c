@@ -108,8 +108,11 @@ static int read_head(struct cbx_attach *attach, struct cbx_err *err)
     struct cbx_str line = cbx_buf_str(&head);
     if (!cbx_str_starts(line, CBX_STR("HTTP/1.1 101")) &&
         !cbx_str_starts(line, CBX_STR("HTTP/1.1 200"))) {
-        return cbx_fail(err, CBX_EENGINE, "the engine did not open the container's streams: %.*s",
-                        (int)strcspn(head.p, "\r\n"), head.p);
+        const char *message = strstr(end, "\"message\":\"");
+        message = message != NULL ? message + 11 : "";
+        return cbx_fail(err, CBX_EENGINE,
+                        "the engine did not open the container's streams: %.*s %.*s",
+                        (int)strcspn(head.p, "\r\n"), head.p, (int)strcspn(message, "\""), message);
     }
     size_t used = (size_t)(end - head.p) + 4;
     return cbx_buf_add_bytes(&attach->pending, head.p + used, head.len - used);

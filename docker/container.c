@@ -109,12 +109,46 @@ static json_t *make_ulimit(const char *name, int64_t value)
                      (json_int_t)value);
 }
 
-static json_t *make_security_options(void)
+static json_t *make_security_options(const struct cbx_sandbox_config *config)
 {
     json_t *options = json_array();
     json_array_append_new(options, json_string("no-new-privileges:true"));
     json_array_append_new(options, json_sprintf("seccomp=%s", cbx_seccomp_begin));
+    if (config->apparmor != NULL) {
+        json_array_append_new(options, json_sprintf("apparmor=%s", config->apparmor));
+    }
     return options;
+}
+
+static json_t *make_list(const char *const items[], size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(list, json_string(items[i]));
+    }
+    return list;
+}
+
+/* A list of ours replaces the engine's, so it holds what engines mask up to now, and pressure:
+ * anyone may open that for writing and have the host's kernel wake him. */
+static json_t *make_masked_paths(void)
+{
+    static const char *const paths[] = {
+        "/proc/acpi",       "/proc/asound",      "/proc/interrupts",
+        "/proc/kcore",      "/proc/keys",        "/proc/latency_stats",
+        "/proc/pressure",   "/proc/sched_debug", "/proc/scsi",
+        "/proc/timer_list", "/proc/timer_stats", "/sys/devices/virtual/powercap",
+        "/sys/firmware",    "/sys/fs/selinux",   "/sys/kernel/security",
+    };
+    return make_list(paths, sizeof(paths) / sizeof(paths[0]));
+}
+
+/* The engine's, and the folder that holds the cgroups: crun leaves it writable on version 1. */
+static json_t *make_readonly_paths(void)
+{
+    static const char *const paths[] = { "/proc/bus", "/proc/fs",       "/proc/irq",
+                                         "/proc/sys", "/sys/fs/cgroup", "/proc/sysrq-trigger" };
+    return make_list(paths, sizeof(paths) / sizeof(paths[0]));
 }
 
 static json_t *make_host_config(const struct cbx_sandbox_config *config,
@@ -123,7 +157,9 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config,
     json_t *h = json_object();
     json_object_set_new(h, "AutoRemove", json_true());
     json_object_set_new(h, "CapDrop", json_pack("[s]", "ALL"));
-    json_object_set_new(h, "SecurityOpt", make_security_options());
+    json_object_set_new(h, "SecurityOpt", make_security_options(config));
+    json_object_set_new(h, "MaskedPaths", make_masked_paths());
+    json_object_set_new(h, "ReadonlyPaths", make_readonly_paths());
     json_object_set_new(h, "ReadonlyRootfs", json_true());
     json_object_set_new(h, "Tmpfs", make_tmpfs(limits));
     json_object_set_new(h, "NetworkMode", json_string("none"));

@@ -14,11 +14,12 @@
 enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_S = 120 };
 
 struct cbx_engine {
-    char host[512];                    /* as configured */
-    char socket[256];                  /* path, or empty for TCP */
-    char base[512];                    /* "http://localhost" or "https://host:port" */
-    char ca[512], cert[512], key[512]; /* empty = no TLS */
+    char host[512];   /* as configured */
+    char socket[256]; /* path, or empty for TCP */
+    char base[512];   /* "http://localhost" or "https://host:port" */
+    struct cbx_engine_tls tls;
     char version[64], api[16];
+    bool podman;
     pthread_mutex_t lock; /* guards the cache of connections */
     CURL *idle[IDLE_HANDLES];
     int idle_count;
@@ -37,6 +38,11 @@ const char *cbx_engine_api(const struct cbx_engine *engine)
 const char *cbx_engine_host(const struct cbx_engine *engine)
 {
     return engine->host;
+}
+
+bool cbx_engine_is_podman(const struct cbx_engine *engine)
+{
+    return engine->podman;
 }
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
@@ -64,10 +70,8 @@ CURL *cbx_engine_handle(struct cbx_engine *engine)
     if (engine->socket[0] != '\0') {
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, engine->socket);
     }
-    if (engine->cert[0] != '\0') {
-        curl_easy_setopt(curl, CURLOPT_CAINFO, engine->ca);
-        curl_easy_setopt(curl, CURLOPT_SSLCERT, engine->cert);
-        curl_easy_setopt(curl, CURLOPT_SSLKEY, engine->key);
+    if (engine->tls.cert[0] != '\0') {
+        cbx_engine_tls_use(&engine->tls, curl);
     }
     return curl;
 }
@@ -120,17 +124,23 @@ int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *p
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)CALL_TIMEOUT_S);
+    char detail[CURL_ERROR_SIZE] = ""; /* says which certificate, which name */
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
     if (strcmp(method, "POST") == 0) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)request.len);
         curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, request.p);
     }
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
     give_back(engine, curl);
     if (code != CURLE_OK) {
-        return cbx_fail(err, CBX_EENGINE, "the engine at %s does not answer: %s", engine->host,
-                        reply.overflow ? "its answer is too large" : curl_easy_strerror(code));
+        return cbx_fail(err, CBX_EENGINE, "the engine at %s does not answer: %s%s", engine->host,
+                        reply.overflow      ? "its answer is too large"
+                        : detail[0] != '\0' ? detail
+                                            : curl_easy_strerror(code),
+                        cbx_engine_tls_hint(&engine->tls, code));
     }
     if (answer != NULL) {
         *answer = NULL;
@@ -158,7 +168,7 @@ int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_
 static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)
 {
     snprintf(engine->host, sizeof(engine->host), "%s", host);
-    engine->socket[0] = engine->cert[0] = '\0';
+    engine->socket[0] = engine->tls.cert[0] = '\0';
     if (strncmp(host, "unix://", 7) == 0 && host[7] == '/') {
         if (strlen(host + 7) > 107) {
             return cbx_fail(err, CBX_EINVAL,
@@ -187,9 +197,10 @@ static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_er
                  : home != NULL ? home
                                 : "",
                  certs != NULL ? "" : "/.docker");
-        snprintf(engine->ca, sizeof(engine->ca), "%s/ca.pem", folder);
-        snprintf(engine->cert, sizeof(engine->cert), "%s/cert.pem", folder);
-        snprintf(engine->key, sizeof(engine->key), "%s/key.pem", folder);
+        snprintf(engine->tls.ca, sizeof(engine->tls.ca), "%s/ca.pem", folder);
+        snprintf(engine->tls.cert, sizeof(engine->tls.cert), "%s/cert.pem", folder);
+        snprintf(engine->tls.key, sizeof(engine->tls.key), "%s/key.pem", folder);
+        return cbx_engine_tls_check(&engine->tls, err);
     }
     return 0;
 }
@@ -199,6 +210,20 @@ static int version_number(const char *text)
 {
     int major = 0, minor = 0;
     return text != NULL && sscanf(text, "%4d.%4d", &major, &minor) == 2 ? major * 1000 + minor : 0;
+}
+
+static bool names_podman(const json_t *components)
+{
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(components, i, entry)
+    {
+        const char *name = json_string_value(json_object_get(entry, "Name"));
+        if (name != NULL && strncmp(name, "Podman", 6) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
@@ -226,6 +251,7 @@ static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
     snprintf(engine->api, sizeof(engine->api), "%d.%d", number / 1000, number % 1000);
     snprintf(engine->version, sizeof(engine->version), "%.60s",
              version != NULL ? version : "unknown");
+    engine->podman = names_podman(json_object_get(answer, "Components"));
     return 0;
 }
 

@@ -29,12 +29,24 @@ const char *cbx_engine_version(const struct cbx_engine *engine);
 const char *cbx_engine_api(const struct cbx_engine *engine);
 const char *cbx_engine_host(const struct cbx_engine *engine);
 
+/* Whether it is Podman behind the same interface: it differs in small things. */
+bool cbx_engine_is_podman(const struct cbx_engine *engine);
+
+/* What the engine says about itself: its answers to /version and /info (new references). */
+int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
+int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
+
 enum { CBX_CONTAINER_ID_CHARS = 64, CBX_IMAGE_ID_CHARS = 71 };
 
 /* The id ("sha256:...") that an image's name stands for now. CBX_ENOTFOUND when there is no such
  * image. */
 int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
                         char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
+
+/* A label of an image by its name, "" when it has none. CBX_ENOTFOUND when there is no such image.
+ */
+int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const char *label,
+                           char *out, size_t size, struct cbx_err *err);
 
 /* POST /containers/create with `body`. */
 int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 static bool is_hex(struct cbx_str text, size_t len)
 {
@@ -16,6 +17,47 @@ static bool is_hex(struct cbx_str text, size_t len)
         }
     }
     return text.len == len;
+}
+
+static int get_object(struct cbx_engine *engine, const char *path, const char *what, json_t **out,
+                      struct cbx_err *err)
+{
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    if (status != 200 || !json_is_object(answer)) {
+        return cbx_engine_refused(engine, status, answer, what, err);
+    }
+    *out = json_incref(answer);
+    return 0;
+}
+
+int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
+{
+    return get_object(engine, "/version", "tell its version", out, err);
+}
+
+int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
+{
+    return get_object(engine, "/info", "tell about itself", out, err);
+}
+
+int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const char *label,
+                           char *out, size_t size, struct cbx_err *err)
+{
+    char path[300];
+    snprintf(path, sizeof(path), "/images/%.200s/json", name);
+    CBX_AUTO_JSON image = NULL;
+    int failed = get_object(engine, path, "look at an image", &image, err);
+    if (!failed) {
+        const json_t *labels = json_object_get(json_object_get(image, "Config"), "Labels");
+        const char *value = json_string_value(json_object_get(labels, label));
+        snprintf(out, size, "%s", value != NULL ? value : "");
+    }
+    return failed;
 }
 
 int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
@@ -49,12 +91,30 @@ int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
     return 0;
 }
 
+static int create(struct cbx_engine *engine, const json_t *body, long *status, json_t **answer,
+                  struct cbx_err *err)
+{
+    if (!cbx_engine_is_podman(engine)) {
+        return cbx_engine_call(engine, "POST", "/containers/create", body, status, answer, err);
+    }
+    char profile[64] = "";
+    CBX_AUTO_JSON changed = NULL;
+    int failed = cbx_engine_podman_body(body, &changed, profile, err);
+    failed = failed ? failed
+                    : cbx_engine_call(engine, "POST", "/containers/create", changed, status, answer,
+                                      err);
+    if (profile[0] != '\0') {
+        unlink(profile);
+    }
+    return failed;
+}
+
 int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
                                 char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
 {
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, "POST", "/containers/create", body, &status, &answer, err);
+    int failed = create(engine, body, &status, &answer, err);
     if (failed) {
         return failed;
     }

@@ -7,6 +7,20 @@
 
 #include <curl/curl.h>
 
+/* Paths of the files for mutual TLS; all empty = no TLS. */
+struct cbx_engine_tls {
+    char ca[512], cert[512], key[512];
+};
+
+/* CBX_EENGINE when one of the files is missing, is no certificate, or is out of its time. */
+int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err);
+
+/* Makes a handle use them: our authority alone, the host's name must match. */
+void cbx_engine_tls_use(const struct cbx_engine_tls *tls, CURL *curl);
+
+/* What to add to the text of a failure: "" or why it may be that our certificate is refused. */
+const char *cbx_engine_tls_hint(const struct cbx_engine_tls *tls, CURLcode code);
+
 /* A handle that is set up to reach the engine: a new one, or one with a connection that is open.
  * The caller cleans it up. */
 CURL *cbx_engine_handle(struct cbx_engine *engine);
@@ -18,6 +32,12 @@ void cbx_engine_url(const struct cbx_engine *engine, const char *path, char *out
  * CBX_EENGINE when nothing answers; an HTTP error status is not an error here. */
 int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path,
                     const json_t *body, long *status, json_t **answer, struct cbx_err *err);
+
+/* A container's body for Podman, which wants the seccomp profile in a file of its own host: writes
+ * one, names it in *out (new reference) and in `path`. The caller removes it when the container is
+ * made; empty when the body has no profile. */
+int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static 64],
+                           struct cbx_err *err);
 
 /* The error for an HTTP status that is none of the good ones. */
 int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_t *answer,

@@ -24,6 +24,7 @@ struct cbx_sandbox_config {
     const char *image_prefix; /* NULL = "codebox"; images are PREFIX-python:latest and so on */
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES]; /* what proves to a sandbox that we may adopt it */
     uint32_t lease_ms;                        /* 0 = CBX_SANDBOX_LEASE_MS */
+    const char *apparmor; /* NULL = the engine's default; a profile that the host has loaded */
 };
 
 /* Creates and starts a container for a kernel ("python", ...) within these limits and waits until

@@ -12,7 +12,7 @@ struct cbx_options {
     const char *policies[CBX_POLICIES_MAX];
     size_t policies_count; /* directly behind its list */
     const char *state_dir, *listen, *docker_host, *runtime, *language;
-    const char *pool_empty;
+    const char *apparmor, *format, *pool_empty;
     int64_t max_sessions, max_runs, idle_s, workers, lines, pool_min, pool_max, pool_idle_s;
     const char *const *arguments; /* what is left, in order */
     size_t argument_count;
@@ -28,6 +28,11 @@ int cbx_mcp_command(const struct cbx_options *options);
 int cbx_policy_command(const struct cbx_options *options);
 int cbx_audit_command(const struct cbx_options *options);
 int cbx_image_command(const struct cbx_options *options);
+int cbx_doctor_command(const struct cbx_options *options);
+
+/* The script that builds sandbox images and the supervisor that it packs, beside this program: in
+ * the source tree, or where it is installed. Both have room for PATH_MAX bytes. */
+bool cbx_image_script(char *script, char *supervisor);
 
 /* "codebox: TEXT" on stderr, with line and column when there are any; returns 2. */
 int cbx_cli_fail(const struct cbx_err *err);

@@ -74,7 +74,8 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
         return failed;
     }
     struct cbx_sandbox_config config = { .instance = e->instance.name,
-                                         .runtime = e->config.runtime };
+                                         .runtime = e->config.runtime,
+                                         .apparmor = e->config.apparmor };
     memcpy(config.secret, e->instance.secret, sizeof(config.secret));
     e->pool = cbx_pool_new(e->engine, &config, &e->config.pool);
     adopt(e, &config);

@@ -46,7 +46,7 @@ static int print_host(const struct cbx_options *options)
 
 /* In the source tree (build/release/codebox) and where it is installed (bin/codebox,
  * share/codebox). */
-static bool find_script(char script[PATH_MAX], char supervisor[PATH_MAX])
+bool cbx_image_script(char *script, char *supervisor)
 {
     static const struct {
         const char *script, *supervisor;
@@ -72,7 +72,7 @@ static bool find_script(char script[PATH_MAX], char supervisor[PATH_MAX])
 static int build(const struct cbx_options *options)
 {
     char script[PATH_MAX], supervisor[PATH_MAX];
-    if (!find_script(script, supervisor)) {
+    if (!cbx_image_script(script, supervisor)) {
         fprintf(stderr, "codebox: the script docker/images/build is not beside this program\n");
         return 2;
     }

@@ -26,6 +26,8 @@ static const struct command {
     { "audit", 'a', cbx_audit_command, "verify|tail", "look at the audit log" },
     { "image", 'i', cbx_image_command, "build|list|host",
       "sandbox images, and where the engine is" },
+    { "doctor", 'd', cbx_doctor_command, "",
+      "whether this machine and its engine hold what the gateway promises" },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -81,6 +81,13 @@ static int pass_secrets(const struct master *m, size_t bytes)
     return ends[0];
 }
 
+static void close_front_fd(const struct master *m)
+{
+    if (m->config->front_fd > 0) {
+        close(m->config->front_fd);
+    }
+}
+
 static pid_t fork_nursery(struct master *m)
 {
     pid_t master = getpid();
@@ -92,6 +99,7 @@ static pid_t fork_nursery(struct master *m)
         unblock_signals();
         close_pair(m->nursery, 1);
         close_pair(m->executor, -1);
+        close_front_fd(m);
         cbx_nursery_main(m->nursery[1], cbx_fd_steal(&key), m->policies);
     }
     return pid;
@@ -109,6 +117,7 @@ static pid_t fork_executor(struct master *m)
         unblock_signals();
         close_pair(m->executor, 1);
         close_pair(m->nursery, -1);
+        close_front_fd(m);
         cbx_executor_main(m->executor[1], cbx_fd_steal(&secrets), &m->config->executor);
     }
     return pid;

@@ -15,6 +15,7 @@ struct cbx_flow_config {
     int workers;             /* analyzer workers at most; 0 = one per processor */
     int analysis_timeout_ms; /* 0 = 15,000 */
     struct cbx_executor_config executor;
+    int front_fd; /* open in every front and nowhere else; 0 = none */
 };
 
 /* The processes and the way to them. */

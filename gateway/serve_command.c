@@ -65,7 +65,8 @@ static void wait_for_stop(const sigset_t *signals)
 }
 
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
-                 const struct address *address, const sigset_t *signals, struct cbx_err *err)
+                 const struct address *address, int listening, const sigset_t *signals,
+                 struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
     int failed = cbx_store_open(options->state_dir, EXECUTIONS_KEPT, &store, err);
@@ -75,7 +76,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     }
     struct cbx_rest rest;
     cbx_rest_init(&rest, flow, store, JOBS_MAX);
-    struct cbx_http_config http = { .address = address->host,
+    struct cbx_http_config http = { .listening = listening,
                                     .port = address->port,
                                     .max_body_bytes = cbx_rest_body_max(&flow->policies),
                                     .threads = HANDLER_THREADS,
@@ -109,9 +110,12 @@ int cbx_serve_command(const struct cbx_options *options)
     struct cbx_flow_config config = cbx_options_flow(options);
     config.executor.persistent = true;
     config.executor.announce[config.executor.announce_count++] = "python";
-    if (parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000", &address,
-                     &err) != 0 ||
-        cbx_flow_start(&config, &flow, &err) != 0) {
+    int listening = parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000",
+                                 &address, &err) != 0
+                        ? -1
+                        : cbx_http_listen(address.host, address.port, &address.port, &err);
+    config.front_fd = listening;
+    if (listening < 0 || cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     sigset_t signals;
@@ -120,5 +124,5 @@ int cbx_serve_command(const struct cbx_options *options)
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     cbx_jail_common();
-    return serve(options, &flow, &address, &signals, &err) != 0 ? cbx_cli_fail(&err) : 0;
+    return serve(options, &flow, &address, listening, &signals, &err) != 0 ? cbx_cli_fail(&err) : 0;
 }

@@ -332,13 +332,10 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Our own socket, so that the port is known before the event loop asks for it. Returns it, or a
- * negative code. */
-static int listen_on(struct cbx_http_server *server, struct cbx_err *err)
+int cbx_http_listen(const char *host, uint16_t port, uint16_t *port_out, struct cbx_err *err)
 {
-    const char *host = server->config.address;
-    struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(server->config.port) };
-    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(server->config.port) };
+    struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
     bool is_v6 = inet_pton(AF_INET6, host, &v6.sin6_addr) == 1;
     if (!is_v6 && inet_pton(AF_INET, host, &v4.sin_addr) != 1) {
         return cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", host);
@@ -352,10 +349,10 @@ static int listen_on(struct cbx_http_server *server, struct cbx_err *err)
         (is_v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
         bind(fd, address, size) < 0 || listen(fd, SOMAXCONN) < 0 ||
         getsockname(fd, address, &size) < 0) {
-        return cbx_fail(err, CBX_EIO, "cannot listen on %s port %u: %s", host, server->config.port,
+        return cbx_fail(err, CBX_EIO, "cannot listen on %s port %u: %s", host, port,
                         strerror(errno));
     }
-    server->port = ntohs(is_v6 ? v6.sin6_port : v4.sin_port);
+    *port_out = ntohs(is_v6 ? v6.sin6_port : v4.sin_port);
     return cbx_fd_steal(&fd);
 }
 
@@ -380,6 +377,7 @@ static int start_daemon(struct cbx_http_server *server, int fd, struct cbx_err *
 int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out,
                         struct cbx_err *err)
 {
+    CBX_AUTO_FD listening = config->listening;
     CBX_AUTO(http_server) server = calloc(1, sizeof(*server));
     if (server == NULL) {
         abort();
@@ -388,8 +386,8 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->work, NULL);
     pthread_cond_init(&server->sent, NULL);
-    int fd = listen_on(server, err);
-    int failed = fd < 0 ? fd : start_daemon(server, fd, err);
+    server->port = config->port;
+    int failed = start_daemon(server, cbx_fd_steal(&listening), err);
     if (failed) {
         return failed;
     }

@@ -55,9 +55,15 @@ void cbx_http_answer(struct cbx_http_exchange *exchange, const struct cbx_http_r
 typedef void cbx_http_handler(void *context, const struct cbx_http_request *request,
                               struct cbx_http_response *out);
 
+/* A listening socket on an address ("127.0.0.1", "::1") and a port, 0 = any that is free; *port_out
+ * is the one it is. Its own step, so that a server that takes the place of another keeps the port,
+ * and the connections that wait. Returns the descriptor; CBX_EIO when the address cannot be bound.
+ */
+int cbx_http_listen(const char *address, uint16_t port, uint16_t *port_out, struct cbx_err *err);
+
 struct cbx_http_config {
-    const char *address; /* "127.0.0.1", "::1" */
-    uint16_t port;       /* 0 = any that is free */
+    int listening; /* of cbx_http_listen; becomes the server's, also when it fails */
+    uint16_t port;
     size_t max_body_bytes;
     int threads; /* handlers at the same time; further requests wait */
     cbx_http_handler *handler;
@@ -68,8 +74,7 @@ struct cbx_http_config {
 
 struct cbx_http_server;
 
-/* Listens and serves. CBX_EIO when the address cannot be bound. *out is owned:
- * cbx_http_server_free. */
+/* Serves. *out is owned: cbx_http_server_free. */
 int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out,
                         struct cbx_err *err);
 uint16_t cbx_http_server_port(const struct cbx_http_server *server);

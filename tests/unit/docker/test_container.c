@@ -55,10 +55,9 @@ static void has_every_line_of_the_hardening(void **state)
 static void gives_no_door_to_the_host(void **state)
 {
     (void)state;
-    static const char *const absent[] = { "Binds",          "Mounts",      "Devices",
-                                          "DeviceRequests", "CapAdd",      "PidMode",
-                                          "UTSMode",        "UsernsMode",  "VolumesFrom",
-                                          "PortBindings",   "MaskedPaths", "ReadonlyPaths" };
+    static const char *const absent[] = { "Binds",       "Mounts",      "Devices", "DeviceRequests",
+                                          "CapAdd",      "PidMode",     "UTSMode", "UsernsMode",
+                                          "VolumesFrom", "PortBindings" };
     CBX_AUTO_JSON body = cbx_container_body(&config, "python", &permit.limits, "sha256:00");
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
         assert_null(json_object_get(json_object_get(body, "HostConfig"), absent[i]));
@@ -133,11 +132,49 @@ static void refuses_a_sandbox_for_a_decision_that_only_checks(void **state)
     assert_null(sandbox);
 }
 
+static bool lists(const json_t *list, const char *text)
+{
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(list, i, entry)
+    {
+        if (strcmp(json_string_value(entry), text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A list of ours replaces the engine's: whatever an engine hides must be in it. */
+static void hides_at_least_what_engines_hide(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &permit.limits, "sha256:00");
+    const json_t *host = json_object_get(body, "HostConfig");
+    static const char *const masked[] = {
+        "/proc/acpi",       "/proc/asound",      "/proc/interrupts",
+        "/proc/kcore",      "/proc/keys",        "/proc/latency_stats",
+        "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug",
+        "/proc/scsi",       "/sys/firmware",     "/sys/devices/virtual/powercap",
+        "/proc/pressure",
+    };
+    for (size_t i = 0; i < sizeof(masked) / sizeof(masked[0]); i++) {
+        assert_true(lists(json_object_get(host, "MaskedPaths"), masked[i]));
+    }
+    static const char *const readonly[] = { "/proc/bus",           "/proc/fs",
+                                            "/proc/irq",           "/proc/sys",
+                                            "/proc/sysrq-trigger", "/sys/fs/cgroup" };
+    for (size_t i = 0; i < sizeof(readonly) / sizeof(readonly[0]); i++) {
+        assert_true(lists(json_object_get(host, "ReadonlyPaths"), readonly[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_every_line_of_the_hardening),
         cmocka_unit_test(gives_no_door_to_the_host),
+        cmocka_unit_test(hides_at_least_what_engines_hide),
         cmocka_unit_test(sends_a_seccomp_profile_that_denies_by_default),
         cmocka_unit_test(knows_the_kernel_of_each_language_and_of_no_other),
         cmocka_unit_test(refuses_a_sandbox_for_a_decision_that_only_checks),

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * Runs the probe in a sandbox's container and reads its report. */
+#include "docker/container.h"
+#include "docker/doctor.h"
+#include "policies/base/buf.h"
+#include "policies/base/json.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { REPORT_MAX = 1024 * 1024, CHUNK = 65536, PROBE_TIMEOUT_MS = 60000 };
+
+/* The report as it comes in, and what was counted. */
+struct reading {
+    const struct cbx_doctor *doctor;
+    const struct cbx_probe_sink *sink;
+    const char *kernel;
+    int held, other;
+    bool whole; /* the line "end" was there */
+};
+
+/* --- the container ---------------------------------------------------------------------------- */
+
+/* The engine's stream without its heads; stderr is kept too, for what a program says before it
+ * dies. */
+static bool take_apart(struct cbx_buf *raw, struct cbx_buf *out)
+{
+    while (raw->len >= 8) {
+        const unsigned char *h = (const unsigned char *)raw->p;
+        size_t len = (size_t)h[4] << 24 | (size_t)h[5] << 16 | (size_t)h[6] << 8 | h[7];
+        if (h[0] > 2 || len > REPORT_MAX) {
+            return false;
+        }
+        if (raw->len < 8 + len) {
+            break;
+        }
+        if (cbx_buf_add_bytes(out, raw->p + 8, len) != 0) {
+            return false;
+        }
+        cbx_buf_consume(raw, 8 + len);
+    }
+    return true;
+}
+
+static int read_report(struct cbx_attach *attach, struct cbx_buf *out, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) raw;
+    cbx_buf_init(&raw, 2 * REPORT_MAX);
+    for (size_t n = 1; n > 0;) {
+        char *to = cbx_buf_reserve(&raw, CHUNK);
+        int failed = to == NULL ? cbx_fail(err, CBX_EPROTO, "the probe says too much")
+                                : cbx_attach_receive(attach, to, CHUNK, PROBE_TIMEOUT_MS, &n, err);
+        if (failed) {
+            return failed;
+        }
+        raw.len += n;
+        if (!take_apart(&raw, out)) {
+            return cbx_fail(err, CBX_EPROTO, "what the probe says is damaged");
+        }
+    }
+    return 0;
+}
+
+/* A sandbox's container in everything but the program. No permit: nobody's code runs in it. */
+static json_t *make_body(const struct cbx_sandbox_config *config, const char *kernel,
+                         const struct cbx_limits *limits, const char *image_id)
+{
+    json_t *body = cbx_container_body(config, kernel, limits, image_id);
+    json_object_set_new(body, "Entrypoint", json_pack("[s]", "/codebox/probe"));
+    json_object_set_new(body, "Cmd", json_array());
+    return body;
+}
+
+static int run_probe(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                     const char *kernel, const struct cbx_limits *limits, struct cbx_buf *report,
+                     struct cbx_err *err)
+{
+    char image[128], image_id[CBX_IMAGE_ID_CHARS + 1], id[CBX_CONTAINER_ID_CHARS + 1];
+    snprintf(image, sizeof(image), "%.64s-%.32s:latest",
+             config->image_prefix != NULL ? config->image_prefix : "codebox", kernel);
+    int failed = cbx_engine_image_id(engine, image, image_id, err);
+    if (failed) {
+        return failed;
+    }
+    CBX_AUTO_JSON body = make_body(config, kernel, limits, image_id);
+    failed = cbx_engine_container_create(engine, body, id, err);
+    if (failed) {
+        return failed;
+    }
+    CBX_AUTO(attach) attach = NULL;
+    failed = cbx_engine_container_attach(engine, id, &attach, err);
+    failed = failed ? failed : cbx_engine_container_start(engine, id, err);
+    failed = failed ? failed : read_report(attach, report, err);
+    cbx_engine_container_remove(engine, id, NULL);
+    return failed;
+}
+
+/* --- the report ------------------------------------------------------------------------------- */
+
+/* "name<TAB>outcome<TAB>what". The probe's own image may be wrong: lines are data, not orders. */
+static void take_line(struct reading *r, char *line)
+{
+    char *outcome = strchr(line, '\t'), *what = outcome != NULL ? strchr(outcome + 1, '\t') : NULL;
+    if (what == NULL) {
+        r->whole |= strcmp(line, "end") == 0;
+        return;
+    }
+    *outcome++ = *what++ = '\0';
+    bool held = strcmp(outcome, "held") == 0;
+    r->held += held;
+    r->other += !held;
+    if (r->sink != NULL) {
+        r->sink->each(r->sink->context, line, outcome, what);
+    }
+    if (!held) {
+        char name[160];
+        snprintf(name, sizeof(name), "probe-%.140s", line);
+        bool reached = strcmp(outcome, "unknown") != 0;
+        cbx_doctor_say(r->doctor, reached ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, name,
+                       "do not run hostile code on this engine before it is known why",
+                       "in a %s sandbox: %s", r->kernel, what);
+    }
+}
+
+void cbx_doctor_probe(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                      const char *kernel, const struct cbx_limits *limits,
+                      const struct cbx_doctor *doctor, const struct cbx_probe_sink *sink)
+{
+    CBX_AUTO_DONE(buf) report;
+    cbx_buf_init(&report, REPORT_MAX);
+    struct cbx_err err = { 0 };
+    struct reading reading = { .doctor = doctor, .sink = sink, .kernel = kernel };
+    int failed = run_probe(engine, config, kernel, limits, &report, &err);
+    if (failed) {
+        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "probe",
+                       failed == CBX_ENOTFOUND ? "codebox image build" : "", "in a %s sandbox: %s",
+                       kernel, err.text);
+        return;
+    }
+    char *rest = report.p;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        take_line(&reading, line);
+    }
+    if (!reading.whole) {
+        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "probe",
+                       "'codebox image build' renews the image; else PID 1 did not survive",
+                       "in a %s sandbox it ended after %d attempts, before its last line", kernel,
+                       reading.held + reading.other);
+    } else {
+        cbx_doctor_say(doctor, reading.other == 0 ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "probe", "",
+                       "in a %s sandbox %d of %d attempts to get out were held", kernel,
+                       reading.held, reading.held + reading.other);
+    }
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * Where Podman's interface differs from the engine's whose it is. */
+#include "docker/engine_http.h"
+#include "policies/base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char inline_profile[] = "seccomp={";
+
+static int write_profile(const char *text, char path[static 64], struct cbx_err *err)
+{
+    snprintf(path, 64, "/tmp/codebox-seccomp-XXXXXX");
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0) {
+        path[0] = '\0';
+        return cbx_fail(err, CBX_EIO, "a file for Podman's seccomp profile: %s", strerror(errno));
+    }
+    size_t len = strlen(text);
+    bool written = write(fd, text, len) == (ssize_t)len;
+    close(fd);
+    return written ? 0 : cbx_fail(err, CBX_EIO, "'%s': it cannot be written", path);
+}
+
+/* Podman knows no number of files for a tmpfs; they cost memory of the sandbox, which is limited.
+ * Nor does it know an owner: "U" is the sandbox's user. */
+static json_t *change_tmpfs(const char *options)
+{
+    char text[512] = "notmpcopyup";
+    for (const char *at = options; *at != '\0';) {
+        size_t len = strcspn(at, ","), used = strlen(text);
+        if (strncmp(at, "uid=", 4) == 0) {
+            snprintf(text + used, sizeof(text) - used, ",U");
+        } else if (strncmp(at, "nr_inodes=", 10) != 0 && strncmp(at, "gid=", 4) != 0) {
+            snprintf(text + used, sizeof(text) - used, ",%.*s", (int)len, at);
+        }
+        at += len + (at[len] == ',');
+    }
+    return json_string(text);
+}
+
+/* With a read-only root it adds these, writable and executable. */
+static void close_its_own_tmpfs(json_t *tmpfs)
+{
+    static const char *const points[] = { "/run", "/var/tmp" };
+    for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+        json_object_set_new(tmpfs, points[i],
+                            json_string("ro,nosuid,nodev,noexec,size=4096,mode=0555,notmpcopyup"));
+    }
+}
+
+/* It has its own list of masked paths, and takes more as an option. */
+static void mask_paths(const json_t *host, json_t *options)
+{
+    char text[1024] = "mask=";
+    size_t i;
+    const json_t *path;
+    json_array_foreach(json_object_get(host, "MaskedPaths"), i, path)
+    {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, "%s%s", i > 0 ? ":" : "",
+                 json_string_value(path));
+    }
+    json_array_append_new(options, json_string(text));
+}
+
+int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static 64],
+                           struct cbx_err *err)
+{
+    CBX_AUTO_JSON copy = json_deep_copy(body);
+    json_t *host = json_object_get(copy, "HostConfig");
+    json_t *options = json_object_get(host, "SecurityOpt");
+    path[0] = '\0';
+    /* Else it asks for a million processes, which it cannot have without CAP_SYS_RESOURCE. All
+     * sandboxes of a host count together here, so this is no limit of one: that is PidsLimit. */
+    enum { PROCESSES = 32768 };
+    json_array_append_new(
+        json_object_get(host, "Ulimits"),
+        json_pack("{s:s,s:i,s:i}", "Name", "nproc", "Soft", PROCESSES, "Hard", PROCESSES));
+    const char *point;
+    json_t *tmpfs;
+    json_object_foreach(json_object_get(host, "Tmpfs"), point, tmpfs)
+    {
+        json_t *changed = change_tmpfs(json_string_value(tmpfs));
+        json_string_set(tmpfs, json_string_value(changed));
+        json_decref(changed);
+    }
+    close_its_own_tmpfs(json_object_get(host, "Tmpfs"));
+    mask_paths(host, options);
+    for (size_t i = 0; i < json_array_size(options); i++) {
+        const char *option = json_string_value(json_array_get(options, i));
+        if (option == NULL || strncmp(option, inline_profile, sizeof(inline_profile) - 1) != 0) {
+            continue;
+        }
+        int failed = write_profile(option + strlen("seccomp="), path, err);
+        if (failed) {
+            return failed;
+        }
+        json_array_set_new(options, i, json_sprintf("seccomp=%s", path));
+    }
+    *out = json_incref(copy);
+    return 0;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * The probe: a program that lies in every sandbox image and tries, as the program in a sandbox
+ * would, what must not work there. One line for each attempt, the last line is "end". As PID 1 it
+ * first stands in for the supervisor: same defences, the attempts come from a child. */
+#include "docker/supervisor/probe.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void cbx_say(const char *name, enum cbx_outcome outcome, const char *format, ...)
+{
+    static const char *const words[] = { "reached", "unknown", "held" };
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    for (char *c = text; *c != '\0'; c++) {
+        *c = *c >= ' ' && *c < 0x7f ? *c : '?'; /* names of files may hold anything */
+    }
+    printf("%s\t%s\t%s\n", name, words[outcome], text);
+    fflush(stdout);
+}
+
+int cbx_try(long (*attempt)(void *), void *context)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rlimit none = { 0, 0 };
+        setrlimit(RLIMIT_CORE, &none);
+        errno = 0;
+        _exit(attempt(context) >= 0 ? 0 : errno != 0 ? errno : EINVAL);
+    }
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return pid < 0 ? errno : WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool cbx_is_refused(int result)
+{
+    return result == EPERM || result == EACCES || result == ENOSYS || result == -SIGSYS;
+}
+
+const char *cbx_result_text(int result)
+{
+    static char text[64];
+    if (result < 0) {
+        snprintf(text, sizeof(text), "killed by SIG%s", sigabbrev_np(-result));
+    } else if (result == 0) {
+        snprintf(text, sizeof(text), "it worked");
+    } else {
+        const char *name = strerrorname_np(result);
+        snprintf(text, sizeof(text), "%s", name != NULL ? name : "an unknown error");
+    }
+    return text;
+}
+
+void cbx_must_refuse(const char *name, long (*attempt)(void *), void *context)
+{
+    int result = cbx_try(attempt, context);
+    cbx_say_if(cbx_is_refused(result), name, "%s", cbx_result_text(result));
+}
+
+/* PID 1 as the supervisor is: not dumpable, all signals blocked. Ends when the attempts end. */
+static int stand_as_pid1(pid_t child)
+{
+    int status = 1;
+    for (pid_t pid = 0; pid != child;) {
+        pid = waitpid(-1, &status, 0);
+        if (pid < 0 && errno != EINTR) {
+            return 1;
+        }
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* Attempts on PID 1 would hit the host's when this is run by hand in the wrong place. */
+static bool is_in_sandbox(void)
+{
+    char comm[32] = "";
+    FILE *f = fopen("/proc/1/comm", "re");
+    if (f != NULL) {
+        (void)!fgets(comm, sizeof(comm), f);
+        fclose(f);
+    }
+    return strcmp(comm, "supervisor\n") == 0 || strcmp(comm, "probe\n") == 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "copy") == 0) {
+        return 0; /* a copy of it could be run: that is all there is to say */
+    }
+    if (!is_in_sandbox()) {
+        fputs("codebox-probe: tries to break out of a sandbox; PID 1 here is not one's\n", stderr);
+        return 2;
+    }
+    if (getpid() == 1) {
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        prctl(PR_SET_DUMPABLE, 0);
+        pid_t child = fork();
+        if (child != 0) {
+            return child < 0 ? 1 : stand_as_pid1(child);
+        }
+        sigprocmask(SIG_UNBLOCK, &all, NULL);
+        prctl(PR_SET_DUMPABLE, 1);
+    }
+    signal(SIGPIPE, SIG_DFL);
+    cbx_probe_identity();
+    cbx_probe_calls();
+    cbx_probe_sockets();
+    cbx_probe_files();
+    cbx_probe_mounts();
+    cbx_probe_processes(); /* last: what it does to PID 1 may end the sandbox */
+    puts("end");
+    return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * Versions, and which of them have which hole. */
+#include "docker/escapes.h"
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+static bool applies(const char *id, const char *version)
+{
+    const struct cbx_escape *escape;
+    for (size_t i = 0; (escape = cbx_escape_at(i)) != NULL; i++) {
+        if (strcmp(escape->id, id) == 0) {
+            return cbx_escape_applies(escape, version);
+        }
+    }
+    fail_msg("no row %s", id);
+    return false;
+}
+
+static void orders_versions(void **state)
+{
+    (void)state;
+    assert_true(cbx_release_compare("1.9", "1.10") < 0);
+    assert_true(cbx_release_compare("v1.1.12", "1.1.12") == 0);
+    assert_true(cbx_release_compare("1.4.0-rc.3", "1.4.0-rc3") == 0);
+    assert_true(cbx_release_compare("1.0.0-rc7", "1.0.0-rc95") < 0);
+    assert_true(cbx_release_compare("1.4.0~rc1", "1.4.0") < 0);
+    assert_true(cbx_release_compare("1.4.0-beta.9", "1.4.0-rc1") < 0);
+    assert_true(cbx_release_compare("7.0", "7.0.0") == 0);
+    assert_true(cbx_release_compare("1.1.5+ds1", "1.1.5") == 0);
+}
+
+static void counts_a_fix_for_its_own_line(void **state)
+{
+    (void)state;
+    assert_true(applies("CVE-2025-31133", "1.1.15"));
+    assert_true(applies("CVE-2025-31133", "1.2.7"));
+    assert_false(applies("CVE-2025-31133", "1.2.8"));
+    assert_true(applies("CVE-2025-31133", "1.3.2"));
+    assert_false(applies("CVE-2025-31133", "1.3.3"));
+    assert_true(applies("CVE-2025-31133", "1.4.0-rc.2"));
+    assert_false(applies("CVE-2025-31133", "1.4.0-rc.3"));
+    assert_false(applies("CVE-2025-31133", "1.5.0"));
+}
+
+static void knows_since_when(void **state)
+{
+    (void)state;
+    assert_false(applies("CVE-2022-0847", "5.4.1"));
+    assert_true(applies("CVE-2022-0847", "5.8.0"));
+    assert_true(applies("CVE-2022-0847", "5.14.21"));
+    assert_false(applies("CVE-2022-0847", "5.15.25"));
+    assert_false(applies("CVE-2022-0847", "6.1.0-18-amd64"));
+    assert_true(applies("CVE-2024-21626", "1.1.5+ds1-1+deb12u1"));
+    assert_false(applies("CVE-2024-21626", "1.0.0-rc92"));
+}
+
+static void tells_a_packagers_version(void **state)
+{
+    (void)state;
+    static const char *const packaged[] = { "1.1.5+ds1-1+deb12u1", "20.10.24+dfsg1",
+                                            "1.6.20~ds1-1",        "6.1.0-18-amd64",
+                                            "1.1.12-0ubuntu3",     "5.14.0-427.el9.x86_64" };
+    static const char *const plain[] = { "1.1.12",     "v1.7.29",    "29.5.1",
+                                         "1.4.0-rc.3", "19.03.1-ce", "6.12.1" };
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(cbx_release_is_packaged(packaged[i]));
+        assert_false(cbx_release_is_packaged(plain[i]));
+    }
+}
+
+/* What is no version has no hole that could be told; whoever asks says that it is unknown. */
+static void says_nothing_about_what_is_no_version(void **state)
+{
+    (void)state;
+    assert_false(applies("CVE-2025-31133", ""));
+    assert_false(applies("CVE-2025-31133", "unknown"));
+}
+
+static void has_rows_that_can_be_read(void **state)
+{
+    (void)state;
+    const struct cbx_escape *escape;
+    size_t count = 0;
+    for (; (escape = cbx_escape_at(count)) != NULL; count++) {
+        assert_true(strncmp(escape->id, "CVE-", 4) == 0);
+        assert_true(escape->fixed[0] != '\0');
+        assert_true(cbx_escape_applies(escape, escape->fixed) == false);
+    }
+    assert_true(count > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_versions),
+        cmocka_unit_test(counts_a_fix_for_its_own_line),
+        cmocka_unit_test(knows_since_when),
+        cmocka_unit_test(tells_a_packagers_version),
+        cmocka_unit_test(says_nothing_about_what_is_no_version),
+        cmocka_unit_test(has_rows_that_can_be_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
