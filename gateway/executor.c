@@ -423,7 +423,7 @@ static void *serve_request(void *context)
     if (!known && !failed) {
         failed = cbx_fail(&err, CBX_EPROTO, "the executor was asked for something it does not do");
     }
-    if (failed) {
+    if (failed && !r.dropped) {
         answer_error(&r, failed, &err);
     }
     close(r.fd);

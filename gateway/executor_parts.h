@@ -31,8 +31,9 @@ struct cbx_executor {
 struct cbx_executor_request {
     struct cbx_executor *executor;
     int fd;
-    bool kept; /* what it runs is wanted even when nobody listens */
-    bool deaf; /* nobody listens any more */
+    bool kept;    /* what it runs is wanted even when nobody listens */
+    bool deaf;    /* nobody listens any more */
+    bool dropped; /* no answer: the front takes it that we were killed before it began */
 };
 
 /* What the first request opens. */

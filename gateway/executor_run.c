@@ -221,10 +221,6 @@ static int open_seal(struct cbx_executor *e, const struct submit *s, struct cbx_
     int failed =
         cbx_seal_open(&e->secrets.key, s->sealed, &mac, text, cbx_time_ms(), &e->guard, out, err);
     pthread_mutex_unlock(&e->lock);
-    /* Which ones were used before we began, nobody remembers. */
-    if (!failed && out->issued_ms < e->secrets.began_ms) {
-        failed = cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
-    }
     return failed;
 }
 
@@ -241,6 +237,11 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_message
     struct cbx_str text = cbx_buf_str(&message->bytes);
     CBX_AUTO_DONE(sealed) sealed = { 0 };
     failed = open_seal(e, &s, text, &sealed, err);
+    if (!failed && sealed.issued_ms < e->secrets.began_ms) {
+        /* Which of those were used, the executor before us knew; the front has it judged again. */
+        r->dropped = true;
+        return cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
+    }
     struct cbx_audit *audit;
     CBX_AUTO(permit) permit = NULL;
     uint64_t seq = 0;

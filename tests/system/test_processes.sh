@@ -44,7 +44,8 @@ for i in range(12):
     time.sleep(.25)
 kept * 7'
 whole() { wait_until is_over "$1"; curl -sS "$base/v1/executions/$1" | expect '.status == "completed" and .output[0].text == "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n" and .output[1].data["text/plain"] == "42"'; }
-has_begun() { docker top "$(container_of "$session")" >/dev/null && [ "$(executions_of "$session" | jq -r '.executions[-1].status')" = running ]; }
+has_begun() { wait_until is_running; }
+is_running() { docker top "$(container_of "$session")" >/dev/null && [ "$(executions_of "$session" | jq -r ".executions[-1].status")" = running ]; }
 executions_of() { curl -sS "$base/v1/sessions/$1/history"; }
 container_of() { curl -sS "$base/v1/sessions/$1" | jq -er .container; }
 answers_again() { [ "$(status_of "$base/healthz")" = 200 ]; }
@@ -62,7 +63,8 @@ for name in cbx-executor cbx-front cbx-nursery cbx-analyzer; do
 done
 same() { [ "$(container_of "$session")" = "$container" ]; }
 ok 'the session is still in its sandbox' same
-once() { local id; id=$(start_run "$session" 'print(1)'); kill -9 "$(process cbx-executor)"; wait_until is_over "$id"; curl -sS "$base/v1/executions/$id" | expect '.status == "completed" and .output == [{kind: "stdout", text: "1\n"}]'; }
+has_process() { [ -n "$(process "$1")" ]; }
+once() { local id; wait_until has_process cbx-executor; id=$(start_run "$session" 'print(1)'); kill -9 "$(process cbx-executor)"; wait_until is_over "$id"; curl -sS "$base/v1/executions/$id" | expect '.status == "completed" and .output == [{kind: "stdout", text: "1\n"}]'; }
 for _ in 1 2 3; do
     ok 'a run that the executor may not have begun when it was killed has its result, and ran once' once
 done
@@ -70,6 +72,7 @@ done
 # --- the whole gateway
 id=$(start_run "$session" "$counts")
 has_begun
+wait_until has_process cbx-executor
 before=$(process cbx-executor)
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
