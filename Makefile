@@ -63,8 +63,8 @@ LIBS.codebox-lint  := analyzer $(USES.analyzer)
 MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p))
 TESTS   := $(patsubst %.c,$B/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
-# docker/supervisor is a program of its own that runs inside sandboxes; it is in no archive.
-sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' | sort))
+# docker/supervisor and docker/command are programs of their own that run inside sandboxes; they are in no archive.
+sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' -not -path 'docker/command/*' | sort))
 objects  = $(1:%.c=$B/%.o)
 lib_pkgs = $(sort $(foreach m,$1,$(PKGS.$m)))
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(call lib_pkgs,$1)) -lpthread
@@ -78,7 +78,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .PHONY: all check check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-format \
         setup engine demo test live bench install clean help FORCE
 
-all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
+all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-command-kernel $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
 .PHONY: links
 links: $(PROGRAMS:%=$B/%)
@@ -156,12 +156,15 @@ $B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 
-# PID 1 of every sandbox: static, no sanitiser, no library but libc.
-SUPERVISOR_SOURCES := $(wildcard docker/supervisor/*.c)
-$B/codebox-supervisor: $(SUPERVISOR_SOURCES) $(wildcard docker/supervisor/*.h) $B/flags
-	$(call say,CC)
-	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
-	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -static -s -Wl,--build-id=none -o $@ $(SUPERVISOR_SOURCES)
+# PID 1 of every sandbox, and the kernel that runs other programs: static, no sanitiser, no library but libc.
+define sandbox_program_rules
+$B/codebox-$1: $(wildcard docker/$2/*.c) $(wildcard docker/$2/*.h docker/*.def docker/frame.h) $B/flags
+	$$(call say,CC)
+	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
+	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $$(wildcard docker/$2/*.c)
+endef
+$(eval $(call sandbox_program_rules,supervisor,supervisor))
+$(eval $(call sandbox_program_rules,command-kernel,command))
 
 $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
            $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)
@@ -260,8 +263,8 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	$B/codebox-lint --completion bash >$(DESTDIR)$(BASHDIR)/codebox-lint
 	$B/codebox-lint --completion zsh >$(DESTDIR)$(ZSHDIR)/_codebox-lint
 	$B/codebox-lint --completion fish >$(DESTDIR)$(FISHDIR)/codebox-lint.fish
-	install $B/codebox-supervisor $(DESTDIR)$(DATADIR)
-	cp -r docker/images docker/kernels $(DESTDIR)$(DATADIR)/docker
+	install $B/codebox-supervisor $B/codebox-command-kernel $(DESTDIR)$(DATADIR)
+	cp -r docker/images docker/kernels docker/languages.def $(DESTDIR)$(DATADIR)/docker
 
 clean: ## remove build/
 	rm -rf build compile_commands.json
