@@ -40,7 +40,10 @@ PKGS.analyzer :=
 PKGS.docker   := libcurl
 PKGS.gateway  := libmicrohttpd libseccomp sqlite3
 
-GRAMMARS     := python javascript bash
+GRAMMARS     := python javascript bash typescript c
+# Where a grammar's sources are, when not in src/; which of them have a scanner.
+SOURCE.typescript := typescript/src
+SCANNERS     := python javascript bash typescript
 G            := build/grammars
 TREE_SITTER  := $G/node_modules/tree-sitter/vendor/tree-sitter/lib
 GRAMMAR_LIB  := $G/libgrammars.a
@@ -96,7 +99,7 @@ $G/.fetched: analyzer/grammars/package.json analyzer/grammars/package-lock.json
 	@touch $@
 
 # Not sanitised and not warned about: 15 MB of generated tables. One object set serves all variants.
-GRAMMAR_OBJECTS := $G/core.o $(foreach g,$(GRAMMARS),$G/$g-parser.o $G/$g-scanner.o)
+GRAMMAR_OBJECTS := $G/core.o $(GRAMMARS:%=$G/%-parser.o) $(SCANNERS:%=$G/%-scanner.o)
 GRAMMAR_CFLAGS  := -std=c11 -D_GNU_SOURCE -O2 -fPIE -w
 $G/core.o: $G/.fetched
 	$(call say,CC)
@@ -104,12 +107,15 @@ $G/core.o: $G/.fetched
 define grammar_rules
 $G/$1-%.o: $G/.fetched
 	$$(call say,CC)
-	$$Q$$(CC) $$(GRAMMAR_CFLAGS) $(if $(filter bash,$1),-O1) -I$G/node_modules/tree-sitter-$1/src -c -o $$@ $G/node_modules/tree-sitter-$1/src/$$*.c
+	$$Q$$(CC) $$(GRAMMAR_CFLAGS) $(if $(filter bash,$1),-O1) -I$G/node_modules/tree-sitter-$1/$(or $(SOURCE.$1),src) -c -o $$@ $G/node_modules/tree-sitter-$1/$(or $(SOURCE.$1),src)/$$*.c
 endef
 $(foreach g,$(GRAMMARS),$(eval $(call grammar_rules,$g)))
-$(GRAMMAR_LIB): $(GRAMMAR_OBJECTS)
+# Objects are secondary: one that is missing is made only when something else says that the archive is old.
+$G/list: FORCE
+	@mkdir -p $(@D); echo '$(GRAMMARS)' | cmp -s - $@ || echo '$(GRAMMARS)' >$@
+$(GRAMMAR_LIB): $(GRAMMAR_OBJECTS) $G/list
 	$(call say,AR)
-	$Qrm -f $@ && $(AR) rcs $@ $^
+	$Qrm -f $@ && $(AR) rcs $@ $(GRAMMAR_OBJECTS)
 
 # --- modules, programs, tests -------------------------------------------------------------------------------
 

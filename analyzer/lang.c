@@ -16,11 +16,15 @@
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_javascript(void);
 const TSLanguage *tree_sitter_bash(void);
+const TSLanguage *tree_sitter_typescript(void);
+const TSLanguage *tree_sitter_c(void);
 
 static const char *const python_endings[] = { ".py", ".pyw", NULL };
 static const char *const notebook_endings[] = { ".ipy", NULL };
 static const char *const javascript_endings[] = { ".js", ".mjs", ".cjs", NULL };
 static const char *const shell_endings[] = { ".sh", ".bash", NULL };
+static const char *const typescript_endings[] = { ".ts", ".mts", ".cts", NULL };
+static const char *const c_endings[] = { ".c", ".h", NULL };
 
 static const struct cbx_lang languages[] = {
     { "python", CBX_PYTHON, python_endings, tree_sitter_python, cbx_extract_python,
@@ -30,6 +34,9 @@ static const struct cbx_lang languages[] = {
     { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript,
       cbx_extract_javascript, .notebook = false },
     { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell, .notebook = false },
+    { "typescript", CBX_TYPESCRIPT, typescript_endings, tree_sitter_typescript,
+      cbx_extract_javascript, .notebook = false },
+    { "c", CBX_C, c_endings, tree_sitter_c, cbx_extract_c, .notebook = false },
 };
 enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
 
@@ -41,6 +48,15 @@ const struct cbx_lang *cbx_lang_find(struct cbx_str name)
         }
     }
     return NULL;
+}
+
+const TSLanguage *cbx_lang_grammar(enum cbx_language language)
+{
+    size_t i = 0;
+    while (i + 1 < LANGUAGES && languages[i].policy != language) {
+        i++;
+    }
+    return languages[i].grammar();
 }
 
 const struct cbx_lang *cbx_lang_of_file(const char *path)

@@ -29,8 +29,11 @@ const struct cbx_lang *cbx_lang_find(struct cbx_str name);
 /* By the ending of a file's name; NULL when none has it. */
 const struct cbx_lang *cbx_lang_of_file(const char *path);
 
-/* "python, ipython, javascript, shell". */
+/* "python, ipython, javascript, ..." */
 const char *cbx_lang_names(void);
+
+/* What the language that policies call so is parsed with. */
+const TSLanguage *cbx_lang_grammar(enum cbx_language language);
 
 /* A text on its way from source to facts. `depth` counts code in code. */
 struct cbx_parsed {
@@ -80,5 +83,6 @@ struct cbx_str cbx_fill_in(const struct cbx_parsed *parsed, struct cbx_str line)
 void cbx_extract_python(struct cbx_parsed *parsed);
 void cbx_extract_javascript(struct cbx_parsed *parsed);
 void cbx_extract_shell(struct cbx_parsed *parsed);
+void cbx_extract_c(struct cbx_parsed *parsed);
 
 #endif
