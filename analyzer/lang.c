@@ -36,7 +36,7 @@ static const struct cbx_lang languages[] = {
     { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell, .notebook = false },
     { "typescript", CBX_TYPESCRIPT, typescript_endings, tree_sitter_typescript,
       cbx_extract_javascript, .notebook = false },
-    { "c", CBX_C, c_endings, tree_sitter_c, cbx_extract_c, .notebook = false },
+    { "c", CBX_C, c_endings, tree_sitter_c, cbx_extract_c, .reads = true },
 };
 enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
 
@@ -117,10 +117,10 @@ static const char *read_text(void *payload, uint32_t byte, TSPoint at, uint32_t 
     return byte < r->text.len ? r->text.p + byte : "";
 }
 
-static TSTree *parse(const TSLanguage *language, struct cbx_str text, int64_t deadline)
+TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t deadline)
 {
     TSParser *parser = ts_parser_new();
-    if (!ts_parser_set_language(parser, language)) {
+    if (!ts_parser_set_language(parser, grammar)) {
         cbx_parser_delete(parser);
         return NULL;
     }
@@ -135,7 +135,7 @@ static TSTree *parse(const TSLanguage *language, struct cbx_str text, int64_t de
 enum { SYNTAX_MAX = 20 };
 
 /* Walks only where tree-sitter says that something is wrong. */
-static void note_errors(TSTree *tree, struct cbx_facts *facts)
+void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts)
 {
     TSNode root = ts_tree_root_node(tree);
     if (!ts_node_has_error(root)) {
@@ -473,12 +473,14 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
     parsed.text = text;
     enum cbx_language outer = parsed.facts->language;
     parsed.facts->language = lang->policy;
-    parsed.tree = parse(lang->grammar(), text, parsed.deadline_ms);
+    parsed.tree = cbx_parse_tree(lang->grammar(), text, parsed.deadline_ms);
     if (parsed.tree == NULL) {
         cbx_facts_add_special(parsed.facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
     } else {
         size_t before = parsed.facts->count;
-        note_errors(parsed.tree, parsed.facts);
+        if (!lang->reads) {
+            cbx_parse_errors(parsed.tree, parsed.facts);
+        }
         note_invisible(parsed.tree, text, parsed.facts);
         lang->extract(&parsed);
         if (!parsed.names_only) {

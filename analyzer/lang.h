@@ -21,6 +21,7 @@ struct cbx_lang {
     void (*extract)(struct cbx_parsed *parsed);
     bool notebook; /* notebook syntax is rewritten first */
     bool cookie;   /* coding cookies count */
+    bool reads;    /* the extractor parses another text, and says itself what cannot be read */
 };
 
 /* By the name that callers use; NULL when there is none. */
@@ -66,6 +67,11 @@ uint32_t cbx_magic_code(const struct cbx_magic *magic, struct cbx_str out[CBX_MA
  * 1, with facts->base_end set by the caller). */
 void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang,
                     struct cbx_str text, TSTree **tree_out);
+
+/* The tree of a text, NULL when the time is over, and facts for what is wrong in it, with places in
+ * that text. For extractors of languages that are parsed after something else was done. */
+TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t deadline_ms);
+void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts);
 
 /* Code in code: `text` is judged as `language`, its findings stand at [start, end). */
 void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,
