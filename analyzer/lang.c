@@ -40,8 +40,23 @@ static const struct cbx_lang languages[] = {
 };
 enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
 
+const struct cbx_lang *cbx_lang_at(size_t index)
+{
+    return index < LANGUAGES ? &languages[index] : NULL;
+}
+
 const struct cbx_lang *cbx_lang_find(struct cbx_str name)
 {
+    static const struct {
+        const char *said, *meant;
+    } others[] = { { "bash", "shell" },
+                   { "sh", "shell" },
+                   { "ts", "typescript" },
+                   { "js", "javascript" },
+                   { "py", "python" } };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        name = cbx_str_is(name, others[i].said) ? cbx_str_of(others[i].meant) : name;
+    }
     for (size_t i = 0; i < LANGUAGES; i++) {
         if (cbx_str_is(name, languages[i].name)) {
             return &languages[i];

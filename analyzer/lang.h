@@ -24,8 +24,12 @@ struct cbx_lang {
     bool reads;    /* the extractor parses another text, and says itself what cannot be read */
 };
 
-/* By the name that callers use; NULL when there is none. */
+/* By the name that callers use, or another one that they say (bash, sh, ts, js, py); NULL when
+ * there is none. */
 const struct cbx_lang *cbx_lang_find(struct cbx_str name);
+
+/* The languages in the order of their table; NULL behind the last. */
+const struct cbx_lang *cbx_lang_at(size_t index);
 
 /* By the ending of a file's name; NULL when none has it. */
 const struct cbx_lang *cbx_lang_of_file(const char *path);
