@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL = 3 };
+enum { CONTROL = 3, INSIST_MS = 300 };
 static int signals = -1;
 
 /* --- frames ----------------------------------------------------------------------------------- */
@@ -211,7 +211,8 @@ static void take_signals(pid_t pid, bool *interrupted)
     }
 }
 
-enum cbx_command_event cbx_command_wait(pid_t pid, int fd, int *status, bool *interrupted)
+enum cbx_command_event cbx_command_wait(pid_t pid, int fd, bool insist, int *status,
+                                        bool *interrupted)
 {
     for (;;) {
         struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
@@ -220,8 +221,12 @@ enum cbx_command_event cbx_command_wait(pid_t pid, int fd, int *status, bool *in
         if (waitpid(pid, status, WNOHANG) == pid) {
             return CBX_COMMAND_ENDED;
         }
-        if (poll(fds, 3, -1) < 0 && errno != EINTR) {
+        int ready = poll(fds, 3, insist && *interrupted ? INSIST_MS : -1);
+        if (ready < 0 && errno != EINTR) {
             _exit(1);
+        }
+        if (ready == 0) {
+            kill(-pid, SIGINT);
         }
         if ((fds[2].revents & (POLLHUP | POLLERR)) != 0) {
             _exit(0);
@@ -250,7 +255,7 @@ int cbx_command_collect(const struct cbx_command_start *start, char *out, size_t
     bool ended = pid < 0, open_end = true;
     status = ended ? 127 << 8 : 0;
     while (!ended || open_end) {
-        if (open_end && (ended || cbx_command_wait(pid, ends[0], &status, interrupted) ==
+        if (open_end && (ended || cbx_command_wait(pid, ends[0], false, &status, interrupted) ==
                                       CBX_COMMAND_READABLE)) {
             char chunk[4096];
             ssize_t n = read(ends[0], chunk, sizeof(chunk));
@@ -261,7 +266,7 @@ int cbx_command_collect(const struct cbx_command_start *start, char *out, size_t
         } else if (open_end) {
             ended = true;
         } else {
-            ended = cbx_command_wait(pid, -1, &status, interrupted) == CBX_COMMAND_ENDED;
+            ended = cbx_command_wait(pid, -1, false, &status, interrupted) == CBX_COMMAND_ENDED;
         }
     }
     close(ends[0]);

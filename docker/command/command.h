@@ -49,9 +49,11 @@ struct cbx_command_start {
 pid_t cbx_command_start(const struct cbx_command_start *start);
 
 /* Waits for one of these: the process has ended (*status), a descriptor can be read (-1: none), the
- * supervisor interrupts: then the group has been told, and waiting goes on. */
+ * supervisor interrupts: then the group has been told, and waiting goes on. `insist`: it is told
+ * again while it goes on, as a shell that is just about to start a command may miss it. */
 enum cbx_command_event { CBX_COMMAND_ENDED, CBX_COMMAND_READABLE };
-enum cbx_command_event cbx_command_wait(pid_t pid, int fd, int *status, bool *interrupted);
+enum cbx_command_event cbx_command_wait(pid_t pid, int fd, bool insist, int *status,
+                                        bool *interrupted);
 
 /* Runs it to its end and keeps the first `size` bytes of what it writes to stdout and stderr; the
  * rest is read and dropped. Returns its wait status. */

@@ -196,7 +196,7 @@ static int run(const char *source, size_t len)
     if (start.program >= 0) {
         close(start.program);
     }
-    if (pid < 0 || cbx_command_wait(pid, -1, &status, &interrupted) != CBX_COMMAND_ENDED) {
+    if (pid < 0 || cbx_command_wait(pid, -1, false, &status, &interrupted) != CBX_COMMAND_ENDED) {
         cbx_command_send_error("Error", strerror(errno), "", 0);
         return 1;
     }

@@ -61,7 +61,8 @@ static int read_report(void)
 static int wait_for_report(int *status, bool *ended, bool *interrupted)
 {
     for (;;) {
-        if (cbx_command_wait(shell.pid, shell.done, status, interrupted) == CBX_COMMAND_ENDED) {
+        if (cbx_command_wait(shell.pid, shell.done, true, status, interrupted) ==
+            CBX_COMMAND_ENDED) {
             *ended = true;
             return -1;
         }
