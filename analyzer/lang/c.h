@@ -46,6 +46,9 @@ void cbx_c_preprocess(struct cbx_parsed *parsed, const struct cbx_c_tokens *in,
 /* A name of the C library as rules know it: without "__builtin_", leading underscores and "64". */
 struct cbx_str cbx_c_canonical(struct cbx_str name);
 
+/* Without underscores at both ends. */
+struct cbx_str cbx_c_bare(struct cbx_str name);
+
 /* What a string or character literal holds, without its quotes. */
 struct cbx_str cbx_c_unescape(struct cbx_arena *arena, struct cbx_str literal);
 

@@ -267,6 +267,9 @@ static void enter(struct stream *s, struct cbx_c_macro *macro, const struct cbx_
     struct context *c = &s->contexts[s->depth];
     *c = (struct context){ .macro = macro };
     substitute(s->r, macro, &a, use, &c->tokens);
+    for (size_t i = 0; i < c->tokens.count; i++) { /* what it was given may be dropped */
+        c->tokens.items[i].maybe |= macro->doubtful || use->maybe;
+    }
     macro->busy = true;
     s->depth++;
 }

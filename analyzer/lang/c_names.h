@@ -58,6 +58,10 @@ struct cbx_str cbx_c_text(const struct cbx_c_walk *c, const struct cbx_node *nod
 /* The token that a node begins with. */
 const struct cbx_c_token *cbx_c_token_at(const struct cbx_c_walk *c, uint32_t offset);
 
+/* Puts the tokens together to one text; false when the arena is exhausted. Adds facts for what it
+ * leaves out. */
+bool cbx_c_join(struct cbx_c_walk *c);
+
 /* Reads off what the source declares outside of its functions, types, members and values. */
 void cbx_c_names_collect(struct cbx_c_walk *c);
 
