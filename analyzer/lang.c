@@ -16,11 +16,15 @@
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_javascript(void);
 const TSLanguage *tree_sitter_bash(void);
+const TSLanguage *tree_sitter_typescript(void);
+const TSLanguage *tree_sitter_c(void);
 
 static const char *const python_endings[] = { ".py", ".pyw", NULL };
 static const char *const notebook_endings[] = { ".ipy", NULL };
 static const char *const javascript_endings[] = { ".js", ".mjs", ".cjs", NULL };
 static const char *const shell_endings[] = { ".sh", ".bash", NULL };
+static const char *const typescript_endings[] = { ".ts", ".mts", ".cts", NULL };
+static const char *const c_endings[] = { ".c", ".h", NULL };
 
 static const struct cbx_lang languages[] = {
     { "python", CBX_PYTHON, python_endings, tree_sitter_python, cbx_extract_python,
@@ -30,17 +34,44 @@ static const struct cbx_lang languages[] = {
     { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript,
       cbx_extract_javascript, .notebook = false },
     { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell, .notebook = false },
+    { "typescript", CBX_TYPESCRIPT, typescript_endings, tree_sitter_typescript,
+      cbx_extract_javascript, .notebook = false },
+    { "c", CBX_C, c_endings, tree_sitter_c, cbx_extract_c, .reads = true },
 };
 enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
 
+const struct cbx_lang *cbx_lang_at(size_t index)
+{
+    return index < LANGUAGES ? &languages[index] : NULL;
+}
+
 const struct cbx_lang *cbx_lang_find(struct cbx_str name)
 {
+    static const struct {
+        const char *said, *meant;
+    } others[] = { { "bash", "shell" },
+                   { "sh", "shell" },
+                   { "ts", "typescript" },
+                   { "js", "javascript" },
+                   { "py", "python" } };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        name = cbx_str_is(name, others[i].said) ? cbx_str_of(others[i].meant) : name;
+    }
     for (size_t i = 0; i < LANGUAGES; i++) {
         if (cbx_str_is(name, languages[i].name)) {
             return &languages[i];
         }
     }
     return NULL;
+}
+
+const TSLanguage *cbx_lang_grammar(enum cbx_language language)
+{
+    size_t i = 0;
+    while (i + 1 < LANGUAGES && languages[i].policy != language) {
+        i++;
+    }
+    return languages[i].grammar();
 }
 
 const struct cbx_lang *cbx_lang_of_file(const char *path)
@@ -101,10 +132,10 @@ static const char *read_text(void *payload, uint32_t byte, TSPoint at, uint32_t 
     return byte < r->text.len ? r->text.p + byte : "";
 }
 
-static TSTree *parse(const TSLanguage *language, struct cbx_str text, int64_t deadline)
+TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t deadline)
 {
     TSParser *parser = ts_parser_new();
-    if (!ts_parser_set_language(parser, language)) {
+    if (!ts_parser_set_language(parser, grammar)) {
         cbx_parser_delete(parser);
         return NULL;
     }
@@ -119,7 +150,7 @@ static TSTree *parse(const TSLanguage *language, struct cbx_str text, int64_t de
 enum { SYNTAX_MAX = 20 };
 
 /* Walks only where tree-sitter says that something is wrong. */
-static void note_errors(TSTree *tree, struct cbx_facts *facts)
+void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts)
 {
     TSNode root = ts_tree_root_node(tree);
     if (!ts_node_has_error(root)) {
@@ -457,12 +488,14 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
     parsed.text = text;
     enum cbx_language outer = parsed.facts->language;
     parsed.facts->language = lang->policy;
-    parsed.tree = parse(lang->grammar(), text, parsed.deadline_ms);
+    parsed.tree = cbx_parse_tree(lang->grammar(), text, parsed.deadline_ms);
     if (parsed.tree == NULL) {
         cbx_facts_add_special(parsed.facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
     } else {
         size_t before = parsed.facts->count;
-        note_errors(parsed.tree, parsed.facts);
+        if (!lang->reads) {
+            cbx_parse_errors(parsed.tree, parsed.facts);
+        }
         note_invisible(parsed.tree, text, parsed.facts);
         lang->extract(&parsed);
         if (!parsed.names_only) {

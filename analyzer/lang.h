@@ -21,16 +21,24 @@ struct cbx_lang {
     void (*extract)(struct cbx_parsed *parsed);
     bool notebook; /* notebook syntax is rewritten first */
     bool cookie;   /* coding cookies count */
+    bool reads;    /* the extractor parses another text, and says itself what cannot be read */
 };
 
-/* By the name that callers use; NULL when there is none. */
+/* By the name that callers use, or another one that they say (bash, sh, ts, js, py); NULL when
+ * there is none. */
 const struct cbx_lang *cbx_lang_find(struct cbx_str name);
+
+/* The languages in the order of their table; NULL behind the last. */
+const struct cbx_lang *cbx_lang_at(size_t index);
 
 /* By the ending of a file's name; NULL when none has it. */
 const struct cbx_lang *cbx_lang_of_file(const char *path);
 
-/* "python, ipython, javascript, shell". */
+/* "python, ipython, javascript, ..." */
 const char *cbx_lang_names(void);
+
+/* What the language that policies call so is parsed with. */
+const TSLanguage *cbx_lang_grammar(enum cbx_language language);
 
 /* A text on its way from source to facts. `depth` counts code in code. */
 struct cbx_parsed {
@@ -64,6 +72,11 @@ uint32_t cbx_magic_code(const struct cbx_magic *magic, struct cbx_str out[CBX_MA
 void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang,
                     struct cbx_str text, TSTree **tree_out);
 
+/* The tree of a text, NULL when the time is over, and facts for what is wrong in it, with places in
+ * that text. For extractors of languages that are parsed after something else was done. */
+TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t deadline_ms);
+void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts);
+
 /* Code in code: `text` is judged as `language`, its findings stand at [start, end). */
 void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,
                      uint32_t start, uint32_t end);
@@ -80,5 +93,6 @@ struct cbx_str cbx_fill_in(const struct cbx_parsed *parsed, struct cbx_str line)
 void cbx_extract_python(struct cbx_parsed *parsed);
 void cbx_extract_javascript(struct cbx_parsed *parsed);
 void cbx_extract_shell(struct cbx_parsed *parsed);
+void cbx_extract_c(struct cbx_parsed *parsed);
 
 #endif

@@ -7,7 +7,8 @@
 
 const char *cbx_policy_test_language(const struct cbx_rule *rule)
 {
-    static const char *const names[CBX_LANGUAGES] = { "ipython", "javascript", "shell" };
+    static const char *const names[CBX_LANGUAGES] = { "ipython", "javascript", "shell",
+                                                      "typescript", "c" };
     for (int i = 0; i < CBX_LANGUAGES; i++) {
         if ((rule->languages >> i & 1) != 0) {
             return names[i];

@@ -2,22 +2,17 @@
  * tree-sitter queries with predicates. */
 #include "analyzer/queries.h"
 
+#include "analyzer/lang.h"
+
 #include <regex.h>
 #include <stdlib.h>
-
-const TSLanguage *tree_sitter_python(void);
-const TSLanguage *tree_sitter_javascript(void);
-const TSLanguage *tree_sitter_bash(void);
 
 enum { MATCH_LIMIT = 4096, REGEX_TEXT_MAX = 4096, REGEX_MAX = 512 };
 
 static TSQuery *compile(enum cbx_language language, struct cbx_str query, uint32_t *offset)
 {
-    const TSLanguage *grammar = language == CBX_PYTHON       ? tree_sitter_python()
-                                : language == CBX_JAVASCRIPT ? tree_sitter_javascript()
-                                                             : tree_sitter_bash();
     TSQueryError error;
-    return ts_query_new(grammar, query.p, (uint32_t)query.len, offset, &error);
+    return ts_query_new(cbx_lang_grammar(language), query.p, (uint32_t)query.len, offset, &error);
 }
 
 /* --- predicates ------------------------------------------------------------------------------- */

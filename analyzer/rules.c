@@ -13,8 +13,8 @@
 
 #define BUILT_IN(rule_id, text, advice)                                                            \
     {                                                                                              \
-        .id = { rule_id, sizeof(rule_id) - 1 }, .languages = 7, .effect = CBX_EFFECT_DENY,         \
-        .severity = CBX_HIGH, .message = { text, sizeof(text) - 1 },                               \
+        .id = { rule_id, sizeof(rule_id) - 1 }, .languages = (1u << CBX_LANGUAGES) - 1,            \
+        .effect = CBX_EFFECT_DENY, .severity = CBX_HIGH, .message = { text, sizeof(text) - 1 },    \
         .hint = { advice, sizeof(advice) - 1 }, .origin = {                                        \
             "codebox",                                                                             \
             7                                                                                      \

@@ -37,6 +37,9 @@ static const struct sink javascript[] = {
 static const struct sink shell[] = {
 #include "analyzer/sinks_shell.def"
 };
+static const struct sink c[] = {
+#include "analyzer/sinks_c.def"
+};
 #undef CBX_SINK
 #undef CBX_MODULE
 #undef CBX_PACKAGE
@@ -52,9 +55,11 @@ static const struct {
     size_t count;
 } tables[CBX_LANGUAGES] = { [CBX_PYTHON] = { python, COUNT(python) },
                             [CBX_JAVASCRIPT] = { javascript, COUNT(javascript) },
-                            [CBX_SHELL] = { shell, COUNT(shell) } };
+                            [CBX_SHELL] = { shell, COUNT(shell) },
+                            [CBX_TYPESCRIPT] = { javascript, COUNT(javascript) },
+                            [CBX_C] = { c, COUNT(c) } };
 _Static_assert(COUNT(python) * 2 < SLOTS && COUNT(javascript) * 2 < SLOTS &&
-                   COUNT(shell) * 2 < SLOTS,
+                   COUNT(shell) * 2 < SLOTS && COUNT(c) * 2 < SLOTS,
                "the hash tables are too small");
 
 static uint32_t step(uint32_t hash, char byte)

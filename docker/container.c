@@ -51,6 +51,11 @@ const char *cbx_runnable_languages(void)
     return names;
 }
 
+const char *cbx_language_at(size_t index)
+{
+    return index < sizeof(languages) / sizeof(languages[0]) ? languages[index].language : NULL;
+}
+
 const char *cbx_kernel_of(const char *language)
 {
     for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {

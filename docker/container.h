@@ -15,6 +15,9 @@
  * kernel. */
 const char *cbx_kernel_of(const char *language);
 
+/* The languages that run, as permits name them; NULL behind the last. */
+const char *cbx_language_at(size_t index);
+
 /* The kernels, each once, as images are named by them; NULL behind the last. */
 const char *cbx_kernel_at(size_t index);
 

@@ -43,11 +43,28 @@ static int read_source(const char *path, size_t max_bytes, struct cbx_buf *out, 
     }
 }
 
-/* What was asked for, else by the file's name; NULL when that says nothing. */
+/* What was asked for, by the name that permits have for it; else by the file's name. NULL when that
+ * says nothing. */
 static const char *language_of(const char *path, const char *asked)
 {
-    const struct cbx_lang *lang = asked == NULL ? cbx_lang_of_file(path) : NULL;
+    const struct cbx_lang *lang =
+        asked == NULL ? cbx_lang_of_file(path) : cbx_lang_find(cbx_str_of(asked));
     return lang != NULL ? lang->name : asked;
+}
+
+/* "python (.py, .pyw), ...": what runs, and how its files are called. */
+static void print_languages(FILE *to)
+{
+    const char *name;
+    for (size_t i = 0; (name = cbx_language_at(i)) != NULL; i++) {
+        const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(name));
+        fprintf(to, "%s%s", i > 0 ? ", " : "", name);
+        for (size_t e = 0; lang != NULL && lang->endings[e] != NULL; e++) {
+            fprintf(to, "%s%s%s", e > 0 ? ", " : " (", lang->endings[e],
+                    lang->endings[e + 1] == NULL ? ")" : "");
+        }
+    }
+    fputc('\n', to);
 }
 
 /* Where pictures go: NAME-1.png beside the current folder's other files. */
@@ -242,15 +259,15 @@ int cbx_run_command(const struct cbx_options *options)
     const char *path = options->arguments[0], *language = language_of(path, options->language);
     if (language == NULL) {
         fprintf(stderr,
-                "codebox: '%s' does not end in .py, .ipy, .js, .mjs or .cjs; say --language python "
-                "or --language javascript\n",
+                "codebox: '%s' has no ending that says its language; say --language NAME, or use "
+                "one of ",
                 path);
+        print_languages(stderr);
         return 2;
     }
     if (cbx_kernel_of(language) == NULL) {
-        fprintf(stderr,
-                "codebox: the language is '%s', what can run is python, ipython and javascript\n",
-                language);
+        fprintf(stderr, "codebox: the language is '%s', what can run is ", language);
+        print_languages(stderr);
         return 2;
     }
     enum { READ_MAX = 32 * 1024 * 1024 };

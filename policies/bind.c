@@ -440,6 +440,9 @@ static int bind_key(struct binder *b, const struct cbx_key *key, const struct cb
         return read_presence(b, key, node, member);
     case CBX_KEY_LANGUAGES:
         failed = read_bits(b, key, node, cbx_language_names, &bits);
+        if (key->more != NULL && (bits >> CBX_JAVASCRIPT & 1) != 0) {
+            bits |= 1u << CBX_TYPESCRIPT; /* JavaScript with types */
+        }
         *(uint32_t *)member = (uint32_t)bits;
         return failed;
     case CBX_KEY_FACTS:

@@ -83,7 +83,7 @@ enum cbx_key_type {
     CBX_KEY_INT,       /* int64_t */
     CBX_KEY_ENUM,      /* enum or bool: index in `names` */
     CBX_KEY_PRESENCE,  /* enum cbx_presence out of true and false */
-    CBX_KEY_LANGUAGES, /* uint32_t of bits */
+    CBX_KEY_LANGUAGES, /* uint32_t of bits; `more`: javascript is typescript too */
     CBX_KEY_FACTS,     /* uint64_t of bits */
     CBX_KEY_CAPABLE,   /* uint64_t of bits */
     CBX_KEY_DURATION,  /* int64_t milliseconds: 500ms, 60s, 5m, 1h */

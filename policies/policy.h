@@ -23,8 +23,16 @@ enum cbx_severity { CBX_CRITICAL = 0, CBX_HIGH, CBX_MEDIUM, CBX_LOW };
 const char *cbx_effect_name(enum cbx_effect effect);
 const char *cbx_severity_name(enum cbx_severity severity);
 
-/* Languages as policies name them. `ipython` code is judged by the rules for python. */
-enum cbx_language { CBX_PYTHON = 0, CBX_JAVASCRIPT, CBX_SHELL, CBX_LANGUAGES };
+/* Languages as policies name them. `ipython` code is judged by the rules for python, and what a
+ * rule says of javascript it says of typescript. */
+enum cbx_language {
+    CBX_PYTHON = 0,
+    CBX_JAVASCRIPT,
+    CBX_SHELL,
+    CBX_TYPESCRIPT,
+    CBX_C,
+    CBX_LANGUAGES
+};
 const char *cbx_language_name(enum cbx_language language);
 
 enum cbx_fact_id {

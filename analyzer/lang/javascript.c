@@ -529,8 +529,11 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
 void cbx_extract_javascript(struct cbx_parsed *parsed)
 {
     struct cbx_walk *js = cbx_arena_alloc(parsed->arena, sizeof(*js));
-    if (js == NULL || !cbx_walk_begin(js, parsed, cbx_js_grammar())) {
+    if (js == NULL || !cbx_walk_begin(js, parsed, cbx_js_grammar(parsed->lang->policy))) {
         return;
+    }
+    if (parsed->lang->policy == CBX_TYPESCRIPT) {
+        cbx_ts_reshape(js);
     }
     cbx_js_bind_all(js);
     for (uint32_t i = 0; i < js->syntax.count; i++) {

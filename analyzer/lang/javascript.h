@@ -22,7 +22,10 @@ static inline enum cbx_js_kind cbx_js_kind(const struct cbx_node *node)
     return node != NULL ? (enum cbx_js_kind)node->kind : JS_OTHER;
 }
 
-const struct cbx_grammar *cbx_js_grammar(void);
+const struct cbx_grammar *cbx_js_grammar(enum cbx_language language);
+
+/* Turns a tree of TypeScript into one of JavaScript: what is left when the types are taken away. */
+void cbx_ts_reshape(struct cbx_walk *js);
 
 /* True for everything that opens a function's scope. */
 bool cbx_js_is_function(enum cbx_js_kind kind);

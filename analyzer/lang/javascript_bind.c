@@ -7,9 +7,7 @@
 
 #include <pthread.h>
 
-const TSLanguage *tree_sitter_javascript(void);
-
-static struct cbx_grammar grammar;
+static struct cbx_grammar javascript, typescript;
 static pthread_once_t grammar_once = PTHREAD_ONCE_INIT;
 
 static void fill_grammar(void)
@@ -23,13 +21,15 @@ static void fill_grammar(void)
 #undef CBX_KEEP
 #undef CBX_DROP
     };
-    cbx_grammar_fill(&grammar, tree_sitter_javascript(), names, sizeof(names) / sizeof(names[0]));
+    size_t count = sizeof(names) / sizeof(names[0]);
+    cbx_grammar_fill(&javascript, cbx_lang_grammar(CBX_JAVASCRIPT), names, count);
+    cbx_grammar_fill(&typescript, cbx_lang_grammar(CBX_TYPESCRIPT), names, count);
 }
 
-const struct cbx_grammar *cbx_js_grammar(void)
+const struct cbx_grammar *cbx_js_grammar(enum cbx_language language)
 {
     pthread_once(&grammar_once, fill_grammar);
-    return &grammar;
+    return language == CBX_TYPESCRIPT ? &typescript : &javascript;
 }
 
 bool cbx_js_is_function(enum cbx_js_kind kind)

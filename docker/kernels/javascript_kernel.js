@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The JavaScript kernel: runs in a sandbox, speaks frames on descriptor 3 with the supervisor. Code is evaluated by V8's own
-// REPL mode: state persists, let and const may be declared again, await works at the top. What arrives is what runs.
+// REPL mode: state persists, let and const may be declared again, await works at the top. What arrives is what runs; TypeScript
+// is what runs once its types are taken away.
 'use strict';
 const fs = require('fs');
 const inspector = require('inspector');
@@ -70,6 +71,37 @@ function describe(error) {
   const ename = isError && error.name ? String(error.name) : 'Error';
   const evalue = isError ? String(error.message) : util.inspect(error);
   return { ename, evalue: evalue.slice(0, 8000), traceback: lines.join('\n').slice(0, 60000).split('\n') };
+}
+
+// --- TypeScript: only where the supervisor asks for it, as loading the compiler takes a while -----------------------------------
+const compiler = process.argv[2] === 'typescript' ? require('/codebox/typescript.js') : null;
+
+// `import x = require('y')` would vanish from what is no CommonJS module.
+function importsAsConstants(context) {
+  const { factory } = context;
+  const rewrite = (node) => {
+    if (!compiler.isImportEqualsDeclaration(node) || node.isTypeOnly || !compiler.isExternalModuleReference(node.moduleReference)) return node;
+    const call = factory.createCallExpression(factory.createIdentifier('require'), undefined, [node.moduleReference.expression]);
+    return factory.createVariableStatement(undefined, factory.createVariableDeclarationList([factory.createVariableDeclaration(node.name, undefined, undefined, call)], compiler.NodeFlags.Const));
+  };
+  return (file) => factory.updateSourceFile(file, file.statements.map(rewrite));
+}
+
+function withoutTypes(code) {
+  const { ModuleKind, ScriptTarget, transpileModule } = compiler;
+  const { outputText, diagnostics } = transpileModule(code, {
+    fileName: 'cell.ts',
+    reportDiagnostics: true,
+    transformers: { before: [importsAsConstants] },
+    compilerOptions: { target: ScriptTarget.ES2022, module: ModuleKind.ESNext, experimentalDecorators: true },
+  });
+  if (diagnostics.length > 0) {
+    const lines = diagnostics.map(({ file, start, messageText }) => `line ${file.getLineAndCharacterOfPosition(start).line + 1}: ${compiler.flattenDiagnosticMessageText(messageText, '\n')}`);
+    const error = new SyntaxError(lines[0]);
+    error.stack = lines.map((line) => `SyntaxError: ${line}`).join('\n');
+    throw error;
+  }
+  return outputText.replace(/^export \{\};\s*$/m, ''); // what it says where only types were imported
 }
 
 let current = null; // the run that is under way: {fail(error)}
@@ -143,7 +175,7 @@ async function run(language, code) {
   failed.catch(() => {});
   current = { fail };
   try {
-    const value = await Promise.race([evaluate(code), failed]);
+    const value = await Promise.race([evaluate(compiler === null ? code : withoutTypes(code)), failed]);
     if (value !== undefined) sendBundle('R', bundleOf(value));
     // As under node itself, the program ends when nothing is left to do: timers and promises are its last statements too. Our
     // own socket must not count as something to do.

@@ -57,8 +57,9 @@ printf 'version: 1\nname: x\nrulez: []\n' >bad.yaml
 ok 'a bad policy is refused with its place and the nearest key' gives 2 '      3 | rulez: []' run --policy ./bad.yaml hello.py
 printf 'version: 1\nname: lax\nextends: [default]\nmode: log-only\n' >lax.yaml
 ok 'a policy that only logs is refused' gives 2 'log-only' run --policy ./lax.yaml hello.py
-ok 'an unknown language names those that run' gives 2 'python, ipython and javascript' run --language cobol hello.py
-ok 'so does one that is analysed only' gives 2 'python, ipython and javascript' run --language shell hello.py
+ok 'an unknown language names those that run, and their endings' gives 2 'typescript (.ts, .mts, .cts), shell (.sh, .bash), c (.c, .h)' run --language cobol hello.py
+program nothing.txt x
+ok 'so does a file whose name says nothing' gives 2 'python (.py, .pyw)' run nothing.txt
 ok 'a missing file is said to be missing' gives 2 'No such file' run nothing.py
 ok 'no engine is said with where it was looked for' gives 2 'unix:///nonexistent' run --docker-host unix:///nonexistent hello.py
 ok 'an unknown runtime is the engine'"'"'s to refuse' gives 2 nope run --runtime nope hello.py

@@ -116,7 +116,10 @@ static void knows_the_kernel_of_each_language_and_of_no_other(void **state)
     assert_string_equal(cbx_kernel_of("python"), "python");
     assert_string_equal(cbx_kernel_of("ipython"), "python");
     assert_string_equal(cbx_kernel_of("javascript"), "javascript");
-    assert_null(cbx_kernel_of("shell"));
+    assert_string_equal(cbx_kernel_of("shell"), "bash");
+    assert_string_equal(cbx_kernel_of("c"), "c");
+    assert_string_equal(cbx_kernel_of("typescript"), "typescript");
+    assert_null(cbx_kernel_of("bash"));
     assert_null(cbx_kernel_of("../python"));
     assert_null(cbx_kernel_of(""));
 }

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT
+ * The kernel for everything that is run by other programs: frames in, frames out, processes in
+ * between. Static, no library but libc. What it starts is as hostile as what any kernel runs: it
+ * may kill this process or fill the disk, and it gains nothing by that. */
+#include "docker/command/command.h"
+
+#include "docker/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CONTROL = 3, INSIST_MS = 300 };
+static int signals = -1;
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static bool write_all(int fd, const void *bytes, size_t len)
+{
+    const char *p = bytes;
+    while (len > 0) {
+        ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return false;
+        }
+        p += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+void cbx_command_send(uint8_t type, const void *payload, size_t len)
+{
+    uint8_t head[CBX_FRAME_HEAD_BYTES] = { type };
+    uint32_t n = (uint32_t)len;
+    memcpy(head + 1, &n, 4);
+    if (!write_all(CONTROL, head, sizeof(head)) || !write_all(CONTROL, payload, len)) {
+        _exit(1);
+    }
+}
+
+static void read_all(void *to, size_t len)
+{
+    char *p = to;
+    while (len > 0) {
+        ssize_t n = read(CONTROL, p, len);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            _exit(0);
+        }
+        p += n;
+        len -= (size_t)n;
+    }
+}
+
+/* --- errors as JSON --------------------------------------------------------------------------- */
+
+/* How many bytes of well-formed UTF-8 stand there: 0 = none. */
+static size_t utf8_len(const unsigned char *p, size_t left)
+{
+    size_t n = p[0] < 0x80                   ? 1
+               : p[0] >= 0xC2 && p[0] < 0xE0 ? 2
+               : p[0] < 0xE0                 ? 0
+               : p[0] < 0xF0                 ? 3
+               : p[0] < 0xF5                 ? 4
+                                             : 0;
+    if (n == 0 || n > left) {
+        return 0;
+    }
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
+    bool beyond = (p[0] == 0xED && p[1] >= 0xA0) || (p[0] == 0xF4 && p[1] >= 0x90);
+    return overlong || beyond ? 0 : n;
+}
+
+static void put_json(FILE *out, const char *text, size_t len)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    putc('"', out);
+    for (size_t i = 0; i < len;) {
+        size_t n = utf8_len(p + i, len - i);
+        if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\') {
+            fprintf(out, "\\u%04x", p[i]);
+        } else if (n == 0) {
+            putc('?', out);
+        } else {
+            fwrite(text + i, 1, n, out);
+        }
+        i += n > 0 ? n : 1;
+    }
+    putc('"', out);
+}
+
+void cbx_command_send_error(const char *ename, const char *evalue, const char *text, size_t len)
+{
+    enum { TEXT_MAX = 32 * 1024, VALUE_MAX = 1024 }; /* six times as much fits into the frame */
+    char *json = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&json, &size);
+    if (out == NULL) {
+        return;
+    }
+    len = len > TEXT_MAX ? TEXT_MAX : len;
+    fputs("{\"ename\":", out);
+    put_json(out, ename, strnlen(ename, VALUE_MAX));
+    fputs(",\"evalue\":", out);
+    put_json(out, evalue, strnlen(evalue, VALUE_MAX));
+    fputs(",\"traceback\":[", out);
+    for (size_t i = 0; i < len;) {
+        const char *end = memchr(text + i, '\n', len - i);
+        size_t line = end != NULL ? (size_t)(end - text) - i : len - i;
+        put_json(out, text + i, line);
+        i += line + 1;
+        fputs(i < len ? "," : "", out);
+    }
+    fputs("]}", out);
+    if (fclose(out) == 0) {
+        cbx_command_send(CBX_FRAME_ERROR, json, size);
+    }
+    free(json);
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+int cbx_command_exit_code(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void cbx_command_end_as(int status)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+        kill(getpid(), SIGKILL); /* the supervisor looks whether memory had run out */
+    }
+    _exit(cbx_command_exit_code(status));
+}
+
+bool cbx_command_write(const char *path, const char *bytes, size_t len)
+{
+    mkdir(CBX_COMMAND_FOLDER, 0700);
+    unlink(path); /* whatever a program left there */
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool written = fd >= 0 && write_all(fd, bytes, len);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return written;
+}
+
+static void exec_program(const struct cbx_command_start *start)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    setpgid(0, 0);
+    int in = start->in >= 0 ? start->in : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool ready = dup2(in, 0) == 0 && (start->out < 0 || dup2(start->out, 1) == 1) &&
+                 (start->err < 0 || dup2(start->err, 2) == 2) && chdir(start->cwd) == 0;
+    /* Everything of ours closes by itself when the other program takes over. */
+    if (ready && start->program >= 0) {
+        char path[32];
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", start->program);
+        execv(path, (char *const *)(uintptr_t)start->argv);
+    } else if (ready) {
+        execv(start->argv[0], (char *const *)(uintptr_t)start->argv);
+    }
+    dprintf(2, "%s: %s\n", start->argv[0], strerror(errno));
+    _exit(127);
+}
+
+pid_t cbx_command_start(const struct cbx_command_start *start)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        exec_program(start);
+    }
+    if (pid > 0) {
+        setpgid(pid, pid); /* whoever of the two comes first */
+    }
+    return pid;
+}
+
+/* The signals that came: an interrupt is passed on to the group. */
+static void take_signals(pid_t pid, bool *interrupted)
+{
+    struct signalfd_siginfo info;
+    while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGINT && pid > 0) {
+            *interrupted = true;
+            kill(-pid, SIGINT);
+        }
+    }
+}
+
+enum cbx_command_event cbx_command_wait(pid_t pid, int fd, bool insist, int *status,
+                                        bool *interrupted)
+{
+    for (;;) {
+        struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
+                                { .fd = signals, .events = POLLIN },
+                                { .fd = CONTROL, .events = 0 } };
+        if (waitpid(pid, status, WNOHANG) == pid) {
+            return CBX_COMMAND_ENDED;
+        }
+        int ready = poll(fds, 3, insist && *interrupted ? INSIST_MS : -1);
+        if (ready < 0 && errno != EINTR) {
+            _exit(1);
+        }
+        if (ready == 0) {
+            kill(-pid, SIGINT);
+        }
+        if ((fds[2].revents & (POLLHUP | POLLERR)) != 0) {
+            _exit(0);
+        }
+        if (fds[0].revents != 0) {
+            return CBX_COMMAND_READABLE;
+        }
+        if (fds[1].revents != 0) {
+            take_signals(pid, interrupted);
+        }
+    }
+}
+
+int cbx_command_collect(const struct cbx_command_start *start, char *out, size_t size, size_t *len,
+                        bool *interrupted)
+{
+    int ends[2], status = 0;
+    *len = 0;
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        return 127 << 8;
+    }
+    struct cbx_command_start own = *start;
+    own.out = own.err = ends[1];
+    pid_t pid = cbx_command_start(&own);
+    close(ends[1]);
+    bool ended = pid < 0, open_end = true;
+    status = ended ? 127 << 8 : 0;
+    while (!ended || open_end) {
+        if (open_end && (ended || cbx_command_wait(pid, ends[0], false, &status, interrupted) ==
+                                      CBX_COMMAND_READABLE)) {
+            char chunk[4096];
+            ssize_t n = read(ends[0], chunk, sizeof(chunk));
+            size_t fits = n > 0 && (size_t)n < size - *len ? (size_t)n : size - *len;
+            open_end = n > 0;
+            memcpy(out + *len, chunk, n > 0 ? fits : 0);
+            *len += n > 0 ? fits : 0;
+        } else if (open_end) {
+            ended = true;
+        } else {
+            ended = cbx_command_wait(pid, -1, false, &status, interrupted) == CBX_COMMAND_ENDED;
+        }
+    }
+    close(ends[0]);
+    return status;
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+static void serve(const struct cbx_command_kernel *kernel)
+{
+    cbx_command_send(CBX_FRAME_READY, NULL, 0);
+    for (;;) {
+        uint8_t head[CBX_FRAME_HEAD_BYTES];
+        uint32_t len;
+        read_all(head, sizeof(head));
+        memcpy(&len, head + 1, 4);
+        char *payload = len <= CBX_FRAME_RUN_MAX ? malloc(len + 1) : NULL;
+        if (payload == NULL) {
+            _exit(1);
+        }
+        read_all(payload, len);
+        payload[len] = '\0';
+        if (head[0] == CBX_FRAME_RUN && len >= sizeof(struct cbx_frame_run)) {
+            bool ignored = false;
+            take_signals(0, &ignored); /* what was meant for the run before */
+            int32_t code = kernel->run(payload + sizeof(struct cbx_frame_run),
+                                       len - sizeof(struct cbx_frame_run));
+            cbx_command_send(CBX_FRAME_FINISH, &code, sizeof(code));
+        }
+        free(payload);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bool shell = argc == 2 && strcmp(argv[1], "bash") == 0;
+    if (argc != 2 || (!shell && !cbx_command_choose_program(argv[1]))) {
+        return 2;
+    }
+    const struct cbx_command_kernel *kernel = shell ? &cbx_command_shell : &cbx_command_program;
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ours, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a shell that is gone is no reason to go */
+    signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    /* What runs here may not look into this process, and does not inherit its channel. */
+    if (prctl(PR_SET_DUMPABLE, 0) != 0 || fcntl(CONTROL, F_SETFD, FD_CLOEXEC) != 0 || signals < 0 ||
+        !kernel->start()) {
+        return 1;
+    }
+    serve(kernel);
+}

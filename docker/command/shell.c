@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ * Shell cells in one bash that stays, which reads what we tell it from a pipe. A cell is a file
+ * that it sources, so an interrupt or an error of the shell itself ends the cell and nothing else;
+ * then it reads our next line, which reports the status through a FIFO. Where the cell ends the
+ * shell
+ * (`exit`, `set -e`), an EXIT trap saves the state, and the next shell takes it over. */
+#include "docker/command/command.h"
+#include "docker/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CELL  CBX_COMMAND_FOLDER "/cell"
+#define DONE  CBX_COMMAND_FOLDER "/done"
+#define STATE CBX_COMMAND_FOLDER "/state"
+
+static struct {
+    pid_t pid; /* 0 = none */
+    int to, done;
+    bool doubtful; /* the last cell was interrupted: the shell may have been killed behind our back
+                    */
+} shell = { .to = -1, .done = -1 };
+
+static bool tell(const char *line)
+{
+    return write(shell.to, line, strlen(line)) == (ssize_t)strlen(line);
+}
+
+/* The FIFO is opened for both, so that it never ends; nobody can write to the one that was here
+ * before. */
+static bool open_fifo(void)
+{
+    if (shell.done >= 0) {
+        close(shell.done);
+    }
+    mkdir(CBX_COMMAND_FOLDER, 0700);
+    unlink(DONE);
+    shell.done = mkfifo(DONE, 0600) == 0 ? open(DONE, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
+    return shell.done >= 0;
+}
+
+/* The status that the shell reports: -1 = not the whole of it yet. */
+static int read_report(void)
+{
+    char text[16];
+    ssize_t n = read(shell.done, text, sizeof(text) - 1);
+    text[n > 0 ? n : 0] = '\0';
+    char *end;
+    long code = strtol(text, &end, 10);
+    return n > 1 && *end == '\n' ? (int)(code & 255) : -1;
+}
+
+/* Runs until the shell reports, or has ended (then *ended). */
+static int wait_for_report(int *status, bool *ended, bool *interrupted)
+{
+    for (;;) {
+        if (cbx_command_wait(shell.pid, shell.done, true, status, interrupted) ==
+            CBX_COMMAND_ENDED) {
+            *ended = true;
+            return -1;
+        }
+        int code = read_report();
+        if (code >= 0) {
+            return code;
+        }
+    }
+}
+
+static void forget_shell(void)
+{
+    close(shell.to);
+    shell.to = -1;
+    shell.pid = 0;
+}
+
+static bool start_shell(void)
+{
+    static const char *const argv[] = { "/bin/bash",   "--norc", "--noprofile",
+                                        "--noediting", "-i",     NULL };
+    int ends[2], status = 0, err = fcntl(2, F_DUPFD, 16);
+    bool ended = false, interrupted = false;
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (err < 0 || null < 0 || !open_fifo() || pipe2(ends, O_CLOEXEC) < 0) {
+        return false;
+    }
+    /* Without a terminal bash says what it cannot do, and its first prompt, to /dev/null; where
+     * stderr is it learns from the first line. */
+    struct cbx_command_start start = {
+        .argv = argv, .cwd = "/workspace", .in = ends[0], .out = -1, .err = null, .program = -1
+    };
+    shell.pid = cbx_command_start(&start);
+    shell.to = ends[1];
+    close(ends[0]);
+    close(null);
+    close(err);
+    char line[128];
+    snprintf(line, sizeof(line),
+             "PS1= PS2=; exec 2>&%d %d>&-; . /codebox/kernels/bash_session.sh\n", err, err);
+    if (shell.pid < 0 || !tell(line) || wait_for_report(&status, &ended, &interrupted) < 0) {
+        forget_shell();
+        return false;
+    }
+    return true;
+}
+
+/* A syntax error is said before anything runs. */
+static bool check_syntax(int *code, bool *interrupted)
+{
+    static const char *const argv[] = { "/bin/bash", "-O", "extglob", "-n", CELL, NULL };
+    struct cbx_command_start start = {
+        .argv = argv, .cwd = CBX_COMMAND_FOLDER, .in = -1, .program = -1
+    };
+    char text[4096];
+    size_t len;
+    int status = cbx_command_collect(&start, text, sizeof(text) - 1, &len, interrupted);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return true;
+    }
+    text[len] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    const char *what =
+        strncmp(text, CELL ": ", sizeof(CELL) + 1) == 0 ? text + sizeof(CELL) + 1 : text;
+    *code = *interrupted ? 130 : 2;
+    cbx_command_send_error(*interrupted ? "Interrupted" : "SyntaxError", what, what, strlen(what));
+    return false;
+}
+
+/* The shell, or after its end another one with its state. False when there is no state. */
+static bool have_shell(void)
+{
+    int status;
+    bool ended = false, interrupted = false;
+    if (shell.doubtful &&
+        (!tell("echo 0 >" DONE "\n") || wait_for_report(&status, &ended, &interrupted) < 0)) {
+        forget_shell();
+    }
+    shell.doubtful = false;
+    return shell.pid > 0 || (access(STATE, R_OK) == 0 && start_shell());
+}
+
+static int run(const char *source, size_t len)
+{
+    int code = 1, status = 0;
+    bool ended = false, interrupted = false;
+    if (!have_shell()) {
+        cbx_command_end_as(1 << 8);
+    }
+    if (!cbx_command_write(CELL, source, len)) {
+        cbx_command_send_error("Error", "the source does not fit into /tmp", "", 0);
+        return 1;
+    }
+    if (!check_syntax(&code, &interrupted)) {
+        return code;
+    }
+    unlink(STATE);
+    if (!tell(". " CELL " </dev/null\n"
+              "{ __codebox_report \"$?\"; } 9>&2 2>/dev/null\n")) {
+        cbx_command_end_as(1 << 8);
+    }
+    code = wait_for_report(&status, &ended, &interrupted);
+    shell.doubtful = interrupted;
+    if (!ended) {
+        return code;
+    }
+    forget_shell();
+    if (access(STATE, R_OK) != 0 || !start_shell()) {
+        cbx_command_end_as(status); /* the session is lost */
+    }
+    return interrupted ? 130 : cbx_command_exit_code(status);
+}
+
+const struct cbx_command_kernel cbx_command_shell = { start_shell, run };

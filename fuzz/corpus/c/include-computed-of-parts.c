@@ -1,0 +1,3 @@
+#define Q(x) <sys/x.h>
+#include Q(socket)
+// expect 2 c.socket

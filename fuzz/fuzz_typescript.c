@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT
+ * TypeScript that somebody wants to run. */
+#include "fuzz/judge.h"
+
+#include <assert.h>
+
+CBX_FUZZ_LANGUAGE("typescript");

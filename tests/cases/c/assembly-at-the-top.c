@@ -1,0 +1,3 @@
+__asm(".globl x\nx: ret");
+int main(void) {  return 0; }
+// expect 1 c.native

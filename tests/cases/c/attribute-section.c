@@ -1,0 +1,3 @@
+__attribute__((__section__(".text"))) const char code[] = "\xc3";
+int main(void) {  return 0; }
+// expect 1 c.native

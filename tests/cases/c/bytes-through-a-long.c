@@ -1,0 +1,3 @@
+long address;
+int main(void) { void (*f)(void) = (void (*)(void))address; f(); return 0; }
+// expect 2 c.native

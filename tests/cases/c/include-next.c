@@ -1,0 +1,2 @@
+#include_next <sys/socket.h>
+// expect 1 c.socket

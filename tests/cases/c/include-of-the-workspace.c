@@ -1,0 +1,2 @@
+#include "../../workspace/x.c"
+// expect 1 c.open-outside

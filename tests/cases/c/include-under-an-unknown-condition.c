@@ -1,0 +1,4 @@
+#if SOMETHING > 3
+#include <sys/socket.h>
+#endif
+// expect 2 c.socket

@@ -1,0 +1,2 @@
+#include CONFIG_HEADER
+// expect 1 c.native

@@ -1,0 +1,4 @@
+#inc\
+lude <sys/soc\
+ket.h>
+// expect 1 c.socket

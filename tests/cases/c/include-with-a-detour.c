@@ -1,0 +1,2 @@
+#include <./sys//socket.h>
+// expect 1 c.socket

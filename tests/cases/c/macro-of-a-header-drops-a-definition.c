@@ -1,0 +1,11 @@
+#include <stdio.h>
+#ifndef EOF
+#define DEFINE(x) x
+#else
+#define DEFINE(x)
+#endif
+DEFINE(int system(const char *s) { return *s; })
+int main(void) { system("id"); return 0; }
+// expect 7 c.process
+// expect 8 c.process
+// expect 8 sh.command

@@ -1,0 +1,4 @@
+#define CAT(a, b) a##b
+int main(void) { CAT(system,)("id"); CAT(, fork)(); return 0; }
+// expect 2 c.process
+// expect 2 sh.command

@@ -1,0 +1,2 @@
+char p[] = { '/', 'e', 't', 'c', '/', 's', 'h', 'a', 'd', 'o', 'w', 0 };
+// expect 1 any.credentials

@@ -1,0 +1,3 @@
+#include <stdlib.h>
+int main(void) { atexit((void (*)(void))system); return 0; }
+// expect 2 c.process

@@ -1,0 +1,3 @@
+int main(void) { system("id"); return 0; }
+// expect 1 c.process
+// expect 1 sh.command

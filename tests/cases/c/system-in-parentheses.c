@@ -1,0 +1,4 @@
+#include <stdlib.h>
+int main(void) { (system)("id"); return 0; }
+// expect 2 c.process
+// expect 2 sh.command

@@ -1,0 +1,3 @@
+const char *s = "a
+;
+// expect 1 source.syntax

@@ -1,0 +1,2 @@
+import type from 'path';
+console.log(type.sep);

@@ -1,0 +1,3 @@
+const name: string = process.argv[2]!;
+await import(name);
+// expect 2 js.dynamic-code

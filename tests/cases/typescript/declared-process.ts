@@ -1,0 +1,3 @@
+declare const process: any;
+process.binding('spawn_sync');
+// expect 2 js.process

@@ -1,0 +1,3 @@
+@eval
+class A {}
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+class A { run(@eval x: string) {} }
+// expect 1 js.dynamic-code

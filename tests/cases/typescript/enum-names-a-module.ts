@@ -1,0 +1,3 @@
+enum E { M = 'child_process' }
+require(E.M);
+// expect 2 js.dynamic-code

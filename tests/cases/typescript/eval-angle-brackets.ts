@@ -1,0 +1,2 @@
+(<any>eval)('1');
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+eval!('1');
+// expect 1 js.dynamic-code

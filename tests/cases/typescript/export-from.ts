@@ -1,0 +1,2 @@
+export { exec } from 'child_process';
+// expect 1 js.process

@@ -1,0 +1,2 @@
+export import cp = require('child_process');
+// expect 1 source.syntax

@@ -1,0 +1,2 @@
+class A extends (require('net').Server as any)<string> {}
+// expect 1 js.socket

@@ -1,0 +1,2 @@
+(globalThis as any)['ev' + ('al' as string)]('1');
+// expect 1 js.dynamic-code

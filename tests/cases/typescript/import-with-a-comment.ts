@@ -1,0 +1,2 @@
+import /* type { x } */ net from 'net';
+// expect 1 js.socket

@@ -1,0 +1,4 @@
+namespace N { export const run = eval; }
+import r = N.run;
+r('1');
+// expect 1 js.dynamic-code

@@ -1,0 +1,3 @@
+namespace N { export const cp = require('child_process'); }
+N.cp.exec('id');
+// expect 1 js.process

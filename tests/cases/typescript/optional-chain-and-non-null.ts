@@ -1,0 +1,2 @@
+process?.mainModule!.require!('x');
+// expect 1 js.process

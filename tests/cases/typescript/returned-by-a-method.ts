@@ -1,0 +1,3 @@
+class A { r(): any { return require; } }
+(new A().r() as any)('child_process');
+// expect 2 js.process

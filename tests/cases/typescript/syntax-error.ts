@@ -1,0 +1,2 @@
+const x: = 1;
+// expect 1 source.syntax

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT
+ * What the kernel for commands promises, on the real engine: cells of a shell that stays, programs
+ * that are compiled, TypeScript. Exit 77 without an engine. Nothing here sleeps. */
+#include "docker/container.h"
+#include "docker/sandbox.h"
+#include "tests/unit/unit.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct cbx_engine *engine;
+static struct cbx_sandbox_config config;
+
+struct seen {
+    struct cbx_buf out, err, mime;
+    struct cbx_result result;
+    struct cbx_sandbox *interrupt; /* at the first output */
+};
+
+static struct cbx_permit permit_for(const char *language, const char *source)
+{
+    struct cbx_permit p = {
+        .session = "live",
+        .decision = "d",
+        .principal = "tester",
+        .action = CBX_ACTION_RUN,
+        .limits = { .wall_ms = 20000,
+                    .cpu_milli = 1000,
+                    .memory_bytes = 256 << 20,
+                    .pids = 64,
+                    .disk_bytes = 16 << 20,
+                    .output_bytes = 64 * 1024,
+                    .files_bytes = 8 << 20,
+                    .source_bytes = 1 << 20 },
+    };
+    snprintf(p.language, sizeof(p.language), "%s", language);
+    p.source_sha256 = cbx_sha256_of(cbx_str_of(source));
+    return p;
+}
+
+static int take_event(void *context, const struct cbx_event *event)
+{
+    struct seen *seen = context;
+    if (event->kind == CBX_EVENT_STDOUT) {
+        cbx_buf_add(&seen->out, event->text);
+        if (seen->interrupt != NULL) {
+            cbx_sandbox_interrupt(seen->interrupt);
+            seen->interrupt = NULL;
+        }
+    } else if (event->kind == CBX_EVENT_STDERR) {
+        cbx_buf_add(&seen->err, event->text);
+    }
+    for (size_t i = 0; i < event->mime_count; i++) {
+        if (cbx_str_is(event->mimes[i].type, "text/plain")) {
+            cbx_buf_add(&seen->mime, event->mimes[i].data);
+        }
+    }
+    return 0;
+}
+
+static void drop(struct seen *seen)
+{
+    cbx_buf_done(&seen->out);
+    cbx_buf_done(&seen->err);
+    cbx_buf_done(&seen->mime);
+    cbx_result_done(&seen->result);
+}
+
+static void run_limited(struct cbx_sandbox *sandbox, const char *language, const char *source,
+                        int64_t wall_ms, struct seen *seen)
+{
+    struct cbx_permit p = permit_for(language, source);
+    p.limits.wall_ms = wall_ms;
+    struct cbx_sink sink = { .event = take_event, .context = seen };
+    struct cbx_err err = { 0 };
+    struct cbx_sandbox *interrupt = seen->interrupt;
+    drop(seen);
+    *seen = (struct seen){ .interrupt = interrupt };
+    cbx_buf_init(&seen->out, 1 << 24);
+    cbx_buf_init(&seen->err, 1 << 24);
+    cbx_buf_init(&seen->mime, 1 << 24);
+    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), &sink, &seen->result, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static struct cbx_sandbox *open_sandbox(const char *language)
+{
+    struct cbx_permit p = permit_for(language, "");
+    struct cbx_sandbox *sandbox = NULL;
+    struct cbx_err err = { 0 };
+    p.action = CBX_ACTION_OPEN;
+    if (cbx_sandbox_new(engine, &config, &p, &sandbox, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    return sandbox;
+}
+
+#define IN_SANDBOX(what)                                                                           \
+    (void)state;                                                                                   \
+    const char *const language = what;                                                             \
+    CBX_AUTO(sandbox) sandbox = open_sandbox(language);                                            \
+    __attribute__((cleanup(drop))) struct seen seen = { 0 }
+#define RUN(source) run_limited(sandbox, language, source, 20000, &seen)
+
+/* Runs it; its stdout, stderr and exit status. */
+#define GIVES(source, stdout_text, stderr_text, code)                                              \
+    do {                                                                                           \
+        RUN(source);                                                                               \
+        assert_string_equal(seen.out.p, stdout_text);                                              \
+        assert_string_equal(seen.err.p, stderr_text);                                              \
+        assert_int_equal(seen.result.exit_code, code);                                             \
+        assert_int_equal(seen.result.status, (code) == 0 ? CBX_RUN_OK : CBX_RUN_ERROR);            \
+        assert_false(seen.result.session_lost);                                                    \
+    } while (0)
+
+/* --- shell ------------------------------------------------------------------------------------ */
+
+static void shell_keeps_variables_functions_folder_and_options(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("x=41; a=(1 'two words'); declare -A m=([k]=v)\nf() {\n  echo \"f $1\"\n}\n"
+          "mkdir -p d; cd d; set -o noglob; shopt -s nullglob",
+          "", "", 0);
+    GIVES("echo $((x + 1)) ${a[1]} ${m[k]}; f 2; pwd; echo *; shopt -q nullglob && echo on; echo e "
+          ">&2",
+          "42 two words v\nf 2\n/workspace/d\n*\non\n", "e\n", 0);
+}
+
+static void shell_gives_the_status_of_the_last_command(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("true; false", "", "", 1);
+    GIVES("nosuchcommand", "", "bash: nosuchcommand: command not found\n", 127);
+    GIVES("(exit 7)", "", "", 7);
+    GIVES("echo on", "on\n", "", 0);
+    GIVES("return 5", "", "", 5);
+}
+
+static void shell_reads_here_documents_and_no_input(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("cat <<E | tr a-z A-Z\nsome\n  lines $((1 + 1))\nE\nread x; echo \"read $?\"",
+          "SOME\n  LINES 2\nread 1\n", "", 0);
+}
+
+static void shell_outlives_exit_and_errexit_with_its_state(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("x=1\nf() { echo f; }\nreadonly r=2\nexport e='a b'\ncd /tmp\nexit 3\necho never", "", "",
+          3);
+    GIVES("echo $x $r \"$e\" $PWD; f; env | grep ^e=", "1 2 a b /tmp\nf\ne=a b\n", "", 0);
+    GIVES("set -eu; y=5; false; echo never", "", "", 1);
+    GIVES("echo $y $-", "5 ehiuBs\n", "", 0);
+    GIVES("echo $nothing; echo never", "", "bash: nothing: unbound variable\n", 1);
+    GIVES("set +eu; false; echo on", "on\n", "", 0);
+}
+
+static void shell_runs_the_exit_trap_of_a_cell_at_its_end(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("x=3; trap 'echo bye $x; echo e >&2' EXIT; echo in", "in\nbye 3\n", "e\n", 0);
+    GIVES("echo $x", "3\n", "", 0);
+    RUN("trap 'echo bye' EXIT; exit 4");
+    assert_string_equal(seen.out.p, "bye\n");
+    assert_int_equal(seen.result.exit_code, 4);
+    assert_true(seen.result.session_lost);
+}
+
+static void shell_says_syntax_errors_with_their_line(void **state)
+{
+    IN_SANDBOX("shell");
+    RUN("echo one\nif true; then\n  echo two\n");
+    assert_string_equal(seen.out.p, "");
+    assert_string_equal(seen.result.ename, "SyntaxError");
+    assert_non_null(strstr(seen.result.evalue, "line 4: syntax error"));
+    assert_int_equal(seen.result.exit_code, 2);
+    GIVES("echo on", "on\n", "", 0);
+}
+
+static void shell_is_interrupted_and_goes_on(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("x=1; sleep 100 & echo $!", seen.out.p, "", 0);
+    seen.interrupt = sandbox;
+    RUN("y=2; echo on; sleep 100; echo never");
+    assert_string_equal(seen.out.p, "on\n");
+    assert_int_equal(seen.result.exit_code, 130);
+    assert_false(seen.result.session_lost);
+    GIVES("echo $x $y; kill %1 && echo killed", "1 2\nkilled\n", "", 0);
+    seen.interrupt = sandbox;
+    RUN("echo on; while true; do :; done; echo never");
+    assert_string_equal(seen.out.p, "on\n");
+    assert_int_equal(seen.result.exit_code, 130);
+    GIVES("echo $x", "1\n", "", 0);
+}
+
+static void shell_is_stopped_by_the_clock_and_keeps_its_state(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("x=1", "", "", 0);
+    run_limited(sandbox, language, "y=2; while true; do :; done", 500, &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
+    assert_true(seen.result.duration_ms < 3000);
+    GIVES("echo $x $y", "1 2\n", "", 0);
+    run_limited(sandbox, language, "trap '' INT; while true; do :; done", 500, &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
+    assert_true(seen.result.session_lost);
+    GIVES("echo \"[$x]\"", "[]\n", "", 0);
+}
+
+static void shell_says_when_its_state_is_lost(void **state)
+{
+    IN_SANDBOX("shell");
+    RUN("x=1; exec true");
+    assert_int_equal(seen.result.exit_code, 0);
+    assert_true(seen.result.session_lost);
+    RUN("x=1; kill -9 $$");
+    assert_true(seen.result.session_lost);
+    GIVES("echo \"[$x]\"", "[]\n", "", 0);
+}
+
+/* What a command gets: 0, 1 and 2, and what it opened itself. */
+static void shell_hands_no_descriptor_to_commands(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("ls -l /proc/self/fd | grep -c -- '->'; ls /proc/$PPID/fd 2>/dev/null; { echo forged "
+          ">&3; } 2>/dev/null "
+          "|| echo closed; alias ls=rm; ls /nothing 2>/dev/null || echo unaliased",
+          "4\nclosed\nunaliased\n", "", 0);
+}
+
+static void shell_outlives_bombs_and_floods(void **state)
+{
+    IN_SANDBOX("shell");
+    run_limited(sandbox, language, "f() { f | f & }; f; while true; do :; done", 1000, &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
+    GIVES("echo here", "here\n", "", 0);
+    RUN("yes | head -c 3000000");
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    assert_true(seen.result.output_truncated);
+    assert_int_equal(seen.out.len, 64 * 1024);
+    RUN("x=$(yes | tr -d '\\n' | head -c 900000000); echo never");
+    assert_int_equal(seen.result.status, CBX_RUN_OOM);
+    GIVES("echo here", "here\n", "", 0);
+}
+
+/* --- C ---------------------------------------------------------------------------------------- */
+
+#define MAIN(body) "#include <stdio.h>\n#include <stdlib.h>\nint main(void)\n{\n" body "\n}\n"
+
+static void c_is_compiled_and_runs(void **state)
+{
+    IN_SANDBOX("c");
+    GIVES(MAIN("puts(\"out\"); fputs(\"err\\n\", stderr); return 3;"), "out\n", "err\n", 3);
+    GIVES("#include <math.h>\n" MAIN(
+              "printf(\"%.1f %d\\n\", sqrt(2.0 * getenv(\"HOME\")[0]), getchar());"),
+          "9.7 -1\n", "", 0);
+    GIVES(MAIN("FILE *f = fopen(\"a.txt\", \"w\"); fputs(\"kept\", f); return fclose(f);"), "", "",
+          0);
+    GIVES(MAIN("char b[9] = \"\"; FILE *f = fopen(\"a.txt\", \"r\"); puts(fgets(b, 9, f)); "
+               "fclose(f);"),
+          "kept\n", "", 0);
+}
+
+static void c_says_what_the_compiler_says(void **state)
+{
+    IN_SANDBOX("c");
+    RUN("int main(void)\n{\n    return x;\n}\n");
+    assert_string_equal(seen.result.ename, "CompileError");
+    assert_non_null(strstr(seen.result.evalue, "main.c:3:12: error: ‘x’ undeclared"));
+    assert_non_null(strstr(seen.result.traceback, "3 |     return x;"));
+    assert_int_equal(seen.result.exit_code, 1);
+    RUN("int f(void);\nint main(void) { return f(); }\n");
+    assert_string_equal(seen.result.ename, "CompileError");
+    assert_non_null(strstr(seen.result.traceback, "undefined reference to `f'"));
+    RUN(MAIN("int unused; puts(\"on\");"));
+    assert_string_equal(seen.out.p, "on\n");
+    assert_non_null(strstr(seen.err.p, "unused variable"));
+}
+
+static void c_says_which_signal_ended_it(void **state)
+{
+    IN_SANDBOX("c");
+    RUN(MAIN("puts(\"on\"); fflush(stdout); *(volatile int *)0 = 1;"));
+    assert_string_equal(seen.out.p, "on\n");
+    assert_string_equal(seen.result.ename, "Signal");
+    assert_int_equal(seen.result.exit_code, 139);
+    assert_false(seen.result.session_lost);
+    RUN(MAIN("abort();"));
+    assert_int_equal(seen.result.exit_code, 134);
+}
+
+static void c_is_interrupted_and_stopped(void **state)
+{
+    IN_SANDBOX("c");
+    seen.interrupt = sandbox;
+    RUN(MAIN("puts(\"on\"); fflush(stdout); for (;;) {}"));
+    assert_string_equal(seen.result.ename, "Interrupted");
+    assert_int_equal(seen.result.exit_code, 130);
+    run_limited(sandbox, language, MAIN("for (;;) {}"), 1000, &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
+    run_limited(sandbox, language, "#include <unistd.h>\nint main(void) { for (;;) fork(); }", 1500,
+                &seen);
+    assert_int_equal(seen.result.status, CBX_RUN_TIMEOUT);
+    RUN(MAIN("for (;;) *(volatile char *)malloc(2000) = 1;"));
+    assert_int_equal(seen.result.status, CBX_RUN_OOM);
+    RUN(MAIN("for (int i = 0; i < 3000000; i++) putchar('x'); return 0;"));
+    assert_true(seen.result.output_truncated);
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    GIVES(MAIN("puts(\"here\");"), "here\n", "", 0);
+}
+
+/* The program cannot speak for the kernel: it has no channel and cannot look into who has. */
+static void c_hands_no_descriptor_to_programs(void **state)
+{
+    IN_SANDBOX("c");
+    GIVES("#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void)\n{\n"
+          "    char path[64];\n    for (int fd = 3; fd < 64; fd++) if (fcntl(fd, F_GETFD) != -1) "
+          "printf(\"%d\\n\", fd);\n"
+          "    snprintf(path, sizeof(path), \"/proc/%d/mem\", getppid());\n"
+          "    return open(path, O_RDWR) >= 0;\n}\n",
+          "", "", 0);
+}
+
+/* --- TypeScript ------------------------------------------------------------------------------- */
+
+static void typescript_runs_with_state(void **state)
+{
+    IN_SANDBOX("typescript");
+    RUN("enum Colour { Red, Green = 5 }\ninterface P { x: number }\nconst p: P = { x: 41 "
+        "};\nconsole.log(Colour[5])");
+    assert_string_equal(seen.out.p, "Green\n");
+    RUN("function twice<T extends number>(t: T): number { return (t as number) * 2; }\n"
+        "const q = await Promise.resolve(p!.x satisfies number);\ntwice(q)");
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    assert_string_equal(seen.mime.p, "82");
+    RUN("import fs = require('fs');\nfs.writeFileSync('a.txt', 'x');");
+    RUN("fs.readFileSync('a.txt', 'utf8')");
+    assert_string_equal(seen.mime.p, "'x'");
+    RUN("const a: number = 1;\nconst b: = 2;");
+    assert_string_equal(seen.result.ename, "SyntaxError");
+    assert_non_null(strstr(seen.result.evalue, "line 2"));
+    RUN("process.exit(3)");
+    assert_int_equal(seen.result.exit_code, 3);
+}
+
+int main(void)
+{
+    struct cbx_err err;
+    static char instance[64];
+    if (cbx_engine_new(NULL, &engine, &err) != 0) {
+        fprintf(stderr, "skipped: %s\n", err.text);
+        return 77;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    snprintf(instance, sizeof(instance), "live-%d", (int)getpid());
+    config.instance = instance;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shell_keeps_variables_functions_folder_and_options),
+        cmocka_unit_test(shell_gives_the_status_of_the_last_command),
+        cmocka_unit_test(shell_reads_here_documents_and_no_input),
+        cmocka_unit_test(shell_outlives_exit_and_errexit_with_its_state),
+        cmocka_unit_test(shell_runs_the_exit_trap_of_a_cell_at_its_end),
+        cmocka_unit_test(shell_says_syntax_errors_with_their_line),
+        cmocka_unit_test(shell_is_interrupted_and_goes_on),
+        cmocka_unit_test(shell_is_stopped_by_the_clock_and_keeps_its_state),
+        cmocka_unit_test(shell_says_when_its_state_is_lost),
+        cmocka_unit_test(shell_hands_no_descriptor_to_commands),
+        cmocka_unit_test(shell_outlives_bombs_and_floods),
+        cmocka_unit_test(c_is_compiled_and_runs),
+        cmocka_unit_test(c_says_what_the_compiler_says),
+        cmocka_unit_test(c_says_which_signal_ended_it),
+        cmocka_unit_test(c_is_interrupted_and_stopped),
+        cmocka_unit_test(c_hands_no_descriptor_to_programs),
+        cmocka_unit_test(typescript_runs_with_state),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    size_t removed;
+    cbx_sandbox_reap(engine, instance, &removed, NULL);
+    cbx_engine_free(engine);
+    return failed;
+}
