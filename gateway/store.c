@@ -310,10 +310,11 @@ int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_er
 
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
 {
-    return fetch_rows(store,
-                      "SELECT id, session, decision, language, created_at FROM executions WHERE "
-                      "status IN ('initializing','running') ORDER BY created_at",
-                      NULL, 0, out, err);
+    return fetch_rows(
+        store,
+        "SELECT id, session, decision, language, created_at, code FROM executions WHERE "
+        "status IN ('initializing','running') ORDER BY created_at",
+        NULL, 0, out, err);
 }
 
 int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,
