@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 
 struct cbx_store {
     int lock_fd; /* held as long as we live: opening forgets the sessions of whoever was here before
@@ -55,7 +56,13 @@ static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_
     if (store->lock_fd < 0) {
         return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
     }
-    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+    enum { TRIES = 30, STEP_MS = 100 }; /* one whose master was killed is on its way out */
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+    int taken;
+    for (int i = 0; (taken = flock(store->lock_fd, LOCK_EX | LOCK_NB)) < 0 && i < TRIES; i++) {
+        nanosleep(&step, NULL);
+    }
+    if (taken < 0) {
         return cbx_fail(err, CBX_EBUSY,
                         "another gateway serves from the state directory '%s'; stop it, or give "
                         "this one its own with --state",
