@@ -42,6 +42,11 @@ const char *cbx_sandbox_kernel(const struct cbx_sandbox *sandbox)
     return sandbox->kernel;
 }
 
+int64_t cbx_sandbox_claimed_ms(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->claimed_ms;
+}
+
 const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox)
 {
     return &sandbox->limits;
@@ -317,9 +322,10 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
         json_object_set_new(limits, limit_rows[i].name,
                             json_integer(*limit_at(&sandbox->limits, i)));
     }
-    CBX_AUTO_JSON json = json_pack("{s:s,s:s,s:s,s:s,s:O}", "session", sandbox->session,
-                                   "principal", sandbox->principal, "policy", sandbox->policy,
-                                   "kernel", sandbox->kernel, "limits", limits);
+    CBX_AUTO_JSON json =
+        json_pack("{s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
+                  sandbox->principal, "policy", sandbox->policy, "kernel", sandbox->kernel,
+                  "limits", limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
     if (cbx_json_write(&text, json) != 0) {
@@ -333,6 +339,7 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
 struct tag {
     struct cbx_str session, principal, policy, kernel;
     const json_t *limits;
+    int64_t claimed_ms;
 };
 static const struct cbx_json_field tag_fields[] = {
     { "session", CBX_JSON_STR, offsetof(struct tag, session), true, false, 0, CBX_NAME_MAX },
@@ -340,6 +347,7 @@ static const struct cbx_json_field tag_fields[] = {
     { "policy", CBX_JSON_STR, offsetof(struct tag, policy), true, false, 0, CBX_NAME_MAX },
     { "kernel", CBX_JSON_STR, offsetof(struct tag, kernel), true, false, 1, 31 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct tag, limits), true, false, 0, 0 },
+    { "claimed_ms", CBX_JSON_INT, offsetof(struct tag, claimed_ms), true, false, 0, INT64_MAX },
 };
 
 static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_err *err)
@@ -359,7 +367,9 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     CBX_AUTO_JSON json = NULL;
     struct tag t = { 0 };
     int failed = cbx_json_parse(text, CBX_FRAME_TAG_MAX, &json, err);
-    failed = failed ? failed : cbx_json_read(json, tag_fields, 5, &t, err);
+    failed = failed ? failed
+                    : cbx_json_read(json, tag_fields, sizeof(tag_fields) / sizeof(tag_fields[0]),
+                                    &t, err);
     if (failed) {
         return failed;
     }
@@ -367,6 +377,7 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     snprintf(sandbox->principal, sizeof(sandbox->principal), "%.*s", CBX_STR_ARG(t.principal));
     snprintf(sandbox->policy, sizeof(sandbox->policy), "%.*s", CBX_STR_ARG(t.policy));
     snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%.*s", CBX_STR_ARG(t.kernel));
+    sandbox->claimed_ms = t.claimed_ms;
     for (size_t i = 0; i < LIMIT_ROWS; i++) {
         *limit_at(&sandbox->limits, i) =
             json_integer_value(json_object_get(t.limits, limit_rows[i].name));
@@ -384,7 +395,10 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     if (sandbox->claimed || kernel == NULL || !cbx_sandbox_fits(sandbox, kernel, &permit->limits)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is not for this sandbox");
     }
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
     sandbox->claimed = true;
+    sandbox->claimed_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     sandbox->limits = permit->limits;
     memcpy(sandbox->session, permit->session, sizeof(sandbox->session));
     memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));

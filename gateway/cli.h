@@ -19,6 +19,9 @@ struct cbx_options {
     char state_buffer[4096];
 };
 
+/* 0, or 2 and a sentence on stderr, when values do not go together. */
+int cbx_options_check(const struct cbx_options *options);
+
 /* A flow's configuration from the options, with the defaults. */
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *options);
 

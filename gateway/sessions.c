@@ -153,6 +153,8 @@ bool cbx_sessions_adopt(struct cbx_sessions *sessions, struct cbx_sandbox *sandb
     if (place != NULL) {
         place->once = session[0] == '\0';
         place->sandbox = sandbox;
+        int64_t age_ms = cbx_time_ms() - cbx_sandbox_claimed_ms(sandbox);
+        place->created_ms -= age_ms > 0 ? age_ms : 0;
         snprintf(place->run_id, sizeof(place->run_id), "%s", run);
     }
     pthread_mutex_unlock(&sessions->lock);

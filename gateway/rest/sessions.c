@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Sessions: POST /sessions, DELETE /sessions/{id}. */
 #include "gateway/rest/rest.h"
+#include "gateway/rest/results.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,7 +272,8 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     if (open_session(call, &opening)) {
         cbx_rest_answer(call, 201,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "language",
-                                  opening.language, "created_at", opening.now));
+                                  cbx_rest_shown_language(opening.language), "created_at",
+                                  opening.now));
     }
 }
 
@@ -303,10 +305,11 @@ static json_t *describe(const json_t *row, const json_t *live)
     CBX_AUTO_JSON options = NULL;
     struct cbx_err err;
     cbx_json_parse(cbx_json_str(json_object_get(row, "options")), 1024 * 1024, &options, &err);
+    const char *language = json_string_value(json_object_get(options, "language"));
     json_t *json =
-        json_pack("{s:O,s:O,s:O,s:O}", "session_id", json_object_get(row, "id"), "created_at",
-                  json_object_get(row, "created_at"), "language",
-                  json_object_get(options, "language"), "policy", json_object_get(live, "policy"));
+        json_pack("{s:O,s:O,s:s,s:O}", "session_id", json_object_get(row, "id"), "created_at",
+                  json_object_get(row, "created_at"), "language", cbx_rest_shown_language(language),
+                  "policy", json_object_get(live, "policy"));
     json_object_set_new(json, "status",
                         json_string(json_is_true(json_object_get(live, "busy")) ? "busy" : "idle"));
     json_object_set(json, "idle_ms", json_object_get(live, "idle_ms"));
