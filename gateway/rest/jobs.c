@@ -159,6 +159,8 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     char now[32];
     cbx_rest_now(now);
     cbx_collected_finish(&run->collected);
+    outcome->result.output_truncated |= run->collected.omitted > 0;
+    outcome->result.files_truncated |= run->collected.incomplete;
     CBX_AUTO_JSON results = cbx_rest_results(run->collected.items, outcome, err);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
     const char *status = good ? "completed" : "error";
