@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -35,7 +36,7 @@ static const struct kernel {
 };
 
 enum {
-    GRACE_MS = 600,         /* between asking a program to end and ending it */
+    GRACE_MS = 400,         /* between asking a program to end and ending it, which takes as long again */
     SETTLE_MS = 150,        /* how long a kernel is watched that says it ended in time */
     FIRST_LEASE_MS = 60000, /* until a host attaches */
     CPU_TICK_MS = 100,
@@ -120,6 +121,7 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
     }
     close_range(4, ~0u, 0);
     setsid();
+    setpriority(PRIO_PROCESS, 0, 10); /* whatever it forks, the supervisor's turn comes first */
     execv(s.kernel->argv[0], (char *const *)(uintptr_t)s.kernel->argv);
     _exit(127);
 }
@@ -374,7 +376,7 @@ static void check_cpu(void)
 static void interrupt(void)
 {
     if (s.phase == RUNNING) {
-        stop_run(0, 2 * GRACE_MS);
+        stop_run(0, 3 * GRACE_MS);
     }
 }
 
