@@ -13,7 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 1000, ENTRIES_MAX = 20000, DEPTH_MAX = 16, PATH_BYTES = 4096, STAT_BYTES = 1024 };
+enum {
+    FILES_MAX = 1000,
+    ENTRIES_MAX = 20000,
+    DEPTH_MAX = 16,
+    PATH_BYTES = 4096,
+    STAT_BYTES = 1024
+};
 
 struct walk {
     struct timespec since;
@@ -120,6 +126,19 @@ static int kill_round(pid_t keep)
     return alive;
 }
 
+int cbx_count_processes(void)
+{
+    int count = 0;
+    DIR *proc = opendir("/proc");
+    for (struct dirent *entry; proc != NULL && (entry = readdir(proc)) != NULL;) {
+        count += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+    }
+    if (proc != NULL) {
+        closedir(proc);
+    }
+    return count;
+}
+
 void cbx_kill_others(pid_t keep)
 {
     /* Who is stopped forks no more, and the kernel reaches all at once, whoever forks meanwhile. */
@@ -176,8 +195,8 @@ uint64_t cbx_process_cpu_ms(pid_t pid)
     char line[STAT_BYTES];
     const char *at = read_stat(pid, line);
     unsigned long long user = 0, kernel = 0;
-    if (at == NULL || sscanf(at, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-                             &kernel) != 2) {
+    if (at == NULL ||
+        sscanf(at, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &kernel) != 2) {
         return 0;
     }
     return (user + kernel) * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK);

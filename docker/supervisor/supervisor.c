@@ -36,10 +36,11 @@ static const struct kernel {
 };
 
 enum {
-    GRACE_MS = 400,         /* between asking a program to end and ending it, which takes as long again */
-    SETTLE_MS = 150,        /* how long a kernel is watched that says it ended in time */
+    GRACE_MS = 400,  /* between asking a program to end and ending it, which takes as long again */
+    SETTLE_MS = 150, /* how long a kernel is watched that says it ended in time */
     FIRST_LEASE_MS = 60000, /* until a host attaches */
     CPU_TICK_MS = 100,
+    CROWD = 32, /* processes; each that is asked to end would take its time of what is left */
     KERNEL_START_MS = 20000,
     CHUNK_BYTES = 65536,
     REST_BYTES = 1024 * 1024, /* what is still read of a pipe when its run ends */
@@ -355,12 +356,12 @@ static void settle(void)
 /* First the deadline: ask. Then the grace: no more asking. */
 static void clock_ran_out(void)
 {
-    if (s.phase == RUNNING) {
+    if (s.phase == RUNNING && cbx_count_processes() < CROWD) {
         stop_run(CBX_DONE_TIMEOUT, GRACE_MS);
     } else if (s.phase == SETTLING) {
         settle();
     } else {
-        uint32_t over = s.phase == STARTING ? CBX_DONE_TIMEOUT : s.over;
+        uint32_t over = s.phase == STOPPING ? s.over : CBX_DONE_TIMEOUT;
         kill_all();
         finish(over != 0 ? over : CBX_DONE_KILLED, -1, SIGKILL);
     }
