@@ -107,7 +107,7 @@ static int take_event(void *context, const struct cbx_event *event)
     c->kind = event->kind;
     /* The run goes on: what it says may be too much, but how it ends is still wanted. */
     if (json_array_size(c->items) >= ITEMS_MAX) {
-        c->omitted += stream                             ? event->text.len
+        c->omitted += stream                         ? event->text.len
                       : event->kind == CBX_EVENT_CUT ? event->size_bytes
                                                      : 0;
         c->incomplete = c->incomplete || (!stream && event->kind != CBX_EVENT_CUT);
