@@ -60,6 +60,22 @@ static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *confi
     cbx_sandbox_reap(e->engine, e->instance.name, 0, is_ours, e, &removed, NULL);
 }
 
+/* The executor of a gateway whose master was killed may not have ended yet. */
+static int make_instance(struct cbx_executor *e, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
+                         struct cbx_err *err)
+{
+    enum { WAIT_MS = 20000, STEP_MS = 50 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    int failed = CBX_EBUSY;
+    for (int waited = 0; failed == CBX_EBUSY && waited < WAIT_MS; waited += STEP_MS) {
+        if (waited > 0) {
+            nanosleep(&step, NULL);
+        }
+        failed = cbx_instance_make(e->config.state_dir, seed, &e->instance, err);
+    }
+    return failed;
+}
+
 /* With the lock held. */
 static int open_engine(struct cbx_executor *e, struct cbx_err *err)
 {
@@ -70,7 +86,7 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
         failed = cbx_instance_seed(e->config.state_dir, seed, err);
     }
     if (!failed && e->instance.name[0] == '\0') {
-        failed = cbx_instance_make(e->config.state_dir, seed, &e->instance, err);
+        failed = make_instance(e, seed, err);
     }
     if (failed) {
         cbx_engine_free(cbx_steal(&e->engine));
@@ -546,7 +562,7 @@ static void end(struct cbx_executor *e)
     }
     cbx_sessions_close_all(e->sessions, e->config.persistent);
     if (pool != NULL) {
-        cbx_pool_free(pool);
+        cbx_pool_stop(pool);
     }
     cbx_instance_done(&e->instance, !e->config.persistent);
     _exit(0); /* not freed: late requests may still look at the tables */

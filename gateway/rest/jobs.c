@@ -8,6 +8,7 @@
 #include "gateway/rest/results.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 enum { CODE_MAX = 16 * 1024 * 1024 };
 
@@ -135,6 +136,18 @@ static bool is_stopping(void *context)
     return stopping;
 }
 
+/* The executor of a master that was killed does not come back; that we are to end, we hear in a
+ * moment. */
+static bool will_stop(struct run *run, int failed)
+{
+    enum { STEPS = 150, STEP_MS = 20 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    for (int i = 0; failed == CBX_EIO && i < STEPS && !is_stopping(run); i++) {
+        nanosleep(&step, NULL);
+    }
+    return is_stopping(run);
+}
+
 static void answer(struct cbx_rest_job *job, const json_t *execution, const struct cbx_err *err)
 {
     if (job->stream != NULL) {
@@ -249,7 +262,7 @@ static void *run_job(void *context)
     if (!failed) {
         err = (struct cbx_err){ 0 }; /* of a try before the one that succeeded */
     }
-    if (failed && is_stopping(&run)) {
+    if (failed && will_stop(&run, failed)) {
         /* It goes on in its sandbox; the next gateway stores its result. */
         CBX_AUTO_JSON nothing = json_object();
         cbx_fail(&err, CBX_EBUSY, "the gateway stops; ask the next one for this execution");

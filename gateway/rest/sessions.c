@@ -183,7 +183,7 @@ static bool open_sandbox(struct cbx_rest_call *call, const struct opening *o,
     int failed = cbx_review_submit(call->rest->flow, &request, &judgement, NULL, outcome, &err);
     if (failed) {
         /* What the engine lacks is nothing that the caller asked for. */
-        cbx_rest_fail(call, failed == CBX_ENOTFOUND ? 503 : 0, &err);
+        cbx_rest_fail(call, failed == CBX_ENOTFOUND || failed == CBX_EIO ? 503 : 0, &err);
         return false;
     }
     if (outcome->verdict != CBX_ALLOW) {

@@ -107,8 +107,8 @@ const client = async (number) => {
     else if (answer.status === 200) { counts.sync++; judge(token, answer.json, own); }
     else if (answer.status === 0) counts.broken++;
     else if (answer.status === 404 || answer.status === 409) { counts.refused++; session = null; }
-    else if (asynchronous || answer.status !== 503) problems.push(`${own}: ${answer.status} ${answer.text.slice(0, 300)}`);
-    else { counts.refused++; if (!/killed|gone|stops|restarted|try again/.test(answer.text)) problems.push(`${own}: ${answer.status} ${answer.text.slice(0, 300)}`); }
+    else if (answer.status !== 503) problems.push(`${own}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    else { counts.refused++; if (!/killed|gone|stop|restarted|try again/.test(answer.text)) problems.push(`${own}: ${answer.status} ${answer.text.slice(0, 300)}`); }
     if (session && random() < 0.1) {
       await ask(random() < 0.5 ? 'POST' : 'DELETE', `/v1/sessions/${session}${random() < 0.5 ? '/interrupt' : ''}`);
       session = null;
@@ -141,6 +141,7 @@ for (const one of accepted) {
   else judge(one.token, execution.json, one.own);
 }
 console.log(`  -     ${JSON.stringify(counts)}`);
+if (process.env.CHAOS_LOG) for (const p of problems) console.log(p);
 const sentence = (good, text, details = []) => { console.log(`  ${good ? 'ok   ' : 'FAILED'} ${text}`); for (const d of details.slice(0, 12)) console.log(`         ${d}`); if (!good) process.exitCode = 1; };
 sentence(problems.length === 0, `${accepted.length} accepted and ${counts.sync} answered executions have their own result once, or an error that says why not (${counts.right} right, ${counts.honest} lost with their sandbox)`, problems);
 
