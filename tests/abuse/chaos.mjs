@@ -3,7 +3,7 @@
 // is this script's own child, and is started again when it was killed.
 // Usage: chaos.mjs STATE SECONDS SEED CODEBOX [OPTIONS OF SERVE ...]
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync, openSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 const [state, seconds, seedText, codebox, ...options] = process.argv.slice(2);
@@ -53,7 +53,8 @@ const children = (pid) => { try { return readFileSync(`/proc/${pid}/task/${pid}/
 const name = (pid) => { try { return readFileSync(`/proc/${pid}/comm`, 'utf8').trim(); } catch { return ''; } };
 const family = () => { const near = children(master.pid); return [...near, ...near.flatMap(children)]; };
 const docker = (...args) => { try { return execFileSync('docker', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim(); } catch { return ''; } };
-const sandboxes = () => docker('ps', '-aq', '--no-trunc', '--filter', `label=codebox.sandbox`).split('\n').filter(Boolean);
+const instance = () => readdirSync(`${state}/instances`)[0];
+const sandboxes = () => docker('ps', '-aq', '--no-trunc', '--filter', `label=codebox.instance=${instance()}`).split('\n').filter(Boolean);
 const killed = {};
 const victims = {
   master: () => master.kill('SIGKILL'),
@@ -120,7 +121,6 @@ const chaos = async () => {
   // Each more often than it takes to come back, and now and then nothing for a while.
   for (const end = Date.now() + Number(seconds) * 1000; Date.now() < end; await sleep(300 + random() * 1700)) {
     const which = pick([...Object.keys(victims), ...Object.keys(victims).filter((v) => /executor|front|docker kill/.test(v))]);
-    if (which === 'master' && random() < 0.4) continue;
     killed[which] = (killed[which] ?? 0) + 1;
     victims[which]();
   }
