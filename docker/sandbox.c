@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { HELLO_TIMEOUT_MS = 30000, CHECK_TIMEOUT_MS = 5000, READ_BYTES = 256 * 1024 };
+enum {
+    HELLO_TIMEOUT_MS = 30000,
+    ADOPT_TIMEOUT_MS = 5000,
+    CHECK_TIMEOUT_MS = 5000,
+    READ_BYTES = 256 * 1024
+};
 
 int64_t cbx_sandbox_clock_ms(void)
 {
@@ -223,7 +228,8 @@ static int read_hello(struct cbx_sandbox *sandbox, const struct cbx_frame *frame
 }
 
 /* Says who we are, and passes over what the sandbox said to hosts before us. */
-static int greet(struct cbx_sandbox *sandbox, struct cbx_str *tag, struct cbx_err *err)
+static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *tag,
+                 struct cbx_err *err)
 {
     struct cbx_sha256 key = derive(sandbox, "key", CBX_STR(""));
     char mark[CBX_FRAME_MARK_BYTES];
@@ -236,9 +242,9 @@ static int greet(struct cbx_sandbox *sandbox, struct cbx_str *tag, struct cbx_er
     int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
     failed = failed ? failed : cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce, lease, err);
     struct cbx_frame frame;
-    failed = failed ? failed
-                    : cbx_sandbox_receive(sandbox, cbx_sandbox_clock_ms() + HELLO_TIMEOUT_MS,
-                                          &frame, err);
+    failed = failed
+                 ? failed
+                 : cbx_sandbox_receive(sandbox, cbx_sandbox_clock_ms() + timeout_ms, &frame, err);
     return failed ? cbx_wrap(err, "starting a sandbox") : read_hello(sandbox, &frame, tag, err);
 }
 
@@ -259,7 +265,7 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
                  : cbx_engine_container_attach(sandbox->engine, sandbox->id, &sandbox->attach, err);
     failed = failed ? failed : cbx_engine_container_start(sandbox->engine, sandbox->id, err);
     struct cbx_str tag;
-    return failed ? failed : greet(sandbox, &tag, err);
+    return failed ? failed : greet(sandbox, HELLO_TIMEOUT_MS, &tag, err);
 }
 
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
@@ -438,7 +444,7 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
     snprintf(sandbox->id, sizeof(sandbox->id), "%s", id);
     int failed = cbx_engine_container_attach(engine, sandbox->id, &sandbox->attach, err);
     struct cbx_str tag = { 0 };
-    failed = failed ? failed : greet(sandbox, &tag, err);
+    failed = failed ? failed : greet(sandbox, ADOPT_TIMEOUT_MS, &tag, err);
     failed = failed ? failed : read_tag(sandbox, tag, err);
     if (failed) {
         cbx_sandbox_leave(sandbox);

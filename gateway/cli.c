@@ -100,6 +100,7 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
                       .max_sessions = o->max_sessions > 0 ? (int)o->max_sessions : 32,
                       .max_runs = o->max_runs > 0 ? (int)o->max_runs : 16,
                       .idle_ms = (o->idle_s > 0 ? o->idle_s : 1800) * 1000,
+                      .lease_ms = o->lease_s * 1000,
                       .pool = { .min = (int)o->pool_min,
                                 .max = (int)o->pool_max,
                                 .idle_ms = o->pool_idle_s * 1000,

@@ -64,13 +64,22 @@ function bundleOf(value) {
 globalThis.require = createRequire('/workspace/');
 globalThis.display = (value, mime) => sendBundle('D', mime ? { [mime]: value } : bundleOf(value));
 
+// Lines of a text, without its middle when they would have more than so many bytes as JSON: the supervisor ends whoever says more
+// than a frame may hold.
+function cut(text, most) {
+  for (let keep = most; ; keep >>= 1) {
+    const lines = (text.length <= keep ? text : `${text.slice(0, keep >> 1)}\n...\n${text.slice(-(keep >> 1))}`).split('\n');
+    if (Buffer.byteLength(JSON.stringify(lines)) <= most) return lines;
+  }
+}
+
 function describe(error) {
   const isError = error instanceof Error || (error && typeof error.stack === 'string');
   const text = isError ? String(error.stack) : util.inspect(error);
   const lines = text.split('\n').filter((line) => !/javascript_kernel\.js|node:internal|node:inspector|at new Promise \(<anonymous>\)/.test(line));
   const ename = isError && error.name ? String(error.name) : 'Error';
   const evalue = isError ? String(error.message) : util.inspect(error);
-  return { ename, evalue: evalue.slice(0, 8000), traceback: lines.join('\n').slice(0, 60000).split('\n') };
+  return { ename: cut(ename, 1000)[0], evalue: cut(evalue.slice(0, 8000), 64000).join('\n'), traceback: cut(lines.join('\n'), 120000) };
 }
 
 // --- TypeScript: only where the supervisor asks for it, as loading the compiler takes a while -----------------------------------

@@ -6,6 +6,7 @@ the code. Standard library and IPython only. IPython is imported when something 
 waits for its use (WARM).
 """
 import builtins
+import contextlib
 import getpass
 import io
 import json
@@ -30,6 +31,34 @@ WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 def printable(text):
     """Without lone surrogates, which JSON cannot carry."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def cut(text, most):
+    """The lines of a text, without its middle when they would have more than so many bytes as JSON: the supervisor ends whoever says
+    more than a frame may hold."""
+    keep = most
+    while True:
+        kept = printable(text if len(text) <= keep else f"{text[: keep // 2]}\n...\n{text[-keep // 2 :]}").split("\n")
+        if len(json.dumps(kept, ensure_ascii=False).encode()) <= most:
+            return kept
+        keep //= 2
+
+
+@contextlib.contextmanager
+def shortened(error, most=50):
+    """Of a long chain of exceptions the first ones, while it is described."""
+    for _ in range(most):
+        if error is not None:
+            error = error.__cause__ or error.__context__
+    if error is None:
+        yield
+        return
+    cause, context, suppress = error.__cause__, error.__context__, error.__suppress_context__
+    error.__cause__ = error.__context__ = None
+    try:
+        yield
+    finally:
+        error.__cause__, error.__context__, error.__suppress_context__ = cause, context, suppress
 
 
 class Channel:
@@ -290,8 +319,10 @@ class Kernel:
             def init_io(self):
                 pass
 
-            def _showtraceback(self, etype, evalue, stb):
-                pass  # the error is reported as one, not printed
+            def showtraceback(self, exc_tuple=None, *args, **kwargs):
+                self._get_exc_info(exc_tuple)  # for pdb.pm(); the error is reported as one, not printed
+
+            showsyntaxerror = showindentationerror = lambda self, *args, **kwargs: self.showtraceback()
 
         config = Config()
         config.HistoryManager.enabled = False
@@ -379,9 +410,9 @@ class Kernel:
             return 1
         try:
             body = self.describe(error)
-        except Exception as broken:
-            body = {"ename": type(error).__name__, "evalue": f"(its text cannot be read: {type(broken).__name__})", "traceback": []}
-        self.channel.send("X", json.dumps(body).encode("utf-8", "backslashreplace"))
+        except BaseException as broken:  # also an exit
+            body = {"ename": cut(type(error).__name__, 1000)[0], "evalue": f"(its text cannot be read: {type(broken).__name__})", "traceback": []}
+        self.channel.send("X", json.dumps(body, ensure_ascii=False).encode())
         return 1
 
     def describe(self, error):
@@ -392,17 +423,19 @@ class Kernel:
         if frame is None and isinstance(error, SyntaxError):
             lines = traceback.format_exception_only(type(error), error)
         else:
-            report = traceback.TracebackException(type(error), error, frame)
+            with shortened(error):
+                report = traceback.TracebackException(type(error), error, frame)
             each = report
             while each is not None:
                 kept = [entry for entry in each.stack if entry.filename != __file__]
                 each.stack = traceback.StackSummary.from_list(kept)
                 each = each.__cause__ or each.__context__
             lines = report.format()
-        text = "".join(lines).rstrip("\n")
-        if len(text) > 60000:
-            text = text[:30000] + "\n...\n" + text[-30000:]
-        return {"ename": printable(type(error).__name__), "evalue": printable(str(error)[:8000]), "traceback": printable(text).split("\n")}
+        return {
+            "ename": cut(type(error).__name__, 1000)[0],
+            "evalue": "\n".join(cut(str(error)[:8000], 64000)),
+            "traceback": cut("".join(line if len(line) <= 240000 else line[:120000] + line[-120000:] for line in lines).rstrip("\n"), 120000),
+        }
 
     # --- serving ------------------------------------------------------------------------------------------------
 
