@@ -17,6 +17,7 @@ import _socket
 import _thread
 import binascii
 import fcntl
+import functools
 import getpass
 import io
 import json
@@ -44,6 +45,7 @@ AGAIN_AFTER, AGAIN_EVERY = 0.25, 0.05  # seconds after which an interrupt that w
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
 write_fd, exit_now, set_trace, set_profile = os.write, os._exit, sys.settrace, sys.setprofile
 get_limit, set_limit, sleep, ioctl = sys.getrecursionlimit, sys.setrecursionlimit, time.sleep, fcntl.ioctl
+lines = linecache.cache
 to_json, decode64, TracebackException = json.dumps, binascii.a2b_base64, traceback.TracebackException
 
 
@@ -464,9 +466,9 @@ def describe(error, files):
     text, value, most = printable(text).rstrip("\n"), text_of(error), 60000
     while True:
         shown = text if len(text) <= most else text[: most // 2] + "\n...\n" + text[-most // 2 :]
-        lines = ",".join(quote(line) for line in shown.split("\n"))
+        shown = ",".join(quote(line) for line in shown.split("\n"))
         name = quote(printable(str(type.__dict__["__name__"].__get__(type(error)))[:1000]))
-        body = f'{{"ename":{name},"evalue":{quote(value[: most // 8])},"traceback":[{lines}]}}'.encode()
+        body = f'{{"ename":{name},"evalue":{quote(value[: most // 8])},"traceback":[{shown}]}}'.encode()
         if len(body) <= ERROR_MAX:
             return body
         most //= 2
@@ -605,10 +607,10 @@ class Kernel:
     def make_ipython(self):
         from IPython.core.displayhook import DisplayHook
         from IPython.core.displaypub import DisplayPublisher
-        from IPython.core.interactiveshell import InteractiveShell
+        from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
         from traitlets.config import Config
 
-        kernel = self
+        kernel, self.Info, self.Result = self, ExecutionInfo, ExecutionResult
 
         class Hook(DisplayHook):
             def quiet(self):
@@ -671,8 +673,11 @@ class Kernel:
         if self.shell is None:
             self.cells.append((count, code))
         else:
-            self.shell.history_manager.store_inputs(count, code)
-            self.shell.history_manager.db_input_cache.clear()
+            try:
+                self.shell.history_manager.store_inputs(count, code)
+                self.shell.history_manager.db_input_cache.clear()
+            except Exception:
+                pass  # the program broke it
 
     def show(self, value):
         """sys.displayhook: the value of the last expression."""
@@ -689,10 +694,19 @@ class Kernel:
     # A program that chose the backend Agg itself: its figures are shown as all others, unless it saved or closed them.
 
     def after_backend_bases(self, module):
-        def show(manager):
-            self.show_figure(manager.canvas.figure)
+        self.saved_figures, self.shown_figures = weakref.WeakSet(), weakref.WeakSet()
+        print_figure = module.FigureCanvasBase.print_figure
 
-        self.shown_figures = weakref.WeakSet()
+        def print_and_note(canvas, *arguments, **options):
+            self.saved_figures.add(canvas.figure)
+            return print_figure(canvas, *arguments, **options)
+
+        def show(manager):
+            figure = manager.canvas.figure
+            if figure.stale or figure not in self.shown_figures:
+                self.show_figure(figure)
+
+        module.FigureCanvasBase.print_figure = functools.wraps(print_figure)(print_and_note)
         module.FigureManagerBase.show = show
 
     def show_figure(self, figure):
@@ -700,23 +714,23 @@ class Kernel:
 
         if not self.shown_figures:
             select_figure_formats(self.shell, {"png"})
-        if figure.stale or figure not in self.shown_figures:
-            self.shown_figures.add(figure)
-            self.display(figure)
+        self.shown_figures.add(figure)
+        self.display(figure)
+        figure.stale = False  # until the program changes it
 
     def show_agg_figures(self):
         matplotlib, helpers = sys.modules.get("matplotlib"), sys.modules.get("matplotlib._pylab_helpers")
         if helpers is None or str(dict.get(matplotlib.rcParams, "backend")).lower() != "agg":
             return
         for manager in helpers.Gcf.get_all_fig_managers():
-            if manager.canvas.figure.stale:
+            if manager.canvas.figure not in self.saved_figures:
                 self.show_figure(manager.canvas.figure)
 
     # --- running ------------------------------------------------------------------------------------------------
 
     def keep_source(self, name, code):
         self.files[name] = code
-        linecache.cache[name] = (len(code), None, [line + "\n" for line in code.splitlines()], name)
+        lines[name] = (len(code), None, [line + "\n" for line in code.splitlines()], name)
 
     def compile(self, what, name, mode, flags=0):
         code = compile(what, name, mode, self.flags | flags, True)
@@ -782,10 +796,8 @@ class Kernel:
     def begin_events(self, code):
         if self.shell is None:
             return None
-        from IPython.core.interactiveshell import ExecutionInfo
-
         self.shell.execution_count = self.count
-        info = ExecutionInfo(code, False, False, True, None)
+        info = self.Info(code, False, False, True, None)
         self.shell.events.trigger("pre_execute")
         self.shell.events.trigger("pre_run_cell", info)
         return info
@@ -794,14 +806,12 @@ class Kernel:
         """Figures are shown here."""
         if self.shell is None:
             return
-        from IPython.core.interactiveshell import ExecutionResult
-
         self.shell.events.trigger("post_execute")
         try:
             self.show_agg_figures()
         except Exception:
             self.shell.showtraceback()
-        self.shell.events.trigger("post_run_cell", ExecutionResult(info))
+        self.shell.events.trigger("post_run_cell", self.Result(info))
 
     def run_file(self, code):
         name = f"<program-{self.count}>"
@@ -836,7 +846,10 @@ class Kernel:
         self.count += 1
         self.code, self.asked, self.shown_error = code, 0, None
         self.channel.interrupted = False
-        _signal.signal(_signal.SIGINT, self.on_interrupt)  # the last program may have taken it
+        _signal.signal(_signal.SIGINT, self.on_interrupt)  # the last program may have taken it, or the streams away
+        for name, stream in (("stdout", self.out), ("stderr", self.err)):
+            if sys.__dict__.get(name) is None:
+                setattr(sys, name, stream)
         error = None
         try:
             self.running = True
@@ -871,7 +884,7 @@ class Kernel:
         if error is None:
             return 0
         if isinstance(error, SystemExit):
-            code = error.code
+            code = SystemExit.code.__get__(error)
             if code is None or isinstance(code, int):
                 return 255 if code is not None and abs(code) >= 1 << 31 else (code or 0) & 255
             self.err.write(text_of(code) + "\n")

@@ -582,10 +582,14 @@ static bool take_frames(struct inbox *in, char direction,
     return true;
 }
 
+/* What other processes wrote before the kernel said something comes first. */
 static bool read_kernel(void)
 {
-    return read_more(s.control, &s.from_kernel) &&
-           take_frames(&s.from_kernel, 'c', take_kernel_frame);
+    if (!read_more(s.control, &s.from_kernel)) {
+        return false;
+    }
+    drain_both(CHUNK_BYTES);
+    return take_frames(&s.from_kernel, 'c', take_kernel_frame);
 }
 
 static void drop_front(struct inbox *in, size_t n)
