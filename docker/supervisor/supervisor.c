@@ -25,7 +25,7 @@
 /* What starts which kernel. The container's command names a row. */
 static const struct kernel {
     const char *name;
-    const char *const argv[6];
+    const char *const argv[7];
 } kernels[] = {
 #define CBX_KERNEL(name, ...) { name, { __VA_ARGS__, NULL } },
 #define CBX_RUNS(language, kernel)
@@ -336,6 +336,8 @@ static void stop_run(uint32_t over, int grace_ms)
     s.phase = STOPPING;
     s.over = over;
     s.deadline_ms = now_ms() + grace_ms;
+    tell_kernel(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0); /* where a signal cannot be heard */
+    feed_kernel();
     signal_kernel(SIGINT);
 }
 
