@@ -280,8 +280,14 @@ static void remove_discarded(struct cbx_pool *pool)
 {
     struct discarded *d = unremoved(pool);
     struct cbx_sandbox *sandbox = cbx_steal(&d->sandbox);
+    bool ending = pool->ending;
     pthread_mutex_unlock(&pool->lock);
-    cbx_sandbox_free(sandbox);
+    if (ending) {
+        cbx_sandbox_leave(
+            sandbox); /* it was told to end, and the engine removes it: no need to wait */
+    } else {
+        cbx_sandbox_free(sandbox);
+    }
     pthread_mutex_lock(&pool->lock);
     for (struct discarded **at = &pool->discarded; *at != NULL; at = &(*at)->next) {
         if (*at == d) {
@@ -399,6 +405,7 @@ void cbx_pool_free(struct cbx_pool *pool)
                 abort();
             }
             d->sandbox = p->ready[--p->count].sandbox;
+            cbx_sandbox_end(d->sandbox);
             d->next = pool->discarded;
             pool->discarded = d;
         }

@@ -31,7 +31,8 @@ struct cbx_pool;
 struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbox_config *sandboxes,
                               const struct cbx_pool_config *config);
 
-/* Removes what is ready and what was discarded; nobody may use the pool any more. */
+/* Ends what is ready and what was discarded; the engine removes it. Nobody may use the pool any
+ * more. */
 void cbx_pool_free(struct cbx_pool *pool);
 CBX_DEFINE_AUTO(pool)
 

@@ -58,6 +58,24 @@ static void derive(const char *purpose, const uint8_t *seed, struct cbx_sha256 *
     *out = cbx_sha256_of2(cbx_str_of(purpose), bytes);
 }
 
+/* The one before us may be on its way out. */
+static bool take_lock(int fd)
+{
+    enum { TRIES = 150, STEP_MS = 100 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+    for (int i = 0; i < TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            return true;
+        }
+        if (errno != EWOULDBLOCK) {
+            return false;
+        }
+        nanosleep(&step, NULL);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
 int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_instance *out, struct cbx_err *err)
 {
@@ -75,7 +93,7 @@ int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEE
     }
     snprintf(made.path, sizeof(made.path), "%s/instances/%s", state_dir, made.name);
     made.fd = open(made.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (made.fd < 0 || flock(made.fd, LOCK_EX | LOCK_NB) < 0) {
+    if (made.fd < 0 || !take_lock(made.fd)) {
         failed = cbx_fail(err, errno == EWOULDBLOCK ? CBX_EBUSY : CBX_EIO, "'%s': %s", made.path,
                           strerror(errno));
         if (made.fd >= 0) {

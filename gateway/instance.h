@@ -23,7 +23,7 @@ struct cbx_instance {
 int cbx_instance_seed(const char *state_dir, uint8_t out[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_err *err);
 
-/* CBX_EBUSY while another process is this instance. */
+/* CBX_EBUSY while another process is this instance, also after it was waited for (15 s). */
 int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_instance *out, struct cbx_err *err);
 

@@ -15,6 +15,7 @@ int cbx_mcp_command(const struct cbx_options *options)
     struct cbx_err err = { 0 };
     struct cbx_flow flow;
     struct cbx_flow_config config = cbx_options_flow(options);
+    config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : 1;
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }

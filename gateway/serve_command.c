@@ -108,7 +108,9 @@ int cbx_serve_command(const struct cbx_options *options)
         return 2;
     }
     struct cbx_flow_config config = cbx_options_flow(options);
+    enum { POOL_MIN = 2 };
     config.executor.persistent = true;
+    config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : POOL_MIN;
     config.executor.announce[config.executor.announce_count++] = "python";
     int listening = parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000",
                                  &address, &err) != 0

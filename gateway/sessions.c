@@ -304,7 +304,7 @@ int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct
     struct cbx_session *session = find(sessions, id);
     session = session != NULL ? session : find_run(sessions, id);
     int failed = session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id) : 0;
-    if (!failed && session->busy && session->sandbox != NULL) {
+    if (!failed && session->sandbox != NULL) { /* of no effect when nothing runs */
         cbx_sandbox_interrupt(session->sandbox);
     }
     pthread_mutex_unlock(&sessions->lock);

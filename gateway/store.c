@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 
 struct cbx_store {
     int lock_fd; /* held as long as we live: opening forgets the sessions of whoever was here before
@@ -55,7 +56,13 @@ static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_
     if (store->lock_fd < 0) {
         return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
     }
-    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+    enum { TRIES = 30, STEP_MS = 100 }; /* one whose master was killed is on its way out */
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+    int taken;
+    for (int i = 0; (taken = flock(store->lock_fd, LOCK_EX | LOCK_NB)) < 0 && i < TRIES; i++) {
+        nanosleep(&step, NULL);
+    }
+    if (taken < 0) {
         return cbx_fail(err, CBX_EBUSY,
                         "another gateway serves from the state directory '%s'; stop it, or give "
                         "this one its own with --state",
@@ -310,10 +317,11 @@ int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_er
 
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
 {
-    return fetch_rows(store,
-                      "SELECT id, session, decision, language, created_at FROM executions WHERE "
-                      "status IN ('initializing','running') ORDER BY created_at",
-                      NULL, 0, out, err);
+    return fetch_rows(
+        store,
+        "SELECT id, session, decision, language, created_at, code FROM executions WHERE "
+        "status IN ('initializing','running') ORDER BY created_at",
+        NULL, 0, out, err);
 }
 
 int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,

@@ -43,7 +43,7 @@ int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **ou
                             struct cbx_err *err);
 
 /* Lists of objects of texts (new references). Sessions: {id, created_at, policy, options}.
- * Executions that are not over: {id, session, decision, language, created_at}. A session's
+ * Executions that are not over: {id, session, decision, language, created_at, code}. A session's
  * executions, oldest first, at most 1,000: {id, status, created_at, completed_at, language,
  * decision, code}. */
 int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err);

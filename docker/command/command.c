@@ -289,11 +289,11 @@ static void serve(const struct cbx_command_kernel *kernel)
         }
         read_all(payload, len);
         payload[len] = '\0';
-        if (head[0] == CBX_FRAME_RUN && len >= sizeof(struct cbx_frame_run)) {
+        if (head[0] == CBX_FRAME_RUN && len >= CBX_FRAME_KERNEL_HEAD_BYTES) {
             bool ignored = false;
             take_signals(0, &ignored); /* what was meant for the run before */
-            int32_t code = kernel->run(payload + sizeof(struct cbx_frame_run),
-                                       len - sizeof(struct cbx_frame_run));
+            int32_t code = kernel->run(payload + CBX_FRAME_KERNEL_HEAD_BYTES,
+                                       len - CBX_FRAME_KERNEL_HEAD_BYTES);
             cbx_command_send(CBX_FRAME_FINISH, &code, sizeof(code));
         }
         free(payload);

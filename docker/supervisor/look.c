@@ -157,6 +157,29 @@ uint64_t cbx_cpu_ms(void)
     return used_us < 0 ? 0 : (uint64_t)used_us / 1000;
 }
 
+bool cbx_process_runs(pid_t pid)
+{
+    char path[64], line[1024];
+    bool runs = false;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *entry; tasks != NULL && !runs && (entry = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof(path), "/proc/%d/task/%.16s/stat", (int)pid, entry->d_name);
+        FILE *f = fopen(path, "re");
+        if (f == NULL) {
+            continue;
+        }
+        line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
+        fclose(f);
+        const char *at = strrchr(line, ')');
+        runs = at != NULL && at[1] == ' ' && at[2] == 'R';
+    }
+    if (tasks != NULL) {
+        closedir(tasks);
+    }
+    return runs;
+}
+
 /* Fields 14 and 15 of proc(5)'s stat, behind a name that may hold anything. */
 uint64_t cbx_process_cpu_ms(pid_t pid)
 {

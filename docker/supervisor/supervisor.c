@@ -345,11 +345,12 @@ static void stop_run(uint32_t over, int grace_ms)
  * or behind a forged FINISH, it is ended. */
 static void settle(void)
 {
-    uint64_t used = cbx_process_cpu_ms(s.pid) - s.settle_cpu_ms;
-    if (used > SETTLE_MS / 3) {
+    bool goes_on =
+        cbx_process_runs(s.pid) || cbx_process_cpu_ms(s.pid) - s.settle_cpu_ms > SETTLE_MS / 3;
+    if (goes_on) {
         kill_all();
     }
-    finish(s.over, -1, used > SETTLE_MS / 3 ? SIGKILL : 0);
+    finish(s.over, -1, goes_on ? SIGKILL : 0);
 }
 
 /* First the deadline: ask. Then the grace: no more asking. */

@@ -74,6 +74,9 @@ long cbx_count_oom_kills(void);
 uint64_t cbx_cpu_ms(void);
 uint64_t cbx_process_cpu_ms(pid_t pid);
 
+/* Is one of its threads computing, or waiting for a processor? */
+bool cbx_process_runs(pid_t pid);
+
 /* --- files.c: PUT, GET, LIST, DELETE; each answers by cbx_reply ----------------------------------
  */
 void cbx_file_put(const uint8_t *payload, size_t len);

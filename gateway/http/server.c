@@ -332,6 +332,19 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+/* A server that was told to end may still be there for a moment. */
+static int bind_patiently(int fd, const struct sockaddr *address, socklen_t size)
+{
+    enum { TRIES = 30, STEP_MS = 100 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+    int bound;
+    for (int i = 0; (bound = bind(fd, address, size)) < 0 && errno == EADDRINUSE && i < TRIES;
+         i++) {
+        nanosleep(&step, NULL);
+    }
+    return bound;
+}
+
 int cbx_http_listen(const char *host, uint16_t port, uint16_t *port_out, struct cbx_err *err)
 {
     struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
@@ -347,7 +360,7 @@ int cbx_http_listen(const char *host, uint16_t port, uint16_t *port_out, struct 
         socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
         (is_v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
-        bind(fd, address, size) < 0 || listen(fd, SOMAXCONN) < 0 ||
+        bind_patiently(fd, address, size) < 0 || listen(fd, SOMAXCONN) < 0 ||
         getsockname(fd, address, &size) < 0) {
         return cbx_fail(err, CBX_EIO, "cannot listen on %s port %u: %s", host, port,
                         strerror(errno));

@@ -40,31 +40,21 @@ static const struct cbx_json_field fields[] = {
 /* --- what a session is
  * ---------------------------------------------------------------------------- */
 
-/* Takes policy, language and limits over from the session; false when the answer is made. */
+/* False when the answer is made. */
 static bool find_session(struct cbx_rest_call *call, struct cbx_rest_job *job,
                          struct cbx_str session)
 {
     struct cbx_err err = { 0 };
-    CBX_AUTO_JSON options = NULL;
-    CBX_AUTO_MEM char *policy = NULL;
     snprintf(job->session, sizeof(job->session), "%.*s", CBX_STR_ARG(session));
     bool cut = strlen(job->session) != session.len; /* at a NUL */
-    int failed =
-        cut ? CBX_ENOTFOUND
-            : cbx_store_get_session(call->rest->store, job->session, &policy, &options, &err);
-    if (failed) {
-        if (failed == CBX_ENOTFOUND) {
-            cbx_fail(&err, CBX_ENOTFOUND, "Session not found"); /* the words that clients know */
-        }
-        cbx_rest_fail(call, 0, &err);
-        return false;
+    int failed = cut ? CBX_ENOTFOUND : cbx_rest_job_in_session(job, &err);
+    if (failed == CBX_ENOTFOUND) {
+        cbx_fail(&err, CBX_ENOTFOUND, "Session not found"); /* the words that clients know */
     }
-    const char *language = json_string_value(json_object_get(options, "language"));
-    cbx_buf_add_cstr(&job->policy, policy);
-    snprintf(job->language, sizeof(job->language), "%s", language != NULL ? language : "ipython");
-    job->limits = cbx_rest_limits(options);
-    cbx_rest_context_copy(call->rest, job->session, &job->context);
-    return true;
+    if (failed) {
+        cbx_rest_fail(call, 0, &err);
+    }
+    return !failed;
 }
 
 /* --- judging and running

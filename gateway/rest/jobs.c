@@ -44,6 +44,22 @@ struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job)
     return request;
 }
 
+int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err)
+{
+    CBX_AUTO_JSON options = NULL;
+    CBX_AUTO_MEM char *policy = NULL;
+    int failed = cbx_store_get_session(job->rest->store, job->session, &policy, &options, err);
+    if (failed) {
+        return failed;
+    }
+    const char *language = json_string_value(json_object_get(options, "language"));
+    cbx_buf_add_cstr(&job->policy, policy);
+    snprintf(job->language, sizeof(job->language), "%s", language != NULL ? language : "ipython");
+    job->limits = cbx_rest_limits(options);
+    cbx_rest_context_copy(job->rest, job->session, &job->context);
+    return 0;
+}
+
 /* --- who hears of it ----------------------------------------------------------------------------
  */
 
@@ -184,6 +200,33 @@ static void begin(struct run *run, struct cbx_rest_job *job)
     run->sink = cbx_collected_sink(&run->collected);
 }
 
+static int submit(struct cbx_rest_job *job, const struct cbx_sink *sink,
+                  struct cbx_outcome *outcome, struct cbx_err *err)
+{
+    struct cbx_request request = cbx_rest_job_request(job);
+    return cbx_review_submit(job->rest->flow, &request, &job->judgement, sink, outcome, err);
+}
+
+/* A run that a gateway before us took. A session that does not know it never began it: it begins
+ * now. */
+static int resume(struct cbx_rest_job *job, const struct cbx_sink *sink,
+                  struct cbx_outcome *outcome, struct cbx_err *err)
+{
+    snprintf(outcome->id, sizeof(outcome->id), "%s", job->decision);
+    int failed = cbx_review_resume(job->rest->flow, sink, outcome, err);
+    if (failed != CBX_ENOTFOUND) {
+        return failed;
+    }
+    outcome->id[0] = '\0';
+    if (job->session[0] != '\0' && cbx_rest_job_in_session(job, err) == 0) {
+        struct cbx_request request = cbx_rest_job_request(job);
+        failed = cbx_review_judge(job->rest->flow, &request, &job->judgement, err);
+        return failed ? failed : submit(job, sink, outcome, err);
+    }
+    return cbx_fail(err, CBX_ENOTFOUND,
+                    "the gateway was restarted while this ran, and its sandbox is gone");
+}
+
 static void *run_job(void *context)
 {
     struct cbx_rest_job *job = context;
@@ -195,18 +238,8 @@ static void *run_job(void *context)
     struct cbx_sink sink = {
         .event = take_event, .cancelled = is_stopping, .restart = restart, .context = &run
     };
-    int failed;
-    if (job->decision[0] != '\0') {
-        snprintf(outcome.id, sizeof(outcome.id), "%s", job->decision);
-        failed = cbx_review_resume(rest->flow, &sink, &outcome, &err);
-        if (failed == CBX_ENOTFOUND) {
-            cbx_fail(&err, failed,
-                     "the gateway was restarted while this ran, and its sandbox is gone");
-        }
-    } else {
-        struct cbx_request request = cbx_rest_job_request(job);
-        failed = cbx_review_submit(rest->flow, &request, &job->judgement, &sink, &outcome, &err);
-    }
+    int failed = job->decision[0] != '\0' ? resume(job, &sink, &outcome, &err)
+                                          : submit(job, &sink, &outcome, &err);
     if (failed && is_stopping(&run)) {
         /* It goes on in its sandbox; the next gateway stores its result. */
         CBX_AUTO_JSON nothing = json_object();
@@ -306,6 +339,7 @@ void cbx_rest_jobs_recover(struct cbx_rest *rest)
                    *session = json_string_value(json_object_get(row, "session")),
                    *language = json_string_value(json_object_get(row, "language")),
                    *decision = json_string_value(json_object_get(row, "decision"));
+        cbx_buf_add(&job->source, cbx_json_str(json_object_get(row, "code")));
         snprintf(job->id, sizeof(job->id), "%s", id != NULL ? id : "");
         snprintf(job->session, sizeof(job->session), "%s", session != NULL ? session : "");
         snprintf(job->language, sizeof(job->language), "%s", language != NULL ? language : "");

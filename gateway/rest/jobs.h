@@ -24,6 +24,9 @@ struct cbx_rest_job {
 struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest);
 void cbx_rest_job_free(struct cbx_rest_job *job);
 
+/* Takes policy, language, limits and what ran before over from the job's session. CBX_ENOTFOUND. */
+int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err);
+
 /* What the job asks of the flow; borrows from it. */
 struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job);
 

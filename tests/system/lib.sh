@@ -85,4 +85,5 @@ expect() { jq -e "$1" "${2:-/dev/stdin}"; }
 children_of() { pgrep -P "$1" || true; }
 containers_of() { docker ps -aq --no-trunc --filter "id=${1:-none}"; } # ID, as sessions tell it
 has_no_container() { [ -z "$(containers_of "$1")" ]; }
+container_of() { curl -sS "$base/v1/sessions/$1" | jq -er .container; }
 sandboxes() { docker ps -aq --filter label=codebox.sandbox; }

@@ -47,7 +47,6 @@ whole() { wait_until is_over "$1"; curl -sS "$base/v1/executions/$1" | expect '.
 has_begun() { wait_until is_running; }
 is_running() { docker top "$(container_of "$session")" >/dev/null && [ "$(executions_of "$session" | jq -r ".executions[-1].status")" = running ]; }
 executions_of() { curl -sS "$base/v1/sessions/$1/history"; }
-container_of() { curl -sS "$base/v1/sessions/$1" | jq -er .container; }
 answers_again() { [ "$(status_of "$base/healthz")" = 200 ]; }
 session=$(new_session)
 run_in "$session" 'kept = 6' >/dev/null

@@ -80,7 +80,7 @@ static void run_limited(struct cbx_sandbox *sandbox, const char *language, const
     cbx_buf_init(&seen->out, 1 << 24);
     cbx_buf_init(&seen->err, 1 << 24);
     cbx_buf_init(&seen->mime, 1 << 24);
-    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), &sink, &seen->result, &err) != 0) {
+    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), NULL, &sink, &seen->result, &err) != 0) {
         fail_msg("%s", err.text);
     }
 }
@@ -378,7 +378,7 @@ int main(void)
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     size_t removed;
-    cbx_sandbox_reap(engine, instance, &removed, NULL);
+    cbx_sandbox_reap(engine, instance, 0, NULL, NULL, &removed, NULL);
     cbx_engine_free(engine);
     return failed;
 }
