@@ -2,84 +2,216 @@
 // The JavaScript kernel: runs in a sandbox, speaks frames on descriptor 3 with the supervisor. Code is evaluated by V8's own
 // REPL mode: state persists, let and const may be declared again, await works at the top. What arrives is what runs; TypeScript
 // is what runs once its types are taken away.
+//
+// A worker thread reads the frames (javascript_watch.js). While a program holds the event loop, only it hears of an interrupt, and
+// it has V8 terminate what executes: all frames are unwound, state stays. So a run must be able to end without the call that began
+// it, and nothing of ours may be terminated between two pieces of a frame (`guard`).
 'use strict';
 const fs = require('fs');
 const inspector = require('inspector');
-const { createRequire } = require('module');
-const net = require('net');
+const { builtinModules, createRequire, syncBuiltinESMExports } = require('module');
 const path = require('path');
-const util = require('util');
+const { Readable } = require('stream');
+const timers = require('timers');
+const promises = require('timers/promises');
 const { pathToFileURL } = require('url');
+const util = require('util');
+const vm = require('vm');
+const { Worker } = require('worker_threads');
 
 const RUN_HEAD = 40;
 const CONTROL = 3;
-const control = new net.Socket({ fd: CONTROL, readable: true, writable: true });
+const BUNDLE_MAX = 64 << 20; // below the limits of frame.def
+const ERROR_MAX = 200000;
 
-// Frames leave synchronously: what was printed must be out before the process can end.
-function sendFrame(type, payload = Buffer.alloc(0)) {
-  const head = Buffer.alloc(5);
-  head.writeUInt8(type.charCodeAt(0), 0);
-  head.writeUInt32LE(payload.length, 1);
-  let data = Buffer.concat([head, payload]);
-  while (data.length > 0) {
+// What reports on a program is held here: the program may replace anything that it can name.
+const { inspect } = util;
+const { stringify } = JSON;
+const { writeSync } = fs;
+const { alloc, concat, from, isBuffer } = Buffer;
+const { wait, notify, compareExchange, load, store } = Atomics;
+const reallyExit = process.reallyExit.bind(process);
+const getHandles = process._getActiveHandles.bind(process);
+
+// --- frames -----------------------------------------------------------------------------------------------------
+
+// Shared with the watcher. GUARD: 0 = free, 1 = a frame is being written, 2 = what executes is about to be terminated. WANTED: the
+// watcher wants the guard. ENDED, ASKED: the numbers of the last run that has ended, and that is to be interrupted.
+const shared = new Int32Array(new SharedArrayBuffer(16));
+const GUARD = 0, WANTED = 1, ENDED = 2, ASKED = 3;
+
+function writeAll(data) {
+  for (let sent = 0; sent < data.length;) {
     try {
-      data = data.subarray(fs.writeSync(CONTROL, data));
+      sent += writeSync(CONTROL, data, sent);
     } catch (error) {
-      if (error.code !== 'EAGAIN') process.reallyExit(1);
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      if (error.code !== 'EAGAIN') reallyExit(1);
+      wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
   }
 }
 
+// Frames leave synchronously: what was printed must be out before the process can end.
+// `andThen` is done before anything can be terminated.
+function sendFrame(type, payload = alloc(0), andThen = undefined) {
+  const head = alloc(5);
+  head.writeUInt8(type.charCodeAt(0), 0);
+  head.writeUInt32LE(payload.length, 1);
+  const data = concat([head, payload]);
+  if (load(shared, WANTED) === 1) wait(shared, WANTED, 1, 20); // a flood of frames lets the watcher in
+  while (compareExchange(shared, GUARD, 0, 1) !== 0) wait(shared, GUARD, 2, 50);
+  writeAll(data);
+  andThen?.();
+  store(shared, GUARD, 0);
+}
+
+function sendBytes(type, data) {
+  for (let at = 0; at < data.length; at += 1 << 20) sendFrame(type, data.subarray(at, at + (1 << 20)));
+}
+
+function bytesOf(chunk, encoding) {
+  if (chunk instanceof Uint8Array) return from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  return from(String(chunk), typeof encoding === 'string' ? encoding : 'utf8');
+}
+
 function replaceStream(stream, type) {
   stream.write = (chunk, encoding, callback) => {
-    const data = Buffer.isBuffer(chunk) || chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk), typeof encoding === 'string' ? encoding : 'utf8');
-    for (let at = 0; at < data.length; at += 1 << 20) sendFrame(type, data.subarray(at, at + (1 << 20)));
+    sendBytes(type, bytesOf(chunk, encoding));
     const done = typeof encoding === 'function' ? encoding : callback;
     if (typeof done === 'function') process.nextTick(done);
     return true;
+  };
+  stream.end = (chunk, encoding, callback) => {
+    if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') stream.write(chunk, encoding);
+    const done = [chunk, encoding, callback].find((each) => typeof each === 'function');
+    if (done) process.nextTick(done);
+    return stream;
   };
 }
 replaceStream(process.stdout, 'O');
 replaceStream(process.stderr, 'e');
 
-function sendBundle(type, bundle) {
-  const parts = Object.entries(bundle).map(([mime, value]) => [mime, Buffer.isBuffer(value) ? value : Buffer.from(String(value))]);
-  const listing = Buffer.from(JSON.stringify(parts.map(([mime, raw]) => [mime, raw.length])));
-  const size = Buffer.alloc(4);
-  size.writeUInt32LE(listing.length, 0);
-  sendFrame(type, Buffer.concat([size, listing, ...parts.map(([, raw]) => raw)]));
+// Nobody answers: each run finds an input that has ended, and one that waits for more of it is told so.
+let stdin;
+Object.defineProperty(process, 'stdin', {
+  configurable: true,
+  enumerable: true,
+  get() {
+    if (stdin === undefined) {
+      stdin = Object.assign(new Readable({ read() { this.push(null); } }), { fd: 0 });
+      const run = current;
+      stdin.once('end', () => {
+        if (run === null || run !== current) return;
+        run.isStarved = true;
+        watcher.unref();
+      });
+    }
+    return stdin;
+  },
+});
+
+// What is written past the streams keeps its place among what went through them.
+fs.writeSync = function (fd, data, ...rest) {
+  if (fd !== 1 && fd !== 2) return writeSync(fd, data, ...rest);
+  let bytes;
+  if (typeof data === 'string') {
+    bytes = bytesOf(data, rest[1]);
+  } else {
+    const all = from(data.buffer, data.byteOffset, data.byteLength);
+    const offset = typeof rest[0] === 'number' ? rest[0] : 0;
+    bytes = all.subarray(offset, typeof rest[1] === 'number' ? offset + rest[1] : all.length);
+  }
+  sendBytes(fd === 1 ? 'O' : 'e', bytes);
+  return bytes.length;
+};
+
+// --- what is shown ----------------------------------------------------------------------------------------------
+
+const isBinary = (mime) => (/^(image|audio|video)\//.test(mime) && mime !== 'image/svg+xml') || mime === 'application/pdf';
+
+// A part of a bundle as bytes; pictures may also come as base64 or as a data: URL.
+function partOf(mime, value) {
+  if (value instanceof ArrayBuffer) return from(value);
+  if (ArrayBuffer.isView(value)) return from(value.buffer, value.byteOffset, value.byteLength);
+  if (typeof value === 'string') {
+    const base64 = value.replace(/^data:[^,]*;base64,/, '');
+    if (isBinary(mime) && /^[A-Za-z0-9+/\s]+=*\s*$/.test(base64)) return from(base64, 'base64');
+    return from(value);
+  }
+  return from(mime.startsWith('text/') || value === undefined ? String(value) : stringify(value));
 }
 
-const magic = [['image/png', '89504e470d0a1a0a'], ['image/jpeg', 'ffd8ff'], ['image/gif', '47494638']];
+function sendBundle(type, bundle) {
+  const parts = Object.entries(bundle).slice(0, 32).map(([mime, value]) => [mime, partOf(mime, value)]);
+  const listing = from(stringify(parts.map(([mime, raw]) => [mime, raw.length])));
+  const size = alloc(4);
+  size.writeUInt32LE(listing.length, 0);
+  const payload = concat([size, listing, ...parts.map(([, raw]) => raw)]);
+  if (payload.length > BUNDLE_MAX) sendFrame('e', from(`a value of ${payload.length} bytes is not shown, allowed are ${BUNDLE_MAX}\n`));
+  else sendFrame(type, payload);
+}
+
+const magic = [
+  ['image/png', /^89504e470d0a1a0a/], ['image/jpeg', /^ffd8ff/], ['image/gif', /^4749463[89]/], ['image/webp', /^52494646.{8}57454250/],
+  ['application/pdf', /^255044462d/],
+];
 function bundleOf(value) {
-  if (Buffer.isBuffer(value) || value instanceof Uint8Array) {
-    const raw = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    const found = magic.find(([, hex]) => raw.subarray(0, hex.length / 2).toString('hex') === hex);
+  if (value instanceof Uint8Array) {
+    const raw = from(value.buffer, value.byteOffset, value.byteLength);
+    const start = raw.subarray(0, 12).toString('hex');
+    const found = magic.find(([, pattern]) => pattern.test(start));
     if (found) return { [found[0]]: raw };
   }
-  return { 'text/plain': util.inspect(value, { colors: false, depth: 4 }) };
+  return { 'text/plain': inspect(value, { colors: false, depth: 4 }) };
 }
 
+// display(value), display(data, 'image/png'), display({'text/html': '...', 'text/plain': '...'})
+globalThis.display = (value, mime) => {
+  const isPlain = value !== null && typeof value === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(value));
+  const keys = isPlain ? Object.keys(value) : [];
+  if (mime) sendBundle('D', { [mime]: value });
+  else sendBundle('D', keys.length > 0 && keys.every((key) => /^[a-z]+\/[\w.+-]+$/.test(key)) ? value : bundleOf(value));
+};
 globalThis.require = createRequire('/workspace/');
-globalThis.display = (value, mime) => sendBundle('D', mime ? { [mime]: value } : bundleOf(value));
 
-// Lines of a text, without its middle when they would have more than so many bytes as JSON: the supervisor ends whoever says more
-// than a frame may hold.
-function cut(text, most) {
-  for (let keep = most; ; keep >>= 1) {
-    const lines = (text.length <= keep ? text : `${text.slice(0, keep >> 1)}\n...\n${text.slice(-(keep >> 1))}`).split('\n');
-    if (Buffer.byteLength(JSON.stringify(lines)) <= most) return lines;
+// A stack ends where the program was called; below are our own frames.
+Error.prepareStackTrace = (error, frames) => {
+  const end = frames.findIndex((frame) => frame.getFileName() === __filename || frame.getFileName() === 'node:inspector');
+  let text;
+  try {
+    text = Error.prototype.toString.call(error);
+  } catch (broken) {
+    text = 'Error';
+  }
+  return [text, ...(end < 0 ? frames : frames.slice(0, end))].join('\n    at ');
+};
+
+// JSON may hold half of a character as an escape, which the host takes for no JSON.
+const whole = (text) => from(String(text)).toString();
+function attempt(what, otherwise) {
+  try {
+    return what();
+  } catch (broken) {
+    return otherwise; // a getter that throws, or a program that replaced what this needs
   }
 }
 
 function describe(error) {
-  const isError = error instanceof Error || (error && typeof error.stack === 'string');
-  const text = isError ? String(error.stack) : util.inspect(error);
-  const lines = text.split('\n').filter((line) => !/javascript_kernel\.js|node:internal|node:inspector|at new Promise \(<anonymous>\)/.test(line));
-  const ename = isError && error.name ? String(error.name) : 'Error';
-  const evalue = isError ? String(error.message) : util.inspect(error);
-  return { ename: cut(ename, 1000)[0], evalue: cut(evalue.slice(0, 8000), 64000).join('\n'), traceback: cut(lines.join('\n'), 120000) };
+  const isError = attempt(() => error instanceof Error || typeof error?.stack === 'string', true);
+  let text = attempt(() => inspect(error, { colors: false, depth: 4, maxStringLength: 60000 }), '');
+  if (!isError) return { ename: 'Error', evalue: text, text: `Uncaught ${text}` };
+  if (attempt(() => text.startsWith(`[${error.stack}]`), false)) text = error.stack + text.slice(error.stack.length + 2);
+  text = text.split('\n').filter((line) => !/^ +at .*\(?node:internal/.test(line)).join('\n');
+  return { ename: attempt(() => whole(error.name || 'Error'), 'Error'), evalue: attempt(() => whole(error.message), '(its text cannot be read)'), text };
+}
+
+function sendError(error) {
+  const told = attempt(() => describe(error), { ename: 'Error', evalue: '(it cannot be described)', text: '' });
+  for (let most = 60000; ; most = Math.floor(most / 2)) {
+    const text = told.text.length <= most ? told.text : `${told.text.slice(0, most / 2)}\n...\n${told.text.slice(-most / 2)}`;
+    const body = from(stringify({ ename: whole(told.ename.slice(0, 1000)), evalue: whole(told.evalue.slice(0, most / 8)), traceback: whole(text).split('\n') }));
+    if (body.length <= ERROR_MAX) return sendFrame('X', body);
+  }
 }
 
 // --- TypeScript: only where the supervisor asks for it, as loading the compiler takes a while -----------------------------------
@@ -113,22 +245,12 @@ function withoutTypes(code) {
   return outputText.replace(/^export \{\};\s*$/m, ''); // what it says where only types were imported
 }
 
-let current = null; // the run that is under way: {fail(error)}
-function sendError(error) {
-  let body;
-  try {
-    body = describe(error);
-  } catch (broken) {
-    body = { ename: 'Error', evalue: '(its text cannot be read)', traceback: [] };
-  }
-  sendFrame('X', Buffer.from(JSON.stringify(body)));
-}
+// --- evaluation -------------------------------------------------------------------------------------------------
 
 const session = new inspector.Session();
 session.connect();
 // The value that was evaluated, fetched by its handle through a function of ours: the protocol itself only describes it.
 let fetched;
-globalThis.__codebox_take__ = undefined;
 Object.defineProperty(globalThis, '__codebox_take__', { value: (value) => { fetched = value; }, enumerable: false, writable: false, configurable: false });
 
 function post(method, parameters) {
@@ -144,7 +266,7 @@ async function valueOf(remote) {
     }
     return remote.value;
   }
-  await post('Runtime.callFunctionOn', { objectId: remote.objectId, functionDeclaration: 'function () { __codebox_take__(this); }', silent: true });
+  await post('Runtime.callFunctionOn', { objectId: remote.objectId, functionDeclaration: 'function () { "use strict"; __codebox_take__(this); }', silent: true });
   const value = fetched;
   fetched = undefined;
   return value;
@@ -153,15 +275,47 @@ async function valueOf(remote) {
 let count = 0;
 const isModule = (code) => /^\s*(import\s*[\w*{'"]|export\s)/m.test(code);
 
+// V8 says where a SyntaxError is, but not in the error itself.
+function placeError(error, code, { lineNumber, columnNumber }) {
+  const line = code.split('\n')[lineNumber];
+  if (line !== undefined) error.stack = `cell-${count}.js:${lineNumber + 1}\n${line.slice(0, 500)}\n${' '.repeat(Math.min(columnNumber, 500))}^\n${error.name}: ${error.message}`;
+  return error;
+}
+
+// `{a: 1}` is an object, as in node's own prompt, where that makes sense.
+function asExpression(code) {
+  if (!/^\s*\{[^]*\}\s*$/.test(code)) return code;
+  try {
+    new vm.Script(`(${code}\n)`);
+    return `(${code}\n)`;
+  } catch (error) {
+    return code;
+  }
+}
+
+// What is evaluated this way belongs to no module, so V8 has nobody to ask what import() means: it is a function of ours.
+const skipped = /\/\/.*|\/\*[^]*?\*\/|'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"|(?<=[=(,;:?!&|{}[\n]\s*|\breturn\s+)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])*\/|(?<![.\w$])import(?=\s*\()/g;
+const withImports = (code) => (/\bimport\s*\(/.test(code) ? code.replace(skipped, (found) => (found === 'import' ? '__codebox_import__' : found)) : code);
+Object.defineProperty(globalThis, '__codebox_import__', {
+  value: (name, options) => {
+    const isPath = /^\.{0,2}\//.test(name);
+    const found = isPath ? new URL(name, 'file:///workspace/').href : attempt(() => pathToFileURL(globalThis.require.resolve(name)).href, name);
+    return import(builtinModules.includes(String(name).replace(/^node:/, '')) ? name : found, options);
+  },
+  enumerable: false,
+});
+
 async function evaluate(code) {
   count++;
-  const reply = await post('Runtime.evaluate', { expression: code, replMode: true, awaitPromise: true, silent: true, userGesture: true });
+  const expression = `${withImports(asExpression(code))}\n//# sourceURL=cell-${count}.js`;
+  const reply = await post('Runtime.evaluate', { expression, replMode: true, awaitPromise: true, silent: true, userGesture: true });
   if (reply.exceptionDetails) {
     const details = reply.exceptionDetails;
     const error = details.exception ? await valueOf(details.exception) : new Error(details.text);
+    const isSyntax = error instanceof SyntaxError && !/\n\s+at .*cell-\d+\.js/.test(error.stack);
     // Static imports and exports make it a module: that is run as a file, whose names stay its own.
-    if (error instanceof SyntaxError && isModule(code)) return evaluateModule(code);
-    throw error;
+    if (isSyntax && isModule(code)) return evaluateModule(code);
+    throw isSyntax ? placeError(error, code, details) : error;
   }
   return valueOf(reply.result);
 }
@@ -177,60 +331,125 @@ async function evaluateModule(code) {
   return undefined;
 }
 
-async function run(language, code) {
-  let status = 0;
-  let fail;
-  const failed = new Promise((resolve, reject) => { fail = reject; });
-  failed.catch(() => {});
-  current = { fail };
-  try {
-    const value = await Promise.race([evaluate(compiler === null ? code : withoutTypes(code)), failed]);
-    if (value !== undefined) sendBundle('R', bundleOf(value));
-    // As under node itself, the program ends when nothing is left to do: timers and promises are its last statements too. Our
-    // own socket must not count as something to do.
-    control.unref();
-    await Promise.race([new Promise((resolve) => process.once('beforeExit', resolve)), failed]);
-    status = (Number(process.exitCode) || 0) & 255;
-  } catch (error) {
-    status = 1;
-    sendError(error);
-  }
-  control.ref();
-  current = null;
+// --- runs -------------------------------------------------------------------------------------------------------
+
+let current = null; // the run that is under way; it ends once, whoever says so first
+let runs = 0;
+let ours; // handles that are open before any program runs
+const waiting = [];
+const watcher = new Worker(path.join(__dirname, 'javascript_watch.js'), { workerData: { shared, channel: CONTROL }, execArgv: [], env: {} });
+
+function finish(run, status) {
+  if (run !== current) return;
   process.exitCode = undefined;
-  const code4 = Buffer.alloc(4);
-  code4.writeInt32LE(status, 0);
-  sendFrame('F', code4);
+  watcher.ref();
+  const code = alloc(4);
+  code.writeInt32LE(status, 0);
+  sendFrame('F', code, () => {
+    current = null;
+    store(shared, ENDED, run.number);
+  });
+  next();
 }
 
-function onError(error) {
-  if (current) current.fail(error);
-  else sendFrame('e', Buffer.from(util.inspect(error) + '\n'));
+// A program that fails ends, with all that it had begun.
+function fail(run, error) {
+  if (run !== current) return;
+  stopEverything(run);
+  sendError(load(shared, ASKED) === run.number ? interrupted() : error);
+  finish(run, 1);
 }
-process.on('uncaughtException', onError);
-process.on('unhandledRejection', onError);
-process.on('SIGINT', () => {
+
+async function begin(run, code) {
+  try {
+    const value = await evaluate(compiler === null ? code : withoutTypes(code));
+    if (run !== current) return;
+    if (value !== undefined) sendBundle('R', bundleOf(value));
+    // As under node itself, the program ends when nothing is left to do: timers and promises are its last statements too. Our
+    // own thread must not count as something to do.
+    run.isEvaluated = true;
+    watcher.unref();
+  } catch (error) {
+    fail(run, error);
+  }
+}
+process.on('beforeExit', () => {
+  if (current && load(shared, ASKED) === current.number) interrupt();
+  else if (current?.isEvaluated) finish(current, (Number(process.exitCode) || 0) & 255);
+  else if (current?.isStarved) fail(current, new Error('the program waits for input, and nobody can answer here'));
+});
+
+function next() {
+  if (current !== null || waiting.length === 0) return;
+  ours ??= new Set(getHandles());
+  stdin = undefined;
+  current = { number: ++runs, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
+  begin(current, waiting.shift());
+}
+
+// The timers that a cell starts are noted, so that they do not go on when it has failed.
+for (const [name, clear] of [['setTimeout', timers.clearTimeout], ['setInterval', timers.clearInterval], ['setImmediate', timers.clearImmediate]]) {
+  const real = timers[name];
+  const noting = function (...parameters) {
+    const handle = real.apply(this, parameters);
+    const handles = current?.handles;
+    if (handles) {
+      if (handles.size % 1000 === 999) for (const each of handles.keys()) if (each._destroyed) handles.delete(each);
+      handles.set(handle, clear);
+    }
+    return handle;
+  };
+  Object.defineProperties(noting, Object.getOwnPropertyDescriptors(real));
+  timers[name] = globalThis[name] = noting;
+}
+for (const name of ['setTimeout', 'setInterval']) {
+  const real = promises[name];
+  promises[name] = (delay, value, options = {}) => real(delay, value, current && !options.signal ? { ...options, signal: current.stop.signal } : options);
+}
+syncBuiltinESMExports();
+
+// Timers, servers, connections, children.
+const stopped = new Error('the run has ended');
+function stopEverything(run) {
+  for (const [handle, clear] of run.handles) clear(handle);
+  run.stop.abort(stopped);
+  for (const handle of getHandles()) {
+    if (ours.has(handle)) continue;
+    try {
+      if (typeof handle.kill === 'function') handle.kill('SIGKILL');
+      else if (typeof handle.destroy === 'function') handle.destroy();
+      else if (typeof handle.close === 'function') handle.close();
+    } catch (error) {
+      // it is closed already
+    }
+  }
+}
+
+function interrupted() {
   const error = new Error('the program was interrupted');
   error.name = 'Interrupted';
   error.stack = 'Interrupted: the program was interrupted';
-  onError(error);
-});
+  return error;
+}
 
-let inbox = Buffer.alloc(0);
-let queue = Promise.resolve();
-control.on('data', (chunk) => {
-  inbox = inbox.length ? Buffer.concat([inbox, chunk]) : chunk;
-  while (inbox.length >= 5 && inbox.length >= 5 + inbox.readUInt32LE(1)) {
-    const size = inbox.readUInt32LE(1);
-    const type = String.fromCharCode(inbox[0]);
-    const payload = inbox.subarray(5, 5 + size);
-    inbox = inbox.subarray(5 + size);
-    if (type !== 'E') continue;
-    const language = payload.subarray(24, RUN_HEAD).toString('utf8').replace(/\0.*$/s, '');
-    const code = payload.subarray(RUN_HEAD).toString('utf8');
-    queue = queue.then(() => run(language, code));
-  }
+function interrupt() {
+  if (current === null) return;
+  store(shared, ASKED, current.number);
+  fail(current);
+}
+
+function onError(error) {
+  if (attempt(() => error?.cause === stopped, false)) return; // what waited when its run was ended
+  if (current) fail(current, error);
+  else sendFrame('e', from(`${inspect(error)}\n`));
+}
+process.on('uncaughtException', onError);
+process.on('unhandledRejection', onError);
+process.on('SIGINT', () => {}); // it may come late: what the watcher says names the run
+watcher.on('message', ({ code, interrupted }) => {
+  if (code !== undefined) waiting.push(code);
+  else if (current?.number === interrupted) interrupt();
+  next();
 });
-control.on('end', () => process.reallyExit(0));
 process.chdir('/workspace');
 sendFrame('Y');

@@ -2,30 +2,51 @@
 """The Python kernel: runs in a sandbox, speaks frames on descriptor 3 with the supervisor.
 
 What arrives is what runs: no magic, no automagic, no input transformation; the gateway rewrote notebook syntax before it judged
-the code. Standard library and IPython only. IPython is imported when something needs it: a cell, the program, or a sandbox that
-waits for its use (WARM).
+the code. Standard library and IPython only. Cells run here; IPython shows what they display, and is imported when that or something
+else needs it: a quarter of a second that most cells never spend. A program shares this process and may replace or delete anything
+it can name, so what reports on it is held by references of our own.
 """
 import builtins
-import contextlib
+
+__builtins__ = dict(vars(builtins))  # of the functions below: a program may delete a builtin, and we still report
+
+import _ast
+import _json
+import _signal
+import _socket
+import _thread
+import binascii
+import fcntl
+import functools
 import getpass
 import io
 import json
 import linecache
 import os
+import re
 import select
-import signal
-import socket
-import struct
 import sys
-import threading
+import time
+import tokenize
 import traceback
 import types
 import warnings
+import weakref
 
 CONTROL = 3
-HEAD = struct.Struct("<BI")
 LANGUAGE_OFFSET, INTERACTIVE_OFFSET, RUN_HEAD = 24, 39, 40
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
+BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
+FRAMES_MAX, CHAIN_MAX = 2000, 20
+TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
+FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which hold for the cells that follow
+AGAIN_AFTER, AGAIN_EVERY = 0.25, 0.05  # seconds after which an interrupt that was swallowed is repeated
+
+quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
+write_fd, exit_now, set_trace, set_profile = os.write, os._exit, sys.settrace, sys.setprofile
+get_limit, set_limit, sleep, ioctl = sys.getrecursionlimit, sys.setrecursionlimit, time.sleep, fcntl.ioctl
+lines = linecache.cache
+to_json, decode64, TracebackException = json.dumps, binascii.a2b_base64, traceback.TracebackException
 
 
 def printable(text):
@@ -33,76 +54,71 @@ def printable(text):
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def cut(text, most):
-    """The lines of a text, without its middle when they would have more than so many bytes as JSON: the supervisor ends whoever says
-    more than a frame may hold."""
-    keep = most
-    while True:
-        kept = printable(text if len(text) <= keep else f"{text[: keep // 2]}\n...\n{text[-keep // 2 :]}").split("\n")
-        if len(json.dumps(kept, ensure_ascii=False).encode()) <= most:
-            return kept
-        keep //= 2
-
-
-@contextlib.contextmanager
-def shortened(error, most=50):
-    """Of a long chain of exceptions the first ones, while it is described."""
-    for _ in range(most):
-        if error is not None:
-            error = error.__cause__ or error.__context__
-    if error is None:
-        yield
-        return
-    cause, context, suppress = error.__cause__, error.__context__, error.__suppress_context__
-    error.__cause__ = error.__context__ = None
-    try:
-        yield
-    finally:
-        error.__cause__, error.__context__, error.__suppress_context__ = cause, context, suppress
-
-
 class Channel:
-    """The socket to the supervisor. Only the process that opened it may speak on it: a fork inherits the descriptor."""
+    """The socket to the supervisor. Only the process that opened it may speak on it: a fork inherits the descriptor. An interrupt
+    in the middle of a frame waits for its end."""
 
     def __init__(self, fd):
-        self.socket = socket.socket(fileno=fd)
-        self.socket.set_inheritable(False)
-        self.pid = os.getpid()
+        self.socket = _socket.socket(fileno=fd)
+        os.set_inheritable(fd, False)
+        self.fd = fd
+        self.pid, self.main = getpid(), get_ident()
+        self.lock = _thread.RLock()
         self.received = bytearray()  # of a frame whose reading was interrupted
+        self.busy, self.interrupted = 0, False
 
     def send(self, kind, *parts):
-        if os.getpid() != self.pid:
+        if getpid() != self.pid:
             return
         size = sum(len(part) for part in parts)
-        self.socket.sendall(b"".join((HEAD.pack(ord(kind), size),) + parts))
+        data = b"".join((kind.encode(), size.to_bytes(4, "little")) + parts)
+        is_main = get_ident() == self.main
+        self.busy += is_main
+        try:
+            with self.lock:
+                self.socket.sendall(data)
+        finally:
+            self.busy -= is_main
+            if is_main and self.interrupted and not self.busy:
+                self.interrupted = False
+                raise KeyboardInterrupt
 
     def receive(self):
         while True:
-            if len(self.received) >= HEAD.size:
-                kind, size = HEAD.unpack_from(self.received)
-                if len(self.received) >= HEAD.size + size:
-                    payload = bytes(self.received[HEAD.size : HEAD.size + size])
-                    del self.received[: HEAD.size + size]
-                    return chr(kind), payload
+            if len(self.received) >= 5:
+                end = 5 + int.from_bytes(self.received[1:5], "little")
+                if len(self.received) >= end:
+                    kind, payload = chr(self.received[0]), bytes(self.received[5:end])
+                    del self.received[:end]
+                    return kind, payload
             chunk = self.socket.recv(1 << 20)
             if not chunk:
-                os._exit(0)
+                exit_now(0)
             self.received += chunk
 
     def has_more(self):
-        return bool(self.received) or bool(select.select([self.socket], [], [], 0)[0])
+        return bool(self.received) or bool(select.select([self.fd], [], [], 0)[0])
+
+    def settle(self):
+        """Waits until the supervisor has what was sent: what comes another way after this is then behind it."""
+        until = now() + 0.2
+        while now() < until and ioctl(self.fd, 0x5411, b"\0\0\0\0") != b"\0\0\0\0":  # SIOCOUTQ
+            sleep(0.0005)
 
 
 class Stream(io.TextIOBase):
     """sys.stdout or sys.stderr: text goes out as frames, so that it keeps its place among figures and results."""
 
-    def __init__(self, channel, kind, fd):
-        self._channel, self._kind, self._fd = channel, kind, fd
+    def __init__(self, channel, kind, fd, name):
+        self._channel, self._kind, self._fd, self._lock = channel, kind, fd, _thread.RLock()
         self._pending, self._size = [], 0
-        self.buffer = io.BufferedWriter(Raw(self), 1 << 13)
+        self._encoding, self._errors = "utf-8", "backslashreplace"
+        self.buffer = Buffer(self)
+        self.name, self.mode = name, "w"
 
-    encoding = property(lambda self: "utf-8")
-    errors = property(lambda self: "backslashreplace")
+    encoding = property(lambda self: self._encoding)
+    errors = property(lambda self: self._errors)
+    line_buffering = property(lambda self: True)
 
     def writable(self):
         return True
@@ -113,54 +129,83 @@ class Stream(io.TextIOBase):
     def isatty(self):
         return False
 
+    def close(self):
+        self.flush()  # the next program still wants it
+
+    def detach(self):
+        return self.buffer
+
+    def reconfigure(self, *, encoding=None, errors=None, newline=None, line_buffering=None, write_through=None):
+        "".encode(encoding or "utf-8", errors or "strict")
+        self._encoding = encoding or self._encoding
+        self._errors = errors or ("strict" if encoding else self._errors)
+
     def write(self, text):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        if text:
-            self._pending.append(text)
-            self._size += len(text)
-            if self._size > 1 << 13 or "\n" in text:
-                self.flush()
+        self.keep(text.encode(self._encoding, self._errors), "\n" in text)
         return len(text)
 
+    def keep(self, data, ends):
+        with self._lock:
+            self._pending.append(data)
+            self._size += len(data)
+            if ends or self._size > 1 << 13:
+                self.flush()
+
     def flush(self):
-        if self._pending:
-            data = "".join(self._pending).encode("utf-8", "backslashreplace")
-            self._pending, self._size = [], 0
-            self.emit(data)
+        with self._lock:
+            data, self._pending, self._size = b"".join(self._pending), [], 0
+            if data:
+                self.emit(data)
 
     def emit(self, data):
-        if os.getpid() != self._channel.pid:
-            os.write(self._fd, data)
+        if getpid() != self._channel.pid:
+            while data:
+                data = data[write_fd(self._fd, data) :]
             return
         for at in range(0, len(data), 1 << 20):
             self._channel.send(self._kind, data[at : at + (1 << 20)])
 
 
-class Raw(io.RawIOBase):
-    """What sys.stdout.buffer writes to."""
+class Buffer(io.BufferedIOBase):
+    """sys.stdout.buffer: bytes among the text, in the order in which they are written."""
 
     def __init__(self, stream):
         self._stream = stream
+        self.name, self.mode = stream._fd, "wb"
+
+    raw = property(lambda self: self)
 
     def writable(self):
         return True
 
+    def fileno(self):
+        return self._stream._fd
+
     def write(self, data):
-        self._stream.flush()
-        self._stream.emit(bytes(data))
+        data = bytes(memoryview(data))
+        self._stream.keep(data, b"\n" in data)
         return len(data)
+
+    def flush(self):
+        self._stream.flush()
+
+    def close(self):
+        self.flush()  # also of a wrapper around it that is collected
 
 
 class Stdin(io.TextIOBase):
-    """sys.stdin: each line is asked of whoever started the run, if there is somebody to answer."""
+    """sys.stdin: each line is asked of whoever started the run; it is at its end when nobody answers."""
 
     def __init__(self, channel, flush):
         self._channel, self._flush = channel, flush
-        self._lock = threading.Lock()
         self.interactive = False
+        self.buffer = io.BufferedReader(StdinBytes(self))
+        self.name, self.mode = "<stdin>", "r"
 
     encoding = property(lambda self: "utf-8")
+    errors = property(lambda self: "replace")
 
     def readable(self):
         return True
@@ -171,17 +216,22 @@ class Stdin(io.TextIOBase):
     def isatty(self):
         return False
 
+    def close(self):
+        pass
+
+    def reconfigure(self, **options):
+        pass
+
     def ask(self, prompt="", secret=False):
         """The line with its end; empty at the end of the input."""
-        if not self.interactive or os.getpid() != self._channel.pid:
-            raise EOFError("nobody can answer input() here; put the values into the code, or run it interactively")
-        with self._lock:
-            self._flush()
-            self._channel.send("q", bytes([secret]), printable(str(prompt))[:60000].encode())
-            while True:
-                kind, payload = self._channel.receive()
-                if kind == "i":
-                    return payload.decode("utf-8", "replace")
+        if not self.interactive or getpid() != self._channel.pid or get_ident() != self._channel.main:
+            return ""
+        self._flush()
+        self._channel.send("q", bytes([secret]), printable(str(prompt)).encode()[:60000])
+        while True:
+            kind, payload = self._channel.receive()
+            if kind == "i":
+                return payload.decode("utf-8", "replace")
 
     def readline(self, size=-1):
         return self.ask()
@@ -189,14 +239,37 @@ class Stdin(io.TextIOBase):
     def read(self, size=-1):
         return "".join(iter(self.readline, ""))
 
-    def input(self, prompt="", /):
-        line = self.ask(prompt)
+    def line(self, prompt, secret):
+        line = self.ask(prompt, secret)
         if not line:
-            raise EOFError("the input has ended")
+            raise EOFError(
+                "the input has ended"
+                if self.interactive
+                else "nobody can answer input() here; put the values into the code, or run it interactively"
+            )
         return line.removesuffix("\n")
 
+    def input(self, prompt="", /):
+        return self.line(prompt, False)
+
     def getpass(self, prompt="Password: ", stream=None):
-        return self.ask(prompt, True).removesuffix("\n")
+        return self.line(prompt, True)
+
+
+class StdinBytes(io.RawIOBase):
+    """What sys.stdin.buffer reads from."""
+
+    def __init__(self, stdin):
+        self._stdin, self._left = stdin, b""
+
+    def readable(self):
+        return True
+
+    def readinto(self, into):
+        self._left = self._left or self._stdin.ask().encode()
+        n = min(len(into), len(self._left))
+        into[:n], self._left = self._left[:n], self._left[n:]
+        return n
 
 
 class NeedsShell:
@@ -214,54 +287,279 @@ class NeedsShell:
         return None
 
 
+class AfterImport:
+    """A finder that calls back when one module has been imported."""
+
+    def __init__(self, name, call):
+        self._name, self._call = name, call
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self._name:
+            return None
+        spec = sys.modules["_frozen_importlib_external"].PathFinder.find_spec(name, path)
+        if spec is not None:
+            exec_module = spec.loader.exec_module
+
+            def and_then(module):
+                exec_module(module)
+                self._call(module)
+
+            spec.loader.exec_module = and_then
+        return spec
+
+
+# --- what a cell is -------------------------------------------------------------------------------------------------
+
+# Whoever looks at these sees whether IPython is there, or what it puts beside the program's names.
+TELLING = frozenset(
+    "get_ipython In Out _ih _oh _dh __ ___ _i _ii _iii dir vars globals locals eval exec modules __main__ __builtins__ builtins IPython".split()
+)
+NUMBERED = re.compile(r"_i?\d+").fullmatch
+
+
+def names_in(code):
+    """The names, global and of attributes, in a code object and in what it holds."""
+    names, queue = set(), [code]
+    while queue:
+        code = queue.pop()
+        names.update(code.co_names)
+        queue.extend(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return names
+
+
+def reads_underscore(node):
+    if isinstance(node, _ast.Name):
+        return node.id == "_" and not isinstance(node.ctx, _ast.Store)
+    children = []
+    for field in node._fields:
+        value = getattr(node, field, None)
+        children += value if isinstance(value, list) else [value]
+    return any(isinstance(child, _ast.AST) and reads_underscore(child) for child in children)
+
+
+def wants_shell(code, tree):
+    names = names_in(code)
+    return not names.isdisjoint(TELLING) or any(map(NUMBERED, names)) or "_" in names and reads_underscore(tree)
+
+
+def ends_with_semicolon(code):
+    """As in a notebook, `value;` shows nothing."""
+    if ";" not in code:
+        return False
+    last = None
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type not in (tokenize.ENDMARKER, tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.DEDENT):
+                last = token.string
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return last == ";"
+
+
+def is_plain(value, depth=0):
+    """Is repr() what IPython shows for it? Containers it breaks into lines when they are long."""
+    kind = type(value)
+    if kind is int:
+        return value.bit_length() < 10000
+    if kind in (str, bytes):
+        return depth == 0 or len(value) < 60
+    if kind in (list, tuple, dict):
+        inside = [*value, *value.values()] if kind is dict else value
+        return depth < 3 and len(value) < 20 and all(is_plain(each, depth + 1) for each in inside)
+    return kind in (float, bool, complex, type(None))
+
+
 def pack_bundle(data):
     """A MIME bundle as JSON list of types and lengths, then the parts as bytes."""
-    import base64
-
     parts = []
-    for mime, value in data.items():
-        if isinstance(value, (bytes, bytearray)):
+    for mime, value in list(data.items())[:32]:
+        if isinstance(value, (bytes, bytearray, memoryview)):
             raw = bytes(value)
         elif isinstance(value, str):
-            binary = mime.startswith(("image/", "audio/", "application/pdf")) and mime != "image/svg+xml"
-            raw = base64.b64decode(value) if binary else value.encode("utf-8", "backslashreplace")
+            raw = value.encode("utf-8", "backslashreplace")
+            if mime.startswith(("image/", "audio/", "application/pdf")) and mime != "image/svg+xml":
+                try:
+                    raw = decode64(raw)
+                except ValueError:
+                    pass  # then it is what it says
         else:
-            raw = json.dumps(value, default=str).encode("utf-8", "backslashreplace")
-        parts.append((str(mime), raw))
-    listing = json.dumps([[mime, len(raw)] for mime, raw in parts]).encode()
-    return [struct.pack("<I", len(listing)), listing] + [raw for _, raw in parts]
+            raw = to_json(value, default=str).encode("utf-8", "backslashreplace")
+        parts.append((printable(str(mime)), raw))
+    listing = ("[" + ",".join(f"[{quote(mime)},{len(raw)}]" for mime, raw in parts) + "]").encode()
+    return [len(listing).to_bytes(4, "little"), listing] + [raw for _, raw in parts]
+
+
+# --- what went wrong ------------------------------------------------------------------------------------------------
+
+
+def text_of(error):
+    try:
+        return printable(str(error))
+    except BaseException as broken:
+        return f"(its text cannot be read: {type(broken).__name__})"
+
+
+def shorten(error):
+    """A million frames, or exceptions that follow from each other, become as many as anybody reads; how many are gone."""
+    queue, seen, gone = [(error, 0)], set(), 0
+    while queue:
+        error, depth = queue.pop()
+        if error is None or id(error) in seen:
+            continue
+        seen.add(id(error))
+        kept, each = [], error.__traceback__
+        while each is not None:
+            kept.append(each)
+            each = each.tb_next
+        if len(kept) > FRAMES_MAX:
+            gone += len(kept) - FRAMES_MAX
+            kept[FRAMES_MAX // 2 : -FRAMES_MAX // 2] = []
+            each = None
+            for one in reversed(kept):
+                each = types.TracebackType(each, one.tb_frame, one.tb_lasti, one.tb_lineno)
+            error.__traceback__ = each
+        if depth == CHAIN_MAX:
+            error.__cause__ = error.__context__ = None
+        queue += [(error.__cause__, depth + 1), (error.__context__, depth + 1)]
+        if isinstance(error, BaseExceptionGroup):
+            queue += [(each, depth + 1) for each in error.exceptions]
+    return gone
+
+
+def format_error(error, files):
+    frame = error.__traceback__
+    # Our own and IPython's frames come first; the program's begin where one of its sources does.
+    while frame is not None and frame.tb_frame.f_code.co_filename not in files:
+        frame = frame.tb_next
+    if frame is None and isinstance(error, SyntaxError):
+        return "".join(traceback.format_exception_only(type(error), error))
+    report = TracebackException(type(error), error, frame)
+    queue, seen = [report], set()
+    while queue:
+        each = queue.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        each.stack = traceback.StackSummary.from_list([entry for entry in each.stack if entry.filename != __file__])
+        queue += [each.__cause__, each.__context__, *(each.exceptions or ())]
+    return "".join(report.format())
+
+
+def format_plainly(error):
+    """Where the module that does it is broken: frames, then the error."""
+    lines, frame = ["Traceback (most recent call last):"], error.__traceback__
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        if code.co_filename != __file__:
+            lines.append(f'  File "{code.co_filename}", line {frame.tb_lineno}, in {code.co_name}')
+        frame = frame.tb_next
+    return "\n".join(lines + [f"{type(error).__name__}: {text_of(error)}"])
+
+
+def describe(error, files):
+    """The body of an ERROR frame."""
+    try:
+        gone = shorten(error)
+        text = f"[{gone} frames in the middle are left out]\n" * (gone > 0) + format_error(error, files)
+    except BaseException:
+        text = format_plainly(error)
+    text, value, most = printable(text).rstrip("\n"), text_of(error), 60000
+    while True:
+        shown = text if len(text) <= most else text[: most // 2] + "\n...\n" + text[-most // 2 :]
+        shown = ",".join(quote(line) for line in shown.split("\n"))
+        name = quote(printable(str(type.__dict__["__name__"].__get__(type(error)))[:1000]))
+        body = f'{{"ename":{name},"evalue":{quote(value[: most // 8])},"traceback":[{shown}]}}'.encode()
+        if len(body) <= ERROR_MAX:
+            return body
+        most //= 2
+
+
+# --- the kernel -----------------------------------------------------------------------------------------------------
 
 
 class Kernel:
     def __init__(self, channel):
         self.channel = channel
+        self.out = Stream(channel, "O", 1, "<stdout>")
+        self.err = Stream(channel, "e", 2, "<stderr>")
+        sys.stdout = sys.__stdout__ = self.out
+        sys.stderr = sys.__stderr__ = self.err
         self.running = False
-        self.count = 0
-        self.files = {}
-        self.shell = None
+        self.asked, self.alarm = 0, None  # how often this run was interrupted; the program's own handler
+        self.count, self.code, self.flags = 0, "", 0
+        self.files, self.cells, self.values, self.at_exit = {}, [], [], []
+        self.shell = self.loop = self.shown_error = None
         self.module = types.ModuleType("__main__")
         self.module.__builtins__ = builtins
         sys.modules["__main__"] = self.module
         self.finder = NeedsShell(self)
-        sys.meta_path.insert(0, self.finder)
+        sys.meta_path[:0] = [self.finder, AfterImport("matplotlib.backend_bases", self.after_backend_bases)]
         self.stdin = Stdin(channel, self.flush)
         sys.stdin = sys.__stdin__ = self.stdin
         builtins.input = self.stdin.input
         getpass.getpass = getpass.win_getpass = getpass.unix_getpass = self.stdin.getpass
         builtins.display = self.display
         self.module.exit = self.module.quit = sys.exit  # IPython's own belong to its terminal
+        self.watch_other_ways()
+
+    def watch_other_ways(self):
+        """What is written past sys.stdout keeps its place: by os.write, and by other processes, before which ours is out."""
+        import _posixsubprocess
+        import atexit
+
+        streams = {1: self.out, 2: self.err}
+
+        def write(fd, data, /):
+            if fd not in streams or getpid() != self.channel.pid:
+                return write_fd(fd, data)
+            streams[fd].keep(data := bytes(memoryview(data)), True)
+            return len(data)
+
+        def settled(call):
+            def first(*arguments, **options):
+                self.flush()
+                self.channel.settle()
+                return call(*arguments, **options)
+
+            return first
+
+        os.write = write
+        os.system, os.posix_spawn, os.posix_spawnp = map(settled, (os.system, os.posix_spawn, os.posix_spawnp))
+        _posixsubprocess.fork_exec = settled(_posixsubprocess.fork_exec)
+        os.register_at_fork(before=settled(int))
+
+        # A program that ends runs what it registered; what its libraries did is for the end of the process.
+        register, unregister = atexit.register, atexit.unregister
+
+        def register_ours(function, *arguments, **options):
+            if sys._getframe(1).f_code.co_filename not in self.files:
+                return register(function, *arguments, **options)
+            self.at_exit.append((function, arguments, options))
+            return function
+
+        def unregister_ours(function):
+            self.at_exit[:] = [each for each in self.at_exit if each[0] != function]
+            unregister(function)
+
+        atexit.register, atexit.unregister = register_ours, unregister_ours
 
     def flush(self):
-        for stream in (sys.stdout, sys.stderr):
+        for stream in (sys.__dict__.get("stdout"), sys.__dict__.get("stderr"), self.out, self.err):
             try:
-                stream.buffer.flush()
                 stream.flush()
             except Exception:
                 pass
 
     def publish(self, kind, data):
+        parts = pack_bundle(data)
         self.flush()
-        self.channel.send(kind, *pack_bundle(data))
+        size = sum(map(len, parts))
+        if size > BUNDLE_MAX:
+            self.err.write(f"a value of {size} bytes is not shown, allowed are {BUNDLE_MAX}\n")
+            return
+        self.channel.send(kind, *parts)
+
+    # --- IPython -------------------------------------------------------------------------------------------------
 
     def display(self, *objects, **options):
         self.need_shell()
@@ -270,9 +568,27 @@ class Kernel:
         return display(*objects, **options)
 
     def need_shell(self):
-        if self.finder in sys.meta_path:
-            sys.meta_path.remove(self.finder)
+        if self.finder not in sys.meta_path:
+            return
+        sys.meta_path.remove(self.finder)
+        # The program's files must not stand in for the modules that IPython imports, nor IPython's names for the program's.
+        path, names = list(sys.path), dict(self.module.__dict__)
+        sys.path[:] = [each for each in path if each not in ("", ".", "/workspace")]
+        try:
             self.shell = self.make_shell()
+        except BaseException:
+            sys.meta_path.insert(0, self.finder)
+            raise
+        finally:
+            sys.path[:] = path
+            self.module.__dict__.update(names)
+        for count, code in self.cells:
+            self.remember(count, code)
+        for count, value in self.values:
+            self.shell.execution_count = count
+            self.shell.displayhook.update_user_ns(value)
+        self.shell.execution_count = self.count
+        self.cells, self.values = [], []
 
     def make_shell(self):
         # IPython's package imports its terminal, and that a completion library: half of the time, for nothing here. Who imports
@@ -291,12 +607,15 @@ class Kernel:
     def make_ipython(self):
         from IPython.core.displayhook import DisplayHook
         from IPython.core.displaypub import DisplayPublisher
-        from IPython.core.interactiveshell import InteractiveShell
+        from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
         from traitlets.config import Config
 
-        kernel = self
+        kernel, self.Info, self.Result = self, ExecutionInfo, ExecutionResult
 
         class Hook(DisplayHook):
+            def quiet(self):
+                return ends_with_semicolon(kernel.code)
+
             def __call__(self, result=None):
                 self.check_for_underscore()
                 if result is not None and not self.quiet():
@@ -319,10 +638,14 @@ class Kernel:
             def init_io(self):
                 pass
 
-            def showtraceback(self, exc_tuple=None, *args, **kwargs):
-                self._get_exc_info(exc_tuple)  # for pdb.pm(); the error is reported as one, not printed
+            # Errors are reported, not printed; these are of figures and values that could not be shown.
+            def showtraceback(self, exc_tuple=None, *arguments, **options):
+                kernel.shown_error = kernel.shown_error or (exc_tuple or sys.exc_info())[1]
 
-            showsyntaxerror = showindentationerror = lambda self, *args, **kwargs: self.showtraceback()
+            def showsyntaxerror(self, *arguments, **options):
+                self.showtraceback()
+
+            showindentationerror = showsyntaxerror
 
         config = Config()
         config.HistoryManager.enabled = False
@@ -331,7 +654,6 @@ class Kernel:
         config.InteractiveShell.autocall = 0
         config.InteractiveShell.enable_html_pager = False
         config.InteractiveShell.xmode = "Plain"
-        config.InteractiveShell.cache_size = 0
         shell = Shell.instance(
             config=config, displayhook_class=Hook, display_pub_class=Publisher, user_module=self.module, user_ns=self.module.__dict__
         )
@@ -341,39 +663,174 @@ class Kernel:
         manager.token_transformers = []
         shell.system = shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
+        shell.builtin_trap.activate()
+        builtins.input = self.stdin.input
         warnings.filterwarnings("ignore", message="To exit: use")
         return shell
 
+    def remember(self, count, code):
+        """For `In` and `_i`."""
+        if self.shell is None:
+            self.cells.append((count, code))
+        else:
+            try:
+                self.shell.history_manager.store_inputs(count, code)
+                self.shell.history_manager.db_input_cache.clear()
+            except Exception:
+                pass  # the program broke it
+
+    def show(self, value):
+        """sys.displayhook: the value of the last expression."""
+        plain = self.shell is None and is_plain(value)
+        text = repr(value) if plain else None
+        if text is not None and (len(text) < 72 or type(value) in (int, float, complex, str, bytes)):
+            if value is not None and not ends_with_semicolon(self.code):
+                self.values.append((self.count, value))
+                self.publish("R", {"text/plain": text})
+            return
+        self.need_shell()
+        self.shell.displayhook(value)
+
+    # A program that chose the backend Agg itself: its figures are shown as all others, unless it saved or closed them.
+
+    def after_backend_bases(self, module):
+        self.saved_figures, self.shown_figures = weakref.WeakSet(), weakref.WeakSet()
+        print_figure = module.FigureCanvasBase.print_figure
+
+        def print_and_note(canvas, *arguments, **options):
+            self.saved_figures.add(canvas.figure)
+            return print_figure(canvas, *arguments, **options)
+
+        def show(manager):
+            figure = manager.canvas.figure
+            if figure.stale or figure not in self.shown_figures:
+                self.show_figure(figure)
+
+        module.FigureCanvasBase.print_figure = functools.wraps(print_figure)(print_and_note)
+        module.FigureManagerBase.show = show
+
+    def show_figure(self, figure):
+        from IPython.core.pylabtools import select_figure_formats
+
+        if not self.shown_figures:
+            select_figure_formats(self.shell, {"png"})
+        self.shown_figures.add(figure)
+        self.display(figure)
+        figure.stale = False  # until the program changes it
+
+    def show_agg_figures(self):
+        matplotlib, helpers = sys.modules.get("matplotlib"), sys.modules.get("matplotlib._pylab_helpers")
+        if helpers is None or str(dict.get(matplotlib.rcParams, "backend")).lower() != "agg":
+            return
+        for manager in helpers.Gcf.get_all_fig_managers():
+            if manager.canvas.figure not in self.saved_figures:
+                self.show_figure(manager.canvas.figure)
+
     # --- running ------------------------------------------------------------------------------------------------
 
-    def run_cell(self, code):
-        self.need_shell()
-        shell = self.shell
-        shell.execution_count = self.count
-        name = shell.compile.cache(code, self.count, raw_code=code)
+    def keep_source(self, name, code):
         self.files[name] = code
-        coroutine = shell.run_cell_async(code, store_history=False, transformed_cell=code)
-        if shell.should_run_async(code, transformed_cell=code):
-            runner = shell.loop_runner
-        else:
-            from IPython.core.async_helpers import _pseudo_sync_runner as runner
-        result = runner(coroutine)
-        shell.events.trigger("post_execute")
-        shell.events.trigger("post_run_cell", result)
-        return result.error_before_exec or result.error_in_exec
+        lines[name] = (len(code), None, [line + "\n" for line in code.splitlines()], name)
+
+    def compile(self, what, name, mode, flags=0):
+        code = compile(what, name, mode, self.flags | flags, True)
+        if isinstance(code, types.CodeType):
+            self.flags |= code.co_flags & FUTURES
+        return code
+
+    async def run_nodes(self, tree, name):
+        for at, node in enumerate(tree.body):
+            if at == len(tree.body) - 1 and isinstance(node, _ast.Expr):
+                code = self.compile(_ast.Interactive([node]), name, "single", TOP_LEVEL_AWAIT)
+            else:
+                code = self.compile(_ast.Module([node], []), name, "exec", TOP_LEVEL_AWAIT)
+            if code.co_flags & COROUTINE:
+                await eval(code, self.module.__dict__)
+            else:
+                exec(code, self.module.__dict__)
+
+    def run_cell(self, code):
+        name = f"<cell-{self.count}>"
+        self.keep_source(name, code)
+        tree = self.compile(code, name, "exec", ONLY_AST)
+        try:
+            whole = compile(tree, name, "exec", self.flags | TOP_LEVEL_AWAIT, True)
+        except (SyntaxError, ValueError):
+            whole = None  # `return` at the top: known when it is reached
+        if self.shell is None and (whole is None or wants_shell(whole, tree)):
+            self.need_shell()
+        self.remember(self.count, code)
+        sys.displayhook = self.show
+        with_shell = self.shell
+        info = self.begin_events(code)
+        if with_shell is not None:
+            tree = with_shell.transform_ast(tree)
+        try:
+            if whole is not None and whole.co_flags & COROUTINE:
+                self.run_in_loop(self.run_nodes(tree, name))
+            else:
+                try:
+                    self.run_nodes(tree, name).send(None)
+                except StopIteration:
+                    pass
+        finally:
+            self.end_events(info)
+
+    def run_in_loop(self, coroutine):
+        import asyncio
+
+        if self.loop is None or self.loop.is_closed():
+            self.loop = asyncio.new_event_loop()
+        task = self.loop.create_task(coroutine)
+        try:
+            self.loop.run_until_complete(task)
+        except BaseException:
+            if not task.done():  # an interrupt: it must not go on in the next cell
+                task.cancel()
+                try:
+                    self.loop.run_until_complete(task)
+                except BaseException:
+                    pass
+            raise
+
+    def begin_events(self, code):
+        if self.shell is None:
+            return None
+        self.shell.execution_count = self.count
+        info = self.Info(code, False, False, True, None)
+        self.shell.events.trigger("pre_execute")
+        self.shell.events.trigger("pre_run_cell", info)
+        return info
+
+    def end_events(self, info=None):
+        """Figures are shown here."""
+        if self.shell is None:
+            return
+        self.shell.events.trigger("post_execute")
+        try:
+            self.show_agg_figures()
+        except Exception:
+            self.shell.showtraceback()
+        self.shell.events.trigger("post_run_cell", self.Result(info))
 
     def run_file(self, code):
         name = f"<program-{self.count}>"
-        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
-        self.files[name] = code
-        error = None
+        self.keep_source(name, code)
         try:
             exec(compile(code, name, "exec", dont_inherit=True), self.module.__dict__)
-        except BaseException as caught:
-            error = caught
-        if self.shell is not None:
-            self.shell.events.trigger("post_execute")
-        return error
+        finally:
+            try:
+                self.run_at_exit()
+            finally:
+                self.end_events()
+
+    def run_at_exit(self):
+        while self.at_exit:
+            function, arguments, options = self.at_exit.pop()
+            try:
+                function(*arguments, **options)
+            except Exception as error:
+                self.err.write("Exception ignored in atexit callback:\n" + format_error(error, self.files))
 
     def warm(self):
         for name in WARM:
@@ -387,64 +844,98 @@ class Kernel:
 
     def run(self, language, code):
         self.count += 1
+        self.code, self.asked, self.shown_error = code, 0, None
+        self.channel.interrupted = False
+        _signal.signal(_signal.SIGINT, self.on_interrupt)  # the last program may have taken it, or the streams away
+        for name, stream in (("stdout", self.out), ("stderr", self.err)):
+            if sys.__dict__.get(name) is None:
+                setattr(sys, name, stream)
         error = None
         try:
             self.running = True
-            error = self.run_file(code) if language == "python" else self.run_cell(code)
-        except BaseException as caught:  # an interrupt that came a moment too late, or a broken hook
+            if language == "python":
+                self.run_file(code)
+            else:
+                self.run_cell(code)
+        except BaseException as caught:
             error = caught
         finally:
             self.running = False
+            set_trace(None)  # what a program left on would reach into our own work
+            set_profile(None)
+            self.calm_down()
         self.flush()
-        return self.report(error)
+        status = self.report(error if error is not None else self.shown_error)
+        if getpid() != self.channel.pid:  # a fork of the program that came to its end
+            exit_now(status)
+        return status
+
+    def calm_down(self):
+        if get_limit() < 1000:
+            set_limit(1000)
+        if self.asked:
+            _signal.setitimer(_signal.ITIMER_REAL, 0)
+            _signal.signal(_signal.SIGALRM, self.alarm)
+            self.alarm = None
+        _signal.signal(_signal.SIGINT, self.on_interrupt)
 
     def report(self, error):
         """Sends what went wrong and returns the exit code."""
         if error is None:
             return 0
         if isinstance(error, SystemExit):
-            if error.code is None or isinstance(error.code, int):
-                return (error.code or 0) & 255
-            print(error.code, file=sys.stderr)
+            code = SystemExit.code.__get__(error)
+            if code is None or isinstance(code, int):
+                return 255 if code is not None and abs(code) >= 1 << 31 else (code or 0) & 255
+            self.err.write(text_of(code) + "\n")
             self.flush()
             return 1
-        try:
-            body = self.describe(error)
-        except BaseException as broken:  # also an exit
-            body = {"ename": cut(type(error).__name__, 1000)[0], "evalue": f"(its text cannot be read: {type(broken).__name__})", "traceback": []}
-        self.channel.send("X", json.dumps(body, ensure_ascii=False).encode())
+        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+        body = describe(error, self.files)
+        if getpid() != self.channel.pid:
+            self.err.emit(format_plainly(error).encode("utf-8", "backslashreplace") + b"\n")
+        self.channel.send("X", body)
         return 1
 
-    def describe(self, error):
-        frame = error.__traceback__
-        # Our own and IPython's frames come first; the program's begin where one of its sources does.
-        while frame is not None and frame.tb_frame.f_code.co_filename not in self.files:
-            frame = frame.tb_next
-        if frame is None and isinstance(error, SyntaxError):
-            lines = traceback.format_exception_only(type(error), error)
+    # --- interrupts ---------------------------------------------------------------------------------------------
+
+    def on_interrupt(self, number, frame):
+        if not self.running:
+            return
+        self.asked += 1
+        if self.asked == 1:
+            self.alarm = _signal.signal(_signal.SIGALRM, self.on_still_running) or _signal.SIG_DFL
+            _signal.setitimer(_signal.ITIMER_REAL, AGAIN_AFTER, AGAIN_EVERY)
+        self.interrupt()
+
+    def interrupt(self):
+        if self.channel.busy:
+            self.channel.interrupted = True
         else:
-            with shortened(error):
-                report = traceback.TracebackException(type(error), error, frame)
-            each = report
-            while each is not None:
-                kept = [entry for entry in each.stack if entry.filename != __file__]
-                each.stack = traceback.StackSummary.from_list(kept)
-                each = each.__cause__ or each.__context__
-            lines = report.format()
-        return {
-            "ename": cut(type(error).__name__, 1000)[0],
-            "evalue": "\n".join(cut(str(error)[:8000], 64000)),
-            "traceback": cut("".join(line if len(line) <= 240000 else line[:120000] + line[-120000:] for line in lines).rstrip("\n"), 120000),
-        }
+            raise KeyboardInterrupt
+
+    def on_still_running(self, number, frame):
+        """The program caught the interrupt and goes on. What it raises now comes at each of its lines, so also out of `except:`."""
+        if not self.running:
+            return
+        while frame is not None:
+            if frame.f_code.co_filename != __file__:
+                frame.f_trace = self.at_each_line
+            frame = frame.f_back
+        set_trace(self.at_each_line)
+        self.interrupt()
+
+    def at_each_line(self, frame, event, argument):
+        if not self.running or frame.f_code.co_filename == __file__:
+            return None
+        if event == "line":  # what is raised at other events ends the tracing, and the program may catch it
+            raise KeyboardInterrupt
+        return self.at_each_line
 
     # --- serving ------------------------------------------------------------------------------------------------
 
-    def on_interrupt(self, number, frame):
-        if self.running:
-            raise KeyboardInterrupt
-
     def serve(self):
-        signal.signal(signal.SIGINT, self.on_interrupt)
+        _signal.signal(_signal.SIGINT, self.on_interrupt)
         self.channel.send("Y")
         while True:
             kind, payload = self.channel.receive()
@@ -454,19 +945,19 @@ class Kernel:
                 continue
             self.stdin.interactive = payload[INTERACTIVE_OFFSET] == 1
             language = payload[LANGUAGE_OFFSET:INTERACTIVE_OFFSET].split(b"\0")[0].decode()
-            code = self.run(language, payload[RUN_HEAD:].decode("utf-8"))
+            try:
+                status = self.run(language, payload[RUN_HEAD:].decode("utf-8", "replace"))
+            except BaseException:  # an interrupt that came a moment too late
+                status = 1
             self.flush()
-            self.channel.send("F", struct.pack("<i", code))
+            self.channel.send("F", status.to_bytes(4, "little"))
 
 
 def main():
-    channel = Channel(CONTROL)
-    sys.stdout = sys.__stdout__ = Stream(channel, "O", 1)
-    sys.stderr = sys.__stderr__ = Stream(channel, "e", 2)
     sys.path.insert(0, "/workspace")
     sys.argv = [""]
     os.chdir("/workspace")
-    Kernel(channel).serve()
+    Kernel(Channel(CONTROL)).serve()
 
 
 main()

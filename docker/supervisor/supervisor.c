@@ -26,7 +26,7 @@
 /* What starts which kernel. The container's command names a row. */
 static const struct kernel {
     const char *name;
-    const char *const argv[6];
+    const char *const argv[7];
 } kernels[] = {
 #define CBX_KERNEL(name, ...) { name, { __VA_ARGS__, NULL } },
 #define CBX_RUNS(language, kernel)
@@ -339,6 +339,8 @@ static void stop_run(uint32_t over, int grace_ms)
     s.phase = STOPPING;
     s.over = over;
     s.deadline_ms = now_ms() + grace_ms;
+    tell_kernel(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0); /* where a signal cannot be heard */
+    feed_kernel();
     signal_kernel(SIGINT);
 }
 
@@ -586,10 +588,14 @@ static bool take_frames(struct inbox *in, char direction,
     return true;
 }
 
+/* What other processes wrote before the kernel said something comes first. */
 static bool read_kernel(void)
 {
-    return read_more(s.control, &s.from_kernel) &&
-           take_frames(&s.from_kernel, 'c', take_kernel_frame);
+    if (!read_more(s.control, &s.from_kernel)) {
+        return false;
+    }
+    drain_both(CHUNK_BYTES);
+    return take_frames(&s.from_kernel, 'c', take_kernel_frame);
 }
 
 static void drop_front(struct inbox *in, size_t n)
