@@ -188,12 +188,11 @@ static int run_once(struct cbx_executor_request *r, const struct cbx_permit *per
     return failed;
 }
 
-/* What became of a permit goes into the log too; a run that is over cannot be undone by a full
- * disk, so a failure here is only reported to the operator. */
-static void record_outcome(struct cbx_audit *audit, const char *decision, const char *action,
-                           const struct cbx_result *result, int failed, const struct cbx_err *err)
+static json_t *describe_outcome(const char *decision, const char *action,
+                                const struct cbx_result *result, int failed,
+                                const struct cbx_err *err)
 {
-    CBX_AUTO_JSON body = cbx_result_json(result);
+    json_t *body = cbx_result_json(result);
     json_object_set_new(body, "decision", json_string(decision));
     json_object_set_new(body, "action", json_string(action));
     json_object_del(body, "evalue");
@@ -202,9 +201,17 @@ static void record_outcome(struct cbx_audit *audit, const char *decision, const 
     if (failed) {
         json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
     }
-    struct cbx_err audit_err;
-    if (cbx_audit_append(audit, "outcome", body, NULL, &audit_err) != 0) {
-        fprintf(stderr, "codebox: %s\n", audit_err.text);
+    return body;
+}
+
+/* What became of a permit goes into the log too; a run that is over cannot be undone by a full
+ * disk, so a failure here is only reported to the operator. */
+static void end_outcome(struct cbx_audit *audit, struct cbx_audit_pending *record)
+{
+    enum { PATIENCE_MS = 50 };
+    struct cbx_err err;
+    if (cbx_audit_await(audit, record, PATIENCE_MS, &err) != 0) {
+        fprintf(stderr, "codebox: %s\n", err.text);
     }
 }
 
@@ -221,15 +228,19 @@ static bool await_front(struct cbx_executor_request *r, const char *run_id)
 }
 
 /* The caller need not wait for the second record: the first one, of the decision, was on disk
- * before anything ran. */
+ * before anything ran. Nor need the next run: the record goes to disk with that one's. */
 static bool hand_over(struct cbx_executor_request *r, struct cbx_audit *audit, const char *run_id,
                       const char *action, const struct cbx_result *result)
 {
     CBX_AUTO_JSON done = cbx_result_json(result);
+    CBX_AUTO_JSON body = describe_outcome(run_id, action, result, 0, NULL);
+    struct cbx_audit_pending record = { .type = "outcome", .body = body };
+    cbx_audit_submit(audit, &record);
     cbx_wire_send(r->fd, done, (struct cbx_str){ 0 }, NULL); /* to nobody, when it is gone */
-    record_outcome(audit, run_id, action, result, 0, NULL);
+    bool taken = await_front(r, run_id);
+    end_outcome(audit, &record);
     cbx_executor_count(r->executor, -1);
-    return await_front(r, run_id);
+    return taken;
 }
 
 static int run_permitted(struct cbx_executor_request *r, struct cbx_audit *audit,
@@ -247,7 +258,10 @@ static int run_permitted(struct cbx_executor_request *r, struct cbx_audit *audit
     remove_admitted(r);
     const char *action = cbx_action_name(permit->action);
     if (failed) {
-        record_outcome(audit, permit->decision, action, &result, failed, err);
+        CBX_AUTO_JSON body = describe_outcome(permit->decision, action, &result, failed, err);
+        struct cbx_audit_pending record = { .type = "outcome", .body = body };
+        cbx_audit_submit(audit, &record);
+        end_outcome(audit, &record);
         cbx_executor_count(e, -1);
         return failed;
     }
