@@ -35,7 +35,8 @@ const { alloc, concat, from, isBuffer } = Buffer;
 const { wait, load, store } = Atomics;
 const reallyExit = process.reallyExit.bind(process);
 const getHandles = process._getActiveHandles.bind(process);
-const getResources = process.getActiveResourcesInfo.bind(process);
+const getInfo = process.getActiveResourcesInfo.bind(process);
+const countResources = () => getInfo().filter((each) => each !== 'Timeout' && each !== 'Immediate').length;
 const { setImmediate } = timers;
 
 // --- frames -----------------------------------------------------------------------------------------------------
@@ -405,7 +406,7 @@ process.on('beforeExit', () => {
 function take(code) {
   if (ours === undefined) {
     ours = new Set(getHandles());
-    resources = getResources().length;
+    resources = countResources();
   }
   stdin = undefined;
   current = { number: ++runs, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
@@ -425,7 +426,7 @@ function take(code) {
   process.removeAllListeners('SIGINT');
   for (const listener of listeners) process.on('SIGINT', listener);
   // It goes on: with a promise, a timer, a server.
-  if (run === current && watcher === null && (!run.isEvaluated || getResources().length > resources)) startWatcher(run);
+  if (run === current && watcher === null && (!run.isEvaluated || run.handles.size > 0 || countResources() > resources)) startWatcher(run);
 }
 
 // What this script calls ends when SIGINT comes; promises that are settled already belong to it.
