@@ -3,13 +3,15 @@
 // REPL mode: state persists, let and const may be declared again, await works at the top. What arrives is what runs; TypeScript
 // is what runs once its types are taken away.
 //
-// A worker thread reads the frames (javascript_watch.js). While a program holds the event loop, only it hears of an interrupt, and
-// it has V8 terminate what executes: all frames are unwound, state stays. So a run must be able to end without the call that began
-// it, and nothing of ours may be terminated between two pieces of a frame (`guard`).
+// An interrupt has V8 terminate what executes: all frames are unwound, state stays. What a cell does before it first waits is
+// evaluated where SIGINT does that; if it goes on after that, a thread of its own (javascript_watch.js) takes over the channel, and
+// hears of the interrupt while the program holds the event loop. So nothing of ours may depend on the call that began a run, and a
+// frame that is half written when it is terminated goes on with the next.
 'use strict';
 const fs = require('fs');
 const inspector = require('inspector');
 const { builtinModules, createRequire, syncBuiltinESMExports } = require('module');
+const net = require('net');
 const path = require('path');
 const { Readable } = require('stream');
 const timers = require('timers');
@@ -28,41 +30,49 @@ const ERROR_MAX = 200000;
 const { inspect } = util;
 const { stringify } = JSON;
 const { writeSync } = fs;
+const { writeBuffer } = process.binding('fs'); // fs.writeSync may be terminated after it has written, before it says so
 const { alloc, concat, from, isBuffer } = Buffer;
-const { wait, notify, compareExchange, load, store } = Atomics;
+const { wait, load, store } = Atomics;
 const reallyExit = process.reallyExit.bind(process);
 const getHandles = process._getActiveHandles.bind(process);
+const getInfo = process.getActiveResourcesInfo.bind(process);
+const countResources = () => getInfo().filter((each) => each !== 'Timeout' && each !== 'Immediate').length;
+const { setImmediate } = timers;
 
 // --- frames -----------------------------------------------------------------------------------------------------
 
-// Shared with the watcher. GUARD: 0 = free, 1 = a frame is being written, 2 = what executes is about to be terminated. WANTED: the
-// watcher wants the guard. ENDED, ASKED: the numbers of the last run that has ended, and that is to be interrupted.
-const shared = new Int32Array(new SharedArrayBuffer(16));
-const GUARD = 0, WANTED = 1, ENDED = 2, ASKED = 3;
+// Shared with the watcher: the numbers of the last run that has ended, and that is to be interrupted.
+const shared = new Int32Array(new SharedArrayBuffer(8));
+const ENDED = 0, ASKED = 1;
+const nothing = new Int32Array(new SharedArrayBuffer(4));
 
-function writeAll(data) {
-  for (let sent = 0; sent < data.length;) {
-    try {
-      sent += writeSync(CONTROL, data, sent);
-    } catch (error) {
-      if (error.code !== 'EAGAIN') reallyExit(1);
-      wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-    }
+let outgoing = alloc(0), sent = 0;
+
+// No call stands between a write and the count of it: V8 terminates at calls and at the ends of loops.
+function flush() {
+  while (sent < outgoing.length) {
+    const context = {};
+    const n = writeBuffer(CONTROL, outgoing, sent, outgoing.length - sent, null, undefined, context);
+    if (n > 0) sent += n;
+    else if (context.code === 'EPIPE' || context.code === 'EBADF') reallyExit(1);
+    else wait(nothing, 0, 0, 1); // full; or about to be terminated, when the code may be missing
   }
 }
 
 // Frames leave synchronously: what was printed must be out before the process can end.
-// `andThen` is done before anything can be terminated.
-function sendFrame(type, payload = alloc(0), andThen = undefined) {
+function sendFrame(type, payload = alloc(0), ends = null) {
   const head = alloc(5);
   head.writeUInt8(type.charCodeAt(0), 0);
   head.writeUInt32LE(payload.length, 1);
   const data = concat([head, payload]);
-  if (load(shared, WANTED) === 1) wait(shared, WANTED, 1, 20); // a flood of frames lets the watcher in
-  while (compareExchange(shared, GUARD, 0, 1) !== 0) wait(shared, GUARD, 2, 50);
-  writeAll(data);
-  andThen?.();
-  store(shared, GUARD, 0);
+  flush();
+  if (ends !== null) {
+    shared[ENDED] = ends.number;
+    current = null;
+  }
+  outgoing = data;
+  sent = 0;
+  flush();
 }
 
 function sendBytes(type, data) {
@@ -103,7 +113,7 @@ Object.defineProperty(process, 'stdin', {
       stdin.once('end', () => {
         if (run === null || run !== current) return;
         run.isStarved = true;
-        watcher.unref();
+        unref();
       });
     }
     return stdin;
@@ -335,21 +345,34 @@ async function evaluateModule(code) {
 
 let current = null; // the run that is under way; it ends once, whoever says so first
 let runs = 0;
-let ours; // handles that are open before any program runs
-const waiting = [];
-const watcher = new Worker(path.join(__dirname, 'javascript_watch.js'), { workerData: { shared, channel: CONTROL }, execArgv: [], env: {} });
+let ours, resources; // what is open before any program runs
+const control = new net.Socket({ fd: CONTROL, readable: true, writable: true });
+let watcher = null;
+
+// While a program is waited for, what brings the next one does not count as something to do.
+const unref = () => (watcher ?? control).unref();
+const ref = () => (watcher ?? control).ref();
+
+function startWatcher(run) {
+  control._handle.readStop(); // pause() would read on, to fill its buffer
+  control.unref();
+  const before = new Set(getHandles());
+  watcher = new Worker(path.join(__dirname, 'javascript_watch.js'), { workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} });
+  watcher.on('message', ({ code, interrupted }) => {
+    if (code !== undefined) take(code);
+    else if (current?.number === interrupted) interrupt();
+  });
+  for (const handle of getHandles()) if (!before.has(handle)) ours.add(handle);
+  if (run.isEvaluated || run.isStarved) watcher.unref();
+}
 
 function finish(run, status) {
   if (run !== current) return;
   process.exitCode = undefined;
-  watcher.ref();
+  ref();
   const code = alloc(4);
   code.writeInt32LE(status, 0);
-  sendFrame('F', code, () => {
-    current = null;
-    store(shared, ENDED, run.number);
-  });
-  next();
+  sendFrame('F', code, run);
 }
 
 // A program that fails ends, with all that it had begun.
@@ -368,7 +391,7 @@ async function begin(run, code) {
     // As under node itself, the program ends when nothing is left to do: timers and promises are its last statements too. Our
     // own thread must not count as something to do.
     run.isEvaluated = true;
-    watcher.unref();
+    unref();
   } catch (error) {
     fail(run, error);
   }
@@ -379,13 +402,38 @@ process.on('beforeExit', () => {
   else if (current?.isStarved) fail(current, new Error('the program waits for input, and nobody can answer here'));
 });
 
-function next() {
-  if (current !== null || waiting.length === 0) return;
-  ours ??= new Set(getHandles());
+// One at a time is what the supervisor sends.
+function take(code) {
+  if (ours === undefined) {
+    ours = new Set(getHandles());
+    resources = countResources();
+  }
   stdin = undefined;
   current = { number: ++runs, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
-  begin(current, waiting.shift());
+  const run = current;
+  call = () => {
+    begin(run, code);
+    drain();
+  };
+  try {
+    interruptible.runInThisContext({ breakOnSigint: true });
+  } catch (error) {
+    if (run === current) store(shared, ASKED, run.number);
+    fail(run, error);
+  }
+  // A listener that the program added was overridden where SIGINT was ours; this has it heard again.
+  const listeners = process.listeners('SIGINT');
+  process.removeAllListeners('SIGINT');
+  for (const listener of listeners) process.on('SIGINT', listener);
+  // It goes on: with a promise, a timer, a server.
+  if (run === current && watcher === null && (!run.isEvaluated || run.handles.size > 0 || countResources() > resources)) startWatcher(run);
 }
+
+// What this script calls ends when SIGINT comes; promises that are settled already belong to it.
+let call;
+Object.defineProperty(globalThis, '__codebox_call__', { value: () => call(), enumerable: false });
+const interruptible = new vm.Script('__codebox_call__()', { filename: __filename });
+const drain = process._tickCallback.bind(process);
 
 // The timers that a cell starts are noted, so that they do not go on when it has failed.
 for (const [name, clear] of [['setTimeout', timers.clearTimeout], ['setInterval', timers.clearInterval], ['setImmediate', timers.clearImmediate]]) {
@@ -446,10 +494,17 @@ function onError(error) {
 process.on('uncaughtException', onError);
 process.on('unhandledRejection', onError);
 process.on('SIGINT', () => {}); // it may come late: what the watcher says names the run
-watcher.on('message', ({ code, interrupted }) => {
-  if (code !== undefined) waiting.push(code);
-  else if (current?.number === interrupted) interrupt();
-  next();
+let inbox = alloc(0);
+control.on('data', (chunk) => {
+  inbox = concat([inbox, chunk]);
+  while (inbox.length >= 5 && inbox.length >= 5 + inbox.readUInt32LE(1)) {
+    const type = String.fromCharCode(inbox[0]);
+    const payload = inbox.subarray(5, 5 + inbox.readUInt32LE(1));
+    inbox = inbox.subarray(5 + payload.length);
+    if (type === 'E') setImmediate(take, payload.subarray(RUN_HEAD).toString('utf8')); // not in what reads: that may be terminated
+    else if (type === 'I') interrupt();
+  }
 });
+control.on('end', () => reallyExit(0));
 process.chdir('/workspace');
 sendFrame('Y');

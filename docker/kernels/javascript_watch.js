@@ -7,12 +7,12 @@ const net = require('net');
 const { parentPort, workerData } = require('worker_threads');
 
 const { shared, channel } = workerData;
-const { compareExchange, load, notify, store } = Atomics;
-const GUARD = 0, WANTED = 1, ENDED = 2, ASKED = 3; // see javascript_kernel.js
+const { load, store } = Atomics;
+const ENDED = 0, ASKED = 1; // see javascript_kernel.js
 const RUN_HEAD = 40;
 const MOMENT_MS = 100;
 
-let started = 0;
+let { started } = workerData;
 
 function interrupt(number) {
   if (load(shared, ENDED) >= number) return;
@@ -21,35 +21,18 @@ function interrupt(number) {
   setTimeout(terminate, MOMENT_MS, number);
 }
 
-// Not while a frame is being written: half of one would be the end of the sandbox.
 function terminate(number) {
   if (load(shared, ENDED) >= number) return;
-  store(shared, WANTED, 1);
-  if (compareExchange(shared, GUARD, 0, 2) !== 0) {
-    setTimeout(terminate, 1, number);
-    return;
-  }
-  release(WANTED);
-  if (load(shared, ENDED) >= number) {
-    release(GUARD);
-    return;
-  }
   // Connected only now: a process to which somebody is connected waits at its exit.
   const session = new inspector.Session();
   session.connectToMainThread();
   session.post('Runtime.terminateExecution', () => {
     session.disconnect();
-    release(GUARD);
     setTimeout(interrupt, MOMENT_MS, number);
   });
 }
 
-function release(what) {
-  store(shared, what, 0);
-  notify(shared, what);
-}
-
-let inbox = Buffer.alloc(0);
+let inbox = Buffer.from(workerData.inbox);
 const control = new net.Socket({ fd: channel, readable: true, writable: false });
 control.on('data', (chunk) => {
   inbox = inbox.length > 0 ? Buffer.concat([inbox, chunk]) : chunk;
