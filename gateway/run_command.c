@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * `codebox run`: one file through the whole flow. Its stdout and stderr become ours, its exit
- * status ours, its plots files. */
+ * `codebox run`: one file through the whole flow. Its stdout and stderr become ours (without
+ * control sequences where they are a terminal), its exit status ours, its pictures files. */
 #include "analyzer/lang.h"
 #include "docker/container.h"
 #include "gateway/cli.h"
+#include "gateway/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,6 +68,13 @@ static void print_languages(FILE *to)
     fputc('\n', to);
 }
 
+/* One of our streams. What the program wrote goes to a terminal without control sequences. */
+struct stream {
+    int fd;
+    bool is_terminal;
+    struct cbx_terminal terminal;
+};
+
 /* Where pictures go: NAME-1.png beside the current folder's other files. */
 struct output {
     const char *stem;
@@ -76,6 +84,7 @@ struct output {
     bool reads_stdin;
     struct cbx_flow *flow;
     const struct cbx_outcome *outcome;
+    struct stream out, err;
 };
 
 static void write_all(int fd, struct cbx_str bytes)
@@ -92,20 +101,63 @@ static void write_all(int fd, struct cbx_str bytes)
     }
 }
 
-static void save_picture(struct output *o, struct cbx_str png)
+static void write_shown(struct stream *to, struct cbx_str bytes)
+{
+    if (!to->is_terminal) {
+        write_all(to->fd, bytes);
+        return;
+    }
+    CBX_AUTO_DONE(buf) shown;
+    cbx_buf_init(&shown, bytes.len + 8);
+    cbx_terminal_add(&to->terminal, &shown, bytes);
+    write_all(to->fd, cbx_buf_str(&shown));
+}
+
+static struct stream open_stream(int fd)
+{
+    return (struct stream){ .fd = fd, .is_terminal = isatty(fd) == 1 };
+}
+
+static void save_picture(struct output *o, struct cbx_str bytes, const char *ending)
 {
     char name[256];
     for (int tries = 0; tries < 10000; tries++) {
-        snprintf(name, sizeof(name), "%.*s-%d.png", (int)(o->stem_len > 200 ? 200 : o->stem_len),
-                 o->stem, ++o->pictures);
+        snprintf(name, sizeof(name), "%.*s-%d.%s", (int)(o->stem_len > 200 ? 200 : o->stem_len),
+                 o->stem, ++o->pictures, ending);
         CBX_AUTO_FD fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (fd >= 0) {
-            write_all(fd, png);
-            fprintf(stderr, "codebox: wrote %s (%zu bytes)\n", name, png.len);
+            write_all(fd, bytes);
+            fprintf(stderr, "codebox: wrote %s (%zu bytes)\n", name, bytes.len);
             return;
         }
         if (errno != EEXIST) {
             fprintf(stderr, "codebox: '%s': %s\n", name, strerror(errno));
+            return;
+        }
+    }
+}
+
+/* A value in several forms: the first kind of picture that it has, else its text. */
+static void show_value(struct output *o, const struct cbx_event *event)
+{
+    static const struct {
+        const char *type, *ending;
+    } pictures[] = {
+        { "image/png", "png" },   { "image/jpeg", "jpg" },    { "image/gif", "gif" },
+        { "image/webp", "webp" }, { "image/svg+xml", "svg" }, { "application/pdf", "pdf" },
+    };
+    for (size_t p = 0; p < sizeof(pictures) / sizeof(pictures[0]); p++) {
+        for (size_t i = 0; i < event->mime_count; i++) {
+            if (cbx_str_is(event->mimes[i].type, pictures[p].type)) {
+                save_picture(o, event->mimes[i].data, pictures[p].ending);
+                return;
+            }
+        }
+    }
+    for (size_t i = 0; i < event->mime_count; i++) {
+        if (cbx_str_is(event->mimes[i].type, "text/plain") || event->mime_count == 1) {
+            write_shown(&o->out, event->mimes[i].data);
+            write_shown(&o->out, CBX_STR("\n"));
             return;
         }
     }
@@ -116,7 +168,7 @@ static int answer(struct output *o, const struct cbx_event *event)
 {
     char *line = NULL;
     size_t size = 0;
-    write_all(STDOUT_FILENO, event->text);
+    write_shown(&o->out, event->text);
     ssize_t n = o->reads_stdin ? getline(&line, &size, stdin) : -1;
     CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "input", "session", o->outcome->id);
     struct cbx_str bytes = { .p = line, .len = n > 0 ? (size_t)n : 0 };
@@ -128,30 +180,17 @@ static int answer(struct output *o, const struct cbx_event *event)
 static int take_event(void *context, const struct cbx_event *event)
 {
     struct output *o = context;
-    bool picture = false;
     switch (event->kind) {
     case CBX_EVENT_STDOUT:
-        write_all(STDOUT_FILENO, event->text);
+        write_shown(&o->out, event->text);
         break;
     case CBX_EVENT_STDERR:
-        write_all(STDERR_FILENO, event->text);
+        write_shown(&o->err, event->text);
         break;
     case CBX_EVENT_DISPLAY:
     case CBX_EVENT_RESULT:
-        if (event->kind == CBX_EVENT_RESULT && !o->is_cell) {
-            break;
-        }
-        for (size_t i = 0; i < event->mime_count; i++) {
-            if (cbx_str_is(event->mimes[i].type, "image/png")) {
-                save_picture(o, event->mimes[i].data);
-                picture = true;
-            }
-        }
-        for (size_t i = 0; i < event->mime_count && !picture; i++) {
-            if (cbx_str_is(event->mimes[i].type, "text/plain")) {
-                write_all(STDOUT_FILENO, event->mimes[i].data);
-                write_all(STDOUT_FILENO, CBX_STR("\n"));
-            }
+        if (event->kind == CBX_EVENT_DISPLAY || o->is_cell) {
+            show_value(o, event);
         }
         break;
     case CBX_EVENT_CUT:
@@ -169,11 +208,11 @@ static int take_event(void *context, const struct cbx_event *event)
 
 /* The exit status of the program; 124 for a time-out as timeout(1) has it, 128 + signal as shells
  * have it. */
-static int report_result(const struct cbx_result *r)
+static int report_result(const struct cbx_result *r, struct stream *to)
 {
     if (r->traceback != NULL) {
-        write_all(STDERR_FILENO, cbx_str_of(r->traceback));
-        write_all(STDERR_FILENO, CBX_STR("\n"));
+        write_shown(to, cbx_str_of(r->traceback));
+        write_shown(to, CBX_STR("\n"));
     }
     if (r->output_truncated) {
         fprintf(stderr, "codebox: the output was cut at the policy's limit\n");
@@ -214,7 +253,9 @@ static int review_file(const struct cbx_options *options, const char *path, cons
     snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
     const char *slash = strrchr(path, '/'), *stem = slash != NULL ? slash + 1 : path;
     struct output output = { .stem = strcmp(path, "-") == 0 ? "codebox" : stem,
-                             .is_cell = strcmp(language, "ipython") == 0 };
+                             .is_cell = strcmp(language, "ipython") == 0,
+                             .out = open_stream(STDOUT_FILENO),
+                             .err = open_stream(STDERR_FILENO) };
     output.stem_len =
         strcspn(output.stem, ".") > 0 ? strcspn(output.stem, ".") : strlen(output.stem);
     struct cbx_sink sink = { .event = take_event, .context = &output };
@@ -236,7 +277,7 @@ static int review_file(const struct cbx_options *options, const char *path, cons
     if (failed) {
         status = cbx_cli_fail(&err);
     } else if (outcome.verdict == CBX_ALLOW) {
-        status = report_result(&outcome.result);
+        status = report_result(&outcome.result, &output.err);
     } else {
         cbx_print_findings(outcome.decision, path, stderr);
         fprintf(stderr,

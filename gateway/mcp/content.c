@@ -3,6 +3,7 @@
 #include "gateway/mcp/content.h"
 
 #include "gateway/mcp/clean.h"
+#include "gateway/rest/results.h"
 
 enum { TEXT_MAX = 1024 * 1024, SMALL_MAX = 4096, STREAM_READ_MAX = 256 * 1024 * 1024 };
 
@@ -78,6 +79,18 @@ static bool has_kind(const json_t *item, const char *kind)
     return cbx_str_is(cbx_json_str(json_object_get(item, "kind")), kind);
 }
 
+static bool has_any(const json_t *items, const char *kind)
+{
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        if (has_kind(json_array_get(items, i), kind)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What was left out is said where it was, in each stream that has something: the count is of both
+ * together. */
 static void add_stream(struct content *c, const char *kind, const json_t *items)
 {
     CBX_AUTO_DONE(buf) all;
@@ -88,12 +101,16 @@ static void add_stream(struct content *c, const char *kind, const json_t *items)
     {
         if (has_kind(item, kind)) {
             cbx_buf_add(&all, cbx_json_str(json_object_get(item, "text")));
+        } else if (has_kind(item, "cut")) {
+            cbx_buf_printf(&all, "\n[... %lld bytes of output are left out here ...]\n",
+                           (long long)json_integer_value(json_object_get(item, "size")));
         }
     }
-    add_block(c, kind, cbx_buf_str(&all));
+    add_block(c, kind, has_any(items, kind) ? cbx_buf_str(&all) : CBX_STR(""));
 }
 
-static void add_picture(struct content *c, struct cbx_str base64)
+static void add_picture(struct content *c, const char *type, const char *name,
+                        struct cbx_str base64)
 {
     size_t bytes = base64.len / 4 * 3;
     size_t count = json_array_size(c->pictures);
@@ -108,23 +125,55 @@ static void add_picture(struct content *c, struct cbx_str base64)
     }
     c->picture_bytes += base64.len;
     json_array_append_new(c->pictures, json_pack("{s:s,s:o,s:s}", "type", "image", "data",
-                                                 cbx_json_text(base64), "mimeType", "image/png"));
-    cbx_buf_printf(&c->text, "[picture %zu: PNG, %zu bytes]\n", count + 1, bytes);
+                                                 cbx_json_text(base64), "mimeType", type));
+    cbx_buf_printf(&c->text, "[picture %zu: %s, %zu bytes]\n", count + 1, name, bytes);
 }
 
-/* A bundle is one thing in several forms: the picture if there is one, else its plain text. */
+/* The text that says most of a value: what IPython prints for its own wrappers says nothing. */
+static struct cbx_str text_of_bundle(const json_t *data)
+{
+    static const char *const richer[] = { "text/markdown", "text/latex", "application/json",
+                                          "image/svg+xml", "text/html" };
+    struct cbx_str plain = cbx_json_str(json_object_get(data, "text/plain"));
+    bool says_something =
+        plain.p != NULL && !cbx_str_starts(plain, CBX_STR("<IPython.core.display."));
+    for (size_t i = 0; !says_something && i < sizeof(richer) / sizeof(richer[0]); i++) {
+        struct cbx_str text = cbx_json_str(json_object_get(data, richer[i]));
+        if (text.p != NULL) {
+            return text;
+        }
+    }
+    return plain;
+}
+
+/* A bundle is one thing in several forms: the picture if there is one, else a text. */
 static void add_bundle(struct content *c, const json_t *item, struct cbx_buf *values)
 {
+    static const struct {
+        const char *type, *name;
+    } pictures[] = { { "image/png", "PNG" },
+                     { "image/jpeg", "JPEG" },
+                     { "image/gif", "GIF" },
+                     { "image/webp", "WebP" } };
     const json_t *data = json_object_get(item, "data");
-    struct cbx_str png = cbx_json_str(json_object_get(data, "image/png"));
-    if (png.p != NULL) {
-        add_picture(c, png);
-        return;
+    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
+        struct cbx_str picture = cbx_json_str(json_object_get(data, pictures[i].type));
+        if (picture.p != NULL) {
+            add_picture(c, pictures[i].type, pictures[i].name, picture);
+            return;
+        }
     }
-    struct cbx_str plain = cbx_json_str(json_object_get(data, "text/plain"));
-    if (plain.p != NULL && values->len + plain.len < values->max_bytes) {
-        cbx_buf_add(values, plain);
+    struct cbx_str text = text_of_bundle(data);
+    if (text.p == NULL) {
+        const char *type = json_object_iter_key(json_object_iter((json_t *)(uintptr_t)data));
+        cbx_buf_add_cstr(&c->text, "[a value of type ");
+        cbx_buf_add_escaped(&c->text, cbx_str_of(type != NULL ? type : "none"), false);
+        cbx_buf_add_cstr(&c->text, " cannot be shown here]\n");
+    } else if (values->len + text.len < values->max_bytes) {
+        cbx_buf_add(values, text);
         cbx_buf_add_char(values, '\n');
+    } else {
+        cbx_buf_printf(&c->text, "[a value of %zu bytes was left out]\n", text.len);
     }
 }
 
@@ -161,8 +210,9 @@ static void add_files(struct content *c, const json_t *items)
         json_int_t size = json_integer_value(json_object_get(item, "size"));
         cbx_buf_printf(&c->text, "[file %s, %lld bytes; it is gone with the sandbox]\n", path.p,
                        (long long)size);
-        json_array_append_new(
-            files, json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size", size));
+        json_array_append_new(files,
+                              json_pack("{s:o,s:I,s:s}", "path", cbx_json_text(cbx_buf_str(&path)),
+                                        "size", size, "type", cbx_rest_file_type(path.p)));
     }
     json_object_set_new(c->structured, "files", files);
 }
@@ -186,6 +236,12 @@ static void add_status(struct cbx_buf *text, const struct cbx_result *r)
         cbx_buf_add_cstr(text,
                          "oom: stopped, the program needed more memory than the policy allows\n");
         break;
+    case CBX_RUN_CPU:
+        cbx_buf_printf(text,
+                       "cpu: stopped after %llu ms of processor time; make the program faster or "
+                       "its work smaller\n",
+                       (unsigned long long)r->cpu_ms);
+        break;
     case CBX_RUN_KILLED:
         cbx_buf_printf(text, "killed: the program was ended by signal %d\n", r->signal);
         break;
@@ -208,6 +264,9 @@ static void add_numbers(struct content *c, const struct cbx_result *r)
     if (r->output_truncated) {
         cbx_buf_add_cstr(&c->text, "[the output was cut at the policy's limit]\n");
         json_object_set_new(c->structured, "output_truncated", json_true());
+    }
+    if (r->files_truncated) {
+        cbx_buf_add_cstr(&c->text, "[pictures, values or files are left out at the limit]\n");
     }
 }
 

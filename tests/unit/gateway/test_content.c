@@ -81,6 +81,7 @@ static void calls_a_failed_program_a_result_and_a_stopped_one_an_error(void **st
         { { .status = CBX_RUN_ERROR, .exit_code = 3 }, "exit code 3\n", "error", false },
         { { .status = CBX_RUN_ERROR, .exit_code = -1 }, "exit code 1\n", "error", false },
         { { .status = CBX_RUN_TIMEOUT, .exit_code = -1 }, "timeout: ", "timeout", true },
+        { { .status = CBX_RUN_CPU, .exit_code = -1 }, "cpu: ", "cpu", true },
         { { .status = CBX_RUN_OOM, .exit_code = -1 }, "oom: ", "oom", true },
         { { .status = CBX_RUN_KILLED, .signal = 9 }, "killed: ", "killed", true },
         { { .status = CBX_RUN_FAILED }, "failed: ", "failed", true },
@@ -117,6 +118,43 @@ static void leaves_out_pictures_that_are_too_large_and_says_so(void **state)
     assert_non_null(strstr(text_of(result), "was left out"));
 }
 
+static void hands_on_pictures_of_all_kinds_and_the_text_that_says_most(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON items = json_pack(
+        "[{s:s,s:{s:s}},{s:s,s:{s:s,s:s}},{s:s,s:{s:s,s:s}},{s:s,s:{s:s}},{s:s,s:s,s:I}]", "kind",
+        "display", "data", "image/jpeg", "/9j/", "kind", "display", "data", "text/plain",
+        "<IPython.core.display.Markdown object>", "text/markdown", "# title", "kind", "result",
+        "data", "text/plain", "   a\n0  1", "text/html", "<table>", "kind", "display", "data",
+        "application/x-odd", "?", "kind", "file", "path", "plot.svg", "size", (json_int_t)5);
+    struct cbx_outcome outcome = { .result = { .status = CBX_RUN_OK, .files_truncated = true } };
+    CBX_AUTO_JSON result = cbx_content_of_run(&outcome, items);
+    const json_t *picture = json_array_get(json_object_get(result, "content"), 1),
+                 *structured = json_object_get(result, "structuredContent");
+    assert_string_equal(json_string_value(json_object_get(picture, "mimeType")), "image/jpeg");
+    assert_string_equal(json_string_value(json_object_get(structured, "result")),
+                        "# title\n   a\n0  1\n");
+    assert_non_null(strstr(text_of(result), "[picture 1: JPEG, 3 bytes]"));
+    assert_non_null(strstr(text_of(result), "[a value of type application/x-odd cannot be shown"));
+    assert_non_null(strstr(text_of(result), "are left out at the limit]"));
+    const json_t *file = json_array_get(json_object_get(structured, "files"), 0);
+    assert_string_equal(json_string_value(json_object_get(file, "type")), "image/svg+xml");
+}
+
+static void says_where_output_was_left_out_and_how_much(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON items =
+        json_pack("[{s:s,s:s},{s:s,s:I},{s:s,s:s}]", "kind", "stdout", "text", "head", "kind",
+                  "cut", "size", (json_int_t)12345, "kind", "stdout", "text", "tail");
+    struct cbx_outcome outcome = { .result = { .status = CBX_RUN_OK, .output_truncated = true } };
+    CBX_AUTO_JSON result = cbx_content_of_run(&outcome, items);
+    const json_t *structured = json_object_get(result, "structuredContent");
+    assert_string_equal(json_string_value(json_object_get(structured, "stdout")),
+                        "head\n[... 12345 bytes of output are left out here ...]\ntail");
+    assert_null(json_object_get(structured, "stderr"));
+}
+
 static void writes_a_denial_that_stands_alone(void **state)
 {
     (void)state;
@@ -147,6 +185,8 @@ int main(void)
         cmocka_unit_test(keeps_the_beginning_and_the_end_of_what_is_too_long),
         cmocka_unit_test(calls_a_failed_program_a_result_and_a_stopped_one_an_error),
         cmocka_unit_test(leaves_out_pictures_that_are_too_large_and_says_so),
+        cmocka_unit_test(hands_on_pictures_of_all_kinds_and_the_text_that_says_most),
+        cmocka_unit_test(says_where_output_was_left_out_and_how_much),
         cmocka_unit_test(writes_a_denial_that_stands_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
