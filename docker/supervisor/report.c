@@ -9,20 +9,23 @@
 #include <unistd.h>
 
 enum { BUNDLE_COST = 64, ASIDE_MAX = 1024, JOIN_BYTES = 64 * 1024 };
+enum { ASIDE_BYTES = 4 * 1024 * 1024, HEADS_BYTES = 1024 * 1024 };
 
 static struct {
     struct cbx_bytes log;
     size_t sent;     /* of the log */
     size_t boundary; /* end of the frame that `sent` is in, or equal to it between frames */
     size_t last;     /* where the log's last frame begins */
-    bool following;
+    bool following, again; /* again: from the beginning, when the frame that is under way is out */
     struct cbx_bytes replies;
     size_t replied;
     uint64_t head_left, tail_max, files_left, written[2];
     struct cbx_bytes tail; /* frames that came after the head was full */
     uint64_t tail_text;    /* bytes of output in it */
+    uint64_t tail_frames;  /* the same with the heads of their frames */
     uint64_t omitted;
-    int aside; /* frames that no limit counts */
+    int aside;            /* frames that no limit counts, */
+    uint64_t aside_bytes; /* and what is in them */
     bool cut, files_cut;
 } r;
 
@@ -95,9 +98,10 @@ void cbx_report_forget(void)
     cbx_bytes_free(&r.log);
     cbx_bytes_free(&r.tail);
     r.sent = r.boundary = r.last = 0;
-    r.tail_text = r.omitted = 0;
-    r.cut = r.files_cut = false;
+    r.tail_text = r.tail_frames = r.omitted = 0;
+    r.cut = r.files_cut = r.again = false;
     r.aside = 0;
+    r.aside_bytes = 0;
 }
 
 void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes)
@@ -122,6 +126,7 @@ static bool is_text(uint8_t type)
 static void trim_tail(uint64_t most)
 {
     struct cbx_bytes kept = { 0 };
+    r.tail_frames = 0;
     for (size_t at = 0; at < r.tail.len; at += frame_bytes(r.tail.p + at)) {
         const uint8_t *frame = r.tail.p + at, *payload = frame + CBX_FRAME_HEAD_BYTES;
         size_t len = frame_bytes(frame) - CBX_FRAME_HEAD_BYTES, drop = 0;
@@ -132,6 +137,7 @@ static void trim_tail(uint64_t most)
         }
         if (drop < len || !is_text(frame[0])) {
             add_frame(&kept, frame[0], payload + drop, len - drop, NULL, 0);
+            r.tail_frames += is_text(frame[0]) ? CBX_FRAME_HEAD_BYTES + len - drop : 0;
         }
     }
     cbx_bytes_free(&r.tail);
@@ -148,10 +154,12 @@ static void keep_tail(uint8_t type, const uint8_t *bytes, size_t len)
     if (len > 0) {
         add_frame(&r.tail, type, bytes, len, NULL, 0);
         r.tail_text += len;
+        r.tail_frames += CBX_FRAME_HEAD_BYTES + len;
     }
-    /* Rarely: each time costs as much as the tail is long. Frames have heads, so their bytes count.
-     */
-    if (r.tail_text > 2 * r.tail_max + JOIN_BYTES || r.tail.len > 8 * r.tail_max + 1024 * 1024) {
+    /* Rarely: each time costs as much as the tail is long. Heads count, as a frame may hold one
+     * byte; what is no text does not, as it stays, and would have this happen for each line. */
+    if (r.tail_text > 2 * r.tail_max + JOIN_BYTES ||
+        r.tail_frames > 8 * r.tail_max + HEADS_BYTES) {
         trim_tail(r.tail_max);
     }
 }
@@ -184,7 +192,9 @@ void cbx_report_frame(uint8_t type, const void *a, size_t a_len, const void *b, 
 void cbx_report_bundle(uint8_t type, const uint8_t *bytes, size_t len)
 {
     bool counts = type == CBX_FRAME_DISPLAY || type == CBX_FRAME_RESULT;
-    if (counts ? len + BUNDLE_COST > r.files_left : ++r.aside > ASIDE_MAX) {
+    r.aside_bytes += counts ? 0 : len;
+    if (counts ? len + BUNDLE_COST > r.files_left
+               : ++r.aside > ASIDE_MAX || r.aside_bytes > ASIDE_BYTES) {
         r.files_cut = true;
         return;
     }
@@ -232,7 +242,7 @@ void cbx_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
 {
     cbx_bytes_free(&r.replies);
     r.replied = 0;
-    r.following = false;
+    r.following = r.again = false;
     r.sent = r.boundary = 0;
     cbx_bytes_add(&r.replies, mark, CBX_FRAME_MARK_BYTES);
 }
@@ -240,7 +250,8 @@ void cbx_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
 void cbx_report_follow(void)
 {
     r.following = true;
-    if (r.sent == r.boundary) { /* not in the middle of a frame */
+    r.again = r.sent != r.boundary;
+    if (!r.again) {
         r.sent = r.boundary = 0;
     }
 }
@@ -281,6 +292,9 @@ bool cbx_report_send(void)
         r.sent += (size_t)n;
         while (r.boundary < r.sent) {
             r.boundary += frame_bytes(r.log.p + r.boundary);
+        }
+        if (r.again && r.sent == r.boundary) {
+            cbx_report_follow();
         }
     }
     return true;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * What a host sends to a supervisor, in pieces of changing size: its key, frames of all kinds,
+ * hosts that come in the middle of another one's frame. The kernel is ready at once, and ends each
+ * run. */
+#include "fuzz/supervisor.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    begin_world();
+    if (setjmp(world.died) != 0) {
+        return 0;
+    }
+    take_kernel_frame(CBX_FRAME_READY, NULL, 0);
+    for (size_t at = 0, piece = 1; at < size; at += piece, piece = piece * 7 % 97 + 1) {
+        world.from[0] = data + at;
+        world.len[0] = size - at < piece ? size - at : piece;
+        world.budget = piece % 3 == 0 ? piece : SIZE_MAX;
+        world.now_ms += (int64_t)piece;
+        turn();
+        if (s.phase == RUNNING && piece % 5 == 0) {
+            run_finished(0);
+        }
+    }
+    /* Whatever it was: a run that began ends by the clock. */
+    for (int i = 0; i < 4 && s.phase != IDLE; i++) {
+        world.now_ms = s.deadline_ms > world.now_ms ? s.deadline_ms : world.now_ms;
+        s.lease_ms = world.now_ms + 1;
+        turn();
+    }
+    if (s.phase != IDLE) {
+        abort();
+    }
+    return 0;
+}

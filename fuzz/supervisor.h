@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT
+ * The supervisor in a world that is made up: its descriptors, processes and clock are what a
+ * harness says, so that no input can signal or start anything. Include it once. What it sends to a
+ * host is checked as it comes. */
+#ifndef CBX_FUZZ_SUPERVISOR_H
+#define CBX_FUZZ_SUPERVISOR_H
+
+#include "docker/supervisor/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORLD_CONTROL = 103, WORLD_OUT = 104, WORLD_ERR = 105, WORLD_PID = 4242 };
+
+static struct {
+    const uint8_t *from[4]; /* what can be read: host, control, stdout, stderr */
+    size_t len[4];
+    int64_t now_ms;
+    int pipes;     /* made for the kernel that starts */
+    bool dead;     /* cbx_die was reached */
+    size_t budget; /* how many bytes the host takes */
+    uint8_t *sent; /* to the host */
+    size_t sent_len, sent_size;
+    size_t checked; /* of it */
+    bool marked;    /* the next bytes are a mark */
+    unsigned frames, dones;
+    jmp_buf died;
+} world;
+
+static int slot(int fd)
+{
+    return fd == STDIN_FILENO ? 0 : fd == WORLD_CONTROL ? 1 : fd == WORLD_OUT ? 2 : 3;
+}
+
+static ssize_t world_read(int fd, void *to, size_t size)
+{
+    size_t *len = &world.len[slot(fd)], n = *len < size ? *len : size;
+    if (n == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    memcpy(to, world.from[slot(fd)], n);
+    world.from[slot(fd)] += n;
+    *len -= n;
+    return (ssize_t)n;
+}
+
+static ssize_t world_write(int fd, const void *p, size_t size)
+{
+    size_t n = size < world.budget ? size : world.budget;
+    if (fd != STDOUT_FILENO) {
+        abort(); /* it writes to nothing else here */
+    }
+    if (n == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    if (world.sent_size - world.sent_len < n) {
+        world.sent_size = 2 * (world.sent_len + n);
+        world.sent = realloc(world.sent, world.sent_size);
+    }
+    memcpy(world.sent + world.sent_len, p, n);
+    world.sent_len += n;
+    world.budget -= n;
+    return (ssize_t)n;
+}
+
+static ssize_t world_send(int fd, const void *p, size_t size, int flags)
+{
+    (void)fd;
+    (void)p;
+    (void)flags;
+    return size > 3000 ? 3000 : (ssize_t)size;
+}
+
+static int world_kill(pid_t pid, int number)
+{
+    (void)number;
+    if (pid != -1 && pid != WORLD_PID && pid != -WORLD_PID) {
+        abort(); /* somebody else */
+    }
+    return 0;
+}
+
+static pid_t world_fork(void)
+{
+    world.pipes = 0;
+    return WORLD_PID;
+}
+
+static pid_t world_waitpid(pid_t pid, int *status, int options)
+{
+    (void)pid;
+    (void)status;
+    (void)options;
+    errno = ECHILD;
+    return -1;
+}
+
+static int world_socketpair(int domain, int type, int protocol, int fds[2])
+{
+    (void)domain;
+    (void)type;
+    (void)protocol;
+    fds[0] = WORLD_CONTROL;
+    fds[1] = 113;
+    return 0;
+}
+
+static int world_pipe(int fds[2], int flags)
+{
+    (void)flags;
+    fds[0] = world.pipes++ == 0 ? WORLD_OUT : WORLD_ERR;
+    fds[1] = 114;
+    return 0;
+}
+
+static int world_clock(clockid_t clock, struct timespec *out)
+{
+    (void)clock;
+    *out = (struct timespec){ .tv_sec = world.now_ms / 1000,
+                              .tv_nsec = world.now_ms % 1000 * 1000000 };
+    return 0;
+}
+
+static int world_dup(int from, int to)
+{
+    (void)from;
+    (void)to;
+    abort(); /* nothing is started */
+}
+
+static int world_nothing(void)
+{
+    return 0;
+}
+
+static _Noreturn void world_exit(int status)
+{
+    (void)status;
+    world.dead = true;
+    longjmp(world.died, 1);
+}
+
+bool cbx_report_files(const struct timespec *since)
+{
+    uint64_t size = 3;
+    (void)since;
+    cbx_report_frame(CBX_FRAME_FILE, &size, sizeof(size), "a.txt", 5);
+    return true;
+}
+
+void cbx_kill_others(pid_t keep)
+{
+    (void)keep;
+}
+
+long cbx_count_oom_kills(void)
+{
+    return 0;
+}
+
+uint64_t cbx_cpu_ms(void)
+{
+    return (uint64_t)world.now_ms / 2;
+}
+
+uint64_t cbx_process_cpu_ms(pid_t pid)
+{
+    (void)pid;
+    return (uint64_t)world.now_ms / 16;
+}
+
+bool cbx_process_runs(pid_t pid)
+{
+    return pid % 2 != 0;
+}
+
+static void answer_nothing(const uint8_t *payload, size_t len)
+{
+    uint32_t code = payload == NULL || len > CBX_FRAME_DATA_MAX ? EINVAL : 0;
+    cbx_reply(CBX_FRAME_ANSWER, &code, sizeof(code), NULL, 0);
+}
+
+void cbx_file_put(const uint8_t *payload, size_t len)
+{
+    answer_nothing(payload, len);
+}
+
+void cbx_file_get(const uint8_t *payload, size_t len)
+{
+    answer_nothing(payload, len);
+}
+
+void cbx_file_list(const uint8_t *payload, size_t len)
+{
+    answer_nothing(payload, len);
+}
+
+void cbx_file_delete(const uint8_t *payload, size_t len)
+{
+    answer_nothing(payload, len);
+}
+
+#define read             world_read
+#define write            world_write
+#define send             world_send
+#define kill             world_kill
+#define fork             world_fork
+#define waitpid          world_waitpid
+#define socketpair       world_socketpair
+#define pipe2            world_pipe
+#define clock_gettime    world_clock
+#define close(fd)        world_nothing()
+#define fcntl(...)       world_nothing()
+#define poll(...)        world_nothing()
+#define signalfd(...)    world_nothing()
+#define prctl(...)       world_nothing()
+#define sigprocmask(...) world_nothing()
+#define execv(...)       abort()
+#define setsid()         abort()
+#define dup2 world_dup
+#define _exit            world_exit
+#define main             supervisor_main
+int supervisor_main(int argc, char **argv);
+#include "docker/supervisor/report.c"
+/* A host that attaches passes over everything before its mark. */
+static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
+{
+    cbx_reply_mark(mark);
+    world.checked = world.sent_len;
+    world.marked = true;
+}
+#define cbx_reply_mark world_reply_mark
+#include "docker/supervisor/supervisor.c"
+#undef cbx_reply_mark
+#undef main
+#undef read
+#undef write
+
+/* Every whole frame that has been sent is one that a supervisor may send. */
+static void check_sent(void)
+{
+    if (world.marked && world.sent_len - world.checked >= CBX_FRAME_MARK_BYTES) {
+        if (memcmp(world.sent + world.checked, s.key, sizeof(s.key)) != 0) {
+            abort();
+        }
+        world.checked += CBX_FRAME_MARK_BYTES;
+        world.marked = false;
+    }
+    while (!world.marked && world.sent_len - world.checked >= CBX_FRAME_HEAD_BYTES) {
+        const uint8_t *at = world.sent + world.checked;
+        uint32_t len;
+        memcpy(&len, at + 1, sizeof(len));
+        if ((int64_t)len > cbx_frame_limit(at[0], 's')) {
+            abort();
+        }
+        if (world.sent_len - world.checked - CBX_FRAME_HEAD_BYTES < len) {
+            return;
+        }
+        world.checked += CBX_FRAME_HEAD_BYTES + len;
+        world.frames++;
+        world.dones += at[0] == CBX_FRAME_DONE;
+    }
+}
+
+/* A supervisor that has started its kernel. */
+static void begin_world(void)
+{
+    free(s.host.bytes);
+    free(s.from_kernel.bytes);
+    cbx_bytes_free(&s.to_kernel);
+    cbx_bytes_free(&s.held);
+    cbx_report_forget();
+    cbx_bytes_free(&r.replies);
+    memset(&r, 0, sizeof(r));
+    free(world.sent);
+    memset(&world, 0, sizeof(world));
+    memset(&s, 0, sizeof(s));
+    s.control = s.out = s.err = -1;
+    s.kernel = kernels;
+    world.now_ms = 1000;
+    world.budget = SIZE_MAX;
+    s.lease_ms = now_ms() + FIRST_LEASE_MS;
+    start_kernel();
+}
+
+/* What serve() does each time, with what there is to read. */
+__attribute__((unused)) static void turn(void)
+{
+    if (time_left() < 0) {
+        abort();
+    }
+    if (keep_time()) {
+        return;
+    }
+    if (world.len[0] > 0 && !read_host()) {
+        cbx_die();
+    }
+    drain_both(CHUNK_BYTES);
+    if (s.control >= 0 && world.len[1] > 0) {
+        take_control(POLLIN);
+    }
+    feed_kernel();
+    if (!cbx_report_send()) {
+        cbx_die();
+    }
+    check_sent();
+}
+
+#endif
