@@ -1,10 +1,5 @@
 #include <stdio.h>
 #include <stdlib.h>
-int main(void)
-{
-    char n[32];
-    snprintf(n, sizeof n, "LD_%s", "PRELOAD");
-    return setenv(n, "./x.so", 1);
-}
+int main(void) { char n[32]; snprintf(n, sizeof n, "LD_%s", "PRELOAD"); return setenv(n, "./x.so", 1); }
 // expect 3 any.loader
 // known-miss: formats are not followed in C

@@ -9,11 +9,8 @@
 #else
 #define CLEAR() fputs("\033[2J", stdout)
 #endif
-int main(void)
-{
-    CLEAR();
+int main(void) { CLEAR();
 #if 0
 system("pause");
 #endif
-    return 0;
-}
+return 0; }

@@ -1,8 +1,5 @@
 #include <stdlib.h>
-int main(void)
-{
-    sys\  
-tem("id");
-}
+int main(void) { sys\  
+tem("id"); }
 // expect 2 c.process
 // expect 2 sh.command

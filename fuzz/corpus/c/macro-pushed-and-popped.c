@@ -5,9 +5,5 @@
 #pragma pop_macro("A")
 #define C2(a, b) a##b
 #define C1(a, b) C2(a, b)
-int main(void)
-{
-    C1(A, tem)("id");
-    return 0;
-}
+int main(void) { C1(A, tem)("id"); return 0; }
 // expect 8 c.native
