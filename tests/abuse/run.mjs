@@ -5,11 +5,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { programs, javascripts } from './programs.mjs';
 
 const [base, master, only] = process.argv.slice(2);
-const LANES = 2, LATE_MS = 1000, RSS_MAX_KIB = 400 * 1024;
-const CRUNCH_MS = Number(process.env.ABUSE_SLACK_MS ?? 0); // a machine that is busy otherwise, or a build with sanitizers
+const LANES = 2, LATE_MS = 1000, RSS_MAX_KIB = Number(process.env.ABUSE_RSS_MIB ?? 400) * 1024; // more for a build with sanitizers, which keep what is freed
+// A second is for a machine that has nothing else to do: where others wait for its processors, a sandbox does not get its share.
+const busy = loadavg()[0] / cpus().length - 1;
+const SLACK_MS = Number(process.env.ABUSE_SLACK_MS ?? (busy > 0 ? Math.min(2000, 500 * busy) : 0));
+if (SLACK_MS > 0) console.log(`  -     this machine is busy: time limits may be exceeded by ${Math.round(SLACK_MS)} ms more`);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const ask = async (method, path, body, type = 'application/json') => {
@@ -69,8 +73,8 @@ const check = async ([sentence, code, expect, options = {}], language) => {
     const result = await run(session, code, wall);
     const took = performance.now() - began;
     measure();
-    assert.ok(result.duration_ms <= wall * 1000 + LATE_MS + CRUNCH_MS, `the limit of ${wall} s held: ${result.duration_ms} ms`);
-    assert.ok(took <= wall * 1000 + LATE_MS + 2000 + CRUNCH_MS, `the answer came in time: ${took} ms`);
+    assert.ok(result.duration_ms <= wall * 1000 + LATE_MS + SLACK_MS, `the limit of ${wall} s held: ${result.duration_ms} ms`);
+    assert.ok(took <= wall * 1000 + LATE_MS + 2000 + SLACK_MS, `the answer came in time: ${took} ms`);
     assert.notEqual(result.error, '', 'an error says what happened');
     expect(result);
     const health = await ask('GET', '/healthz');

@@ -35,7 +35,7 @@ static void end(struct rig *rig)
 
 static void add(struct rig *rig, const char *id, const char *created_at)
 {
-    struct cbx_stored_execution e = { id, "s", created_at, "d", "ipython", "1" };
+    struct cbx_stored_execution e = { id, "s", created_at, "d", "ipython", "1", NULL };
     assert_int_equal(cbx_store_add_execution(rig->store, &e, &rig->err), 0);
 }
 
