@@ -391,11 +391,8 @@ struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbo
     return pool;
 }
 
-void cbx_pool_free(struct cbx_pool *pool)
+void cbx_pool_stop(struct cbx_pool *pool)
 {
-    if (pool == NULL) {
-        return;
-    }
     pthread_mutex_lock(&pool->lock);
     for (int i = 0; i < PROFILES; i++) {
         struct profile *p = &pool->profiles[i];
@@ -412,10 +409,20 @@ void cbx_pool_free(struct cbx_pool *pool)
     }
     pool->ending = true;
     pthread_cond_broadcast(&pool->work);
+    pthread_cond_broadcast(&pool->served);
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->thread_count; i++) {
         pthread_join(pool->threads[i], NULL);
     }
+    pool->thread_count = 0;
+}
+
+void cbx_pool_free(struct cbx_pool *pool)
+{
+    if (pool == NULL) {
+        return;
+    }
+    cbx_pool_stop(pool);
     pthread_mutex_destroy(&pool->lock);
     pthread_cond_destroy(&pool->work);
     pthread_cond_destroy(&pool->served);
@@ -478,6 +485,10 @@ static int await(struct cbx_pool *pool, struct profile *p, const struct cbx_sink
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&pool->served, &pool->lock, &until);
+        if (!waiter.done && pool->ending) {
+            forget_waiter(pool, &waiter);
+            return cbx_fail(err, CBX_ESTATE, "the gateway is ending");
+        }
         bool unwanted = !waiter.done && sink != NULL && sink->cancelled != NULL &&
                         sink->cancelled(sink->context);
         bool late =
@@ -515,7 +526,9 @@ int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
     int failed = 0;
     pthread_mutex_lock(&pool->lock);
     struct profile *p = get_profile(pool, kernel, &permit->limits);
-    if (p == NULL) {
+    if (pool->ending) {
+        failed = cbx_fail(err, CBX_ESTATE, "the gateway is ending");
+    } else if (p == NULL) {
         failed = cbx_fail(err, CBX_EBUSY, "sandboxes of %d different limits are in use already",
                           PROFILES);
     } else {

@@ -31,8 +31,11 @@ struct cbx_pool;
 struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbox_config *sandboxes,
                               const struct cbx_pool_config *config);
 
-/* Ends what is ready and what was discarded; the engine removes it. Nobody may use the pool any
- * more. */
+/* Removes what is ready and what was discarded. Whoever waits, or takes one from now on, is told
+ * CBX_ESTATE. */
+void cbx_pool_stop(struct cbx_pool *pool);
+
+/* Stops it; nobody may use the pool any more. */
 void cbx_pool_free(struct cbx_pool *pool);
 CBX_DEFINE_AUTO(pool)
 

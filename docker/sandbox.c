@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { HELLO_TIMEOUT_MS = 30000, CHECK_TIMEOUT_MS = 5000, READ_BYTES = 256 * 1024 };
+enum {
+    HELLO_TIMEOUT_MS = 30000,
+    ADOPT_TIMEOUT_MS = 5000,
+    CHECK_TIMEOUT_MS = 5000,
+    READ_BYTES = 256 * 1024
+};
 
 int64_t cbx_sandbox_clock_ms(void)
 {
@@ -40,6 +45,11 @@ const char *cbx_sandbox_policy(const struct cbx_sandbox *sandbox)
 const char *cbx_sandbox_kernel(const struct cbx_sandbox *sandbox)
 {
     return sandbox->kernel;
+}
+
+int64_t cbx_sandbox_claimed_ms(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->claimed_ms;
 }
 
 const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox)
@@ -218,7 +228,8 @@ static int read_hello(struct cbx_sandbox *sandbox, const struct cbx_frame *frame
 }
 
 /* Says who we are, and passes over what the sandbox said to hosts before us. */
-static int greet(struct cbx_sandbox *sandbox, struct cbx_str *tag, struct cbx_err *err)
+static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *tag,
+                 struct cbx_err *err)
 {
     struct cbx_sha256 key = derive(sandbox, "key", CBX_STR(""));
     char mark[CBX_FRAME_MARK_BYTES];
@@ -231,9 +242,9 @@ static int greet(struct cbx_sandbox *sandbox, struct cbx_str *tag, struct cbx_er
     int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
     failed = failed ? failed : cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce, lease, err);
     struct cbx_frame frame;
-    failed = failed ? failed
-                    : cbx_sandbox_receive(sandbox, cbx_sandbox_clock_ms() + HELLO_TIMEOUT_MS,
-                                          &frame, err);
+    failed = failed
+                 ? failed
+                 : cbx_sandbox_receive(sandbox, cbx_sandbox_clock_ms() + timeout_ms, &frame, err);
     return failed ? cbx_wrap(err, "starting a sandbox") : read_hello(sandbox, &frame, tag, err);
 }
 
@@ -254,7 +265,7 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
                  : cbx_engine_container_attach(sandbox->engine, sandbox->id, &sandbox->attach, err);
     failed = failed ? failed : cbx_engine_container_start(sandbox->engine, sandbox->id, err);
     struct cbx_str tag;
-    return failed ? failed : greet(sandbox, &tag, err);
+    return failed ? failed : greet(sandbox, HELLO_TIMEOUT_MS, &tag, err);
 }
 
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
@@ -317,9 +328,10 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
         json_object_set_new(limits, limit_rows[i].name,
                             json_integer(*limit_at(&sandbox->limits, i)));
     }
-    CBX_AUTO_JSON json = json_pack("{s:s,s:s,s:s,s:s,s:O}", "session", sandbox->session,
-                                   "principal", sandbox->principal, "policy", sandbox->policy,
-                                   "kernel", sandbox->kernel, "limits", limits);
+    CBX_AUTO_JSON json =
+        json_pack("{s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
+                  sandbox->principal, "policy", sandbox->policy, "kernel", sandbox->kernel,
+                  "limits", limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
     if (cbx_json_write(&text, json) != 0) {
@@ -333,6 +345,7 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
 struct tag {
     struct cbx_str session, principal, policy, kernel;
     const json_t *limits;
+    int64_t claimed_ms;
 };
 static const struct cbx_json_field tag_fields[] = {
     { "session", CBX_JSON_STR, offsetof(struct tag, session), true, false, 0, CBX_NAME_MAX },
@@ -340,6 +353,7 @@ static const struct cbx_json_field tag_fields[] = {
     { "policy", CBX_JSON_STR, offsetof(struct tag, policy), true, false, 0, CBX_NAME_MAX },
     { "kernel", CBX_JSON_STR, offsetof(struct tag, kernel), true, false, 1, 31 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct tag, limits), true, false, 0, 0 },
+    { "claimed_ms", CBX_JSON_INT, offsetof(struct tag, claimed_ms), true, false, 0, INT64_MAX },
 };
 
 static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_err *err)
@@ -359,7 +373,9 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     CBX_AUTO_JSON json = NULL;
     struct tag t = { 0 };
     int failed = cbx_json_parse(text, CBX_FRAME_TAG_MAX, &json, err);
-    failed = failed ? failed : cbx_json_read(json, tag_fields, 5, &t, err);
+    failed = failed ? failed
+                    : cbx_json_read(json, tag_fields, sizeof(tag_fields) / sizeof(tag_fields[0]),
+                                    &t, err);
     if (failed) {
         return failed;
     }
@@ -367,6 +383,7 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     snprintf(sandbox->principal, sizeof(sandbox->principal), "%.*s", CBX_STR_ARG(t.principal));
     snprintf(sandbox->policy, sizeof(sandbox->policy), "%.*s", CBX_STR_ARG(t.policy));
     snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%.*s", CBX_STR_ARG(t.kernel));
+    sandbox->claimed_ms = t.claimed_ms;
     for (size_t i = 0; i < LIMIT_ROWS; i++) {
         *limit_at(&sandbox->limits, i) =
             json_integer_value(json_object_get(t.limits, limit_rows[i].name));
@@ -384,7 +401,10 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     if (sandbox->claimed || kernel == NULL || !cbx_sandbox_fits(sandbox, kernel, &permit->limits)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is not for this sandbox");
     }
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
     sandbox->claimed = true;
+    sandbox->claimed_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     sandbox->limits = permit->limits;
     memcpy(sandbox->session, permit->session, sizeof(sandbox->session));
     memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));
@@ -424,7 +444,7 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
     snprintf(sandbox->id, sizeof(sandbox->id), "%s", id);
     int failed = cbx_engine_container_attach(engine, sandbox->id, &sandbox->attach, err);
     struct cbx_str tag = { 0 };
-    failed = failed ? failed : greet(sandbox, &tag, err);
+    failed = failed ? failed : greet(sandbox, ADOPT_TIMEOUT_MS, &tag, err);
     failed = failed ? failed : read_tag(sandbox, tag, err);
     if (failed) {
         cbx_sandbox_leave(sandbox);

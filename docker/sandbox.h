@@ -60,6 +60,9 @@ const char *cbx_sandbox_policy(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_kernel(const struct cbx_sandbox *sandbox);
 const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox);
 
+/* When it was claimed: milliseconds since 1970. */
+int64_t cbx_sandbox_claimed_ms(const struct cbx_sandbox *sandbox);
+
 /* The run that is under way or whose result waits to be acknowledged; empty when there is none.
  * From any thread while it is known to exist. */
 const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox);

@@ -19,6 +19,7 @@ struct cbx_sandbox {
     char kernel[32], session[CBX_NAME_MAX + 1], principal[CBX_NAME_MAX + 1],
         policy[CBX_NAME_MAX + 1];
     struct cbx_limits limits;
+    int64_t claimed_ms; /* wall clock */
     bool claimed, alive;
     char run_id[CBX_FRAME_ID_BYTES];
     char *chunk;

@@ -16,18 +16,8 @@
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
-
-/* One waiting record; lives on the stack of the thread that waits for it. */
-struct pending {
-    const char *type;
-    const json_t *body;
-    uint64_t seq;
-    int state;      /* 1 = waiting, 0 = on disk, negative = failed */
-    bool too_large; /* this one alone fails, not its batch */
-    struct cbx_err err;
-    struct pending *next;
-};
 
 struct cbx_audit {
     int fd, head_fd;
@@ -37,7 +27,7 @@ struct cbx_audit {
     off_t size;
     pthread_mutex_t lock;
     pthread_cond_t done;
-    struct pending *first, *last;
+    struct cbx_audit_pending *first, *last;
     bool writing;
 };
 
@@ -234,7 +224,8 @@ static int write_head(struct cbx_audit *audit)
     return write_all(audit->head_fd, cbx_buf_str(&head), 0);
 }
 
-static int commit_locked(struct cbx_audit *audit, struct pending *batch, struct cbx_err *err)
+static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batch,
+                         struct cbx_err *err)
 {
     struct remains remains;
     int failed = catch_up(audit, &remains, err);
@@ -246,7 +237,7 @@ static int commit_locked(struct cbx_audit *audit, struct pending *batch, struct 
     struct cbx_chain chain = audit->chain;
     int64_t now = cbx_time_ms();
     failed = chain_remains(&chain, &remains, &text);
-    for (struct pending *p = batch; p != NULL && !failed; p = p->next) {
+    for (struct cbx_audit_pending *p = batch; p != NULL && !failed; p = p->next) {
         p->too_large = cbx_chain_add(&chain, p->type, p->body, now, &text) != 0;
         p->seq = chain.seq;
     }
@@ -264,7 +255,7 @@ static int commit_locked(struct cbx_audit *audit, struct pending *batch, struct 
     return write_head(audit) < 0 ? fail_io(audit, err, "head") : 0;
 }
 
-static int commit(struct cbx_audit *audit, struct pending *batch, struct cbx_err *err)
+static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, struct cbx_err *err)
 {
     while (flock(audit->fd, LOCK_EX) < 0) {
         if (errno != EINTR) {
@@ -279,7 +270,7 @@ static int commit(struct cbx_audit *audit, struct pending *batch, struct cbx_err
 /* Called with the lock held; gives it up while it writes. */
 static void write_batch(struct cbx_audit *audit)
 {
-    struct pending *batch = audit->first;
+    struct cbx_audit_pending *batch = audit->first;
     audit->first = audit->last = NULL;
     audit->writing = true;
     pthread_mutex_unlock(&audit->lock);
@@ -288,7 +279,8 @@ static void write_batch(struct cbx_audit *audit)
     pthread_mutex_lock(&audit->lock);
     audit->writing = false;
     while (batch != NULL) {
-        struct pending *next = batch->next; /* its owner may leave as soon as state is set */
+        struct cbx_audit_pending *next =
+            batch->next; /* its owner may leave as soon as state is set */
         batch->err = err;
         if (batch->too_large && !failed) {
             cbx_fail(&batch->err, CBX_EAUDIT,
@@ -301,35 +293,58 @@ static void write_batch(struct cbx_audit *audit)
     pthread_cond_broadcast(&audit->done);
 }
 
-int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *body, uint64_t *seq,
-                     struct cbx_err *err)
+void cbx_audit_submit(struct cbx_audit *audit, struct cbx_audit_pending *own)
 {
-    struct pending own = { .type = type, .body = body, .state = 1 };
+    own->state = 1;
     pthread_mutex_lock(&audit->lock);
     if (audit->last != NULL) {
-        audit->last->next = &own;
+        audit->last->next = own;
     } else {
-        audit->first = &own;
+        audit->first = own;
     }
-    audit->last = &own;
-    while (own.state == 1) {
-        if (!audit->writing) {
-            write_batch(audit);
-        } else {
+    audit->last = own;
+    pthread_mutex_unlock(&audit->lock);
+}
+
+int cbx_audit_await(struct cbx_audit *audit, struct cbx_audit_pending *own, int patience_ms,
+                    struct cbx_err *err)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += patience_ms * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    bool patient = patience_ms > 0;
+    pthread_mutex_lock(&audit->lock);
+    while (own->state == 1) {
+        if (audit->writing) {
             pthread_cond_wait(&audit->done, &audit->lock);
+        } else if (patient) {
+            patient = pthread_cond_timedwait(&audit->done, &audit->lock, &until) == 0;
+        } else {
+            write_batch(audit);
         }
     }
     pthread_mutex_unlock(&audit->lock);
-    if (own.state != 0) {
+    if (own->state != 0) {
         if (err != NULL) {
-            *err = own.err;
+            *err = own->err;
         }
         return CBX_EAUDIT;
     }
-    if (seq != NULL) {
+    return 0;
+}
+
+int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *body, uint64_t *seq,
+                     struct cbx_err *err)
+{
+    struct cbx_audit_pending own = { .type = type, .body = body };
+    cbx_audit_submit(audit, &own);
+    int failed = cbx_audit_await(audit, &own, 0, err);
+    if (!failed && seq != NULL) {
         *seq = own.seq;
     }
-    return 0;
+    return failed;
 }
 
 int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,

@@ -34,6 +34,23 @@ CBX_DEFINE_AUTO(audit)
 int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *body, uint64_t *seq,
                      struct cbx_err *err);
 
+/* The two halves of an append, for a record that nobody waits for: it is written together with the
+ * next one that somebody does wait for. `own` has type and body, which are borrowed, and must live
+ * until cbx_audit_await returns: with the result of the append, after so many milliseconds at the
+ * latest. */
+struct cbx_audit_pending {
+    const char *type;
+    const json_t *body;
+    uint64_t seq;
+    bool too_large;
+    int state; /* 1 = not written yet, 0 = it is, else the code */
+    struct cbx_err err;
+    struct cbx_audit_pending *next;
+};
+void cbx_audit_submit(struct cbx_audit *audit, struct cbx_audit_pending *own);
+int cbx_audit_await(struct cbx_audit *audit, struct cbx_audit_pending *own, int patience_ms,
+                    struct cbx_err *err);
+
 /* Records a decision, whatever it is. When it allows something, *out is the permit for it, with the
  * record's number; else *out is NULL. On failure nothing is allowed. */
 int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,

@@ -62,8 +62,16 @@ static int await_answer(int fd, const struct cbx_sink *sink, struct cbx_err *err
     return 0;
 }
 
+static void note(const struct cbx_run_wishes *wishes, const struct cbx_outcome *out)
+{
+    if (wishes != NULL && wishes->note != NULL) {
+        wishes->note(wishes->context, out->id, out->begun);
+    }
+}
+
 /* Follows the answers to the last one. */
-static int follow(int fd, const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
+static int follow(int fd, const struct cbx_run_wishes *wishes, const struct cbx_sink *sink,
+                  struct cbx_outcome *out, struct cbx_err *err)
 {
     for (;;) { /* CBX_EIO means that the executor ended, and nothing else */
         CBX_AUTO_DONE(message) message;
@@ -87,6 +95,10 @@ static int follow(int fd, const struct cbx_sink *sink, struct cbx_outcome *out, 
             if (cbx_str_is(type, "recorded")) {
                 return 0;
             }
+            note(wishes, out);
+        } else if (cbx_str_is(type, "begun")) {
+            out->begun = true;
+            note(wishes, out);
         } else if (cbx_str_is(type, "done")) {
             out->ran = true;
             return cbx_result_from_json(message.header, &out->result, err);
@@ -110,7 +122,7 @@ static int resume(int control, bool keep, const struct cbx_sink *sink, struct cb
     if (sink != NULL && sink->restart != NULL) {
         sink->restart(sink->context);
     }
-    int failed = follow(fd, sink, out, err);
+    int failed = follow(fd, NULL, sink, out, err);
     if (!failed) {
         out->hold = cbx_fd_steal(&fd);
     }
@@ -120,7 +132,7 @@ static int resume(int control, bool keep, const struct cbx_sink *sink, struct cb
 int cbx_backend_resume(int control, bool keep, const struct cbx_sink *sink, struct cbx_outcome *out,
                        struct cbx_err *err)
 {
-    enum { TRIES = 5 };
+    enum { TRIES = 20 };
     int failed = CBX_EIO;
     for (int i = 0; i < TRIES && failed == CBX_EIO; i++) {
         failed = resume(control, keep, sink, out, err);
@@ -138,10 +150,14 @@ int cbx_backend_submit(int control, const struct cbx_judgement *judgement,
                                      wishes->keep, "interactive", wishes->interactive);
     json_object_set_new(header, "sealed", json_stringn(judgement->sealed.p, judgement->sealed.len));
     CBX_AUTO_FD fd = send_request(control, header, cbx_buf_str(&judgement->text), err);
-    int failed = fd < 0 ? CBX_EIO : follow(fd, sink, out, err);
+    int failed = fd < 0 ? CBX_EIO : follow(fd, wishes, sink, out, err);
     if (failed == CBX_EIO && out->id[0] != '\0') {
         failed = cbx_backend_resume(control, wishes->keep, sink, out, err);
-        if (failed == CBX_ENOTFOUND) { /* it had not begun, or all of it is gone */
+        if (failed == CBX_ENOTFOUND && out->begun) {
+            return cbx_fail(err, CBX_EENGINE,
+                            "the executor was killed while this ran, and its sandbox is gone");
+        }
+        if (failed == CBX_ENOTFOUND) { /* it had not begun */
             out->id[0] = '\0';
             failed = CBX_EIO;
         }
@@ -174,18 +190,29 @@ int cbx_backend_note_failure(int control, const struct cbx_request *request,
     json_object_set_new(header, "session", cbx_json_text(s->session));
     json_object_set_new(header, "origin", cbx_json_text(s->origin));
     CBX_AUTO_FD fd = send_request(control, header, request->source, err);
-    return fd < 0 ? CBX_EIO : follow(fd, NULL, out, err);
+    return fd < 0 ? CBX_EIO : follow(fd, NULL, NULL, out, err);
+}
+
+static int request_once(int control, const json_t *header, struct cbx_str bytes,
+                        struct cbx_message *answer, struct cbx_err *err)
+{
+    CBX_AUTO_FD fd = send_request(control, header, bytes, err);
+    return fd < 0 ? CBX_EIO : cbx_wire_receive(fd, 60000, answer, err);
 }
 
 int cbx_flow_request(struct cbx_flow *flow, const json_t *header, struct cbx_str bytes,
                      json_t **answer, struct cbx_buf *out, struct cbx_err *err)
 {
-    CBX_AUTO_FD fd = send_request(flow->executor, header, bytes, err);
+    enum { TRIES = 20 };
+    bool once = cbx_str_is(cbx_json_str(json_object_get(header, "op")), "input");
     CBX_AUTO_DONE(message) message;
     cbx_message_init(&message);
-    int failed = fd < 0 ? CBX_EIO : cbx_wire_receive(fd, 60000, &message, err);
+    int failed = CBX_EIO;
+    for (int i = 0; i < (once ? 1 : TRIES) && failed == CBX_EIO; i++) {
+        failed = request_once(flow->executor, header, bytes, &message, err);
+    }
     if (failed) {
-        return failed;
+        return failed == CBX_EIO ? cbx_fail(err, CBX_EENGINE, "the executor was killed") : failed;
     }
     if (json_object_get(message.header, "code") != NULL) {
         return read_error(message.header, err);

@@ -69,6 +69,23 @@ static enum cbx_pool_policy pool_policy(const char *name)
                                                      : CBX_POOL_FAIL;
 }
 
+int cbx_options_check(const struct cbx_options *o)
+{
+    static const char *const known[] = { "grow", "wait", "fail" };
+    bool found = o->pool_empty == NULL;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !found; i++) {
+        found = strcmp(o->pool_empty, known[i]) == 0;
+    }
+    if (!found) {
+        fprintf(stderr, "codebox: --pool-empty is '%s', allowed is grow, wait or fail\n",
+                o->pool_empty);
+    } else if (o->pool_empty != NULL && strcmp(o->pool_empty, "wait") == 0 && o->pool_max == 0) {
+        fprintf(stderr, "codebox: --pool-empty wait needs a bound to wait for: --pool-max N\n");
+        found = false;
+    }
+    return found ? 0 : 2;
+}
+
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
 {
     static const char *const default_policy[] = { "default" };
@@ -83,6 +100,7 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
                       .max_sessions = o->max_sessions > 0 ? (int)o->max_sessions : 32,
                       .max_runs = o->max_runs > 0 ? (int)o->max_runs : 16,
                       .idle_ms = (o->idle_s > 0 ? o->idle_s : 1800) * 1000,
+                      .lease_ms = o->lease_s * 1000,
                       .pool = { .min = (int)o->pool_min,
                                 .max = (int)o->pool_max,
                                 .idle_ms = o->pool_idle_s * 1000,

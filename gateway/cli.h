@@ -13,11 +13,15 @@ struct cbx_options {
     size_t policies_count; /* directly behind its list */
     const char *state_dir, *listen, *docker_host, *runtime, *language;
     const char *apparmor, *format, *pool_empty;
-    int64_t max_sessions, max_runs, idle_s, workers, lines, pool_min, pool_max, pool_idle_s;
+    int64_t max_sessions, max_runs, idle_s, lease_s, workers, lines, pool_min, pool_max,
+        pool_idle_s;
     const char *const *arguments; /* what is left, in order */
     size_t argument_count;
     char state_buffer[4096];
 };
+
+/* 0, or 2 and a sentence on stderr, when values do not go together. */
+int cbx_options_check(const struct cbx_options *options);
 
 /* A flow's configuration from the options, with the defaults. */
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *options);

@@ -7,7 +7,7 @@
 
 #include <openssl/evp.h>
 
-enum { COLLECT_MAX = 256 * 1024 * 1024, ITEMS_MAX = 100000 };
+enum { COLLECT_MAX = 256 * 1024 * 1024, ITEMS_MAX = 20000 };
 
 void cbx_collected_init(struct cbx_collected *collected)
 {
@@ -93,19 +93,26 @@ static void forget(void *context)
     json_array_clear(c->items);
     cbx_buf_reset(&c->stream);
     c->kind = 0;
+    c->omitted = 0;
+    c->incomplete = false;
 }
 
 static int take_event(void *context, const struct cbx_event *event)
 {
     struct cbx_collected *c = context;
-    if (json_array_size(c->items) >= ITEMS_MAX) {
-        return CBX_ETOOBIG;
-    }
     bool stream = event->kind == CBX_EVENT_STDOUT || event->kind == CBX_EVENT_STDERR;
     if (!stream || c->kind != event->kind) {
         end_stream(c);
     }
     c->kind = event->kind;
+    /* The run goes on: what it says may be too much, but how it ends is still wanted. */
+    if (json_array_size(c->items) >= ITEMS_MAX) {
+        c->omitted += stream                         ? event->text.len
+                      : event->kind == CBX_EVENT_CUT ? event->size_bytes
+                                                     : 0;
+        c->incomplete = c->incomplete || (!stream && event->kind != CBX_EVENT_CUT);
+        return 0;
+    }
     if (stream) {
         return cbx_buf_add(&c->stream, event->text);
     }
@@ -127,4 +134,8 @@ struct cbx_sink cbx_collected_sink(struct cbx_collected *collected)
 void cbx_collected_finish(struct cbx_collected *collected)
 {
     end_stream(collected);
+    if (collected->omitted > 0) {
+        struct cbx_event cut = { .kind = CBX_EVENT_CUT, .size_bytes = collected->omitted };
+        add_cut(collected, &cut);
+    }
 }

@@ -18,6 +18,8 @@ struct cbx_collected {
     struct cbx_buf
         stream; /* chunks of the item that is being gathered; a character may lie across two */
     enum cbx_event_kind kind;
+    uint64_t omitted; /* bytes of output that came after there were too many items */
+    bool incomplete;  /* other items were left out */
 };
 void cbx_collected_init(struct cbx_collected *collected);
 void cbx_collected_done(struct cbx_collected *collected);

@@ -13,7 +13,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { KEEP_MS = CBX_SANDBOX_LEASE_MS / 4, REAP_MS = 30000, YOUNG_S = 60 };
+static int64_t lease_ms(const struct cbx_executor *e)
+{
+    return e->config.lease_ms > 0 ? e->config.lease_ms : CBX_SANDBOX_LEASE_MS;
+}
 
 /* --- what the first request opens ------------------------------------------------------------- */
 
@@ -57,6 +60,22 @@ static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *confi
     cbx_sandbox_reap(e->engine, e->instance.name, 0, is_ours, e, &removed, NULL);
 }
 
+/* The executor of a gateway whose master was killed may not have ended yet. */
+static int make_instance(struct cbx_executor *e, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
+                         struct cbx_err *err)
+{
+    enum { WAIT_MS = 20000, STEP_MS = 50 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    int failed = CBX_EBUSY;
+    for (int waited = 0; failed == CBX_EBUSY && waited < WAIT_MS; waited += STEP_MS) {
+        if (waited > 0) {
+            nanosleep(&step, NULL);
+        }
+        failed = cbx_instance_make(e->config.state_dir, seed, &e->instance, err);
+    }
+    return failed;
+}
+
 /* With the lock held. */
 static int open_engine(struct cbx_executor *e, struct cbx_err *err)
 {
@@ -67,7 +86,7 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
         failed = cbx_instance_seed(e->config.state_dir, seed, err);
     }
     if (!failed && e->instance.name[0] == '\0') {
-        failed = cbx_instance_make(e->config.state_dir, seed, &e->instance, err);
+        failed = make_instance(e, seed, err);
     }
     if (failed) {
         cbx_engine_free(cbx_steal(&e->engine));
@@ -75,6 +94,7 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
     }
     struct cbx_sandbox_config config = { .instance = e->instance.name,
                                          .runtime = e->config.runtime,
+                                         .lease_ms = (uint32_t)lease_ms(e),
                                          .apparmor = e->config.apparmor };
     memcpy(config.secret, e->instance.secret, sizeof(config.secret));
     e->pool = cbx_pool_new(e->engine, &config, &e->config.pool);
@@ -323,6 +343,20 @@ static int answer_sessions(struct cbx_executor_request *r, const struct cbx_mess
     return cbx_wire_send(r->fd, answer, CBX_STR(""), err);
 }
 
+/* What a front before this one did not live to write down, nobody will ask for. */
+static int drop_unwanted(struct cbx_executor_request *r, const struct cbx_message *message,
+                         struct cbx_err *err)
+{
+    struct cbx_pool *pool;
+    int failed = cbx_executor_pool(r->executor, &pool, err); /* those of before are adopted there */
+    if (failed) {
+        return failed;
+    }
+    cbx_sessions_retain(r->executor->sessions, json_object_get(message->header, "sessions"),
+                        json_object_get(message->header, "runs"));
+    return answer_done(r, CBX_STR(""), err);
+}
+
 static json_t *describe_pool(struct cbx_pool *pool)
 {
     struct cbx_pool_stats s = { 0 };
@@ -368,6 +402,7 @@ static const struct {
     { "interrupt", interrupt_session, NULL },
     { "input", give_input, NULL },
     { "sessions", answer_sessions, NULL },
+    { "wanted", drop_unwanted, NULL },
     { "health", answer_health, NULL },
     { "put", NULL, put_file },
     { "get", NULL, get_file },
@@ -464,16 +499,17 @@ static void look_after(struct cbx_executor *e, int64_t now, int64_t *kept, int64
         return;
     }
     cbx_sessions_expire(e->sessions, now, e->config.idle_ms);
-    if (now - *kept >= KEEP_MS) {
+    if (now - *kept >= lease_ms(e) / 4) {
         *kept = now;
         cbx_sessions_keep(e->sessions);
         cbx_pool_keep(pool);
         cbx_instance_touch(&e->instance);
     }
-    if (now - *reaped >= REAP_MS) {
+    if (now - *reaped >= lease_ms(e) / 2) {
         *reaped = now;
-        size_t removed;
-        cbx_sandbox_reap(e->engine, e->instance.name, YOUNG_S, is_ours, e, &removed, NULL);
+        size_t removed; /* one that is being made is in no table yet, so it must be old */
+        cbx_sandbox_reap(e->engine, e->instance.name, lease_ms(e) / 1000, is_ours, e, &removed,
+                         NULL);
         cbx_instance_reap(e->config.state_dir, e->engine);
     }
 }
@@ -517,7 +553,13 @@ static void await_runs(struct cbx_executor *e)
 /* Sandboxes that nobody may come back to are removed; the others live on until their lease ends. */
 static void end(struct cbx_executor *e)
 {
-    pthread_mutex_lock(&e->lock);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    if (pthread_mutex_timedlock(&e->lock, &until) != 0) {
+        _exit(0); /* somebody waits for an engine, or for the gateway before us: there is nothing
+                     yet */
+    }
     e->ending = true;
     struct cbx_pool *pool = e->pool;
     pthread_mutex_unlock(&e->lock);
@@ -526,7 +568,7 @@ static void end(struct cbx_executor *e)
     }
     cbx_sessions_close_all(e->sessions, e->config.persistent);
     if (pool != NULL) {
-        cbx_pool_free(pool);
+        cbx_pool_stop(pool);
     }
     cbx_instance_done(&e->instance, !e->config.persistent);
     _exit(0); /* not freed: late requests may still look at the tables */
@@ -554,6 +596,7 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd,
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
     pthread_cond_init(&e.place_free, NULL);
+    pthread_cond_init(&e.run_begun, NULL);
     cbx_jail_common();
     prctl(PR_SET_NAME, "cbx-executor");
     if (!read_secrets(secrets_fd, &e.secrets) || pipe2(stop_pipe, O_CLOEXEC) < 0) {

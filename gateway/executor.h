@@ -18,8 +18,9 @@ struct cbx_executor_config {
     const char *runtime;     /* NULL = the engine's default */
     const char *apparmor;    /* the same */
     int max_sessions;
-    int max_runs;    /* at the same time; more wait their turn */
-    int64_t idle_ms; /* a session without a run for this long is closed */
+    int max_runs;     /* at the same time; more wait their turn */
+    int64_t idle_ms;  /* a session without a run for this long is closed */
+    int64_t lease_ms; /* sandboxes live so long without us; 0 = CBX_SANDBOX_LEASE_MS */
     struct cbx_pool_config pool;
     bool persistent; /* sessions outlive this gateway: the next one on the state directory has them
                       */
@@ -51,7 +52,11 @@ struct cbx_executor_secrets {
  *     {type:"done", ...}. Then the front says {type:"ack"} when it needs the result no more. A run
  *     with `keep` goes on when the front hangs up, and its result stays until it is acknowledged;
  *     one without is cancelled.
+ *     {type:"begun"} comes before the first event of a run. An opened session that the front does
+ *     not acknowledge is closed.
  *   {op:"resume", run, keep}        events and {type:"done"} of such a run, from its beginning
+ *   {op:"wanted", runs, sessions}   from a front that begins: results of other runs are
+ *     acknowledged, other sessions closed
  *   {op:"failed", language, policy, principal, session, origin} + source   note that an analysis
  *     failed: {type:"recorded"}
  *   {op:"close", session}           remove a session's sandbox

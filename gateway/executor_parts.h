@@ -21,7 +21,8 @@ struct cbx_executor {
     struct cbx_pool *pool;
     struct cbx_instance instance;
     struct cbx_replay_guard guard;
-    pthread_cond_t place_free;
+    pthread_cond_t place_free, run_begun;
+    struct cbx_executor_request *admitted; /* runs that did not begin yet */
     int running, waiting, active, threads;
     bool ending;
     struct cbx_sessions *sessions;
@@ -34,6 +35,8 @@ struct cbx_executor_request {
     bool kept;    /* what it runs is wanted even when nobody listens */
     bool deaf;    /* nobody listens any more */
     bool dropped; /* no answer: the front takes it that we were killed before it began */
+    char run[CBX_ID_CHARS + 1]; /* while it is among the admitted */
+    struct cbx_executor_request *next_admitted;
 };
 
 /* What the first request opens. */

@@ -32,6 +32,55 @@ static struct cbx_sink sink_of(struct cbx_executor_request *r)
     return (struct cbx_sink){ .event = relay_event, .cancelled = is_unwanted, .context = r };
 }
 
+/* --- between admission and beginning: it waits for its turn --------------------------------------
+ */
+
+static void add_admitted(struct cbx_executor_request *r, const char *run)
+{
+    struct cbx_executor *e = r->executor;
+    pthread_mutex_lock(&e->lock);
+    snprintf(r->run, sizeof(r->run), "%s", run);
+    r->next_admitted = e->admitted;
+    e->admitted = r;
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* It begins, or never will. */
+static void remove_admitted(struct cbx_executor_request *r)
+{
+    struct cbx_executor *e = r->executor;
+    pthread_mutex_lock(&e->lock);
+    for (struct cbx_executor_request **at = &e->admitted; *at != NULL; at = &(*at)->next_admitted) {
+        if (*at == r) {
+            *at = r->next_admitted;
+            break;
+        }
+    }
+    pthread_cond_broadcast(&e->run_begun);
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* A front that was started again asks for a run that still waits. */
+static void await_begin(struct cbx_executor *e, const char *run)
+{
+    pthread_mutex_lock(&e->lock);
+    for (struct cbx_executor_request *r = e->admitted; r != NULL;) {
+        bool waits = strcmp(r->run, run) == 0;
+        if (waits) {
+            pthread_cond_wait(&e->run_begun, &e->lock);
+        }
+        r = waits ? e->admitted : r->next_admitted;
+    }
+    pthread_mutex_unlock(&e->lock);
+}
+
+static void tell_begin(struct cbx_executor_request *r)
+{
+    CBX_AUTO_JSON begun = json_pack("{s:s}", "type", "begun");
+    r->deaf = cbx_wire_send(r->fd, begun, (struct cbx_str){ 0 }, NULL) != 0 && r->kept;
+    remove_admitted(r);
+}
+
 /* --- runs ------------------------------------------------------------------------------------- */
 
 static int take_sandbox(struct cbx_executor *e, const struct cbx_permit *permit,
@@ -47,6 +96,9 @@ static int open_place(struct cbx_executor *e, const struct cbx_permit *permit,
                       const struct cbx_sink *sink, struct cbx_err *err)
 {
     const char *id = permit->session[0] != '\0' ? permit->session : permit->decision;
+    if (permit->action == CBX_ACTION_OPEN && cbx_sessions_is_fresh(e->sessions, permit)) {
+        return 0; /* opened by an executor that was killed before it could say so */
+    }
     int failed = cbx_sessions_reserve(e->sessions, permit, err);
     if (failed) {
         return failed;
@@ -64,10 +116,11 @@ static int open_place(struct cbx_executor *e, const struct cbx_permit *permit,
 }
 
 /* With the session entered and a place to run. */
-static int run_entered(struct cbx_executor *e, struct cbx_session *session,
+static int run_entered(struct cbx_executor_request *r, struct cbx_session *session,
                        const struct cbx_permit *permit, struct cbx_str text, bool interactive,
                        const struct cbx_sink *sink, struct cbx_result *result, struct cbx_err *err)
 {
+    struct cbx_executor *e = r->executor;
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     bool restarted = sandbox == NULL || !cbx_sandbox_look(sandbox);
     if (restarted) {
@@ -81,35 +134,38 @@ static int run_entered(struct cbx_executor *e, struct cbx_session *session,
     }
     struct cbx_run_options options = { .interactive = interactive };
     cbx_sessions_begin(e->sessions, session, permit->decision);
+    tell_begin(r);
     int failed = cbx_sandbox_run(sandbox, permit, text, &options, sink, result, err);
     result->session_restarted = restarted;
     return failed;
 }
 
-static int run_in_place(struct cbx_executor *e, const struct cbx_permit *permit,
+static int run_in_place(struct cbx_executor_request *r, const struct cbx_permit *permit,
                         struct cbx_str text, bool interactive, const struct cbx_sink *sink,
                         struct cbx_result *result, struct cbx_err *err)
 {
+    struct cbx_executor *e = r->executor;
     const char *id = permit->session[0] != '\0' ? permit->session : permit->decision;
     struct cbx_session *session;
-    int failed = cbx_sessions_enter(e->sessions, id, permit->principal, &session, err);
+    int failed = cbx_sessions_enter_run(e->sessions, id, permit->principal, &session, err);
     if (failed) {
         return failed;
     }
     /* Its turn in the session first: those that wait for that take nobody's place. */
     failed = cbx_executor_enter(e, sink, err);
     if (!failed) {
-        failed = run_entered(e, session, permit, text, interactive, sink, result, err);
+        failed = run_entered(r, session, permit, text, interactive, sink, result, err);
         cbx_executor_leave(e);
     }
     cbx_sessions_leave(e->sessions, session);
     return failed;
 }
 
-static int run_once(struct cbx_executor *e, const struct cbx_permit *permit, struct cbx_str text,
-                    bool interactive, const struct cbx_sink *sink, struct cbx_result *result,
-                    struct cbx_err *err)
+static int run_once(struct cbx_executor_request *r, const struct cbx_permit *permit,
+                    struct cbx_str text, bool interactive, const struct cbx_sink *sink,
+                    struct cbx_result *result, struct cbx_err *err)
 {
+    struct cbx_executor *e = r->executor;
     int failed = cbx_executor_enter(e, sink, err);
     if (failed) {
         return failed;
@@ -120,7 +176,7 @@ static int run_once(struct cbx_executor *e, const struct cbx_permit *permit, str
         failed =
             cbx_sessions_enter(e->sessions, permit->decision, permit->principal, &session, err);
         if (!failed) {
-            failed = run_entered(e, session, permit, text, interactive, sink, result, err);
+            failed = run_entered(r, session, permit, text, interactive, sink, result, err);
             result->session_restarted = false;
             cbx_sessions_leave(e->sessions, session);
         }
@@ -132,12 +188,11 @@ static int run_once(struct cbx_executor *e, const struct cbx_permit *permit, str
     return failed;
 }
 
-/* What became of a permit goes into the log too; a run that is over cannot be undone by a full
- * disk, so a failure here is only reported to the operator. */
-static void record_outcome(struct cbx_audit *audit, const char *decision, const char *action,
-                           const struct cbx_result *result, int failed, const struct cbx_err *err)
+static json_t *describe_outcome(const char *decision, const char *action,
+                                const struct cbx_result *result, int failed,
+                                const struct cbx_err *err)
 {
-    CBX_AUTO_JSON body = cbx_result_json(result);
+    json_t *body = cbx_result_json(result);
     json_object_set_new(body, "decision", json_string(decision));
     json_object_set_new(body, "action", json_string(action));
     json_object_del(body, "evalue");
@@ -146,14 +201,22 @@ static void record_outcome(struct cbx_audit *audit, const char *decision, const 
     if (failed) {
         json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
     }
-    struct cbx_err audit_err;
-    if (cbx_audit_append(audit, "outcome", body, NULL, &audit_err) != 0) {
-        fprintf(stderr, "codebox: %s\n", audit_err.text);
+    return body;
+}
+
+/* What became of a permit goes into the log too; a run that is over cannot be undone by a full
+ * disk, so a failure here is only reported to the operator. */
+static void end_outcome(struct cbx_audit *audit, struct cbx_audit_pending *record)
+{
+    enum { PATIENCE_MS = 50 };
+    struct cbx_err err;
+    if (cbx_audit_await(audit, record, PATIENCE_MS, &err) != 0) {
+        fprintf(stderr, "codebox: %s\n", err.text);
     }
 }
 
 /* Waits until the front has the result. Who wants none kept hangs up. */
-static void await_front(struct cbx_executor_request *r, const char *run_id)
+static bool await_front(struct cbx_executor_request *r, const char *run_id)
 {
     CBX_AUTO_DONE(message) message;
     cbx_message_init(&message);
@@ -161,18 +224,23 @@ static void await_front(struct cbx_executor_request *r, const char *run_id)
     if (taken || !r->kept) {
         cbx_sessions_acknowledge(r->executor->sessions, run_id);
     }
+    return taken;
 }
 
 /* The caller need not wait for the second record: the first one, of the decision, was on disk
- * before anything ran. */
-static void hand_over(struct cbx_executor_request *r, struct cbx_audit *audit, const char *run_id,
+ * before anything ran. Nor need the next run: the record goes to disk with that one's. */
+static bool hand_over(struct cbx_executor_request *r, struct cbx_audit *audit, const char *run_id,
                       const char *action, const struct cbx_result *result)
 {
     CBX_AUTO_JSON done = cbx_result_json(result);
+    CBX_AUTO_JSON body = describe_outcome(run_id, action, result, 0, NULL);
+    struct cbx_audit_pending record = { .type = "outcome", .body = body };
+    cbx_audit_submit(audit, &record);
     cbx_wire_send(r->fd, done, (struct cbx_str){ 0 }, NULL); /* to nobody, when it is gone */
-    record_outcome(audit, run_id, action, result, 0, NULL);
+    bool taken = await_front(r, run_id);
+    end_outcome(audit, &record);
     cbx_executor_count(r->executor, -1);
-    await_front(r, run_id);
+    return taken;
 }
 
 static int run_permitted(struct cbx_executor_request *r, struct cbx_audit *audit,
@@ -185,15 +253,23 @@ static int run_permitted(struct cbx_executor_request *r, struct cbx_audit *audit
     cbx_executor_count(e, 1);
     int failed = permit->action == CBX_ACTION_OPEN ? open_place(e, permit, &sink, err)
                  : permit->session[0] != '\0'
-                     ? run_in_place(e, permit, text, interactive, &sink, &result, err)
-                     : run_once(e, permit, text, interactive, &sink, &result, err);
+                     ? run_in_place(r, permit, text, interactive, &sink, &result, err)
+                     : run_once(r, permit, text, interactive, &sink, &result, err);
+    remove_admitted(r);
     const char *action = cbx_action_name(permit->action);
     if (failed) {
-        record_outcome(audit, permit->decision, action, &result, failed, err);
+        CBX_AUTO_JSON body = describe_outcome(permit->decision, action, &result, failed, err);
+        struct cbx_audit_pending record = { .type = "outcome", .body = body };
+        cbx_audit_submit(audit, &record);
+        end_outcome(audit, &record);
         cbx_executor_count(e, -1);
         return failed;
     }
-    hand_over(r, audit, permit->decision, action, &result);
+    bool taken = hand_over(r, audit, permit->decision, action, &result);
+    if (permit->action == CBX_ACTION_OPEN && !taken) {
+        /* The front was killed before it wrote the session down: nobody knows its id. */
+        cbx_sessions_close(e->sessions, permit->session, NULL);
+    }
     return 0;
 }
 
@@ -250,11 +326,17 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_message
     if (failed) {
         return failed;
     }
+    if (permit != NULL) {
+        add_admitted(r, permit->decision);
+    }
     CBX_AUTO_JSON answer =
         json_pack("{s:s,s:s,s:I}", "type", permit != NULL ? "admitted" : "recorded", "decision",
                   sealed.fields.decision, "seq", (json_int_t)seq);
     failed = cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
     r->kept = s.keep;
+    if (failed && permit != NULL) {
+        remove_admitted(r);
+    }
     return failed || permit == NULL ? failed
                                     : run_permitted(r, audit, permit, text, s.interactive, err);
 }
@@ -272,6 +354,7 @@ int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_message
     run = run != NULL ? run : "";
     int failed = cbx_executor_pool(e, &pool, err); /* what there is to resume is adopted there */
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
+    await_begin(e, run);
     failed = failed ? failed : cbx_sessions_find_run(e->sessions, run, place, err);
     failed = failed ? failed : cbx_sessions_enter(e->sessions, place, NULL, &session, err);
     if (failed) {

@@ -210,6 +210,7 @@ int main(int argc, char **argv)
                      ? cbx_cli_fail(&err)
                      : 0;
     }
+    status = status != 0 ? status : cbx_options_check(&options);
     status = status != 0 ? status : command->run(&options);
     free(rest);
     return status;

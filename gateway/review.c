@@ -30,7 +30,7 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_judgement *judgement, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err)
 {
-    enum { TRIES = 5 };
+    enum { TRIES = 20 };
     CBX_AUTO_DONE(judgement) again = { 0 };
     int failed = CBX_EIO;
     for (int i = 0; i < TRIES && failed == CBX_EIO && out->id[0] == '\0'; i++) {

@@ -37,6 +37,10 @@ void cbx_flow_done(struct cbx_flow *flow);
 struct cbx_run_wishes {
     bool keep;        /* it goes on when we are gone, and its result waits for us */
     bool interactive; /* the sink answers CBX_EVENT_ASK, by the request {op:"input"} */
+    /* May be NULL. The decision is in the log and it will be run; then, that it begins. Again when
+     * the executor was killed before it began. */
+    void (*note)(void *context, const char *decision, bool begun);
+    void *context;
 };
 
 /* What a caller wants judged, and run when it is allowed. */
@@ -53,6 +57,7 @@ struct cbx_outcome {
     json_t *decision;          /* {verdict, sha256, language, findings} */
     char id[CBX_ID_CHARS + 1]; /* of the decision, as in the audit log */
     uint64_t audit_seq;
+    bool begun;
     bool ran; /* result is that of a run (or of opening a session) */
     struct cbx_result result;
     int hold; /* the executor waits here for cbx_outcome_acknowledge; 0 = it does not */
@@ -86,7 +91,8 @@ int cbx_review_resume(struct cbx_flow *flow, const struct cbx_sink *sink, struct
                       struct cbx_err *err);
 
 /* One request to the executor as executor.h has them, with its bytes. *answer (new reference) and
- * `out` may be NULL. */
+ * `out` may be NULL. When the executor is killed meanwhile the next one gets the request, unless it
+ * is an input, which only one may take. */
 int cbx_flow_request(struct cbx_flow *flow, const json_t *header, struct cbx_str bytes,
                      json_t **answer, struct cbx_buf *out, struct cbx_err *err);
 

@@ -84,10 +84,10 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .refuse = cbx_rest_refuse,
                                     .context = &rest };
     struct cbx_http_server *server = NULL;
+    cbx_rest_jobs_recover(&rest);
     failed = cbx_http_server_new(&http, &server, err);
     failed = failed ? failed : cbx_jail_front(err);
     if (!failed) {
-        cbx_rest_jobs_recover(&rest);
         announce(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
     }

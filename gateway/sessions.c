@@ -7,8 +7,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { ONCE_MAX = 1024, UNTAKEN_MS = 10 * 60 * 1000 };
+enum { ONCE_MAX = 1024, UNTAKEN_MS = 10 * 60 * 1000, UNACKED_S = 30 };
 
 struct cbx_session {
     char id[CBX_NAME_MAX + 1]; /* empty = free place; of a one-shot run, its decision's */
@@ -153,20 +154,37 @@ bool cbx_sessions_adopt(struct cbx_sessions *sessions, struct cbx_sandbox *sandb
     if (place != NULL) {
         place->once = session[0] == '\0';
         place->sandbox = sandbox;
+        int64_t age_ms = cbx_time_ms() - cbx_sandbox_claimed_ms(sandbox);
+        place->created_ms -= age_ms > 0 ? age_ms : 0;
         snprintf(place->run_id, sizeof(place->run_id), "%s", run);
     }
     pthread_mutex_unlock(&sessions->lock);
     return place != NULL;
 }
 
-int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char *principal,
-                       struct cbx_session **out, struct cbx_err *err)
+/* With the lock held: waits until nobody has it, and with `unacked` until its result is taken. */
+static struct cbx_session *await_turn(struct cbx_sessions *sessions, const char *id, bool unacked)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += UNACKED_S;
+    struct cbx_session *session;
+    while ((session = find(sessions, id)) != NULL && !session->closing) {
+        if (session->busy) {
+            pthread_cond_wait(&sessions->changed, &sessions->lock);
+        } else if (!unacked || session->run_id[0] == '\0' ||
+                   pthread_cond_timedwait(&sessions->changed, &sessions->lock, &until) != 0) {
+            break;
+        }
+    }
+    return session;
+}
+
+static int enter(struct cbx_sessions *sessions, const char *id, const char *principal, bool run,
+                 struct cbx_session **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
-    struct cbx_session *session;
-    while ((session = find(sessions, id)) != NULL && !session->closing && session->busy) {
-        pthread_cond_wait(&sessions->changed, &sessions->lock);
-    }
+    struct cbx_session *session = await_turn(sessions, id, run);
     int failed = 0;
     if (session == NULL || session->closing || sessions->ending) {
         failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
@@ -178,6 +196,29 @@ int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char
     }
     pthread_mutex_unlock(&sessions->lock);
     return failed;
+}
+
+int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char *principal,
+                       struct cbx_session **out, struct cbx_err *err)
+{
+    return enter(sessions, id, principal, false, out, err);
+}
+
+int cbx_sessions_enter_run(struct cbx_sessions *sessions, const char *id, const char *principal,
+                           struct cbx_session **out, struct cbx_err *err)
+{
+    return enter(sessions, id, principal, true, out, err);
+}
+
+bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permit *permit)
+{
+    pthread_mutex_lock(&sessions->lock);
+    const struct cbx_session *s = find(sessions, permit->session);
+    bool fresh = s != NULL && !s->busy && !s->closing && s->run_id[0] == '\0' &&
+                 s->sandbox != NULL && strcmp(s->principal, permit->principal) == 0 &&
+                 strcmp(cbx_sandbox_policy(s->sandbox), permit->policy) == 0;
+    pthread_mutex_unlock(&sessions->lock);
+    return fresh;
 }
 
 void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session)
@@ -252,16 +293,58 @@ static void close_one(struct cbx_sessions *sessions, struct cbx_session *session
     pthread_mutex_lock(&sessions->lock);
 }
 
-void cbx_sessions_acknowledge(struct cbx_sessions *sessions, const char *run_id)
+/* With the lock held, which may be given up meanwhile. */
+static void acknowledge(struct cbx_sessions *sessions, const char *run_id)
 {
-    pthread_mutex_lock(&sessions->lock);
-    struct cbx_session *session = find_run(sessions, run_id);
-    if (session != NULL && !session->busy && !session->closing) {
+    struct cbx_session *session;
+    while ((session = find_run(sessions, run_id)) != NULL && session->busy && !session->closing) {
+        pthread_cond_wait(&sessions->changed, &sessions->lock);
+    }
+    if (session != NULL && !session->closing) {
         session->run_id[0] = '\0';
         if (session->once) {
             close_one(sessions, session);
         } else if (session->sandbox != NULL) {
             cbx_sandbox_acknowledge(session->sandbox, run_id);
+        }
+        pthread_cond_broadcast(&sessions->changed);
+    }
+}
+
+void cbx_sessions_acknowledge(struct cbx_sessions *sessions, const char *run_id)
+{
+    pthread_mutex_lock(&sessions->lock);
+    acknowledge(sessions, run_id);
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+static bool lists(const json_t *ids, const char *id)
+{
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(ids, i, entry)
+    {
+        if (cbx_str_is(cbx_json_str(entry), id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cbx_sessions_retain(struct cbx_sessions *sessions, const json_t *ids, const json_t *runs)
+{
+    pthread_mutex_lock(&sessions->lock);
+    for (int i = 0; i < sessions->places; i++) {
+        struct cbx_session *s = &sessions->items[i];
+        if (s->id[0] == '\0' || s->closing) {
+            continue;
+        }
+        if (!s->once && !lists(ids, s->id)) {
+            close_one(sessions, s);
+        } else if (s->run_id[0] != '\0' && !s->busy && !lists(runs, s->run_id)) {
+            char run_id[sizeof(s->run_id)];
+            memcpy(run_id, s->run_id, sizeof(run_id));
+            acknowledge(sessions, run_id);
         }
     }
     pthread_mutex_unlock(&sessions->lock);

@@ -35,6 +35,18 @@ int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char
                        struct cbx_session **out, struct cbx_err *err);
 void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session);
 
+/* The same for a run, which takes the place of the run before it: the result of that is waited for
+ * to be acknowledged, for half a minute. */
+int cbx_sessions_enter_run(struct cbx_sessions *sessions, const char *id, const char *principal,
+                           struct cbx_session **out, struct cbx_err *err);
+
+/* Is there the session that this permit would open, as one that nothing ran in? */
+bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permit *permit);
+
+/* Of what is there now, closes the sessions, and acknowledges the runs, that are in neither list of
+ * ids. */
+void cbx_sessions_retain(struct cbx_sessions *sessions, const json_t *ids, const json_t *runs);
+
 /* The sandbox of a session that was entered, and its replacement (owned by the session from then
  * on; may be NULL). */
 struct cbx_sandbox *cbx_session_sandbox(struct cbx_session *session);
@@ -50,7 +62,8 @@ void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *sessi
 int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
                           char out[CBX_NAME_MAX + 1], struct cbx_err *err);
 
-/* The result of the run is stored elsewhere; a one-shot's sandbox is discarded. */
+/* The result of the run is stored elsewhere; a one-shot's sandbox is discarded. Waits while
+ * somebody has entered. */
 void cbx_sessions_acknowledge(struct cbx_sessions *sessions, const char *run_id);
 
 /* Interrupts a run, ends it, gives the sandbox away. CBX_ENOTFOUND when there is no such session.

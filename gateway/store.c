@@ -42,6 +42,11 @@ static const char second_schema[] =
     "CREATE INDEX executions_by_age ON executions(created_at);"
     "PRAGMA user_version=2;";
 
+static const char third_schema[] =
+    "ALTER TABLE executions ADD COLUMN request TEXT NOT NULL DEFAULT '{}';"
+    "ALTER TABLE executions ADD COLUMN begun INTEGER NOT NULL DEFAULT 1;"
+    "PRAGMA user_version=3;";
+
 static int fail_db(struct cbx_store *store, struct cbx_err *err)
 {
     return cbx_fail(err, CBX_EIO, "the database of the state directory: %s",
@@ -176,7 +181,9 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
         sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK ||
         sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
         (read_version(store) < 2 &&
-         sqlite3_exec(store->db, second_schema, NULL, NULL, NULL) != SQLITE_OK)) {
+         sqlite3_exec(store->db, second_schema, NULL, NULL, NULL) != SQLITE_OK) ||
+        (read_version(store) < 3 &&
+         sqlite3_exec(store->db, third_schema, NULL, NULL, NULL) != SQLITE_OK)) {
         return fail_db(store, err);
     }
     trim_executions(store);
@@ -234,13 +241,27 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
 int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *e,
                             struct cbx_err *err)
 {
-    const char *const values[] = { e->id,       e->session,  e->created_at,
-                                   e->decision, e->language, e->code };
+    CBX_AUTO_DONE(buf) request;
+    cbx_buf_init(&request, 64 * 1024);
+    if (e->request == NULL || cbx_json_write(&request, e->request) != 0) {
+        cbx_buf_reset(&request);
+        cbx_buf_add_cstr(&request, "{}");
+    }
+    const char *const values[] = { e->id,       e->session, e->created_at, e->decision,
+                                   e->language, e->code,    request.p };
     trim_executions(store);
     return execute(store,
                    "INSERT INTO executions(id, session, status, created_at, decision, language, "
-                   "code) VALUES(?,?,'running',?,?,?,?)",
-                   values, 6, NULL, err);
+                   "code, request, begun) VALUES(?,?,'running',?,?,?,?,?,0)",
+                   values, 7, NULL, err);
+}
+
+int cbx_store_mark_execution(struct cbx_store *store, const char *id, const char *decision,
+                             bool begun, struct cbx_err *err)
+{
+    const char *const values[] = { decision, begun ? "1" : "0", id };
+    return execute(store, "UPDATE executions SET decision=?, begun=? WHERE id=?", values, 3, NULL,
+                   err);
 }
 
 int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
@@ -317,11 +338,11 @@ int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_er
 
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
 {
-    return fetch_rows(
-        store,
-        "SELECT id, session, decision, language, created_at, code FROM executions WHERE "
-        "status IN ('initializing','running') ORDER BY created_at",
-        NULL, 0, out, err);
+    return fetch_rows(store,
+                      "SELECT id, session, decision, language, created_at, code, request, begun "
+                      "FROM executions WHERE status IN ('initializing','running') "
+                      "ORDER BY created_at",
+                      NULL, 0, out, err);
 }
 
 int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,

@@ -31,9 +31,13 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
 /* One that begins. Texts are borrowed; `session` is empty for a one-shot. */
 struct cbx_stored_execution {
     const char *id, *session, *created_at, *decision, *language, *code;
+    const json_t *request; /* what else is needed to submit it once more */
 };
 int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *execution,
                             struct cbx_err *err);
+/* It runs, or is about to, under this decision. One that never began may be submitted once more. */
+int cbx_store_mark_execution(struct cbx_store *store, const char *id, const char *decision,
+                             bool begun, struct cbx_err *err);
 /* status: "running", "completed", "error"; `results` (may be NULL) is stored as JSON. */
 int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
                             const char *completed_at, const json_t *results, struct cbx_err *err);
@@ -43,7 +47,8 @@ int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **ou
                             struct cbx_err *err);
 
 /* Lists of objects of texts (new references). Sessions: {id, created_at, policy, options}.
- * Executions that are not over: {id, session, decision, language, created_at, code}. A session's
+ * Executions that are not over: {id, session, decision, language, created_at, code, request, begun:
+ * "0" or "1"}. A session's
  * executions, oldest first, at most 1,000: {id, status, created_at, completed_at, language,
  * decision, code}. */
 int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err);

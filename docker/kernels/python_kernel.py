@@ -392,9 +392,14 @@ def pack_bundle(data):
 # --- what went wrong ------------------------------------------------------------------------------------------------
 
 
+def cut(text, most=200000):
+    """A text without its middle: as much as anybody could be shown."""
+    return text if len(text) <= most else text[: most // 2] + "\n...\n" + text[-most // 2 :]
+
+
 def text_of(error):
     try:
-        return printable(str(error))
+        return printable(cut(str(error)))
     except BaseException as broken:
         return f"(its text cannot be read: {type(broken).__name__})"
 
@@ -440,6 +445,8 @@ def format_error(error, files):
         if each is None or id(each) in seen:
             continue
         seen.add(id(each))
+        if isinstance(getattr(each, "_str", None), str):
+            each._str = cut(each._str)
         each.stack = traceback.StackSummary.from_list([entry for entry in each.stack if entry.filename != __file__])
         queue += [each.__cause__, each.__context__, *(each.exceptions or ())]
     return "".join(report.format())

@@ -11,10 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 1000, ENTRIES_MAX = 20000, DEPTH_MAX = 16, PATH_BYTES = 4096 };
+enum {
+    FILES_MAX = 1000,
+    ENTRIES_MAX = 20000,
+    DEPTH_MAX = 16,
+    PATH_BYTES = 4096,
+    STAT_BYTES = 1024
+};
 
 struct walk {
     struct timespec since;
@@ -87,35 +92,62 @@ bool cbx_report_files(const struct timespec *since)
     return w.complete;
 }
 
+/* What stands in proc(5)'s stat behind the name, which may hold anything; NULL when it is gone. */
+static const char *read_stat(pid_t pid, char line[STAT_BYTES])
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    size_t n = f != NULL ? fread(line, 1, STAT_BYTES - 1, f) : 0;
+    if (f != NULL) {
+        fclose(f);
+    }
+    line[n] = '\0';
+    const char *at = strrchr(line, ')');
+    return at != NULL ? at + 1 : NULL;
+}
+
+/* How many there were that still lived. A zombie is its parent's matter. */
 static int kill_round(pid_t keep)
 {
-    int killed = 0;
+    int alive = 0;
+    char line[STAT_BYTES];
     DIR *proc = opendir("/proc");
     for (struct dirent *entry; proc != NULL && (entry = readdir(proc)) != NULL;) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (pid > 1 && pid != keep && kill(pid, SIGKILL) == 0) {
-            killed++;
+            const char *stat = read_stat(pid, line);
+            alive += stat != NULL && stat[1] != 'Z';
         }
     }
     if (proc != NULL) {
         closedir(proc);
     }
-    return killed;
+    return alive;
+}
+
+int cbx_count_processes(void)
+{
+    int count = 0;
+    DIR *proc = opendir("/proc");
+    for (struct dirent *entry; proc != NULL && (entry = readdir(proc)) != NULL;) {
+        count += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+    }
+    if (proc != NULL) {
+        closedir(proc);
+    }
+    return count;
 }
 
 void cbx_kill_others(pid_t keep)
 {
-    /* Zombies count as killed until they are reaped; orphans come to us. A fork that races is
-     * caught by the next round. */
+    /* Who is stopped forks no more, and the kernel reaches all at once, whoever forks meanwhile. */
+    kill(-1, SIGSTOP);
     for (int round = 0; round < 100 && kill_round(keep) > 0; round++) {
-        for (siginfo_t info = { 0 }; waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-                                     info.si_pid > 0 && info.si_pid != keep;
-             info.si_pid = 0) {
-            waitpid(info.si_pid, NULL, 0);
-        }
         struct timespec moment = { .tv_nsec = 1000000 };
         nanosleep(&moment, NULL);
     }
+    kill(keep, SIGCONT);
 }
 
 /* The number behind `name` in a file of lines "name number"; with an empty name, the number that
@@ -180,21 +212,14 @@ bool cbx_process_runs(pid_t pid)
     return runs;
 }
 
-/* Fields 14 and 15 of proc(5)'s stat, behind a name that may hold anything. */
+/* Fields 14 and 15 of its stat. */
 uint64_t cbx_process_cpu_ms(pid_t pid)
 {
-    char path[64], line[1024] = "";
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "re");
-    if (f != NULL) {
-        size_t n = fread(line, 1, sizeof(line) - 1, f);
-        line[n] = '\0';
-        fclose(f);
-    }
-    const char *at = strrchr(line, ')');
+    char line[STAT_BYTES];
+    const char *at = read_stat(pid, line);
     unsigned long long user = 0, kernel = 0;
-    if (at == NULL || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
-                             &user, &kernel) != 2) {
+    if (at == NULL ||
+        sscanf(at, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &kernel) != 2) {
         return 0;
     }
     return (user + kernel) * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK);

@@ -13,9 +13,9 @@ enum { ASIDE_BYTES = 4 * 1024 * 1024, HEADS_BYTES = 1024 * 1024 };
 
 static struct {
     struct cbx_bytes log;
-    size_t sent;     /* of the log */
-    size_t boundary; /* end of the frame that `sent` is in, or equal to it between frames */
-    size_t last;     /* where the log's last frame begins */
+    size_t sent;           /* of the log */
+    size_t boundary;       /* end of the frame that `sent` is in, or equal to it between frames */
+    size_t last;           /* where the log's last frame begins */
     bool following, again; /* again: from the beginning, when the frame that is under way is out */
     struct cbx_bytes replies;
     size_t replied;
@@ -158,8 +158,7 @@ static void keep_tail(uint8_t type, const uint8_t *bytes, size_t len)
     }
     /* Rarely: each time costs as much as the tail is long. Heads count, as a frame may hold one
      * byte; what is no text does not, as it stays, and would have this happen for each line. */
-    if (r.tail_text > 2 * r.tail_max + JOIN_BYTES ||
-        r.tail_frames > 8 * r.tail_max + HEADS_BYTES) {
+    if (r.tail_text > 2 * r.tail_max + JOIN_BYTES || r.tail_frames > 8 * r.tail_max + HEADS_BYTES) {
         trim_tail(r.tail_max);
     }
 }

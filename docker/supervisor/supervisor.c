@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -35,11 +36,12 @@ static const struct kernel {
 };
 
 enum {
-    GRACE_MS = 600,         /* between asking a program to end and ending it */
-    SETTLE_MS = 150,        /* how long a kernel is watched that says it ended in time, */
-    SETTLE_LOOKS = 4,       /* and how often while it still runs */
+    GRACE_MS = 400,   /* between asking a program to end and ending it, which takes as long again */
+    SETTLE_MS = 150,  /* how long a kernel is watched that says it ended in time, */
+    SETTLE_LOOKS = 4, /* and how often while it still runs */
     FIRST_LEASE_MS = 60000, /* until a host attaches */
     CPU_TICK_MS = 100,
+    CROWD = 32, /* processes; each that is asked to end would take its time of what is left */
     KERNEL_START_MS = 20000,
     CHUNK_BYTES = 65536,
     REST_BYTES = 1024 * 1024, /* what is still read of a pipe when its run ends */
@@ -122,6 +124,7 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
     }
     close_range(4, ~0u, 0);
     setsid();
+    setpriority(PRIO_PROCESS, 0, 10); /* whatever it forks, the supervisor's turn comes first */
     execv(s.kernel->argv[0], (char *const *)(uintptr_t)s.kernel->argv);
     _exit(127);
 }
@@ -363,12 +366,12 @@ static void settle(void)
 /* First the deadline: ask. Then the grace: no more asking. */
 static void clock_ran_out(void)
 {
-    if (s.phase == RUNNING) {
+    if (s.phase == RUNNING && cbx_count_processes() < CROWD) {
         stop_run(CBX_DONE_TIMEOUT, GRACE_MS);
     } else if (s.phase == SETTLING) {
         settle();
     } else {
-        uint32_t over = s.phase == STARTING ? CBX_DONE_TIMEOUT : s.over;
+        uint32_t over = s.phase == STOPPING ? s.over : CBX_DONE_TIMEOUT;
         kill_all();
         finish(over != 0 ? over : CBX_DONE_KILLED, -1, SIGKILL);
     }
@@ -384,7 +387,7 @@ static void check_cpu(void)
 static void interrupt(void)
 {
     if (s.phase == RUNNING) {
-        stop_run(0, 2 * GRACE_MS);
+        stop_run(0, 3 * GRACE_MS);
     }
 }
 

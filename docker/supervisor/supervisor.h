@@ -66,6 +66,9 @@ bool cbx_report_files(const struct timespec *since);
 /* Kills every process but this one and `keep`, until there is none. */
 void cbx_kill_others(pid_t keep);
 
+/* How many processes there are, this one counted. */
+int cbx_count_processes(void);
+
 /* How often the kernel killed something in this container for memory; 0 when it cannot be told. */
 long cbx_count_oom_kills(void);
 

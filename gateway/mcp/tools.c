@@ -255,6 +255,8 @@ static json_t *run_code(const struct cbx_tool_call *call, const struct arguments
     struct cbx_err err = { 0 };
     int failed = cbx_review(call->flow, &request, &sink, &outcome, &err);
     cbx_collected_finish(&run.collected);
+    outcome.result.output_truncated |= run.collected.omitted > 0;
+    outcome.result.files_truncated |= run.collected.incomplete;
     json_t *result =
         is_cancelled(&run) ? cbx_content_of_failure("killed", &outcome, "the call was cancelled")
         : failed

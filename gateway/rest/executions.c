@@ -65,8 +65,9 @@ static void answer_denial(struct cbx_rest_call *call, const struct cbx_request *
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    if (cbx_review_submit(call->rest->flow, request, judgement, NULL, &outcome, &err) != 0) {
-        cbx_rest_fail(call, 0, &err);
+    int failed = cbx_review_submit(call->rest->flow, request, judgement, NULL, &outcome, &err);
+    if (failed) {
+        cbx_rest_fail(call, failed == CBX_EIO ? 503 : 0, &err); /* the gateway is about to end */
         return;
     }
     cbx_rest_deny(call, &outcome);

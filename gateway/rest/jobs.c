@@ -8,6 +8,7 @@
 #include "gateway/rest/results.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 enum { CODE_MAX = 16 * 1024 * 1024 };
 
@@ -34,13 +35,27 @@ void cbx_rest_job_free(struct cbx_rest_job *job)
     free(job);
 }
 
+/* The next gateway asks the executor for it by the decision that it really ran under; and one that
+ * never began it begins. */
+static void note_progress(void *context, const char *decision, bool begun)
+{
+    struct cbx_rest_job *job = context;
+    if (begun || strcmp(job->decision, decision) != 0) {
+        snprintf(job->decision, sizeof(job->decision), "%s", decision);
+        cbx_store_mark_execution(job->rest->store, job->id, decision, begun, NULL);
+    }
+}
+
 struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job)
 {
     struct cbx_request request =
         cbx_rest_request(CBX_ACTION_RUN, job->language, cbx_buf_str(&job->policy),
                          cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits);
     request.subject.context = cbx_buf_str(&job->context);
-    request.wishes = (struct cbx_run_wishes){ .keep = true, .interactive = job->interactive };
+    request.wishes = (struct cbx_run_wishes){ .keep = true,
+                                              .interactive = job->interactive,
+                                              .note = note_progress,
+                                              .context = (void *)(uintptr_t)job };
     return request;
 }
 
@@ -137,6 +152,18 @@ static bool is_stopping(void *context)
     return stopping;
 }
 
+/* The executor of a master that was killed does not come back; that we are to end, we hear in a
+ * moment. */
+static bool will_stop(struct run *run, int failed)
+{
+    enum { STEPS = 150, STEP_MS = 20 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    for (int i = 0; failed == CBX_EIO && i < STEPS && !is_stopping(run); i++) {
+        nanosleep(&step, NULL);
+    }
+    return is_stopping(run);
+}
+
 static void answer(struct cbx_rest_job *job, const json_t *execution, const struct cbx_err *err)
 {
     if (job->stream != NULL) {
@@ -175,6 +202,8 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     char now[32];
     cbx_rest_now(now);
     cbx_collected_finish(&run->collected);
+    outcome->result.output_truncated |= run->collected.omitted > 0;
+    outcome->result.files_truncated |= run->collected.incomplete;
     CBX_AUTO_JSON results = cbx_rest_results(run->collected.items, outcome, err);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
     const char *status = good ? "completed" : "error";
@@ -207,24 +236,30 @@ static int submit(struct cbx_rest_job *job, const struct cbx_sink *sink,
     return cbx_review_submit(job->rest->flow, &request, &job->judgement, sink, outcome, err);
 }
 
-/* A run that a gateway before us took. A session that does not know it never began it: it begins
- * now. */
-static int resume(struct cbx_rest_job *job, const struct cbx_sink *sink,
-                  struct cbx_outcome *outcome, struct cbx_err *err)
+/* What became of it, or, if it never began, a beginning. */
+static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
+                   struct cbx_outcome *outcome, struct cbx_err *err)
 {
     snprintf(outcome->id, sizeof(outcome->id), "%s", job->decision);
     int failed = cbx_review_resume(job->rest->flow, sink, outcome, err);
     if (failed != CBX_ENOTFOUND) {
         return failed;
     }
-    outcome->id[0] = '\0';
-    if (job->session[0] != '\0' && cbx_rest_job_in_session(job, err) == 0) {
-        struct cbx_request request = cbx_rest_job_request(job);
-        failed = cbx_review_judge(job->rest->flow, &request, &job->judgement, err);
-        return failed ? failed : submit(job, sink, outcome, err);
+    if (job->begun) {
+        return cbx_fail(err, CBX_EENGINE,
+                        "the gateway was restarted while this ran, and its sandbox is gone");
     }
-    return cbx_fail(err, CBX_ENOTFOUND,
-                    "the gateway was restarted while this ran, and its sandbox is gone");
+    outcome->id[0] = '\0';
+    if (job->session[0] != '\0') {
+        cbx_rest_context_copy(job->rest, job->session, &job->context);
+    }
+    struct cbx_request request = cbx_rest_job_request(job);
+    failed = cbx_review_judge(job->rest->flow, &request, &job->judgement, err);
+    failed = failed ? failed : submit(job, sink, outcome, err);
+    return failed || outcome->ran ? failed
+                                  : cbx_fail(err, CBX_EPOLICY,
+                                             "the gateway was restarted before this began, and its "
+                                             "policy does not allow it any more");
 }
 
 static void *run_job(void *context)
@@ -238,9 +273,12 @@ static void *run_job(void *context)
     struct cbx_sink sink = {
         .event = take_event, .cancelled = is_stopping, .restart = restart, .context = &run
     };
-    int failed = job->decision[0] != '\0' ? resume(job, &sink, &outcome, &err)
-                                          : submit(job, &sink, &outcome, &err);
-    if (failed && is_stopping(&run)) {
+    int failed =
+        job->recovered ? recover(job, &sink, &outcome, &err) : submit(job, &sink, &outcome, &err);
+    if (!failed) {
+        err = (struct cbx_err){ 0 }; /* of a try before the one that succeeded */
+    }
+    if (failed && will_stop(&run, failed)) {
         /* It goes on in its sandbox; the next gateway stores its result. */
         CBX_AUTO_JSON nothing = json_object();
         cbx_fail(&err, CBX_EBUSY, "the gateway stops; ask the next one for this execution");
@@ -296,6 +334,17 @@ static void read_decision(const struct cbx_judgement *judgement, char out[CBX_ID
     }
 }
 
+static json_t *describe_request(const struct cbx_rest_job *job)
+{
+    json_t *request = json_object();
+    json_object_set_new(request, "policy", cbx_json_text(cbx_buf_str(&job->policy)));
+    json_object_set_new(request, "interactive", json_boolean(job->interactive));
+#define CBX_LIMIT(member) json_object_set_new(request, #member, json_integer(job->limits.member));
+#include "policies/limits.def"
+#undef CBX_LIMIT
+    return request;
+}
+
 int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
 {
     char now[32], decision[CBX_ID_CHARS + 1], id[37];
@@ -306,12 +355,15 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
     if (job->session[0] != '\0') {
         cbx_rest_context_add(rest, job->session, cbx_buf_str(&job->source));
     }
+    CBX_AUTO_JSON request = describe_request(job);
+    snprintf(job->decision, sizeof(job->decision), "%s", decision);
     struct cbx_stored_execution stored = { .id = job->id,
                                            .session = job->session,
                                            .created_at = now,
                                            .decision = decision,
                                            .language = job->language,
-                                           .code = job->source.p };
+                                           .code = job->source.p,
+                                           .request = request };
     int failed = cbx_store_add_execution(rest->store, &stored, err);
     failed = failed ? failed : start_thread(job, err);
     if (failed) {
@@ -322,29 +374,69 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
     return failed;
 }
 
-/* One after the other: each may have to wait for the executor to find its sandbox. */
+static const char *text_of(const json_t *row, const char *name)
+{
+    const char *text = json_string_value(json_object_get(row, name));
+    return text != NULL ? text : "";
+}
+
+static struct cbx_rest_job *read_row(struct cbx_rest *rest, const json_t *row)
+{
+    struct cbx_rest_job *job = cbx_rest_job_new(rest);
+    const char *decision = text_of(row, "decision");
+    struct cbx_err err;
+    CBX_AUTO_JSON request = NULL;
+    cbx_json_parse(cbx_str_of(text_of(row, "request")), 64 * 1024, &request, &err);
+    snprintf(job->id, sizeof(job->id), "%s", text_of(row, "id"));
+    snprintf(job->session, sizeof(job->session), "%s", text_of(row, "session"));
+    snprintf(job->language, sizeof(job->language), "%s", text_of(row, "language"));
+    snprintf(job->decision, sizeof(job->decision), "%s", decision[0] != '\0' ? decision : "-");
+    cbx_buf_add_cstr(&job->source, text_of(row, "code"));
+    cbx_buf_add(&job->policy, cbx_json_str(json_object_get(request, "policy")));
+    job->interactive = json_is_true(json_object_get(request, "interactive"));
+    job->limits = cbx_rest_limits(request);
+    job->begun = strcmp(text_of(row, "begun"), "0") != 0;
+    job->recovered = true;
+    return job;
+}
+
+/* An executor that cannot be asked now keeps what it has until its time is over. */
+static void tell_wanted(struct cbx_rest *rest, const json_t *rows)
+{
+    CBX_AUTO_JSON sessions = NULL;
+    struct cbx_err err;
+    size_t i;
+    const json_t *row;
+    if (cbx_store_list_sessions(rest->store, &sessions, &err) != 0) {
+        return;
+    }
+    json_t *ids = json_array(), *runs = json_array();
+    json_array_foreach(sessions, i, row)
+    {
+        json_array_append(ids, json_object_get(row, "id"));
+    }
+    json_array_foreach(rows, i, row)
+    {
+        json_array_append(runs, json_object_get(row, "decision"));
+    }
+    CBX_AUTO_JSON header =
+        json_pack("{s:s,s:o,s:o}", "op", "wanted", "sessions", ids, "runs", runs);
+    cbx_flow_request(rest->flow, header, CBX_STR(""), NULL, NULL, &err);
+}
+
 void cbx_rest_jobs_recover(struct cbx_rest *rest)
 {
     CBX_AUTO_JSON rows = NULL;
     size_t i;
-    json_t *row;
+    const json_t *row;
     struct cbx_err err;
     if (cbx_store_list_running(rest->store, &rows, &err) != 0) {
         return;
     }
+    tell_wanted(rest, rows);
     json_array_foreach(rows, i, row)
     {
-        struct cbx_rest_job *job = cbx_rest_job_new(rest);
-        const char *id = json_string_value(json_object_get(row, "id")),
-                   *session = json_string_value(json_object_get(row, "session")),
-                   *language = json_string_value(json_object_get(row, "language")),
-                   *decision = json_string_value(json_object_get(row, "decision"));
-        cbx_buf_add(&job->source, cbx_json_str(json_object_get(row, "code")));
-        snprintf(job->id, sizeof(job->id), "%s", id != NULL ? id : "");
-        snprintf(job->session, sizeof(job->session), "%s", session != NULL ? session : "");
-        snprintf(job->language, sizeof(job->language), "%s", language != NULL ? language : "");
-        snprintf(job->decision, sizeof(job->decision), "%s",
-                 decision != NULL && decision[0] != '\0' ? decision : "-");
+        struct cbx_rest_job *job = read_row(rest, row);
         if (start_thread(job, &err) != 0) {
             cbx_rest_job_free(job);
         }

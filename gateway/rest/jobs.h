@@ -15,7 +15,10 @@ struct cbx_rest_job {
     struct cbx_limits limits;
     bool interactive;
     struct cbx_judgement judgement;
+    /* Of one that a gateway before us left: what it is known by, and whether it was seen to begin.
+     */
     char decision[CBX_ID_CHARS + 1];
+    bool begun, recovered;
     /* Who hears of it besides the store; one or none. */
     struct cbx_http_exchange *exchange;
     struct cbx_http_stream *stream;
@@ -34,8 +37,9 @@ struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job);
  * On failure the exchange and the stream are still the caller's to answer. */
 int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err);
 
-/* Those that a gateway before us left: their results are fetched, or they become errors that say
- * so. */
+/* Those that a gateway before us left: their results are fetched; those that never began are judged
+ * and run now; others become errors that say so. What the executor still has of others is let go.
+ * Before anything is served. */
 void cbx_rest_jobs_recover(struct cbx_rest *rest);
 
 /* What is stored of an execution as /v1 answers it, and as clients of CodeBox-AI read it (new

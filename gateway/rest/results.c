@@ -111,6 +111,11 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
     return results;
 }
 
+const char *cbx_rest_shown_language(const char *language)
+{
+    return language == NULL ? "" : strcmp(language, "ipython") == 0 ? "python" : language;
+}
+
 json_t *cbx_rest_execution_json(const json_t *execution)
 {
     json_t *json = json_object();
@@ -118,7 +123,8 @@ json_t *cbx_rest_execution_json(const json_t *execution)
     const char *session = json_string_value(json_object_get(execution, "session_id"));
     json_object_set_new(json, "session_id",
                         session != NULL && session[0] != '\0' ? json_string(session) : json_null());
-    json_object_set(json, "language", json_object_get(execution, "language"));
+    const char *language = json_string_value(json_object_get(execution, "language"));
+    json_object_set_new(json, "language", json_string(cbx_rest_shown_language(language)));
     json_object_set(json, "status", json_object_get(execution, "status"));
     json_object_set(json, "created_at", json_object_get(execution, "created_at"));
     json_object_set(json, "completed_at", json_object_get(execution, "completed_at"));

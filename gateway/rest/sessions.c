@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Sessions: POST /sessions, DELETE /sessions/{id}. */
 #include "gateway/rest/rest.h"
+#include "gateway/rest/results.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,25 +170,25 @@ struct opening {
     struct cbx_limits limits;
 };
 
-static bool open_sandbox(struct cbx_rest_call *call, const struct opening *o)
+static bool open_sandbox(struct cbx_rest_call *call, const struct opening *o,
+                         struct cbx_outcome *outcome)
 {
     struct cbx_err err = { 0 };
     struct cbx_request request = cbx_rest_request(CBX_ACTION_OPEN, o->language, o->policy,
                                                   cbx_str_of(o->id), CBX_STR(""), &o->limits);
     CBX_AUTO_DONE(judgement) judgement = { 0 };
-    CBX_AUTO_DONE(outcome) outcome = { 0 };
     if (cbx_review_judge(call->rest->flow, &request, &judgement, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return false;
     }
-    int failed = cbx_review_submit(call->rest->flow, &request, &judgement, NULL, &outcome, &err);
+    int failed = cbx_review_submit(call->rest->flow, &request, &judgement, NULL, outcome, &err);
     if (failed) {
         /* What the engine lacks is nothing that the caller asked for. */
-        cbx_rest_fail(call, failed == CBX_ENOTFOUND ? 503 : 0, &err);
+        cbx_rest_fail(call, failed == CBX_ENOTFOUND || failed == CBX_EIO ? 503 : 0, &err);
         return false;
     }
-    if (outcome.verdict != CBX_ALLOW) {
-        cbx_rest_deny(call, &outcome);
+    if (outcome->verdict != CBX_ALLOW) {
+        cbx_rest_deny(call, outcome);
         return false;
     }
     return true;
@@ -211,14 +212,15 @@ static bool open_session(struct cbx_rest_call *call, struct opening *o)
     struct cbx_err err = { 0 };
     cbx_uuid_make(o->id);
     cbx_rest_now(o->now);
-    if (!open_sandbox(call, o)) {
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    if (!open_sandbox(call, o, &outcome)) {
         return false;
     }
-    if (store_session(call, o, &err) != 0) {
-        cbx_flow_ask(call->rest->flow, "close", o->id, NULL, NULL);
+    if (store_session(call, o, &err) != 0) { /* the executor closes what is not acknowledged */
         cbx_rest_fail(call, 0, &err);
         return false;
     }
+    cbx_outcome_acknowledge(&outcome);
     return true;
 }
 
@@ -271,23 +273,25 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     if (open_session(call, &opening)) {
         cbx_rest_answer(call, 201,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "language",
-                                  opening.language, "created_at", opening.now));
+                                  cbx_rest_shown_language(opening.language), "created_at",
+                                  opening.now));
     }
 }
 
+/* The sandbox first: who is killed in between leaves a session that can be closed once more. */
 void cbx_rest_delete_session(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
-    int failed = cbx_store_remove_session(call->rest->store, call->id, &err);
+    int failed = cbx_store_get_session(call->rest->store, call->id, NULL, NULL, &err);
+    if (!failed) {
+        failed = cbx_flow_ask(call->rest->flow, "close", call->id, NULL, &err);
+        failed = failed == CBX_ENOTFOUND ? 0 : failed; /* closed already, for it was idle */
+        failed = failed ? failed : cbx_store_remove_session(call->rest->store, call->id, &err);
+    }
     if (failed) {
         if (failed == CBX_ENOTFOUND) {
             cbx_fail(&err, CBX_ENOTFOUND, "Session not found"); /* the words that clients know */
         }
-        cbx_rest_fail(call, 0, &err);
-        return;
-    }
-    failed = cbx_flow_ask(call->rest->flow, "close", call->id, NULL, &err);
-    if (failed && failed != CBX_ENOTFOUND) { /* closed already, for it was idle */
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -303,10 +307,11 @@ static json_t *describe(const json_t *row, const json_t *live)
     CBX_AUTO_JSON options = NULL;
     struct cbx_err err;
     cbx_json_parse(cbx_json_str(json_object_get(row, "options")), 1024 * 1024, &options, &err);
+    const char *language = json_string_value(json_object_get(options, "language"));
     json_t *json =
-        json_pack("{s:O,s:O,s:O,s:O}", "session_id", json_object_get(row, "id"), "created_at",
-                  json_object_get(row, "created_at"), "language",
-                  json_object_get(options, "language"), "policy", json_object_get(live, "policy"));
+        json_pack("{s:O,s:O,s:s,s:O}", "session_id", json_object_get(row, "id"), "created_at",
+                  json_object_get(row, "created_at"), "language", cbx_rest_shown_language(language),
+                  "policy", json_object_get(live, "policy"));
     json_object_set_new(json, "status",
                         json_string(json_is_true(json_object_get(live, "busy")) ? "busy" : "idle"));
     json_object_set(json, "idle_ms", json_object_get(live, "idle_ms"));

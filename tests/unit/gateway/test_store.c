@@ -207,7 +207,9 @@ static void *add_many(void *context)
         char id[16];
         CBX_AUTO_JSON found = NULL;
         snprintf(id, sizeof(id), "%d-%d", w->number, i);
-        struct cbx_stored_execution e = { id, "s", "2026-01-01T00:00:01", "d", "ipython", "1" };
+        struct cbx_stored_execution e = {
+            id, "s", "2026-01-01T00:00:01", "d", "ipython", "1", NULL
+        };
         w->wrong += cbx_store_add_execution(w->rig->store, &e, NULL) != 0 ||
                     cbx_store_set_execution(w->rig->store, id, "completed", "2026-01-01T00:00:02",
                                             NULL, NULL) != 0 ||

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// What needs an engine, each beside its baseline of the same run, interleaved. Usage: engine.mjs CODEBOX FOLDER [PART ...]
+// The machine may be busy otherwise: ratios say more than times.
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, openSync, readFileSync } from 'node:fs';
+import http from 'node:http';
+import { promisify } from 'node:util';
+
+const [codebox, folder, ...parts] = process.argv.slice(2);
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const median = (times) => [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)];
+const since = (began) => performance.now() - began;
+const timed = async (work) => { const began = performance.now(); await work(); return since(began); };
+const run = promisify(execFile);
+const ms = (time) => (time < 10 ? time.toFixed(2) : time.toFixed(0));
+const agent = new http.Agent({ keepAlive: true });
+
+// --- a gateway of our own
+const gateway = async (name, options) => {
+  const state = `${folder}/${name}`, log = `${state}.log`;
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const master = spawn(codebox, ['serve', '--state', state, '--listen', '127.0.0.1:0', ...options], { stdio: ['ignore', 'ignore', openSync(log, 'w')] });
+  let base;
+  while (!(base = /serving on (http:[^,]*),/.exec(readFileSync(log, 'utf8'))?.[1])) await sleep(20);
+  const ask = (method, path, json) => new Promise((resolve, reject) => {
+    const body = json && JSON.stringify(json);
+    const request = http.request(base + path, { method, agent, headers: body ? { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) } : {} }, (answer) => {
+      let text = '';
+      answer.on('data', (d) => { text += d; }).on('end', () => (answer.statusCode < 300 ? resolve(JSON.parse(text)) : reject(new Error(`${path}: ${answer.statusCode} ${text.slice(0, 300)}`))));
+    });
+    request.on('error', reject).end(body);
+  });
+  const children = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const rss = (which) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${children.find((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === which)}/status`, 'utf8'))[1]) / 1024;
+  return {
+    ask, rss,
+    once: async (code = 'print(1)') => { const r = await ask('POST', '/v1/executions', { code }); if (r.status !== 'completed') throw new Error(JSON.stringify(r).slice(0, 300)); },
+    filled: async () => { for (let i = 0; i < 200; i++, await sleep(50)) { const { pool } = await ask('GET', '/healthz'); if (pool.ready >= 2 && pool.making === 0) break; } await sleep(1000); }, // warm, too
+    stop: () => new Promise((resolve) => { master.on('exit', resolve); master.kill('SIGTERM'); }),
+  };
+};
+
+// --- the engine, by bare calls
+const socketPath = (process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock').replace('unix://', '');
+const engineAgent = new http.Agent({ keepAlive: true });
+const engine = (method, path, json) => new Promise((resolve, reject) => {
+  const body = json && JSON.stringify(json);
+  http.request({ socketPath, agent: engineAgent, method, path: `/v1.41${path}`, headers: body ? { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) } : {} }, (answer) => {
+    let text = '';
+    answer.on('data', (d) => { text += d; }).on('end', () => (answer.statusCode < 300 ? resolve(text ? JSON.parse(text) : {}) : reject(new Error(`${path}: ${answer.statusCode} ${text}`))));
+  }).on('error', reject).end(body);
+});
+const attach = (id) => new Promise((resolve, reject) => {
+  http.request({ socketPath, method: 'POST', path: `/v1.41/containers/${id}/attach?stream=1&stdin=1&stdout=1&stderr=1`, headers: { Connection: 'Upgrade', Upgrade: 'tcp' } })
+    .on('upgrade', (answer, socket) => resolve(socket)).on('error', reject).end();
+});
+// The body of a sandbox, as the engine shows it: the same image, command and limits.
+const bodyOf = async (id) => {
+  const { Config: c, HostConfig: h } = await engine('GET', `/containers/${id}/json`);
+  return { ...c, Labels: {}, HostConfig: h };
+};
+// Until the supervisor answers a host that says who it is.
+const cold = async (body) => {
+  const { Id } = await engine('POST', '/containers/create', body);
+  const stream = await attach(Id);
+  const first = new Promise((resolve) => stream.once('data', resolve));
+  await engine('POST', `/containers/${Id}/start`);
+  const hello = Buffer.alloc(25);
+  hello.write('A');
+  hello.writeUInt32LE(20, 1);
+  hello.writeUInt32LE(60000, 21);
+  stream.write(Buffer.concat([randomBytes(32), hello]));
+  await first;
+  return { id: Id, stream };
+};
+const remove = async ({ id, stream }) => { stream.destroy(); await engine('DELETE', `/containers/${id}?force=true`).catch(() => {}); };
+
+// --- the figures
+const figures = {
+  async warm() {
+    const g = await gateway('warm', ['--pool-min', '3']);
+    const ours = [], theirs = [];
+    for (let i = 0; i < 15; i++) {
+      await g.filled();
+      ours.push(await timed(() => g.once()));
+      if (i % 3 === 0) theirs.push(await timed(() => run('docker', ['run', '--rm', '--network', 'none', '--entrypoint', '/usr/bin/python3', 'codebox-python', '-c', 'print(1)'])));
+    }
+    console.log(`one-shot from the warm pool over REST: p50 ${ms(median(ours))} ms (best ${ms(Math.min(...ours))}), docker run of the same ${ms(median(theirs))} ms (budget 10 ms; about 170 ms)`);
+    await g.stop();
+  },
+  async cold() {
+    const g = await gateway('cold', ['--pool-min', '1']);
+    let size = 200; // limits that no sandbox was made ahead for
+    const open = async () => (await g.ask('POST', '/v1/sessions', { limits: { memory_bytes: ++size << 20 } })).session_id;
+    const calm = async () => { for (let i = 0; i < 200 && (await g.ask('GET', '/healthz')).pool.making > 0; i++) await sleep(50); await sleep(300); };
+    await calm();
+    const close = (id) => g.ask('DELETE', `/v1/sessions/${id}`);
+    const first = await open(), body = await bodyOf((await g.ask('GET', `/v1/sessions/${first}`)).container);
+    await close(first);
+    const ours = [], theirs = [], ratios = [];
+    for (let i = 0; i < 11; i++) {
+      let id, bare;
+      ours.push(await timed(async () => { id = await open(); }));
+      await close(id);
+      await calm(); // its removal, and the next one, are nobody's time
+      theirs.push(await timed(async () => { bare = await cold(body); }));
+      await remove(bare);
+      await calm();
+      ratios.push(ours.at(-1) / theirs.at(-1));
+    }
+    console.log(`cold sandbox, POST /v1/sessions without a pool: p50 ${ms(median(ours))} ms, bare create + attach + start + first output ${ms(median(theirs))} ms, ${(median(ours) / median(theirs)).toFixed(2)} times that, pairs ${median(ratios).toFixed(2)} (budget 1.15)`);
+    await g.stop();
+  },
+  async rate() {
+    const g = await gateway('rate', ['--pool-min', '4']);
+    await g.filled();
+    const began = performance.now(), answers = await Promise.allSettled(Array.from({ length: 50 }, () => g.once()));
+    const lost = answers.filter((a) => a.status === 'rejected');
+    console.log(`burst of 50 one-shot runs: ${50 - lost.length} succeed, in ${(since(began) / 1000).toFixed(1)} s (budget: all)${lost.length ? ` ${lost[0].reason}` : ''}`);
+    await g.filled();
+    const { session_id } = await g.ask('POST', '/v1/sessions', {});
+    const body = await bodyOf((await g.ask('GET', `/v1/sessions/${session_id}`)).container);
+    const rate = async (work) => {
+      const end = performance.now() + 6000, start = performance.now();
+      let count = 0;
+      await Promise.all(Array.from({ length: 4 }, async () => { while (performance.now() < end) { await work(); count++; } }));
+      return count / (since(start) / 1000);
+    };
+    const ours = [], theirs = [];
+    for (let i = 0; i < 3; i++) {
+      ours.push(await rate(() => g.once()));
+      await g.filled();
+      theirs.push(await rate(async () => remove(await cold(body))));
+    }
+    console.log(`one-shot runs, 4 at a time: ${median(ours).toFixed(1)}/s, bare create + start + first output + remove ${median(theirs).toFixed(1)}/s, ${(median(ours) / median(theirs)).toFixed(2)} times that`);
+    await g.stop();
+  },
+  async session() {
+    const g = await gateway('session', []);
+    const { session_id } = await g.ask('POST', '/v1/sessions', {});
+    await g.ask('POST', '/v1/executions', { session_id, code: 'x = 0' });
+    await g.filled();
+    const alone = async () => Number((await run('docker', ['run', '--rm', '--network', 'none', '--cpus', '1', '-v', `${process.cwd()}/tests/bench/kernel.py:/kernel.py:ro`, '--entrypoint', '/usr/bin/python3', 'codebox-python', '/kernel.py', '300'])).stdout);
+    const kernel = [], ours = [];
+    for (let i = 0; i < 3; i++) {
+      kernel.push(await alone());
+      const times = [];
+      for (let k = 0; k < 200; k++) times.push(await timed(() => g.ask('POST', '/v1/executions', { session_id, code: 'x += 1' })));
+      ours.push(median(times));
+    }
+    const [o, k] = [median(ours), median(kernel)];
+    console.log(`session, x += 1 over REST (answered at once): p50 ${ms(o)} ms, the cell alone in the kernel ${ms(k)} ms, ${(o - k).toFixed(2)} ms more (budget 2.5 ms, and 1 ms more)`);
+    await g.ask('DELETE', `/v1/sessions/${session_id}`);
+    await g.stop();
+  },
+  async memory() {
+    const g = await gateway('memory', ['--max-sessions', '100']);
+    const before = g.rss('cbx-front'), ids = [];
+    await Promise.all(Array.from({ length: 4 }, async () => { while (ids.length < 97) { ids.push('-'); ids.push((await g.ask('POST', '/v1/sessions', {})).session_id); ids.splice(ids.indexOf('-'), 1); } }));
+    while (ids.length < 100) ids.push((await g.ask('POST', '/v1/sessions', {})).session_id);
+    console.log(`memory with ${ids.length} idle sessions: front ${g.rss('cbx-front').toFixed(1)} MiB, without any ${before.toFixed(1)} MiB; executor ${g.rss('cbx-executor').toFixed(1)} MiB (budget 30 MiB for the front)`);
+    await Promise.all(ids.map((id) => g.ask('DELETE', `/v1/sessions/${id}`)));
+    await g.stop();
+  },
+};
+for (const part of parts.length > 0 ? parts : Object.keys(figures)) await figures[part]();
+process.exit(0);
