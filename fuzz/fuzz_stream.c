@@ -19,7 +19,7 @@ static uint64_t read_all(struct cbx_str bytes, size_t first, size_t piece, bool 
     struct cbx_err err;
     for (size_t n = first; bytes.len > 0; n = piece) {
         if (cbx_stream_feed(&stream, cbx_str_sub(bytes, 0, n), &err) != 0) {
-            return digest ^ 1;
+            return 1; /* what came before in the same piece may be lost with it */
         }
         bytes = cbx_str_sub(bytes, n, bytes.len);
         struct cbx_frame frame;
@@ -31,7 +31,7 @@ static uint64_t read_all(struct cbx_str bytes, size_t first, size_t piece, bool 
             }
         }
         if (got < 0) {
-            return digest ^ 1;
+            return 1;
         }
         piece = piece < SIZE_MAX ? piece * 3 % 61 + 1 : piece;
     }

@@ -36,8 +36,9 @@ static const struct kernel {
 };
 
 enum {
-    GRACE_MS = 400,  /* between asking a program to end and ending it, which takes as long again */
-    SETTLE_MS = 150, /* how long a kernel is watched that says it ended in time */
+    GRACE_MS = 400,   /* between asking a program to end and ending it, which takes as long again */
+    SETTLE_MS = 150,  /* how long a kernel is watched that says it ended in time, */
+    SETTLE_LOOKS = 4, /* and how often while it still runs */
     FIRST_LEASE_MS = 60000, /* until a host attaches */
     CPU_TICK_MS = 100,
     CROWD = 32, /* processes; each that is asked to end would take its time of what is left */
@@ -76,6 +77,7 @@ static struct {
     struct cbx_frame_done done;
     int64_t began_ms, deadline_ms; /* deadline: 0 = none */
     uint64_t began_cpu_ms, settle_cpu_ms;
+    int looks;
     struct timespec began_wall;
     long oom_kills;
 } s = { .control = -1, .out = -1, .err = -1 };
@@ -348,12 +350,17 @@ static void stop_run(uint32_t over, int grace_ms)
  * or behind a forged FINISH, it is ended. */
 static void settle(void)
 {
-    bool goes_on =
-        cbx_process_runs(s.pid) || cbx_process_cpu_ms(s.pid) - s.settle_cpu_ms > SETTLE_MS / 3;
-    if (goes_on) {
+    uint64_t used = cbx_process_cpu_ms(s.pid) - s.settle_cpu_ms;
+    bool busy = used > (uint64_t)SETTLE_MS / 3 * (unsigned)++s.looks,
+         runs = cbx_process_runs(s.pid);
+    if (runs && !busy && s.looks < SETTLE_LOOKS) {
+        s.deadline_ms = now_ms() + SETTLE_MS; /* on a machine that is busy, what is left of it */
+        return;
+    }
+    if (busy || runs) {
         kill_all();
     }
-    finish(s.over, -1, goes_on ? SIGKILL : 0);
+    finish(s.over, -1, busy || runs ? SIGKILL : 0);
 }
 
 /* First the deadline: ask. Then the grace: no more asking. */
@@ -393,6 +400,7 @@ static void run_finished(int32_t code)
     cbx_kill_others(s.pid); /* the kernel obeyed; what it had started did not hear of it */
     s.settle_cpu_ms = cbx_process_cpu_ms(s.pid);
     s.phase = SETTLING;
+    s.looks = 0;
     s.deadline_ms = now_ms() + SETTLE_MS;
 }
 
