@@ -40,7 +40,7 @@ BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
 FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which hold for the cells that follow
-AGAIN_AFTER, AGAIN_EVERY = 0.25, 0.05  # seconds after which an interrupt that was swallowed is repeated
+AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that was swallowed is repeated
 
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
 write_fd, exit_now, set_trace, set_profile = os.write, os._exit, sys.settrace, sys.setprofile
