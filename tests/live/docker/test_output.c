@@ -165,7 +165,8 @@ static void assert_obeys(struct cbx_sandbox *sandbox, const char *language, cons
             strcmp(seen->result.ename, ename) != 0) {
             fail_msg("%s: %s", source, seen->result.ename != NULL ? seen->result.ename : "lost");
         }
-        assert_int_equal(seen->result.status, by_clock ? CBX_RUN_TIMEOUT : CBX_RUN_ERROR);
+        assert_true(seen->result.status == CBX_RUN_ERROR ||
+                    (by_clock && seen->result.status == CBX_RUN_TIMEOUT));
         run_limited(sandbox, language, "kept", 120000, seen);
         assert_string_equal(seen->value.p, "6");
         assert_string_equal(seen->order.p, "result(text/plain)"); /* and nothing goes on */
