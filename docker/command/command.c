@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL = 3, INSIST_MS = 300 };
+enum { CONTROL = 3, INSIST_MS = 150 };
 static int signals = -1;
 
 /* --- frames ----------------------------------------------------------------------------------- */

@@ -501,8 +501,9 @@ control.on('data', (chunk) => {
     const type = String.fromCharCode(inbox[0]);
     const payload = inbox.subarray(5, 5 + inbox.readUInt32LE(1));
     inbox = inbox.subarray(5 + payload.length);
-    if (type === 'E') setImmediate(take, payload.subarray(RUN_HEAD).toString('utf8')); // not in what reads: that may be terminated
-    else if (type === 'I') interrupt();
+    // Not in what reads, for that may be terminated; one behind the other.
+    if (type === 'E') setImmediate(take, payload.subarray(RUN_HEAD).toString('utf8'));
+    else if (type === 'I') setImmediate(interrupt);
   }
 });
 control.on('end', () => reallyExit(0));

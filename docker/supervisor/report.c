@@ -93,8 +93,21 @@ static void log_output(uint8_t type, const uint8_t *bytes, size_t len)
     memcpy(r.log.p + r.last + 1, &have, sizeof(have));
 }
 
+/* A frame that is under way is sent to its end all the same: what follows must be understood. */
+static void keep_rest(void)
+{
+    struct cbx_bytes replies = { 0 };
+    cbx_bytes_add(&replies, r.log.p + r.sent, r.boundary - r.sent);
+    cbx_bytes_add(&replies, r.replies.p, r.replies.len);
+    cbx_bytes_free(&r.replies);
+    r.replies = replies;
+}
+
 void cbx_report_forget(void)
 {
+    if (r.sent < r.boundary) {
+        keep_rest();
+    }
     cbx_bytes_free(&r.log);
     cbx_bytes_free(&r.tail);
     r.sent = r.boundary = r.last = 0;

@@ -36,9 +36,10 @@ static const struct kernel {
 };
 
 enum {
-    GRACE_MS = 400,   /* between asking a program to end and ending it, which takes as long again */
-    SETTLE_MS = 150,  /* how long a kernel is watched that says it ended in time, */
-    SETTLE_LOOKS = 4, /* and how often while it still runs */
+    GRACE_MS = 400,  /* between asking a program to end and ending it, which takes as long again */
+    SIGNAL_MS = 30,  /* between telling a kernel of an interrupt and a signal to all that it runs */
+    SETTLE_MS = 150, /* how long a kernel is watched that says it ended in time, */
+    SETTLE_LOOKS = 4,       /* and how often while it still runs */
     FIRST_LEASE_MS = 60000, /* until a host attaches */
     CPU_TICK_MS = 100,
     CROWD = 32, /* processes; each that is asked to end would take its time of what is left */
@@ -75,7 +76,7 @@ static struct {
     struct cbx_bytes held; /* a RUN that came before the kernel was ready */
     struct cbx_frame_run run; /* the last one; its id is empty when the host has its result */
     struct cbx_frame_done done;
-    int64_t began_ms, deadline_ms; /* deadline: 0 = none */
+    int64_t began_ms, deadline_ms, signal_ms; /* 0 = none */
     uint64_t began_cpu_ms, settle_cpu_ms;
     int looks;
     struct timespec began_wall;
@@ -341,9 +342,10 @@ static void stop_run(uint32_t over, int grace_ms)
     s.phase = STOPPING;
     s.over = over;
     s.deadline_ms = now_ms() + grace_ms;
-    tell_kernel(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0); /* where a signal cannot be heard */
+    /* First in a way that no state is lost by; a signal follows where that is not heard. */
+    tell_kernel(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
     feed_kernel();
-    signal_kernel(SIGINT);
+    s.signal_ms = now_ms() + SIGNAL_MS;
 }
 
 /* Its time is over and it says that it has ended. If it goes on computing all the same, in a thread
@@ -665,6 +667,9 @@ static int time_left(void)
     if (s.deadline_ms != 0 && s.deadline_ms - now < left) {
         left = s.deadline_ms - now;
     }
+    if (s.phase == STOPPING && s.signal_ms != 0 && s.signal_ms - now < left) {
+        left = s.signal_ms - now;
+    }
     if (s.phase == RUNNING && s.run.cpu_ms > 0 && left > CPU_TICK_MS) {
         left = CPU_TICK_MS;
     }
@@ -679,6 +684,10 @@ static bool keep_time(void)
         cbx_die(); /* no host wants this sandbox any more */
     }
     check_cpu();
+    if (s.phase == STOPPING && s.signal_ms != 0 && now >= s.signal_ms) {
+        s.signal_ms = 0;
+        signal_kernel(SIGINT);
+    }
     if (s.deadline_ms != 0 && now >= s.deadline_ms) {
         clock_ran_out();
         return true;
