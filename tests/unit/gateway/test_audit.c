@@ -209,8 +209,8 @@ static void refuses_while_the_disk_is_full_and_goes_on_after_it(void **state)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     assert_verifies(s.path, RECORDS + 2, 0, "");
-    assert_false(scratch_holds(s.path, CBX_AUDIT_FILE, "1002"));
-    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "1004"));
+    assert_false(scratch_holds(s.path, CBX_AUDIT_FILE, "\"n\":1002"));
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"n\":1004"));
     scratch_remove(&s);
 }
 
