@@ -53,7 +53,8 @@ int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
                                 char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err);
 int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
-/* Kills and removes; a container that is gone already is fine. */
+/* Kills and removes; a container that is gone already is fine. CBX_EBUSY when the engine is
+ * removing it already, which may fail yet: who must know asks again. */
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
 /* State of a container: CBX_ENOTFOUND when it is gone. */

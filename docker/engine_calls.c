@@ -148,8 +148,10 @@ int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struc
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
     int failed = cbx_engine_call(engine, "DELETE", path, NULL, &status, &answer, err);
-    /* 409: its removal is under way already (AutoRemove). */
-    bool gone = status == 204 || status == 404 || status == 409;
+    if (!failed && status == 409) {
+        return cbx_fail(err, CBX_EBUSY, "the engine is removing container %.12s already", id);
+    }
+    bool gone = status == 204 || status == 404;
     return failed ? failed
            : gone ? 0
                   : cbx_engine_refused(engine, status, answer, "remove a container", err);

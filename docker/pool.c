@@ -4,6 +4,7 @@
 #include "docker/pool.h"
 
 #include "docker/container.h"
+#include "docker/engine.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,6 +22,10 @@ enum {
     RETRY_MS = 5 * 1000, /* after an engine that failed, when nobody waits */
     CALM_MS = 250,       /* without anybody who waits, before imports take the processors */
     TICK_MS = 200,
+    /* A sandbox that is told to end does, and the engine removes what ended: asking for it
+     * meanwhile only makes the engine do it twice. Whoever is still there after that is removed by
+     * force. */
+    END_MS = 1000,
 };
 
 struct ready {
@@ -49,9 +54,12 @@ struct waiter {
     struct waiter *next;
 };
 
+/* Was told to end; is forgotten when the engine says that it is gone. */
 struct discarded {
-    struct cbx_sandbox *sandbox;
+    struct cbx_sandbox *sandbox; /* NULL = was asked for once already */
     char id[CBX_CONTAINER_ID_CHARS + 1];
+    int64_t due_ms; /* look after it then */
+    bool busy;      /* a thread does */
     struct discarded *next;
 };
 
@@ -200,6 +208,19 @@ static struct cbx_sandbox *find_cold(struct cbx_pool *pool)
 /* --- doing it: with the lock, which is given up meanwhile
  * -------------------------------------------- */
 
+/* Of one that was told to end. */
+static void discard(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
+{
+    struct discarded *d = calloc(1, sizeof(*d));
+    if (d == NULL) {
+        abort();
+    }
+    *d = (struct discarded){ .sandbox = sandbox, .due_ms = clock_ms() + END_MS };
+    memcpy(d->id, cbx_sandbox_id(sandbox), sizeof(d->id));
+    d->next = pool->discarded;
+    pool->discarded = d;
+}
+
 static void put_ready(struct cbx_pool *pool, struct profile *p, struct cbx_sandbox *sandbox,
                       bool warm)
 {
@@ -220,9 +241,8 @@ static void put_ready(struct cbx_pool *pool, struct profile *p, struct cbx_sandb
             (struct ready){ .sandbox = sandbox, .born_ms = now, .checked_ms = now, .warm = warm };
         pthread_cond_broadcast(&pool->served);
     } else {
-        pthread_mutex_unlock(&pool->lock);
-        cbx_sandbox_free(sandbox);
-        pthread_mutex_lock(&pool->lock);
+        cbx_sandbox_end(sandbox);
+        discard(pool, sandbox);
     }
 }
 
@@ -266,37 +286,41 @@ static void make_one(struct cbx_pool *pool, struct profile *p)
     }
 }
 
-/* The first that no thread removes yet. */
-static struct discarded *unremoved(const struct cbx_pool *pool)
+/* The first that is due and that no thread removes yet. */
+static struct discarded *unremoved(const struct cbx_pool *pool, int64_t now)
 {
     struct discarded *d = pool->discarded;
-    while (d != NULL && d->sandbox == NULL) {
+    while (d != NULL && (d->busy || d->due_ms > now)) {
         d = d->next;
     }
     return d;
 }
 
-static void remove_discarded(struct cbx_pool *pool)
+static void forget_discarded(struct cbx_pool *pool, struct discarded *discarded)
 {
-    struct discarded *d = unremoved(pool);
+    struct discarded **at = &pool->discarded;
+    while (*at != discarded) {
+        at = &(*at)->next;
+    }
+    *at = discarded->next;
+    cbx_sandbox_leave(discarded->sandbox);
+    free(discarded);
+}
+
+/* An engine that fails, or is at it, is asked again: nothing may be left behind. */
+static void remove_discarded(struct cbx_pool *pool, struct discarded *d)
+{
     struct cbx_sandbox *sandbox = cbx_steal(&d->sandbox);
-    bool ending = pool->ending;
+    d->busy = true;
     pthread_mutex_unlock(&pool->lock);
-    if (ending) {
-        cbx_sandbox_leave(
-            sandbox); /* it was told to end, and the engine removes it: no need to wait */
-    } else {
-        cbx_sandbox_free(sandbox);
-    }
+    cbx_sandbox_leave(sandbox);
+    int failed = cbx_engine_container_remove(pool->engine, d->id, NULL);
     pthread_mutex_lock(&pool->lock);
-    for (struct discarded **at = &pool->discarded; *at != NULL; at = &(*at)->next) {
-        if (*at == d) {
-            *at = d->next;
-            break;
-        }
+    d->busy = false;
+    d->due_ms = clock_ms() + END_MS;
+    if (!failed) {
+        forget_discarded(pool, d);
     }
-    free(d);
-    pthread_cond_broadcast(&pool->served);
 }
 
 static void check_one(struct cbx_pool *pool, struct profile *p, struct cbx_sandbox *sandbox,
@@ -305,14 +329,14 @@ static void check_one(struct cbx_pool *pool, struct profile *p, struct cbx_sandb
     p->making++; /* out of reach, and not to be made once more meanwhile */
     pthread_mutex_unlock(&pool->lock);
     bool healthy = check && cbx_sandbox_check(sandbox);
-    if (!healthy) {
-        cbx_sandbox_free(sandbox);
-    }
     pthread_mutex_lock(&pool->lock);
     p->making--;
     pool->stats.unhealthy += check && !healthy;
     if (healthy) {
         put_ready(pool, p, sandbox, true);
+    } else {
+        cbx_sandbox_end(sandbox);
+        discard(pool, sandbox);
     }
 }
 
@@ -320,13 +344,14 @@ static bool work_once(struct cbx_pool *pool)
 {
     int64_t now = clock_ms();
     struct profile *p = pool->ending ? NULL : most_wanted(pool);
+    struct discarded *d;
     struct cbx_sandbox *sandbox;
     bool check;
     if (p != NULL && may_make(pool)) {
         pool->calm_ms = now + CALM_MS;
         make_one(pool, p);
-    } else if (unremoved(pool) != NULL) {
-        remove_discarded(pool);
+    } else if ((d = pool->ending ? NULL : unremoved(pool, now)) != NULL) {
+        remove_discarded(pool, d);
     } else if (pool->ending) {
         return false;
     } else if ((p = wants_more(pool, now)) != NULL) {
@@ -346,7 +371,7 @@ static void *work(void *context)
 {
     struct cbx_pool *pool = context;
     pthread_mutex_lock(&pool->lock);
-    while (!pool->ending || unremoved(pool) != NULL) {
+    while (!pool->ending) {
         if (!work_once(pool)) {
             struct timespec until;
             clock_gettime(CLOCK_REALTIME, &until);
@@ -397,14 +422,9 @@ void cbx_pool_stop(struct cbx_pool *pool)
     for (int i = 0; i < PROFILES; i++) {
         struct profile *p = &pool->profiles[i];
         while (p->count > 0) {
-            struct discarded *d = calloc(1, sizeof(*d));
-            if (d == NULL) {
-                abort();
-            }
-            d->sandbox = p->ready[--p->count].sandbox;
-            cbx_sandbox_end(d->sandbox);
-            d->next = pool->discarded;
-            pool->discarded = d;
+            struct cbx_sandbox *sandbox = p->ready[--p->count].sandbox;
+            cbx_sandbox_end(sandbox);
+            discard(pool, sandbox);
         }
     }
     pool->ending = true;
@@ -415,6 +435,9 @@ void cbx_pool_stop(struct cbx_pool *pool)
         pthread_join(pool->threads[i], NULL);
     }
     pool->thread_count = 0;
+    while (pool->discarded != NULL) {
+        forget_discarded(pool, pool->discarded); /* told to end; the engine removes them */
+    }
 }
 
 void cbx_pool_free(struct cbx_pool *pool)
@@ -563,16 +586,9 @@ void cbx_pool_discard(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
     if (sandbox == NULL) {
         return;
     }
-    struct discarded *d = calloc(1, sizeof(*d));
-    if (d == NULL) {
-        abort();
-    }
     cbx_sandbox_end(sandbox); /* what runs in it stops now, not when its turn has come */
-    d->sandbox = sandbox;
-    memcpy(d->id, cbx_sandbox_id(sandbox), sizeof(d->id));
     pthread_mutex_lock(&pool->lock);
-    d->next = pool->discarded;
-    pool->discarded = d;
+    discard(pool, sandbox);
     pool->in_use--;
     pthread_cond_signal(&pool->work);
     pthread_mutex_unlock(&pool->lock);

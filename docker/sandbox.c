@@ -469,9 +469,10 @@ int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, int64_t ag
     json_array_foreach(ids, i, id)
     {
         if (keeps == NULL || !keeps(context, json_string_value(id))) {
-            failed =
-                failed ? failed : cbx_engine_container_remove(engine, json_string_value(id), err);
-            *removed += failed ? 0 : 1;
+            int kept =
+                cbx_engine_container_remove(engine, json_string_value(id), failed ? NULL : err);
+            failed = failed ? failed : kept; /* one that stays does not keep the others */
+            *removed += kept ? 0 : 1;
         }
     }
     return failed;
