@@ -100,6 +100,8 @@ function replaceStream(stream, type) {
 }
 replaceStream(process.stdout, 'O');
 replaceStream(process.stderr, 'e');
+// No error comes from these streams. Else each call would listen for one meanwhile, and go on to do so where it is terminated.
+console._ignoreErrors = false;
 
 // Nobody answers: each run finds an input that has ended, and one that waits for more of it is told so.
 let stdin;
