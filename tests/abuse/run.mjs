@@ -9,9 +9,7 @@ import { programs, javascripts } from './programs.mjs';
 
 const [base, master, only] = process.argv.slice(2);
 const LANES = 2, LATE_MS = 1000, RSS_MAX_KIB = Number(process.env.ABUSE_RSS_MIB ?? 400) * 1024; // more for a build with sanitizers, which keep what is freed
-// A second is for a machine that has nothing else to do: where others wait for its processors, a sandbox does not get its share.
-// That a limit holds within a second is measured and printed, not asserted: a machine that is busy with something else is late too.
-const SLACK_MS = Number(process.env.ABUSE_SLACK_MS ?? 10000);
+const SLACK_MS = Number(process.env.ABUSE_SLACK_MS ?? 0); // for a build with sanitizers
 let latest = 0;
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -55,6 +53,8 @@ const gone = async (container) => {
   assert.fail(`left behind: container '${left(container)}', processes ${processes(container)}`);
 };
 
+class Late extends Error {}
+
 const check = async ([sentence, code, expect, options = {}], language) => {
   const wall = options.wall ?? 10, ours = [];
   const opened = await post('/v1/sessions', { language, policy: 'abuse' });
@@ -73,8 +73,9 @@ const check = async ([sentence, code, expect, options = {}], language) => {
     const took = performance.now() - began;
     measure();
     latest = Math.max(latest, result.duration_ms - wall * 1000);
-    assert.ok(result.duration_ms <= wall * 1000 + LATE_MS + SLACK_MS, `the limit of ${wall} s held: ${result.duration_ms} ms`);
-    assert.ok(took <= wall * 1000 + LATE_MS + 2000 + SLACK_MS, `the answer came in time: ${took} ms`);
+    const late = result.duration_ms - wall * 1000;
+    if (late > LATE_MS + SLACK_MS) throw new Late(`the limit of ${wall} s did not hold: it ended ${late} ms later`);
+    if (took > wall * 1000 + LATE_MS + 2000 + SLACK_MS) throw new Late(`the answer did not come in time: ${took} ms`);
     assert.notEqual(result.error, '', 'an error says what happened');
     expect(result);
     const health = await ask('GET', '/healthz');
@@ -101,6 +102,7 @@ const check = async ([sentence, code, expect, options = {}], language) => {
 // --- all of them, a few at a time
 const rows = [...programs.map((row) => [row, 'python']), ...javascripts.map((row) => [row, 'javascript'])].filter(([row]) => !only || row[0].includes(only));
 let failed = 0;
+const again = []; // what was late may have had too little of the processors beside another one: it gets a second run, alone
 const lane = async () => {
   for (let next; (next = rows.shift()) !== undefined;) {
     const began = performance.now();
@@ -108,6 +110,10 @@ const lane = async () => {
       await check(...next);
       if (!next[0][3]?.brief) console.log(`  ok    ${next[0][0]}${process.env.ABUSE_TIMES ? ` (${Math.round(performance.now() - began)} ms)` : ''}`);
     } catch (error) {
+      if (error instanceof Late && !again.includes(next)) {
+        again.push(next);
+        continue;
+      }
       failed++;
       console.log(`  FAILED ${next[0][0]}\n         ${String(error.message).slice(0, 900)}`);
     }
@@ -115,6 +121,8 @@ const lane = async () => {
 };
 const watch = setInterval(measure, 100);
 await Promise.all(Array.from({ length: LANES }, lane));
+rows.push(...again);
+await lane();
 clearInterval(watch);
 
 const bounded = (which) => {
