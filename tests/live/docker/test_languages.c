@@ -1,108 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the kernel for commands promises, on the real engine: cells of a shell that stays, programs
  * that are compiled, TypeScript. Exit 77 without an engine. Nothing here sleeps. */
-#include "docker/container.h"
-#include "docker/sandbox.h"
-#include "tests/unit/unit.h"
-
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-static struct cbx_engine *engine;
-static struct cbx_sandbox_config config;
-
-struct seen {
-    struct cbx_buf out, err, mime;
-    struct cbx_result result;
-    struct cbx_sandbox *interrupt; /* at the first output */
-};
-
-static struct cbx_permit permit_for(const char *language, const char *source)
-{
-    struct cbx_permit p = {
-        .session = "live",
-        .decision = "d",
-        .principal = "tester",
-        .action = CBX_ACTION_RUN,
-        .limits = { .wall_ms = 20000,
-                    .cpu_milli = 1000,
-                    .memory_bytes = 256 << 20,
-                    .pids = 64,
-                    .disk_bytes = 16 << 20,
-                    .output_bytes = 64 * 1024,
-                    .files_bytes = 8 << 20,
-                    .source_bytes = 1 << 20 },
-    };
-    snprintf(p.language, sizeof(p.language), "%s", language);
-    p.source_sha256 = cbx_sha256_of(cbx_str_of(source));
-    return p;
-}
-
-static int take_event(void *context, const struct cbx_event *event)
-{
-    struct seen *seen = context;
-    if (event->kind == CBX_EVENT_STDOUT) {
-        cbx_buf_add(&seen->out, event->text);
-        if (seen->interrupt != NULL) {
-            cbx_sandbox_interrupt(seen->interrupt);
-            seen->interrupt = NULL;
-        }
-    } else if (event->kind == CBX_EVENT_STDERR) {
-        cbx_buf_add(&seen->err, event->text);
-    }
-    for (size_t i = 0; i < event->mime_count; i++) {
-        if (cbx_str_is(event->mimes[i].type, "text/plain")) {
-            cbx_buf_add(&seen->mime, event->mimes[i].data);
-        }
-    }
-    return 0;
-}
-
-static void drop(struct seen *seen)
-{
-    cbx_buf_done(&seen->out);
-    cbx_buf_done(&seen->err);
-    cbx_buf_done(&seen->mime);
-    cbx_result_done(&seen->result);
-}
-
-static void run_limited(struct cbx_sandbox *sandbox, const char *language, const char *source,
-                        int64_t wall_ms, struct seen *seen)
-{
-    struct cbx_permit p = permit_for(language, source);
-    p.limits.wall_ms = wall_ms;
-    struct cbx_sink sink = { .event = take_event, .context = seen };
-    struct cbx_err err = { 0 };
-    struct cbx_sandbox *interrupt = seen->interrupt;
-    drop(seen);
-    *seen = (struct seen){ .interrupt = interrupt };
-    cbx_buf_init(&seen->out, 1 << 24);
-    cbx_buf_init(&seen->err, 1 << 24);
-    cbx_buf_init(&seen->mime, 1 << 24);
-    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), NULL, &sink, &seen->result, &err) != 0) {
-        fail_msg("%s", err.text);
-    }
-}
-
-static struct cbx_sandbox *open_sandbox(const char *language)
-{
-    struct cbx_permit p = permit_for(language, "");
-    struct cbx_sandbox *sandbox = NULL;
-    struct cbx_err err = { 0 };
-    p.action = CBX_ACTION_OPEN;
-    if (cbx_sandbox_new(engine, &config, &p, &sandbox, &err) != 0) {
-        fail_msg("%s", err.text);
-    }
-    return sandbox;
-}
-
-#define IN_SANDBOX(what)                                                                           \
-    (void)state;                                                                                   \
-    const char *const language = what;                                                             \
-    CBX_AUTO(sandbox) sandbox = open_sandbox(language);                                            \
-    __attribute__((cleanup(drop))) struct seen seen = { 0 }
-#define RUN(source) run_limited(sandbox, language, source, 20000, &seen)
+#include "tests/live/docker/live.h"
 
 /* Runs it; its stdout, stderr and exit status. */
 #define GIVES(source, stdout_text, stderr_text, code)                                              \
@@ -335,10 +234,10 @@ static void typescript_runs_with_state(void **state)
     RUN("function twice<T extends number>(t: T): number { return (t as number) * 2; }\n"
         "const q = await Promise.resolve(p!.x satisfies number);\ntwice(q)");
     assert_int_equal(seen.result.status, CBX_RUN_OK);
-    assert_string_equal(seen.mime.p, "82");
+    assert_string_equal(seen.plain.p, "82");
     RUN("import fs = require('fs');\nfs.writeFileSync('a.txt', 'x');");
     RUN("fs.readFileSync('a.txt', 'utf8')");
-    assert_string_equal(seen.mime.p, "'x'");
+    assert_string_equal(seen.plain.p, "'x'");
     RUN("const a: number = 1;\nconst b: = 2;");
     assert_string_equal(seen.result.ename, "SyntaxError");
     assert_non_null(strstr(seen.result.evalue, "line 2"));
@@ -346,17 +245,11 @@ static void typescript_runs_with_state(void **state)
     assert_int_equal(seen.result.exit_code, 3);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    struct cbx_err err;
-    static char instance[64];
-    if (cbx_engine_new(NULL, &engine, &err) != 0) {
-        fprintf(stderr, "skipped: %s\n", err.text);
-        return 77;
+    if (live_begin() != 0) {
+        return LIVE_NO_ENGINE;
     }
-    signal(SIGPIPE, SIG_IGN);
-    snprintf(instance, sizeof(instance), "live-%d", (int)getpid());
-    config.instance = instance;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shell_keeps_variables_functions_folder_and_options),
         cmocka_unit_test(shell_gives_the_status_of_the_last_command),
@@ -376,9 +269,5 @@ int main(void)
         cmocka_unit_test(c_hands_no_descriptor_to_programs),
         cmocka_unit_test(typescript_runs_with_state),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    size_t removed;
-    cbx_sandbox_reap(engine, instance, 0, NULL, NULL, &removed, NULL);
-    cbx_engine_free(engine);
-    return failed;
+    LIVE_RUN(argc, argv, tests);
 }

@@ -1,130 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What a program shows arrives as it showed it, and an interrupt leaves the state: Python,
  * JavaScript and TypeScript, on the real engine. Exit 77 without an engine. Nothing here sleeps. */
-#include "docker/container.h"
-#include "docker/sandbox.h"
-#include "tests/unit/unit.h"
-
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-static struct cbx_engine *engine;
-static struct cbx_sandbox_config config;
-
-/* What arrived, in its order: out(...) and err(...) with text; display(...) and result(...) with
- * types; then the text of the last value. */
-struct seen {
-    struct cbx_buf order, value;
-    int last; /* kind of the event that `order` ends with */
-    struct cbx_result result;
-    struct cbx_sandbox *interrupt; /* at the first output */
-};
-
-static struct cbx_permit permit_for(const char *language, const char *source)
-{
-    struct cbx_permit p = {
-        .session = "live",
-        .decision = "d",
-        .principal = "tester",
-        .action = CBX_ACTION_RUN,
-        .limits = { .wall_ms = 120000,
-                    .cpu_milli = 1000,
-                    .memory_bytes = 512 << 20,
-                    .pids = 64,
-                    .disk_bytes = 16 << 20,
-                    .output_bytes = 256 * 1024,
-                    .files_bytes = 8 << 20,
-                    .source_bytes = 1 << 20 },
-    };
-    snprintf(p.language, sizeof(p.language), "%s", language);
-    p.source_sha256 = cbx_sha256_of(cbx_str_of(source));
-    return p;
-}
-
-static void add_types(struct cbx_buf *to, const char *name, const struct cbx_event *event)
-{
-    cbx_buf_printf(to, "%s(", name);
-    for (size_t i = 0; i < event->mime_count; i++) {
-        cbx_buf_printf(to, "%s%.*s", i > 0 ? " " : "", CBX_STR_ARG(event->mimes[i].type));
-    }
-    cbx_buf_add_char(to, ')');
-}
-
-static int take_event(void *context, const struct cbx_event *event)
-{
-    struct seen *seen = context;
-    bool text = event->kind == CBX_EVENT_STDOUT || event->kind == CBX_EVENT_STDERR;
-    bool joins = text && seen->last == (int)event->kind;
-    seen->last = (int)event->kind;
-    if (text && joins) {
-        seen->order.len--; /* the bracket */
-    }
-    if (text) {
-        cbx_buf_add_cstr(&seen->order, joins                             ? ""
-                                       : event->kind == CBX_EVENT_STDOUT ? "out("
-                                                                         : "err(");
-        cbx_buf_add(&seen->order, event->text);
-        cbx_buf_add_char(&seen->order, ')');
-    }
-    if (text && seen->interrupt != NULL) {
-        cbx_sandbox_interrupt(seen->interrupt);
-        seen->interrupt = NULL;
-    }
-    if (event->kind == CBX_EVENT_DISPLAY || event->kind == CBX_EVENT_RESULT) {
-        add_types(&seen->order, event->kind == CBX_EVENT_RESULT ? "result" : "display", event);
-    }
-    for (size_t i = 0; i < event->mime_count && event->kind == CBX_EVENT_RESULT; i++) {
-        if (cbx_str_is(event->mimes[i].type, "text/plain")) {
-            cbx_buf_reset(&seen->value);
-            cbx_buf_add(&seen->value, event->mimes[i].data);
-        }
-    }
-    return 0;
-}
-
-static void drop(struct seen *seen)
-{
-    cbx_buf_done(&seen->order);
-    cbx_buf_done(&seen->value);
-    cbx_result_done(&seen->result);
-}
-
-static void run_limited(struct cbx_sandbox *sandbox, const char *language, const char *source,
-                        int64_t wall_ms, struct seen *seen)
-{
-    struct cbx_permit p = permit_for(language, source);
-    p.limits.wall_ms = wall_ms;
-    struct cbx_sink sink = { .event = take_event, .context = seen };
-    struct cbx_err err = { 0 };
-    struct cbx_sandbox *interrupt = seen->interrupt;
-    drop(seen);
-    *seen = (struct seen){ .interrupt = interrupt };
-    cbx_buf_init(&seen->order, 1 << 24);
-    cbx_buf_init(&seen->value, 1 << 24);
-    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), NULL, &sink, &seen->result, &err) != 0) {
-        fail_msg("%s", err.text);
-    }
-}
-
-static struct cbx_sandbox *open_sandbox(const char *language)
-{
-    struct cbx_permit p = permit_for(language, "");
-    struct cbx_sandbox *sandbox = NULL;
-    struct cbx_err err = { 0 };
-    p.action = CBX_ACTION_OPEN;
-    if (cbx_sandbox_new(engine, &config, &p, &sandbox, &err) != 0) {
-        fail_msg("%s", err.text);
-    }
-    return sandbox;
-}
-
-#define IN_SANDBOX(what)                                                                           \
-    (void)state;                                                                                   \
-    const char *const language = what;                                                             \
-    CBX_AUTO(sandbox) sandbox = open_sandbox(language);                                            \
-    __attribute__((cleanup(drop))) struct seen seen = { 0 }
-#define RUN(source) run_limited(sandbox, language, source, 120000, &seen)
+#include "tests/live/docker/live.h"
 
 /* Runs it: it ends well, and this arrives. */
 #define SHOWS(source, expected)                                                                    \
@@ -457,17 +334,15 @@ static void an_interrupt_ends_typescript_too(void **state)
           "display(text/markdown)");
 }
 
-int main(int argc, char **argv) /* a pattern of names picks tests */
+int main(int argc, char **argv)
 {
-    struct cbx_err err;
-    static char instance[64];
-    if (cbx_engine_new(NULL, &engine, &err) != 0) {
-        fprintf(stderr, "skipped: %s\n", err.text);
-        return 77;
+    if (live_begin() != 0) {
+        return LIVE_NO_ENGINE;
     }
-    signal(SIGPIPE, SIG_IGN);
-    snprintf(instance, sizeof(instance), "live-output-%d", (int)getpid());
-    config.instance = instance;
+    live_limits.wall_ms =
+        120000; /* the first import of a plotting stack; no clock is tested by it */
+    live_limits.memory_bytes = 512 << 20;
+    live_limits.output_bytes = 256 * 1024;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(python_shows_everything_that_ipython_can_display),
         cmocka_unit_test(python_shows_figures_in_their_place_with_every_backend),
@@ -487,12 +362,5 @@ int main(int argc, char **argv) /* a pattern of names picks tests */
         cmocka_unit_test(an_interrupt_ends_javascript_wherever_it_is),
         cmocka_unit_test(an_interrupt_ends_typescript_too),
     };
-    if (argc > 1) {
-        cmocka_set_test_filter(argv[1]);
-    }
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    size_t removed;
-    cbx_sandbox_reap(engine, instance, 0, NULL, NULL, &removed, NULL);
-    cbx_engine_free(engine);
-    return failed;
+    LIVE_RUN(argc, argv, tests);
 }

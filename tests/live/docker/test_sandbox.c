@@ -1,145 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Sandboxes on the real engine: what runs, what it can reach, and what is left when something dies.
  * Exit 77 without an engine. Nothing here sleeps: every wait is for an event that has to come. */
-#include "docker/container.h"
-#include "docker/sandbox.h"
-#include "tests/unit/unit.h"
+#include "tests/live/docker/live.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-
-static struct cbx_engine *engine;
-static struct cbx_sandbox_config config;
-
-struct seen {
-    struct cbx_buf out, err, mime, files;
-    size_t displays;
-    bool png;
-    struct cbx_result result;
-    struct cbx_buf asked;
-    size_t cut;
-    const char *kill_on;             /* remove this container at the first output */
-    struct cbx_sandbox *answers_for; /* once each question is answered "ann", the third ends it */
-    int answers;
-};
-
-static struct cbx_permit permit_for(const char *language, const char *source)
-{
-    struct cbx_permit p = {
-        .session = "live",
-        .decision = "d",
-        .principal = "tester",
-        .action = CBX_ACTION_RUN,
-        .limits = { .wall_ms = 20000,
-                    .cpu_milli = 1000,
-                    .memory_bytes = 256 << 20,
-                    .pids = 64,
-                    .disk_bytes = 16 << 20,
-                    .output_bytes = 64 * 1024,
-                    .files_bytes = 8 << 20,
-                    .source_bytes = 1 << 20 },
-    };
-    snprintf(p.language, sizeof(p.language), "%s", language);
-    p.source_sha256 = cbx_sha256_of(cbx_str_of(source));
-    return p;
-}
-
-static int take_event(void *context, const struct cbx_event *event)
-{
-    struct seen *seen = context;
-    if (event->kind == CBX_EVENT_STDOUT) {
-        cbx_buf_add(&seen->out, event->text);
-        if (seen->kill_on != NULL) {
-            cbx_engine_container_remove(engine, seen->kill_on, NULL);
-            seen->kill_on = NULL;
-        }
-    } else if (event->kind == CBX_EVENT_STDERR) {
-        cbx_buf_add(&seen->err, event->text);
-    } else if (event->kind == CBX_EVENT_FILE) {
-        cbx_buf_add(&seen->files, event->text);
-        cbx_buf_printf(&seen->files, ":%" PRIu64 "\n", event->size_bytes);
-    }
-    seen->cut += event->kind == CBX_EVENT_CUT ? event->size_bytes : 0;
-    if (event->kind == CBX_EVENT_ASK && seen->answers_for != NULL) {
-        cbx_buf_add(&seen->asked, event->text);
-        cbx_buf_add_cstr(&seen->asked, event->secret ? "*|" : "|");
-        cbx_sandbox_input(seen->answers_for, ++seen->answers <= 2 ? CBX_STR("ann\n") : CBX_STR(""),
-                          NULL);
-    }
-    seen->displays += event->kind == CBX_EVENT_DISPLAY;
-    for (size_t i = 0; i < event->mime_count; i++) {
-        seen->png |= cbx_str_is(event->mimes[i].type, "image/png") &&
-                     cbx_str_starts(event->mimes[i].data, CBX_STR("\x89PNG"));
-        if (cbx_str_is(event->mimes[i].type, "text/plain")) {
-            cbx_buf_add(&seen->mime, event->mimes[i].data);
-        }
-    }
-    return 0;
-}
-
-/* Frees what clear() made; buffers of a run that never was are NULL. */
-static void drop(struct seen *seen)
-{
-    cbx_buf_done(&seen->out);
-    cbx_buf_done(&seen->err);
-    cbx_buf_done(&seen->mime);
-    cbx_buf_done(&seen->files);
-    cbx_buf_done(&seen->asked);
-    cbx_result_done(&seen->result);
-}
-
-static void clear(struct seen *seen)
-{
-    drop(seen);
-    const char *kill_on = seen->kill_on;
-    *seen = (struct seen){ .kill_on = kill_on };
-    cbx_buf_init(&seen->out, 1 << 24);
-    cbx_buf_init(&seen->err, 1 << 24);
-    cbx_buf_init(&seen->mime, 1 << 24);
-    cbx_buf_init(&seen->files, 1 << 20);
-    cbx_buf_init(&seen->asked, 1 << 20);
-}
-
-static void run_limited(struct cbx_sandbox *sandbox, const char *language, const char *source,
-                        int64_t wall_ms, struct seen *seen)
-{
-    struct cbx_permit p = permit_for(language, source);
-    p.limits.wall_ms = wall_ms;
-    struct cbx_sink sink = { .event = take_event, .context = seen };
-    struct cbx_err err = { 0 };
-    clear(seen);
-    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), NULL, &sink, &seen->result, &err) != 0) {
-        fail_msg("%s", err.text);
-    }
-}
 
 static void run(struct cbx_sandbox *sandbox, const char *language, const char *source,
                 struct seen *seen)
 {
-    run_limited(sandbox, language, source, 20000, seen);
+    run_limited(sandbox, language, source, live_limits.wall_ms, seen);
 }
-
-static struct cbx_sandbox *open_sandbox(const char *language)
-{
-    struct cbx_permit p = permit_for(language, "");
-    struct cbx_sandbox *sandbox = NULL;
-    struct cbx_err err = { 0 };
-    p.action = CBX_ACTION_OPEN;
-    if (cbx_sandbox_new(engine, &config, &p, &sandbox, &err) != 0) {
-        fail_msg("%s", err.text);
-    }
-    return sandbox;
-}
-
-#define IN_SANDBOX(language)                                                                       \
-    (void)state;                                                                                   \
-    CBX_AUTO(sandbox) sandbox = open_sandbox(language);                                            \
-    __attribute__((cleanup(drop))) struct seen seen = { 0 }
 
 static void keeps_state_and_streams_apart(void **state)
 {
@@ -149,7 +21,7 @@ static void keeps_state_and_streams_apart(void **state)
     assert_int_equal(seen.result.status, CBX_RUN_OK);
     assert_string_equal(seen.out.p, "o\n");
     assert_string_equal(seen.err.p, "e\n");
-    assert_string_equal(seen.mime.p, "42");
+    assert_string_equal(seen.plain.p, "42");
 }
 
 static void runs_javascript_with_state(void **state)
@@ -159,7 +31,7 @@ static void runs_javascript_with_state(void **state)
     assert_string_equal(seen.out.p, "o\n");
     assert_string_equal(seen.err.p, "e\n");
     run(sandbox, "javascript", "const y = await Promise.resolve(1); x + y", &seen);
-    assert_string_equal(seen.mime.p, "42");
+    assert_string_equal(seen.plain.p, "42");
     run(sandbox, "javascript", "throw new TypeError('no')", &seen);
     assert_int_equal(seen.result.status, CBX_RUN_ERROR);
     assert_string_equal(seen.result.ename, "TypeError");
@@ -467,11 +339,11 @@ static void the_next_host_has_the_state_and_all_that_a_run_said(void **state)
             assert_int_equal(cbx_sandbox_resume(sandbox, "d", &sink, &seen.result, &err), 0);
             assert_int_equal(seen.result.status, CBX_RUN_OK);
             assert_string_equal(seen.out.p, "0\n1\n2\n3\n");
-            assert_string_equal(seen.mime.p, "42");
+            assert_string_equal(seen.plain.p, "42");
         }
         cbx_sandbox_acknowledge(sandbox, "d");
         run(sandbox, "ipython", "kept", &seen);
-        assert_string_equal(seen.mime.p, "6");
+        assert_string_equal(seen.plain.p, "6");
     }
 }
 
@@ -662,62 +534,13 @@ static void begins_anew_and_keeps_the_files(void **state)
     run(sandbox, "ipython", "x = 1; open('kept', 'w').write('k')", &seen);
     assert_int_equal(cbx_sandbox_reset(sandbox, &err), 0);
     run(sandbox, "ipython", "'x' in globals(), open('kept').read()", &seen);
-    assert_string_equal(seen.mime.p, "(False, 'k')");
-}
-
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-static int compare(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Figures, not a test: `test_sandbox bench`. */
-static void measure(void)
-{
-    int64_t cold[5], warm[300];
-    __attribute__((cleanup(drop))) struct seen seen = { 0 };
-    for (size_t i = 0; i < 5; i++) {
-        int64_t began = now_us();
-        CBX_AUTO(sandbox) sandbox = open_sandbox("python");
-        (void)sandbox;
-        cold[i] = now_us() - began;
-    }
-    CBX_AUTO(sandbox) sandbox = open_sandbox("ipython");
-    run(sandbox, "ipython", "x = 0", &seen);
-    for (size_t i = 0; i < 300; i++) {
-        int64_t began = now_us();
-        run(sandbox, "ipython", "x += 1", &seen);
-        warm[i] = now_us() - began;
-    }
-    qsort(cold, 5, sizeof(*cold), compare);
-    qsort(warm, 300, sizeof(*warm), compare);
-    printf("cold sandbox until hello: p50 %" PRId64 " us; x += 1: p50 %" PRId64 " us, p95 %" PRId64
-           " us\n",
-           cold[2], warm[150], warm[285]);
+    assert_string_equal(seen.plain.p, "(False, 'k')");
 }
 
 int main(int argc, char **argv)
 {
-    struct cbx_err err;
-    static char instance[64];
-    if (cbx_engine_new(NULL, &engine, &err) != 0) {
-        fprintf(stderr, "skipped: %s\n", err.text);
-        return 77;
-    }
-    signal(SIGPIPE, SIG_IGN);
-    snprintf(instance, sizeof(instance), "live-%d", (int)getpid());
-    config.instance = instance;
-    if (argc > 1 && strcmp(argv[1], "bench") == 0) {
-        measure();
-        cbx_engine_free(engine);
-        return 0;
+    if (live_begin() != 0) {
+        return LIVE_NO_ENGINE;
     }
     if (argc > 1 && strcmp(argv[1], "hold") == 0) { /* for the script `inspect` */
         CBX_AUTO(sandbox) sandbox = open_sandbox("python");
@@ -753,9 +576,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(begins_anew_and_keeps_the_files),
         cmocka_unit_test(reaps_what_carries_its_label),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    size_t removed;
-    cbx_sandbox_reap(engine, instance, 0, NULL, NULL, &removed, NULL);
-    cbx_engine_free(engine);
-    return failed;
+    LIVE_RUN(argc, argv, tests);
 }
