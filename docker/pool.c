@@ -221,16 +221,25 @@ static void discard(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
     pool->discarded = d;
 }
 
-static void put_ready(struct cbx_pool *pool, struct profile *p, struct cbx_sandbox *sandbox,
-                      bool warm)
+/* The first who waits for this profile, taken out of the queue; NULL = nobody. */
+static struct waiter *next_waiter(struct cbx_pool *pool, const struct profile *p)
 {
     struct waiter **at = &pool->waiters;
     while (*at != NULL && (*at)->profile != p) {
         at = &(*at)->next;
     }
-    if (*at != NULL) {
-        struct waiter *w = *at;
+    struct waiter *w = *at;
+    if (w != NULL) {
         *at = w->next;
+    }
+    return w;
+}
+
+static void put_ready(struct cbx_pool *pool, struct profile *p, struct cbx_sandbox *sandbox,
+                      bool warm)
+{
+    struct waiter *w = next_waiter(pool, p);
+    if (w != NULL) {
         w->sandbox = sandbox;
         w->done = true;
         pool->in_use++;
@@ -251,13 +260,8 @@ static void tell_failure(struct cbx_pool *pool, struct profile *p, int failed,
 {
     pool->stats.failed++;
     pool->retry_ms = clock_ms() + RETRY_MS;
-    struct waiter **at = &pool->waiters;
-    while (*at != NULL && (*at)->profile != p) {
-        at = &(*at)->next;
-    }
-    if (*at != NULL) {
-        struct waiter *w = *at;
-        *at = w->next;
+    struct waiter *w = next_waiter(pool, p);
+    if (w != NULL) {
         w->failed = failed;
         w->err = *err;
         w->done = true;
@@ -535,18 +539,12 @@ static int await(struct cbx_pool *pool, struct profile *p, const struct cbx_sink
 int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
                   const struct cbx_sink *sink, struct cbx_sandbox **out, struct cbx_err *err)
 {
-    const char *kernel = cbx_kernel_of(permit->language);
-    if (kernel == NULL) {
-        return cbx_fail(err, CBX_EINVAL, "no sandbox runs '%s'", permit->language);
-    }
-    if (permit->network != CBX_NETWORK_NONE) {
-        return cbx_fail(
-            err, CBX_EINVAL,
-            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: none'",
-            permit->policy);
+    const char *kernel;
+    int failed = cbx_sandbox_permitted(permit, &kernel, err);
+    if (failed) {
+        return failed;
     }
     struct cbx_sandbox *sandbox = NULL;
-    int failed = 0;
     pthread_mutex_lock(&pool->lock);
     struct profile *p = get_profile(pool, kernel, &permit->limits);
     if (pool->ending) {

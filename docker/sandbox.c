@@ -391,14 +391,33 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     return 0;
 }
 
-int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
-                      struct cbx_err *err)
+int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel, struct cbx_err *err)
 {
-    const char *kernel = cbx_kernel_of(permit->language);
+    *kernel = cbx_kernel_of(permit->language);
+    if (*kernel == NULL) {
+        return cbx_fail(err, CBX_EINVAL, "no sandbox runs '%s'", permit->language);
+    }
+    if (permit->network != CBX_NETWORK_NONE) {
+        return cbx_fail(
+            err, CBX_EINVAL,
+            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: none'",
+            permit->policy);
+    }
     if (permit->action != CBX_ACTION_OPEN && permit->action != CBX_ACTION_RUN) {
         return cbx_fail(err, CBX_ESEAL, "this decision does not allow a sandbox");
     }
-    if (sandbox->claimed || kernel == NULL || !cbx_sandbox_fits(sandbox, kernel, &permit->limits)) {
+    return 0;
+}
+
+int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                      struct cbx_err *err)
+{
+    const char *kernel;
+    int failed = cbx_sandbox_permitted(permit, &kernel, err);
+    if (failed) {
+        return failed;
+    }
+    if (sandbox->claimed || !cbx_sandbox_fits(sandbox, kernel, &permit->limits)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is not for this sandbox");
     }
     struct timespec now;
@@ -415,21 +434,11 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
 int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                     const struct cbx_permit *permit, struct cbx_sandbox **out, struct cbx_err *err)
 {
-    const char *kernel = cbx_kernel_of(permit->language);
-    if (kernel == NULL) {
-        return cbx_fail(err, CBX_EINVAL, "no sandbox runs '%s'", permit->language);
-    }
-    if (permit->network != CBX_NETWORK_NONE) {
-        return cbx_fail(
-            err, CBX_EINVAL,
-            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: none'",
-            permit->policy);
-    }
-    if (permit->action != CBX_ACTION_OPEN && permit->action != CBX_ACTION_RUN) {
-        return cbx_fail(err, CBX_ESEAL, "this decision does not allow a sandbox");
-    }
+    const char *kernel;
     CBX_AUTO(sandbox) sandbox = NULL;
-    int failed = cbx_sandbox_prepare(engine, config, kernel, &permit->limits, &sandbox, err);
+    int failed = cbx_sandbox_permitted(permit, &kernel, err);
+    failed = failed ? failed
+                    : cbx_sandbox_prepare(engine, config, kernel, &permit->limits, &sandbox, err);
     failed = failed ? failed : cbx_sandbox_claim(sandbox, permit, err);
     if (!failed) {
         *out = cbx_steal(&sandbox);

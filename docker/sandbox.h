@@ -35,8 +35,14 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
                         const char *kernel, const struct cbx_limits *limits,
                         struct cbx_sandbox **out, struct cbx_err *err);
 
+/* May there be a sandbox for this permit? *kernel is its kernel's name, static. CBX_EINVAL for a
+ * language that no kernel runs or a network, CBX_ESEAL when it is no OPEN or RUN permit. */
+int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel,
+                          struct cbx_err *err);
+
 /* Makes it the permit's: once, with an OPEN or RUN permit whose language its kernel runs and whose
- * limits are those of the container (cbx_sandbox_fits); CBX_ESEAL otherwise. */
+ * limits are those of the container (cbx_sandbox_fits); else as cbx_sandbox_permitted, and
+ * CBX_ESEAL. */
 int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                       struct cbx_err *err);
 
