@@ -213,8 +213,12 @@ check-unit: $(TESTS) ## tests/unit/<module>/test_<file>.c
 	$Qfor t in $^; do $$t >$B/test.log 2>&1 || { cat $B/test.log; echo "FAILED $$t"; exit 1; }; \
 	    printf '  ok    %-58s %s\n' "$${t#$B/tests/unit/}" "$$(grep -ao 'PASSED.*' $B/test.log | tail -n 1 | tr -dc '0-9') tests"; done
 
+# What a fuzz target begins with: its corpus, and the programs of tests/cases where it reads a language.
+seeds = $(wildcard fuzz/corpus/$1 tests/cases/$1)
+
 check-fuzz: $(FUZZERS:%=$B/fuzz/%) ## replay the corpora, without a fuzzing engine
-	$Qset -e; for f in $(FUZZERS); do $B/fuzz/$$f fuzz/corpus/$$f/*; printf '  ok    %-58s %s\n' fuzz/$$f "$$(ls fuzz/corpus/$$f | wc -l) inputs"; done
+	$Qset -e; $(foreach f,$(FUZZERS),$B/fuzz/$f $$(find $(call seeds,$f) -type f); \
+	    printf '  ok    %-58s %s\n' fuzz/$f "$$(find $(call seeds,$f) -type f | wc -l) inputs";)
 
 check-cases: $B/tests/cases/run ## tests/cases and tests/bypass: what each preset says about each
 	$Q$B/tests/cases/run tests/cases tests/bypass tests/decisions.tsv
@@ -259,7 +263,7 @@ fuzz-%: ## fuzz one target for SECONDS (60): make fuzz-policy SECONDS=600
 	$Q$(MAKE) CC=clang VARIANT=fuzz build/fuzz/fuzz/$*
 	@mkdir -p build/fuzz/found/$*
 	$Qbuild/fuzz/fuzz/$* -artifact_prefix=build/fuzz/found/ -max_total_time=$(or $(SECONDS),60) $(if $(wildcard fuzz/dict/$*.dict),-dict=fuzz/dict/$*.dict) \
-	    build/fuzz/found/$* fuzz/corpus/$*
+	    build/fuzz/found/$* $(call seeds,$*)
 
 compile_commands.json: all
 	$Q{ echo '['; find $B -name '*.cdb' -exec cat {} + | sed '$$!s/$$/,/'; echo ']'; } >$@

@@ -1,3 +1,0 @@
-#define Q(x) <sys/x.h>
-#include Q(socket)
-// expect 2 c.socket
