@@ -114,6 +114,7 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
 /* Facts for a word that is no constant but may be a path (shell_paths.c). */
 void cbx_shell_extract_path(struct cbx_shell *s, TSNode node);
 
-bool cbx_shell_is_listed(const struct cbx_shell *s, struct cbx_str word);
+/* Is the word a command that the policy lists, or one of the shell itself that only steers it? */
+bool cbx_shell_is_allowed(const struct cbx_shell *s, struct cbx_str word);
 
 #endif

@@ -55,6 +55,9 @@ void cbx_shell_judge_joined(const struct cbx_shell_command *c, size_t from);
 /* The command that begins at the word `from`; `fed`: more words are added to it. */
 void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool fed);
 
+/* The command as a call, for rules that speak of calls and capabilities. */
+void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name);
+
 /* What the command does by its name, when it is an interpreter (shell_code.c), one that runs others
  * (shell_run.c), or a builtin or tool with a language of its own (shell_special.c). */
 void cbx_shell_judge_interpreters(const struct cbx_shell_command *c, struct cbx_str name);

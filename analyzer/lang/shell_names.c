@@ -4,6 +4,9 @@
  * could change it otherwise makes it uncertain. */
 #include "analyzer/lang/shell.h"
 
+#include <ctype.h>
+#include <string.h>
+
 struct cbx_shell_name {
     struct cbx_str name, value;
     bool assigned, constant, function, unset;
@@ -138,8 +141,31 @@ static bool assigns(struct cbx_str word)
 /* Commands that run a text in this very shell. */
 static bool runs_unseen(struct cbx_str word)
 {
-    return cbx_str_is(word, "eval") || cbx_str_is(word, "source") || cbx_str_is(word, ".") ||
-           cbx_str_is(word, "trap");
+    return cbx_str_is(word, "eval") || cbx_str_is(word, "source") || cbx_str_is(word, ".");
+}
+
+/* May this text, run by trap, give a name another meaning? Any sign of it counts; functions that it
+ * calls stand in the program. */
+static bool may_assign(struct cbx_str text)
+{
+    static const char *const others[] = { "for",    "select", "coproc", "function",
+                                          "printf", "wait",   "trap" };
+    for (size_t i = 0; i < text.len; i++) {
+        size_t end = i;
+        while (end < text.len && (isalnum((unsigned char)text.p[end]) || text.p[end] == '.')) {
+            end++;
+        }
+        struct cbx_str word = cbx_str_sub(text, i, end);
+        bool does = assigns(word) || runs_unseen(word);
+        for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++) {
+            does |= cbx_str_is(word, others[k]);
+        }
+        if (does || (end < text.len && strchr("=(", text.p[end]) != NULL)) {
+            return true;
+        }
+        i = end;
+    }
+    return false;
 }
 
 /* `read X`, in any wrapper. What runs unseen code could assign anything; printf assigns with -v
@@ -147,7 +173,7 @@ static bool runs_unseen(struct cbx_str word)
 static void collect_command(struct collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    bool names = false, prints = false;
+    bool names = false, prints = false, traps = false;
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         struct cbx_shell_text word =
@@ -156,7 +182,9 @@ static void collect_command(struct collector *c, TSNode node)
         if (names && word.known) {
             doubt_word(c->s, word.text);
         }
-        c->s->names.lost |= word.known ? runs_unseen(word.text) : names;
+        c->s->names.lost |= word.known ? runs_unseen(word.text) || (traps && may_assign(word.text))
+                                       : names || traps;
+        traps |= word.known && cbx_str_is(word.text, "trap");
         prints |= word.known && cbx_str_is(word.text, "printf");
         names |= word.known && assigns(word.text);
     }

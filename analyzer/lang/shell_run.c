@@ -16,6 +16,10 @@ static const struct runner runners[] = {
 #define CBX_RUNNER(...) { __VA_ARGS__ },
 #include "analyzer/lang/shell_commands.def"
 };
+static const char *const steering[] = {
+#define CBX_STEERS(word) word,
+#include "analyzer/lang/shell_commands.def"
+};
 static const char *const variables[] = {
 #define CBX_VARIABLE(glob) glob,
 #include "analyzer/lang/shell_commands.def"
@@ -34,8 +38,13 @@ void cbx_shell_unresolved(struct cbx_shell *s, const char *what, const struct cb
     add_fact(s, CBX_FACT_SHELL_UNRESOLVED, cbx_str_of(what), word);
 }
 
-bool cbx_shell_is_listed(const struct cbx_shell *s, struct cbx_str word)
+bool cbx_shell_is_allowed(const struct cbx_shell *s, struct cbx_str word)
 {
+    for (size_t i = 0; i < CBX_SHELL_COUNT(steering); i++) {
+        if (cbx_str_is(word, steering[i])) {
+            return true;
+        }
+    }
     const struct cbx_strs *list = &s->parsed->policy->shell_allow;
     for (size_t i = 0; i < list->count; i++) {
         if (cbx_str_equal(list->items[i], word)) {
@@ -246,9 +255,25 @@ static struct cbx_str find_hole(const struct cbx_shell_command *c, size_t end)
     return CBX_STR("{}");
 }
 
+/* command -v WORD says what the word is. */
+static bool only_asks(const struct cbx_shell_command *c, const struct runner *r, size_t command)
+{
+    for (size_t w = 1; w < command && cbx_str_is(cbx_str_of(r->word), "command"); w++) {
+        struct cbx_str word = c->words[w].text;
+        if (c->words[w].known &&
+            (memchr(word.p, 'v', word.len) != NULL || memchr(word.p, 'V', word.len) != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void judge_runner(const struct cbx_shell_command *outer, const struct runner *r)
 {
     size_t w = skip_to_command(outer, r);
+    if (only_asks(outer, r, w)) {
+        return;
+    }
     struct cbx_shell_command with = *outer;
     const struct cbx_shell_command *c = &with;
     with.hole = r->how == FED ? find_hole(outer, w) : with.hole;
@@ -270,8 +295,7 @@ void cbx_shell_judge_runners(const struct cbx_shell_command *c, struct cbx_str n
 
 /* --- a command line --------------------------------------------------------------------------- */
 
-/* The command as a call, for rules that speak of calls and capabilities. */
-static void add_call(const struct cbx_shell_command *c, struct cbx_str name)
+void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
 {
     struct cbx_facts *facts = c->s->parsed->facts;
     uint32_t start = c->words[0].start, end = c->words[c->count - 1].end;
@@ -341,11 +365,11 @@ static void judge(const struct cbx_shell_command *c)
         return;
     }
     bool function = c->depth == 0 && cbx_shell_function(c->s, word->text, word->start);
-    if (!function && !cbx_shell_is_listed(c->s, word->text)) {
+    if (!function && !cbx_shell_is_allowed(c->s, word->text)) {
         add_fact(c->s, CBX_FACT_SHELL_NOT_LISTED, word->text, word);
     }
     if (!function) {
-        add_call(c, name);
+        cbx_shell_add_call(c, name);
     }
     read_packages(c, name);
     cbx_shell_check_arguments(c, name);

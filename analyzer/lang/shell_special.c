@@ -27,9 +27,29 @@ static bool ends_exec(const struct cbx_shell_command *c, size_t w)
                                   cbx_str_is(c->words[w - 1].text, "{}")));
 }
 
+/* find DIR... -delete */
+static void judge_delete(const struct cbx_shell_command *c)
+{
+    size_t folders = 1;
+    bool deletes = false;
+    while (folders < c->count && !(c->words[folders].known && c->words[folders].text.len > 0 &&
+                                   memchr("-(!", c->words[folders].text.p[0], 3) != NULL)) {
+        folders++;
+    }
+    for (size_t w = folders; w < c->count; w++) {
+        deletes |= !c->words[w].known || cbx_str_is(c->words[w].text, "-delete");
+    }
+    struct cbx_shell_command call = *c;
+    call.count = folders;
+    if (deletes) {
+        cbx_shell_add_call(&call, CBX_STR("find -delete"));
+    }
+}
+
 /* find DIR -exec COMMAND ; */
 static void judge_find(const struct cbx_shell_command *c)
 {
+    judge_delete(c);
     static const char *const runs[] = { "-exec", "-execdir", "-ok", "-okdir" };
     for (size_t w = 1; w + 1 < c->count; w++) {
         const struct cbx_word *next = &c->words[w + 1];
@@ -60,11 +80,17 @@ static void judge_eval(const struct cbx_shell_command *c)
     }
 }
 
-/* trap TEXT SIGNAL... */
+/* trap TEXT SIGNAL...; a function of the program is judged where it stands. */
 static void judge_trap(const struct cbx_shell_command *c)
 {
     size_t w = c->count > 1 && c->words[1].known && cbx_str_is(c->words[1].text, "--") ? 2 : 1;
-    if (w + 1 < c->count && !(c->words[w].known && cbx_str_is(c->words[w].text, "-"))) {
+    if (w + 1 >= c->count) {
+        return;
+    }
+    bool known = c->words[w].known;
+    struct cbx_str text = c->words[w].text;
+    if (!known ||
+        !(cbx_str_is(text, "-") || (c->depth == 0 && cbx_shell_function(c->s, text, UINT32_MAX)))) {
         cbx_shell_judge_code(c->s, "shell", c->words[w].text, c->words[w].known, &c->words[w]);
     }
 }
@@ -84,7 +110,7 @@ static void judge_alias(const struct cbx_shell_command *c)
             cbx_shell_unresolved(c->s, "alias", &c->words[w]);
         } else if (equals != NULL) {
             size_t at = (size_t)(equals - word.p);
-            if (cbx_shell_is_listed(c->s, cbx_str_sub(word, 0, at))) {
+            if (cbx_shell_is_allowed(c->s, cbx_str_sub(word, 0, at))) {
                 cbx_shell_unresolved(c->s, "alias", &c->words[w]);
             }
             cbx_shell_judge_code(c->s, "shell", cbx_str_sub(word, at + 1, word.len), true,
@@ -178,7 +204,8 @@ static enum sed_word sed_long(struct cbx_str word, struct cbx_str *script)
 {
     static const char *const plain[] = { "--quiet",     "--silent",   "--regexp-extended",
                                          "--null-data", "--separate", "--unbuffered",
-                                         "--posix",     "--sandbox",  "--zero-terminated" };
+                                         "--posix",     "--sandbox",  "--zero-terminated",
+                                         "--" };
     for (size_t i = 0; i < CBX_SHELL_COUNT(plain); i++) {
         if (cbx_str_is(word, plain[i])) {
             return SED_PLAIN;
@@ -215,9 +242,30 @@ static enum sed_word sed_option(struct cbx_str word, struct cbx_str *script)
     return SED_PLAIN;
 }
 
+static bool sed_in_place(const struct cbx_shell_command *c)
+{
+    for (size_t w = 1; w < c->count; w++) {
+        struct cbx_str word = c->words[w].text;
+        if (cbx_shell_is_option(&c->words[w]) &&
+            (cbx_str_starts(word, CBX_STR("--in-place")) ||
+             (word.p[1] != '-' && memchr(word.p, 'i', word.len) != NULL))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void judge_sed(const struct cbx_shell_command *c)
 {
     bool given = false;
+    struct cbx_word *files = cbx_arena_array(c->s->parsed->facts->arena, c->count, sizeof(*files));
+    struct cbx_shell_command call = *c;
+    if (files == NULL) {
+        return; /* the arena notes it, and the decision is a denial */
+    }
+    files[0] = c->words[0];
+    call.words = files;
+    call.count = 1;
     for (size_t w = 1; w < c->count; w++) {
         const struct cbx_word *word = &c->words[w];
         struct cbx_str script = word->text;
@@ -229,11 +277,34 @@ static void judge_sed(const struct cbx_shell_command *c)
             script = word->text;
             kind = SED_SCRIPT;
         }
+        if (kind == SED_FILE) {
+            files[call.count++] = *word;
+        }
         w += kind == SED_SKIPS_NEXT;
         given |= kind == SED_SCRIPT || kind == SED_UNREAD;
         if (kind == SED_UNREAD || (kind == SED_SCRIPT && (!word->known || sed_acts(script)))) {
             cbx_shell_unresolved(c->s, "code", word);
         }
+    }
+    if (sed_in_place(c)) {
+        cbx_shell_add_call(&call, CBX_STR("sed -i"));
+    }
+}
+
+/* awk [-F SEPARATOR] [-v NAME=VALUE] PROGRAM FILE...: a program that is not known may run others.
+ * What known ones may not do is in shell_commands.def. */
+static void judge_awk(const struct cbx_shell_command *c)
+{
+    static const struct cbx_shell_options names = { "Fv", " field-separator assign ", "", "", "" };
+    size_t w = 1;
+    while (w < c->count && cbx_shell_is_option(&c->words[w]) &&
+           !cbx_str_is(c->words[w].text, "--")) {
+        struct cbx_word value;
+        cbx_shell_take_option(c, &w, &names, &value);
+    }
+    w += w < c->count && cbx_shell_is_option(&c->words[w]);
+    if (w < c->count && !c->words[w].known) {
+        cbx_shell_unresolved(c->s, "code", &c->words[w]);
     }
 }
 
@@ -272,7 +343,8 @@ static const struct {
     { "let", judge_names },       { "export", judge_names },  { "declare", judge_names },
     { "typeset", judge_names },   { "local", judge_names },   { "readonly", judge_names },
     { "sed", judge_sed },         { "gsed", judge_sed },      { "tar", judge_tar },
-    { "uniq", judge_uniq },
+    { "uniq", judge_uniq },       { "awk", judge_awk },       { "gawk", judge_awk },
+    { "mawk", judge_awk },        { "nawk", judge_awk },
 };
 
 void cbx_shell_judge_specials(const struct cbx_shell_command *c, struct cbx_str name)

@@ -151,7 +151,7 @@ static void follows_constant_variables(void **state)
         { "X=$Y; $X", "?:command word" },
         { "X=ls; declare -n Y=X; Y=rm; $X", "?:command word" },
         { "X='l*'; $X", "?:command word" },
-        { "X=ls; : ${X:=rm}; $X", "word:: ?:command word" },
+        { "X=ls; : ${X:=rm}; $X", "?:command word" },
         { "export X=ls; $X", "" },
     };
     CHECK(cases);

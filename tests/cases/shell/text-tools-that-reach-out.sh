@@ -1,0 +1,24 @@
+awk "$PROGRAM" a.csv
+# expect 1 sh.command
+gawk -F, "{ $X }" a.csv
+# expect 3 sh.command
+sed -i s/a/b/ /etc/hosts
+# expect 5 sh.open-outside
+sed --in-place=.old -e s/a/b/ -- /usr/lib/x
+# expect 7 sh.open-outside
+find /etc /usr -name x -delete
+# expect 9 sh.open-outside
+cd /etc
+# expect 11 sh.open-outside
+command rm x
+# expect 13 sh.command
+command -p rm x
+# expect 15 sh.command
+trap 'rm x' EXIT
+# expect 17 sh.command
+exit() { echo no; }
+# expect 19 sh.command
+hash -p /tmp/x ls
+# expect 21 sh.command
+mapfile -C 'rm x' -c 1 a
+# expect 23 sh.command
