@@ -8,9 +8,8 @@ struct level {
     TSNode node, previous; /* previous: the statement before, in a pipeline */
     bool has_previous;
     struct cbx_shell_input input;
-    TSNode heredoc; /* of a statement with redirections */
-    bool has_heredoc;
     struct cbx_shell_input redirected;
+    size_t depth;
 };
 
 struct walk {
@@ -57,12 +56,9 @@ static void read_redirects(const struct cbx_shell *s, TSNode node, struct level 
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
         read_input(s, child, &level->redirected);
-        if (type_is(child, "heredoc_redirect")) {
-            level->heredoc = child;
-            level->has_heredoc = true;
-            if (cbx_shell_reads_more(s, child)) { /* cat <<X < file */
-                level->redirected = (struct cbx_shell_input){ .source = CBX_SHELL_OTHER };
-            }
+        if (type_is(child, "heredoc_redirect") && cbx_shell_reads_more(s, child)) {
+            level->redirected =
+                (struct cbx_shell_input){ .source = CBX_SHELL_OTHER }; /* cat <<X < file */
         }
     }
     ts_tree_cursor_delete(&cursor);
@@ -97,14 +93,38 @@ static struct cbx_shell_input input_of(const struct cbx_shell *s, const struct l
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static void extract_command(struct cbx_shell *s, TSNode node, const struct level *up,
-                            const struct level *level)
+/* The statements with redirections that a command ends: a redirection behind a list or a pipeline
+ * is that of its last command. */
+static size_t find_statements(struct cbx_shell *s, const struct level *level, TSNode *out,
+                              size_t most)
 {
+    size_t count = 0;
+    for (; level->depth > 0; level--) {
+        TSNode above = level[-1].node;
+        if (type_is(above, "redirected_statement") && !is_redirect(level->node)) {
+            if (count == most) {
+                add_fact(s, CBX_FACT_TOO_COMPLEX, CBX_STR("redirections"), above);
+                break;
+            }
+            out[count++] = above;
+        } else if (ts_node_end_byte(level->node) != ts_node_end_byte(above) ||
+                   !(type_is(above, "list") || type_is(above, "pipeline") ||
+                     type_is(above, "negated_command"))) {
+            break;
+        }
+    }
+    return count;
+}
+
+static void extract_command(struct cbx_shell *s, TSNode node, const struct level *level)
+{
+    enum { STATEMENTS_MAX = 16 };
+    TSNode statements[STATEMENTS_MAX];
     struct level own = { .redirected = level->input };
     read_redirects(s, node, &own); /* a here-string stands inside the command */
     s->input = own.redirected;
-    bool heredoc = up != NULL && up->has_heredoc;
-    struct cbx_shell_line line = cbx_shell_read(s, node, heredoc ? &up->heredoc : NULL);
+    size_t count = find_statements(s, level, statements, STATEMENTS_MAX);
+    struct cbx_shell_line line = cbx_shell_read(s, node, statements, count);
     cbx_shell_judge(s, &line);
 }
 
@@ -279,7 +299,7 @@ static void extract_node(struct cbx_shell *s, TSNode node, const struct level *u
     };
     const char *type = ts_node_type(node);
     if (strcmp(type, "command") == 0) {
-        extract_command(s, node, up, level);
+        extract_command(s, node, level);
         return;
     }
     if (strcmp(type, "heredoc_body") == 0 && up != NULL) {
@@ -322,11 +342,31 @@ static bool reserve(struct walk *w, size_t count)
     return true;
 }
 
+/* Words behind redirections belong to the last command; what else there is (declarations, tests,
+ * groups) is not read that far. */
+static void check_words_behind(struct cbx_shell *s, TSNode statement)
+{
+    TSNode last = ts_node_named_child(statement, 0);
+    while (type_is(last, "list") || type_is(last, "pipeline") || type_is(last, "negated_command")) {
+        last = ts_node_named_child(last, ts_node_named_child_count(last) - 1);
+    }
+    bool taken = type_is(last, "command") || type_is(last, "redirected_statement");
+    TSTreeCursor cursor = ts_tree_cursor_new(statement);
+    for (bool more = !taken && ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (type_is(child, "file_redirect") && cbx_shell_has_words_behind(child)) {
+            add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("words behind a redirection"), child);
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
 static void visit(struct walk *w, TSNode node, size_t depth)
 {
     struct cbx_shell *s = &w->shell;
     struct level *level = &w->levels[depth], *up = depth > 0 ? level - 1 : NULL;
-    *level = (struct level){ .node = node };
+    *level = (struct level){ .node = node, .depth = depth };
     if (!ts_node_is_named(node)) {
         return;
     }
@@ -337,6 +377,7 @@ static void visit(struct walk *w, TSNode node, size_t depth)
     }
     if (type_is(node, "redirected_statement")) {
         read_redirects(s, node, level);
+        check_words_behind(s, node);
     }
     extract_node(s, node, up, level);
 }

@@ -64,8 +64,13 @@ struct cbx_shell_text cbx_shell_fold(struct cbx_shell *s, TSNode node);
 /* Expands a word that is an assignment's value, before variables are known. */
 struct cbx_shell_text cbx_shell_fold_constant(struct cbx_shell *s, TSNode node);
 
-/* The words of a `command` node, and those that stand behind its here-document's mark. */
-struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const TSNode *heredoc);
+/* The words of a `command` node. More of them stand behind the redirections of the statements that
+ * it ends (`a >x b`: the grammar counts b as x's), `statements`, innermost first. */
+struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const TSNode *statements,
+                                     size_t count);
+
+/* Do words of a command stand behind the file that this `file_redirect` names? */
+bool cbx_shell_has_words_behind(TSNode redirect);
 
 /* What a here-document or here-string holds, or what a command such as `echo x` writes; false when
  * that is not a constant. */

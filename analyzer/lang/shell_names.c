@@ -240,6 +240,23 @@ static void collect_function(struct collector *c, TSNode node, bool top)
     }
 }
 
+/* Words behind a redirection may be those of `read`, in a command that ends before it. */
+static void collect_redirect(struct collector *c, TSNode redirect)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(redirect);
+    for (bool more =
+             cbx_shell_has_words_behind(redirect) && ts_tree_cursor_goto_first_child(&cursor);
+         more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (ts_node_is_named(child)) {
+            struct cbx_shell_text word = cbx_shell_fold_constant(c->s, child);
+            c->s->names.lost |= !word.known || runs_unseen(word.text) || may_assign(word.text);
+            doubt_word(c->s, word.text);
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
 enum parent { OTHER, DECLARES, COMPUTES };
 
 /* In what a node stands: a name where the shell computes may be assigned there. */
@@ -273,6 +290,8 @@ static void collect_node(struct collector *c, TSNode node, enum parent parent, i
         collect_function(c, node, top);
     } else if (strcmp(type, "command") == 0) {
         collect_command(c, node);
+    } else if (strcmp(type, "file_redirect") == 0) {
+        collect_redirect(c, node);
     } else if (strcmp(type, "variable_name") == 0 && parent == COMPUTES) {
         doubt(c->s, cbx_shell_source_of(c->s, node));
     } else if (strcmp(type, "expansion") == 0) {

@@ -305,7 +305,7 @@ struct cbx_shell_text cbx_shell_fold_constant(struct cbx_shell *s, TSNode node)
 
 /* --- command lines ---------------------------------------------------------------------------- */
 
-static bool is_word_of_line(TSNode child, bool behind_mark)
+static bool is_word_of_line(TSNode child, bool behind)
 {
     static const char *const others[] = { "variable_assignment", "file_redirect", "comment",
                                           "herestring_redirect", "heredoc_redirect" };
@@ -323,7 +323,7 @@ static bool is_word_of_line(TSNode child, bool behind_mark)
                                          "arithmetic_expansion",
                                          "brace_expression" };
     const char *type = ts_node_type(child);
-    if (behind_mark) {
+    if (behind) {
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
             if (strcmp(type, words[i]) == 0) {
                 return true;
@@ -399,33 +399,103 @@ static void take_child(struct cbx_shell *s, struct cbx_shell_line *line, TSNode 
 }
 
 static void take_children(struct cbx_shell *s, struct cbx_shell_line *line, TSNode node,
-                          bool behind_mark, size_t limit)
+                          size_t limit)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && line->count < limit;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
-        if (is_word_of_line(child, behind_mark)) {
+        if (is_word_of_line(child, false)) {
             take_child(s, line, child, limit);
         }
     }
     ts_tree_cursor_delete(&cursor);
 }
 
-struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const TSNode *heredoc)
+/* The words behind the first one, which is the file. */
+static void take_behind_file(struct cbx_shell *s, struct cbx_shell_line *line, TSNode redirect,
+                             size_t limit)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(redirect);
+    bool file = true;
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && line->count < limit;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        bool word = is_word_of_line(child, true);
+        if (word && !file) {
+            take_child(s, line, child, limit);
+        }
+        file = file && !word;
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+/* The words behind the redirections that are children of `node`; behind a here-document's mark too.
+ */
+static void take_behind(struct cbx_shell *s, struct cbx_shell_line *line, TSNode node, size_t limit)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool heredoc = cbx_shell_type_is(node, "heredoc_redirect");
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && line->count < limit;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (cbx_shell_type_is(child, "file_redirect")) {
+            take_behind_file(s, line, child, limit);
+        } else if (heredoc && is_word_of_line(child, true)) {
+            take_child(s, line, child, limit);
+        } else if (!heredoc && cbx_shell_type_is(child, "heredoc_redirect")) {
+            take_behind(s, line, child, limit);
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+bool cbx_shell_has_words_behind(TSNode redirect)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(redirect);
+    int words = 0;
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        words += is_word_of_line(ts_tree_cursor_current_node(&cursor), true);
+    }
+    ts_tree_cursor_delete(&cursor);
+    return words > 1;
+}
+
+/* Descendants that may be words; what nests deeper is none of a line's. */
+static size_t count_words(TSNode node, int depth)
+{
+    size_t count = ts_node_child_count(node);
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = depth > 0 && ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (cbx_shell_type_is(child, "file_redirect") ||
+            cbx_shell_type_is(child, "heredoc_redirect")) {
+            count += count_words(child, depth - 1);
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    return count;
+}
+
+struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const TSNode *statements,
+                                     size_t count)
 {
     struct cbx_shell_line line = { 0 };
     /* Only the value of a variable makes more words than there are nodes. */
-    size_t limit = ts_node_child_count(command) + (s->names.buckets != NULL ? 2u * FIELDS_MAX : 0) +
-                   (heredoc != NULL ? ts_node_child_count(*heredoc) : 0);
+    size_t limit = ts_node_child_count(command) + (s->names.buckets != NULL ? 2u * FIELDS_MAX : 0);
+    for (size_t i = 0; i < count; i++) {
+        limit += count_words(statements[i], 2);
+    }
     line.words = cbx_arena_array(s->parsed->arena, limit, sizeof(*line.words));
     line.patterns = cbx_arena_array(s->parsed->arena, limit, sizeof(*line.patterns));
     if (line.words == NULL || line.patterns == NULL) {
         return (struct cbx_shell_line){ 0 };
     }
-    take_children(s, &line, command, false, limit);
-    if (heredoc != NULL) {
-        take_children(s, &line, *heredoc, true, limit);
+    take_children(s, &line, command, limit);
+    for (size_t i = 0; i < count; i++) {
+        take_behind(s, &line, statements[i], limit);
     }
     return line;
 }
@@ -546,7 +616,7 @@ static bool read_cat(struct cbx_shell *s, TSNode statement, TSNode command, stru
                         cbx_shell_reads_more(s, command)))) {
         return false;
     }
-    struct cbx_shell_line line = cbx_shell_read(s, command, redirected ? &heredoc : NULL);
+    struct cbx_shell_line line = cbx_shell_read(s, command, &statement, redirected ? 1 : 0);
     return line.count == 1 && cbx_shell_heredoc(s, heredoc, out);
 }
 
@@ -557,7 +627,7 @@ bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out)
     if (!cbx_shell_type_is(command, "command")) {
         return false;
     }
-    struct cbx_shell_line line = cbx_shell_read(s, command, NULL);
+    struct cbx_shell_line line = cbx_shell_read(s, command, NULL, 0);
     if (line.count == 0 || !line.words[0].known ||
         cbx_shell_may_be_function(s, line.words[0].text)) {
         return false;

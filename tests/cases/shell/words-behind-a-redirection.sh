@@ -1,0 +1,25 @@
+find . 2>/dev/null -exec rm x \;
+# expect 1 sh.command
+command 2>/dev/null rm x
+# expect 3 sh.command
+ls | xargs >out rm
+# expect 5 sh.command
+cp a 2>/dev/null /etc/x
+# expect 7 sh.open-outside
+pip install >/dev/null paramiko
+# expect 9 pkg.blocked
+ls && command >x rm
+# expect 11 sh.command
+! command >x <y rm
+# expect 13 sh.command
+export A=1 >x PATH=/tmp
+# expect 15 sh.command
+command <<END >x rm
+a
+END
+# expect 17 sh.command
+cp a 2>/dev/null b
+X=ls
+read >/dev/null X <f
+$X a
+# expect 24 sh.command
