@@ -7,6 +7,7 @@
 #include "gateway/audit.h"
 #include "gateway/executor.h"
 #include "gateway/sessions.h"
+#include "gateway/threads.h"
 #include "gateway/wire.h"
 
 #include <pthread.h>
@@ -23,9 +24,10 @@ struct cbx_executor {
     struct cbx_replay_guard guard;
     pthread_cond_t place_free, run_begun;
     struct cbx_executor_request *admitted; /* runs that did not begin yet */
-    int running, waiting, active, threads;
+    int running, waiting, active;
     bool ending;
     struct cbx_sessions *sessions;
+    struct cbx_threads *threads;
 };
 
 /* One request on its way through. */
@@ -52,6 +54,9 @@ void cbx_executor_count(struct cbx_executor *e, int change);
 
 /* The sandbox is needed no more; for cbx_sessions_new. */
 void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox);
+
+/* Answers what comes through the connection, in a thread of its own, and closes it. */
+void cbx_executor_serve(struct cbx_executor *e, int fd);
 
 /* Open the seal, write the record, and only then run; and to follow such a run once more. */
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_message *message,

@@ -3,12 +3,13 @@
 #include "gateway/mcp/stdio.h"
 
 #include "gateway/mcp/server.h"
+#include "gateway/threads.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
 
-enum { READ_BYTES = 64 * 1024, STACK_BYTES = 1024 * 1024 };
+enum { READ_BYTES = 64 * 1024 };
 
 /* A tools/call that is under way. */
 struct call {
@@ -29,6 +30,7 @@ struct face {
     pthread_cond_t ended;
     struct call *calls;
     int count;
+    struct cbx_threads *threads;
 };
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -84,7 +86,7 @@ static void unlink_call(struct call *call)
     pthread_mutex_unlock(&f->lock);
 }
 
-static void *serve_call(void *context)
+static void serve_call(void *context)
 {
     struct call *call = context;
     struct face *f = call->face;
@@ -101,7 +103,6 @@ static void *serve_call(void *context)
     cbx_buf_reset(&line);
     unlink_call(call); /* from here on the face may be gone */
     free_call(call);
-    return NULL;
 }
 
 static const json_t *id_of(const struct cbx_rpc_message *message)
@@ -118,18 +119,6 @@ static struct call *find_call(struct face *f, const json_t *id)
         }
     }
     return NULL;
-}
-
-static int start_thread(struct call *call)
-{
-    pthread_t thread;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    int failed = pthread_create(&thread, &attributes, serve_call, call);
-    pthread_attr_destroy(&attributes);
-    return failed;
 }
 
 static void refuse_busy(struct face *f, const struct cbx_rpc_message *request, int running)
@@ -161,7 +150,7 @@ static void start_call(struct face *f, struct cbx_rpc_message *message)
         f->count++;
     }
     pthread_mutex_unlock(&f->lock);
-    if (fits && start_thread(call) == 0) {
+    if (fits && cbx_threads_run(f->threads, serve_call, call)) {
         return;
     }
     if (fits) {
@@ -314,8 +303,11 @@ void cbx_stdio_serve(int in, int out, struct cbx_flow *flow)
     pthread_mutex_init(&f.write_lock, NULL);
     pthread_mutex_init(&f.lock, NULL);
     pthread_cond_init(&f.ended, NULL);
+    f.threads =
+        cbx_threads_new(2 * CBX_STDIO_CALLS_MAX); /* a call ends before its thread is free */
     read_input(&f);
     end_calls(&f);
+    cbx_threads_free(f.threads);
     pthread_cond_destroy(&f.ended);
     pthread_mutex_destroy(&f.lock);
     pthread_mutex_destroy(&f.write_lock);

@@ -186,15 +186,6 @@ static void answer(struct cbx_rest_job *job, const json_t *execution, const stru
 /* --- the job ------------------------------------------------------------------------------------
  */
 
-static void end_job(struct cbx_rest *rest)
-{
-    pthread_mutex_lock(&rest->lock);
-    if (--rest->jobs == 0) {
-        pthread_cond_broadcast(&rest->idle);
-    }
-    pthread_mutex_unlock(&rest->lock);
-}
-
 /* Stores what became of it; only then the sandbox may forget it. */
 static void finish(struct run *run, struct cbx_outcome *outcome, int failed, struct cbx_err *err)
 {
@@ -262,7 +253,7 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
                                              "policy does not allow it any more");
 }
 
-static void *run_job(void *context)
+static void run_job(void *context)
 {
     struct cbx_rest_job *job = context;
     struct cbx_rest *rest = job->rest;
@@ -293,33 +284,18 @@ static void *run_job(void *context)
     }
     cbx_collected_done(&run.collected);
     cbx_rest_job_free(job);
-    end_job(rest);
-    return NULL;
 }
 
 static int start_thread(struct cbx_rest_job *job, struct cbx_err *err)
 {
     struct cbx_rest *rest = job->rest;
     pthread_mutex_lock(&rest->lock);
-    bool full = rest->stopping || rest->jobs >= rest->jobs_max;
-    rest->jobs += !full;
+    bool stopping = rest->stopping;
     pthread_mutex_unlock(&rest->lock);
-    if (full) {
-        return cbx_fail(err, CBX_EBUSY, "%d executions are in work already; try again later",
-                        rest->jobs_max);
-    }
-    pthread_t thread;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 512 * 1024);
-    int failed = pthread_create(&thread, &attributes, run_job, job);
-    pthread_attr_destroy(&attributes);
-    if (failed) {
-        end_job(rest);
-        return cbx_fail(err, CBX_EBUSY, "no thread could be made");
-    }
-    return 0;
+    return !stopping && cbx_threads_run(rest->jobs, run_job, job)
+               ? 0
+               : cbx_fail(err, CBX_EBUSY, "%d executions are in work already; try again later",
+                          rest->jobs_max);
 }
 
 /* The id that the decision will have in the log; the seal says it. */

@@ -315,7 +315,7 @@ void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_stor
 {
     *rest = (struct cbx_rest){ .flow = flow, .store = store, .jobs_max = jobs_max };
     pthread_mutex_init(&rest->lock, NULL);
-    pthread_cond_init(&rest->idle, NULL);
+    rest->jobs = cbx_threads_new(jobs_max);
 }
 
 void cbx_rest_stop(struct cbx_rest *rest)
@@ -327,12 +327,7 @@ void cbx_rest_stop(struct cbx_rest *rest)
 
 void cbx_rest_done(struct cbx_rest *rest)
 {
-    pthread_mutex_lock(&rest->lock);
-    while (rest->jobs > 0) {
-        pthread_cond_wait(&rest->idle, &rest->lock);
-    }
-    pthread_mutex_unlock(&rest->lock);
+    cbx_threads_free(rest->jobs);
     cbx_rest_contexts_done(rest);
     pthread_mutex_destroy(&rest->lock);
-    pthread_cond_destroy(&rest->idle);
 }

@@ -6,6 +6,7 @@
 #include "gateway/http/server.h"
 #include "gateway/review.h"
 #include "gateway/store.h"
+#include "gateway/threads.h"
 
 #include <pthread.h>
 
@@ -23,8 +24,8 @@ struct cbx_rest {
     struct cbx_flow *flow;
     struct cbx_store *store;
     pthread_mutex_t lock;
-    pthread_cond_t idle;
-    int jobs, jobs_max;
+    struct cbx_threads *jobs;
+    int jobs_max;
     bool stopping;
     struct cbx_rest_context contexts[CBX_REST_CONTEXTS];
     uint64_t context_uses;
