@@ -17,12 +17,19 @@
 #include <sys/file.h>
 #include <time.h>
 
+enum { STATEMENTS = 24 };
+
 struct cbx_store {
     int lock_fd; /* held as long as we live: opening forgets the sessions of whoever was here before
                   */
     sqlite3 *db;
     pthread_mutex_t lock;
     int keep, added;
+    /* Prepared once; preparing costs more than most of them. The texts are this file's literals. */
+    struct {
+        const char *sql;
+        sqlite3_stmt *statement;
+    } prepared[STATEMENTS];
 };
 
 /* What an older gateway left is kept where it still means something. */
@@ -76,12 +83,29 @@ static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_
     return 0;
 }
 
-/* Prepares with the lock held and binds texts; NULL binds NULL. */
+static sqlite3_stmt *find_prepared(struct cbx_store *store, const char *sql)
+{
+    size_t i = 0;
+    while (i < STATEMENTS && store->prepared[i].sql != NULL && store->prepared[i].sql != sql) {
+        i++;
+    }
+    if (i == STATEMENTS) {
+        abort(); /* one more literal than there are places */
+    }
+    if (store->prepared[i].sql == NULL &&
+        sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                           &store->prepared[i].statement, NULL) == SQLITE_OK) {
+        store->prepared[i].sql = sql;
+    }
+    return store->prepared[i].statement;
+}
+
+/* With the lock held; binds texts, NULL binds NULL. Until release. NULL = it failed. */
 static sqlite3_stmt *prepare(struct cbx_store *store, const char *sql, const char *const *texts,
                              int count)
 {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+    sqlite3_stmt *statement = find_prepared(store, sql);
+    if (statement == NULL) {
         return NULL;
     }
     for (int i = 0; i < count; i++) {
@@ -90,6 +114,14 @@ static sqlite3_stmt *prepare(struct cbx_store *store, const char *sql, const cha
         }
     }
     return statement;
+}
+
+static void release(sqlite3_stmt *statement)
+{
+    if (statement != NULL) {
+        sqlite3_reset(statement);
+        sqlite3_clear_bindings(statement);
+    }
 }
 
 /* Runs a statement that gives no rows. *changed, when not NULL, is the number of rows it touched.
@@ -104,7 +136,7 @@ static int execute(struct cbx_store *store, const char *sql, const char *const *
     if (changed != NULL) {
         *changed = sqlite3_changes(store->db);
     }
-    sqlite3_finalize(statement);
+    release(statement);
     pthread_mutex_unlock(&store->lock);
     return failed;
 }
@@ -125,7 +157,7 @@ static int fetch(struct cbx_store *store, const char *sql, const char *id, char 
         const char *text = (const char *)sqlite3_column_text(statement, i);
         columns[i] = text != NULL ? strdup(text) : NULL;
     }
-    sqlite3_finalize(statement);
+    release(statement);
     pthread_mutex_unlock(&store->lock);
     return failed;
 }
@@ -134,15 +166,17 @@ static int fetch(struct cbx_store *store, const char *sql, const char *id, char 
 static void trim_executions(struct cbx_store *store)
 {
     enum { EVERY = 256 };
-    char sql[256];
+    char keep[16];
+    const char *const values[] = { keep };
     if (store->added++ % EVERY != 0) {
         return;
     }
-    snprintf(sql, sizeof(sql),
-             "DELETE FROM executions WHERE completed_at IS NOT NULL AND created_at <"
-             " (SELECT created_at FROM executions ORDER BY created_at DESC LIMIT 1 OFFSET %d)",
-             store->keep);
-    execute(store, sql, NULL, 0, NULL, NULL);
+    snprintf(keep, sizeof(keep), "%d", store->keep);
+    execute(store,
+            "DELETE FROM executions WHERE completed_at IS NOT NULL AND created_at <"
+            " (SELECT created_at FROM executions ORDER BY created_at DESC"
+            " LIMIT 1 OFFSET CAST(? AS INTEGER))",
+            values, 1, NULL, NULL);
 }
 
 static int read_version(struct cbx_store *store)
@@ -194,6 +228,9 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
 void cbx_store_free(struct cbx_store *store)
 {
     if (store != NULL) {
+        for (size_t i = 0; i < STATEMENTS; i++) {
+            sqlite3_finalize(store->prepared[i].statement);
+        }
         sqlite3_close(store->db);
         cbx_fd_auto(&store->lock_fd);
         pthread_mutex_destroy(&store->lock);
@@ -319,7 +356,7 @@ static int fetch_rows(struct cbx_store *store, const char *sql, const char *cons
         json_array_append_new(rows, row);
     }
     int failed = step != SQLITE_DONE ? fail_db(store, err) : 0;
-    sqlite3_finalize(statement);
+    release(statement);
     pthread_mutex_unlock(&store->lock);
     if (failed) {
         json_decref(rows);
