@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     take_kernel_frame(CBX_FRAME_READY, NULL, 0);
     begin_run();
-    for (size_t at = 0; at + 1 < size && s.pid != 0;) {
+    for (size_t at = 0; at + 1 < size && cbx_kernel.pid != 0;) {
         uint8_t how = data[at++];
         size_t len = how % 64 < size - at ? how % 64 : size - at;
         int where = how >> 6 == 3 ? 1 : 1 + (how >> 6);
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         world.len[where] = len;
         world.budget = how % 7 == 0 ? how : SIZE_MAX;
         world.now_ms += how % 11;
-        for (int i = 0; i < 100 && world.len[where] > 0 && s.pid != 0; i++) {
+        for (int i = 0; i < 100 && world.len[where] > 0 && cbx_kernel.pid != 0; i++) {
             turn();
         }
         at += len;

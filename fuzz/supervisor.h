@@ -248,6 +248,7 @@ static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
     world.marked = true;
 }
 #define cbx_reply_mark world_reply_mark
+#include "docker/supervisor/kernel.c"
 #include "docker/supervisor/supervisor.c"
 #undef cbx_reply_mark
 #undef main
@@ -284,8 +285,8 @@ static void check_sent(void)
 static void begin_world(void)
 {
     free(s.host.bytes);
-    free(s.from_kernel.bytes);
-    cbx_bytes_free(&s.to_kernel);
+    free(cbx_kernel.from.bytes);
+    cbx_bytes_free(&cbx_kernel.to);
     cbx_bytes_free(&s.held);
     cbx_report_forget();
     cbx_bytes_free(&r.replies);
@@ -293,12 +294,13 @@ static void begin_world(void)
     free(world.sent);
     memset(&world, 0, sizeof(world));
     memset(&s, 0, sizeof(s));
-    s.control = s.out = s.err = -1;
-    s.kernel = kernels;
+    memset(&cbx_kernel, 0, sizeof(cbx_kernel));
+    cbx_kernel.control = cbx_kernel.out = cbx_kernel.err = -1;
+    cbx_kernel_pick("python");
     world.now_ms = 1000;
     world.budget = SIZE_MAX;
     s.lease_ms = now_ms() + FIRST_LEASE_MS;
-    start_kernel();
+    cbx_kernel_start();
 }
 
 /* What serve() does each time, with what there is to read. */
@@ -313,11 +315,11 @@ __attribute__((unused)) static void turn(void)
     if (world.len[0] > 0 && !read_host()) {
         cbx_die();
     }
-    drain_both(CHUNK_BYTES);
-    if (s.control >= 0 && world.len[1] > 0) {
+    cbx_kernel_drain(CBX_CHUNK_BYTES, is_running());
+    if (cbx_kernel.control >= 0 && world.len[1] > 0) {
         take_control(POLLIN);
     }
-    feed_kernel();
+    cbx_kernel_feed();
     if (!cbx_report_send()) {
         cbx_die();
     }

@@ -16,24 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-/* What starts which kernel. The container's command names a row. */
-static const struct kernel {
-    const char *name;
-    const char *const argv[7];
-} kernels[] = {
-#define CBX_KERNEL(name, ...) { name, { __VA_ARGS__, NULL } },
-#define CBX_RUNS(language, kernel)
-#include "docker/languages.def"
-#undef CBX_KERNEL
-#undef CBX_RUNS
-};
 
 enum {
     GRACE_MS = 400,  /* between asking a program to end and ending it, which takes as long again */
@@ -44,14 +30,7 @@ enum {
     CPU_TICK_MS = 100,
     CROWD = 32, /* processes; each that is asked to end would take its time of what is left */
     KERNEL_START_MS = 20000,
-    CHUNK_BYTES = 65536,
     REST_BYTES = 1024 * 1024, /* what is still read of a pipe when its run ends */
-};
-
-/* A frame that is on its way in, from the host or the kernel. */
-struct inbox {
-    uint8_t *bytes;
-    size_t len, size;
 };
 
 /* STARTING: a run waits for the kernel. STOPPING: it was asked to end. SETTLING: it says that it
@@ -59,19 +38,14 @@ struct inbox {
 enum phase { IDLE, STARTING, RUNNING, STOPPING, SETTLING };
 
 static struct {
-    const struct kernel *kernel;
-    pid_t pid; /* of the kernel, 0 = none */
-    int control, out, err, children;
-    struct inbox host, from_kernel;
-    struct cbx_bytes to_kernel; /* what it has not taken yet */
-    size_t taken;
+    int children;
+    struct cbx_inbox host;
     uint8_t key[CBX_FRAME_KEY_BYTES];
     bool has_key;
     uint8_t tag[CBX_FRAME_TAG_MAX];
     size_t tag_len;
     int64_t lease_ms; /* when it ends */
     enum phase phase;
-    bool ready;
     uint32_t over;         /* why the run was asked to end: CBX_DONE_TIMEOUT, CBX_DONE_CPU, or 0 */
     struct cbx_bytes held; /* a RUN that came before the kernel was ready */
     struct cbx_frame_run run; /* the last one; its id is empty when the host has its result */
@@ -81,7 +55,7 @@ static struct {
     int looks;
     struct timespec began_wall;
     long oom_kills;
-} s = { .control = -1, .out = -1, .err = -1 };
+} s;
 
 static int64_t now_ms(void)
 {
@@ -96,158 +70,16 @@ _Noreturn void cbx_die(void)
     _exit(1);
 }
 
-/* --- the kernel process ----------------------------------------------------------------------- */
-
-/* The kernel is the first to go when memory runs out, so that somebody is left to tell. */
-static void offer_to_oom(void)
-{
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)!write(fd, "1000", 4);
-        close(fd);
-    }
-}
-
-static void exec_kernel(const int control[2], const int out[2], const int err[2])
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_DUMPABLE, 1);
-    offer_to_oom();
-    int null = open("/dev/null", O_RDONLY);
-    dup2(null, 0);
-    dup2(out[1], 1);
-    dup2(err[1], 2);
-    dup2(control[1], 3);
-    if (control[1] == 3) {
-        fcntl(3, F_SETFD, 0);
-    }
-    close_range(4, ~0u, 0);
-    setsid();
-    setpriority(PRIO_PROCESS, 0, 10); /* whatever it forks, the supervisor's turn comes first */
-    execv(s.kernel->argv[0], (char *const *)(uintptr_t)s.kernel->argv);
-    _exit(127);
-}
-
-static void start_kernel(void)
-{
-    int control[2], out[2], err[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 ||
-        pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
-        cbx_die();
-    }
-    pid_t pid = fork();
-    if (pid == 0) {
-        exec_kernel(control, out, err);
-    }
-    close(control[1]);
-    close(out[1]);
-    close(err[1]);
-    if (pid < 0) {
-        cbx_die();
-    }
-    s.pid = pid;
-    s.control = control[0];
-    s.out = out[0];
-    s.err = err[0];
-    fcntl(s.control, F_SETFL, O_NONBLOCK);
-    fcntl(s.out, F_SETFL, O_NONBLOCK);
-    fcntl(s.err, F_SETFL, O_NONBLOCK);
-    s.from_kernel.len = 0;
-    s.ready = false;
-}
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0) {
-        close(*fd);
-        *fd = -1;
-    }
-}
-
-static void forget_kernel(void)
-{
-    close_fd(&s.control);
-    close_fd(&s.out);
-    close_fd(&s.err);
-    s.pid = 0;
-    s.ready = false;
-    s.from_kernel.len = 0;
-    cbx_bytes_free(&s.to_kernel);
-    s.taken = 0;
-}
-
-/* --- to the kernel ------------------------------------------------------------------------------
- */
-
-/* A program may have made its kernel deaf; then the frame stays here until the deadline. */
-static void tell_kernel(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
-{
-    uint32_t len = (uint32_t)(a_len + b_len);
-    cbx_bytes_add(&s.to_kernel, &type, 1);
-    cbx_bytes_add(&s.to_kernel, &len, sizeof(len));
-    cbx_bytes_add(&s.to_kernel, a, a_len);
-    cbx_bytes_add(&s.to_kernel, b, b_len);
-}
-
-static void feed_kernel(void)
-{
-    while (s.control >= 0 && s.taken < s.to_kernel.len) {
-        ssize_t n = send(s.control, s.to_kernel.p + s.taken, s.to_kernel.len - s.taken,
-                         MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return; /* full, or it died, which SIGCHLD tells */
-        }
-        s.taken += (size_t)n;
-    }
-    cbx_bytes_free(&s.to_kernel);
-    s.taken = 0;
-}
-
-/* --- what comes out --------------------------------------------------------------------------- */
-
 static bool is_running(void)
 {
     return s.phase == RUNNING || s.phase == STOPPING || s.phase == SETTLING;
-}
-
-/* Reads what lies in a pipe, at most `most` bytes so that a flood cannot hold up the clock. */
-static void drain(int *fd, uint8_t type, size_t most)
-{
-    static uint8_t chunk[CHUNK_BYTES];
-    while (*fd >= 0 && most > 0) {
-        ssize_t n = read(*fd, chunk, sizeof(chunk));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n == 0) {
-            close_fd(fd);
-        }
-        if (n <= 0) {
-            return;
-        }
-        if (is_running()) {
-            cbx_report_output(type, chunk, (size_t)n);
-        }
-        most = (size_t)n < most ? most - (size_t)n : 0;
-    }
-}
-
-static void drain_both(size_t most)
-{
-    drain(&s.out, CBX_FRAME_STDOUT, most);
-    drain(&s.err, CBX_FRAME_STDERR, most);
 }
 
 /* --- the life of a run ------------------------------------------------------------------------ */
 
 static void finish(uint32_t status, int exit_code, int signal)
 {
-    drain_both(REST_BYTES);
+    cbx_kernel_drain(REST_BYTES, is_running());
     s.done.flags |= cbx_report_end_output();
     if (!cbx_report_files(&s.began_wall)) {
         s.done.flags |= CBX_DONE_FILES_CUT;
@@ -266,7 +98,8 @@ static void finish(uint32_t status, int exit_code, int signal)
 
 static void begin(const uint8_t *payload, size_t len)
 {
-    drain_both(REST_BYTES); /* what threads of earlier runs wrote is not this one's */
+    cbx_kernel_drain(REST_BYTES,
+                     is_running()); /* what threads of earlier runs wrote is not this one's */
     s.over = 0;
     s.oom_kills = cbx_count_oom_kills();
     s.began_cpu_ms = cbx_cpu_ms();
@@ -274,9 +107,9 @@ static void begin(const uint8_t *payload, size_t len)
     s.deadline_ms = s.began_ms + (int64_t)s.run.wall_ms;
     clock_gettime(CLOCK_REALTIME_COARSE, &s.began_wall);
     s.phase = RUNNING;
-    tell_kernel(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES,
-                payload + sizeof(struct cbx_frame_run), len - sizeof(struct cbx_frame_run));
-    feed_kernel();
+    cbx_kernel_tell(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES,
+                    payload + sizeof(struct cbx_frame_run), len - sizeof(struct cbx_frame_run));
+    cbx_kernel_feed();
 }
 
 static void take_run(const uint8_t *payload, size_t len)
@@ -291,10 +124,10 @@ static void take_run(const uint8_t *payload, size_t len)
     s.run = run;
     s.done = (struct cbx_frame_done){ .exit_code = -1 };
     cbx_report_begin(run.output_bytes, run.files_bytes);
-    if (s.pid == 0) {
-        start_kernel();
+    if (cbx_kernel.pid == 0) {
+        cbx_kernel_start();
     }
-    if (s.ready) {
+    if (cbx_kernel.ready) {
         begin(payload, len);
         return;
     }
@@ -308,7 +141,7 @@ static void take_run(const uint8_t *payload, size_t len)
 
 static void kernel_is_ready(void)
 {
-    s.ready = true;
+    cbx_kernel.ready = true;
     if (s.phase == STARTING) {
         struct cbx_bytes held = s.held;
         s.held = (struct cbx_bytes){ 0 };
@@ -323,8 +156,8 @@ static void kill_all(void)
     kill(-1, SIGKILL);
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
     }
-    drain_both(REST_BYTES);
-    forget_kernel();
+    cbx_kernel_drain(REST_BYTES, is_running());
+    cbx_kernel_forget();
     cbx_bytes_free(&s.held);
     s.done.flags |= CBX_DONE_LOST;
 }
@@ -332,8 +165,8 @@ static void kill_all(void)
 /* As a terminal does it: the kernel and what runs in its foreground. */
 static void signal_kernel(int number)
 {
-    if (s.pid > 0 && kill(-s.pid, number) < 0) {
-        kill(s.pid, number);
+    if (cbx_kernel.pid > 0 && kill(-cbx_kernel.pid, number) < 0) {
+        kill(cbx_kernel.pid, number);
     }
 }
 
@@ -343,8 +176,8 @@ static void stop_run(uint32_t over, int grace_ms)
     s.over = over;
     s.deadline_ms = now_ms() + grace_ms;
     /* First in a way that no state is lost by; a signal follows where that is not heard. */
-    tell_kernel(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
-    feed_kernel();
+    cbx_kernel_tell(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
+    cbx_kernel_feed();
     s.signal_ms = now_ms() + SIGNAL_MS;
 }
 
@@ -352,9 +185,9 @@ static void stop_run(uint32_t over, int grace_ms)
  * or behind a forged FINISH, it is ended. */
 static void settle(void)
 {
-    uint64_t used = cbx_process_cpu_ms(s.pid) - s.settle_cpu_ms;
+    uint64_t used = cbx_process_cpu_ms(cbx_kernel.pid) - s.settle_cpu_ms;
     bool busy = used > (uint64_t)SETTLE_MS / 3 * (unsigned)++s.looks,
-         runs = cbx_process_runs(s.pid);
+         runs = cbx_process_runs(cbx_kernel.pid);
     if (runs && !busy && s.looks < SETTLE_LOOKS) {
         s.deadline_ms = now_ms() + SETTLE_MS; /* on a machine that is busy, what is left of it */
         return;
@@ -399,8 +232,8 @@ static void run_finished(int32_t code)
         finish(CBX_DONE_ENDED, code >= 0 && code <= 255 ? code : -1, 0);
         return;
     }
-    cbx_kill_others(s.pid); /* the kernel obeyed; what it had started did not hear of it */
-    s.settle_cpu_ms = cbx_process_cpu_ms(s.pid);
+    cbx_kill_others(cbx_kernel.pid); /* the kernel obeyed; what it had started did not hear of it */
+    s.settle_cpu_ms = cbx_process_cpu_ms(cbx_kernel.pid);
     s.phase = SETTLING;
     s.looks = 0;
     s.deadline_ms = now_ms() + SETTLE_MS;
@@ -438,7 +271,7 @@ static void reset(void)
     if (running) {
         finish(CBX_DONE_KILLED, -1, SIGKILL);
     }
-    start_kernel();
+    cbx_kernel_start();
     cbx_reply(CBX_FRAME_ANSWER, &done, sizeof(done), NULL, 0);
 }
 
@@ -447,7 +280,7 @@ static void reset(void)
 static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
 {
     int32_t code;
-    if (type == CBX_FRAME_READY && !s.ready) {
+    if (type == CBX_FRAME_READY && !cbx_kernel.ready) {
         kernel_is_ready();
     }
     if (!is_running()) {
@@ -538,8 +371,8 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
         return;
     case CBX_FRAME_INPUT:
     case CBX_FRAME_WARM:
-        if (s.pid > 0 && (type == CBX_FRAME_WARM || s.phase == RUNNING)) {
-            tell_kernel(type, payload, len, NULL, 0);
+        if (cbx_kernel.pid > 0 && (type == CBX_FRAME_WARM || s.phase == RUNNING)) {
+            cbx_kernel_tell(type, payload, len, NULL, 0);
         }
         return;
     case CBX_FRAME_PUT:
@@ -556,10 +389,10 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
     }
 }
 
-static bool read_more(int fd, struct inbox *in)
+static bool read_more(int fd, struct cbx_inbox *in)
 {
-    if (in->size - in->len < CHUNK_BYTES) {
-        in->size = in->len + 4 * CHUNK_BYTES;
+    if (in->size - in->len < CBX_CHUNK_BYTES) {
+        in->size = in->len + 4 * CBX_CHUNK_BYTES;
         in->bytes = realloc(in->bytes, in->size);
         if (in->bytes == NULL) {
             cbx_die();
@@ -574,7 +407,7 @@ static bool read_more(int fd, struct inbox *in)
 }
 
 /* Hands on every whole frame. False when the protocol is broken. */
-static bool take_frames(struct inbox *in, char direction,
+static bool take_frames(struct cbx_inbox *in, char direction,
                         void (*take)(uint8_t, const uint8_t *, size_t))
 {
     size_t at = 0;
@@ -601,14 +434,14 @@ static bool take_frames(struct inbox *in, char direction,
 /* What other processes wrote before the kernel said something comes first. */
 static bool read_kernel(void)
 {
-    if (!read_more(s.control, &s.from_kernel)) {
+    if (!read_more(cbx_kernel.control, &cbx_kernel.from)) {
         return false;
     }
-    drain_both(CHUNK_BYTES);
-    return take_frames(&s.from_kernel, 'c', take_kernel_frame);
+    cbx_kernel_drain(CBX_CHUNK_BYTES, is_running());
+    return take_frames(&cbx_kernel.from, 'c', take_kernel_frame);
 }
 
-static void drop_front(struct inbox *in, size_t n)
+static void drop_front(struct cbx_inbox *in, size_t n)
 {
     memmove(in->bytes, in->bytes + n, in->len - n);
     in->len -= n;
@@ -617,7 +450,7 @@ static void drop_front(struct inbox *in, size_t n)
 /* The first bytes of the stream are the key; wherever it stands again, a new host begins. */
 static bool read_host(void)
 {
-    struct inbox *in = &s.host;
+    struct cbx_inbox *in = &s.host;
     size_t before = in->len;
     if (!read_more(STDIN_FILENO, in)) {
         return false;
@@ -647,14 +480,14 @@ static void reap(void)
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid == s.pid) {
+        if (pid == cbx_kernel.pid) {
             /* Its last frames may still lie in the socket. */
-            for (size_t before = 1; s.control >= 0 && before != 0;) {
-                struct pollfd left = { .fd = s.control, .events = POLLIN };
+            for (size_t before = 1; cbx_kernel.control >= 0 && before != 0;) {
+                struct pollfd left = { .fd = cbx_kernel.control, .events = POLLIN };
                 before = poll(&left, 1, 0) > 0 && (left.revents & POLLIN) != 0 && read_kernel();
             }
-            if (s.pid == pid) {
-                s.pid = 0;
+            if (cbx_kernel.pid == pid) {
+                cbx_kernel.pid = 0;
                 kernel_died(status);
             }
         }
@@ -697,27 +530,28 @@ static bool keep_time(void)
 
 static void take_control(short revents)
 {
-    if (revents == 0 || s.control < 0 || read_kernel()) {
+    if (revents == 0 || cbx_kernel.control < 0 || read_kernel()) {
         return;
     }
     if ((revents & POLLHUP) == 0) {
         protocol_broken();
     } else {
-        close_fd(
-            &s.control); /* it closed the channel or died: SIGCHLD or the deadline tells which */
+        cbx_close(
+            &cbx_kernel
+                 .control); /* it closed the channel or died: SIGCHLD or the deadline tells which */
     }
 }
 
 static void serve(void)
 {
     for (;;) {
-        short feeds = s.taken < s.to_kernel.len ? POLLOUT : 0;
+        short feeds = cbx_kernel.taken < cbx_kernel.to.len ? POLLOUT : 0;
         struct pollfd fds[] = {
             { .fd = STDIN_FILENO, .events = POLLIN },
             { .fd = cbx_report_pending() ? STDOUT_FILENO : -1, .events = POLLOUT },
-            { .fd = s.control, .events = (short)(POLLIN | feeds) },
-            { .fd = s.out, .events = POLLIN },
-            { .fd = s.err, .events = POLLIN },
+            { .fd = cbx_kernel.control, .events = (short)(POLLIN | feeds) },
+            { .fd = cbx_kernel.out, .events = POLLIN },
+            { .fd = cbx_kernel.err, .events = POLLIN },
             { .fd = s.children, .events = POLLIN },
         };
         if (poll(fds, sizeof(fds) / sizeof(fds[0]), time_left()) < 0 && errno != EINTR) {
@@ -729,11 +563,11 @@ static void serve(void)
         if (fds[0].revents != 0 && !read_host()) {
             cbx_die(); /* an engine that closes the stream: nobody can come back */
         }
-        drain_both(CHUNK_BYTES);
-        if (fds[2].fd == s.control) {
+        cbx_kernel_drain(CBX_CHUNK_BYTES, is_running());
+        if (fds[2].fd == cbx_kernel.control) {
             take_control(fds[2].revents & ~POLLOUT);
         }
-        feed_kernel();
+        cbx_kernel_feed();
         if (fds[5].revents != 0) {
             reap();
         }
@@ -745,12 +579,7 @@ static void serve(void)
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 2 && i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-        if (strcmp(argv[1], kernels[i].name) == 0) {
-            s.kernel = &kernels[i];
-        }
-    }
-    if (s.kernel == NULL || prctl(PR_SET_DUMPABLE, 0) != 0) {
+    if (argc != 2 || !cbx_kernel_pick(argv[1]) || prctl(PR_SET_DUMPABLE, 0) != 0) {
         return 2;
     }
     sigset_t all;
@@ -763,7 +592,7 @@ int main(int argc, char **argv)
     fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
     fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
     s.lease_ms = now_ms() + FIRST_LEASE_MS;
-    start_kernel();
+    cbx_kernel_start();
     serve();
     return 0;
 }

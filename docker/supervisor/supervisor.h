@@ -20,6 +20,48 @@ void cbx_bytes_free(struct cbx_bytes *bytes);
 /* Ends the sandbox and all that runs in it. */
 _Noreturn void cbx_die(void);
 
+/* A frame that is on its way in, from the host or the kernel. */
+struct cbx_inbox {
+    uint8_t *bytes;
+    size_t len, size;
+};
+
+/* --- kernel.c: the process that runs the code ----------------------------------------------------
+ */
+
+extern struct cbx_kernel {
+    const char *const *argv;
+    pid_t pid;             /* 0 = none */
+    int control, out, err; /* -1 = closed */
+    struct cbx_inbox from; /* what it says */
+    struct cbx_bytes to;   /* what it has not taken yet, */
+    size_t taken;          /* from here on */
+    bool ready;            /* it takes runs */
+} cbx_kernel;
+
+/* The row of docker/languages.def with this name is what starts from now on; false = there is none.
+ */
+bool cbx_kernel_pick(const char *name);
+void cbx_kernel_start(void);
+
+/* It is gone: closes and forgets what was its. */
+void cbx_kernel_forget(void);
+
+/* A frame for it. A program may have made its kernel deaf; then the frame stays here until the
+ * deadline. */
+void cbx_kernel_tell(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len);
+
+/* Hands over what it takes now. */
+void cbx_kernel_feed(void);
+
+/* Reads what lies in the pipes of stdout and stderr, at most so much of each, so that a flood
+ * cannot hold up the clock; it is reported, or dropped when it is of no run. */
+void cbx_kernel_drain(size_t most, bool kept);
+
+enum { CBX_CHUNK_BYTES = 65536 };
+
+void cbx_close(int *fd);
+
 /* --- report.c: what the host hears ------------------------------------------------------------
  * What a run says is kept until the host says that it has it (ACK) or wants another run: a host
  * that died does not take it along. Nothing here blocks; a host that does not read costs memory up

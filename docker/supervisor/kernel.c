@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ * The kernel's process: how it is started, what it is told, what its programs write. */
+#include "docker/supervisor/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* What starts which kernel. The container's command names a row. */
+static const struct {
+    const char *name;
+    const char *const argv[7];
+} kernels[] = {
+#define CBX_KERNEL(name, ...) { name, { __VA_ARGS__, NULL } },
+#define CBX_RUNS(language, kernel)
+#include "docker/languages.def"
+#undef CBX_KERNEL
+#undef CBX_RUNS
+};
+
+struct cbx_kernel cbx_kernel = { .control = -1, .out = -1, .err = -1 };
+
+bool cbx_kernel_pick(const char *name)
+{
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        if (strcmp(name, kernels[i].name) == 0) {
+            cbx_kernel.argv = kernels[i].argv;
+        }
+    }
+    return cbx_kernel.argv != NULL;
+}
+
+/* The kernel is the first to go when memory runs out, so that somebody is left to tell. */
+static void offer_to_oom(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!write(fd, "1000", 4);
+        close(fd);
+    }
+}
+
+static void exec_kernel(const int control[2], const int out[2], const int err[2])
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_DUMPABLE, 1);
+    offer_to_oom();
+    int null = open("/dev/null", O_RDONLY);
+    dup2(null, 0);
+    dup2(out[1], 1);
+    dup2(err[1], 2);
+    dup2(control[1], 3);
+    if (control[1] == 3) {
+        fcntl(3, F_SETFD, 0);
+    }
+    close_range(4, ~0u, 0);
+    setsid();
+    setpriority(PRIO_PROCESS, 0, 10); /* whatever it forks, the supervisor's turn comes first */
+    execv(cbx_kernel.argv[0], (char *const *)(uintptr_t)cbx_kernel.argv);
+    _exit(127);
+}
+
+void cbx_kernel_start(void)
+{
+    int control[2], out[2], err[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 ||
+        pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
+        cbx_die();
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        exec_kernel(control, out, err);
+    }
+    close(control[1]);
+    close(out[1]);
+    close(err[1]);
+    if (pid < 0) {
+        cbx_die();
+    }
+    cbx_kernel.pid = pid;
+    cbx_kernel.control = control[0];
+    cbx_kernel.out = out[0];
+    cbx_kernel.err = err[0];
+    fcntl(cbx_kernel.control, F_SETFL, O_NONBLOCK);
+    fcntl(cbx_kernel.out, F_SETFL, O_NONBLOCK);
+    fcntl(cbx_kernel.err, F_SETFL, O_NONBLOCK);
+    cbx_kernel.from.len = 0;
+    cbx_kernel.ready = false;
+}
+
+void cbx_close(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+void cbx_kernel_forget(void)
+{
+    cbx_close(&cbx_kernel.control);
+    cbx_close(&cbx_kernel.out);
+    cbx_close(&cbx_kernel.err);
+    cbx_kernel.pid = 0;
+    cbx_kernel.ready = false;
+    cbx_kernel.from.len = 0;
+    cbx_bytes_free(&cbx_kernel.to);
+    cbx_kernel.taken = 0;
+}
+
+/* --- to the kernel ------------------------------------------------------------------------------
+ */
+
+/* A program may have made its kernel deaf; then the frame stays here until the deadline. */
+void cbx_kernel_tell(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
+{
+    uint32_t len = (uint32_t)(a_len + b_len);
+    cbx_bytes_add(&cbx_kernel.to, &type, 1);
+    cbx_bytes_add(&cbx_kernel.to, &len, sizeof(len));
+    cbx_bytes_add(&cbx_kernel.to, a, a_len);
+    cbx_bytes_add(&cbx_kernel.to, b, b_len);
+}
+
+void cbx_kernel_feed(void)
+{
+    while (cbx_kernel.control >= 0 && cbx_kernel.taken < cbx_kernel.to.len) {
+        ssize_t n = send(cbx_kernel.control, cbx_kernel.to.p + cbx_kernel.taken,
+                         cbx_kernel.to.len - cbx_kernel.taken, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return; /* full, or it died, which SIGCHLD tells */
+        }
+        cbx_kernel.taken += (size_t)n;
+    }
+    cbx_bytes_free(&cbx_kernel.to);
+    cbx_kernel.taken = 0;
+}
+
+/* Reads what lies in a pipe, at most `most` bytes so that a flood cannot hold up the clock. */
+static void drain(int *fd, uint8_t type, size_t most, bool kept)
+{
+    static uint8_t chunk[CBX_CHUNK_BYTES];
+    while (*fd >= 0 && most > 0) {
+        ssize_t n = read(*fd, chunk, sizeof(chunk));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n == 0) {
+            cbx_close(fd);
+        }
+        if (n <= 0) {
+            return;
+        }
+        if (kept) {
+            cbx_report_output(type, chunk, (size_t)n);
+        }
+        most = (size_t)n < most ? most - (size_t)n : 0;
+    }
+}
+
+void cbx_kernel_drain(size_t most, bool kept)
+{
+    drain(&cbx_kernel.out, CBX_FRAME_STDOUT, most, kept);
+    drain(&cbx_kernel.err, CBX_FRAME_STDERR, most, kept);
+}
