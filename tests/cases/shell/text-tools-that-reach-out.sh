@@ -22,3 +22,15 @@ hash -p /tmp/x ls
 # expect 21 sh.command
 mapfile -C 'rm x' -c 1 a
 # expect 23 sh.command
+set -k
+# expect 25 sh.command
+set -euo keyword
+# expect 27 sh.command
+shopt -so keyword
+# expect 29 sh.command
+awk -E prog.awk a
+# expect 31 sh.command
+awk -W exec prog.awk
+# expect 33 sh.command
+command time -o /etc/x ls
+# expect 35 sh.command
