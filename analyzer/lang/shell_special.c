@@ -27,6 +27,25 @@ static bool ends_exec(const struct cbx_shell_command *c, size_t w)
                                   cbx_str_is(c->words[w - 1].text, "{}")));
 }
 
+static bool begins_exec(const struct cbx_shell_command *c, size_t w)
+{
+    static const char *const runs[] = { "-exec", "-execdir", "-ok", "-okdir" };
+    for (size_t i = 0; i < CBX_SHELL_COUNT(runs); i++) {
+        if (c->words[w].known && cbx_str_is(c->words[w].text, runs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t find_exec_end(const struct cbx_shell_command *c, size_t w)
+{
+    while (w < c->count && !ends_exec(c, w)) {
+        w++;
+    }
+    return w;
+}
+
 /* find DIR... -delete */
 static void judge_delete(const struct cbx_shell_command *c)
 {
@@ -37,7 +56,15 @@ static void judge_delete(const struct cbx_shell_command *c)
         folders++;
     }
     for (size_t w = folders; w < c->count; w++) {
-        deletes |= !c->words[w].known || cbx_str_is(c->words[w].text, "-delete");
+        if (begins_exec(c, w)) {
+            w = find_exec_end(c, w + 1);
+            continue;
+        }
+        deletes |= cbx_str_is(c->words[w].text, "-delete");
+        /* the value of a test, or anything, -exec too */
+        if (!c->words[w].known && !cbx_shell_is_option(&c->words[w - 1])) {
+            cbx_shell_unresolved(c->s, "argument", &c->words[w]);
+        }
     }
     struct cbx_shell_command call = *c;
     call.count = folders;
@@ -50,25 +77,17 @@ static void judge_delete(const struct cbx_shell_command *c)
 static void judge_find(const struct cbx_shell_command *c)
 {
     judge_delete(c);
-    static const char *const runs[] = { "-exec", "-execdir", "-ok", "-okdir" };
     for (size_t w = 1; w + 1 < c->count; w++) {
         const struct cbx_word *next = &c->words[w + 1];
         if (c->words[w].known && (cbx_str_starts(c->words[w].text, CBX_STR("-fprint")) ||
                                   cbx_str_is(c->words[w].text, "-fls"))) {
             cbx_shell_check_target(c->s, next->text, next->known, true, next->start, next->end);
         }
-        for (size_t i = 0; i < CBX_SHELL_COUNT(runs); i++) {
-            if (c->words[w].known && cbx_str_is(c->words[w].text, runs[i])) {
-                size_t end = w + 1;
-                while (end < c->count && !ends_exec(c, end)) {
-                    end++;
-                }
-                struct cbx_shell_command inner = *c;
-                inner.count = end;
-                cbx_shell_judge_inner(&inner, w + 1, true);
-                w = end;
-                break;
-            }
+        if (begins_exec(c, w)) {
+            struct cbx_shell_command inner = *c;
+            inner.count = find_exec_end(c, w + 1);
+            cbx_shell_judge_inner(&inner, w + 1, true);
+            w = inner.count;
         }
     }
 }

@@ -34,3 +34,5 @@ awk -W exec prog.awk
 # expect 33 sh.command
 command time -o /etc/x ls
 # expect 35 sh.command
+find . -type f $MORE
+# expect 37 sh.command

@@ -6,3 +6,4 @@ find /usr/share -name '*.md' | xargs grep -n license
 find . -name '*.tmp' -delete
 find . -type f -exec wc -l {} +
 awk '/MemTotal/ { print $2 }' /proc/meminfo
+find . -name "$NAME" -exec grep -n "$TEXT" {} +
