@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ * What the pool's threads do: they look for the most urgent thing, do it without the lock, and look
+ * again. */
+#include "docker/pool_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    READY_LIFE_MS = 3600 * 1000, /* then it is made anew: images change, memory wears */
+    CHECK_MS = 30 * 1000,
+    RETRY_MS = 5 * 1000, /* after an engine that failed, when nobody waits */
+    CALM_MS = 250,       /* without anybody who waits, before imports take the processors */
+    /* A sandbox that is told to end does, and the engine removes what ended: asking for it
+     * meanwhile only makes the engine do it twice. Whoever is still there after that is removed by
+     * force. */
+    END_MS = 1000,
+};
+
+int64_t cbx_pool_clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* --- what there is to do
+ * ---------------------------------------------------------------------------- */
+
+static int count_all(const struct cbx_pool *pool)
+{
+    int all = pool->in_use;
+    for (int i = 0; i < CBX_POOL_PROFILES; i++) {
+        all += pool->profiles[i].count + pool->profiles[i].making;
+    }
+    return all;
+}
+
+static bool may_make(const struct cbx_pool *pool)
+{
+    return pool->config.max == 0 || pool->config.when_empty == CBX_POOL_GROW ||
+           count_all(pool) < pool->config.max;
+}
+
+/* How many of the profile are on their way beyond those who wait for them. */
+static int waiting_for(const struct cbx_pool *pool, const struct cbx_pool_profile *p)
+{
+    int n = 0;
+    for (const struct cbx_pool_waiter *w = pool->waiters; w != NULL; w = w->next) {
+        n += w->profile == p;
+    }
+    return n;
+}
+
+static struct cbx_pool_profile *most_wanted(struct cbx_pool *pool)
+{
+    for (struct cbx_pool_waiter *w = pool->waiters; w != NULL; w = w->next) {
+        if (w->profile->making < waiting_for(pool, w->profile)) {
+            return w->profile;
+        }
+    }
+    return NULL;
+}
+
+static struct cbx_pool_profile *wants_more(struct cbx_pool *pool, int64_t now)
+{
+    bool full = pool->config.max != 0 && count_all(pool) >= pool->config.max;
+    for (int i = 0; i < CBX_POOL_PROFILES && !full && now >= pool->retry_ms; i++) {
+        struct cbx_pool_profile *p = &pool->profiles[i];
+        if (p->kernel[0] != '\0' && p->count + p->making < p->want) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+/* Takes a ready sandbox out that is too old, one too many, or not looked at for long. */
+static struct cbx_sandbox *take_stale(struct cbx_pool *pool, int64_t now, bool *check,
+                                      struct cbx_pool_profile **from)
+{
+    int64_t idle_ms = pool->config.idle_ms;
+    for (int i = 0; i < CBX_POOL_PROFILES; i++) {
+        struct cbx_pool_profile *p = &pool->profiles[i];
+        if (!p->announced && p->want > 0 && now - p->used_ms > idle_ms) {
+            p->want = 0;
+        }
+        for (int k = 0; k < p->count; k++) {
+            bool old = now - p->ready[k].born_ms > READY_LIFE_MS || p->count > p->want;
+            if (old || now - p->ready[k].checked_ms > CHECK_MS) {
+                struct cbx_sandbox *sandbox = p->ready[k].sandbox;
+                *check = !old;
+                *from = p;
+                p->ready[k] = p->ready[--p->count];
+                return sandbox;
+            }
+        }
+    }
+    return NULL;
+}
+
+static struct cbx_sandbox *find_cold(struct cbx_pool *pool)
+{
+    for (int i = 0; i < CBX_POOL_PROFILES; i++) {
+        for (int k = 0; k < pool->profiles[i].count; k++) {
+            if (!pool->profiles[i].ready[k].warm) {
+                pool->profiles[i].ready[k].warm = true;
+                return pool->profiles[i].ready[k].sandbox;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* --- doing it: with the lock, which is given up meanwhile
+ * -------------------------------------------- */
+
+void cbx_pool_look_after(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
+{
+    struct cbx_pool_discarded *d = calloc(1, sizeof(*d));
+    if (d == NULL) {
+        abort();
+    }
+    *d = (struct cbx_pool_discarded){ .sandbox = sandbox, .due_ms = cbx_pool_clock_ms() + END_MS };
+    memcpy(d->id, cbx_sandbox_id(sandbox), sizeof(d->id));
+    d->next = pool->discarded;
+    pool->discarded = d;
+}
+
+/* The first who waits for this profile, taken out of the queue; NULL = nobody. */
+static struct cbx_pool_waiter *next_waiter(struct cbx_pool *pool, const struct cbx_pool_profile *p)
+{
+    struct cbx_pool_waiter **at = &pool->waiters;
+    while (*at != NULL && (*at)->profile != p) {
+        at = &(*at)->next;
+    }
+    struct cbx_pool_waiter *w = *at;
+    if (w != NULL) {
+        *at = w->next;
+    }
+    return w;
+}
+
+static void put_ready(struct cbx_pool *pool, struct cbx_pool_profile *p,
+                      struct cbx_sandbox *sandbox, bool warm)
+{
+    struct cbx_pool_waiter *w = next_waiter(pool, p);
+    if (w != NULL) {
+        w->sandbox = sandbox;
+        w->done = true;
+        pool->in_use++;
+        pthread_cond_broadcast(&pool->served);
+    } else if (p->count < CBX_POOL_READY_MAX && !pool->ending) {
+        int64_t now = cbx_pool_clock_ms();
+        p->ready[p->count++] = (struct cbx_pool_ready){
+            .sandbox = sandbox, .born_ms = now, .checked_ms = now, .warm = warm
+        };
+        pthread_cond_broadcast(&pool->served);
+    } else {
+        cbx_sandbox_end(sandbox);
+        cbx_pool_look_after(pool, sandbox);
+    }
+}
+
+static void tell_failure(struct cbx_pool *pool, struct cbx_pool_profile *p, int failed,
+                         const struct cbx_err *err)
+{
+    pool->stats.failed++;
+    pool->retry_ms = cbx_pool_clock_ms() + RETRY_MS;
+    struct cbx_pool_waiter *w = next_waiter(pool, p);
+    if (w != NULL) {
+        w->failed = failed;
+        w->err = *err;
+        w->done = true;
+        pthread_cond_broadcast(&pool->served);
+    }
+}
+
+static void make_one(struct cbx_pool *pool, struct cbx_pool_profile *p)
+{
+    struct cbx_limits limits = p->limits;
+    char kernel[sizeof(p->kernel)];
+    memcpy(kernel, p->kernel, sizeof(kernel));
+    p->making++;
+    pthread_mutex_unlock(&pool->lock);
+    struct cbx_sandbox *sandbox = NULL;
+    struct cbx_err err = { 0 };
+    int failed =
+        cbx_sandbox_prepare(pool->engine, &pool->sandboxes, kernel, &limits, &sandbox, &err);
+    pthread_mutex_lock(&pool->lock);
+    p->making--;
+    if (failed) {
+        tell_failure(pool, p, failed, &err);
+    } else {
+        pool->stats.made++;
+        put_ready(pool, p, sandbox, false);
+    }
+}
+
+/* The first that is due and that no thread removes yet. */
+static struct cbx_pool_discarded *unremoved(const struct cbx_pool *pool, int64_t now)
+{
+    struct cbx_pool_discarded *d = pool->discarded;
+    while (d != NULL && (d->busy || d->due_ms > now)) {
+        d = d->next;
+    }
+    return d;
+}
+
+void cbx_pool_forget(struct cbx_pool *pool, struct cbx_pool_discarded *discarded)
+{
+    struct cbx_pool_discarded **at = &pool->discarded;
+    while (*at != discarded) {
+        at = &(*at)->next;
+    }
+    *at = discarded->next;
+    cbx_sandbox_leave(discarded->sandbox);
+    free(discarded);
+}
+
+/* An engine that fails, or is at it, is asked again: nothing may be left behind. */
+static void remove_discarded(struct cbx_pool *pool, struct cbx_pool_discarded *d)
+{
+    struct cbx_sandbox *sandbox = cbx_steal(&d->sandbox);
+    d->busy = true;
+    pthread_mutex_unlock(&pool->lock);
+    cbx_sandbox_leave(sandbox);
+    int failed = cbx_engine_container_remove(pool->engine, d->id, NULL);
+    pthread_mutex_lock(&pool->lock);
+    d->busy = false;
+    d->due_ms = cbx_pool_clock_ms() + END_MS;
+    if (!failed) {
+        cbx_pool_forget(pool, d);
+    }
+}
+
+static void check_one(struct cbx_pool *pool, struct cbx_pool_profile *p,
+                      struct cbx_sandbox *sandbox, bool check)
+{
+    p->making++; /* out of reach, and not to be made once more meanwhile */
+    pthread_mutex_unlock(&pool->lock);
+    bool healthy = check && cbx_sandbox_check(sandbox);
+    pthread_mutex_lock(&pool->lock);
+    p->making--;
+    pool->stats.unhealthy += check && !healthy;
+    if (healthy) {
+        put_ready(pool, p, sandbox, true);
+    } else {
+        cbx_sandbox_end(sandbox);
+        cbx_pool_look_after(pool, sandbox);
+    }
+}
+
+static bool work_once(struct cbx_pool *pool)
+{
+    int64_t now = cbx_pool_clock_ms();
+    struct cbx_pool_profile *p = most_wanted(pool);
+    struct cbx_pool_discarded *d;
+    struct cbx_sandbox *sandbox;
+    bool check;
+    if (p != NULL && may_make(pool)) {
+        pool->calm_ms = now + CALM_MS;
+        make_one(pool, p);
+    } else if ((d = unremoved(pool, now)) != NULL) {
+        remove_discarded(pool, d);
+    } else if ((p = wants_more(pool, now)) != NULL) {
+        make_one(pool, p);
+    } else if ((sandbox = take_stale(pool, now, &check, &p)) != NULL) {
+        check_one(pool, p, sandbox, check);
+    } else if (now >= pool->calm_ms && (sandbox = find_cold(pool)) != NULL) {
+        pool->calm_ms = now + CALM_MS;
+        cbx_sandbox_warm(sandbox); /* with the lock: nobody may take it away meanwhile */
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void *cbx_pool_work(void *context)
+{
+    struct cbx_pool *pool = context;
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->ending) {
+        if (!work_once(pool)) {
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += CBX_POOL_TICK_MS * 1000000L;
+            until.tv_sec += until.tv_nsec / 1000000000;
+            until.tv_nsec %= 1000000000;
+            pthread_cond_timedwait(&pool->work, &pool->lock, &until);
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
