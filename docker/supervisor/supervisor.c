@@ -223,6 +223,10 @@ static void interrupt(void)
 {
     if (s.phase == RUNNING) {
         stop_run(0, 3 * GRACE_MS);
+    } else if (s.phase ==
+               STARTING) { /* it never begins; the kernel that starts is the next one's */
+        cbx_bytes_free(&s.held);
+        finish(CBX_DONE_KILLED, -1, SIGINT);
     }
 }
 

@@ -4,6 +4,8 @@
 #include "tests/live/docker/live.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -527,6 +529,40 @@ static void no_file_leads_out_of_the_workspace_or_waits(void **state)
     assert_int_equal(json_array_size(list), 3); /* d, the long one, sparse: no links, no devices */
 }
 
+struct insistence {
+    struct cbx_sandbox *sandbox;
+    atomic_bool over;
+};
+
+static void *interrupt_until_over(void *context)
+{
+    struct insistence *i = context;
+    while (!atomic_load(&i->over)) {
+        cbx_sandbox_interrupt(i->sandbox);
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void a_run_that_is_interrupted_before_its_kernel_is_there_never_begins(void **state)
+{
+    IN_SANDBOX("python");
+    struct cbx_err err;
+    pthread_t thread;
+    struct insistence insistence = { .sandbox = sandbox };
+    run(sandbox, language, "1", &seen);
+    assert_int_equal(cbx_sandbox_reset(sandbox, &err), 0); /* the next run needs a new kernel */
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_until_over, &insistence), 0);
+    run(sandbox, language, "open('began', 'w')", &seen);
+    atomic_store(&insistence.over, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(seen.result.status, CBX_RUN_KILLED);
+    assert_int_equal(seen.result.signal, SIGINT);
+    assert_false(seen.result.session_lost);
+    run(sandbox, language, "import os\nprint(os.listdir('.'))", &seen);
+    assert_string_equal(seen.out.p, "[]\n");
+}
+
 static void begins_anew_and_keeps_the_files(void **state)
 {
     IN_SANDBOX("ipython");
@@ -573,6 +609,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(asks_for_input_when_somebody_answers_and_says_so_when_not),
         cmocka_unit_test(moves_files_in_and_out),
         cmocka_unit_test(no_file_leads_out_of_the_workspace_or_waits),
+        cmocka_unit_test(a_run_that_is_interrupted_before_its_kernel_is_there_never_begins),
         cmocka_unit_test(begins_anew_and_keeps_the_files),
         cmocka_unit_test(reaps_what_carries_its_label),
     };
