@@ -254,6 +254,16 @@ static void answer_error(struct cbx_executor_request *r, int code, const struct 
     cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, NULL);
 }
 
+/* What fails in an executor that ends may succeed in the next one: without an answer the front asks
+ * that, as it does when we are killed. */
+static bool is_ending(struct cbx_executor *e)
+{
+    pthread_mutex_lock(&e->lock);
+    bool ending = e->ending;
+    pthread_mutex_unlock(&e->lock);
+    return ending;
+}
+
 static void serve_request(void *context)
 {
     struct cbx_executor_request r = *(struct cbx_executor_request *)context;
@@ -275,7 +285,7 @@ static void serve_request(void *context)
     if (!known && !failed) {
         failed = cbx_fail(&err, CBX_EPROTO, "the executor was asked for something it does not do");
     }
-    if (failed && !r.dropped) {
+    if (failed && !r.dropped && !is_ending(r.executor)) {
         answer_error(&r, failed, &err);
     }
     close(r.fd);
