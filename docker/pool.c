@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CREATES_DEFAULT = 4, IDLE_DEFAULT_MS = 600 * 1000, WAIT_DEFAULT_MS = 60 * 1000 };
 
@@ -154,12 +153,7 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
     *last = &waiter;
     pthread_cond_signal(&pool->work);
     while (!waiter.done) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += CBX_POOL_TICK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&pool->served, &pool->lock, &until);
+        cbx_pool_wait(pool, &pool->served);
         if (!waiter.done && pool->ending) {
             forget_waiter(pool, &waiter);
             return cbx_fail(err, CBX_ESTATE, "the gateway is ending");

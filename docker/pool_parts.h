@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-enum { CBX_POOL_PROFILES = 32, CBX_POOL_READY_MAX = 64, CBX_POOL_TICK_MS = 200 };
+enum { CBX_POOL_PROFILES = 32, CBX_POOL_READY_MAX = 64 };
 
 struct cbx_pool_ready {
     struct cbx_sandbox *sandbox;
@@ -66,6 +66,9 @@ struct cbx_pool {
 
 /* Milliseconds of a clock that only goes forward. */
 int64_t cbx_pool_clock_ms(void);
+
+/* Waits for the condition, or a tick, with the lock. */
+void cbx_pool_wait(struct cbx_pool *pool, pthread_cond_t *condition);
 
 /* What a thread of the pool does until the pool ends; `context` is the pool. */
 void *cbx_pool_work(void *context);

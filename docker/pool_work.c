@@ -16,6 +16,7 @@ enum {
      * meanwhile only makes the engine do it twice. Whoever is still there after that is removed by
      * force. */
     END_MS = 1000,
+    TICK_MS = 200,
 };
 
 int64_t cbx_pool_clock_ms(void)
@@ -276,18 +277,23 @@ static bool work_once(struct cbx_pool *pool)
     return true;
 }
 
+void cbx_pool_wait(struct cbx_pool *pool, pthread_cond_t *condition)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += TICK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(condition, &pool->lock, &until);
+}
+
 void *cbx_pool_work(void *context)
 {
     struct cbx_pool *pool = context;
     pthread_mutex_lock(&pool->lock);
     while (!pool->ending) {
         if (!work_once(pool)) {
-            struct timespec until;
-            clock_gettime(CLOCK_REALTIME, &until);
-            until.tv_nsec += CBX_POOL_TICK_MS * 1000000L;
-            until.tv_sec += until.tv_nsec / 1000000000;
-            until.tv_nsec %= 1000000000;
-            pthread_cond_timedwait(&pool->work, &pool->lock, &until);
+            cbx_pool_wait(pool, &pool->work);
         }
     }
     pthread_mutex_unlock(&pool->lock);
