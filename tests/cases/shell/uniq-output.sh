@@ -1,2 +1,4 @@
 uniq x /etc/y
 # expect 1 sh.command
+# expect 1 sh.open-outside
+# expect 1 sh.open-outside
