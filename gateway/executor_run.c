@@ -3,7 +3,8 @@
 #include "gateway/executor_parts.h"
 #include "gateway/relay.h"
 
-enum { ACK_MS = 30000 };
+/* How long a result waits for a front to take it, while it has one and while another run waits. */
+enum { ACK_MS = 30000, UNACKED_MS = 30000 };
 
 /* --- who listens ------------------------------------------------------------------------------ */
 
@@ -147,7 +148,8 @@ static int run_in_place(struct cbx_executor_request *r, const struct cbx_permit 
     struct cbx_executor *e = r->executor;
     const char *id = permit->session[0] != '\0' ? permit->session : permit->decision;
     struct cbx_session *session;
-    int failed = cbx_sessions_enter_run(e->sessions, id, permit->principal, &session, err);
+    int failed =
+        cbx_sessions_enter_run(e->sessions, id, permit->principal, UNACKED_MS, &session, err);
     if (failed) {
         return failed;
     }

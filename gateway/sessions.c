@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { ONCE_MAX = 1024, UNTAKEN_MS = 10 * 60 * 1000, UNACKED_S = 30 };
+enum { ONCE_MAX = 1024, UNTAKEN_MS = 10 * 60 * 1000 };
 
 struct cbx_session {
     char id[CBX_NAME_MAX + 1]; /* empty = free place; of a one-shot run, its decision's */
@@ -43,7 +43,11 @@ struct cbx_sessions *cbx_sessions_new(int max_sessions, cbx_discard_fn *discard,
     sessions->discard = discard;
     sessions->context = context;
     pthread_mutex_init(&sessions->lock, NULL);
-    pthread_cond_init(&sessions->changed, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&sessions->changed, &clock);
+    pthread_condattr_destroy(&clock);
     return sessions;
 }
 
@@ -162,29 +166,35 @@ bool cbx_sessions_adopt(struct cbx_sessions *sessions, struct cbx_sandbox *sandb
     return place != NULL;
 }
 
-/* With the lock held: waits until nobody has it, and with `unacked` until its result is taken. */
-static struct cbx_session *await_turn(struct cbx_sessions *sessions, const char *id, bool unacked)
+/* With the lock held: waits until nobody has it, and for so long until its result is taken. What
+ * was found is looked at anew after each wait: others wait too. */
+static struct cbx_session *await_turn(struct cbx_sessions *sessions, const char *id,
+                                      int64_t patience_ms)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += UNACKED_S;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += patience_ms % 1000 * 1000000;
+    until.tv_sec += patience_ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    bool patient = patience_ms > 0;
     struct cbx_session *session;
     while ((session = find(sessions, id)) != NULL && !session->closing) {
         if (session->busy) {
             pthread_cond_wait(&sessions->changed, &sessions->lock);
-        } else if (!unacked || session->run_id[0] == '\0' ||
-                   pthread_cond_timedwait(&sessions->changed, &sessions->lock, &until) != 0) {
+        } else if (patient && session->run_id[0] != '\0') {
+            patient = pthread_cond_timedwait(&sessions->changed, &sessions->lock, &until) == 0;
+        } else {
             break;
         }
     }
     return session;
 }
 
-static int enter(struct cbx_sessions *sessions, const char *id, const char *principal, bool run,
-                 struct cbx_session **out, struct cbx_err *err)
+static int enter(struct cbx_sessions *sessions, const char *id, const char *principal,
+                 int64_t patience_ms, struct cbx_session **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
-    struct cbx_session *session = await_turn(sessions, id, run);
+    struct cbx_session *session = await_turn(sessions, id, patience_ms);
     int failed = 0;
     if (session == NULL || session->closing || sessions->ending) {
         failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
@@ -201,13 +211,13 @@ static int enter(struct cbx_sessions *sessions, const char *id, const char *prin
 int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char *principal,
                        struct cbx_session **out, struct cbx_err *err)
 {
-    return enter(sessions, id, principal, false, out, err);
+    return enter(sessions, id, principal, 0, out, err);
 }
 
 int cbx_sessions_enter_run(struct cbx_sessions *sessions, const char *id, const char *principal,
-                           struct cbx_session **out, struct cbx_err *err)
+                           int64_t patience_ms, struct cbx_session **out, struct cbx_err *err)
 {
-    return enter(sessions, id, principal, true, out, err);
+    return enter(sessions, id, principal, patience_ms, out, err);
 }
 
 bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permit *permit)

@@ -36,9 +36,9 @@ int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char
 void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session);
 
 /* The same for a run, which takes the place of the run before it: the result of that is waited for
- * to be acknowledged, for half a minute. */
+ * to be acknowledged, for so long since the call. */
 int cbx_sessions_enter_run(struct cbx_sessions *sessions, const char *id, const char *principal,
-                           struct cbx_session **out, struct cbx_err *err);
+                           int64_t patience_ms, struct cbx_session **out, struct cbx_err *err);
 
 /* Is there the session that this permit would open, as one that nothing ran in? */
 bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permit *permit);

@@ -107,6 +107,74 @@ static void lets_one_run_in_at_a_time_and_the_others_wait(void **state)
     cbx_sessions_free(crowd.sessions);
 }
 
+static void *enter_impatiently(void *context)
+{
+    enum { PATIENCE_MS = 20, STAY_MS = 5 };
+    struct crowd *crowd = context;
+    struct cbx_session *session;
+    assert_int_equal(
+        cbx_sessions_enter_run(crowd->sessions, "a", "ann", PATIENCE_MS, &session, NULL), 0);
+    crowd->entered += atomic_fetch_add(&crowd->inside, 1) == 0;
+    for (int64_t end = cbx_clock_ms() + STAY_MS; cbx_clock_ms() < end;) {
+    }
+    atomic_fetch_sub(&crowd->inside, 1);
+    cbx_sessions_leave(crowd->sessions, session);
+    return NULL;
+}
+
+static void those_who_wait_in_vain_for_a_result_to_be_taken_still_enter_one_at_a_time(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
+    struct cbx_session *session;
+    pthread_t threads[THREADS];
+    open_session(crowd.sessions, "a");
+    assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
+    cbx_sessions_begin(crowd.sessions, session, "r1");
+    cbx_sessions_leave(crowd.sessions, session);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, enter_impatiently, &crowd), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(crowd.entered, THREADS);
+    cbx_sessions_free(crowd.sessions);
+}
+
+static void *enter_with_patience(void *context)
+{
+    struct crowd *crowd = context;
+    struct cbx_session *session;
+    assert_int_equal(
+        cbx_sessions_enter_run(crowd->sessions, "a", "ann", DEADLINE_MS, &session, NULL), 0);
+    crowd->inside = 1;
+    cbx_sessions_leave(crowd->sessions, session);
+    return NULL;
+}
+
+static void a_run_waits_until_the_result_before_it_is_taken(void **state)
+{
+    (void)state;
+    struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
+    struct cbx_session *session;
+    pthread_t waiting;
+    open_session(crowd.sessions, "a");
+    assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
+    cbx_sessions_begin(crowd.sessions, session, "r1");
+    assert_int_equal(pthread_create(&waiting, NULL, enter_with_patience, &crowd), 0);
+    cbx_sessions_leave(crowd.sessions, session);
+    /* Who follows that run once more need not wait for it. */
+    assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", NULL, &session, NULL), 0);
+    cbx_sessions_leave(crowd.sessions, session);
+    assert_int_equal(crowd.inside, 0);
+    cbx_sessions_acknowledge(crowd.sessions, "r1");
+    pthread_join(waiting, NULL);
+    assert_int_equal(crowd.inside, 1);
+    cbx_sessions_free(crowd.sessions);
+}
+
 static void *close_a(void *context)
 {
     struct crowd *crowd = context;
@@ -208,6 +276,8 @@ int main(void)
         cmocka_unit_test(reserves_each_id_once_and_no_more_than_there_are_places),
         cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
         cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
+        cmocka_unit_test(a_run_waits_until_the_result_before_it_is_taken),
+        cmocka_unit_test(those_who_wait_in_vain_for_a_result_to_be_taken_still_enter_one_at_a_time),
         cmocka_unit_test(waits_for_the_run_when_it_closes_and_turns_those_away_who_wait),
         cmocka_unit_test(expires_what_is_idle_and_nothing_that_is_busy_or_just_made),
         cmocka_unit_test(closes_all_while_others_expire_and_open),
