@@ -62,10 +62,10 @@ static int await_answer(int fd, const struct cbx_sink *sink, struct cbx_err *err
     return 0;
 }
 
-static void note(const struct cbx_run_wishes *wishes, const struct cbx_outcome *out)
+static void note_begun(const struct cbx_run_wishes *wishes, const struct cbx_outcome *out)
 {
     if (wishes != NULL && wishes->note != NULL) {
-        wishes->note(wishes->context, out->id, out->begun);
+        wishes->note(wishes->context, out->id, true);
     }
 }
 
@@ -95,10 +95,9 @@ static int follow(int fd, const struct cbx_run_wishes *wishes, const struct cbx_
             if (cbx_str_is(type, "recorded")) {
                 return 0;
             }
-            note(wishes, out);
         } else if (cbx_str_is(type, "begun")) {
             out->begun = true;
-            note(wishes, out);
+            note_begun(wishes, out);
         } else if (cbx_str_is(type, "done")) {
             out->ran = true;
             return cbx_result_from_json(message.header, &out->result, err);
@@ -169,13 +168,27 @@ int cbx_backend_submit(int control, const struct cbx_judgement *judgement,
     return failed;
 }
 
-void cbx_outcome_acknowledge(struct cbx_outcome *outcome)
+/* True when the executor says that it, too, needs the result no more. */
+static bool hand_back(int hold)
 {
-    if (outcome->hold > 0) {
-        CBX_AUTO_JSON ack = json_pack("{s:s}", "type", "ack");
-        cbx_wire_send(outcome->hold, ack, (struct cbx_str){ 0 }, NULL);
-        close(outcome->hold);
-        outcome->hold = 0;
+    enum { PATIENCE_MS = 60000 };
+    CBX_AUTO_JSON ack = json_pack("{s:s}", "type", "ack");
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    return cbx_wire_send(hold, ack, (struct cbx_str){ 0 }, NULL) == 0 &&
+           cbx_wire_receive(hold, PATIENCE_MS, &answer, NULL) == 0;
+}
+
+void cbx_outcome_acknowledge(struct cbx_flow *flow, struct cbx_outcome *outcome)
+{
+    if (outcome->hold <= 0) {
+        return;
+    }
+    CBX_AUTO_FD hold = outcome->hold;
+    outcome->hold = 0;
+    if (!hand_back(hold)) { /* it was killed, and the next one found the result in the sandbox */
+        CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "ack", "run", outcome->id);
+        cbx_flow_request(flow, header, CBX_STR(""), NULL, NULL, NULL);
     }
 }
 

@@ -49,12 +49,13 @@ struct cbx_executor_secrets {
  * Requests (JSON header, bytes):
  *   {op:"submit", sealed, mac, keep, interactive} + text   one decision. Answers: {type:"recorded",
  *     decision, seq} when it allows nothing; else {type:"admitted", ...}, for a run its events, and
- *     {type:"done", ...}. Then the front says {type:"ack"} when it needs the result no more. A run
- *     with `keep` goes on when the front hangs up, and its result stays until it is acknowledged;
- *     one without is cancelled.
+ *     {type:"done", ...}. Then the front says {type:"ack"} when it needs the result no more, and
+ *     hears {type:"done"} when that is known. A run with `keep` goes on when the front hangs up,
+ *     and its result stays until it is acknowledged; one without is cancelled.
  *     {type:"begun"} comes before the first event of a run. An opened session that the front does
  *     not acknowledge is closed.
  *   {op:"resume", run, keep}        events and {type:"done"} of such a run, from its beginning
+ *   {op:"ack", run}                 the same as {type:"ack"}, when that was not heard
  *   {op:"wanted", runs, sessions}   from a front that begins: results of other runs are
  *     acknowledged, other sessions closed
  *   {op:"failed", language, policy, principal, session, origin} + source   note that an analysis

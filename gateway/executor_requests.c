@@ -131,6 +131,19 @@ static int delete_file(struct cbx_executor_request *r, struct cbx_sandbox *sandb
     return failed ? failed : answer_done(r, CBX_STR(""), err);
 }
 
+/* The result of a run that an executor before us had, and could not acknowledge any more. */
+static int acknowledge_run(struct cbx_executor_request *r, const struct cbx_message *message,
+                           struct cbx_err *err)
+{
+    struct cbx_pool *pool;
+    int failed = cbx_executor_pool(r->executor, &pool, err); /* those of before are adopted there */
+    if (failed) {
+        return failed;
+    }
+    cbx_sessions_acknowledge(r->executor->sessions, text_of(message, "run"));
+    return answer_done(r, CBX_STR(""), err);
+}
+
 static int reset_session(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
                          const struct cbx_message *message, struct cbx_err *err)
 {
@@ -232,6 +245,7 @@ static const struct {
 } operations[] = {
     { "submit", cbx_executor_submit, NULL },
     { "resume", cbx_executor_resume, NULL },
+    { "ack", acknowledge_run, NULL },
     { "failed", note_failure, NULL },
     { "close", close_session, NULL },
     { "interrupt", interrupt_session, NULL },

@@ -217,7 +217,8 @@ static void end_outcome(struct cbx_audit *audit, struct cbx_audit_pending *recor
     }
 }
 
-/* Waits until the front has the result. Who wants none kept hangs up. */
+/* Waits until the front has the result, and says that this is known. Who wants none kept hangs up.
+ */
 static bool await_front(struct cbx_executor_request *r, const char *run_id)
 {
     CBX_AUTO_DONE(message) message;
@@ -225,6 +226,10 @@ static bool await_front(struct cbx_executor_request *r, const char *run_id)
     bool taken = cbx_wire_receive(r->fd, ACK_MS, &message, NULL) == 0;
     if (taken || !r->kept) {
         cbx_sessions_acknowledge(r->executor->sessions, run_id);
+    }
+    if (taken) {
+        CBX_AUTO_JSON known = json_pack("{s:s}", "type", "done");
+        cbx_wire_send(r->fd, known, (struct cbx_str){ 0 }, NULL);
     }
     return taken;
 }

@@ -59,6 +59,17 @@ void cbx_judgement_done(struct cbx_judgement *judgement)
     *judgement = (struct cbx_judgement){ 0 };
 }
 
+void cbx_judgement_id(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1])
+{
+    CBX_AUTO_JSON sealed = NULL;
+    out[0] = '\0';
+    if (judgement->analysed &&
+        cbx_json_parse(cbx_buf_str(&judgement->sealed), CBX_SEAL_MAX_BYTES, &sealed, NULL) == 0) {
+        const char *id = json_string_value(json_object_get(sealed, "id"));
+        snprintf(out, CBX_ID_CHARS + 1, "%s", id != NULL ? id : "");
+    }
+}
+
 /* Waits for a free slot, one with a living worker first. */
 static int take_slot(struct cbx_judge *judge)
 {

@@ -26,6 +26,10 @@ struct cbx_judgement {
 void cbx_judgement_done(struct cbx_judgement *judgement);
 CBX_DEFINE_AUTO_DONE(judgement)
 
+/* The id that the decision will have in the audit log, as the seal says; empty when not analysed.
+ */
+void cbx_judgement_id(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1]);
+
 /* Judges `source` under the policy of this name. Errors are the caller's mistakes (CBX_EINVAL
  * unknown language, CBX_ENOTFOUND unknown policy); a failed analysis is not an error but a denial.
  */

@@ -24,6 +24,16 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
     return cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out, err);
 }
 
+static void note_decision(const struct cbx_run_wishes *wishes,
+                          const struct cbx_judgement *judgement)
+{
+    char id[CBX_ID_CHARS + 1];
+    cbx_judgement_id(judgement, id);
+    if (wishes->note != NULL && id[0] != '\0') {
+        wishes->note(wishes->context, id, false);
+    }
+}
+
 /* decision -> audit record -> permit -> sandbox -> result, in the executor. When that is killed
  * before it began, nothing ran, and the decision cannot be used again: it is made once more. */
 int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
@@ -41,6 +51,7 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                 return failed;
             }
             judgement = &again;
+            note_decision(&request->wishes, judgement);
         }
         out->verdict = judgement->verdict;
         json_decref(out->decision);

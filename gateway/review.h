@@ -37,8 +37,8 @@ void cbx_flow_done(struct cbx_flow *flow);
 struct cbx_run_wishes {
     bool keep;        /* it goes on when we are gone, and its result waits for us */
     bool interactive; /* the sink answers CBX_EVENT_ASK, by the request {op:"input"} */
-    /* May be NULL. The decision is in the log and it will be run; then, that it begins. Again when
-     * the executor was killed before it began. */
+    /* May be NULL. That it begins; before that, when it is submitted once more, because the
+     * executor was killed before it began, the id of the new decision. */
     void (*note)(void *context, const char *decision, bool begun);
     void *context;
 };
@@ -63,8 +63,9 @@ struct cbx_outcome {
     int hold; /* the executor waits here for cbx_outcome_acknowledge; 0 = it does not */
 };
 
-/* The result is stored: the sandbox may forget it. Until then a run with `keep` can be resumed. */
-void cbx_outcome_acknowledge(struct cbx_outcome *outcome);
+/* The result is stored: the sandbox may forget it. Until then a run with `keep` can be resumed, and
+ * the next run of its session waits. Returns when the executor knows it. */
+void cbx_outcome_acknowledge(struct cbx_flow *flow, struct cbx_outcome *outcome);
 
 void cbx_outcome_done(struct cbx_outcome *outcome);
 CBX_DEFINE_AUTO_DONE(outcome)

@@ -210,7 +210,7 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
             json_pack("{s:[],s:[],s:s}", "output", "files", "error", store_err.text);
         cbx_store_set_execution(job->rest->store, job->id, "error", now, short_results, NULL);
     }
-    cbx_outcome_acknowledge(outcome);
+    cbx_outcome_acknowledge(job->rest->flow, outcome);
 }
 
 static void begin(struct run *run, struct cbx_rest_job *job)
@@ -246,7 +246,12 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
     }
     struct cbx_request request = cbx_rest_job_request(job);
     failed = cbx_review_judge(job->rest->flow, &request, &job->judgement, err);
-    failed = failed ? failed : submit(job, sink, outcome, err);
+    if (!failed) {
+        char decision[CBX_ID_CHARS + 1];
+        cbx_judgement_id(&job->judgement, decision);
+        note_progress(job, decision, false);
+        failed = submit(job, sink, outcome, err);
+    }
     return failed || outcome->ran ? failed
                                   : cbx_fail(err, CBX_EPOLICY,
                                              "the gateway was restarted before this began, and its "
@@ -298,18 +303,6 @@ static int start_thread(struct cbx_rest_job *job, struct cbx_err *err)
                           rest->jobs_max);
 }
 
-/* The id that the decision will have in the log; the seal says it. */
-static void read_decision(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1])
-{
-    CBX_AUTO_JSON sealed = NULL;
-    struct cbx_err err;
-    out[0] = '\0';
-    if (cbx_json_parse(cbx_buf_str(&judgement->sealed), CBX_SEAL_MAX_BYTES, &sealed, &err) == 0) {
-        const char *id = json_string_value(json_object_get(sealed, "id"));
-        snprintf(out, CBX_ID_CHARS + 1, "%s", id != NULL ? id : "");
-    }
-}
-
 static json_t *describe_request(const struct cbx_rest_job *job)
 {
     json_t *request = json_object();
@@ -326,7 +319,7 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
     char now[32], decision[CBX_ID_CHARS + 1], id[37];
     struct cbx_rest *rest = job->rest;
     cbx_rest_now(now);
-    read_decision(&job->judgement, decision);
+    cbx_judgement_id(&job->judgement, decision);
     memcpy(id, job->id, sizeof(id));
     if (job->session[0] != '\0') {
         cbx_rest_context_add(rest, job->session, cbx_buf_str(&job->source));

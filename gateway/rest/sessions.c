@@ -220,7 +220,7 @@ static bool open_session(struct cbx_rest_call *call, struct opening *o)
         cbx_rest_fail(call, 0, &err);
         return false;
     }
-    cbx_outcome_acknowledge(&outcome);
+    cbx_outcome_acknowledge(call->rest->flow, &outcome);
     return true;
 }
 
