@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The supervisor in a world that is made up: its descriptors, processes and clock are what a
- * harness says, so that no input can signal or start anything. Include it once. What it sends to a
+ * The supervisor in a world that is made up, for the fuzz targets and its unit test: its
+ * descriptors, processes and clock are what a harness says, so that no input can signal or start
+ * anything. Include it once. What it sends to a
  * host is checked as it comes. */
 #ifndef CBX_FUZZ_SUPERVISOR_H
 #define CBX_FUZZ_SUPERVISOR_H
@@ -33,8 +34,12 @@ static struct {
     uint8_t *sent; /* to the host */
     size_t sent_len, sent_size;
     size_t checked; /* of it */
+    size_t heard;   /* of it, by the last host, from here on */
     bool marked;    /* the next bytes are a mark */
     unsigned frames, dones;
+    uint8_t told[4096]; /* to the kernel, as far as there is room */
+    size_t told_len;
+    void (*end)(void); /* what cbx_die leads to, if not to `died` */
     jmp_buf died;
 } world;
 
@@ -78,10 +83,12 @@ static ssize_t world_write(int fd, const void *p, size_t size)
 
 static ssize_t world_send(int fd, const void *p, size_t size, int flags)
 {
+    size_t n = size > 3000 ? 3000 : size, room = sizeof(world.told) - world.told_len;
     (void)fd;
-    (void)p;
     (void)flags;
-    return size > 3000 ? 3000 : (ssize_t)size;
+    memcpy(world.told + world.told_len, p, n < room ? n : room);
+    world.told_len += n < room ? n : room;
+    return (ssize_t)n;
 }
 
 static int world_kill(pid_t pid, int number)
@@ -150,6 +157,9 @@ static _Noreturn void world_exit(int status)
 {
     (void)status;
     world.dead = true;
+    if (world.end != NULL) {
+        world.end();
+    }
     longjmp(world.died, 1);
 }
 
@@ -263,6 +273,7 @@ static void check_sent(void)
             abort();
         }
         world.checked += CBX_FRAME_MARK_BYTES;
+        world.heard = world.checked;
         world.marked = false;
     }
     while (!world.marked && world.sent_len - world.checked >= CBX_FRAME_HEAD_BYTES) {

@@ -249,7 +249,9 @@ static void end(struct cbx_executor *e)
     if (pool != NULL) {
         cbx_pool_stop(pool);
     }
-    cbx_instance_done(&e->instance, !e->config.persistent);
+    if (!e->config.persistent) {
+        cbx_instance_done(&e->instance, true);
+    } /* else its lock ends with the last of our threads, and not before: they may still send */
     _exit(0); /* not freed: late requests may still look at the tables */
 }
 

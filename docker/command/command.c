@@ -295,6 +295,8 @@ static void serve(const struct cbx_command_kernel *kernel)
             int32_t code = kernel->run(payload + CBX_FRAME_KERNEL_HEAD_BYTES,
                                        len - CBX_FRAME_KERNEL_HEAD_BYTES);
             cbx_command_send(CBX_FRAME_FINISH, &code, sizeof(code));
+        } else if (head[0] == CBX_FRAME_WARM) {
+            cbx_command_send(CBX_FRAME_READY, NULL, 0); /* there is nothing to import */
         }
         free(payload);
     }

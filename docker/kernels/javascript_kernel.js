@@ -360,8 +360,9 @@ function startWatcher(run) {
   control.unref();
   const before = new Set(getHandles());
   watcher = new Worker(path.join(__dirname, 'javascript_watch.js'), { workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} });
-  watcher.on('message', ({ code, interrupted }) => {
+  watcher.on('message', ({ code, interrupted, warm }) => {
     if (code !== undefined) take(code);
+    else if (warm) sendFrame('Y');
     else if (current?.number === interrupted) interrupt();
   });
   for (const handle of getHandles()) if (!before.has(handle)) ours.add(handle);
@@ -506,6 +507,7 @@ control.on('data', (chunk) => {
     // Not in what reads, for that may be terminated; one behind the other.
     if (type === 'E') setImmediate(take, payload.subarray(RUN_HEAD).toString('utf8'));
     else if (type === 'I') setImmediate(interrupt);
+    else if (type === 'w') sendFrame('Y'); // there is nothing to import
   }
 });
 control.on('end', () => reallyExit(0));

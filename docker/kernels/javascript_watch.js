@@ -45,6 +45,8 @@ control.on('data', (chunk) => {
       parentPort.postMessage({ code: payload.subarray(RUN_HEAD).toString('utf8') });
     } else if (type === 'I') {
       interrupt(started);
+    } else if (type === 'w') {
+      parentPort.postMessage({ warm: true });
     }
   }
 });

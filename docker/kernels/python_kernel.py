@@ -948,6 +948,7 @@ class Kernel:
             kind, payload = self.channel.receive()
             if kind == "w":
                 self.warm()
+                self.channel.send("Y")
             if kind != "E":
                 continue
             self.stdin.interactive = payload[INTERACTIVE_OFFSET] == 1

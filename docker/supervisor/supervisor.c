@@ -33,8 +33,8 @@ enum {
     REST_BYTES = 1024 * 1024, /* what is still read of a pipe when its run ends */
 };
 
-/* STARTING: a run waits for the kernel. STOPPING: it was asked to end. SETTLING: it says that it
- * did, after its time was over. */
+/* STARTING: a run waits until the kernel is READY. STOPPING: it was asked to end. SETTLING: it says
+ * that it did, after its time was over. */
 enum phase { IDLE, STARTING, RUNNING, STOPPING, SETTLING };
 
 static struct {
@@ -48,6 +48,7 @@ static struct {
     enum phase phase;
     uint32_t over;         /* why the run was asked to end: CBX_DONE_TIMEOUT, CBX_DONE_CPU, or 0 */
     struct cbx_bytes held; /* a RUN that came before the kernel was ready */
+    bool warm, warming;    /* it is to import what programs need; it does */
     struct cbx_frame_run run; /* the last one; its id is empty when the host has its result */
     struct cbx_frame_done done;
     int64_t began_ms, deadline_ms, signal_ms; /* 0 = none */
@@ -131,6 +132,10 @@ static void take_run(const uint8_t *payload, size_t len)
         begin(payload, len);
         return;
     }
+    if (s.warming) { /* at whatever comes, it leaves the rest of it */
+        cbx_kernel_tell(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
+        cbx_kernel_feed();
+    }
     cbx_bytes_add(&s.held, payload, len);
     s.phase = STARTING;
     s.began_ms = now_ms();
@@ -139,14 +144,30 @@ static void take_run(const uint8_t *payload, size_t len)
     s.deadline_ms = s.began_ms + (int64_t)run.wall_ms + KERNEL_START_MS;
 }
 
+/* What runs meanwhile waits for READY, as when the kernel starts: its time is its own, and an
+ * interrupt costs it and nothing else. */
+static void warm_kernel(void)
+{
+    s.warm = !cbx_kernel.ready && cbx_kernel.pid > 0 && !s.warming;
+    if (cbx_kernel.ready && s.phase == IDLE) {
+        cbx_kernel.ready = false;
+        s.warming = true;
+        cbx_kernel_tell(CBX_FRAME_WARM, NULL, 0, NULL, 0);
+        cbx_kernel_feed();
+    }
+}
+
 static void kernel_is_ready(void)
 {
     cbx_kernel.ready = true;
+    s.warming = false;
     if (s.phase == STARTING) {
         struct cbx_bytes held = s.held;
         s.held = (struct cbx_bytes){ 0 };
         begin(held.p, held.len);
         cbx_bytes_free(&held);
+    } else if (s.warm) {
+        warm_kernel();
     }
 }
 
@@ -158,6 +179,7 @@ static void kill_all(void)
     }
     cbx_kernel_drain(REST_BYTES, is_running());
     cbx_kernel_forget();
+    s.warm = s.warming = false;
     cbx_bytes_free(&s.held);
     s.done.flags |= CBX_DONE_LOST;
 }
@@ -374,10 +396,12 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
         reset();
         return;
     case CBX_FRAME_INPUT:
-    case CBX_FRAME_WARM:
-        if (cbx_kernel.pid > 0 && (type == CBX_FRAME_WARM || s.phase == RUNNING)) {
+        if (cbx_kernel.pid > 0 && s.phase == RUNNING) {
             cbx_kernel_tell(type, payload, len, NULL, 0);
         }
+        return;
+    case CBX_FRAME_WARM:
+        warm_kernel();
         return;
     case CBX_FRAME_PUT:
         cbx_file_put(payload, len);
@@ -410,18 +434,24 @@ static bool read_more(int fd, struct cbx_inbox *in)
     return n > 0;
 }
 
-/* Hands on every whole frame. False when the protocol is broken. */
-static bool take_frames(struct cbx_inbox *in, char direction,
+static void drop_front(struct cbx_inbox *in, size_t n)
+{
+    memmove(in->bytes, in->bytes + n, in->len - n);
+    in->len -= n;
+}
+
+/* Hands on every whole frame among the first `end` bytes. False when the protocol is broken. */
+static bool take_frames(struct cbx_inbox *in, size_t end, char direction,
                         void (*take)(uint8_t, const uint8_t *, size_t))
 {
     size_t at = 0;
-    while (in->len - at >= CBX_FRAME_HEAD_BYTES) {
+    while (end - at >= CBX_FRAME_HEAD_BYTES) {
         uint32_t len;
         memcpy(&len, in->bytes + at + 1, 4);
         if ((int64_t)len > cbx_frame_limit(in->bytes[at], direction)) {
             return false;
         }
-        if (in->len - at - CBX_FRAME_HEAD_BYTES < len) {
+        if (end - at - CBX_FRAME_HEAD_BYTES < len) {
             break;
         }
         take(in->bytes[at], in->bytes + at + CBX_FRAME_HEAD_BYTES, len);
@@ -430,8 +460,7 @@ static bool take_frames(struct cbx_inbox *in, char direction,
         }
         at += CBX_FRAME_HEAD_BYTES + len;
     }
-    memmove(in->bytes, in->bytes + at, in->len - at);
-    in->len -= at;
+    drop_front(in, at);
     return true;
 }
 
@@ -442,16 +471,11 @@ static bool read_kernel(void)
         return false;
     }
     cbx_kernel_drain(CBX_CHUNK_BYTES, is_running());
-    return take_frames(&cbx_kernel.from, 'c', take_kernel_frame);
+    return take_frames(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
 }
 
-static void drop_front(struct cbx_inbox *in, size_t n)
-{
-    memmove(in->bytes, in->bytes + n, in->len - n);
-    in->len -= n;
-}
-
-/* The first bytes of the stream are the key; wherever it stands again, a new host begins. */
+/* The first bytes of the stream are the key; wherever it stands again, a new host begins: the one
+ * before it said all that is whole by then. */
 static bool read_host(void)
 {
     struct cbx_inbox *in = &s.host;
@@ -471,10 +495,14 @@ static bool read_host(void)
     size_t from = before > sizeof(s.key) ? before - sizeof(s.key) : 0;
     for (uint8_t *found; from < in->len && (found = memmem(in->bytes + from, in->len - from, s.key,
                                                            sizeof(s.key))) != NULL;) {
-        drop_front(in, (size_t)(found - in->bytes) + sizeof(s.key));
+        size_t end = (size_t)(found - in->bytes), behind = in->len - end;
+        if (!take_frames(in, end, 'h', take_host_frame)) {
+            return false;
+        }
+        drop_front(in, in->len - behind + sizeof(s.key));
         from = 0;
     }
-    return take_frames(in, 'h', take_host_frame);
+    return take_frames(in, in->len, 'h', take_host_frame);
 }
 
 static void reap(void)

@@ -75,7 +75,8 @@ const kill = (which) => {
 let over = false, serial = 0;
 const accepted = [], counts = { sync: 0, async: 0, broken: 0, refused: 0, sessions: 0, right: 0, honest: 0 };
 const program = (token) => (random() < 0.3 ? `import time\ntime.sleep(${(random() * 0.8).toFixed(2)})\nprint('${token}')` : `print('${token}')`);
-const judge = (token, execution, own) => {
+const interrupted = new Set(); // sessions
+const judge = (token, execution, own, session) => {
   const text = (execution.output ?? []).filter((o) => o.kind === 'stdout').map((o) => o.text).join('');
   const times = text.split(token).length - 1;
   if (execution.status === 'completed') {
@@ -86,9 +87,10 @@ const judge = (token, execution, own) => {
   } else if (times > 1) {
     problems.push(`${token} (${own}) ran ${times} times`);
   } else {
-    // Only a sandbox that was killed may cost a result, and then it is said.
+    // Only a sandbox that was killed, or an interrupt, may cost a result, and then it is said.
     const said = typeof execution.error === 'string' ? execution.error : JSON.stringify(execution.error);
-    if (/its sandbox is gone|was killed after|sandbox.* (is|was) (gone|removed)|there is no session|stopped at the memory limit/.test(said)) counts.honest++;
+    if (interrupted.has(session) && /^\{"ename":"KeyboardInterrupt"/.test(said)) counts.honest++;
+    else if (/its sandbox is gone|was killed after|sandbox.* (is|was) (gone|removed)|there is no session|stopped at the memory limit/.test(said)) counts.honest++;
     else problems.push(`${token} (${own}): an error that names nothing: ${said}`);
   }
 };
@@ -104,14 +106,17 @@ const client = async (number) => {
     const body = { code: program(token), async: asynchronous, ...(session && random() < 0.7 ? { session_id: session } : { policy: 'abuse' }) };
     const answer = await ask('POST', '/v1/executions', body);
     const own = `${asynchronous ? 'async' : 'sync'}${body.session_id ? ', session' : ''}`;
-    if (answer.status === 202) { counts.async++; accepted.push({ token, id: answer.json.execution_id, own }); }
-    else if (answer.status === 200) { counts.sync++; judge(token, answer.json, own); }
+    if (answer.status === 202) { counts.async++; accepted.push({ token, id: answer.json.execution_id, own, session: body.session_id }); }
+    else if (answer.status === 200) { counts.sync++; judge(token, answer.json, own, body.session_id); }
     else if (answer.status === 0) counts.broken++;
     else if (answer.status === 404 || answer.status === 409) { counts.refused++; session = null; }
     else if (answer.status !== 503) problems.push(`${own}: ${answer.status} ${answer.text.slice(0, 300)}`);
     else { counts.refused++; if (!/killed|gone|stop|restarted|try again/.test(answer.text)) problems.push(`${own}: ${answer.status} ${answer.text.slice(0, 300)}`); }
     if (session && random() < 0.1) {
-      await ask(random() < 0.5 ? 'POST' : 'DELETE', `/v1/sessions/${session}${random() < 0.5 ? '/interrupt' : ''}`);
+      if (random() < 0.5) {
+        interrupted.add(session);
+        await ask('POST', `/v1/sessions/${session}/interrupt`);
+      } else await ask('DELETE', `/v1/sessions/${session}`);
       session = null;
     }
     if (answer.status === 0) await sleep(300);
@@ -138,7 +143,7 @@ for (const one of accepted) {
     if (execution.status === 404 || (execution.status === 200 && execution.json.status !== 'running')) break;
   }
   if (execution.status !== 200) problems.push(`${one.token} (${one.own}) was accepted and is lost: ${execution.status} ${execution.text}`);
-  else judge(one.token, execution.json, one.own);
+  else judge(one.token, execution.json, one.own, one.session);
 }
 console.log(`  -     ${JSON.stringify(counts)}`);
 if (process.env.CHAOS_LOG) for (const p of problems) console.log(p);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ * The supervisor between hosts that come and go and a kernel: what it tells whom, without a
+ * container. */
+#include "fuzz/supervisor.h"
+#include "tests/unit/unit.h"
+
+static const uint8_t key[CBX_FRAME_KEY_BYTES] = "0123456789abcdef0123456789abcde";
+
+/* --- a host ------------------------------------------------------------------------------------
+ */
+
+static struct cbx_bytes line; /* what it writes at once */
+
+static void add_frame_of(uint8_t type, const void *p, size_t len)
+{
+    uint32_t bytes = (uint32_t)len;
+    cbx_bytes_add(&line, &type, 1);
+    cbx_bytes_add(&line, &bytes, sizeof(bytes));
+    cbx_bytes_add(&line, p, len);
+}
+
+static void add_attach(void)
+{
+    struct {
+        uint8_t nonce[CBX_FRAME_NONCE_BYTES];
+        uint32_t lease_ms;
+    } attach = { .lease_ms = 10000000 };
+    cbx_bytes_add(&line, key, sizeof(key));
+    add_frame_of(CBX_FRAME_ATTACH, &attach, CBX_FRAME_NONCE_BYTES + sizeof(attach.lease_ms));
+}
+
+static void add_run(const char *id)
+{
+    struct cbx_frame_run run = {
+        .wall_ms = 1000, .output_bytes = 4096, .files_bytes = 16384, .language = "python"
+    };
+    snprintf(run.id, sizeof(run.id), "%s", id);
+    add_frame_of(CBX_FRAME_RUN, &run, sizeof(run));
+}
+
+static void write_line(void)
+{
+    world.from[0] = line.p;
+    world.len[0] = line.len;
+    while (world.len[0] > 0) {
+        turn();
+    }
+    turn();
+    cbx_bytes_free(&line);
+}
+
+static void say(uint8_t type)
+{
+    add_frame_of(type, NULL, 0);
+    write_line();
+}
+
+/* The payload of the last frame of this type that a host heard; NULL when there is none. */
+static const void *heard(uint8_t wanted)
+{
+    const uint8_t *found = NULL;
+    for (size_t at = world.heard; at + CBX_FRAME_HEAD_BYTES <= world.sent_len;) {
+        uint32_t len;
+        memcpy(&len, world.sent + at + 1, sizeof(len));
+        found = world.sent[at] == wanted ? world.sent + at + CBX_FRAME_HEAD_BYTES : found;
+        at += CBX_FRAME_HEAD_BYTES + len;
+    }
+    return found;
+}
+
+static struct cbx_frame_hello hello(void)
+{
+    struct cbx_frame_hello hello;
+    assert_non_null(heard(CBX_FRAME_HELLO));
+    memcpy(&hello, heard(CBX_FRAME_HELLO), sizeof(hello));
+    return hello;
+}
+
+static struct cbx_frame_done done(void)
+{
+    struct cbx_frame_done done;
+    assert_non_null(heard(CBX_FRAME_DONE));
+    memcpy(&done, heard(CBX_FRAME_DONE), sizeof(done));
+    return done;
+}
+
+/* --- a kernel ----------------------------------------------------------------------------------
+ */
+
+static void kernel_says(uint8_t type, const void *p, size_t len)
+{
+    uint8_t frame[64] = { type, (uint8_t)len };
+    memcpy(frame + CBX_FRAME_HEAD_BYTES, p, len);
+    world.from[1] = frame;
+    world.len[1] = CBX_FRAME_HEAD_BYTES + len;
+    turn();
+    assert_int_equal(world.len[1], 0);
+}
+
+/* The types of the frames that the kernel was told since it was asked last. */
+static const char *told(void)
+{
+    static char types[64];
+    size_t n = 0;
+    for (size_t at = 0; at + CBX_FRAME_HEAD_BYTES <= world.told_len;) {
+        uint32_t len;
+        memcpy(&len, world.told + at + 1, sizeof(len));
+        types[n++] = (char)world.told[at];
+        at += CBX_FRAME_HEAD_BYTES + len;
+    }
+    types[n] = '\0';
+    world.told_len = 0;
+    return types;
+}
+
+static void end(void)
+{
+    fail_msg("the supervisor ended its sandbox");
+}
+
+/* With a host, and a kernel that is ready. */
+static int begin_test(void **state)
+{
+    (void)state;
+    begin_world();
+    world.end = end;
+    kernel_says(CBX_FRAME_READY, "", 0);
+    add_attach();
+    write_line();
+    return 0;
+}
+
+/* --- tests -------------------------------------------------------------------------------------
+ */
+
+static void a_run_is_begun_that_was_whole_when_its_host_was_replaced(void **state)
+{
+    (void)state;
+    add_run("r1");
+    add_attach();
+    write_line();
+    assert_int_equal(hello().run, CBX_HELLO_RUNNING);
+    assert_string_equal(hello().id, "r1");
+    assert_string_equal(told(), "E");
+}
+
+static void a_result_is_forgotten_whose_host_was_replaced_when_it_had_said_so(void **state)
+{
+    (void)state;
+    char id[CBX_FRAME_ID_BYTES] = "r1";
+    int32_t code = 0;
+    add_run("r1");
+    write_line();
+    kernel_says(CBX_FRAME_FINISH, &code, sizeof(code));
+    assert_int_equal(done().status, CBX_DONE_ENDED);
+    add_frame_of(CBX_FRAME_ACK, id, sizeof(id));
+    add_attach();
+    write_line();
+    assert_int_equal(hello().run, CBX_HELLO_IDLE);
+}
+
+static void what_a_host_said_by_half_is_void_when_it_is_replaced(void **state)
+{
+    (void)state;
+    add_run("r1");
+    line.len -= 10;
+    add_attach();
+    write_line();
+    assert_int_equal(hello().run, CBX_HELLO_IDLE);
+    assert_string_equal(told(), "");
+    add_run("r2");
+    write_line();
+    assert_string_equal(told(), "E");
+}
+
+static void a_run_waits_for_a_kernel_that_warms_up_and_cuts_that_short(void **state)
+{
+    (void)state;
+    int32_t code = 0;
+    say(CBX_FRAME_WARM);
+    assert_string_equal(told(), "w");
+    add_run("r1");
+    write_line();
+    assert_string_equal(told(), "I");
+    world.now_ms += 700; /* of the run's second */
+    kernel_says(CBX_FRAME_READY, "", 0);
+    assert_string_equal(told(), "E");
+    world.now_ms += 700;
+    kernel_says(CBX_FRAME_FINISH, &code, sizeof(code));
+    assert_int_equal(done().status, CBX_DONE_ENDED);
+    assert_int_equal(done().duration_ms, 700);
+}
+
+static void a_run_that_is_interrupted_while_its_kernel_warms_up_costs_nothing_else(void **state)
+{
+    (void)state;
+    say(CBX_FRAME_WARM);
+    add_run("r1");
+    write_line();
+    say(CBX_FRAME_INTERRUPT);
+    assert_int_equal(done().status, CBX_DONE_KILLED);
+    assert_int_equal(done().flags & CBX_DONE_LOST, 0);
+    told();
+    kernel_says(CBX_FRAME_READY, "", 0);
+    assert_string_equal(told(), "");
+    add_run("r2");
+    write_line();
+    assert_string_equal(told(), "E");
+}
+
+static void a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_to_run(void **state)
+{
+    (void)state;
+    for (int runs = 0; runs < 2; runs++) {
+        say(CBX_FRAME_RESET);
+        say(CBX_FRAME_WARM);
+        if (runs) {
+            add_run("r1");
+            write_line();
+        }
+        assert_string_equal(told(), "");
+        kernel_says(CBX_FRAME_READY, "", 0);
+        assert_string_equal(told(), runs ? "E" : "w");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_run_is_begun_that_was_whole_when_its_host_was_replaced,
+                               begin_test),
+        cmocka_unit_test_setup(a_result_is_forgotten_whose_host_was_replaced_when_it_had_said_so,
+                               begin_test),
+        cmocka_unit_test_setup(what_a_host_said_by_half_is_void_when_it_is_replaced, begin_test),
+        cmocka_unit_test_setup(a_run_waits_for_a_kernel_that_warms_up_and_cuts_that_short,
+                               begin_test),
+        cmocka_unit_test_setup(
+            a_run_that_is_interrupted_while_its_kernel_warms_up_costs_nothing_else, begin_test),
+        cmocka_unit_test_setup(
+            a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_to_run, begin_test),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
