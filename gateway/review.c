@@ -24,6 +24,24 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
     return cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out, err);
 }
 
+int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *request,
+                           struct cbx_judgement *out, struct cbx_err *err)
+{
+    enum { TRIES = 5 };
+    for (int i = 0; i < TRIES; i++) {
+        CBX_AUTO_DONE(judgement) judgement = { 0 };
+        int failed = cbx_review_judge(flow, request, &judgement, err);
+        if (failed || judgement.analysed) {
+            *out = judgement;
+            judgement = (struct cbx_judgement){ 0 };
+            return failed;
+        }
+    }
+    return cbx_fail(err, CBX_EIO,
+                    "the executor was killed before this began, and so was every worker that was "
+                    "to analyse it once more");
+}
+
 static void note_decision(const struct cbx_run_wishes *wishes,
                           const struct cbx_judgement *judgement)
 {
@@ -46,7 +64,7 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
     for (int i = 0; i < TRIES && failed == CBX_EIO && out->id[0] == '\0'; i++) {
         if (i > 0) {
             cbx_judgement_done(&again);
-            failed = cbx_review_judge(flow, request, &again, err);
+            failed = cbx_review_judge_again(flow, request, &again, err);
             if (failed) {
                 return failed;
             }

@@ -86,6 +86,11 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_judgement *judgement, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err);
 
+/* For a source that was judged before: workers that fail now say nothing about it, so a judgement
+ * is an analysed one. CBX_EIO when there is none to be had. */
+int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *request,
+                           struct cbx_judgement *out, struct cbx_err *err);
+
 /* A run that was submitted with `keep` by a front before us: out->id says which. All its events
  * come, then its result. CBX_ENOTFOUND when it never began or is gone. */
 int cbx_review_resume(struct cbx_flow *flow, const struct cbx_sink *sink, struct cbx_outcome *out,

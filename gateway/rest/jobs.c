@@ -245,17 +245,14 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
         cbx_rest_context_copy(job->rest, job->session, &job->context);
     }
     struct cbx_request request = cbx_rest_job_request(job);
-    failed = cbx_review_judge(job->rest->flow, &request, &job->judgement, err);
-    if (!failed) {
-        char decision[CBX_ID_CHARS + 1];
-        cbx_judgement_id(&job->judgement, decision);
-        note_progress(job, decision, false);
-        failed = submit(job, sink, outcome, err);
+    failed = cbx_review_judge_again(job->rest->flow, &request, &job->judgement, err);
+    if (failed) {
+        return failed;
     }
-    return failed || outcome->ran ? failed
-                                  : cbx_fail(err, CBX_EPOLICY,
-                                             "the gateway was restarted before this began, and its "
-                                             "policy does not allow it any more");
+    char decision[CBX_ID_CHARS + 1];
+    cbx_judgement_id(&job->judgement, decision);
+    note_progress(job, decision, false);
+    return submit(job, sink, outcome, err);
 }
 
 static void run_job(void *context)
@@ -273,6 +270,11 @@ static void run_job(void *context)
         job->recovered ? recover(job, &sink, &outcome, &err) : submit(job, &sink, &outcome, &err);
     if (!failed) {
         err = (struct cbx_err){ 0 }; /* of a try before the one that succeeded */
+    }
+    if (!failed && !outcome.ran) { /* it was allowed when it was accepted */
+        failed = cbx_fail(&err, CBX_EPOLICY,
+                          "the gateway was restarted before this began, and its policy does not "
+                          "allow it any more");
     }
     if (failed && will_stop(&run, failed)) {
         /* It goes on in its sandbox; the next gateway stores its result. */

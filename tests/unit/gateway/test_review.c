@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * The flow when its processes are killed. */
+#include "gateway/review.h"
+#include "tests/unit/gateway/scratch.h"
+
+/* A flow whose nursery is dead. */
+static void start(struct cbx_flow *flow)
+{
+    int control[2];
+    struct cbx_err err;
+    *flow = (struct cbx_flow){ .policies = { .items = calloc(1, sizeof(flow->policies.items[0])),
+                                             .count = 1 },
+                               .executor = -1 };
+    if (cbx_policy_load("default", &flow->policies.items[0], &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(cbx_wire_pair(control, NULL), 0);
+    close(control[1]);
+    flow->judge = cbx_judge_new(control[0], 1, 1000);
+}
+
+static void without_workers_a_source_is_denied_but_one_that_was_allowed_is_not(void **state)
+{
+    (void)state;
+    struct cbx_flow flow;
+    start(&flow);
+    struct cbx_err err = { 0 };
+    struct cbx_request request = { .subject = { .action = CBX_ACTION_RUN,
+                                                .language = CBX_STR("python"),
+                                                .principal = CBX_STR("ann"),
+                                                .origin = CBX_STR("test") },
+                                   .source = CBX_STR("print(1)\n") };
+    CBX_AUTO_DONE(judgement) first = { 0 }, again = { 0 };
+    assert_int_equal(cbx_review_judge(&flow, &request, &first, &err), 0);
+    assert_int_equal(first.verdict, CBX_DENY);
+    assert_int_equal(cbx_review_judge_again(&flow, &request, &again, &err), CBX_EIO);
+    assert_non_null(strstr(err.text, "killed before this began"));
+    assert_false(again.analysed);
+    assert_null(again.decision);
+    cbx_flow_done(&flow);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_workers_a_source_is_denied_but_one_that_was_allowed_is_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
