@@ -18,6 +18,7 @@ struct cbx_session {
     struct cbx_sandbox *sandbox;
     bool once, busy, closing;
     int64_t created_ms, last_used_ms, idle_ms, life_ms;
+    int64_t unacked_ms; /* since when the run is over and its result not taken; 0 = it is not */
 };
 
 struct cbx_sessions {
@@ -160,31 +161,34 @@ bool cbx_sessions_adopt(struct cbx_sessions *sessions, struct cbx_sandbox *sandb
         place->sandbox = sandbox;
         int64_t age_ms = cbx_time_ms() - cbx_sandbox_claimed_ms(sandbox);
         place->created_ms -= age_ms > 0 ? age_ms : 0;
+        place->unacked_ms = place->last_used_ms;
         snprintf(place->run_id, sizeof(place->run_id), "%s", run);
     }
     pthread_mutex_unlock(&sessions->lock);
     return place != NULL;
 }
 
-/* With the lock held: waits until nobody has it, and for so long until its result is taken. What
- * was found is looked at anew after each wait: others wait too. */
+static struct timespec as_timespec(int64_t ms)
+{
+    return (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+}
+
+/* With the lock held: waits until nobody has it, and until its result is taken or is there for so
+ * long. What was found is looked at anew after each wait: others wait too, and one of them may have
+ * left a result of its own. */
 static struct cbx_session *await_turn(struct cbx_sessions *sessions, const char *id,
                                       int64_t patience_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += patience_ms % 1000 * 1000000;
-    until.tv_sec += patience_ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    bool patient = patience_ms > 0;
     struct cbx_session *session;
     while ((session = find(sessions, id)) != NULL && !session->closing) {
         if (session->busy) {
             pthread_cond_wait(&sessions->changed, &sessions->lock);
-        } else if (patient && session->run_id[0] != '\0') {
-            patient = pthread_cond_timedwait(&sessions->changed, &sessions->lock, &until) == 0;
-        } else {
+        } else if (session->run_id[0] == '\0' ||
+                   session->unacked_ms + patience_ms <= cbx_clock_ms()) {
             break;
+        } else {
+            struct timespec until = as_timespec(session->unacked_ms + patience_ms);
+            pthread_cond_timedwait(&sessions->changed, &sessions->lock, &until);
         }
     }
     return session;
@@ -236,6 +240,7 @@ void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *sessi
     pthread_mutex_lock(&sessions->lock);
     session->busy = false;
     session->last_used_ms = cbx_clock_ms();
+    session->unacked_ms = session->unacked_ms != 0 ? session->unacked_ms : session->last_used_ms;
     pthread_cond_broadcast(&sessions->changed);
     pthread_mutex_unlock(&sessions->lock);
 }
@@ -260,6 +265,7 @@ void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *sessi
 {
     pthread_mutex_lock(&sessions->lock);
     snprintf(session->run_id, sizeof(session->run_id), "%s", run_id);
+    session->unacked_ms = 0;
     pthread_mutex_unlock(&sessions->lock);
 }
 

@@ -36,7 +36,7 @@ int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char
 void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session);
 
 /* The same for a run, which takes the place of the run before it: the result of that is waited for
- * to be acknowledged, for so long since the call. */
+ * to be acknowledged, for so long since that run was left. */
 int cbx_sessions_enter_run(struct cbx_sessions *sessions, const char *id, const char *principal,
                            int64_t patience_ms, struct cbx_session **out, struct cbx_err *err);
 

@@ -69,6 +69,7 @@ static void lets_only_the_principal_in_that_opened_it(void **state)
 struct crowd {
     struct cbx_sessions *sessions;
     atomic_int inside, entered, refused;
+    _Atomic int64_t left_ms;
 };
 
 static void *enter_often(void *context)
@@ -107,22 +108,33 @@ static void lets_one_run_in_at_a_time_and_the_others_wait(void **state)
     cbx_sessions_free(crowd.sessions);
 }
 
+enum { PATIENCE_MS = 20 };
+
+/* Leaves a result that nobody takes. */
+static void leave_result(struct crowd *crowd, struct cbx_session *session)
+{
+    cbx_sessions_begin(crowd->sessions, session, "r");
+    crowd->left_ms = cbx_clock_ms();
+    cbx_sessions_leave(crowd->sessions, session);
+}
+
 static void *enter_impatiently(void *context)
 {
-    enum { PATIENCE_MS = 20, STAY_MS = 5 };
+    enum { STAY_MS = 5 };
     struct crowd *crowd = context;
     struct cbx_session *session;
     assert_int_equal(
         cbx_sessions_enter_run(crowd->sessions, "a", "ann", PATIENCE_MS, &session, NULL), 0);
+    crowd->refused += cbx_clock_ms() < crowd->left_ms + PATIENCE_MS;
     crowd->entered += atomic_fetch_add(&crowd->inside, 1) == 0;
     for (int64_t end = cbx_clock_ms() + STAY_MS; cbx_clock_ms() < end;) {
     }
     atomic_fetch_sub(&crowd->inside, 1);
-    cbx_sessions_leave(crowd->sessions, session);
+    leave_result(crowd, session);
     return NULL;
 }
 
-static void those_who_wait_in_vain_for_a_result_to_be_taken_still_enter_one_at_a_time(void **state)
+static void each_result_that_nobody_takes_is_waited_for_and_then_one_enters(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
@@ -131,8 +143,7 @@ static void those_who_wait_in_vain_for_a_result_to_be_taken_still_enter_one_at_a
     pthread_t threads[THREADS];
     open_session(crowd.sessions, "a");
     assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
-    cbx_sessions_begin(crowd.sessions, session, "r1");
-    cbx_sessions_leave(crowd.sessions, session);
+    leave_result(&crowd, session);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, enter_impatiently, &crowd), 0);
     }
@@ -140,6 +151,7 @@ static void those_who_wait_in_vain_for_a_result_to_be_taken_still_enter_one_at_a
         pthread_join(threads[i], NULL);
     }
     assert_int_equal(crowd.entered, THREADS);
+    assert_int_equal(crowd.refused, 0);
     cbx_sessions_free(crowd.sessions);
 }
 
@@ -277,7 +289,7 @@ int main(void)
         cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
         cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
         cmocka_unit_test(a_run_waits_until_the_result_before_it_is_taken),
-        cmocka_unit_test(those_who_wait_in_vain_for_a_result_to_be_taken_still_enter_one_at_a_time),
+        cmocka_unit_test(each_result_that_nobody_takes_is_waited_for_and_then_one_enters),
         cmocka_unit_test(waits_for_the_run_when_it_closes_and_turns_those_away_who_wait),
         cmocka_unit_test(expires_what_is_idle_and_nothing_that_is_busy_or_just_made),
         cmocka_unit_test(closes_all_while_others_expire_and_open),
