@@ -18,17 +18,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         world.budget = piece % 3 == 0 ? piece : SIZE_MAX;
         world.now_ms += (int64_t)piece;
         turn();
-        if (s.phase == RUNNING && piece % 5 == 0) {
-            run_finished(0);
+        if (cbx_run.phase == CBX_PHASE_RUNNING && piece % 5 == 0) {
+            cbx_run_finished(0);
         }
     }
     /* Whatever it was: a run that began ends by the clock. */
-    for (int i = 0; i < 4 && s.phase != IDLE; i++) {
-        world.now_ms = s.deadline_ms > world.now_ms ? s.deadline_ms : world.now_ms;
+    for (int i = 0; i < 4 && cbx_run.phase != CBX_PHASE_IDLE; i++) {
+        world.now_ms = cbx_run.deadline_ms > world.now_ms ? cbx_run.deadline_ms : world.now_ms;
         s.lease_ms = world.now_ms + 1;
         turn();
     }
-    if (s.phase != IDLE) {
+    if (cbx_run.phase != CBX_PHASE_IDLE) {
         abort();
     }
     return 0;

@@ -64,11 +64,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     world.budget = SIZE_MAX;
     for (int i = 0; i < 6; i++) {
-        world.now_ms = s.deadline_ms > world.now_ms ? s.deadline_ms : world.now_ms;
+        world.now_ms = cbx_run.deadline_ms > world.now_ms ? cbx_run.deadline_ms : world.now_ms;
         turn();
     }
     turn();
-    if (s.phase != IDLE || world.dones != 1 || world.checked != world.sent_len ||
+    if (cbx_run.phase != CBX_PHASE_IDLE || world.dones != 1 || world.checked != world.sent_len ||
         r.log.len + r.tail.len > 1024 * 1024 + 16384 + 6 * 4096 + ASIDE_BYTES) {
         abort();
     }

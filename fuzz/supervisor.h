@@ -259,6 +259,7 @@ static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
 }
 #define cbx_reply_mark world_reply_mark
 #include "docker/supervisor/kernel.c"
+#include "docker/supervisor/run.c"
 #include "docker/supervisor/supervisor.c"
 #undef cbx_reply_mark
 #undef main
@@ -298,7 +299,7 @@ static void begin_world(void)
     free(s.host.bytes);
     free(cbx_kernel.from.bytes);
     cbx_bytes_free(&cbx_kernel.to);
-    cbx_bytes_free(&s.held);
+    cbx_bytes_free(&cbx_run.held);
     cbx_report_forget();
     cbx_bytes_free(&r.replies);
     memset(&r, 0, sizeof(r));
@@ -306,11 +307,12 @@ static void begin_world(void)
     memset(&world, 0, sizeof(world));
     memset(&s, 0, sizeof(s));
     memset(&cbx_kernel, 0, sizeof(cbx_kernel));
+    memset(&cbx_run, 0, sizeof(cbx_run));
     cbx_kernel.control = cbx_kernel.out = cbx_kernel.err = -1;
     cbx_kernel_pick("python");
     world.now_ms = 1000;
     world.budget = SIZE_MAX;
-    s.lease_ms = now_ms() + FIRST_LEASE_MS;
+    s.lease_ms = cbx_now_ms() + FIRST_LEASE_MS;
     cbx_kernel_start();
 }
 
@@ -326,7 +328,7 @@ __attribute__((unused)) static void turn(void)
     if (world.len[0] > 0 && !read_host()) {
         cbx_die();
     }
-    cbx_kernel_drain(CBX_CHUNK_BYTES, is_running());
+    cbx_kernel_drain(CBX_CHUNK_BYTES, cbx_run_is_on());
     if (cbx_kernel.control >= 0 && world.len[1] > 0) {
         take_control(POLLIN);
     }

@@ -62,6 +62,59 @@ enum { CBX_CHUNK_BYTES = 65536 };
 
 void cbx_close(int *fd);
 
+/* --- run.c: the life of a run -------------------------------------------------------------------
+ */
+
+/* STARTING: it waits until the kernel is READY. STOPPING: it was asked to end. SETTLING: it says
+ * that it did, after its time was over. */
+enum cbx_phase {
+    CBX_PHASE_IDLE,
+    CBX_PHASE_STARTING,
+    CBX_PHASE_RUNNING,
+    CBX_PHASE_STOPPING,
+    CBX_PHASE_SETTLING,
+};
+
+extern struct cbx_run {
+    enum cbx_phase phase;
+    uint32_t over;              /* why it was asked to end: CBX_DONE_TIMEOUT, CBX_DONE_CPU, or 0 */
+    struct cbx_bytes held;      /* its RUN, when that came before the kernel was ready */
+    bool warm, warming;         /* the kernel is to import what programs need; it does */
+    struct cbx_frame_run asked; /* the last one; its id is empty when the host has its result */
+    struct cbx_frame_done done;
+    int64_t began_ms, deadline_ms, signal_ms; /* 0 = none */
+    uint64_t began_cpu_ms, settle_cpu_ms;
+    int looks;
+    struct timespec began_wall;
+    long oom_kills;
+} cbx_run;
+
+/* The program has begun and not ended: what the kernel says belongs to it. */
+bool cbx_run_is_on(void);
+
+/* What the host says: RUN, WARM, INTERRUPT, RESET. A RUN while another one is on ends the sandbox.
+ * What runs while a kernel warms up waits for it, as when it starts: its time is its own, and an
+ * interrupt costs it and nothing else. */
+void cbx_run_take(const uint8_t *payload, size_t len);
+void cbx_run_warm(void);
+void cbx_run_interrupt(void);
+void cbx_run_reset(void);
+
+/* What becomes of the kernel: READY, FINISH with this exit code, a status as of waitpid(2), words
+ * that are no frames. */
+void cbx_run_kernel_ready(void);
+void cbx_run_finished(int32_t code);
+void cbx_run_kernel_died(int status);
+void cbx_run_protocol_broken(void);
+
+/* Milliseconds until the clock is to be looked at again. The other asks or forces the program to
+ * end when its time is over, and is true when a deadline had come. */
+int64_t cbx_run_time_left(int64_t now_ms);
+bool cbx_run_keep_time(int64_t now_ms);
+
+/* Of CLOCK_MONOTONIC. */
+int64_t cbx_now_ms(void);
+
 /* --- report.c: what the host hears ------------------------------------------------------------
  * What a run says is kept until the host says that it has it (ACK) or wants another run: a host
  * that died does not take it along. Nothing here blocks; a host that does not read costs memory up

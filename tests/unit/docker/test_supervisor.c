@@ -224,6 +224,28 @@ static void a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_t
     }
 }
 
+static void a_kernel_that_dies_before_a_run_says_nothing_of_the_run_before(void **state)
+{
+    (void)state;
+    int32_t code = 1;
+    add_run("r1");
+    write_line();
+    world.now_ms += 1000;
+    turn();
+    assert_string_equal(told(), "EI");
+    kernel_says(CBX_FRAME_FINISH, &code, sizeof(code));
+    world.now_ms = cbx_run.deadline_ms;
+    turn();
+    turn();
+    assert_int_equal(done().status, CBX_DONE_TIMEOUT);
+    say(CBX_FRAME_RESET);
+    add_run("r2");
+    write_line();
+    cbx_run_kernel_died(SIGKILL);
+    turn();
+    assert_int_equal(done().status, CBX_DONE_KILLED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +260,8 @@ int main(void)
             a_run_that_is_interrupted_while_its_kernel_warms_up_costs_nothing_else, begin_test),
         cmocka_unit_test_setup(
             a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_to_run, begin_test),
+        cmocka_unit_test_setup(a_kernel_that_dies_before_a_run_says_nothing_of_the_run_before,
+                               begin_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

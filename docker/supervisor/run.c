@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ * The life of a run: from the host's RUN to the DONE that it hears, whatever kernel, program and
+ * clock do meanwhile. */
+#include "docker/supervisor/supervisor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+    GRACE_MS = 400,  /* between asking a program to end and ending it, which takes as long again */
+    SIGNAL_MS = 30,  /* between telling a kernel of an interrupt and a signal to all that it runs */
+    SETTLE_MS = 150, /* how long a kernel is watched that says it ended in time, */
+    SETTLE_LOOKS = 4, /* and how often while it still runs */
+    CPU_TICK_MS = 100,
+    CROWD = 32, /* processes; each that is asked to end would take its time of what is left */
+    KERNEL_START_MS = 20000,
+    REST_BYTES = 1024 * 1024, /* what is still read of a pipe when its run ends */
+};
+
+struct cbx_run cbx_run;
+
+int64_t cbx_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool cbx_run_is_on(void)
+{
+    return cbx_run.phase == CBX_PHASE_RUNNING || cbx_run.phase == CBX_PHASE_STOPPING ||
+           cbx_run.phase == CBX_PHASE_SETTLING;
+}
+
+static void finish(uint32_t status, int exit_code, int signal)
+{
+    cbx_kernel_drain(REST_BYTES, cbx_run_is_on());
+    cbx_run.done.flags |= cbx_report_end_output();
+    if (!cbx_report_files(&cbx_run.began_wall)) {
+        cbx_run.done.flags |= CBX_DONE_FILES_CUT;
+    }
+    cbx_run.done.status = status;
+    cbx_run.done.exit_code = exit_code;
+    cbx_run.done.signal = signal;
+    cbx_run.done.duration_ms = (uint64_t)(cbx_now_ms() - cbx_run.began_ms);
+    cbx_run.done.cpu_ms = cbx_cpu_ms() - cbx_run.began_cpu_ms;
+    cbx_run.done.stdout_bytes = cbx_report_written(CBX_FRAME_STDOUT);
+    cbx_run.done.stderr_bytes = cbx_report_written(CBX_FRAME_STDERR);
+    cbx_run.phase = CBX_PHASE_IDLE;
+    cbx_run.deadline_ms = 0;
+    cbx_report_frame(CBX_FRAME_DONE, &cbx_run.done, sizeof(cbx_run.done), NULL, 0);
+}
+
+static void begin(const uint8_t *payload, size_t len)
+{
+    /* What threads of earlier runs wrote is not this one's. */
+    cbx_kernel_drain(REST_BYTES, cbx_run_is_on());
+    cbx_run.oom_kills = cbx_count_oom_kills();
+    cbx_run.began_cpu_ms = cbx_cpu_ms();
+    cbx_run.began_ms = cbx_now_ms();
+    cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.asked.wall_ms;
+    clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
+    cbx_run.phase = CBX_PHASE_RUNNING;
+    cbx_kernel_tell(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES,
+                    payload + sizeof(struct cbx_frame_run), len - sizeof(struct cbx_frame_run));
+    cbx_kernel_feed();
+}
+
+void cbx_run_take(const uint8_t *payload, size_t len)
+{
+    struct cbx_frame_run run;
+    if (cbx_run.phase != CBX_PHASE_IDLE || len < sizeof(run)) {
+        cbx_die(); /* the host breaks the protocol: it is not the host that we know */
+    }
+    memcpy(&run, payload, sizeof(run));
+    run.language[sizeof(run.language) - 1] = '\0';
+    run.id[sizeof(run.id) - 1] = '\0';
+    cbx_run.asked = run;
+    cbx_run.over = 0;
+    cbx_run.done = (struct cbx_frame_done){ .exit_code = -1 };
+    cbx_report_begin(run.output_bytes, run.files_bytes);
+    if (cbx_kernel.pid == 0) {
+        cbx_kernel_start();
+    }
+    if (cbx_kernel.ready) {
+        begin(payload, len);
+        return;
+    }
+    if (cbx_run.warming) { /* at whatever comes, it leaves the rest of it */
+        cbx_kernel_tell(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
+        cbx_kernel_feed();
+    }
+    cbx_bytes_add(&cbx_run.held, payload, len);
+    cbx_run.phase = CBX_PHASE_STARTING;
+    cbx_run.began_ms = cbx_now_ms();
+    cbx_run.began_cpu_ms = cbx_cpu_ms();
+    clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
+    cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)run.wall_ms + KERNEL_START_MS;
+}
+
+void cbx_run_warm(void)
+{
+    cbx_run.warm = !cbx_kernel.ready && cbx_kernel.pid > 0 && !cbx_run.warming;
+    if (cbx_kernel.ready && cbx_run.phase == CBX_PHASE_IDLE) {
+        cbx_kernel.ready = false;
+        cbx_run.warming = true;
+        cbx_kernel_tell(CBX_FRAME_WARM, NULL, 0, NULL, 0);
+        cbx_kernel_feed();
+    }
+}
+
+void cbx_run_kernel_ready(void)
+{
+    cbx_kernel.ready = true;
+    cbx_run.warming = false;
+    if (cbx_run.phase == CBX_PHASE_STARTING) {
+        struct cbx_bytes held = cbx_run.held;
+        cbx_run.held = (struct cbx_bytes){ 0 };
+        begin(held.p, held.len);
+        cbx_bytes_free(&held);
+    } else if (cbx_run.warm) {
+        cbx_run_warm();
+    }
+}
+
+/* Nothing of the run survives: every process but this one. */
+static void kill_all(void)
+{
+    kill(-1, SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
+    }
+    cbx_kernel_drain(REST_BYTES, cbx_run_is_on());
+    cbx_kernel_forget();
+    cbx_run.warm = cbx_run.warming = false;
+    cbx_bytes_free(&cbx_run.held);
+    cbx_run.done.flags |= CBX_DONE_LOST;
+}
+
+static void stop_run(uint32_t over, int grace_ms)
+{
+    cbx_run.phase = CBX_PHASE_STOPPING;
+    cbx_run.over = over;
+    cbx_run.deadline_ms = cbx_now_ms() + grace_ms;
+    /* First in a way that no state is lost by; a signal follows where that is not heard. */
+    cbx_kernel_tell(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
+    cbx_kernel_feed();
+    cbx_run.signal_ms = cbx_now_ms() + SIGNAL_MS;
+}
+
+/* Its time is over and it says that it has ended. If it goes on computing all the same, in a thread
+ * or behind a forged FINISH, it is ended. */
+static void settle(void)
+{
+    uint64_t used = cbx_process_cpu_ms(cbx_kernel.pid) - cbx_run.settle_cpu_ms;
+    bool busy = used > (uint64_t)SETTLE_MS / 3 * (unsigned)++cbx_run.looks,
+         runs = cbx_process_runs(cbx_kernel.pid);
+    if (runs && !busy && cbx_run.looks < SETTLE_LOOKS) {
+        cbx_run.deadline_ms =
+            cbx_now_ms() + SETTLE_MS; /* on a machine that is busy, what is left of it */
+        return;
+    }
+    if (busy || runs) {
+        kill_all();
+    }
+    finish(cbx_run.over, -1, busy || runs ? SIGKILL : 0);
+}
+
+void cbx_run_interrupt(void)
+{
+    if (cbx_run.phase == CBX_PHASE_RUNNING) {
+        stop_run(0, 3 * GRACE_MS);
+    } else if (cbx_run.phase == CBX_PHASE_STARTING) {
+        /* It never begins; the kernel that starts is the next one's. */
+        cbx_bytes_free(&cbx_run.held);
+        finish(CBX_DONE_KILLED, -1, SIGINT);
+    }
+}
+
+void cbx_run_finished(int32_t code)
+{
+    if (cbx_run.over == 0) {
+        finish(CBX_DONE_ENDED, code >= 0 && code <= 255 ? code : -1, 0);
+        return;
+    }
+    cbx_kill_others(cbx_kernel.pid); /* the kernel obeyed; what it had started did not hear of it */
+    cbx_run.settle_cpu_ms = cbx_process_cpu_ms(cbx_kernel.pid);
+    cbx_run.phase = CBX_PHASE_SETTLING;
+    cbx_run.looks = 0;
+    cbx_run.deadline_ms = cbx_now_ms() + SETTLE_MS;
+}
+
+void cbx_run_kernel_died(int status)
+{
+    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    bool oom = signal == SIGKILL && cbx_count_oom_kills() > cbx_run.oom_kills;
+    bool running = cbx_run.phase != CBX_PHASE_IDLE;
+    kill_all(); /* what it had written and said still counts; what it leaves belongs to nobody */
+    if (running) {
+        finish(cbx_run.over != 0 ? cbx_run.over
+               : oom             ? CBX_DONE_OOM
+               : signal          ? CBX_DONE_KILLED
+                                 : CBX_DONE_ENDED,
+               WIFEXITED(status) ? WEXITSTATUS(status) : -1, signal);
+    }
+}
+
+void cbx_run_protocol_broken(void)
+{
+    bool running = cbx_run.phase != CBX_PHASE_IDLE;
+    kill_all();
+    if (running) {
+        finish(CBX_DONE_PROTOCOL, -1, SIGKILL);
+    }
+}
+
+void cbx_run_reset(void)
+{
+    uint32_t done = 0;
+    bool running = cbx_run.phase != CBX_PHASE_IDLE;
+    kill_all();
+    if (running) {
+        finish(CBX_DONE_KILLED, -1, SIGKILL);
+    }
+    cbx_kernel_start();
+    cbx_reply(CBX_FRAME_ANSWER, &done, sizeof(done), NULL, 0);
+}
+
+/* --- the clock ---------------------------------------------------------------------------------
+ */
+
+/* First the deadline: ask. Then the grace: no more asking. */
+static void clock_ran_out(void)
+{
+    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_count_processes() < CROWD) {
+        stop_run(CBX_DONE_TIMEOUT, GRACE_MS);
+    } else if (cbx_run.phase == CBX_PHASE_SETTLING) {
+        settle();
+    } else {
+        uint32_t over = cbx_run.phase == CBX_PHASE_STOPPING ? cbx_run.over : CBX_DONE_TIMEOUT;
+        kill_all();
+        finish(over != 0 ? over : CBX_DONE_KILLED, -1, SIGKILL);
+    }
+}
+
+static void check_cpu(void)
+{
+    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_run.asked.cpu_ms > 0 &&
+        cbx_cpu_ms() - cbx_run.began_cpu_ms >= cbx_run.asked.cpu_ms) {
+        stop_run(CBX_DONE_CPU, GRACE_MS);
+    }
+}
+
+/* As a terminal does it: the kernel and what runs in its foreground. */
+static void signal_kernel(int number)
+{
+    if (cbx_kernel.pid > 0 && kill(-cbx_kernel.pid, number) < 0) {
+        kill(cbx_kernel.pid, number);
+    }
+}
+
+int64_t cbx_run_time_left(int64_t now)
+{
+    int64_t left = INT64_MAX;
+    if (cbx_run.deadline_ms != 0) {
+        left = cbx_run.deadline_ms - now;
+    }
+    if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.signal_ms != 0 &&
+        cbx_run.signal_ms - now < left) {
+        left = cbx_run.signal_ms - now;
+    }
+    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_run.asked.cpu_ms > 0 && left > CPU_TICK_MS) {
+        left = CPU_TICK_MS;
+    }
+    return left;
+}
+
+bool cbx_run_keep_time(int64_t now)
+{
+    check_cpu();
+    if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.signal_ms != 0 && now >= cbx_run.signal_ms) {
+        cbx_run.signal_ms = 0;
+        signal_kernel(SIGINT);
+    }
+    if (cbx_run.deadline_ms != 0 && now >= cbx_run.deadline_ms) {
+        clock_ran_out();
+        return true;
+    }
+    return false;
+}
