@@ -12,6 +12,7 @@ enum {
     HELLO_TIMEOUT_MS = 30000,
     ADOPT_TIMEOUT_MS = 5000,
     CHECK_TIMEOUT_MS = 5000,
+    LOOK_MS = 250, /* at first, then twice as long each time */
     READ_BYTES = 256 * 1024
 };
 
@@ -227,6 +228,26 @@ static int read_hello(struct cbx_sandbox *sandbox, const struct cbx_frame *frame
     return 0;
 }
 
+/* An engine lets us attach to a container that has just ended, and then says nothing more. */
+static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_frame *out,
+                         struct cbx_err *err)
+{
+    int64_t now = cbx_sandbox_clock_ms(), deadline = now + timeout_ms;
+    for (int64_t wait_ms = LOOK_MS;; wait_ms *= 2) {
+        int64_t until = now + wait_ms < deadline ? now + wait_ms : deadline;
+        int failed = cbx_sandbox_receive(sandbox, until, out, err);
+        now = cbx_sandbox_clock_ms();
+        if (failed != CBX_ETIMEDOUT || now >= deadline) {
+            return failed;
+        }
+        struct cbx_container_state state = { 0 };
+        failed = cbx_engine_container_state(sandbox->engine, sandbox->id, &state, err);
+        if (failed || !state.running) {
+            return failed ? failed : cbx_fail(err, CBX_ENOTFOUND, "the sandbox has ended");
+        }
+    }
+}
+
 /* Says who we are, and passes over what the sandbox said to hosts before us. */
 static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *tag,
                  struct cbx_err *err)
@@ -242,9 +263,7 @@ static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *ta
     int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
     failed = failed ? failed : cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce, lease, err);
     struct cbx_frame frame;
-    failed = failed
-                 ? failed
-                 : cbx_sandbox_receive(sandbox, cbx_sandbox_clock_ms() + timeout_ms, &frame, err);
+    failed = failed ? failed : receive_hello(sandbox, timeout_ms, &frame, err);
     return failed ? cbx_wrap(err, "starting a sandbox") : read_hello(sandbox, &frame, tag, err);
 }
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -35,28 +36,67 @@ static bool is_ours(void *context, const char *id)
     return cbx_sessions_has(e->sessions, id) || (e->pool != NULL && cbx_pool_has(e->pool, id));
 }
 
-/* What an executor before us left: sessions and results are taken over, everything else goes. */
+/* --- what an executor before us left -----------------------------------------------------------
+ */
+
+struct adoption {
+    struct cbx_executor *executor;
+    const struct cbx_sandbox_config *config;
+    const json_t *ids;
+    atomic_size_t next;
+};
+
+static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *config,
+                      const char *id)
+{
+    struct cbx_sandbox *sandbox = NULL;
+    if (cbx_sandbox_adopt(e->engine, config, id, &sandbox, NULL) != 0) {
+        return;
+    }
+    if (cbx_sessions_adopt(e->sessions, sandbox)) {
+        cbx_pool_count(e->pool);
+    } else {
+        cbx_sandbox_leave(sandbox);
+    }
+}
+
+static void *adopt_some(void *context)
+{
+    struct adoption *a = context;
+    for (size_t i; (i = atomic_fetch_add(&a->next, 1)) < json_array_size(a->ids);) {
+        adopt_one(a->executor, a->config, json_string_value(json_array_get(a->ids, i)));
+    }
+    return NULL;
+}
+
+/* Several at a time: one that does not answer must not cost the others their leases. */
+static void adopt_all(struct adoption *adoption)
+{
+    enum { HANDS = 8 };
+    pthread_t hands[HANDS];
+    size_t count = 0;
+    while (count < HANDS && count + 1 < json_array_size(adoption->ids) &&
+           pthread_create(&hands[count], NULL, adopt_some, adoption) == 0) {
+        count++;
+    }
+    adopt_some(adoption);
+    for (size_t i = 0; i < count; i++) {
+        pthread_join(hands[i], NULL);
+    }
+}
+
+/* Sessions and results are taken over, everything else goes. */
 static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *config)
 {
     char label[128];
-    size_t i, removed;
-    json_t *id;
+    size_t removed;
     CBX_AUTO_JSON ids = NULL;
     snprintf(label, sizeof(label), "codebox.instance=%s", e->instance.name);
     if (cbx_engine_container_running(e->engine, label, &ids, NULL) != 0) {
         return;
     }
-    json_array_foreach(ids, i, id)
-    {
-        struct cbx_sandbox *sandbox = NULL;
-        if (cbx_sandbox_adopt(e->engine, config, json_string_value(id), &sandbox, NULL) == 0) {
-            if (cbx_sessions_adopt(e->sessions, sandbox)) {
-                cbx_pool_count(e->pool);
-            } else {
-                cbx_sandbox_leave(sandbox);
-            }
-        }
-    }
+    struct adoption adoption = { .executor = e, .config = config, .ids = ids };
+    adopt_all(&adoption);
     cbx_sandbox_reap(e->engine, e->instance.name, 0, is_ours, e, &removed, NULL);
 }
 

@@ -5,6 +5,7 @@
 
 #include "gateway/rest/jobs.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 static json_t *split_lines(const char *text)
@@ -39,7 +40,9 @@ static json_t *describe_error(const struct cbx_result *r)
     if (r->status == CBX_RUN_ERROR) {
         return json_sprintf("exit code %d", r->exit_code);
     }
-    return json_sprintf("%s after %llu ms%s", reasons[r->status],
+    bool interrupted = r->status == CBX_RUN_KILLED && r->signal == SIGINT;
+    return json_sprintf("%s after %llu ms%s",
+                        interrupted ? "the program was interrupted" : reasons[r->status],
                         (unsigned long long)r->duration_ms,
                         r->session_lost ? "; the session's state is lost" : "");
 }

@@ -75,7 +75,8 @@ const kill = (which) => {
 let over = false, serial = 0;
 const accepted = [], counts = { sync: 0, async: 0, broken: 0, refused: 0, sessions: 0, right: 0, honest: 0 };
 const program = (token) => (random() < 0.3 ? `import time\ntime.sleep(${(random() * 0.8).toFixed(2)})\nprint('${token}')` : `print('${token}')`);
-const interrupted = new Set(); // sessions
+const interrupted = new Set(), closed = new Set(); // sessions
+const killsSandboxes = Object.keys(victims).some((v) => v.startsWith('sandbox'));
 const judge = (token, execution, own, session) => {
   const text = (execution.output ?? []).filter((o) => o.kind === 'stdout').map((o) => o.text).join('');
   const times = text.split(token).length - 1;
@@ -87,10 +88,11 @@ const judge = (token, execution, own, session) => {
   } else if (times > 1) {
     problems.push(`${token} (${own}) ran ${times} times`);
   } else {
-    // Only a sandbox that was killed, or an interrupt, may cost a result, and then it is said.
+    // Only a sandbox that was killed, a session that was closed, or an interrupt may cost a result, and then it is said.
     const said = typeof execution.error === 'string' ? execution.error : JSON.stringify(execution.error);
-    if (interrupted.has(session) && /^\{"ename":"KeyboardInterrupt"/.test(said)) counts.honest++;
-    else if (/its sandbox is gone|was killed after|sandbox.* (is|was) (gone|removed)|there is no session|stopped at the memory limit/.test(said)) counts.honest++;
+    if (interrupted.has(session) && /^\{"ename":"KeyboardInterrupt"|was interrupted after|was killed after/.test(said)) counts.honest++;
+    else if (closed.has(session) && /there is no session|was killed after|its sandbox is gone/.test(said)) counts.honest++;
+    else if (killsSandboxes && /its sandbox is gone|was killed after|sandbox.* (is|was) (gone|removed)|there is no session/.test(said)) counts.honest++;
     else problems.push(`${token} (${own}): an error that names nothing: ${said}`);
   }
 };
@@ -116,7 +118,10 @@ const client = async (number) => {
       if (random() < 0.5) {
         interrupted.add(session);
         await ask('POST', `/v1/sessions/${session}/interrupt`);
-      } else await ask('DELETE', `/v1/sessions/${session}`);
+      } else {
+        closed.add(session);
+        await ask('DELETE', `/v1/sessions/${session}`);
+      }
       session = null;
     }
     if (answer.status === 0) await sleep(300);

@@ -362,6 +362,22 @@ static void belongs_to_nobody_who_does_not_know_its_secret(void **state)
     assert_null(taken);
 }
 
+/* An engine lets one attach to it all the same, and says nothing. */
+static void one_that_does_not_run_is_not_waited_for(void **state)
+{
+    (void)state;
+    char image[CBX_IMAGE_ID_CHARS + 1], id[CBX_CONTAINER_ID_CHARS + 1];
+    struct cbx_sandbox *taken = NULL;
+    struct cbx_err err;
+    assert_int_equal(cbx_engine_image_id(engine, "codebox-python:latest", image, &err), 0);
+    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &live_limits, image);
+    assert_int_equal(cbx_engine_container_create(engine, body, id, &err), 0);
+    int failed = cbx_sandbox_adopt(engine, &config, id, &taken, &err);
+    cbx_engine_container_remove(engine, id, NULL);
+    assert_null(taken);
+    assert_int_equal(failed, CBX_ENOTFOUND);
+}
+
 static void one_that_was_made_ahead_is_entered_with_a_permit_only_and_once(void **state)
 {
     (void)state;
@@ -602,6 +618,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(leaves_no_container_when_the_gateway_is_killed),
         cmocka_unit_test(the_next_host_has_the_state_and_all_that_a_run_said),
         cmocka_unit_test(belongs_to_nobody_who_does_not_know_its_secret),
+        cmocka_unit_test(one_that_does_not_run_is_not_waited_for),
         cmocka_unit_test(one_that_was_made_ahead_is_entered_with_a_permit_only_and_once),
         cmocka_unit_test(keeps_the_head_and_the_tail_of_a_flood),
         cmocka_unit_test(ends_what_uses_too_much_processor_time),
