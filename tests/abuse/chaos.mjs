@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Twenty clients work while processes of the gateway and sandboxes are killed at random moments; then nothing may be lost. The master
 // is this script's own child, and is started again when it was killed.
-// Usage: chaos.mjs STATE SECONDS SEED CODEBOX [OPTIONS OF SERVE ...]
+// Usage: chaos.mjs STATE SECONDS SEED VICTIMS CODEBOX [OPTIONS OF SERVE ...]
 import { execFileSync, spawn } from 'node:child_process';
 import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-const [state, seconds, seedText, codebox, ...options] = process.argv.slice(2);
+const [state, seconds, seedText, whom, codebox, ...options] = process.argv.slice(2);
 const CLIENTS = 20, LEASE_S = 6;
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const log = openSync(`${state}.log`, 'a');
@@ -65,7 +65,7 @@ const victims = {
   'sandbox (docker kill)': () => { const id = pick(sandboxes()); if (id) docker('kill', id); },
   'sandbox (docker rm -f)': () => { const id = pick(sandboxes()); if (id) docker('rm', '-f', id); },
 };
-if (process.env.CHAOS_VICTIMS) for (const which of Object.keys(victims)) if (!new RegExp(process.env.CHAOS_VICTIMS).test(which)) delete victims[which];
+for (const which of Object.keys(victims)) if (!new RegExp(whom).test(which)) delete victims[which];
 const kill = (which) => {
   const pid = pick(family().filter((p) => name(p) === which));
   if (pid) process.kill(Number(pid), 'SIGKILL');
