@@ -41,10 +41,9 @@ static json_t *describe_error(const struct cbx_result *r)
         return json_sprintf("exit code %d", r->exit_code);
     }
     bool interrupted = r->status == CBX_RUN_KILLED && r->signal == SIGINT;
-    return json_sprintf("%s after %llu ms%s",
-                        interrupted ? "the program was interrupted" : reasons[r->status],
-                        (unsigned long long)r->duration_ms,
-                        r->session_lost ? "; the session's state is lost" : "");
+    return json_sprintf(
+        "%s after %llu ms%s", interrupted ? "the program was interrupted" : reasons[r->status],
+        (unsigned long long)r->duration_ms, r->session_lost ? "; the session's state is lost" : "");
 }
 
 /* By the ending of its name; what is not known is bytes. */
