@@ -7,7 +7,7 @@ source "$(dirname "$0")/lib.sh"
 seed=${CHAOS_SEED:-$RANDOM}
 echo "  -     CHAOS_SEED=$seed"
 whom=('cbx|master' .)
-[ -z "$CHAOS_VICTIMS" ] || whom=("$CHAOS_VICTIMS")
+[ -z "${CHAOS_VICTIMS:-}" ] || whom=("$CHAOS_VICTIMS")
 for victims in "${whom[@]}"; do
   node tests/abuse/chaos.mjs "$state" "${CHAOS_SECONDS:-30}" "$seed" "$victims" "$codebox" --policy tests/abuse/policy.yaml --pool-min 4 --max-sessions 64 || failed=1
 done
