@@ -62,10 +62,11 @@ static int await_answer(int fd, const struct cbx_sink *sink, struct cbx_err *err
     return 0;
 }
 
-static void note_begun(const struct cbx_run_wishes *wishes, const struct cbx_outcome *out)
+static void note(const struct cbx_run_wishes *wishes, enum cbx_progress progress,
+                 const struct cbx_outcome *out)
 {
     if (wishes != NULL && wishes->note != NULL) {
-        wishes->note(wishes->context, out->id, true);
+        wishes->note(wishes->context, progress, out->id);
     }
 }
 
@@ -95,9 +96,12 @@ static int follow(int fd, const struct cbx_run_wishes *wishes, const struct cbx_
             if (cbx_str_is(type, "recorded")) {
                 return 0;
             }
+            note(wishes, CBX_ADMITTED, out);
+        } else if (cbx_str_is(type, "waiting")) {
+            note(wishes, CBX_ADMITTED, out);
         } else if (cbx_str_is(type, "begun")) {
             out->begun = true;
-            note_begun(wishes, out);
+            note(wishes, CBX_BEGUN, out);
         } else if (cbx_str_is(type, "done")) {
             out->ran = true;
             return cbx_result_from_json(message.header, &out->result, err);
@@ -110,10 +114,11 @@ static int follow(int fd, const struct cbx_run_wishes *wishes, const struct cbx_
 /* The executor was killed while it followed the run. The sandbox goes on without it, and the next
  * executor finds it: what the run said comes again, from its beginning. CBX_ENOTFOUND when the run
  * never began, or its sandbox is gone too. */
-static int resume(int control, bool keep, const struct cbx_sink *sink, struct cbx_outcome *out,
-                  struct cbx_err *err)
+static int resume(int control, const struct cbx_run_wishes *wishes, const struct cbx_sink *sink,
+                  struct cbx_outcome *out, struct cbx_err *err)
 {
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s,s:b}", "op", "resume", "run", out->id, "keep", keep);
+    CBX_AUTO_JSON header =
+        json_pack("{s:s,s:s,s:b}", "op", "resume", "run", out->id, "keep", wishes->keep);
     CBX_AUTO_FD fd = send_request(control, header, (struct cbx_str){ 0 }, err);
     if (fd < 0) {
         return CBX_EIO;
@@ -121,20 +126,20 @@ static int resume(int control, bool keep, const struct cbx_sink *sink, struct cb
     if (sink != NULL && sink->restart != NULL) {
         sink->restart(sink->context);
     }
-    int failed = follow(fd, NULL, sink, out, err);
+    int failed = follow(fd, wishes, sink, out, err);
     if (!failed) {
         out->hold = cbx_fd_steal(&fd);
     }
     return failed;
 }
 
-int cbx_backend_resume(int control, bool keep, const struct cbx_sink *sink, struct cbx_outcome *out,
-                       struct cbx_err *err)
+int cbx_backend_resume(int control, const struct cbx_run_wishes *wishes,
+                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
     enum { TRIES = 20 };
     int failed = CBX_EIO;
     for (int i = 0; i < TRIES && failed == CBX_EIO; i++) {
-        failed = resume(control, keep, sink, out, err);
+        failed = resume(control, wishes, sink, out, err);
     }
     return failed;
 }
@@ -151,7 +156,7 @@ int cbx_backend_submit(int control, const struct cbx_judgement *judgement,
     CBX_AUTO_FD fd = send_request(control, header, cbx_buf_str(&judgement->text), err);
     int failed = fd < 0 ? CBX_EIO : follow(fd, wishes, sink, out, err);
     if (failed == CBX_EIO && out->id[0] != '\0') {
-        failed = cbx_backend_resume(control, wishes->keep, sink, out, err);
+        failed = cbx_backend_resume(control, wishes, sink, out, err);
         if (failed == CBX_ENOTFOUND && out->begun) {
             return cbx_fail(err, CBX_EENGINE,
                             "the executor was killed while this ran, and its sandbox is gone");

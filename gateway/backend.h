@@ -16,8 +16,8 @@ int cbx_backend_submit(int control, const struct cbx_judgement *judgement,
 
 /* Follows the run out->id again from its beginning. CBX_ENOTFOUND when it never began, or all of it
  * is gone. */
-int cbx_backend_resume(int control, bool keep, const struct cbx_sink *sink, struct cbx_outcome *out,
-                       struct cbx_err *err);
+int cbx_backend_resume(int control, const struct cbx_run_wishes *wishes,
+                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err);
 
 /* Has a denial recorded that no worker sealed. */
 int cbx_backend_note_failure(int control, const struct cbx_request *request,

@@ -54,7 +54,9 @@ struct cbx_executor_secrets {
  *     and its result stays until it is acknowledged; one without is cancelled.
  *     {type:"begun"} comes before the first event of a run. An opened session that the front does
  *     not acknowledge is closed.
- *   {op:"resume", run, keep}        events and {type:"done"} of such a run, from its beginning
+ *     Runs of one session begin in the order in which they were admitted.
+ *   {op:"resume", run, keep}        events and {type:"done"} of such a run, from its beginning;
+ *     {type:"waiting"} when it has not begun yet, {type:"begun"} when it has
  *   {op:"ack", run}                 the same as {type:"ack"}, when that was not heard
  *   {op:"wanted", runs, sessions}   from a front that begins: results of other runs are
  *     acknowledged, other sessions closed

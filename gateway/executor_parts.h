@@ -39,6 +39,7 @@ struct cbx_executor_request {
     bool dropped; /* no answer: the front takes it that we were killed before it began */
     char run[CBX_ID_CHARS + 1]; /* while it is among the admitted */
     struct cbx_executor_request *next_admitted;
+    struct cbx_turn turn; /* in the line of its session */
 };
 
 /* What the first request opens. */

@@ -36,11 +36,14 @@ static struct cbx_sink sink_of(struct cbx_executor_request *r)
 /* --- between admission and beginning: it waits for its turn --------------------------------------
  */
 
-static void add_admitted(struct cbx_executor_request *r, const char *run)
+static void add_admitted(struct cbx_executor_request *r, const struct cbx_permit *permit)
 {
     struct cbx_executor *e = r->executor;
+    if (permit->action == CBX_ACTION_RUN && permit->session[0] != '\0') {
+        cbx_sessions_line_up(e->sessions, permit->session, &r->turn);
+    }
     pthread_mutex_lock(&e->lock);
-    snprintf(r->run, sizeof(r->run), "%s", run);
+    snprintf(r->run, sizeof(r->run), "%s", permit->decision);
     r->next_admitted = e->admitted;
     e->admitted = r;
     pthread_mutex_unlock(&e->lock);
@@ -50,6 +53,7 @@ static void add_admitted(struct cbx_executor_request *r, const char *run)
 static void remove_admitted(struct cbx_executor_request *r)
 {
     struct cbx_executor *e = r->executor;
+    cbx_sessions_step_out(e->sessions, &r->turn);
     pthread_mutex_lock(&e->lock);
     for (struct cbx_executor_request **at = &e->admitted; *at != NULL; at = &(*at)->next_admitted) {
         if (*at == r) {
@@ -61,16 +65,26 @@ static void remove_admitted(struct cbx_executor_request *r)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* A front that was started again asks for a run that still waits. */
-static void await_begin(struct cbx_executor *e, const char *run)
+static bool is_admitted(const struct cbx_executor *e, const char *run)
 {
+    const struct cbx_executor_request *r = e->admitted;
+    while (r != NULL && strcmp(r->run, run) != 0) {
+        r = r->next_admitted;
+    }
+    return r != NULL;
+}
+
+/* A front that was started again asks for a run that still waits. */
+static void await_begin(struct cbx_executor_request *asking, const char *run)
+{
+    struct cbx_executor *e = asking->executor;
+    CBX_AUTO_JSON waits = json_pack("{s:s}", "type", "waiting");
     pthread_mutex_lock(&e->lock);
-    for (struct cbx_executor_request *r = e->admitted; r != NULL;) {
-        bool waits = strcmp(r->run, run) == 0;
-        if (waits) {
-            pthread_cond_wait(&e->run_begun, &e->lock);
-        }
-        r = waits ? e->admitted : r->next_admitted;
+    if (is_admitted(e, run)) {
+        cbx_wire_send(asking->fd, waits, (struct cbx_str){ 0 }, NULL);
+    }
+    while (is_admitted(e, run)) {
+        pthread_cond_wait(&e->run_begun, &e->lock);
     }
     pthread_mutex_unlock(&e->lock);
 }
@@ -146,10 +160,9 @@ static int run_in_place(struct cbx_executor_request *r, const struct cbx_permit 
                         struct cbx_result *result, struct cbx_err *err)
 {
     struct cbx_executor *e = r->executor;
-    const char *id = permit->session[0] != '\0' ? permit->session : permit->decision;
     struct cbx_session *session;
     int failed =
-        cbx_sessions_enter_run(e->sessions, id, permit->principal, UNACKED_MS, &session, err);
+        cbx_sessions_enter_run(e->sessions, &r->turn, permit->principal, UNACKED_MS, &session, err);
     if (failed) {
         return failed;
     }
@@ -334,7 +347,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_message
         return failed;
     }
     if (permit != NULL) {
-        add_admitted(r, permit->decision);
+        add_admitted(r, permit);
     }
     CBX_AUTO_JSON answer =
         json_pack("{s:s,s:s,s:I}", "type", permit != NULL ? "admitted" : "recorded", "decision",
@@ -361,8 +374,12 @@ int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_message
     run = run != NULL ? run : "";
     int failed = cbx_executor_pool(e, &pool, err); /* what there is to resume is adopted there */
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
-    await_begin(e, run);
+    await_begin(r, run);
     failed = failed ? failed : cbx_sessions_find_run(e->sessions, run, place, err);
+    if (!failed) {
+        CBX_AUTO_JSON begun = json_pack("{s:s}", "type", "begun");
+        cbx_wire_send(r->fd, begun, (struct cbx_str){ 0 }, NULL);
+    }
     failed = failed ? failed : cbx_sessions_enter(e->sessions, place, NULL, &session, err);
     if (failed) {
         return failed;

@@ -48,7 +48,7 @@ static void note_decision(const struct cbx_run_wishes *wishes,
     char id[CBX_ID_CHARS + 1];
     cbx_judgement_id(judgement, id);
     if (wishes->note != NULL && id[0] != '\0') {
-        wishes->note(wishes->context, id, false);
+        wishes->note(wishes->context, CBX_JUDGED_AGAIN, id);
     }
 }
 
@@ -81,8 +81,8 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
     return failed;
 }
 
-int cbx_review_resume(struct cbx_flow *flow, const struct cbx_sink *sink, struct cbx_outcome *out,
-                      struct cbx_err *err)
+int cbx_review_resume(struct cbx_flow *flow, const struct cbx_run_wishes *wishes,
+                      const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
-    return cbx_backend_resume(flow->executor, true, sink, out, err);
+    return cbx_backend_resume(flow->executor, wishes, sink, out, err);
 }

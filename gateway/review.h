@@ -33,13 +33,16 @@ struct cbx_flow {
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err);
 void cbx_flow_done(struct cbx_flow *flow);
 
+/* JUDGED_AGAIN: the executor was killed before it began; the new decision is about to be submitted.
+ * ADMITTED: it begins when its turn in its session has come. */
+enum cbx_progress { CBX_JUDGED_AGAIN = 1, CBX_ADMITTED, CBX_BEGUN };
+
 /* How an allowed run is made; zeroed memory is the usual way. */
 struct cbx_run_wishes {
     bool keep;        /* it goes on when we are gone, and its result waits for us */
     bool interactive; /* the sink answers CBX_EVENT_ASK, by the request {op:"input"} */
-    /* May be NULL. That it begins; before that, when it is submitted once more, because the
-     * executor was killed before it began, the id of the new decision. */
-    void (*note)(void *context, const char *decision, bool begun);
+    /* May be NULL. How far it has come, under which decision. */
+    void (*note)(void *context, enum cbx_progress progress, const char *decision);
     void *context;
 };
 
@@ -93,8 +96,8 @@ int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *requ
 
 /* A run that was submitted with `keep` by a front before us: out->id says which. All its events
  * come, then its result. CBX_ENOTFOUND when it never began or is gone. */
-int cbx_review_resume(struct cbx_flow *flow, const struct cbx_sink *sink, struct cbx_outcome *out,
-                      struct cbx_err *err);
+int cbx_review_resume(struct cbx_flow *flow, const struct cbx_run_wishes *wishes,
+                      const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err);
 
 /* One request to the executor as executor.h has them, with its bytes. *answer (new reference) and
  * `out` may be NULL. When the executor is killed meanwhile the next one gets the request, unless it

@@ -29,6 +29,7 @@ struct cbx_sessions {
     cbx_discard_fn *discard;
     void *context;
     struct cbx_session *items;
+    struct cbx_turn *line; /* runs that wait to enter, of all sessions */
 };
 
 struct cbx_sessions *cbx_sessions_new(int max_sessions, cbx_discard_fn *discard, void *context)
@@ -173,17 +174,26 @@ static struct timespec as_timespec(int64_t ms)
     return (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 }
 
-/* With the lock held: waits until nobody has it, and until its result is taken or is there for so
- * long. What was found is looked at anew after each wait: others wait too, and one of them may have
- * left a result of its own. */
+static bool is_first(const struct cbx_sessions *sessions, const struct cbx_turn *turn)
+{
+    const struct cbx_turn *first = sessions->line;
+    while (first != NULL && first != turn && strcmp(first->session, turn->session) != 0) {
+        first = first->next;
+    }
+    return first == turn;
+}
+
+/* With the lock held: waits until nobody has it, and with a turn until that has come and the result
+ * of the run before is taken, or is there for so long. What was found is looked at anew after each
+ * wait: others wait too, and one of them may have left a result of its own. */
 static struct cbx_session *await_turn(struct cbx_sessions *sessions, const char *id,
-                                      int64_t patience_ms)
+                                      const struct cbx_turn *turn, int64_t patience_ms)
 {
     struct cbx_session *session;
     while ((session = find(sessions, id)) != NULL && !session->closing) {
-        if (session->busy) {
+        if (session->busy || (turn != NULL && !is_first(sessions, turn))) {
             pthread_cond_wait(&sessions->changed, &sessions->lock);
-        } else if (session->run_id[0] == '\0' ||
+        } else if (turn == NULL || session->run_id[0] == '\0' ||
                    session->unacked_ms + patience_ms <= cbx_clock_ms()) {
             break;
         } else {
@@ -194,11 +204,46 @@ static struct cbx_session *await_turn(struct cbx_sessions *sessions, const char 
     return session;
 }
 
-static int enter(struct cbx_sessions *sessions, const char *id, const char *principal,
-                 int64_t patience_ms, struct cbx_session **out, struct cbx_err *err)
+/* With the lock held. */
+static void step_out(struct cbx_sessions *sessions, const struct cbx_turn *turn)
+{
+    struct cbx_turn **at = &sessions->line;
+    while (*at != NULL && *at != turn) {
+        at = &(*at)->next;
+    }
+    if (*at != NULL) {
+        *at = turn->next;
+        pthread_cond_broadcast(&sessions->changed);
+    }
+}
+
+void cbx_sessions_line_up(struct cbx_sessions *sessions, const char *id, struct cbx_turn *turn)
 {
     pthread_mutex_lock(&sessions->lock);
-    struct cbx_session *session = await_turn(sessions, id, patience_ms);
+    struct cbx_turn **last = &sessions->line;
+    while (*last != NULL) {
+        last = &(*last)->next;
+    }
+    snprintf(turn->session, sizeof(turn->session), "%s", id);
+    turn->next = NULL;
+    *last = turn;
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+void cbx_sessions_step_out(struct cbx_sessions *sessions, struct cbx_turn *turn)
+{
+    pthread_mutex_lock(&sessions->lock);
+    step_out(sessions, turn);
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+static int enter(struct cbx_sessions *sessions, const char *id, const struct cbx_turn *turn,
+                 const char *principal, int64_t patience_ms, struct cbx_session **out,
+                 struct cbx_err *err)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = await_turn(sessions, id, turn, patience_ms);
+    step_out(sessions, turn);
     int failed = 0;
     if (session == NULL || session->closing || sessions->ending) {
         failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
@@ -215,13 +260,14 @@ static int enter(struct cbx_sessions *sessions, const char *id, const char *prin
 int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char *principal,
                        struct cbx_session **out, struct cbx_err *err)
 {
-    return enter(sessions, id, principal, 0, out, err);
+    return enter(sessions, id, NULL, principal, 0, out, err);
 }
 
-int cbx_sessions_enter_run(struct cbx_sessions *sessions, const char *id, const char *principal,
-                           int64_t patience_ms, struct cbx_session **out, struct cbx_err *err)
+int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_turn *turn,
+                           const char *principal, int64_t patience_ms, struct cbx_session **out,
+                           struct cbx_err *err)
 {
-    return enter(sessions, id, principal, patience_ms, out, err);
+    return enter(sessions, turn->session, turn, principal, patience_ms, out, err);
 }
 
 bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permit *permit)

@@ -35,10 +35,23 @@ int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char
                        struct cbx_session **out, struct cbx_err *err);
 void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session);
 
-/* The same for a run, which takes the place of the run before it: the result of that is waited for
- * to be acknowledged, for so long since that run was left. */
-int cbx_sessions_enter_run(struct cbx_sessions *sessions, const char *id, const char *principal,
-                           int64_t patience_ms, struct cbx_session **out, struct cbx_err *err);
+/* The place of a run in the line of its session; the caller's, zeroed. It may not go away while it
+ * is in the line. */
+struct cbx_turn {
+    char session[CBX_NAME_MAX + 1];
+    struct cbx_turn *next;
+};
+
+/* From here on it comes before those that line up later. It leaves when it has entered, or was
+ * refused; or by the second, of no effect when it is in no line. */
+void cbx_sessions_line_up(struct cbx_sessions *sessions, const char *id, struct cbx_turn *turn);
+void cbx_sessions_step_out(struct cbx_sessions *sessions, struct cbx_turn *turn);
+
+/* Enters for a run that lined up, when it is its turn. It takes the place of the run before it: the
+ * result of that is waited for to be acknowledged, for so long since that run was left. */
+int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_turn *turn,
+                           const char *principal, int64_t patience_ms, struct cbx_session **out,
+                           struct cbx_err *err);
 
 /* Is there the session that this permit would open, as one that nothing ran in? */
 bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permit *permit);

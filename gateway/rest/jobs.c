@@ -5,7 +5,9 @@
 #include "analyzer/analyze.h"
 #include "gateway/collect.h"
 #include "gateway/relay.h"
+#include "gateway/rest/line.h"
 #include "gateway/rest/results.h"
+#include "gateway/wire.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -28,6 +30,7 @@ struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest)
 
 void cbx_rest_job_free(struct cbx_rest_job *job)
 {
+    cbx_rest_line_leave(job);
     cbx_buf_done(&job->policy);
     cbx_buf_done(&job->source);
     cbx_buf_done(&job->context);
@@ -37,12 +40,18 @@ void cbx_rest_job_free(struct cbx_rest_job *job)
 
 /* The next gateway asks the executor for it by the decision that it really ran under; and one that
  * never began it begins. */
-static void note_progress(void *context, const char *decision, bool begun)
+static void note_progress(void *context, enum cbx_progress progress, const char *decision)
 {
     struct cbx_rest_job *job = context;
-    if (begun || strcmp(job->decision, decision) != 0) {
-        snprintf(job->decision, sizeof(job->decision), "%s", decision);
-        cbx_store_mark_execution(job->rest->store, job->id, decision, begun, NULL);
+    if (progress == CBX_ADMITTED) {
+        cbx_rest_line_pass(job);
+        return;
+    }
+    cbx_store_mark_execution(job->rest->store, job->id, decision, progress == CBX_BEGUN, NULL);
+    if (progress == CBX_BEGUN) {
+        cbx_rest_line_leave(job);
+    } else {
+        cbx_rest_line_await(job);
     }
 }
 
@@ -135,6 +144,7 @@ static int take_event(void *context, const struct cbx_event *event)
 static void restart(void *context)
 {
     struct run *run = context;
+    cbx_rest_line_return(run->job);
     run->sink.restart(run->sink.context);
     if (run->job->stream != NULL) {
         CBX_AUTO_JSON nothing = json_object();
@@ -220,11 +230,34 @@ static void begin(struct run *run, struct cbx_rest_job *job)
     run->sink = cbx_collected_sink(&run->collected);
 }
 
+/* A decision that was not made just now. */
+static int judge_again(struct cbx_rest_job *job, struct cbx_err *err)
+{
+    struct cbx_request request = cbx_rest_job_request(job);
+    char decision[CBX_ID_CHARS + 1];
+    cbx_judgement_done(&job->judgement);
+    int failed = cbx_review_judge_again(job->rest->flow, &request, &job->judgement, err);
+    if (!failed) {
+        cbx_judgement_id(&job->judgement, decision);
+        note_progress(job, CBX_JUDGED_AGAIN, decision);
+    }
+    return failed;
+}
+
+/* When its turn has come. */
 static int submit(struct cbx_rest_job *job, const struct cbx_sink *sink,
                   struct cbx_outcome *outcome, struct cbx_err *err)
 {
+    enum { FRESH_MS = 10000 }; /* a third of what a judgement is good for */
+    int64_t began = cbx_clock_ms();
+    if (!cbx_rest_line_await(job)) {
+        return cbx_fail(err, CBX_EIO, "the gateway stops");
+    }
+    int failed = cbx_clock_ms() - began > FRESH_MS ? judge_again(job, err) : 0;
     struct cbx_request request = cbx_rest_job_request(job);
-    return cbx_review_submit(job->rest->flow, &request, &job->judgement, sink, outcome, err);
+    return failed
+               ? failed
+               : cbx_review_submit(job->rest->flow, &request, &job->judgement, sink, outcome, err);
 }
 
 /* What became of it, or, if it never began, a beginning. */
@@ -232,11 +265,12 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
                    struct cbx_outcome *outcome, struct cbx_err *err)
 {
     snprintf(outcome->id, sizeof(outcome->id), "%s", job->decision);
-    int failed = cbx_review_resume(job->rest->flow, sink, outcome, err);
+    struct cbx_request request = cbx_rest_job_request(job);
+    int failed = cbx_review_resume(job->rest->flow, &request.wishes, sink, outcome, err);
     if (failed != CBX_ENOTFOUND) {
         return failed;
     }
-    if (job->begun) {
+    if (job->begun || outcome->begun) {
         return cbx_fail(err, CBX_EENGINE,
                         "the gateway was restarted while this ran, and its sandbox is gone");
     }
@@ -244,15 +278,8 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
     if (job->session[0] != '\0') {
         cbx_rest_context_copy(job->rest, job->session, &job->context);
     }
-    struct cbx_request request = cbx_rest_job_request(job);
-    failed = cbx_review_judge_again(job->rest->flow, &request, &job->judgement, err);
-    if (failed) {
-        return failed;
-    }
-    char decision[CBX_ID_CHARS + 1];
-    cbx_judgement_id(&job->judgement, decision);
-    note_progress(job, decision, false);
-    return submit(job, sink, outcome, err);
+    failed = judge_again(job, err);
+    return failed ? failed : submit(job, sink, outcome, err);
 }
 
 static void run_job(void *context)
@@ -336,6 +363,7 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
                                            .code = job->source.p,
                                            .request = request };
     int failed = cbx_store_add_execution(rest->store, &stored, err);
+    cbx_rest_line_up(job);
     failed = failed ? failed : start_thread(job, err);
     if (failed) {
         CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
@@ -408,6 +436,7 @@ void cbx_rest_jobs_recover(struct cbx_rest *rest)
     json_array_foreach(rows, i, row)
     {
         struct cbx_rest_job *job = read_row(rest, row);
+        cbx_rest_line_up(job);
         if (start_thread(job, &err) != 0) {
             cbx_rest_job_free(job);
         }

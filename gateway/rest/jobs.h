@@ -22,6 +22,9 @@ struct cbx_rest_job {
     /* Who hears of it besides the store; one or none. */
     struct cbx_http_exchange *exchange;
     struct cbx_http_stream *stream;
+    /* In the line of its session (line.h). */
+    struct cbx_rest_job *next_in_line;
+    bool handed_over;
 };
 
 struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest);

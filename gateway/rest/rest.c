@@ -315,6 +315,7 @@ void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_stor
 {
     *rest = (struct cbx_rest){ .flow = flow, .store = store, .jobs_max = jobs_max };
     pthread_mutex_init(&rest->lock, NULL);
+    pthread_cond_init(&rest->line_moved, NULL);
     rest->jobs = cbx_threads_new(jobs_max);
 }
 
@@ -322,6 +323,7 @@ void cbx_rest_stop(struct cbx_rest *rest)
 {
     pthread_mutex_lock(&rest->lock);
     rest->stopping = true;
+    pthread_cond_broadcast(&rest->line_moved);
     pthread_mutex_unlock(&rest->lock);
 }
 
@@ -329,5 +331,6 @@ void cbx_rest_done(struct cbx_rest *rest)
 {
     cbx_threads_free(rest->jobs);
     cbx_rest_contexts_done(rest);
+    pthread_cond_destroy(&rest->line_moved);
     pthread_mutex_destroy(&rest->lock);
 }

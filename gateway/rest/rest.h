@@ -12,6 +12,8 @@
 
 enum { CBX_REST_CONTEXTS = 128, CBX_REST_PATH_MAX = 4097 };
 
+struct cbx_rest_job;
+
 /* What ran in one session. */
 struct cbx_rest_context {
     char session[65];
@@ -24,6 +26,8 @@ struct cbx_rest {
     struct cbx_flow *flow;
     struct cbx_store *store;
     pthread_mutex_t lock;
+    pthread_cond_t line_moved;
+    struct cbx_rest_job *line; /* line.h */
     struct cbx_threads *jobs;
     int jobs_max;
     bool stopping;

@@ -123,8 +123,10 @@ static void *enter_impatiently(void *context)
     enum { STAY_MS = 5 };
     struct crowd *crowd = context;
     struct cbx_session *session;
+    struct cbx_turn turn = { .next = NULL };
+    cbx_sessions_line_up(crowd->sessions, "a", &turn);
     assert_int_equal(
-        cbx_sessions_enter_run(crowd->sessions, "a", "ann", PATIENCE_MS, &session, NULL), 0);
+        cbx_sessions_enter_run(crowd->sessions, &turn, "ann", PATIENCE_MS, &session, NULL), 0);
     crowd->refused += cbx_clock_ms() < crowd->left_ms + PATIENCE_MS;
     crowd->entered += atomic_fetch_add(&crowd->inside, 1) == 0;
     for (int64_t end = cbx_clock_ms() + STAY_MS; cbx_clock_ms() < end;) {
@@ -159,8 +161,10 @@ static void *enter_with_patience(void *context)
 {
     struct crowd *crowd = context;
     struct cbx_session *session;
+    struct cbx_turn turn = { .next = NULL };
+    cbx_sessions_line_up(crowd->sessions, "a", &turn);
     assert_int_equal(
-        cbx_sessions_enter_run(crowd->sessions, "a", "ann", DEADLINE_MS, &session, NULL), 0);
+        cbx_sessions_enter_run(crowd->sessions, &turn, "ann", DEADLINE_MS, &session, NULL), 0);
     crowd->inside = 1;
     cbx_sessions_leave(crowd->sessions, session);
     return NULL;
@@ -184,6 +188,62 @@ static void a_run_waits_until_the_result_before_it_is_taken(void **state)
     cbx_sessions_acknowledge(crowd.sessions, "r1");
     pthread_join(waiting, NULL);
     assert_int_equal(crowd.inside, 1);
+    cbx_sessions_free(crowd.sessions);
+}
+
+struct queued {
+    struct crowd *crowd;
+    struct cbx_turn turn;
+    int place, refused;
+};
+
+static void *enter_in_turn(void *context)
+{
+    struct queued *q = context;
+    struct cbx_session *session;
+    q->refused =
+        cbx_sessions_enter_run(q->crowd->sessions, &q->turn, "ann", DEADLINE_MS, &session, NULL);
+    if (!q->refused) {
+        q->place = q->crowd->entered++;
+        cbx_sessions_leave(q->crowd->sessions, session);
+    }
+    return NULL;
+}
+
+static void runs_enter_in_the_order_in_which_they_lined_up(void **state)
+{
+    (void)state;
+    enum { RUNS = 12, GONE = 4 };
+    struct crowd crowd = { .sessions = cbx_sessions_new(2, NULL, NULL) };
+    struct queued queued[RUNS], other = { .crowd = &crowd };
+    pthread_t threads[RUNS];
+    struct cbx_session *session;
+    open_session(crowd.sessions, "a");
+    open_session(crowd.sessions, "b");
+    for (int i = 0; i < RUNS; i++) {
+        queued[i] = (struct queued){ .crowd = &crowd };
+        cbx_sessions_line_up(crowd.sessions, "a", &queued[i].turn);
+    }
+    /* Another session's line is another one, and who asks for no run need not line up. */
+    cbx_sessions_line_up(crowd.sessions, "b", &other.turn);
+    enter_in_turn(&other);
+    assert_int_equal(other.place, 0);
+    assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
+    for (int i = RUNS - 1; i >= 0; i--) {
+        if (i != GONE) {
+            assert_int_equal(pthread_create(&threads[i], NULL, enter_in_turn, &queued[i]), 0);
+        }
+    }
+    cbx_sessions_leave(crowd.sessions, session);
+    cbx_sessions_step_out(crowd.sessions, &queued[GONE].turn);
+    cbx_sessions_step_out(crowd.sessions, &queued[GONE].turn);
+    for (int i = 0, place = 1; i < RUNS; i++) {
+        if (i != GONE) {
+            pthread_join(threads[i], NULL);
+            assert_int_equal(queued[i].refused, 0);
+            assert_int_equal(queued[i].place, place++);
+        }
+    }
     cbx_sessions_free(crowd.sessions);
 }
 
@@ -288,6 +348,7 @@ int main(void)
         cmocka_unit_test(reserves_each_id_once_and_no_more_than_there_are_places),
         cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
         cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
+        cmocka_unit_test(runs_enter_in_the_order_in_which_they_lined_up),
         cmocka_unit_test(a_run_waits_until_the_result_before_it_is_taken),
         cmocka_unit_test(each_result_that_nobody_takes_is_waited_for_and_then_one_enters),
         cmocka_unit_test(waits_for_the_run_when_it_closes_and_turns_those_away_who_wait),
