@@ -378,7 +378,7 @@ int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err
     return fetch_rows(store,
                       "SELECT id, session, decision, language, created_at, code, request, begun "
                       "FROM executions WHERE status IN ('initializing','running') "
-                      "ORDER BY created_at",
+                      "ORDER BY created_at, rowid",
                       NULL, 0, out, err);
 }
 

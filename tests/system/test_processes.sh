@@ -68,6 +68,29 @@ for _ in 1 2 3; do
     ok 'a run that the executor may not have begun when it was killed has its result, and ran once' once
 done
 
+# --- the order of a session
+line_up() { # posts eight behind one that takes a moment; $id is the one that tells
+    start_run "$session" $'import time\norder = []\ntime.sleep(1.5)' >/dev/null
+    for i in 1 2 3 4 5 6 7 8; do start_run "$session" "order.append($i)" >/dev/null; done
+    id=$(start_run "$session" 'order')
+}
+in_order() { wait_until is_over "$id"; curl -sS "$base/v1/executions/$id" | expect '.output[0].data["text/plain"] == "[1, 2, 3, 4, 5, 6, 7, 8]"'; }
+line_up
+ok 'what is posted to a session one after the other runs in that order' in_order
+for name in cbx-executor cbx-front; do
+    wait_until has_process "$name"
+    line_up
+    kill -9 "$(process "$name")"
+    ok "  also when the $name is killed meanwhile" in_order
+done
+wait_until answers_again
+line_up
+kill -9 "$server"
+wait "$server" 2>/dev/null || true
+start_server --workers 1
+ok '  and when the gateway is' in_order
+ok '  in the same sandbox' same
+
 # --- the whole gateway
 id=$(start_run "$session" "$counts")
 has_begun
