@@ -69,8 +69,7 @@ const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox);
 /* When it was claimed: milliseconds since 1970. */
 int64_t cbx_sandbox_claimed_ms(const struct cbx_sandbox *sandbox);
 
-/* The run that is under way or whose result waits to be acknowledged; empty when there is none.
- * From any thread while it is known to exist. */
+/* The run that is under way or whose result waits to be acknowledged; empty when there is none. */
 const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox);
 
 /* How a run is made; zeroed memory is the usual way. */
@@ -94,7 +93,7 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
 int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const struct cbx_sink *sink,
                        struct cbx_result *out, struct cbx_err *err);
 
-/* The result of this run is kept elsewhere. From any thread. */
+/* The result of this run is kept elsewhere; it cannot be resumed any more. */
 void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id);
 
 /* From any thread; no effect when nothing runs. Interrupt: KeyboardInterrupt in Python. Input: the

@@ -196,6 +196,9 @@ void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id)
 {
     char id[CBX_FRAME_ID_BYTES] = "";
     snprintf(id, sizeof(id), "%s", run_id);
+    if (strcmp(id, sandbox->run_id) == 0) {
+        sandbox->run_id[0] = '\0'; /* whoever asks for it now would wait in vain */
+    }
     cbx_sandbox_send(sandbox, CBX_FRAME_ACK, (struct cbx_str){ .p = id, .len = sizeof(id) },
                      CBX_STR(""), NULL);
 }

@@ -385,11 +385,13 @@ int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_message
         return failed;
     }
     CBX_AUTO_DONE(result) result = { 0 };
-    struct cbx_sink sink = sink_of(r);
+    struct cbx_sink sink = sink_of(r), front = cbx_relay_sink(&r->fd);
     cbx_executor_count(e, 1);
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     failed = sandbox == NULL ? cbx_fail(err, CBX_ENOTFOUND, "its sandbox is gone")
-                             : cbx_sandbox_resume(sandbox, run, &sink, &result, err);
+             : front.cancelled(front.context)
+                 ? cbx_fail(err, CBX_ESTATE, "the front was killed; the next one asks again")
+                 : cbx_sandbox_resume(sandbox, run, &sink, &result, err);
     cbx_sessions_leave(e->sessions, session);
     if (failed) {
         cbx_executor_count(e, -1);

@@ -17,6 +17,7 @@ struct cbx_session {
     char run_id[CBX_NAME_MAX + 1]; /* not acknowledged yet; empty = none */
     struct cbx_sandbox *sandbox;
     bool once, busy, closing;
+    bool unwanted; /* nobody will ask for run_id when it is left */
     int64_t created_ms, last_used_ms, idle_ms, life_ms;
     int64_t unacked_ms; /* since when the run is over and its result not taken; 0 = it is not */
 };
@@ -281,55 +282,6 @@ bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permi
     return fresh;
 }
 
-void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session)
-{
-    pthread_mutex_lock(&sessions->lock);
-    session->busy = false;
-    session->last_used_ms = cbx_clock_ms();
-    session->unacked_ms = session->unacked_ms != 0 ? session->unacked_ms : session->last_used_ms;
-    pthread_cond_broadcast(&sessions->changed);
-    pthread_mutex_unlock(&sessions->lock);
-}
-
-struct cbx_sandbox *cbx_session_sandbox(struct cbx_session *session)
-{
-    return session->sandbox;
-}
-
-void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *session,
-                          struct cbx_sandbox *sandbox)
-{
-    pthread_mutex_lock(&sessions->lock); /* another thread may be interrupting the old one */
-    struct cbx_sandbox *old = session->sandbox;
-    session->sandbox = sandbox;
-    pthread_mutex_unlock(&sessions->lock);
-    give_away(sessions, old);
-}
-
-void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *session,
-                        const char *run_id)
-{
-    pthread_mutex_lock(&sessions->lock);
-    snprintf(session->run_id, sizeof(session->run_id), "%s", run_id);
-    session->unacked_ms = 0;
-    pthread_mutex_unlock(&sessions->lock);
-}
-
-int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
-                          char out[CBX_NAME_MAX + 1], struct cbx_err *err)
-{
-    pthread_mutex_lock(&sessions->lock);
-    struct cbx_session *session = find_run(sessions, run_id);
-    int failed = session == NULL
-                     ? cbx_fail(err, CBX_ENOTFOUND, "no sandbox knows a run '%.40s'", run_id)
-                     : 0;
-    if (!failed) {
-        memcpy(out, session->id, sizeof(session->id));
-    }
-    pthread_mutex_unlock(&sessions->lock);
-    return failed;
-}
-
 /* With the lock held: ends what runs, waits for it, and takes the sandbox out. The place stays
  * reserved by `closing` until the caller clears it. */
 static struct cbx_sandbox *drain(struct cbx_sessions *sessions, struct cbx_session *session)
@@ -355,28 +307,84 @@ static void close_one(struct cbx_sessions *sessions, struct cbx_session *session
     pthread_mutex_lock(&sessions->lock);
 }
 
-/* With the lock held, which may be given up meanwhile. */
-static void acknowledge(struct cbx_sessions *sessions, const char *run_id)
+/* With the lock held, which may be given up meanwhile; nobody has entered it. */
+static void forget_run(struct cbx_sessions *sessions, struct cbx_session *session)
 {
-    struct cbx_session *session;
-    while ((session = find_run(sessions, run_id)) != NULL && session->busy && !session->closing) {
-        pthread_cond_wait(&sessions->changed, &sessions->lock);
+    char run_id[sizeof(session->run_id)];
+    memcpy(run_id, session->run_id, sizeof(run_id));
+    session->run_id[0] = '\0';
+    session->unwanted = false;
+    if (session->once) {
+        close_one(sessions, session);
+    } else if (session->sandbox != NULL) {
+        cbx_sandbox_acknowledge(session->sandbox, run_id);
     }
-    if (session != NULL && !session->closing) {
-        session->run_id[0] = '\0';
-        if (session->once) {
-            close_one(sessions, session);
-        } else if (session->sandbox != NULL) {
-            cbx_sandbox_acknowledge(session->sandbox, run_id);
-        }
-        pthread_cond_broadcast(&sessions->changed);
+    pthread_cond_broadcast(&sessions->changed);
+}
+
+void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session)
+{
+    pthread_mutex_lock(&sessions->lock);
+    session->busy = false;
+    session->last_used_ms = cbx_clock_ms();
+    session->unacked_ms = session->unacked_ms != 0 ? session->unacked_ms : session->last_used_ms;
+    pthread_cond_broadcast(&sessions->changed);
+    if (session->unwanted) {
+        forget_run(sessions, session);
     }
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+struct cbx_sandbox *cbx_session_sandbox(struct cbx_session *session)
+{
+    return session->sandbox;
+}
+
+void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *session,
+                          struct cbx_sandbox *sandbox)
+{
+    pthread_mutex_lock(&sessions->lock); /* another thread may be interrupting the old one */
+    struct cbx_sandbox *old = session->sandbox;
+    session->sandbox = sandbox;
+    pthread_mutex_unlock(&sessions->lock);
+    give_away(sessions, old);
+}
+
+void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *session,
+                        const char *run_id)
+{
+    pthread_mutex_lock(&sessions->lock);
+    snprintf(session->run_id, sizeof(session->run_id), "%s", run_id);
+    session->unacked_ms = 0;
+    session->unwanted = false;
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
+                          char out[CBX_NAME_MAX + 1], struct cbx_err *err)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = find_run(sessions, run_id);
+    int failed = session == NULL
+                     ? cbx_fail(err, CBX_ENOTFOUND, "no sandbox knows a run '%.40s'", run_id)
+                     : 0;
+    if (!failed) {
+        memcpy(out, session->id, sizeof(session->id));
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return failed;
 }
 
 void cbx_sessions_acknowledge(struct cbx_sessions *sessions, const char *run_id)
 {
+    struct cbx_session *session;
     pthread_mutex_lock(&sessions->lock);
-    acknowledge(sessions, run_id);
+    while ((session = find_run(sessions, run_id)) != NULL && session->busy && !session->closing) {
+        pthread_cond_wait(&sessions->changed, &sessions->lock);
+    }
+    if (session != NULL && !session->closing) {
+        forget_run(sessions, session);
+    }
     pthread_mutex_unlock(&sessions->lock);
 }
 
@@ -403,10 +411,11 @@ void cbx_sessions_retain(struct cbx_sessions *sessions, const json_t *ids, const
         }
         if (!s->once && !lists(ids, s->id)) {
             close_one(sessions, s);
-        } else if (s->run_id[0] != '\0' && !s->busy && !lists(runs, s->run_id)) {
-            char run_id[sizeof(s->run_id)];
-            memcpy(run_id, s->run_id, sizeof(run_id));
-            acknowledge(sessions, run_id);
+        } else if (s->run_id[0] != '\0' && !lists(runs, s->run_id)) {
+            s->unwanted = true;
+            if (!s->busy) {
+                forget_run(sessions, s);
+            }
         }
     }
     pthread_mutex_unlock(&sessions->lock);

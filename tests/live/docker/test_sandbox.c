@@ -349,6 +349,20 @@ static void the_next_host_has_the_state_and_all_that_a_run_said(void **state)
     }
 }
 
+static void a_run_that_was_acknowledged_is_not_followed_in_vain(void **state)
+{
+    IN_SANDBOX("python");
+    struct cbx_result result = { 0 };
+    struct cbx_err err;
+    run(sandbox, "python", "print(1)", &seen);
+    char id[64];
+    snprintf(id, sizeof(id), "%s", cbx_sandbox_run_id(sandbox));
+    cbx_sandbox_acknowledge(sandbox, "another");
+    assert_int_equal(cbx_sandbox_resume(sandbox, id, NULL, &result, &err), 0);
+    cbx_sandbox_acknowledge(sandbox, id);
+    assert_int_equal(cbx_sandbox_resume(sandbox, id, NULL, &result, &err), CBX_ENOTFOUND);
+}
+
 static void belongs_to_nobody_who_does_not_know_its_secret(void **state)
 {
     IN_SANDBOX("python");
@@ -617,6 +631,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tells_when_the_container_is_killed_in_the_middle),
         cmocka_unit_test(leaves_no_container_when_the_gateway_is_killed),
         cmocka_unit_test(the_next_host_has_the_state_and_all_that_a_run_said),
+        cmocka_unit_test(a_run_that_was_acknowledged_is_not_followed_in_vain),
         cmocka_unit_test(belongs_to_nobody_who_does_not_know_its_secret),
         cmocka_unit_test(one_that_does_not_run_is_not_waited_for),
         cmocka_unit_test(one_that_was_made_ahead_is_entered_with_a_permit_only_and_once),

@@ -191,6 +191,32 @@ static void a_run_waits_until_the_result_before_it_is_taken(void **state)
     cbx_sessions_free(crowd.sessions);
 }
 
+static void a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
+    struct cbx_session *session;
+    char place[CBX_NAME_MAX + 1];
+    CBX_AUTO_JSON ids = json_pack("[s]", "a");
+    CBX_AUTO_JSON wanted = json_pack("[s]", "r1");
+    CBX_AUTO_JSON none = json_array();
+    open_session(sessions, "a");
+    assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
+    cbx_sessions_begin(sessions, session, "r1");
+    cbx_sessions_retain(sessions, ids, wanted);
+    cbx_sessions_leave(sessions, session);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), 0);
+    /* Somebody who was killed since follows it once more, while the next front says what it wants.
+     */
+    assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
+    cbx_sessions_retain(sessions, ids, none);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), 0);
+    cbx_sessions_leave(sessions, session);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_count(sessions), 1);
+    cbx_sessions_free(sessions);
+}
+
 struct queued {
     struct crowd *crowd;
     struct cbx_turn turn;
@@ -348,6 +374,7 @@ int main(void)
         cmocka_unit_test(reserves_each_id_once_and_no_more_than_there_are_places),
         cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
         cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
+        cmocka_unit_test(a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left),
         cmocka_unit_test(runs_enter_in_the_order_in_which_they_lined_up),
         cmocka_unit_test(a_run_waits_until_the_result_before_it_is_taken),
         cmocka_unit_test(each_result_that_nobody_takes_is_waited_for_and_then_one_enters),
