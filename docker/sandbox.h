@@ -75,6 +75,9 @@ const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox);
 /* How a run is made; zeroed memory is the usual way. */
 struct cbx_run_options {
     bool interactive; /* the sink answers CBX_EVENT_ASK by cbx_sandbox_input */
+    /* The sandbox has been told to run it, and it can be resumed; before its first event. */
+    void (*begun)(void *context);
+    void *context;
 };
 
 /* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256 is

@@ -178,6 +178,9 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
         note_loss(sandbox, cbx_sandbox_clock_ms(), false, out);
         return 0;
     }
+    if (options != NULL && options->begun != NULL) {
+        options->begun(options->context);
+    }
     return follow_to_end(sandbox, smaller(permit->limits.wall_ms, sandbox->limits.wall_ms), sink,
                          out, err);
 }

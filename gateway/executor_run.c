@@ -89,8 +89,10 @@ static void await_begin(struct cbx_executor_request *asking, const char *run)
     pthread_mutex_unlock(&e->lock);
 }
 
-static void tell_begin(struct cbx_executor_request *r)
+/* Not before its sandbox was told: who is told that it began will not have it run once more. */
+static void tell_begin(void *context)
 {
+    struct cbx_executor_request *r = context;
     CBX_AUTO_JSON begun = json_pack("{s:s}", "type", "begun");
     r->deaf = cbx_wire_send(r->fd, begun, (struct cbx_str){ 0 }, NULL) != 0 && r->kept;
     remove_admitted(r);
@@ -147,9 +149,10 @@ static int run_entered(struct cbx_executor_request *r, struct cbx_session *sessi
         }
         cbx_sessions_replace(e->sessions, session, sandbox);
     }
-    struct cbx_run_options options = { .interactive = interactive };
+    struct cbx_run_options options = { .interactive = interactive,
+                                       .begun = tell_begin,
+                                       .context = r };
     cbx_sessions_begin(e->sessions, session, permit->decision);
-    tell_begin(r);
     int failed = cbx_sandbox_run(sandbox, permit, text, &options, sink, result, err);
     result->session_restarted = restarted;
     return failed;
