@@ -88,6 +88,9 @@ static void renew_lease(const uint8_t *payload)
 {
     uint32_t lease_ms;
     memcpy(&lease_ms, payload, sizeof(lease_ms));
+    if (lease_ms == 0) {
+        cbx_die(); /* now: the next host may stand right behind, and would find what is discarded */
+    }
     s.lease_ms = cbx_now_ms() + lease_ms;
 }
 

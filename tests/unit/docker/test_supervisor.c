@@ -159,6 +159,20 @@ static void a_result_is_forgotten_whose_host_was_replaced_when_it_had_said_so(vo
     assert_int_equal(hello().run, CBX_HELLO_IDLE);
 }
 
+static void a_sandbox_that_was_discarded_does_not_wait_for_the_next_host(void **state)
+{
+    (void)state;
+    uint32_t lease_ms = 0;
+    world.end = NULL;
+    if (setjmp(world.died) == 0) {
+        add_frame_of(CBX_FRAME_LEASE, &lease_ms, sizeof(lease_ms));
+        add_attach();
+        write_line();
+    }
+    cbx_bytes_free(&line);
+    assert_true(world.dead);
+}
+
 static void what_a_host_said_by_half_is_void_when_it_is_replaced(void **state)
 {
     (void)state;
@@ -252,6 +266,8 @@ int main(void)
         cmocka_unit_test_setup(a_run_is_begun_that_was_whole_when_its_host_was_replaced,
                                begin_test),
         cmocka_unit_test_setup(a_result_is_forgotten_whose_host_was_replaced_when_it_had_said_so,
+                               begin_test),
+        cmocka_unit_test_setup(a_sandbox_that_was_discarded_does_not_wait_for_the_next_host,
                                begin_test),
         cmocka_unit_test_setup(what_a_host_said_by_half_is_void_when_it_is_replaced, begin_test),
         cmocka_unit_test_setup(a_run_waits_for_a_kernel_that_warms_up_and_cuts_that_short,
