@@ -24,24 +24,6 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
     return cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out, err);
 }
 
-int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *request,
-                           struct cbx_judgement *out, struct cbx_err *err)
-{
-    enum { TRIES = 5 };
-    for (int i = 0; i < TRIES; i++) {
-        CBX_AUTO_DONE(judgement) judgement = { 0 };
-        int failed = cbx_review_judge(flow, request, &judgement, err);
-        if (failed || judgement.analysed) {
-            *out = judgement;
-            judgement = (struct cbx_judgement){ 0 };
-            return failed;
-        }
-    }
-    return cbx_fail(err, CBX_EIO,
-                    "the executor was killed before this began, and so was every worker that was "
-                    "to analyse it once more");
-}
-
 static void note_decision(const struct cbx_run_wishes *wishes,
                           const struct cbx_judgement *judgement)
 {
@@ -50,6 +32,28 @@ static void note_decision(const struct cbx_run_wishes *wishes,
     if (wishes->note != NULL && id[0] != '\0') {
         wishes->note(wishes->context, CBX_JUDGED_AGAIN, id);
     }
+}
+
+int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *request,
+                           struct cbx_judgement *out, struct cbx_err *err)
+{
+    enum { TRIES = 5 };
+    for (int i = 0; i < TRIES; i++) {
+        CBX_AUTO_DONE(judgement) judgement = { 0 };
+        int failed = cbx_review_judge(flow, request, &judgement, err);
+        if (failed) {
+            return failed;
+        }
+        if (judgement.analysed) {
+            note_decision(&request->wishes, &judgement);
+            *out = judgement;
+            judgement = (struct cbx_judgement){ 0 };
+            return 0;
+        }
+    }
+    return cbx_fail(err, CBX_EIO,
+                    "the executor was killed before this began, and so was every worker that was "
+                    "to analyse it once more");
 }
 
 /* decision -> audit record -> permit -> sandbox -> result, in the executor. When that is killed
@@ -69,7 +73,6 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                 return failed;
             }
             judgement = &again;
-            note_decision(&request->wishes, judgement);
         }
         out->verdict = judgement->verdict;
         json_decref(out->decision);

@@ -90,7 +90,7 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                       struct cbx_outcome *out, struct cbx_err *err);
 
 /* For a source that was judged before: workers that fail now say nothing about it, so a judgement
- * is an analysed one. CBX_EIO when there is none to be had. */
+ * is an analysed one, and noted (CBX_JUDGED_AGAIN). CBX_EIO when there is none to be had. */
 int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *request,
                            struct cbx_judgement *out, struct cbx_err *err);
 

@@ -234,14 +234,8 @@ static void begin(struct run *run, struct cbx_rest_job *job)
 static int judge_again(struct cbx_rest_job *job, struct cbx_err *err)
 {
     struct cbx_request request = cbx_rest_job_request(job);
-    char decision[CBX_ID_CHARS + 1];
     cbx_judgement_done(&job->judgement);
-    int failed = cbx_review_judge_again(job->rest->flow, &request, &job->judgement, err);
-    if (!failed) {
-        cbx_judgement_id(&job->judgement, decision);
-        note_progress(job, CBX_JUDGED_AGAIN, decision);
-    }
-    return failed;
+    return cbx_review_judge_again(job->rest->flow, &request, &job->judgement, err);
 }
 
 /* When its turn has come. */
