@@ -66,6 +66,40 @@ static const int worker_calls[] = {
 #endif
 };
 
+/* What the C library asks on its own account while it computes (how much memory there is, how many
+ * processors, whether a stream is a terminal): qsort asks sysinfo, assert asks fstat. The answer is
+ * ENOSYS, as from an old host kernel, and the library takes its default. Killing the worker instead
+ * would make a denial of a program that the policy allows. */
+static const int worker_refused[] = {
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(uname),
+    SCMP_SYS(getcpu),
+    SCMP_SYS(getrusage),
+    SCMP_SYS(times),
+    SCMP_SYS(getrlimit),
+    SCMP_SYS(prlimit64),
+    SCMP_SYS(clock_getres),
+    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(getuid),
+    SCMP_SYS(geteuid),
+    SCMP_SYS(getgid),
+    SCMP_SYS(getegid),
+    SCMP_SYS(getppid),
+    SCMP_SYS(fstat),
+    SCMP_SYS(newfstatat),
+    SCMP_SYS(statx),
+    SCMP_SYS(lseek),
+    SCMP_SYS(nanosleep),
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(mincore),
+    SCMP_SYS(membarrier),
+    SCMP_SYS(rseq),
+    SCMP_SYS(set_robust_list),
+#ifndef SANITIZED
+    SCMP_SYS(sigaltstack),
+#endif
+};
+
 static int load_filter(scmp_filter_ctx filter, int failed, struct cbx_err *err)
 {
     if (failed == 0) {
@@ -98,9 +132,8 @@ int cbx_jail_worker(struct cbx_err *err)
     for (size_t i = 0; i < sizeof(worker_calls) / sizeof(worker_calls[0]) && failed == 0; i++) {
         failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, worker_calls[i], 0);
     }
-    /* glibc asks fstat of stderr before it prints an assertion. */
-    if (failed == 0) {
-        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(newfstatat), 0);
+    for (size_t i = 0; i < sizeof(worker_refused) / sizeof(worker_refused[0]) && failed == 0; i++) {
+        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), worker_refused[i], 0);
     }
     return load_filter(filter, failed, err);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A real zygote and its workers: every source gets its own answer, and a worker that dies or hangs
  * is a denial, never a pass. */
-#include "gateway/front/judge.h"
-#include "gateway/worker/worker.h"
-#include "tests/unit/gateway/scratch.h"
+#include "tests/unit/gateway/worker_rig.h"
 
 #include <dirent.h>
 #include <linux/sockios.h>
@@ -14,51 +12,7 @@
 #define ALLOWED CBX_STR("print(1 + 1)\n")
 #define DENIED  CBX_STR("import subprocess\nsubprocess.run(['id'])\n")
 
-struct rig {
-    struct cbx_policies policies;
-    struct cbx_judge *judge;
-    struct cbx_seal_key key;
-    struct cbx_replay_guard guard;
-    pid_t zygote;
-};
-
-static void start(struct rig *rig, int workers, int timeout_ms)
-{
-    int control[2], key[2];
-    struct cbx_err err;
-    *rig = (struct rig){ .policies = { .items = calloc(1, sizeof(rig->policies.items[0])),
-                                       .count = 1 } };
-    if (cbx_policy_load("default", &rig->policies.items[0], &err) != 0) {
-        fail_msg("%s", err.text);
-    }
-    assert_int_equal(cbx_wire_pair(control, NULL), 0);
-    assert_int_equal(cbx_wire_pair(key, NULL), 0);
-    rig->zygote = fork();
-    assert_true(rig->zygote >= 0);
-    if (rig->zygote == 0) {
-        close(control[0]);
-        close(key[1]);
-        cbx_zygote_main(control[1], key[0], &rig->policies);
-    }
-    close(control[1]);
-    close(key[0]);
-    cbx_random(rig->key.bytes, sizeof(rig->key.bytes));
-    assert_int_equal(write(key[1], rig->key.bytes, sizeof(rig->key.bytes)), sizeof(rig->key.bytes));
-    close(key[1]);
-    rig->judge = cbx_judge_new(control[0], workers, timeout_ms);
-}
-
-static void stop(struct rig *rig)
-{
-    cbx_judge_free(rig->judge);
-    int status = await_child(rig->zygote);
-    assert_true(WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGKILL);
-    cbx_replay_guard_done(&rig->guard);
-    cbx_policy_free(rig->policies.items[0]);
-    free(rig->policies.items);
-}
-
-static int decide(struct rig *rig, struct cbx_str source, struct cbx_judgement *out,
+static int decide(struct worker_rig *rig, struct cbx_str source, struct cbx_judgement *out,
                   struct cbx_err *err)
 {
     struct cbx_subject subject = { .action = CBX_ACTION_RUN,
@@ -76,7 +30,7 @@ static const char *first_rule(const struct cbx_judgement *j)
 }
 
 /* An answer from a worker, sealed with the key, for exactly these bytes. */
-static void assert_answers(struct rig *rig, struct cbx_str source, enum cbx_verdict verdict)
+static void assert_answers(struct worker_rig *rig, struct cbx_str source, enum cbx_verdict verdict)
 {
     CBX_AUTO_DONE(judgement) j = { 0 };
     CBX_AUTO_DONE(sealed) sealed = { 0 };
@@ -126,7 +80,7 @@ static bool read_stat(pid_t pid, char comm[32], char *status, pid_t *parent)
 }
 
 /* A living worker of this zygote, or 0. */
-static pid_t find_worker(struct rig *rig)
+static pid_t find_worker(struct worker_rig *rig)
 {
     pid_t found = 0;
     DIR *proc = opendir("/proc");
@@ -142,7 +96,7 @@ static pid_t find_worker(struct rig *rig)
     return found;
 }
 
-static pid_t stop_worker(struct rig *rig)
+static pid_t stop_worker(struct worker_rig *rig)
 {
     pid_t worker = find_worker(rig), parent;
     char comm[32], status = '?';
@@ -156,7 +110,7 @@ static pid_t stop_worker(struct rig *rig)
 }
 
 struct asking {
-    struct rig *rig;
+    struct worker_rig *rig;
     struct cbx_judgement judgement;
     struct cbx_str source;
     int failed;
@@ -175,13 +129,13 @@ static void *ask(void *context)
 static void answers_an_allowed_and_a_denied_source(void **state)
 {
     (void)state;
-    struct rig rig;
-    start(&rig, 1, 20000);
+    struct worker_rig rig;
+    worker_rig_start(&rig, 1, 20000);
     assert_answers(&rig, ALLOWED, CBX_ALLOW);
     assert_answers(&rig, DENIED, CBX_DENY);
     assert_answers(&rig, CBX_STR("def broken(:\n"), CBX_DENY);
     assert_answers(&rig, ALLOWED, CBX_ALLOW);
-    stop(&rig);
+    worker_rig_stop(&rig);
 }
 
 static void is_a_denial_when_zeroed(void **state)
@@ -222,8 +176,8 @@ static void ask_stopped_worker(struct asking *a)
 static void asks_another_worker_when_one_is_killed_while_it_judges(void **state)
 {
     (void)state;
-    struct rig rig;
-    start(&rig, 1, 60000);
+    struct worker_rig rig;
+    worker_rig_start(&rig, 1, 60000);
     for (int round = 0; round < 3; round++) {
         struct asking a = { .rig = &rig, .source = ALLOWED };
         assert_answers(&rig, ALLOWED, CBX_ALLOW);
@@ -236,14 +190,14 @@ static void asks_another_worker_when_one_is_killed_while_it_judges(void **state)
         cbx_judgement_done(&a.judgement);
         assert_int_not_equal(find_worker(&rig), worker);
     }
-    stop(&rig);
+    worker_rig_stop(&rig);
 }
 
 static void denies_when_the_worker_does_not_answer_in_time(void **state)
 {
     (void)state;
-    struct rig rig;
-    start(&rig, 1, 1500);
+    struct worker_rig rig;
+    worker_rig_start(&rig, 1, 1500);
     assert_answers(&rig, ALLOWED, CBX_ALLOW);
     pid_t worker = stop_worker(&rig);
     CBX_AUTO_DONE(judgement) j = { 0 };
@@ -254,15 +208,15 @@ static void denies_when_the_worker_does_not_answer_in_time(void **state)
     assert_int_not_equal(next, worker);
     assert_int_not_equal(kill(worker, 0),
                          0); /* it does not come back to answer the wrong question */
-    stop(&rig);
+    worker_rig_stop(&rig);
 }
 
 /* Nothing was asked of it when it died, so its death says nothing about what is asked next. */
 static void replaces_a_worker_that_died_between_two_requests(void **state)
 {
     (void)state;
-    struct rig rig;
-    start(&rig, 1, 20000);
+    struct worker_rig rig;
+    worker_rig_start(&rig, 1, 20000);
     for (int round = 0; round < 3; round++) {
         assert_answers(&rig, ALLOWED, CBX_ALLOW);
         pid_t worker = find_worker(&rig), parent;
@@ -273,14 +227,14 @@ static void replaces_a_worker_that_died_between_two_requests(void **state)
         }
         assert_answers(&rig, DENIED, CBX_DENY);
     }
-    stop(&rig);
+    worker_rig_stop(&rig);
 }
 
 static void denies_when_no_worker_can_be_had(void **state)
 {
     (void)state;
-    struct rig rig;
-    start(&rig, 2, 20000);
+    struct worker_rig rig;
+    worker_rig_start(&rig, 2, 20000);
     assert_answers(&rig, ALLOWED, CBX_ALLOW);
     assert_int_equal(kill(rig.zygote, SIGKILL), 0);
     siginfo_t info;
@@ -297,14 +251,14 @@ static void denies_when_no_worker_can_be_had(void **state)
     CBX_AUTO_DONE(judgement) j = { 0 };
     assert_int_equal(decide(&rig, ALLOWED, &j, NULL), 0);
     assert_failed_judgement(&j);
-    stop(&rig);
+    worker_rig_stop(&rig);
 }
 
 static void tells_a_callers_mistake_from_a_denial(void **state)
 {
     (void)state;
-    struct rig rig;
-    start(&rig, 1, 20000);
+    struct worker_rig rig;
+    worker_rig_start(&rig, 1, 20000);
     assert_answers(&rig, ALLOWED, CBX_ALLOW);
     pid_t worker = find_worker(&rig);
     struct cbx_judgement j = { 0 };
@@ -327,11 +281,11 @@ static void tells_a_callers_mistake_from_a_denial(void **state)
     assert_false(j.analysed);
     assert_int_equal(find_worker(&rig), worker);
     assert_answers(&rig, ALLOWED, CBX_ALLOW);
-    stop(&rig);
+    worker_rig_stop(&rig);
 }
 
 struct asker {
-    struct rig *rig;
+    struct worker_rig *rig;
     int number, wrong;
 };
 
@@ -360,8 +314,8 @@ static void gives_everybody_their_own_answer(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
-    struct rig rig;
-    start(&rig, 3, 20000);
+    struct worker_rig rig;
+    worker_rig_start(&rig, 3, 20000);
     pthread_t threads[THREADS];
     struct asker askers[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -372,17 +326,17 @@ static void gives_everybody_their_own_answer(void **state)
         pthread_join(threads[i], NULL);
         assert_int_equal(askers[i].wrong, 0);
     }
-    stop(&rig);
+    worker_rig_stop(&rig);
 }
 
 static void takes_its_workers_with_it_when_it_ends(void **state)
 {
     (void)state;
-    struct rig rig;
-    start(&rig, 1, 20000);
+    struct worker_rig rig;
+    worker_rig_start(&rig, 1, 20000);
     assert_answers(&rig, ALLOWED, CBX_ALLOW);
     pid_t worker = stop_worker(&rig);
-    stop(&rig);
+    worker_rig_stop(&rig);
     for (int64_t end = cbx_clock_ms() + DEADLINE_MS; kill(worker, 0) == 0; poll(NULL, 0, 1)) {
         char comm[32], status = 'Z';
         pid_t parent;

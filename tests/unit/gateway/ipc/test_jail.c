@@ -12,8 +12,11 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { SANITIZED = 1 };
@@ -158,6 +161,39 @@ static void kills_a_worker_that_makes_code_of_data(void **state)
         skip();
     }
     assert_kills(try_mprotect);
+}
+
+/* More than 1 KiB: glibc asks how much memory there is before it sorts so much. */
+static int compare_ints(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static int sort_much(void)
+{
+    static int numbers[4096];
+    for (int i = 0; i < 4096; i++) {
+        numbers[i] = 4096 - i;
+    }
+    qsort(numbers, 4096, sizeof(numbers[0]), compare_ints);
+    return numbers[0] == 1 && numbers[4095] == 4096 ? 0 : 1;
+}
+
+static int ask_about_the_machine(void)
+{
+    struct sysinfo memory;
+    struct utsname name;
+    struct stat status;
+    return sysinfo(&memory) < 0 && uname(&name) < 0 && fstat(0, &status) < 0 && errno == ENOSYS ? 0
+                                                                                                : 1;
+}
+
+static void answers_what_the_c_library_asks_on_its_own(void **state)
+{
+    (void)state;
+    assert_works(cbx_jail_worker, sort_much);
+    assert_works(cbx_jail_worker, ask_about_the_machine);
 }
 
 static int channel[2];
@@ -390,6 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kills_a_worker_that_reaches_out),
         cmocka_unit_test(kills_a_worker_that_makes_code_of_data),
+        cmocka_unit_test(answers_what_the_c_library_asks_on_its_own),
         cmocka_unit_test(lets_a_worker_judge),
         cmocka_unit_test(gives_a_worker_no_more_than_two_gigabytes),
         cmocka_unit_test(refuses_a_front_that_reaches_out),
