@@ -8,6 +8,7 @@
 #include "analyzer/ipynb.h"
 #include "analyzer/lint_suppress.h"
 #include "analyzer/source.h"
+#include "policies/base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,19 +90,9 @@ struct check {
 /* Room for so many findings more. */
 static int reserve(struct check *c, size_t more)
 {
-    if (c->count + more > c->size) {
-        size_t size = c->size * 2 > c->count + more ? c->size * 2 : c->count + more;
-        struct cbx_report_finding *items = cbx_arena_array(&c->worker->file, size, sizeof(*items));
-        if (items == NULL) {
-            return cbx_fail(c->err, CBX_ETOOBIG, "more findings than memory allows");
-        }
-        if (c->count > 0) {
-            memcpy(items, c->findings, c->count * sizeof(*items));
-        }
-        c->findings = items;
-        c->size = size;
-    }
-    return 0;
+    bool fits =
+        CBX_ARRAY_RESERVE(&c->worker->file, c->findings, c->count, &c->size, more, SIZE_MAX);
+    return fits ? 0 : cbx_fail(c->err, CBX_ETOOBIG, "more findings than memory allows");
 }
 
 /* What a cell's analysis borrowed is gone with the next cell's. */

@@ -5,6 +5,8 @@
 #include "analyzer/lint_options.h"
 #include "analyzer/lint_rules.h"
 #include "analyzer/lint_run.h"
+#include "policies/base/clock.h"
+#include "policies/base/printable.h"
 #include "policies/release.h"
 
 #include <stdio.h>
@@ -24,13 +26,6 @@ struct progress {
 
 enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 100 };
 
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void hide_progress(struct progress *p)
 {
     if (p->shown) {
@@ -41,7 +36,7 @@ static void hide_progress(struct progress *p)
 
 static void show_progress(struct progress *p, size_t done, size_t all)
 {
-    int64_t now = p->wanted ? clock_ms() : 0;
+    int64_t now = p->wanted ? cbx_clock_ms() : 0;
     if (p->wanted && now >= p->next_ms) {
         fprintf(stderr, "\r\033[Kcodebox-lint: %zu of %zu files", done, all);
         p->next_ms = now + PROGRESS_EVERY_MS;
@@ -62,7 +57,7 @@ static void print_failure(const json_t *failure)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 65536);
-    cbx_buf_add_escaped(&text, cbx_json_str(json_object_get(failure, "path")), false);
+    cbx_printable_add(&text, cbx_json_str(json_object_get(failure, "path")), CBX_PRINTABLE_LINE);
     fprintf(stderr, "codebox-lint: %s: %s\n", text.p,
             json_string_value(json_object_get(failure, "error")));
 }
@@ -236,7 +231,7 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
     cbx_buf_init(&text, OUTPUT_MAX_BYTES);
     struct output output = { .lint = lint, .failures = failures, .entries = entries };
     output.progress = (struct progress){ .wanted = !o->quiet && isatty(STDERR_FILENO),
-                                         .next_ms = clock_ms() + PROGRESS_AFTER_MS };
+                                         .next_ms = cbx_clock_ms() + PROGRESS_AFTER_MS };
     bool reports = lint->stage == CBX_STAGE_REPORT;
     if (reports) {
         if (lint->format->begin != NULL) {

@@ -3,6 +3,7 @@
 #include "analyzer/lint_paths.h"
 
 #include "analyzer/lang.h"
+#include "policies/base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,17 +87,8 @@ static void add_path(struct cbx_lint_paths *paths, const char *path, const char 
     CBX_AUTO_DONE(buf) normal;
     cbx_buf_init(&normal, PATHS_MAX_BYTES);
     cbx_lint_path_normal(cbx_str_of(path), paths->folder, &normal);
-    if (paths->count == paths->size) {
-        size_t size = paths->size == 0 ? 64 : paths->size * 2;
-        struct cbx_lint_path *items = cbx_arena_array(&paths->arena, size, sizeof(*items));
-        if (items == NULL) {
-            return;
-        }
-        if (paths->count > 0) {
-            memcpy(items, paths->items, paths->count * sizeof(*items));
-        }
-        paths->items = items;
-        paths->size = size;
+    if (!CBX_ARRAY_RESERVE(&paths->arena, paths->items, paths->count, &paths->size, 1, SIZE_MAX)) {
+        return;
     }
     paths->items[paths->count++] = (struct cbx_lint_path){
         .path = cbx_arena_copy(&paths->arena, cbx_str_of(path)),

@@ -2,6 +2,7 @@
  * --list-rules and --explain. */
 #include "analyzer/lint_rules.h"
 
+#include "policies/base/printable.h"
 #include "policies/explain.h"
 
 static void add_languages(const struct cbx_rule *rule, struct cbx_buf *out)
@@ -73,7 +74,7 @@ void cbx_lint_list_rules(const struct cbx_policy *policy, bool json, struct cbx_
         cbx_buf_printf(out, "%-*.*s  %-8s  %-5s  %-23s  ", (int)widest, CBX_STR_ARG(rule->id),
                        cbx_severity_name(rule->severity), cbx_effect_name(rule->effect),
                        languages.p);
-        cbx_buf_add_escaped(out, rule->message, false);
+        cbx_printable_add(out, rule->message, CBX_PRINTABLE_LINE);
         cbx_buf_add_char(out, '\n');
     }
 }
@@ -82,7 +83,7 @@ static void add_line(struct cbx_buf *out, const char *label, struct cbx_str text
 {
     if (text.len > 0) {
         cbx_buf_add_cstr(out, label);
-        cbx_buf_add_escaped(out, text, false);
+        cbx_printable_add(out, text, CBX_PRINTABLE_LINE);
         cbx_buf_add_char(out, '\n');
     }
 }

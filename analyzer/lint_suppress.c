@@ -6,6 +6,7 @@
 #include "analyzer/lang.h"
 #include "analyzer/notebook.h"
 #include "analyzer/tree_memory.h"
+#include "policies/base/array.h"
 
 #define TEXT(literal)                                                                              \
     {                                                                                              \
@@ -91,19 +92,8 @@ struct reader {
 
 static struct cbx_lint_comment *new_comment(struct reader *r)
 {
-    if (r->out->count == r->size) {
-        size_t size = r->size == 0 ? 16 : r->size * 2;
-        struct cbx_lint_comment *items = cbx_arena_array(r->arena, size, sizeof(*items));
-        if (items == NULL) {
-            return NULL;
-        }
-        if (r->out->count > 0) {
-            memcpy(items, r->out->items, r->out->count * sizeof(*items));
-        }
-        r->out->items = items;
-        r->size = size;
-    }
-    return &r->out->items[r->out->count];
+    bool fits = CBX_ARRAY_RESERVE(r->arena, r->out->items, r->out->count, &r->size, 1, SIZE_MAX);
+    return fits ? &r->out->items[r->out->count] : NULL;
 }
 
 static void take_comment(struct reader *r, TSNode node)

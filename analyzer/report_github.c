@@ -3,6 +3,8 @@
  * at the place in a pull request. */
 #include "analyzer/report.h"
 
+#include "policies/base/printable.h"
+
 /* '%', line ends, and in a property also ',' and ':' would end what they stand in. */
 static void add_value(struct cbx_str text, bool property, struct cbx_buf *out)
 {
@@ -21,7 +23,7 @@ static void add_text(struct cbx_str text, bool property, struct cbx_buf *out)
 {
     CBX_AUTO_DONE(buf) escaped;
     cbx_buf_init(&escaped, 65536);
-    cbx_buf_add_escaped(&escaped, text, false);
+    cbx_printable_add(&escaped, text, CBX_PRINTABLE_LINE);
     add_value(cbx_buf_str(&escaped), property, out);
 }
 

@@ -2,6 +2,8 @@
  * A decision for a person. */
 #include "analyzer/report.h"
 
+#include "policies/base/printable.h"
+
 #include <utf8proc.h>
 
 enum { LINE_MAX_CHARS = 160 };
@@ -39,7 +41,7 @@ size_t cbx_report_shown(struct cbx_str text, struct cbx_buf *out)
     for (size_t i = 0; i < text.len; i++) {
         const char *tab = memchr(text.p + i, '\t', text.len - i);
         size_t end = tab != NULL ? (size_t)(tab - text.p) : text.len;
-        cbx_buf_add_escaped(out, cbx_str_sub(text, i, end), false);
+        cbx_printable_add(out, cbx_str_sub(text, i, end), CBX_PRINTABLE_LINE);
         cbx_buf_add_cstr(out, tab != NULL ? "    " : "");
         i = end;
     }
@@ -94,10 +96,10 @@ void cbx_report_finding_text(const struct cbx_finding *f, struct cbx_str path,
                                : "\033[1;33m",
                *bold = color ? "\033[1m" : "", *off = color ? "\033[0m" : "";
     cbx_buf_add_cstr(out, bold);
-    cbx_buf_add_escaped(out, path, false);
+    cbx_printable_add(out, path, CBX_PRINTABLE_LINE);
     cbx_buf_printf(out, ":%u:%u: %s%s%s [%.*s] ", f->span.line, f->span.column, mark,
                    cbx_effect_name(f->effect), off, CBX_STR_ARG(f->rule->id));
-    cbx_buf_add_escaped(out, cbx_str_sub(f->symbol, 0, 200), false);
+    cbx_printable_add(out, cbx_str_sub(f->symbol, 0, 200), CBX_PRINTABLE_LINE);
     cbx_buf_add_char(out, '\n');
     add_line(f, source, out);
     struct {
@@ -110,7 +112,7 @@ void cbx_report_finding_text(const struct cbx_finding *f, struct cbx_str path,
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         if (lines[i].text.len > 0) {
             cbx_buf_printf(out, "          %s", lines[i].label);
-            cbx_buf_add_escaped(out, lines[i].text, false);
+            cbx_printable_add(out, lines[i].text, CBX_PRINTABLE_LINE);
             cbx_buf_add_char(out, '\n');
         }
     }
@@ -126,7 +128,7 @@ void cbx_report_text(const struct cbx_decision *decision, struct cbx_str path,
         }
     }
     if (decision->truncated) {
-        cbx_buf_add_escaped(out, path, false);
+        cbx_printable_add(out, path, CBX_PRINTABLE_LINE);
         cbx_buf_add_cstr(out, ": more findings than are shown\n");
     }
 }
@@ -138,7 +140,7 @@ static void add_suppressed(const struct cbx_report_finding *f, struct cbx_buf *o
     cbx_buf_add_cstr(out, f->suppression == CBX_SUPPRESSED_INLINE
                               ? "          suppressed in the source: "
                               : "          suppressed by the baseline");
-    cbx_buf_add_escaped(out, f->reason, false);
+    cbx_printable_add(out, f->reason, CBX_PRINTABLE_LINE);
     cbx_buf_add_char(out, '\n');
 }
 
@@ -162,7 +164,7 @@ static void add_file(const struct cbx_report *report, const struct cbx_report_fi
         }
     }
     if (file->truncated) {
-        cbx_buf_add_escaped(out, file->path, false);
+        cbx_printable_add(out, file->path, CBX_PRINTABLE_LINE);
         cbx_buf_add_cstr(out, ": more findings than are shown\n");
     }
 }

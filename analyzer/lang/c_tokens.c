@@ -3,6 +3,8 @@
  * before the line's end too, go first; then comments. */
 #include "analyzer/lang/c.h"
 
+#include "policies/base/array.h"
+
 struct lexer {
     struct cbx_parsed *parsed;
     struct cbx_str text;
@@ -13,17 +15,8 @@ struct lexer {
 
 bool cbx_c_push(struct cbx_arena *arena, struct cbx_c_tokens *list, struct cbx_c_token token)
 {
-    if (list->count == list->size) {
-        size_t size = list->size == 0 ? 64 : list->size * 2;
-        struct cbx_c_token *items = cbx_arena_array(arena, size, sizeof(*items));
-        if (items == NULL) {
-            return false;
-        }
-        if (list->count > 0) {
-            memcpy(items, list->items, list->count * sizeof(*items));
-        }
-        list->items = items;
-        list->size = size;
+    if (!CBX_ARRAY_RESERVE(arena, list->items, list->count, &list->size, 1, SIZE_MAX)) {
+        return false;
     }
     list->items[list->count++] = token;
     return true;

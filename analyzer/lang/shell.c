@@ -4,6 +4,8 @@
  * the tree, where the standard input of what stands there comes from. */
 #include "analyzer/lang/shell.h"
 
+#include "policies/base/array.h"
+
 struct level {
     TSNode node, previous; /* previous: the statement before, in a pipeline */
     bool has_previous;
@@ -326,20 +328,8 @@ static void extract_node(struct cbx_shell *s, TSNode node, const struct level *u
 /* Levels grow as the tree does: most lines are a few levels deep. */
 static bool reserve(struct walk *w, size_t count)
 {
-    if (count <= w->size) {
-        return true;
-    }
-    size_t size = w->size == 0 ? 16 : w->size * 2;
-    struct level *levels = cbx_arena_array(w->shell.parsed->arena, size, sizeof(*levels));
-    if (levels == NULL) {
-        return false;
-    }
-    if (w->size > 0) {
-        memcpy(levels, w->levels, w->size * sizeof(*levels));
-    }
-    w->levels = levels;
-    w->size = size;
-    return true;
+    size_t more = count > w->size ? count - w->size : 0; /* every level keeps its content */
+    return CBX_ARRAY_RESERVE(w->shell.parsed->arena, w->levels, w->size, &w->size, more, SIZE_MAX);
 }
 
 /* Words behind redirections belong to the last command; what else there is (declarations, tests,
