@@ -5,7 +5,7 @@
 #include "analyzer/context.h"
 #include "analyzer/lang.h"
 #include "analyzer/notebook.h"
-#include "analyzer/packages.h"
+#include "analyzer/packages/install.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
 #include "analyzer/tree_memory.h"

@@ -4,7 +4,7 @@
 #include "analyzer/lang.h"
 
 #include "analyzer/notebook.h"
-#include "analyzer/packages.h"
+#include "analyzer/packages/install.h"
 #include "analyzer/tree_memory.h"
 #include "analyzer/value.h"
 #include "analyzer/written.h"
