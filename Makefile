@@ -60,11 +60,11 @@ ALL_LDFLAGS = $(FLAGS.$(VARIANT)) $(LDFLAGS.$(VARIANT)) $(LDFLAGS)
 PROGRAMS           := codebox codebox-lint
 MAIN.codebox       := gateway/cli/main.c
 LIBS.codebox       := gateway $(USES.gateway)
-MAIN.codebox-lint  := analyzer/lint_main.c
+MAIN.codebox-lint  := analyzer/lint/main.c
 LIBS.codebox-lint  := analyzer $(USES.analyzer)
 
 MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p))
-TESTS   := $(patsubst %.c,$B/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c))
+TESTS   := $(patsubst %.c,$B/%,$(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c tests/unit/*/*/*/*/test_*.c)))
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
 # docker/supervisor and docker/command are programs of their own that run inside sandboxes; they are in no archive.
 sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' -not -path 'docker/command/*' | sort))
@@ -241,7 +241,7 @@ check-docs: $B/codebox $B/codebox-lint ## the policy reference is the key table'
 docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, and the options in the man page
 	$Qsed -i '/^<!-- reference -->/q' policies/README.md && $B/codebox policy reference >>policies/README.md
 	$Q$B/codebox-lint --completion man >$B/options && \
-	    sed -i -e '/^\.\\" options/,/^\.\\" end of options/{/^\.\\"/!d}' -e '/^\.\\" options/r $B/options' analyzer/codebox-lint.1
+	    sed -i -e '/^\.\\" options/,/^\.\\" end of options/{/^\.\\"/!d}' -e '/^\.\\" options/r $B/options' analyzer/lint/codebox-lint.1
 
 check-headers: | $G/.fetched ## every header compiles alone
 	$Qset -e; for h in $$(find $(MODULES) -name '*.h'); do printf '#include "%s"\n' $$h | \
@@ -280,7 +280,7 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/docker
 	install $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
-	install -m 644 analyzer/codebox-lint.1 $(DESTDIR)$(MANDIR)/man1
+	install -m 644 analyzer/lint/codebox-lint.1 $(DESTDIR)$(MANDIR)/man1
 	$B/codebox-lint --completion bash >$(DESTDIR)$(BASHDIR)/codebox-lint
 	$B/codebox-lint --completion zsh >$(DESTDIR)$(ZSHDIR)/_codebox-lint
 	$B/codebox-lint --completion fish >$(DESTDIR)$(FISHDIR)/codebox-lint.fish

@@ -2,6 +2,7 @@
  * `codebox audit verify|tail`. */
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
+#include "policies/base/printable.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -40,7 +41,8 @@ static void print_decision(const json_t *body)
     {
         CBX_AUTO_DONE(buf) symbol;
         cbx_buf_init(&symbol, 4096);
-        cbx_buf_add_escaped(&symbol, cbx_json_str(json_object_get(finding, "symbol")), false);
+        cbx_printable_add(&symbol, cbx_json_str(json_object_get(finding, "symbol")),
+                          CBX_PRINTABLE_LINE);
         printf("%s %s %s (line %lld)", i > 0 ? "," : "", text_of(finding, "rule"), symbol.p,
                (long long)json_integer_value(json_object_get(finding, "line")));
     }

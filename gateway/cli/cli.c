@@ -2,6 +2,8 @@
  * What the commands share. */
 #include "gateway/cli/cli.h"
 
+#include "policies/base/printable.h"
+
 int cbx_cli_fail(const struct cbx_err *err)
 {
     cbx_err_print(err, "codebox", stderr);
@@ -12,7 +14,7 @@ static void print_text(const char *label, const json_t *value, FILE *to)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 64 * 1024);
-    cbx_buf_add_escaped(&text, cbx_json_str(value), false);
+    cbx_printable_add(&text, cbx_json_str(value), CBX_PRINTABLE_LINE);
     if (text.len > 0) {
         fprintf(to, "%s%s\n", label, text.p);
     }
@@ -34,7 +36,8 @@ static void print_finding(const json_t *finding, const char *file, bool explain,
     const char *effect = json_string_value(json_object_get(finding, "effect"));
     CBX_AUTO_DONE(buf) symbol;
     cbx_buf_init(&symbol, 4096);
-    cbx_buf_add_escaped(&symbol, cbx_json_str(json_object_get(finding, "symbol")), false);
+    cbx_printable_add(&symbol, cbx_json_str(json_object_get(finding, "symbol")),
+                      CBX_PRINTABLE_LINE);
     fprintf(to, "%s:%lld:%lld: %s by rule %s: %s\n", file,
             (long long)json_integer_value(json_object_get(finding, "line")),
             (long long)json_integer_value(json_object_get(finding, "column")),

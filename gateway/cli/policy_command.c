@@ -5,6 +5,7 @@
 #include "analyzer/queries.h"
 #include "gateway/cli/cli.h"
 #include "policies/base/json.h"
+#include "policies/base/printable.h"
 #include "policies/diff.h"
 #include "policies/explain.h"
 #include "policies/mounts.h"
@@ -116,7 +117,7 @@ static void print_failure(void *context, const struct cbx_policy_test_failure *f
     const struct cbx_policy *policy = context;
     CBX_AUTO_DONE(buf) snippet;
     cbx_buf_init(&snippet, 65536);
-    cbx_buf_add_escaped(&snippet, failure->snippet, false);
+    cbx_printable_add(&snippet, failure->snippet, CBX_PRINTABLE_LINE);
     if (failure->rule == NULL) {
         printf("%.*s: mount %s should be %s: %s\n", CBX_STR_ARG(policy->name), snippet.p,
                failure->should_match ? "refused" : "allowed", failure->language);
@@ -199,7 +200,7 @@ static void print_snippet(struct cbx_str text)
         size_t end = newline != NULL ? (size_t)(newline - text.p) : text.len;
         CBX_AUTO_DONE(buf) line;
         cbx_buf_init(&line, 65536);
-        cbx_buf_add_escaped(&line, cbx_str_sub(text, at, end), false);
+        cbx_printable_add(&line, cbx_str_sub(text, at, end), CBX_PRINTABLE_LINE);
         printf("    %s %s\n", at == 0 ? "-" : " ", line.len > 0 ? line.p : "");
         at = end + 1;
     }

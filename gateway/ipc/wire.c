@@ -9,20 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-int64_t cbx_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-int64_t cbx_time_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void cbx_message_init(struct cbx_message *message)
 {
     message->header = NULL;

@@ -6,6 +6,7 @@
 #define CBX_GATEWAY_IPC_WIRE_H
 
 #include "policies/base/buf.h"
+#include "policies/base/clock.h"
 #include "policies/base/err.h"
 #include "policies/base/json.h"
 
@@ -39,9 +40,5 @@ int cbx_wire_pair(int out[2], struct cbx_err *err);
  * *passed is -1 when the byte came with none, or with several, which are closed. */
 int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err);
 int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err);
-
-/* Milliseconds of CLOCK_MONOTONIC, and of the wall clock since 1970. */
-int64_t cbx_clock_ms(void);
-int64_t cbx_time_ms(void);
 
 #endif

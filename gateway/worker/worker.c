@@ -5,7 +5,7 @@
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/report.h"
+#include "analyzer/report/report.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/wire.h"
 

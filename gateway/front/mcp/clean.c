@@ -2,6 +2,8 @@
  * What a program wrote, made fit for a model and a terminal. */
 #include "gateway/front/mcp/clean.h"
 
+#include "policies/base/printable.h"
+
 static bool is_final(char c)
 {
     return c >= 0x40 && c <= 0x7e;
@@ -74,7 +76,7 @@ bool cbx_clean(struct cbx_buf *out, struct cbx_str text, size_t max_bytes)
     cbx_buf_init(&stripped, text.len + 1);
     cbx_buf_init(&escaped, 4 * text.len + 1); /* \xNN for one byte is the longest */
     strip(&stripped, text);
-    cbx_buf_add_escaped(&escaped, cbx_buf_str(&stripped), true);
+    cbx_printable_add(&escaped, cbx_buf_str(&stripped), CBX_PRINTABLE_LINES);
     struct cbx_str s = cbx_buf_str(&escaped);
     if (s.len <= max_bytes) {
         cbx_buf_add(out, s);

@@ -4,6 +4,7 @@
 
 #include "gateway/front/mcp/clean.h"
 #include "gateway/front/rest/results.h"
+#include "policies/base/printable.h"
 
 enum { TEXT_MAX = 1024 * 1024, SMALL_MAX = 4096, STREAM_READ_MAX = 256 * 1024 * 1024 };
 
@@ -167,7 +168,7 @@ static void add_bundle(struct content *c, const json_t *item, struct cbx_buf *va
     if (text.p == NULL) {
         const char *type = json_object_iter_key(json_object_iter((json_t *)(uintptr_t)data));
         cbx_buf_add_cstr(&c->text, "[a value of type ");
-        cbx_buf_add_escaped(&c->text, cbx_str_of(type != NULL ? type : "none"), false);
+        cbx_printable_add(&c->text, cbx_str_of(type != NULL ? type : "none"), CBX_PRINTABLE_LINE);
         cbx_buf_add_cstr(&c->text, " cannot be shown here]\n");
     } else if (values->len + text.len < values->max_bytes) {
         cbx_buf_add(values, text);
@@ -206,7 +207,7 @@ static void add_files(struct content *c, const json_t *items)
         }
         CBX_AUTO_DONE(buf) path;
         cbx_buf_init(&path, SMALL_MAX);
-        cbx_buf_add_escaped(&path, cbx_json_str(json_object_get(item, "path")), false);
+        cbx_printable_add(&path, cbx_json_str(json_object_get(item, "path")), CBX_PRINTABLE_LINE);
         json_int_t size = json_integer_value(json_object_get(item, "size"));
         cbx_buf_printf(&c->text, "[file %s, %lld bytes; it is gone with the sandbox]\n", path.p,
                        (long long)size);
@@ -299,7 +300,7 @@ static void add_escaped(struct cbx_buf *to, const char *before, const json_t *te
     struct cbx_str s = cbx_str_sub(cbx_json_str(text), 0, SMALL_MAX);
     if (s.len > 0) {
         cbx_buf_add_cstr(to, before);
-        cbx_buf_add_escaped(to, s, false);
+        cbx_printable_add(to, s, CBX_PRINTABLE_LINE);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "gateway/front/mcp/server.h"
 #include "gateway/ipc/threads.h"
+#include "policies/base/printable.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -183,9 +184,9 @@ static void take_notification(struct face *f, const struct cbx_rpc_message *mess
     if (found) {
         CBX_AUTO_DONE(buf) reason;
         cbx_buf_init(&reason, 4096);
-        cbx_buf_add_escaped(
+        cbx_printable_add(
             &reason, cbx_str_sub(cbx_json_str(json_object_get(message->params, "reason")), 0, 200),
-            false);
+            CBX_PRINTABLE_LINE);
         fprintf(stderr, "codebox: the client cancelled a call%s%s\n", reason.len > 0 ? ": " : "",
                 reason.p);
     }

@@ -2,6 +2,8 @@
  * Routing, problem documents, bodies. */
 #include "gateway/front/rest/rest.h"
 
+#include "policies/base/printable.h"
+
 #include <stdio.h>
 #include <time.h>
 
@@ -118,13 +120,13 @@ static void add_finding(struct cbx_buf *out, const json_t *finding)
     struct cbx_str hint = cbx_json_str(json_object_get(finding, "hint"));
     cbx_buf_printf(out, "%sline %lld: ", out->len > 0 ? " " : "",
                    (long long)json_integer_value(json_object_get(finding, "line")));
-    cbx_buf_add_escaped(out, cbx_json_str(json_object_get(finding, "symbol")), false);
+    cbx_printable_add(out, cbx_json_str(json_object_get(finding, "symbol")), CBX_PRINTABLE_LINE);
     cbx_buf_printf(out, " is denied by rule %.*s: ",
                    CBX_STR_ARG(cbx_json_str(json_object_get(finding, "rule"))));
-    cbx_buf_add_escaped(out, cbx_json_str(json_object_get(finding, "message")), false);
+    cbx_printable_add(out, cbx_json_str(json_object_get(finding, "message")), CBX_PRINTABLE_LINE);
     if (hint.len > 0) {
         cbx_buf_add_cstr(out, " Instead: ");
-        cbx_buf_add_escaped(out, hint, false);
+        cbx_printable_add(out, hint, CBX_PRINTABLE_LINE);
     }
 }
 

@@ -4,7 +4,7 @@
  * worker's own seccomp filter. */
 #include "analyzer/analyze.h"
 #include "analyzer/lang.h"
-#include "analyzer/report.h"
+#include "analyzer/report/report.h"
 #include "tests/unit/gateway/worker_rig.h"
 
 #include <fts.h>
