@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * POST /v1/check judges and runs nothing; GET /healthz. */
+#include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "policies/release.h"
 
@@ -54,11 +55,14 @@ void cbx_rest_check(struct cbx_rest_call *call)
 void cbx_rest_get_health(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
-    CBX_AUTO_JSON health = NULL;
-    if (cbx_flow_ask(call->rest->flow, "health", NULL, &health, &err) != 0) {
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    const struct cbx_health_args args;
+    if (cbx_call_health(call->rest->flow, &args, CBX_STR(""), &answer, &err) != 0) {
         cbx_rest_fail(call, 503, &err);
         return;
     }
+    json_t *health = answer.header;
     bool engine = json_is_true(json_object_get(health, "engine_ok")),
          audit = json_is_true(json_object_get(health, "audit_ok"));
     json_object_del(health, "type");

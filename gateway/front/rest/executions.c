@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Executions: code is judged and the decision recorded before anything is answered; what is allowed
  * becomes a job. */
+#include "gateway/front/executor_client.h"
 #include "gateway/front/rest/jobs.h"
 
 #include "analyzer/analyze.h"
@@ -314,7 +315,8 @@ void cbx_rest_cancel_execution(struct cbx_rest_call *call)
     if (!find_running(call, decision)) {
         return;
     }
-    if (cbx_flow_ask(call->rest->flow, "interrupt", decision, NULL, &err) != 0) {
+    struct cbx_interrupt_args args = { .session = cbx_str_of(decision) };
+    if (cbx_call_interrupt(call->rest->flow, &args, CBX_STR(""), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -340,8 +342,8 @@ void cbx_rest_answer_execution(struct cbx_rest_call *call)
     if (input.text.p != NULL) {
         cbx_buf_add_char(&line, '\n');
     }
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "input", "session", decision);
-    if (cbx_flow_request(call->rest->flow, header, cbx_buf_str(&line), NULL, NULL, &err) != 0) {
+    struct cbx_input_args args = { .session = cbx_str_of(decision) };
+    if (cbx_call_input(call->rest->flow, &args, cbx_buf_str(&line), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }

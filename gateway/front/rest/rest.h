@@ -10,6 +10,9 @@
 
 #include <pthread.h>
 
+/* Every caller, until callers have identities. */
+#define CBX_REST_PRINCIPAL CBX_STR("local")
+
 enum { CBX_REST_CONTEXTS = 128, CBX_REST_PATH_MAX = 4097 };
 
 struct cbx_rest_job;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Sessions: POST /sessions, DELETE /sessions/{id}. */
+#include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/rest/results.h"
 
@@ -263,7 +264,8 @@ void cbx_rest_delete_session(struct cbx_rest_call *call)
     struct cbx_err err = { 0 };
     int failed = cbx_store_get_session(call->rest->store, call->id, NULL, NULL, &err);
     if (!failed) {
-        failed = cbx_flow_ask(call->rest->flow, "close", call->id, NULL, &err);
+        struct cbx_close_args args = { .session = cbx_str_of(call->id) };
+        failed = cbx_call_close(call->rest->flow, &args, CBX_STR(""), NULL, &err);
         failed = failed == CBX_ENOTFOUND ? 0 : failed; /* closed already, for it was idle */
         failed = failed ? failed : cbx_store_remove_session(call->rest->store, call->id, &err);
     }
@@ -303,10 +305,12 @@ static json_t *describe(const json_t *row, const json_t *live)
  * died, and is forgotten. */
 int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err)
 {
-    CBX_AUTO_JSON answer = NULL;
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
     CBX_AUTO_JSON rows = NULL;
+    const struct cbx_list_sessions_args args;
     int failed = cbx_store_list_sessions(rest->store, &rows, err);
-    failed = failed ? failed : cbx_flow_ask(rest->flow, "sessions", NULL, &answer, err);
+    failed = failed ? failed : cbx_call_list_sessions(rest->flow, &args, CBX_STR(""), &answer, err);
     if (failed) {
         return failed;
     }
@@ -316,7 +320,7 @@ int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err)
     json_array_foreach(rows, i, row)
     {
         json_t *found = NULL;
-        json_array_foreach(json_object_get(answer, "sessions"), k, live)
+        json_array_foreach(json_object_get(answer.header, "sessions"), k, live)
         {
             if (json_equal(json_object_get(live, "session"), json_object_get(row, "id"))) {
                 found = describe(row, live);
@@ -379,24 +383,29 @@ void cbx_rest_get_history(struct cbx_rest_call *call)
 /* --- asking something of them
  * --------------------------------------------------------------------- */
 
-static void ask(struct cbx_rest_call *call, const char *op, const char *status)
+static void answer_status(struct cbx_rest_call *call, int failed, const struct cbx_err *err,
+                          const char *status)
 {
-    struct cbx_err err = { 0 };
-    CBX_AUTO_JSON header =
-        json_pack("{s:s,s:s,s:s}", "op", op, "session", call->id, "principal", "local");
-    if (cbx_flow_request(call->rest->flow, header, CBX_STR(""), NULL, NULL, &err) != 0) {
-        cbx_rest_fail(call, 0, &err);
-        return;
+    if (failed) {
+        cbx_rest_fail(call, 0, err);
+    } else {
+        cbx_rest_answer(call, 200, json_pack("{s:s}", "status", status));
     }
-    cbx_rest_answer(call, 200, json_pack("{s:s}", "status", status));
 }
 
 void cbx_rest_interrupt_session(struct cbx_rest_call *call)
 {
-    ask(call, "interrupt", "interrupted");
+    struct cbx_err err = { 0 };
+    struct cbx_interrupt_args args = { .session = cbx_str_of(call->id) };
+    int failed = cbx_call_interrupt(call->rest->flow, &args, CBX_STR(""), NULL, &err);
+    answer_status(call, failed, &err, "interrupted");
 }
 
 void cbx_rest_reset_session(struct cbx_rest_call *call)
 {
-    ask(call, "reset", "reset");
+    struct cbx_err err = { 0 };
+    struct cbx_reset_args args = { .session = cbx_str_of(call->id),
+                                   .principal = CBX_REST_PRINCIPAL };
+    int failed = cbx_call_reset(call->rest->flow, &args, CBX_STR(""), NULL, &err);
+    answer_status(call, failed, &err, "reset");
 }
