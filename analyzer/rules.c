@@ -4,7 +4,6 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/conditions.h"
-#include "analyzer/lang.h"
 #include "analyzer/queries.h"
 #include "analyzer/sinks.h"
 #include "policies/base/array.h"

@@ -5,6 +5,7 @@
 #include "gateway/worker.h"
 
 #include "analyzer/analyze.h"
+#include "analyzer/context.h"
 #include "analyzer/report/report.h"
 #include "gateway/jail.h"
 #include "gateway/wire.h"

@@ -3,10 +3,10 @@
 #include "analyzer/lint/file.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/context.h"
 #include "analyzer/dump.h"
 #include "analyzer/ipynb.h"
 #include "analyzer/lint/suppress.h"
+#include "analyzer/program.h"
 #include "analyzer/source.h"
 #include "policies/base/array.h"
 

@@ -3,6 +3,7 @@
 #include "gateway/rest/jobs.h"
 
 #include "analyzer/analyze.h"
+#include "analyzer/context.h"
 #include "gateway/collect.h"
 #include "gateway/relay.h"
 #include "gateway/rest/line.h"
