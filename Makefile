@@ -63,7 +63,7 @@ LIBS.codebox       := gateway $(USES.gateway)
 MAIN.codebox-lint  := analyzer/lint/main.c
 LIBS.codebox-lint  := analyzer $(USES.analyzer)
 
-MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p))
+MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p)) policies/compile_presets.c
 TESTS   := $(patsubst %.c,$B/%,$(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c tests/unit/*/*/*/*/test_*.c)))
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
 # docker/supervisor and docker/command are programs of their own that run inside sandboxes; they are in no archive.
@@ -126,8 +126,22 @@ $B/%.o: %.c $B/flags | $G/.fetched
 	@printf '{"directory":"%s","file":"%s","command":"%s"}\n' \
 	    '$(CURDIR)' '$<' '$(subst ",\",$(CC) $(ALL_CFLAGS) -c $<)' >$(@:.o=.cdb)
 
-# The presets are compiled in, so that codebox-lint needs no file beside it.
-$B/policies/preset.o: $(wildcard policies/presets/*.yaml)
+# The presets are compiled in, so that codebox-lint needs no file beside it: as YAML, and as data that is loaded without parsing.
+# compile_presets writes that data; it is linked with the same loader, but with presets that are YAML alone.
+PRESETS  := $(wildcard policies/presets/*.yaml)
+COMPILER := $(filter-out $B/policies/preset.o,$(call objects,$(call sources,policies))) $B/policies/preset_source.o $B/policies/compile_presets.o
+$B/policies/preset.o $B/policies/preset_source.o: $(PRESETS)
+$B/policies/preset.o: $B/presets/done
+$B/policies/preset.o: private ALL_CFLAGS += -DCBX_PRESET_IMAGES='"$B/presets"'
+$B/policies/preset_source.o: policies/preset.c $B/flags
+	$(call say,CC)
+	$Q$(CC) $(ALL_CFLAGS) -c -o $@ $<
+$B/compile_presets: $(COMPILER)
+	$(call say,LD)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,policies)
+$B/presets/done: $B/compile_presets
+	@mkdir -p $(@D)
+	$Q$< $(@D) && touch $@
 
 define module_rules
 $B/lib$1.a: $(call objects,$(call sources,$1))
