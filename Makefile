@@ -18,7 +18,7 @@ FLAGS.debug   := -O0
 FLAGS.release := -O2 -DNDEBUG -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 FLAGS.asan    := -O1 $(SAN)
 FLAGS.fuzz    := -O1 $(SAN) -fsanitize=fuzzer-no-link
-LDFLAGS.release := -pie -Wl,-z,relro,-z,now
+LDFLAGS.release := -pie -Wl,-z,relro,-z,now,-z,pack-relative-relocs
 $(if $(FLAGS.$(VARIANT)),,$(error VARIANT must be debug, release, asan or fuzz))
 
 CFLAGS ?= -g
@@ -169,10 +169,17 @@ $B/tests/bench/%: $B/tests/bench/%.o $B/libgateway.a $B/libanalyzer.a $B/libdock
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
 
+# codebox-lint is started once per file by editors and hooks. Loading libcrypto costs more time than reading and judging a small
+# file, and SHA-256 is all that is needed of it: it is linked statically where the archive is there. STATIC= turns that off.
+STATIC              ?= crypto
+archive              = $(filter /%,$(shell $(CC) -print-file-name=lib$1.a))
+STATIC.codebox-lint := $(foreach l,$(STATIC),$(if $(call archive,$l),-l$l))
+as_archive           = $(patsubst -l%,-l:lib%.a,$1)
+
 define program_rules
 $B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
 	$$(call say,LD)
-	$$Q$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(call pkg_libs,$(LIBS.$1))
+	$$Q$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(call as_archive,$(STATIC.$1)) $$(filter-out $(STATIC.$1),$$(call pkg_libs,$(LIBS.$1)))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 
