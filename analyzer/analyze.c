@@ -2,14 +2,12 @@
  * Source to decision: the stages in a row. */
 #include "analyzer/analyze.h"
 
-#include "analyzer/context.h"
-#include "analyzer/lang.h"
 #include "analyzer/notebook.h"
 #include "analyzer/packages/install.h"
+#include "analyzer/program.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
 #include "analyzer/tree_memory.h"
-#include "policies/base/clock.h"
 
 static struct cbx_span make_span(const struct cbx_source *source, uint32_t start, uint32_t end)
 {
@@ -80,11 +78,6 @@ static int deny_whole(const struct cbx_policy *policy, const struct cbx_analysis
     return failed;
 }
 
-int64_t cbx_analysis_deadline(uint32_t budget_ms)
-{
-    return cbx_clock_ms() + (budget_ms > 0 ? budget_ms : 5000);
-}
-
 static int analyze_readable(const struct cbx_policy *policy, const struct cbx_analysis *request,
                             const struct cbx_lang *lang, const struct cbx_source *source,
                             struct cbx_facts *facts, struct cbx_arena *arena,
@@ -92,7 +85,7 @@ static int analyze_readable(const struct cbx_policy *policy, const struct cbx_an
 {
     struct cbx_notebook notebook = { .text = source->text };
     TSTree *tree = NULL;
-    if (source->readable && lang->notebook &&
+    if (source->readable && cbx_lang_is_notebook(lang) &&
         cbx_notebook_rewrite(source->text, arena, &notebook) != 0) {
         return CBX_ETOOBIG;
     }
@@ -100,14 +93,14 @@ static int analyze_readable(const struct cbx_policy *policy, const struct cbx_an
         struct cbx_parsed parsed = { .policy = policy,
                                      .arena = arena,
                                      .facts = facts,
-                                     .deadline_ms = cbx_analysis_deadline(request->budget_ms),
+                                     .deadline_ms = cbx_parse_deadline(request->budget_ms),
                                      .magics = notebook.magics,
                                      .magic_count = notebook.magic_count };
         cbx_parse_text(&parsed, lang, notebook.text, &tree);
-        if (lang->notebook && request->program != NULL) {
+        if (cbx_lang_is_notebook(lang) && request->program != NULL) {
             cbx_program_facts(request->program, request->cell, facts);
-        } else if (lang->notebook) {
-            cbx_context_facts(&parsed, lang, request->context, &notebook);
+        } else if (cbx_lang_is_notebook(lang)) {
+            cbx_program_add_cell(&parsed, lang, request->context, &notebook);
         }
         cbx_packages_imports(policy, facts);
     }

@@ -4,13 +4,11 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/conditions.h"
-#include "analyzer/lang.h"
 #include "analyzer/queries.h"
 #include "analyzer/sinks.h"
 #include "policies/base/array.h"
+#include "policies/base/sort.h"
 #include "policies/index.h"
-
-#include <stdlib.h>
 
 #define BUILT_IN(rule_id, text, advice)                                                            \
     {                                                                                              \
@@ -378,8 +376,8 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *fac
     m.imports = m.count;
     match_facts(&m, facts, false);
     match_queries(&m, facts->language, tree, text);
-    if (m.count > 0) {
-        qsort(m.hits, m.count, sizeof(*m.hits), compare_hits);
+    if (!cbx_sort_in(arena, m.hits, m.count, sizeof(*m.hits), compare_hits)) {
+        return CBX_ETOOBIG;
     }
     *out = m.hits;
     *count = drop_repeated(m.hits, m.count);

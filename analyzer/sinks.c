@@ -46,18 +46,24 @@ static const struct sink c[] = {
 #undef CBX_FS
 
 enum { SLOTS = 4096 }; /* at least two for each row of the largest table */
-static uint16_t slots[CBX_LANGUAGES][SLOTS];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
-static const struct {
+#define TABLE(language)                                                                            \
+    static struct table language##_table = { .rows = language, .count = COUNT(language) };         \
+    static pthread_once_t language##_once = PTHREAD_ONCE_INIT;                                     \
+    static void build_##language(void)                                                             \
+    {                                                                                              \
+        build(&language##_table);                                                                  \
+    }
+
+/* Rows by the hash of their names; and the hashes of all that rows stand within: "flask" and
+ * "flask.Flask" of "flask.Flask.run". */
+struct table {
     const struct sink *rows;
     size_t count;
-} tables[CBX_LANGUAGES] = { [CBX_PYTHON] = { python, COUNT(python) },
-                            [CBX_JAVASCRIPT] = { javascript, COUNT(javascript) },
-                            [CBX_SHELL] = { shell, COUNT(shell) },
-                            [CBX_TYPESCRIPT] = { javascript, COUNT(javascript) },
-                            [CBX_C] = { c, COUNT(c) } };
+    uint16_t slots[SLOTS];
+    uint32_t parents[SLOTS];
+};
 _Static_assert(COUNT(python) * 2 < SLOTS && COUNT(javascript) * 2 < SLOTS &&
                    COUNT(shell) * 2 < SLOTS && COUNT(c) * 2 < SLOTS,
                "the hash tables are too small");
@@ -72,42 +78,61 @@ static uint32_t slot_of(uint32_t hash)
     return (hash ^ hash >> 15) % SLOTS;
 }
 
-/* The hashes of all that rows stand within: "flask" and "flask.Flask" of "flask.Flask.run". */
-static uint32_t parents[CBX_LANGUAGES][SLOTS];
-
-static void add_parent(int language, uint32_t hash)
+static void add_parent(struct table *table, uint32_t hash)
 {
     uint32_t at = slot_of(hash);
-    for (int i = 0; i < SLOTS && parents[language][at] != 0 && parents[language][at] != hash; i++) {
+    for (int i = 0; i < SLOTS && table->parents[at] != 0 && table->parents[at] != hash; i++) {
         at = (at + 1) % SLOTS;
     }
-    parents[language][at] = hash;
+    table->parents[at] = hash;
 }
 
-static void build(void)
+static void build(struct table *table)
 {
-    for (int language = 0; language < CBX_LANGUAGES; language++) {
-        for (size_t i = 0; i < tables[language].count; i++) {
-            uint32_t hash = 0x811c9dc5u;
-            for (const char *p = tables[language].rows[i].name; *p != '\0'; p++) {
-                if (*p == '.') {
-                    add_parent(language, hash);
-                }
-                hash = step(hash, *p);
+    for (size_t i = 0; i < table->count; i++) {
+        uint32_t hash = 0x811c9dc5u;
+        for (const char *p = table->rows[i].name; *p != '\0'; p++) {
+            if (*p == '.') {
+                add_parent(table, hash);
             }
-            uint32_t at = slot_of(hash);
-            while (slots[language][at] != 0) {
-                at = (at + 1) % SLOTS;
-            }
-            slots[language][at] = (uint16_t)(i + 1);
+            hash = step(hash, *p);
         }
+        uint32_t at = slot_of(hash);
+        while (table->slots[at] != 0) {
+            at = (at + 1) % SLOTS;
+        }
+        table->slots[at] = (uint16_t)(i + 1);
     }
 }
 
-static const struct sink *find(enum cbx_language language, struct cbx_str name, uint32_t hash)
+TABLE(python)
+TABLE(javascript)
+TABLE(shell)
+TABLE(c)
+
+/* The table of a language, built when it is asked for first: a linter of one file needs one. */
+static const struct table *table_of(enum cbx_language language)
 {
-    for (uint32_t at = slot_of(hash); slots[language][at] != 0; at = (at + 1) % SLOTS) {
-        const struct sink *sink = &tables[language].rows[slots[language][at] - 1];
+    static const struct {
+        struct table *table;
+        pthread_once_t *once;
+        void (*build)(void);
+    } tables[CBX_LANGUAGES] = {
+        [CBX_PYTHON] = { &python_table, &python_once, build_python },
+        [CBX_JAVASCRIPT] = { &javascript_table, &javascript_once, build_javascript },
+        [CBX_SHELL] = { &shell_table, &shell_once, build_shell },
+        [CBX_TYPESCRIPT] = { &javascript_table, &javascript_once, build_javascript },
+        [CBX_C] = { &c_table, &c_once, build_c },
+    };
+    assert(language < CBX_LANGUAGES);
+    pthread_once(tables[language].once, tables[language].build);
+    return tables[language].table;
+}
+
+static const struct sink *find(const struct table *table, struct cbx_str name, uint32_t hash)
+{
+    for (uint32_t at = slot_of(hash); table->slots[at] != 0; at = (at + 1) % SLOTS) {
+        const struct sink *sink = &table->rows[table->slots[at] - 1];
         if (cbx_str_is(name, sink->name)) {
             return sink;
         }
@@ -124,13 +149,12 @@ static bool counts(const struct sink *sink, bool whole, bool imported)
 /* Longer names come later on the way, and the last one that counts is the answer. */
 static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool imported)
 {
-    assert(language < CBX_LANGUAGES);
-    pthread_once(&once, build);
+    const struct table *table = table_of(language);
     uint32_t hash = 0x811c9dc5u, found = 0;
     for (size_t i = 0; i <= name.len; i++) {
         bool whole = i == name.len;
         if (whole || name.p[i] == '.' || name.p[i] == '/') {
-            const struct sink *sink = find(language, cbx_str_sub(name, 0, i), hash);
+            const struct sink *sink = find(table, cbx_str_sub(name, 0, i), hash);
             bool taken = sink != NULL && sink->reach == EXACTLY && whole && imported;
             found = sink != NULL && counts(sink, whole, imported) ? sink->capabilities : found;
             found = taken ? 0 : found; /* what is taken out of a module speaks for itself */
@@ -152,13 +176,13 @@ uint32_t cbx_sinks_of_module(enum cbx_language language, struct cbx_str module)
 
 bool cbx_sinks_within(enum cbx_language language, struct cbx_str name)
 {
-    pthread_once(&once, build);
+    const struct table *table = table_of(language);
     uint32_t hash = 0x811c9dc5u;
     for (size_t i = 0; i < name.len; i++) {
         hash = step(hash, name.p[i]);
     }
-    for (uint32_t at = slot_of(hash); parents[language][at] != 0; at = (at + 1) % SLOTS) {
-        if (parents[language][at] == hash) {
+    for (uint32_t at = slot_of(hash); table->parents[at] != 0; at = (at + 1) % SLOTS) {
+        if (table->parents[at] == hash) {
             return true;
         }
     }

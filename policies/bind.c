@@ -3,9 +3,10 @@
  * what is allowed. */
 #include "policies/keys.h"
 
+#include "policies/base/date.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct binder {
     struct cbx_arena *arena;
@@ -239,25 +240,8 @@ static int read_number(struct binder *b, const struct cbx_key *key, const struct
 static int read_date(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                      int64_t *out)
 {
-    struct tm day = { 0 }, again;
-    char text[11] = "";
-    if (node->kind == CBX_YAML_SCALAR && node->text.len == 10) {
-        memcpy(text, node->text.p, 10);
-    }
-    const char *end = strptime(text, "%Y-%m-%d", &day);
-    time_t seconds = timegm(&day);
-    /* 2027-02-30 would silently become March: the date must come back as it was written. */
-    bool real =
-        end != NULL && *end == '\0' && strlen(text) == 10 && gmtime_r(&seconds, &again) != NULL;
-    char back[16] = "";
-    if (real) {
-        strftime(back, sizeof(back), "%Y-%m-%d", &again);
-    }
-    if (!real || strcmp(back, text) != 0) {
-        return fail_value(b, key, node, "a date, YYYY-MM-DD");
-    }
-    *out = seconds;
-    return 0;
+    bool real = node->kind == CBX_YAML_SCALAR && cbx_date_parse(node->text, out);
+    return real ? 0 : fail_value(b, key, node, "a date, YYYY-MM-DD");
 }
 
 static int read_enum(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,

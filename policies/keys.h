@@ -152,6 +152,10 @@ int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool 
  * merging. */
 int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err);
 
+/* cbx_policy_load with presets from their YAML, whether they are compiled or not: for what compiles
+ * them, and for tests that compare both. */
+int cbx_policy_load_source(const char *name, struct cbx_policy **out, struct cbx_err *err);
+
 /* A struct of this section as JSON (new reference): the canonical form. */
 json_t *cbx_section_json(const struct cbx_section *section, const void *from);
 

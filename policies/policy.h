@@ -170,6 +170,7 @@ struct cbx_limits {
 enum cbx_network { CBX_NETWORK_NONE = 0, CBX_NETWORK_PACKAGES, CBX_NETWORK_EGRESS };
 
 struct cbx_index;
+struct cbx_draft;
 
 struct cbx_policy {
     struct cbx_str name, description;
@@ -189,8 +190,8 @@ struct cbx_policy {
     size_t exception_count;
     bool inline_suppressions; /* comments of the source count, for codebox-lint alone */
 
-    json_t *canonical;        /* the resolved policy, without positions; what the hash is over */
-    struct cbx_sha256 sha256; /* of canonical in its canonical form: the identity of the policy */
+    const struct cbx_draft *draft; /* what it was sealed from, limits that were not given unset */
+    struct cbx_sha256 sha256; /* of cbx_policy_json in its canonical form: the policy's identity */
     struct cbx_arena arena;
 };
 
@@ -217,6 +218,9 @@ int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy *
 void cbx_policy_free(struct cbx_policy *policy);
 CBX_DEFINE_AUTO(policy)
 
+/* The resolved policy as JSON, without positions: what the hash is over. A new reference. */
+json_t *cbx_policy_json(const struct cbx_policy *policy);
+
 /* The rule with this id, or NULL. */
 const struct cbx_rule *cbx_policy_rule(const struct cbx_policy *policy, struct cbx_str id);
 
@@ -228,7 +232,8 @@ const struct cbx_exception *cbx_policy_exception(const struct cbx_policy *policy
 /* The built-in presets, in the order in which they should be shown. */
 struct cbx_preset {
     const char *name;
-    const char *begin, *end; /* its YAML */
+    const char *begin, *end;             /* its YAML */
+    const char *image_begin, *image_end; /* what it was compiled to (image.h), or NULL */
 };
 const struct cbx_preset *cbx_preset_list(size_t *count);
 

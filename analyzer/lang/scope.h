@@ -5,7 +5,7 @@
 #ifndef CBX_ANALYZER_LANG_SCOPE_H
 #define CBX_ANALYZER_LANG_SCOPE_H
 
-#include "analyzer/lang.h"
+#include "analyzer/parse.h"
 #include "analyzer/syntax.h"
 #include "analyzer/value.h"
 

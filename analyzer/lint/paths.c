@@ -4,6 +4,7 @@
 
 #include "analyzer/lang.h"
 #include "policies/base/array.h"
+#include "policies/base/sort.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,9 +108,7 @@ static int compare_paths(const void *a, const void *b)
 void cbx_lint_paths_sort(struct cbx_lint_paths *paths)
 {
     size_t kept = 0;
-    if (paths->count > 1) {
-        qsort(paths->items, paths->count, sizeof(*paths->items), compare_paths);
-    }
+    cbx_sort_heap(paths->items, paths->count, sizeof(*paths->items), compare_paths);
     for (size_t i = 0; i < paths->count; i++) {
         bool again = kept > 0 &&
                      cbx_str_equal(paths->items[kept - 1].normal, paths->items[i].normal) &&

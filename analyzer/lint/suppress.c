@@ -163,7 +163,7 @@ int cbx_lint_comments_read(struct cbx_str source, struct cbx_str language, struc
         return 0;
     }
     struct cbx_notebook notebook = { .text = source };
-    if (lang->notebook && cbx_notebook_rewrite(source, arena, &notebook) != 0) {
+    if (cbx_lang_is_notebook(lang) && cbx_notebook_rewrite(source, arena, &notebook) != 0) {
         return cbx_fail(err, CBX_ETOOBIG, "the source is too large");
     }
     struct reader r = { .text = notebook.text, .notebook = &notebook, .arena = arena, .out = out };

@@ -34,7 +34,7 @@ void cbx_subject_write(const struct cbx_subject *subject, json_t *into)
 
 void cbx_limits_write(const struct cbx_limits *limits, json_t *into)
 {
-#define CBX_LIMIT(member) json_object_set_new(into, #member, json_integer(limits->member));
+#define CBX_LIMIT(member, ...) json_object_set_new(into, #member, json_integer(limits->member));
 #include "policies/limits.def"
 #undef CBX_LIMIT
 }
@@ -47,7 +47,7 @@ static int64_t stricter(int64_t a, int64_t b)
 struct cbx_limits cbx_limits_stricter(const struct cbx_limits *a, const struct cbx_limits *b)
 {
     struct cbx_limits limits;
-#define CBX_LIMIT(member) limits.member = stricter(a->member, b->member);
+#define CBX_LIMIT(member, ...) limits.member = stricter(a->member, b->member);
 #include "policies/limits.def"
 #undef CBX_LIMIT
     return limits;
@@ -56,7 +56,7 @@ struct cbx_limits cbx_limits_stricter(const struct cbx_limits *a, const struct c
 struct cbx_limits cbx_limits_read(const json_t *object)
 {
     struct cbx_limits limits = { 0 };
-#define CBX_LIMIT(member) limits.member = json_integer_value(json_object_get(object, #member));
+#define CBX_LIMIT(member, ...) limits.member = json_integer_value(json_object_get(object, #member));
 #include "policies/limits.def"
 #undef CBX_LIMIT
     return limits;

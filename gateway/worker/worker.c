@@ -5,6 +5,7 @@
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
+#include "analyzer/context.h"
 #include "analyzer/report/report.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/wire.h"
@@ -53,7 +54,7 @@ static const struct cbx_json_field request_fields[] = {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member),
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
-#define CBX_LIMIT(member) LIMIT(member),
+#define CBX_LIMIT(member, ...) LIMIT(member),
 #include "policies/limits.def"
 #undef CBX_LIMIT
 };

@@ -3,6 +3,7 @@
 #include "gateway/front/rest/jobs.h"
 
 #include "analyzer/analyze.h"
+#include "analyzer/context.h"
 #include "gateway/front/collect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/line.h"

@@ -133,7 +133,7 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err)
 {
     static const struct cbx_json_field limit_fields[] = {
-#define CBX_LIMIT(member)                                                                          \
+#define CBX_LIMIT(member, ...)                                                                          \
     { #member, CBX_JSON_INT, offsetof(struct cbx_limits, member), false, true, 1, INT64_MAX },
 #include "policies/limits.def"
 #undef CBX_LIMIT
