@@ -54,9 +54,10 @@ void cbx_kernel_tell(uint8_t type, const void *a, size_t a_len, const void *b, s
 /* Hands over what it takes now. */
 void cbx_kernel_feed(void);
 
-/* Reads what lies in the pipes of stdout and stderr, at most so much of each, so that a flood
- * cannot hold up the clock; it is reported, or dropped when it is of no run. */
-void cbx_kernel_drain(size_t most, bool kept);
+/* Reads what is in the pipes of stdout and stderr, at most `most` bytes of each (rounded up to
+ * chunks), so that a flood cannot hold up the clock. With `kept` it is reported, else dropped.
+ * Returns the number of bytes. */
+size_t cbx_kernel_drain(size_t most, bool kept);
 
 enum { CBX_CHUNK_BYTES = 65536 };
 

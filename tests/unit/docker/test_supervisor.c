@@ -260,9 +260,103 @@ static void a_kernel_that_dies_before_a_run_says_nothing_of_the_run_before(void 
     assert_int_equal(done().status, CBX_DONE_KILLED);
 }
 
+/* How many frames of this type the host has received. */
+static unsigned count_frames(uint8_t wanted)
+{
+    unsigned n = 0;
+    uint32_t len;
+    for (size_t at = world.heard; at + CBX_FRAME_HEAD_BYTES <= world.sent_len;
+         at += CBX_FRAME_HEAD_BYTES + len) {
+        memcpy(&len, world.sent + at + 1, sizeof(len));
+        n += world.sent[at] == wanted;
+    }
+    return n;
+}
+
+/* Writes one line to the channel; true when the supervisor read it in this turn. */
+static bool reads_a_line(void)
+{
+    static const uint8_t frame[] = { CBX_FRAME_STDOUT, 2, 0, 0, 0, 'x', '\n' };
+    static uint8_t lines[4096];
+    memmove(lines, world.from[1], world.len[1]);
+    memcpy(lines + world.len[1], frame, sizeof(frame));
+    world.from[1] = lines;
+    world.len[1] += sizeof(frame);
+    take_output(POLLIN);
+    cbx_report_send();
+    return world.len[1] == 0;
+}
+
+static void lines_that_follow_in_quick_succession_are_sent_together(void **state)
+{
+    (void)state;
+    add_run("r1");
+    write_line();
+    unsigned at_once = 0;
+    while (reads_a_line()) {
+        assert_true(++at_once < 100);
+    }
+    assert_in_range(at_once, 2, READ_BURST + 1);
+    for (int i = 0; i < 50; i++) {
+        assert_false(reads_a_line());
+    }
+    assert_int_equal(time_left(), 1);
+    unsigned before = count_frames(CBX_FRAME_STDOUT);
+    world.now_ms++;
+    assert_true(reads_a_line());
+    assert_int_equal(count_frames(CBX_FRAME_STDOUT), before + 1);
+    assert_int_equal(cbx_report_written(CBX_FRAME_STDOUT), 2 * (at_once + 52));
+}
+
+static void a_line_after_a_pause_is_sent_at_once(void **state)
+{
+    (void)state;
+    add_run("r1");
+    write_line();
+    while (reads_a_line()) {
+    }
+    world.now_ms += 100;
+    assert_true(reads_a_line());
+    assert_true(reads_a_line());
+}
+
+static void a_flood_in_large_pieces_is_read_without_delay(void **state)
+{
+    (void)state;
+    static uint8_t piece[BULK_BYTES];
+    add_run("r1");
+    write_line();
+    for (int i = 0; i < 4 * READ_BURST; i++) {
+        world.from[2] = piece;
+        world.len[2] = sizeof(piece);
+        take_output(0);
+        assert_int_equal(world.len[2], 0);
+    }
+}
+
+static void an_interrupt_is_handled_while_output_accumulates(void **state)
+{
+    (void)state;
+    add_run("r1");
+    write_line();
+    told();
+    while (reads_a_line()) {
+    }
+    add_frame_of(CBX_FRAME_INTERRUPT, NULL, 0);
+    world.from[0] = line.p;
+    world.len[0] = line.len;
+    assert_true(read_host());
+    cbx_bytes_free(&line);
+    assert_string_equal(told(), "I");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(lines_that_follow_in_quick_succession_are_sent_together, begin_test),
+        cmocka_unit_test_setup(a_line_after_a_pause_is_sent_at_once, begin_test),
+        cmocka_unit_test_setup(a_flood_in_large_pieces_is_read_without_delay, begin_test),
+        cmocka_unit_test_setup(an_interrupt_is_handled_while_output_accumulates, begin_test),
         cmocka_unit_test_setup(a_run_is_begun_that_was_whole_when_its_host_was_replaced,
                                begin_test),
         cmocka_unit_test_setup(a_result_is_forgotten_whose_host_was_replaced_when_it_had_said_so,
