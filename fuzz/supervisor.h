@@ -302,6 +302,7 @@ static void begin_world(void)
     cbx_bytes_free(&cbx_run.held);
     cbx_report_forget();
     cbx_bytes_free(&r.replies);
+    cbx_bytes_free(&r.late);
     memset(&r, 0, sizeof(r));
     free(world.sent);
     memset(&world, 0, sizeof(world));

@@ -148,7 +148,7 @@ void cbx_kernel_feed(void)
 
 /* Reads what is in a pipe, at most `most` bytes so that a flood cannot hold up the clock; returns
  * how many bytes that were. */
-static size_t drain(int *fd, uint8_t type, size_t most, bool kept)
+static size_t drain(int *fd, uint8_t type, size_t most)
 {
     static uint8_t chunk[CBX_CHUNK_BYTES];
     size_t total = 0;
@@ -163,16 +163,18 @@ static size_t drain(int *fd, uint8_t type, size_t most, bool kept)
         if (n <= 0) {
             return total;
         }
-        if (kept) {
+        if (cbx_run_is_on()) {
             cbx_report_output(type, chunk, (size_t)n);
+        } else if (cbx_kernel.ready) { /* else a kernel that starts wrote it */
+            cbx_report_late(type, chunk, (size_t)n);
         }
         total += (size_t)n;
     }
     return total;
 }
 
-size_t cbx_kernel_drain(size_t most, bool kept)
+size_t cbx_kernel_drain(size_t most)
 {
-    size_t out = drain(&cbx_kernel.out, CBX_FRAME_STDOUT, most, kept);
-    return out + drain(&cbx_kernel.err, CBX_FRAME_STDERR, most, kept);
+    size_t out = drain(&cbx_kernel.out, CBX_FRAME_STDOUT, most);
+    return out + drain(&cbx_kernel.err, CBX_FRAME_STDERR, most);
 }

@@ -58,6 +58,9 @@ static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
         cbx_run_kernel_ready();
     }
     if (!cbx_run_is_on()) {
+        if (cbx_kernel.ready) {
+            cbx_report_late(type, payload, len);
+        }
         return;
     }
     switch (type) {
@@ -224,7 +227,7 @@ static bool read_kernel(void)
         return false;
     }
     s.received += cbx_kernel.from.len - before;
-    s.received += cbx_kernel_drain(CBX_CHUNK_BYTES, cbx_run_is_on());
+    s.received += cbx_kernel_drain(CBX_CHUNK_BYTES);
     return take_frames(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
 }
 
@@ -325,7 +328,7 @@ static void take_output(short control)
     if (is_gathering(now)) {
         return;
     }
-    s.received = cbx_kernel_drain(CBX_CHUNK_BYTES, cbx_run_is_on());
+    s.received = cbx_kernel_drain(CBX_CHUNK_BYTES);
     take_control(control);
     if (s.received > 0 && s.received < BULK_BYTES) {
         s.paced_ms = (s.paced_ms > now ? s.paced_ms : now) + 1;

@@ -350,9 +350,102 @@ static void an_interrupt_is_handled_while_output_accumulates(void **state)
     assert_string_equal(told(), "I");
 }
 
+static void end_run(void)
+{
+    int32_t code = 0;
+    kernel_says(CBX_FRAME_FINISH, &code, sizeof(code));
+}
+
+static void output_between_two_runs_begins_the_next_one_and_is_marked(void **state)
+{
+    (void)state;
+    add_run("r1");
+    write_line();
+    end_run();
+    kernel_says(CBX_FRAME_STDOUT, "a\n", 2);
+    kernel_says(CBX_FRAME_STDOUT, "b\n", 2);
+    kernel_says(CBX_FRAME_STDERR, "c\n", 2);
+    kernel_says(CBX_FRAME_ERROR, "{}", 2);
+    assert_null(heard(CBX_FRAME_LATE));
+    size_t before = world.sent_len;
+    add_run("r2");
+    write_line();
+    static const uint8_t want[] = { CBX_FRAME_LATE,   5,   0,    0,   0,
+                                    CBX_FRAME_STDOUT, 'a', '\n', 'b', '\n',
+                                    CBX_FRAME_LATE,   3,   0,    0,   0,
+                                    CBX_FRAME_STDERR, 'c', '\n' };
+    assert_int_equal(world.sent_len - before, sizeof(want));
+    assert_memory_equal(world.sent + before, want, sizeof(want));
+    end_run();
+    assert_int_equal(done().stdout_bytes, 0);
+    before = count_frames(CBX_FRAME_LATE);
+    add_run("r3");
+    write_line();
+    assert_int_equal(count_frames(CBX_FRAME_LATE), before);
+}
+
+static void late_output_is_capped_and_the_result_says_so(void **state)
+{
+    (void)state;
+    static uint8_t piece[CBX_CHUNK_BYTES];
+    add_run("r1");
+    write_line();
+    end_run();
+    for (int i = 0; i < 3; i++) {
+        world.from[2] = piece;
+        world.len[2] = sizeof(piece);
+        turn();
+    }
+    assert_true(r.late.len <= CBX_FRAME_LATE_MAX);
+    add_run("r2");
+    write_line();
+    uint64_t cut = 0;
+    assert_non_null(heard(CBX_FRAME_CUT));
+    memcpy(&cut, heard(CBX_FRAME_CUT), sizeof(cut));
+    assert_int_equal(cut, 3 * sizeof(piece) - (CBX_FRAME_LATE_MAX - CBX_FRAME_HEAD_BYTES - 1));
+    end_run();
+    assert_int_equal(done().flags & CBX_DONE_OUTPUT_CUT, CBX_DONE_OUTPUT_CUT);
+}
+
+static void output_of_a_kernel_that_starts_or_warms_up_is_not_late(void **state)
+{
+    (void)state;
+    kernel_says(CBX_FRAME_STDOUT, "a\n", 2);
+    add_run("r1");
+    write_line();
+    end_run();
+    say(CBX_FRAME_WARM);
+    kernel_says(CBX_FRAME_STDERR, "b\n", 2);
+    kernel_says(CBX_FRAME_READY, "", 0);
+    add_run("r2");
+    write_line();
+    assert_null(heard(CBX_FRAME_LATE));
+}
+
+static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(void **state)
+{
+    (void)state;
+    struct cbx_frame_run run = { .wall_ms = 1000, .arguments_bytes = 4 };
+    world.end = NULL;
+    if (setjmp(world.died) == 0) {
+        add_frame_of(CBX_FRAME_RUN, &run, sizeof(run));
+        cbx_bytes_add(&line, "abc", 3);
+        line.p[1] += 3;
+        write_line();
+    }
+    cbx_bytes_free(&line);
+    assert_true(world.dead);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(output_between_two_runs_begins_the_next_one_and_is_marked,
+                               begin_test),
+        cmocka_unit_test_setup(late_output_is_capped_and_the_result_says_so, begin_test),
+        cmocka_unit_test_setup(output_of_a_kernel_that_starts_or_warms_up_is_not_late, begin_test),
+        cmocka_unit_test_setup(a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox,
+                               begin_test),
         cmocka_unit_test_setup(lines_that_follow_in_quick_succession_are_sent_together, begin_test),
         cmocka_unit_test_setup(a_line_after_a_pause_is_sent_at_once, begin_test),
         cmocka_unit_test_setup(a_flood_in_large_pieces_is_read_without_delay, begin_test),
