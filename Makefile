@@ -58,13 +58,13 @@ ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -isystem $(TREE_SITTER)/include -includ
 ALL_LDFLAGS = $(FLAGS.$(VARIANT)) $(LDFLAGS.$(VARIANT)) $(LDFLAGS)
 
 PROGRAMS           := codebox codebox-lint
-MAIN.codebox       := gateway/main.c
+MAIN.codebox       := gateway/cli/main.c
 LIBS.codebox       := gateway $(USES.gateway)
-MAIN.codebox-lint  := analyzer/lint_main.c
+MAIN.codebox-lint  := analyzer/lint/main.c
 LIBS.codebox-lint  := analyzer $(USES.analyzer)
 
 MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p))
-TESTS   := $(patsubst %.c,$B/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
+TESTS   := $(patsubst %.c,$B/%,$(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c tests/unit/*/*/*/*/test_*.c)))
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
 # docker/supervisor and docker/command are programs of their own that run inside sandboxes; they are in no archive.
 sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' -not -path 'docker/command/*' | sort))
@@ -241,17 +241,25 @@ check-docs: $B/codebox $B/codebox-lint ## the policy reference is the key table'
 docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, and the options in the man page
 	$Qsed -i '/^<!-- reference -->/q' policies/README.md && $B/codebox policy reference >>policies/README.md
 	$Q$B/codebox-lint --completion man >$B/options && \
-	    sed -i -e '/^\.\\" options/,/^\.\\" end of options/{/^\.\\"/!d}' -e '/^\.\\" options/r $B/options' analyzer/codebox-lint.1
+	    sed -i -e '/^\.\\" options/,/^\.\\" end of options/{/^\.\\"/!d}' -e '/^\.\\" options/r $B/options' analyzer/lint/codebox-lint.1
 
 check-headers: | $G/.fetched ## every header compiles alone
 	$Qset -e; for h in $$(find $(MODULES) -name '*.h'); do printf '#include "%s"\n' $$h | \
 	    $(CC) -std=c11 -D_GNU_SOURCE -I. -isystem $(TREE_SITTER)/include $(PKG_CFLAGS) $(WARN) -fsyntax-only -xc -; done
 
-check-layers: ## no module includes one it may not use; only the audit makes permits
+# What the folders of gateway/ may include: a process that is taken over reaches no more than its row. Only cli/ names all of them.
+MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h docker/result.h
+MAY.front    := gateway/front/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/container.h
+MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
+MAY.executor := gateway/executor/ gateway/ipc/ policies/ docker/
+
+check-layers: ## no module includes one it may not use, nor a process of the gateway another; only the audit makes permits
 	$Q$(foreach m,$(MODULES),$(foreach n,$(filter-out $m $(USES.$m),$(MODULES)),\
 	    ! grep -rn --include='*.[ch]' '^#include "$n/' $m || { echo '$m may not use $n'; exit 1; };))
+	$Q$(foreach p,ipc front worker executor,\
+	    ! grep -rn --include='*.[ch]' '^#include "' gateway/$p | grep -vF $(foreach m,$(MAY.$p),-e '"$m') || { echo 'gateway/$p may include $(MAY.$p)'; exit 1; };)
 	$Q! grep -rn --include='*.c' '^#include "policies/[^b]' policies/base || { echo 'base may not use the product'; exit 1; }
-	$Q! grep -rnE --include='*.c' 'cbx_permit_new\(' gateway analyzer docker | grep -v '^gateway/audit' || { echo 'only gateway/audit*.c makes permits'; exit 1; }
+	$Q! grep -rnE --include='*.c' 'cbx_permit_new\(' gateway analyzer docker | grep -v '^gateway/executor/audit' || { echo 'only gateway/executor/audit*.c makes permits'; exit 1; }
 
 check-symbols: $(MODULES:%=$B/lib%.a) ## every global symbol starts with cbx_
 	$Q! nm -g --defined-only $^ | awk 'NF == 3 { print $$3 }' | grep -vE '^(cbx_|__|_)'
@@ -272,7 +280,7 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/docker
 	install $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
-	install -m 644 analyzer/codebox-lint.1 $(DESTDIR)$(MANDIR)/man1
+	install -m 644 analyzer/lint/codebox-lint.1 $(DESTDIR)$(MANDIR)/man1
 	$B/codebox-lint --completion bash >$(DESTDIR)$(BASHDIR)/codebox-lint
 	$B/codebox-lint --completion zsh >$(DESTDIR)$(ZSHDIR)/_codebox-lint
 	$B/codebox-lint --completion fish >$(DESTDIR)$(FISHDIR)/codebox-lint.fish

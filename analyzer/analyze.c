@@ -5,17 +5,11 @@
 #include "analyzer/context.h"
 #include "analyzer/lang.h"
 #include "analyzer/notebook.h"
-#include "analyzer/packages.h"
+#include "analyzer/packages/install.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
 #include "analyzer/tree_memory.h"
-
-#include <time.h>
-
-const char *cbx_verdict_name(enum cbx_verdict verdict)
-{
-    return verdict == CBX_ALLOW ? "allow" : verdict == CBX_ASK ? "ask" : "deny";
-}
+#include "policies/base/clock.h"
 
 static struct cbx_span make_span(const struct cbx_source *source, uint32_t start, uint32_t end)
 {
@@ -88,9 +82,7 @@ static int deny_whole(const struct cbx_policy *policy, const struct cbx_analysis
 
 int64_t cbx_analysis_deadline(uint32_t budget_ms)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + (budget_ms > 0 ? budget_ms : 5000);
+    return cbx_clock_ms() + (budget_ms > 0 ? budget_ms : 5000);
 }
 
 static int analyze_readable(const struct cbx_policy *policy, const struct cbx_analysis *request,

@@ -7,6 +7,7 @@
 #include "analyzer/source.h"
 #include "analyzer/tree_memory.h"
 #include "analyzer/written.h"
+#include "policies/base/array.h"
 
 /* Between two pieces: an empty line ends whatever the line before would go on with. */
 static const char separator[] = "\n\n";
@@ -72,30 +73,12 @@ struct cbx_program {
     struct cbx_written written;
 };
 
-/* Room for one item more, in the arena; NULL when that is exhausted. */
-static void *grow(struct cbx_arena *arena, void *items, size_t count, size_t *size, size_t bytes)
-{
-    if (count < *size) {
-        return items;
-    }
-    size_t larger = *size == 0 ? 64 : *size * 2;
-    void *moved = cbx_arena_array(arena, larger, bytes);
-    if (moved != NULL && count > 0) {
-        memcpy(moved, items, count * bytes);
-    }
-    *size = moved != NULL ? larger : *size;
-    return moved;
-}
-
 static bool add_lines(struct cbx_program *p, const struct cbx_notebook *notebook, uint32_t at)
 {
     for (size_t i = 0; i < notebook->magic_count; i++) {
-        struct cbx_magic *lines =
-            grow(p->arena, p->lines, p->line_count, &p->line_size, sizeof(*lines));
-        if (lines == NULL) {
+        if (!CBX_ARRAY_RESERVE(p->arena, p->lines, p->line_count, &p->line_size, 1, SIZE_MAX)) {
             return false;
         }
-        p->lines = lines;
         struct cbx_magic *line = &p->lines[p->line_count++];
         *line = notebook->magics[i];
         line->text_start += at;
@@ -108,12 +91,11 @@ static bool add_lines(struct cbx_program *p, const struct cbx_notebook *notebook
 static bool add_segment(struct cbx_program *p, const struct cbx_notebook *notebook,
                         const struct cbx_magic *magic, struct cbx_buf *text)
 {
-    struct segment *segments =
-        grow(p->arena, p->segments, p->segment_count, &p->segment_size, sizeof(*segments));
-    if (segments == NULL || !add_lines(p, notebook, (uint32_t)text->len)) {
+    if (!CBX_ARRAY_RESERVE(p->arena, p->segments, p->segment_count, &p->segment_size, 1,
+                           SIZE_MAX) ||
+        !add_lines(p, notebook, (uint32_t)text->len)) {
         return false;
     }
-    p->segments = segments;
     p->segments[p->segment_count++] = (struct segment){ .start = (uint32_t)text->len,
                                                         .cell = (uint32_t)p->cell_count - 1,
                                                         .magic = magic };

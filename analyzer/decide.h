@@ -4,9 +4,7 @@
 #define CBX_ANALYZER_DECIDE_H
 
 #include "policies/policy.h"
-
-enum cbx_verdict { CBX_DENY = 0, CBX_ASK, CBX_ALLOW };
-const char *cbx_verdict_name(enum cbx_verdict verdict);
+#include "policies/verdict.h"
 
 /* A place in the source as the caller sent it. Lines and columns are 1-based, columns count
  * characters (code points), the end is exclusive; bytes are offsets into the source with its line

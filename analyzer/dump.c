@@ -5,6 +5,7 @@
 #include "analyzer/lang.h"
 #include "analyzer/notebook.h"
 #include "analyzer/source.h"
+#include "policies/base/printable.h"
 
 /* The stages up to the facts, kept. */
 struct stages {
@@ -54,10 +55,10 @@ static void add_node(TSTreeCursor *cursor, struct cbx_str text, int depth, struc
                    ts_node_type(node));
     if (ts_node_child_count(node) == 0) {
         cbx_buf_add_cstr(out, " `");
-        cbx_buf_add_escaped(
+        cbx_printable_add(
             out,
             cbx_str_sub(cbx_str_sub(text, ts_node_start_byte(node), ts_node_end_byte(node)), 0, 60),
-            false);
+            CBX_PRINTABLE_LINE);
         cbx_buf_add_char(out, '`');
     }
     cbx_buf_add_char(out, '\n');
@@ -98,7 +99,7 @@ static void add_arguments(const struct cbx_fact *fact, struct cbx_buf *out)
         const struct cbx_arg *arg = &fact->args[i];
         cbx_buf_add_cstr(out, i > 0 ? ", " : "");
         if (arg->keyword.len > 0) {
-            cbx_buf_add_escaped(out, arg->keyword, false);
+            cbx_printable_add(out, arg->keyword, CBX_PRINTABLE_LINE);
             cbx_buf_add_char(out, '=');
         }
         if (!arg->known) {
@@ -106,7 +107,7 @@ static void add_arguments(const struct cbx_fact *fact, struct cbx_buf *out)
             continue;
         }
         cbx_buf_add_cstr(out, arg->constant ? "'" : "");
-        cbx_buf_add_escaped(out, cbx_str_sub(arg->value, 0, 80), false);
+        cbx_printable_add(out, cbx_str_sub(arg->value, 0, 80), CBX_PRINTABLE_LINE);
         cbx_buf_add_cstr(out, arg->constant ? "'" : "");
     }
     cbx_buf_add_cstr(out, fact->spread ? ", ...)" : ")");
@@ -127,7 +128,7 @@ int cbx_dump_facts(const struct cbx_policy *policy, const struct cbx_analysis *r
         if (fact->kind == CBX_IS_SPECIAL) {
             cbx_buf_printf(out, "%s ", cbx_fact_name(fact->special));
         }
-        cbx_buf_add_escaped(out, cbx_str_sub(fact->name, 0, 200), false);
+        cbx_printable_add(out, cbx_str_sub(fact->name, 0, 200), CBX_PRINTABLE_LINE);
         if (fact->kind == CBX_IS_CALL) {
             add_arguments(fact, out);
         }

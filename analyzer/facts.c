@@ -2,22 +2,15 @@
  * The list of facts. */
 #include "analyzer/facts.h"
 
+#include "policies/base/array.h"
+
 #include <strings.h>
 
 struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
                                struct cbx_str name, uint32_t start, uint32_t end)
 {
-    if (facts->count == facts->size) {
-        size_t size = facts->size == 0 ? 256 : facts->size * 2;
-        struct cbx_fact *items = cbx_arena_array(facts->arena, size, sizeof(*items));
-        if (items == NULL) {
-            return NULL;
-        }
-        if (facts->count > 0) {
-            memcpy(items, facts->items, facts->count * sizeof(*items));
-        }
-        facts->items = items;
-        facts->size = size;
+    if (!CBX_ARRAY_RESERVE(facts->arena, facts->items, facts->count, &facts->size, 1, SIZE_MAX)) {
+        return NULL;
     }
     bool inside = facts->base_end != 0;
     struct cbx_fact *fact = &facts->items[facts->count++];

@@ -2,6 +2,8 @@
  * The folding of constant texts. */
 #include "analyzer/fold.h"
 
+#include "policies/base/hex.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <utf8proc.h>
@@ -92,20 +94,13 @@ struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text)
     return (struct cbx_str){ .p = p, .len = n };
 }
 
-static int hex_digit(unsigned char c)
-{
-    return c >= '0' && c <= '9'                 ? c - '0'
-           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-                                                : -1;
-}
-
 struct cbx_str cbx_fold_hex(struct cbx_arena *arena, struct cbx_str text)
 {
     char *p = text.len <= CBX_FOLD_MAX_BYTES ? cbx_arena_alloc(arena, text.len + 1) : NULL;
     size_t n = 0;
     int high = -1;
     for (size_t i = 0; p != NULL && i < text.len; i++) {
-        int digit = hex_digit((unsigned char)text.p[i]);
+        int digit = cbx_hex_value(text.p[i]);
         if (digit < 0 && is_space(text.p[i])) {
             continue;
         }
@@ -236,7 +231,7 @@ static int64_t take_hex(struct cbx_str text, size_t *i, int digits)
 {
     int64_t value = -1;
     for (int d = 0; d < digits && *i < text.len; d++) {
-        int digit = hex_digit((unsigned char)text.p[*i]);
+        int digit = cbx_hex_value(text.p[*i]);
         if (digit < 0) {
             break;
         }

@@ -4,14 +4,14 @@
 #include "analyzer/lang.h"
 
 #include "analyzer/notebook.h"
-#include "analyzer/packages.h"
+#include "analyzer/packages/install.h"
 #include "analyzer/tree_memory.h"
 #include "analyzer/value.h"
 #include "analyzer/written.h"
+#include "policies/base/clock.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <time.h>
 
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_javascript(void);
@@ -107,17 +107,10 @@ const char *cbx_lang_names(void)
 
 /* --- parsing ---------------------------------------------------------------------------------- */
 
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool is_late(TSParseState *state)
 {
     const int64_t *deadline = state->payload;
-    return *deadline != 0 && clock_ms() > *deadline;
+    return *deadline != 0 && cbx_clock_ms() > *deadline;
 }
 
 struct reader {

@@ -4,7 +4,10 @@
  * '!' inside either is Python. */
 #include "analyzer/notebook.h"
 
-enum { MAGICS_MAX = 4096 };
+#include "policies/base/array.h"
+#include "policies/base/hex.h"
+
+enum { MAGICS_MAX = 8192 };
 
 struct scan {
     struct cbx_str cell;
@@ -43,11 +46,10 @@ static void put(struct scan *s, struct cbx_str text)
 /* A Python string literal on one line. */
 static void put_literal(struct scan *s, struct cbx_str text)
 {
-    static const char hex[] = "0123456789abcdef";
     put(s, CBX_STR("'"));
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.p[i];
-        char escape[4] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
+        char escape[4] = { '\\', 'x', cbx_hex_digits[c >> 4], cbx_hex_digits[c & 15] };
         if (c == '\'' || c == '\\') {
             put(s, CBX_STR("\\"));
             put(s, cbx_str_sub(text, i, i + 1));
@@ -62,19 +64,9 @@ static void put_literal(struct scan *s, struct cbx_str text)
 
 static void add_magic(struct scan *s, struct cbx_magic magic, size_t text_start, size_t text_end)
 {
-    if (s->count == s->size) {
-        size_t size = s->size == 0 ? 16 : s->size * 2;
-        struct cbx_magic *items =
-            size <= 2 * MAGICS_MAX ? cbx_arena_array(s->arena, size, sizeof(*items)) : NULL;
-        if (items == NULL) {
-            s->full = true;
-            return;
-        }
-        if (s->count > 0) {
-            memcpy(items, s->magics, s->count * sizeof(*items));
-        }
-        s->magics = items;
-        s->size = size;
+    if (!CBX_ARRAY_RESERVE(s->arena, s->magics, s->count, &s->size, 1, MAGICS_MAX)) {
+        s->full = true;
+        return;
     }
     magic.text_start = (uint32_t)text_start;
     magic.text_end = (uint32_t)text_end;

@@ -7,6 +7,7 @@
 #include "analyzer/lang.h"
 #include "analyzer/queries.h"
 #include "analyzer/sinks.h"
+#include "policies/base/array.h"
 #include "policies/index.h"
 
 #include <stdlib.h>
@@ -33,6 +34,8 @@ const struct cbx_rule cbx_rule_unreadable = BUILT_IN(
 const uint64_t cbx_rules_always = 1ull << CBX_FACT_SYNTAX | 1ull << CBX_FACT_ENCODING |
                                   1ull << CBX_FACT_BIDI | 1ull << CBX_FACT_TOO_COMPLEX;
 
+enum { HITS_MAX = 65536 };
+
 struct matcher {
     const struct cbx_policy *policy;
     const struct cbx_index *index;
@@ -49,19 +52,9 @@ struct matcher {
 static void add_hit(struct matcher *m, const struct cbx_rule *rule, const struct cbx_fact *fact,
                     struct cbx_str symbol)
 {
-    if (m->count == m->size) {
-        size_t size = m->size == 0 ? 64 : m->size * 2;
-        struct cbx_hit *hits =
-            size <= 65536 ? cbx_arena_array(m->arena, size, sizeof(*hits)) : NULL;
-        if (hits == NULL) {
-            m->truncated = true;
-            return;
-        }
-        if (m->count > 0) {
-            memcpy(hits, m->hits, m->count * sizeof(*hits));
-        }
-        m->hits = hits;
-        m->size = size;
+    if (!CBX_ARRAY_RESERVE(m->arena, m->hits, m->count, &m->size, 1, HITS_MAX)) {
+        m->truncated = true;
+        return;
     }
     m->hits[m->count++] = (struct cbx_hit){ .rule = rule,
                                             .symbol = symbol,

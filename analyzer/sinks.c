@@ -29,16 +29,16 @@ struct sink {
     CBX_SINK("fs-extra." name, capabilities)                                                       \
     CBX_SINK("graceful-fs." name, capabilities)
 static const struct sink python[] = {
-#include "analyzer/sinks_python.def"
+#include "analyzer/lang/python/sinks.def"
 };
 static const struct sink javascript[] = {
-#include "analyzer/sinks_javascript.def"
+#include "analyzer/lang/javascript/sinks.def"
 };
 static const struct sink shell[] = {
-#include "analyzer/sinks_shell.def"
+#include "analyzer/lang/shell/sinks.def"
 };
 static const struct sink c[] = {
-#include "analyzer/sinks_c.def"
+#include "analyzer/lang/c/sinks.def"
 };
 #undef CBX_SINK
 #undef CBX_MODULE

@@ -3,7 +3,7 @@
  * as the JSON that is stored. What is said of it holds: types have a shape, parts lie in what was
  * sent, paths stay in the workspace, and the JSON can be written and read again. */
 #include "docker/events.h"
-#include "gateway/collect.h"
+#include "gateway/front/collect.h"
 
 static void check_event(const struct cbx_event *event, const struct cbx_str *all)
 {

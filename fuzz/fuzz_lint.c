@@ -3,9 +3,9 @@
  * last line the path that is asked about; '{': a baseline, or a notebook; any other: a comment's
  * line of Python. */
 #include "analyzer/ipynb.h"
-#include "analyzer/lint_baseline.h"
-#include "analyzer/lint_ignore.h"
-#include "analyzer/lint_suppress.h"
+#include "analyzer/lint/baseline.h"
+#include "analyzer/lint/ignore.h"
+#include "analyzer/lint/suppress.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * Words of installs, as each package manager reads them, and whole install lines. What is read lies
  * in the word, and reading it again says the same. */
 #include "analyzer/analyze.h"
-#include "analyzer/packages_known.h"
-#include "analyzer/packages_requirement.h"
-#include "analyzer/packages_spec.h"
+#include "analyzer/packages/known.h"
+#include "analyzer/packages/requirement.h"
+#include "analyzer/packages/spec.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define CBX_FUZZ_JUDGE_H
 
 #include "analyzer/analyze.h"
-#include "analyzer/report.h"
+#include "analyzer/report/report.h"
 
 static inline void check_places(const struct cbx_decision *decision, size_t source_bytes)
 {

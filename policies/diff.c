@@ -5,6 +5,7 @@
 
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
+#include "policies/base/printable.h"
 #include "policies/version.h"
 
 struct diff {
@@ -25,7 +26,7 @@ static void add_json(struct cbx_buf *out, const json_t *value)
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 1 << 20);
     if (json_is_string(value)) {
-        cbx_buf_add_escaped(out, cbx_json_str(value), false);
+        cbx_printable_add(out, cbx_json_str(value), CBX_PRINTABLE_LINE);
     } else if (cbx_json_write(&text, value) == 0) {
         cbx_buf_add(out, cbx_buf_str(&text));
     }
@@ -60,7 +61,7 @@ static void only_in(struct diff *d, const char *what, const json_t *list, const 
         cbx_buf_add_cstr(&d->text, count++ == 0 ? what : ",");
         cbx_buf_add_cstr(&d->text, out ? " all but " : " ");
         if (out) {
-            cbx_buf_add_escaped(&d->text, cbx_str_of(text + 1), false);
+            cbx_printable_add(&d->text, cbx_str_of(text + 1), CBX_PRINTABLE_LINE);
         } else {
             add_json(&d->text, item);
         }

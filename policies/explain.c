@@ -2,6 +2,8 @@
  * A policy in plain words. */
 #include "policies/explain.h"
 
+#include "policies/base/printable.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -27,7 +29,7 @@ static void add_entries(struct cbx_buf *out, const char *label, const struct cbx
         }
         column += entry.len + 2 + (column == 0 ? strlen(label) + 6 : 0);
         cbx_buf_add_char(out, ' ');
-        cbx_buf_add_escaped(out, cbx_str_sub(entry, out_taken, entry.len), false);
+        cbx_printable_add(out, cbx_str_sub(entry, out_taken, entry.len), CBX_PRINTABLE_LINE);
     }
     cbx_buf_add_cstr(out, column > 0 ? "\n" : "");
 }
@@ -45,7 +47,7 @@ static void add_alternatives(struct cbx_buf *out, const struct cbx_strs *list)
     size_t shown = list->count <= SHOWN + 1 ? list->count : SHOWN;
     for (size_t i = 0; i < shown; i++) {
         cbx_buf_add_cstr(out, i == 0 ? "" : i + 1 == list->count ? " or " : ", ");
-        cbx_buf_add_escaped(out, list->items[i], false);
+        cbx_printable_add(out, list->items[i], CBX_PRINTABLE_LINE);
     }
     if (shown < list->count) {
         cbx_buf_printf(out, " or one of %zu more", list->count - shown);
@@ -108,7 +110,7 @@ static void add_calls(struct cbx_buf *out, const struct cbx_match *match)
         for (size_t w = 0; w < call->where_count; w++) {
             cbx_buf_add_cstr(out, w == 0 ? "      calls of " : " and ");
             if (w == 0) {
-                cbx_buf_add_escaped(out, call->name, false);
+                cbx_printable_add(out, call->name, CBX_PRINTABLE_LINE);
                 cbx_buf_add_cstr(out, ", when ");
             }
             add_where(out, &call->where[w]);

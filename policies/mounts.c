@@ -2,6 +2,8 @@
  * Mount requests. */
 #include "policies/mounts.h"
 
+#include "policies/base/printable.h"
+
 /* Makes a path straight: no ".", "..", doubled or trailing slashes. */
 static int straighten(struct cbx_str path, const char *what, char *out, struct cbx_err *err)
 {
@@ -14,10 +16,8 @@ static int straighten(struct cbx_str path, const char *what, char *out, struct c
         return cbx_fail(err, CBX_ETOOBIG, "the %s has %zu bytes, allowed are %d", what, path.len,
                         CBX_MOUNT_PATH_MAX - 1);
     }
-    for (size_t i = 0; i < path.len; i++) {
-        if ((unsigned char)path.p[i] < 0x20 || path.p[i] == 0x7f) {
-            return cbx_fail(err, CBX_EINVAL, "the %s holds a control character", what);
-        }
+    if (!cbx_printable_has_no_control(path)) {
+        return cbx_fail(err, CBX_EINVAL, "the %s holds a control character", what);
     }
     size_t n = cbx_path_append(out, 0, path);
     out[n > 0 ? n : 1] = '\0';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A permit: the proof, as a type, that a decision was checked and that its audit record is on disk.
- * docker/ creates and enters containers only with one. Only gateway/audit.c calls cbx_permit_new
+ * docker/ creates and enters containers only with one. Only gateway/executor/audit.c calls
+ * cbx_permit_new
  * (`make check-layers` greps). */
 #ifndef CBX_POLICIES_PERMIT_H
 #define CBX_POLICIES_PERMIT_H

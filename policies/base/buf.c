@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <utf8proc.h>
 
 /* What an empty buffer points at, so that p is never NULL. Never written: size 0 forces growth. */
 static char empty[1];
@@ -101,41 +100,6 @@ int cbx_buf_printf(struct cbx_buf *buf, const char *format, ...)
     }
     va_end(again);
     return to != NULL ? 0 : CBX_ETOOBIG;
-}
-
-static bool is_invisible(utf8proc_int32_t c)
-{
-    utf8proc_category_t category = utf8proc_category(c);
-    return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
-           category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
-}
-
-int cbx_buf_add_escaped(struct cbx_buf *buf, struct cbx_str s, bool keep_lines)
-{
-    for (size_t i = 0; i < s.len;) {
-        unsigned char c = (unsigned char)s.p[i];
-        if (c < 0x80) {
-            bool plain = (c >= 0x20 && c != 0x7f) || (keep_lines && (c == '\n' || c == '\t'));
-            plain ? cbx_buf_add_char(buf, (char)c) : cbx_buf_printf(buf, "\\x%02x", c);
-            i++;
-            continue;
-        }
-        utf8proc_int32_t code;
-        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)s.p + i,
-                                              (utf8proc_ssize_t)(s.len - i), &code);
-        if (n <= 0) {
-            cbx_buf_printf(buf, "\\x%02x", c);
-            i++;
-            continue;
-        }
-        if (is_invisible(code)) {
-            cbx_buf_printf(buf, "\\u{%04x}", (unsigned)code);
-        } else {
-            cbx_buf_add_bytes(buf, s.p + i, (size_t)n);
-        }
-        i += (size_t)n;
-    }
-    return buf->overflow ? CBX_ETOOBIG : 0;
 }
 
 void cbx_buf_consume(struct cbx_buf *buf, size_t bytes)

@@ -32,11 +32,6 @@ int cbx_buf_add_char(struct cbx_buf *buf, char c);
 int cbx_buf_printf(struct cbx_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Appends text for a terminal or a log: control characters, DEL, invalid UTF-8 and the
- * bidirectional and zero-width format characters become \xNN or \u{NNNN}; '\n' and '\t' too unless
- * keep_lines. The one way in which hostile bytes reach a person. */
-int cbx_buf_add_escaped(struct cbx_buf *buf, struct cbx_str s, bool keep_lines);
-
 /* Makes room for `bytes` more and returns where they go; NULL over the cap. The caller then adds to
  * len what it wrote (at most `bytes`). */
 char *cbx_buf_reserve(struct cbx_buf *buf, size_t bytes);

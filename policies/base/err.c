@@ -2,23 +2,11 @@
  * Errors as values. */
 #include "policies/base/err.h"
 
+#include "policies/base/printable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Also UTF-8: what came in as it liked, or was cut within a character at the end, must not spoil
- * the JSON that it is put into. */
-static void make_printable(char *text)
-{
-    for (size_t bad; !cbx_str_is_utf8(cbx_str_of(text), &bad);) {
-        text[bad] = '?';
-    }
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
-            *text = '?';
-        }
-    }
-}
 
 __attribute__((format(printf, 5, 0))) static void set_text(struct cbx_err *err, int code,
                                                            uint32_t line, uint32_t column,
@@ -32,7 +20,7 @@ __attribute__((format(printf, 5, 0))) static void set_text(struct cbx_err *err, 
     err->column = column;
     err->excerpt[0] = '\0';
     vsnprintf(err->text, sizeof(err->text), format, args);
-    make_printable(err->text);
+    cbx_printable_mask(err->text);
 }
 
 int cbx_fail(struct cbx_err *err, int code, const char *format, ...)
@@ -67,7 +55,7 @@ int cbx_wrap(struct cbx_err *err, const char *format, ...)
     va_end(args);
     snprintf(err->text, sizeof(err->text), "%.*s: %.*s", (int)sizeof(context), context,
              (int)(sizeof(inner) - sizeof(context) - 3), inner);
-    make_printable(err->text);
+    cbx_printable_mask(err->text);
     return err->code;
 }
 
@@ -86,7 +74,7 @@ void cbx_err_quote(struct cbx_err *err, struct cbx_str input)
         end++;
     }
     snprintf(err->excerpt, sizeof(err->excerpt), "%.*s", (int)(end - at), input.p + at);
-    make_printable(err->excerpt);
+    cbx_printable_mask(err->excerpt);
 }
 
 void cbx_err_print(const struct cbx_err *err, const char *program, FILE *to)

@@ -5,6 +5,9 @@
 #define OPENSSL_API_COMPAT 0x10100000L
 #include "policies/base/hash.h"
 
+#include "policies/base/clock.h"
+#include "policies/base/hex.h"
+
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -12,7 +15,6 @@
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* libcrypto fails here only without memory. */
 static void require(bool ok)
@@ -53,31 +55,12 @@ bool cbx_sha256_equal(const struct cbx_sha256 *a, const struct cbx_sha256 *b)
 
 void cbx_sha256_hex(const struct cbx_sha256 *hash, char out[CBX_SHA256_HEX + 1])
 {
-    for (size_t i = 0; i < CBX_SHA256_BYTES; i++) {
-        snprintf(out + 2 * i, 3, "%02x", hash->bytes[i]);
-    }
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    cbx_hex_encode(hash->bytes, sizeof(hash->bytes), out);
 }
 
 bool cbx_sha256_from_hex(struct cbx_str hex, struct cbx_sha256 *out)
 {
-    struct cbx_sha256 hash;
-    if (hex.len != CBX_SHA256_HEX) {
-        return false;
-    }
-    for (size_t i = 0; i < CBX_SHA256_BYTES; i++) {
-        int high = hex_digit(hex.p[2 * i]), low = hex_digit(hex.p[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        hash.bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    *out = hash;
-    return true;
+    return cbx_hex_decode(hex, out->bytes, sizeof(out->bytes));
 }
 
 void cbx_random(void *p, size_t bytes)
@@ -88,9 +71,7 @@ void cbx_random(void *p, size_t bytes)
 void cbx_id_make(char out[CBX_ID_CHARS + 1])
 {
     static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    uint64_t ms = (uint64_t)cbx_time_ms();
     uint8_t bytes[16];
     cbx_random(bytes, sizeof(bytes));
     for (int i = 9; i >= 0; i--) {

@@ -2,6 +2,8 @@
  * jansson with our limits. */
 #include "policies/base/json.h"
 
+#include "policies/base/printable.h"
+
 /* jansson caps its recursion at 2,048, which is more stack than a small thread has: count brackets
  * outside strings before it sees the text. */
 static int check_depth(struct cbx_str text, struct cbx_err *err)
@@ -70,18 +72,12 @@ int cbx_json_write(struct cbx_buf *buf, const json_t *value)
 
 json_t *cbx_json_text(struct cbx_str bytes)
 {
-    size_t bad;
-    if (cbx_str_is_utf8(bytes, &bad)) {
+    if (cbx_str_is_utf8(bytes, NULL)) {
         return json_stringn(bytes.p != NULL ? bytes.p : "", bytes.len);
     }
     CBX_AUTO_DONE(buf) clean;
-    cbx_buf_init(&clean, bytes.len * 3);
-    while (!cbx_str_is_utf8(bytes, &bad)) {
-        cbx_buf_add(&clean, cbx_str_sub(bytes, 0, bad));
-        cbx_buf_add_cstr(&clean, "\xEF\xBF\xBD");
-        bytes = cbx_str_sub(bytes, bad + 1, bytes.len);
-    }
-    cbx_buf_add(&clean, bytes);
+    cbx_buf_init(&clean, bytes.len * CBX_PRINTABLE_GROWTH);
+    cbx_printable_add(&clean, bytes, CBX_PRINTABLE_UTF8);
     return json_stringn(clean.p, clean.len);
 }
 

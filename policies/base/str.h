@@ -14,8 +14,8 @@ struct cbx_str {
     size_t len;
 };
 
-/* printf: "%.*s", CBX_STR_ARG(s). Only for text that passed cbx_str_is_printable or ends in
- * cbx_fail, which cleans up. */
+/* printf: "%.*s", CBX_STR_ARG(s). Only for text from our own tables, and for text that
+ * ends in cbx_fail, which masks control characters. */
 #define CBX_STR_ARG(s) ((int)((s).len > 200 ? 200 : (s).len)), ((s).p != NULL ? (s).p : "")
 
 /* A slice of a string literal. */

@@ -60,7 +60,7 @@ const victims = {
   master: () => master.kill('SIGKILL'),
   'cbx-front': () => kill('cbx-front'),
   'cbx-executor': () => kill('cbx-executor'),
-  'cbx-nursery': () => kill('cbx-nursery'),
+  'cbx-zygote': () => kill('cbx-zygote'),
   'cbx-analyzer': () => kill('cbx-analyzer'),
   'sandbox (docker kill)': () => { const id = pick(sandboxes()); if (id) docker('kill', id); },
   'sandbox (docker rm -f)': () => { const id = pick(sandboxes()); if (id) docker('rm', '-f', id); },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Durable audit records: latency of one writer and rate of many, beside a bare write and fdatasync
  * of the same bytes. Usage: bench_audit DIR */
-#include "gateway/audit.h"
+#include "gateway/executor/audit.h"
 
 #include <fcntl.h>
 #include <pthread.h>

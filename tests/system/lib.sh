@@ -81,7 +81,7 @@ run_in() { # SESSION CODE: its results
 # `set -e` passes over a command behind '!', so a check says what must not be there with this.
 lacks() { if grep -E "$1"; then return 1; fi; }
 expect() { jq -e "$1" "${2:-/dev/stdin}"; }
-# Processes of a gateway: the master, and below it front, nursery with its workers, executor.
+# Processes of a gateway: the master, and below it front, zygote with its workers, executor.
 children_of() { pgrep -P "$1" || true; }
 containers_of() { docker ps -aq --no-trunc --filter "id=${1:-none}"; } # ID, as sessions tell it
 has_no_container() { [ -z "$(containers_of "$1")" ]; }

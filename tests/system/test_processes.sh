@@ -51,7 +51,7 @@ answers_again() { [ "$(status_of "$base/healthz")" = 200 ]; }
 session=$(new_session)
 run_in "$session" 'kept = 6' >/dev/null
 container=$(container_of "$session")
-for name in cbx-executor cbx-front cbx-nursery cbx-analyzer; do
+for name in cbx-executor cbx-front cbx-zygote cbx-analyzer; do
     check_answers >/dev/null # so that there is an analyzer
     id=$(start_run "$session" "$counts")
     has_begun

@@ -163,12 +163,12 @@ static void no_name_stands_in_a_table_twice(void **state)
 #define CBX_SINK(name, capabilities)    name,
 #define CBX_MODULE(name, capabilities)  name,
 #define CBX_PACKAGE(name, capabilities) name,
-#include "analyzer/sinks_python.def"
+#include "analyzer/lang/python/sinks.def"
         NULL,
 #define CBX_FS(name, capabilities) "fs." name,
-#include "analyzer/sinks_javascript.def"
+#include "analyzer/lang/javascript/sinks.def"
         NULL,
-#include "analyzer/sinks_shell.def"
+#include "analyzer/lang/shell/sinks.def"
         NULL,
     };
     size_t from = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The flow when its processes are killed. */
-#include "gateway/review.h"
+#include "gateway/front/review.h"
 #include "tests/unit/gateway/scratch.h"
 
-/* A flow whose nursery is dead. */
+/* A flow whose zygote is dead. */
 static void start(struct cbx_flow *flow)
 {
     int control[2];

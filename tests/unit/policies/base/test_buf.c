@@ -46,7 +46,7 @@ static void appends_whole_or_not_at_all_and_then_nothing(void **state)
     /* A shorter text that would fit must not follow one that is missing. */
     assert_int_equal(cbx_buf_add(&buf, CBX_STR("7")), CBX_ETOOBIG);
     assert_int_equal(cbx_buf_printf(&buf, "%d", 8), CBX_ETOOBIG);
-    assert_int_equal(cbx_buf_add_escaped(&buf, CBX_STR("9"), false), CBX_ETOOBIG);
+    assert_int_equal(cbx_buf_add_char(&buf, '9'), CBX_ETOOBIG);
     assert_null(cbx_buf_reserve(&buf, 1));
     assert_string_equal(buf.p, "123");
     cbx_buf_reset(&buf);
@@ -90,49 +90,6 @@ static void hands_its_string_out(void **state)
     assert_string_equal(buf.p, "yours");
 }
 
-static void escapes_whatever_could_fool_a_reader(void **state)
-{
-    (void)state;
-    static const struct {
-        struct cbx_str in;
-        const char *out;
-    } cases[] = {
-        { { "plain text ~", 12 }, "plain text ~" },
-        { { "a\0b", 3 }, "a\\x00b" },
-        { { "\033[31mred", 8 }, "\\x1b[31mred" },
-        { { "\x7f\r\b", 3 }, "\\x7f\\x0d\\x08" },
-        { { "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", 9 }, "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80" },
-        { { "\xC2\x9B", 2 }, "\\u{009b}" },     /* CSI as one C1 control */
-        { { "\xE2\x80\xAE", 3 }, "\\u{202e}" }, /* right-to-left override */
-        { { "\xE2\x81\xA6", 3 }, "\\u{2066}" }, /* isolate */
-        { { "\xE2\x80\x8B", 3 }, "\\u{200b}" }, /* zero-width space */
-        { { "\xE2\x80\xA8", 3 }, "\\u{2028}" }, /* line separator */
-        { { "\xEF\xBB\xBF", 3 }, "\\u{feff}" },
-        { { "\xF3\xA0\x81\x81", 4 }, "\\u{e0041}" }, /* a tag character */
-        { { "\xFF\xC3", 2 }, "\\xff\\xc3" },
-        { { "\xC0\xAF", 2 }, "\\xc0\\xaf" },
-        { { "\xED\xA0\x80", 3 }, "\\xed\\xa0\\x80" },
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        CBX_AUTO_DONE(buf) buf;
-        cbx_buf_init(&buf, 256);
-        assert_int_equal(cbx_buf_add_escaped(&buf, cases[i].in, false), 0);
-        assert_string_equal(buf.p, cases[i].out);
-    }
-}
-
-static void keeps_lines_and_tabs_only_when_asked(void **state)
-{
-    (void)state;
-    CBX_AUTO_DONE(buf) buf;
-    cbx_buf_init(&buf, 64);
-    cbx_buf_add_escaped(&buf, CBX_STR("a\n\tb\r"), true);
-    assert_string_equal(buf.p, "a\n\tb\\x0d");
-    cbx_buf_reset(&buf);
-    cbx_buf_add_escaped(&buf, CBX_STR("a\n\tb"), false);
-    assert_string_equal(buf.p, "a\\x0a\\x09b");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,8 +99,6 @@ int main(void)
         cmocka_unit_test(refuses_sizes_that_wrap_round),
         cmocka_unit_test(drops_a_consumed_prefix),
         cmocka_unit_test(hands_its_string_out),
-        cmocka_unit_test(escapes_whatever_could_fool_a_reader),
-        cmocka_unit_test(keeps_lines_and_tabs_only_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

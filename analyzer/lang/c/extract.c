@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT
+ * C to facts. Every name that the source does not declare itself is one of the library: called or
+ * only mentioned, a rule can speak of it, so it does not matter where a pointer to it goes. What
+ * becomes something to call without being the name of a function is a call that cannot be followed.
+ */
+#include "analyzer/lang/c/names.h"
+#include "analyzer/lang/scope.h"
+#include "analyzer/tree_memory.h"
+#include "analyzer/value.h"
+
+#include <pthread.h>
+
+static struct cbx_grammar grammar;
+static pthread_once_t grammar_once = PTHREAD_ONCE_INIT;
+
+static void fill_grammar(void)
+{
+    static const char *const names[] = {
+#define CBX_KIND(name) #name,
+#define CBX_KEEP(name) "+" #name,
+#define CBX_DROP(name) "-" #name,
+#include "analyzer/lang/c/kinds.def"
+#undef CBX_KIND
+#undef CBX_KEEP
+#undef CBX_DROP
+    };
+    cbx_grammar_fill(&grammar, cbx_lang_grammar(CBX_C), names, sizeof(names) / sizeof(names[0]));
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+/* Where what stands at [start, end) of the expanded text comes from. */
+static void place_of(const struct cbx_c_walk *c, uint32_t start, uint32_t end, uint32_t *from,
+                     uint32_t *to)
+{
+    const struct cbx_c_token *first = cbx_c_token_at(c, start),
+                             *last = cbx_c_token_at(c, end > start ? end - 1 : start);
+    *from = first != NULL ? first->start : 0;
+    *to = last != NULL && last->end > *from ? last->end : first != NULL ? first->end : 1;
+}
+
+static struct cbx_fact *add(struct cbx_c_walk *c, enum cbx_fact_kind kind, struct cbx_str name,
+                            const struct cbx_node *node)
+{
+    uint32_t from, to;
+    place_of(c, node->start, node->end, &from, &to);
+    return cbx_facts_add(c->facts, kind, name, from, to);
+}
+
+static void add_special(struct cbx_c_walk *c, enum cbx_fact_id id, struct cbx_str name,
+                        const struct cbx_node *node)
+{
+    uint32_t from, to;
+    place_of(c, node->start, node->end, &from, &to);
+    cbx_facts_add_special(c->facts, id, name, from, to);
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static struct cbx_node *strip(struct cbx_node *node)
+{
+    for (;;) {
+        enum cbx_c_node_kind kind = cbx_c_kind(node);
+        if (kind == CN_cast_expression && cbx_child_of(node, CBX_FIELD_value) != NULL) {
+            node = cbx_child_of(node, CBX_FIELD_value);
+        } else if (kind == CN_parenthesized_expression && cbx_child_at(node, 0) != NULL) {
+            node = cbx_child_at(node, 0);
+        } else {
+            return node;
+        }
+    }
+}
+
+/* { 'a', 98, 0 }: a text that is written by its characters. */
+static bool read_characters(struct cbx_c_walk *c, const struct cbx_node *list, struct cbx_str *out)
+{
+    uint32_t count = cbx_child_count(list);
+    char *text = count >= 2 && count <= 4096 ? cbx_arena_alloc(c->arena, count + 1u) : NULL;
+    size_t n = 0;
+    bool printable = text != NULL, ended = false;
+    for (struct cbx_node *item = list->first; printable && item != NULL; item = item->next) {
+        struct cbx_str literal = cbx_c_text(c, item), value;
+        int64_t number = -1;
+        if (!item->named) {
+            continue;
+        }
+        if (cbx_c_kind(item) == CN_char_literal) {
+            value = cbx_c_unescape(c->arena, literal);
+            number = value.len == 1 ? (unsigned char)value.p[0] : -1;
+        } else if (cbx_c_kind(item) != CN_number_literal || !cbx_fold_integer(literal, &number)) {
+            return false;
+        }
+        ended |= number == 0;
+        printable = ended || (number >= 0x20 && number < 0x7F);
+        if (!ended && printable) {
+            text[n++] = (char)number;
+        }
+    }
+    *out = (struct cbx_str){ .p = text, .len = n };
+    return printable && n >= 2;
+}
+
+/* A constant text: a literal, several in a row, or its characters. */
+static bool read_text(struct cbx_c_walk *c, struct cbx_node *node, struct cbx_str *out)
+{
+    enum cbx_c_node_kind kind = cbx_c_kind(node);
+    if (kind == CN_string_literal) {
+        *out = cbx_c_unescape(c->arena, cbx_c_text(c, node));
+        return true;
+    }
+    if (kind == CN_initializer_list) {
+        return read_characters(c, node, out);
+    }
+    if (kind != CN_concatenated_string) {
+        return false;
+    }
+    bool whole = true;
+    *out = CBX_STR("");
+    for (struct cbx_node *part = node->first; part != NULL && out->p != NULL; part = part->next) {
+        if (cbx_c_kind(part) == CN_string_literal) {
+            struct cbx_str text = cbx_c_unescape(c->arena, cbx_c_text(c, part));
+            *out = out->len == 0 ? text : cbx_fold_concat(c->arena, *out, text);
+        } else {
+            whole &= !part->named; /* PRId64 of a header */
+        }
+    }
+    return whole && out->p != NULL;
+}
+
+/* O_WRONLY | O_CREAT, 0644, PROT_READ: names of the library and numbers. Written without blanks. */
+static bool read_flags(struct cbx_c_walk *c, const struct cbx_node *node, struct cbx_str *out)
+{
+    char text[256];
+    size_t n = 0;
+    const struct cbx_node *end = cbx_node_behind(node, c->syntax.nodes + c->syntax.count);
+    for (const struct cbx_node *at = node; at < end; at++) {
+        enum cbx_c_node_kind kind = cbx_c_kind(at);
+        bool leaf = kind == CN_identifier || kind == CN_number_literal || kind == CN_null;
+        bool bar = !at->named && cbx_str_is(cbx_c_text(c, at), "|");
+        if (kind == CN_identifier && cbx_c_name_find(c, at) != NULL) {
+            return false;
+        }
+        if (!leaf && !bar && kind != CN_binary_expression && kind != CN_parenthesized_expression) {
+            return false;
+        }
+        struct cbx_str part = leaf || bar ? cbx_c_text(c, at) : CBX_STR("");
+        if (n + part.len >= sizeof(text)) {
+            return false;
+        }
+        memcpy(text + n, part.p, part.len);
+        n += part.len;
+    }
+    *out = cbx_arena_copy(c->arena, (struct cbx_str){ .p = text, .len = n });
+    return n > 0;
+}
+
+enum { TEXTS_MAX = CBX_C_VALUES_MAX * 2 };
+struct texts {
+    struct cbx_str items[TEXTS_MAX];
+    uint32_t count;
+    bool all; /* it is certainly one of them */
+};
+
+static void add_texts(struct cbx_c_walk *c, struct cbx_node *node, struct texts *out, int depth)
+{
+    struct cbx_str text;
+    node = strip(node);
+    if (node == NULL || depth > 4) {
+        out->all = false;
+    } else if (read_text(c, node, &text)) {
+        if (out->count < TEXTS_MAX) {
+            out->items[out->count++] = text;
+        }
+    } else if (cbx_c_kind(node) == CN_conditional_expression) {
+        add_texts(c, cbx_child_of(node, CBX_FIELD_consequence), out, depth + 1);
+        add_texts(c, cbx_child_of(node, CBX_FIELD_alternative), out, depth + 1);
+    } else if (cbx_c_kind(node) == CN_identifier) {
+        const struct cbx_c_name *values = cbx_c_values(c, cbx_c_text(c, node));
+        out->all = false; /* it may be changed in place */
+        for (uint32_t i = 0; values != NULL && i < values->value_count; i++) {
+            add_texts(c, values->values[i], out, depth + 1);
+        }
+    } else {
+        out->all = false;
+    }
+}
+
+static void read_argument(struct cbx_c_walk *c, struct cbx_node *node, uint32_t position,
+                          struct cbx_arg *out)
+{
+    struct texts texts = { .all = true };
+    struct cbx_str flags;
+    *out = (struct cbx_arg){ .position = position };
+    if (read_flags(c, node, &flags)) {
+        out->known = out->constant = true;
+        out->value = flags;
+        return;
+    }
+    add_texts(c, node, &texts, 0);
+    if (texts.all && texts.count == 1) {
+        out->known = out->constant = true;
+        out->value = texts.items[0];
+    } else if (texts.count > 0) {
+        struct cbx_str *items = cbx_arena_array(c->arena, texts.count, sizeof(*items));
+        if (items != NULL) {
+            memcpy(items, texts.items, texts.count * sizeof(*items));
+            out->texts = items;
+            out->text_count = texts.count;
+        }
+    }
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+/* Which argument is a line of shell, or where words of a program begin. */
+static const struct {
+    const char *name;
+    int line, words;
+} runners[] = {
+    { "system", 0, -1 }, { "popen", 0, -1 },  { "wordexp", 0, -1 },
+    { "execl", -1, 1 },  { "execlp", -1, 1 }, { "execle", -1, 1 },
+};
+
+static void extract_line(struct cbx_c_walk *c, const struct cbx_node *call, struct cbx_node *list,
+                         struct cbx_str name)
+{
+    enum { WORDS_MAX = 32 };
+    uint32_t from, to;
+    place_of(c, call->start, call->end, &from, &to);
+    for (size_t i = 0; i < sizeof(runners) / sizeof(runners[0]); i++) {
+        struct texts texts = { .all = true };
+        if (!cbx_str_is(name, runners[i].name)) {
+            continue;
+        }
+        if (runners[i].line >= 0) {
+            add_texts(c, cbx_child_at(list, (uint32_t)runners[i].line), &texts, 0);
+            for (uint32_t t = 0; t < texts.count; t++) {
+                cbx_parse_shell_line(c->parsed, texts.items[t], from, to);
+            }
+            if (!texts.all) {
+                cbx_facts_add_special(c->facts, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("command"), from,
+                                      to);
+            }
+            return;
+        }
+        const struct cbx_values *words[WORDS_MAX];
+        uint32_t count = 0;
+        bool open = false;
+        for (uint32_t w = (uint32_t)runners[i].words; count < WORDS_MAX; w++) {
+            struct cbx_node *word = strip(cbx_child_at(list, w));
+            struct cbx_str text;
+            if (word == NULL || cbx_c_kind(word) == CN_null ||
+                cbx_c_kind(word) == CN_number_literal) {
+                break;
+            }
+            open |= count + 1 == WORDS_MAX;
+            words[count++] =
+                read_text(c, word, &text) ? cbx_values_text(c->arena, text) : &cbx_values_unknown;
+        }
+        cbx_command_line(c->parsed, words, count, open, from, to);
+        return;
+    }
+}
+
+static void extract_call(struct cbx_c_walk *c, struct cbx_str name, struct cbx_node *call)
+{
+    enum { ARGUMENTS_MAX = 16 };
+    struct cbx_node *list = cbx_child_of(call, CBX_FIELD_arguments);
+    uint32_t count = cbx_child_count(list);
+    count = count > ARGUMENTS_MAX ? ARGUMENTS_MAX : count;
+    struct cbx_arg *args = cbx_arena_array(c->arena, count + 1u, sizeof(*args));
+    struct cbx_fact *fact = add(c, CBX_IS_CALL, name, call);
+    if (fact == NULL || args == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        read_argument(c, cbx_child_at(list, i), i, &args[i]);
+    }
+    fact->args = args;
+    fact->arg_count = count;
+    extract_line(c, call, list, name);
+}
+
+/* The call whose target an identifier is: f(), (f)(), (*f)(), ((T)f)(). */
+static struct cbx_node *call_of(struct cbx_node *node)
+{
+    for (struct cbx_node *up = node->parent; up != NULL; node = up, up = up->parent) {
+        enum cbx_c_node_kind kind = cbx_c_kind(up);
+        if (kind == CN_call_expression) {
+            return node->field == CBX_FIELD_function ? up : NULL;
+        }
+        if (kind != CN_parenthesized_expression && kind != CN_pointer_expression &&
+            !(kind == CN_cast_expression && node->field == CBX_FIELD_value)) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+static bool is_in_attribute(const struct cbx_node *node)
+{
+    int depth = 0;
+    for (; node != NULL && depth < 6; node = node->parent, depth++) {
+        enum cbx_c_node_kind kind = cbx_c_kind(node);
+        if (kind == CN_attribute_specifier || kind == CN_attribute_declaration ||
+            kind == CN_attribute) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void extract_name(struct cbx_c_walk *c, struct cbx_node *node)
+{
+    struct cbx_str text = cbx_c_text(c, node);
+    if (is_in_attribute(node)) {
+        struct cbx_str bare = cbx_c_bare(text);
+        add(c, CBX_IS_REFERENCE, cbx_arena_printf(c->arena, "attribute.%.*s", CBX_STR_ARG(bare)),
+            node);
+    }
+    if (cbx_c_name_find(c, node) != NULL) {
+        return;
+    }
+    struct cbx_node *call = call_of(node);
+    struct cbx_str name = cbx_c_canonical(text);
+    if (call != NULL) {
+        extract_call(c, name, call);
+    } else {
+        add(c, CBX_IS_REFERENCE, name, node);
+    }
+}
+
+/* --- what becomes something to call ----------------------------------------------------------- */
+
+/* May this be the address of something else than a function? A name that the source does not
+ * declare is a function of the library, of which others speak, or a constant such as SIG_IGN. */
+static bool is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node, int depth)
+{
+    node = strip(node);
+    struct cbx_node *inner = cbx_child_of(node, CBX_FIELD_argument);
+    const struct cbx_c_name *name;
+    struct cbx_str text = cbx_c_text(c, node);
+    switch (cbx_c_kind(node)) {
+    case CN_OTHER:
+    case CN_null:
+    case CN_call_expression: /* what it returns was looked at where it was made */
+    case CN_assignment_expression:
+        return false;
+    case CN_identifier:
+        name = cbx_c_name_find(c, node);
+        return name != NULL && name->what == CBX_C_OBJECT;
+    case CN_number_literal:
+        return !cbx_str_is(text, "0");
+    case CN_pointer_expression: /* &f, *f */
+        return depth < 8 && is_doubtful_target(c, inner, depth + 1);
+    case CN_conditional_expression:
+        return depth < 8 &&
+               (is_doubtful_target(c, cbx_child_of(node, CBX_FIELD_consequence), depth + 1) ||
+                is_doubtful_target(c, cbx_child_of(node, CBX_FIELD_alternative), depth + 1));
+    case CN_comma_expression:
+        return depth < 8 && is_doubtful_target(c, cbx_child_of(node, CBX_FIELD_right), depth + 1);
+    case CN_field_expression:
+    case CN_subscript_expression:
+    case CN_initializer_list:
+    case CN_compound_literal_expression:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* (void (*)(void))address, where a cast of members and elements is one of data too. */
+static void check_cast(struct cbx_c_walk *c, struct cbx_node *cast)
+{
+    struct cbx_node *value = strip(cbx_child_of(cast, CBX_FIELD_value));
+    enum cbx_c_node_kind kind = cbx_c_kind(value);
+    if (!cbx_c_is_callable_type(c, cbx_child_of(cast, CBX_FIELD_type))) {
+        return;
+    }
+    bool member =
+        (kind == CN_field_expression &&
+         !cbx_c_is_function_field(c, cbx_c_text(c, cbx_child_of(value, CBX_FIELD_field)))) ||
+        kind == CN_subscript_expression;
+    if (member || is_doubtful_target(c, value, 0)) {
+        add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40), cast);
+    }
+}
+
+/* A pointer to a function that begins with, or is assigned, something else than a function. */
+static void check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
+{
+    bool begins = cbx_c_kind(node) == CN_init_declarator;
+    struct cbx_node *left = cbx_child_of(node, begins ? CBX_FIELD_declarator : CBX_FIELD_left),
+                    *value = cbx_child_of(node, begins ? CBX_FIELD_value : CBX_FIELD_right);
+    enum cbx_c_what what = CBX_C_OBJECT;
+    struct cbx_node *declared = begins && left != NULL ? cbx_c_declared(left, &what) : left;
+    bool pointer = what == CBX_C_POINTER;
+    if (cbx_c_kind(declared) == CN_identifier) {
+        const struct cbx_c_name *name = cbx_c_name_find(c, declared);
+        pointer |= name != NULL && name->what == CBX_C_POINTER;
+    } else if (cbx_c_kind(left) == CN_field_expression) {
+        pointer = cbx_c_is_function_field(c, cbx_c_text(c, cbx_child_of(left, CBX_FIELD_field)));
+    }
+    bool cast =
+        cbx_c_kind(value) == CN_cast_expression &&
+        cbx_c_is_callable_type(c, cbx_child_of(value, CBX_FIELD_type)); /* looked at there */
+    if (pointer && !cast && is_doubtful_target(c, value, 0)) {
+        add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40), value);
+    }
+}
+
+/* &f of a pointer to a function that is cast or handed on: its bytes are written elsewhere. */
+static void check_address(struct cbx_c_walk *c, struct cbx_node *node)
+{
+    const struct cbx_node *token = node->first;
+    const struct cbx_node *inner = strip(cbx_child_of(node, CBX_FIELD_argument));
+    bool address = token != NULL && cbx_str_is(cbx_c_text(c, token), "&");
+    const struct cbx_c_name *name =
+        address && cbx_c_kind(inner) == CN_identifier ? cbx_c_name_find(c, inner) : NULL;
+    const struct cbx_node *up = node->parent;
+    while (cbx_c_kind(up) == CN_parenthesized_expression) {
+        up = up->parent;
+    }
+    bool away = cbx_c_kind(up) == CN_cast_expression || cbx_c_kind(up) == CN_argument_list;
+    if (name != NULL && name->what == CBX_C_POINTER && away) {
+        add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_c_text(c, inner), node);
+    }
+}
+
+/* (char *)puts + 1000: the address of something else in the library. */
+static void check_offset(struct cbx_c_walk *c, const struct cbx_node *binary)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        struct cbx_node *operand = cbx_child_at(binary, i);
+        while (cbx_c_kind(operand) == CN_parenthesized_expression) {
+            operand = cbx_child_at(operand, 0);
+        }
+        struct cbx_node *value = strip(operand);
+        const struct cbx_c_name *own =
+            cbx_c_kind(value) == CN_identifier ? cbx_c_name_find(c, value) : NULL;
+        bool function = cbx_c_kind(value) == CN_identifier &&
+                        (own != NULL ? own->what == CBX_C_FUNCTION : true);
+        struct cbx_str text = cbx_c_text(c, value);
+        bool library = own == NULL && text.len > 0 && text.p[0] >= 'a' && text.p[0] <= 'z' &&
+                       !cbx_str_starts(text, CBX_STR("std")) && !cbx_str_is(text, "environ") &&
+                       !cbx_str_starts(text, CBX_STR("opt")) && !cbx_str_is(text, "errno");
+        const struct cbx_node *type = cbx_child_of(operand, CBX_FIELD_type);
+        bool pointer =
+            cbx_c_kind(cbx_child_of(type, CBX_FIELD_declarator)) == CN_abstract_pointer_declarator;
+        if (cbx_c_kind(operand) == CN_cast_expression && pointer && function &&
+            (own != NULL || library)) {
+            add_special(c, CBX_FACT_UNRESOLVED_CALL, text, binary);
+        }
+    }
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static void extract_literal(struct cbx_c_walk *c, struct cbx_node *node)
+{
+    struct cbx_str text = { 0 };
+    bool part = cbx_c_kind(node->parent) == CN_concatenated_string;
+    bool read = !part && (read_text(c, node, &text) || cbx_c_kind(node) == CN_concatenated_string);
+    if (read && text.p != NULL && text.len > 0) {
+        add(c, CBX_IS_LITERAL, text, node);
+    }
+}
+
+/* const char main[] = "..." */
+static void check_main(struct cbx_c_walk *c, struct cbx_node *declaration)
+{
+    for (struct cbx_node *child = declaration->first; child != NULL; child = child->next) {
+        enum cbx_c_what what = CBX_C_FUNCTION;
+        struct cbx_node *name =
+            child->field == CBX_FIELD_declarator ? cbx_c_declared(child, &what) : NULL;
+        if (name != NULL && what != CBX_C_FUNCTION && cbx_str_is(cbx_c_text(c, name), "main") &&
+            cbx_c_kind(declaration->parent) == CN_translation_unit) {
+            add_special(c, CBX_FACT_UNRESOLVED_CALL, CBX_STR("main"), declaration);
+        }
+    }
+}
+
+static void extract_node(struct cbx_c_walk *c, struct cbx_node *node)
+{
+    switch (cbx_c_kind(node)) {
+    case CN_identifier:
+        extract_name(c, node);
+        return;
+    case CN_string_literal:
+    case CN_concatenated_string:
+    case CN_initializer_list:
+        extract_literal(c, node);
+        return;
+    case CN_cast_expression:
+        check_cast(c, node);
+        return;
+    case CN_init_declarator:
+    case CN_assignment_expression:
+        check_assigned(c, node);
+        return;
+    case CN_pointer_expression:
+        check_address(c, node);
+        return;
+    case CN_binary_expression:
+        check_offset(c, node);
+        return;
+    case CN_declaration:
+        check_main(c, node);
+        return;
+    default:
+        return;
+    }
+}
+
+/* Tokens that mean the same wherever they stand. */
+static void extract_tokens(struct cbx_c_walk *c)
+{
+    static const char *const words[] = { "asm", "__asm", "__asm__" };
+    for (size_t i = 0; i < c->tokens->count; i++) {
+        const struct cbx_c_token *token = &c->tokens->items[i];
+        for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+            if (token->kind == C_IDENTIFIER && cbx_c_is(token, words[w])) {
+                cbx_facts_add(c->facts, CBX_IS_REFERENCE, CBX_STR("asm"), token->start, token->end);
+            }
+        }
+        if (cbx_c_is(token, "_Pragma")) {
+            cbx_facts_add(c->facts, CBX_IS_REFERENCE, CBX_STR("pragma.operator"), token->start,
+                          token->end);
+        }
+    }
+}
+
+static void map_places(struct cbx_c_walk *c, size_t from)
+{
+    for (size_t i = from; c->facts->base_end == 0 && i < c->facts->count; i++) {
+        struct cbx_fact *fact = &c->facts->items[i];
+        place_of(c, fact->start - c->facts->base, fact->end - c->facts->base, &fact->start,
+                 &fact->end);
+        fact->start += c->facts->base;
+        fact->end += c->facts->base;
+    }
+}
+
+static void judge(struct cbx_c_walk *c, TSTree *tree)
+{
+    size_t before = c->facts->count;
+    cbx_parse_errors(tree, c->facts);
+    map_places(c, before);
+    pthread_once(&grammar_once, fill_grammar);
+    if (!cbx_syntax_read(tree, &grammar, CBX_TREE_DEPTH_MAX, c->arena, &c->syntax)) {
+        return;
+    }
+    if (c->syntax.too_deep != NULL) {
+        add_special(c, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), c->syntax.too_deep);
+        return;
+    }
+    cbx_c_names_collect(c);
+    for (uint32_t i = 0; i < c->syntax.count; i++) {
+        cbx_c_names_enter(c, &c->syntax.nodes[i]);
+        extract_node(c, &c->syntax.nodes[i]);
+    }
+}
+
+void cbx_extract_c(struct cbx_parsed *parsed)
+{
+    struct cbx_c_tokens in = { 0 }, out = { 0 };
+    cbx_c_tokens_read(parsed, parsed->text, &in);
+    cbx_c_preprocess(parsed, &in, &out);
+    struct cbx_c_walk *c = cbx_arena_alloc(parsed->arena, sizeof(*c));
+    if (c == NULL) {
+        return;
+    }
+    c->parsed = parsed;
+    c->arena = parsed->arena;
+    c->facts = parsed->facts;
+    c->tokens = &out;
+    if (!cbx_c_join(c)) {
+        return;
+    }
+    extract_tokens(c);
+    TSTree *tree = cbx_parse_tree(cbx_lang_grammar(CBX_C), c->text, parsed->deadline_ms);
+    if (tree == NULL) {
+        cbx_facts_add_special(parsed->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
+        return;
+    }
+    judge(c, tree);
+    cbx_tree_delete(tree);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ * What comes out of the preprocessor as a text that the grammar reads; and the names of the library
+ * as rules know them. */
+#include "analyzer/lang/c/names.h"
+#include "analyzer/sinks.h"
+
+struct cbx_str cbx_c_bare(struct cbx_str name)
+{
+    while (name.len > 2 && name.p[0] == '_') {
+        name = cbx_str_sub(name, 1, name.len);
+    }
+    while (name.len > 1 && name.p[name.len - 1] == '_') {
+        name = cbx_str_sub(name, 0, name.len - 1);
+    }
+    return name;
+}
+
+/* __builtin_execv, __open64, _Fork: what the library, or the compiler, has under other names. */
+struct cbx_str cbx_c_canonical(struct cbx_str name)
+{
+    if (cbx_str_starts(name, CBX_STR("__builtin_"))) {
+        name = cbx_str_sub(name, 10, name.len);
+    }
+    struct cbx_str bare = name;
+    while (bare.len > 1 && bare.p[0] == '_') {
+        bare = cbx_str_sub(bare, 1, bare.len);
+    }
+    bare = cbx_str_starts(bare, CBX_STR("IO_")) || cbx_str_starts(bare, CBX_STR("libc_"))
+               ? cbx_str_sub(bare, bare.p[0] == 'I' ? 3 : 5, bare.len)
+               : bare;
+    if (cbx_str_is(cbx_c_bare(name), "asm")) {
+        return CBX_STR("asm");
+    }
+    struct cbx_str short_name = bare.len > 3 && cbx_str_ends(bare, CBX_STR("64"))
+                                    ? cbx_str_sub(bare, 0, bare.len - 2)
+                                    : bare;
+    return cbx_sinks_of(CBX_C, name) != 0         ? name
+           : cbx_sinks_of(CBX_C, bare) != 0       ? bare
+           : cbx_sinks_of(CBX_C, short_name) != 0 ? short_name
+                                                  : name;
+}
+
+/* What the grammar reads in the place of a token that it does not: `case 1 ... 3` is a range, &&x
+ * the address of a label, `goto *p` goes there. */
+static struct cbx_str readable(const struct cbx_c_walk *c, size_t i, bool in_case)
+{
+    const struct cbx_c_token *token = &c->tokens->items[i], *before = i > 0 ? token - 1 : NULL,
+                             *next = i + 1 < c->tokens->count ? token + 1 : NULL;
+    bool operand = before != NULL && (before->kind != C_PUNCTUATION || cbx_c_is(before, ")") ||
+                                      cbx_c_is(before, "]"));
+    operand = operand && !cbx_c_is(before, "return");
+    if (in_case && cbx_c_is(token, "...")) {
+        return CBX_STR("+");
+    }
+    if (cbx_c_is(token, "&&") && !operand && next != NULL && next->kind == C_IDENTIFIER) {
+        return CBX_STR("&");
+    }
+    if (cbx_c_is(token, "goto") && cbx_c_is(next, "*")) {
+        return CBX_STR("(void)");
+    }
+    return token->text;
+}
+
+/* typeof(expression): the grammar expects a type there. What is one name stays, all else is `int`;
+ * its names are facts still. How many tokens it takes; 0: it is none. */
+static size_t skip_typeof(struct cbx_c_walk *c, size_t i)
+{
+    const struct cbx_c_token *items = c->tokens->items;
+    size_t count = c->tokens->count;
+    if (!cbx_c_is(&items[i], "typeof") || i + 1 >= count || !cbx_c_is(&items[i + 1], "(") ||
+        (i + 3 < count && items[i + 2].kind == C_IDENTIFIER && cbx_c_is(&items[i + 3], ")"))) {
+        return 0;
+    }
+    size_t end = i + 2;
+    for (int depth = 1; end < count && depth > 0; end++) {
+        depth += cbx_c_is(&items[end], "(") - cbx_c_is(&items[end], ")");
+        if (items[end].kind == C_IDENTIFIER) {
+            cbx_facts_add(c->facts, CBX_IS_REFERENCE, cbx_c_canonical(items[end].text),
+                          items[end].start, items[end].end);
+        }
+    }
+    return end - i;
+}
+
+bool cbx_c_join(struct cbx_c_walk *c)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < c->tokens->count; i++) {
+        size += c->tokens->items[i].text.len + 8;
+    }
+    char *text = size < UINT32_MAX ? cbx_arena_alloc(c->arena, size) : NULL;
+    uint32_t *offsets = cbx_arena_array(c->arena, c->tokens->count + 1, sizeof(*offsets)), n = 0;
+    bool in_case = false;
+    for (size_t i = 0, skip; text != NULL && offsets != NULL && i < c->tokens->count; i++) {
+        const struct cbx_c_token *token = &c->tokens->items[i];
+        in_case = cbx_c_is(token, "case") || (in_case && !cbx_c_is(token, ":"));
+        skip = skip_typeof(c, i);
+        struct cbx_str part = skip > 0 ? CBX_STR("int") : readable(c, i, in_case);
+        for (size_t k = 0; k < skip; k++) {
+            offsets[i + k] = n;
+        }
+        offsets[i] = n;
+        memcpy(text + n, part.p, part.len);
+        n += (uint32_t)part.len;
+        /* [[ is one mark, of an attribute */
+        const struct cbx_c_token *next = i + 1 < c->tokens->count ? token + 1 : NULL;
+        bool double_mark = next != NULL && !next->space && cbx_str_equal(token->text, next->text) &&
+                           (cbx_c_is(token, "[") || cbx_c_is(token, "]"));
+        text[n] = ' ';
+        n += !double_mark;
+        i += skip > 0 ? skip - 1 : 0;
+    }
+    c->text = (struct cbx_str){ .p = text, .len = n };
+    c->offsets = offsets;
+    return text != NULL && offsets != NULL;
+}

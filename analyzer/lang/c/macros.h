@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * Macros of a source in C and their expansion. Private to c_preprocess.c and c_expand.c. */
+#ifndef CBX_ANALYZER_LANG_C_MACROS_H
+#define CBX_ANALYZER_LANG_C_MACROS_H
+
+#include "analyzer/lang/c/internal.h"
+
+enum { CBX_C_PARAMETERS_MAX = 64 };
+struct cbx_c_macro {
+    struct cbx_c_macro *next;
+    struct cbx_str name;
+    struct cbx_c_tokens body;
+    struct cbx_str parameters[CBX_C_PARAMETERS_MAX];
+    uint32_t parameter_count;
+    bool defined, function, variadic;
+    bool doubtful; /* it may be another one, or none */
+    bool busy;     /* it is being expanded */
+};
+
+enum { CBX_C_BUCKETS = 1024, CBX_C_STEPS_MAX = 2000000, CBX_C_EXPAND_DEPTH_MAX = 40 };
+struct cbx_c_reader {
+    struct cbx_parsed *parsed;
+    struct cbx_arena *arena;
+    struct cbx_c_macro *buckets[CBX_C_BUCKETS];
+    void *streams[CBX_C_EXPAND_DEPTH_MAX];
+    uint32_t steps; /* tokens that expansion has moved so far */
+    int depth;
+    bool gave_up;
+};
+
+/* The macro of this name, #undef'd ones too; NULL when there never was one. */
+struct cbx_c_macro *cbx_c_macro(struct cbx_c_reader *r, struct cbx_str name);
+
+/* Where an expansion takes its tokens from when those it has are used up: the rest of the source.
+ */
+struct cbx_c_source {
+    bool (*next)(void *context, struct cbx_c_token *out); /* false at the end */
+    /* Is the next token this mark? Nothing is taken. */
+    bool (*is_next)(void *context, const char *text);
+    void *context;
+};
+
+/* Expands everything in `in`, and what of `rest` (may be NULL) becomes the arguments of a macro in
+ * it. Adds a fact for names that are pasted together out of what is doubtful. */
+void cbx_c_expand(struct cbx_c_reader *r, const struct cbx_c_tokens *in,
+                  const struct cbx_c_source *rest, struct cbx_c_tokens *out);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * What the names of a C source are: its own functions and variables, where they are that, and which
+ * of them are pointers to functions. Private to c.c and c_names.c. */
+#ifndef CBX_ANALYZER_LANG_C_NAMES_H
+#define CBX_ANALYZER_LANG_C_NAMES_H
+
+#include "analyzer/lang/c/internal.h"
+
+enum cbx_c_node_kind {
+    CN_OTHER = 0,
+#define CBX_KIND(name) CN_##name,
+#define CBX_KEEP(name) CN_##name,
+#define CBX_DROP(name) CN_##name,
+#include "analyzer/lang/c/kinds.def"
+#undef CBX_KIND
+#undef CBX_KEEP
+#undef CBX_DROP
+    CN_KINDS
+};
+
+static inline enum cbx_c_node_kind cbx_c_kind(const struct cbx_node *node)
+{
+    return node != NULL ? (enum cbx_c_node_kind)node->kind : CN_OTHER;
+}
+
+/* What a name is: OBJECT is any variable, enumerator or parameter that is none of the others. */
+enum cbx_c_what { CBX_C_FOREIGN = 0, CBX_C_OBJECT, CBX_C_FUNCTION, CBX_C_POINTER };
+
+enum { CBX_C_NAME_BUCKETS = 1024, CBX_C_VALUES_MAX = 16 };
+struct cbx_c_name {
+    struct cbx_c_name *next;
+    struct cbx_str name;
+    uint32_t to; /* until where in the expanded text */
+    enum cbx_c_what what;
+    struct cbx_c_name *around; /* the local name that was declared before it */
+    /* What variables of this name, anywhere, begin with or are assigned. */
+    struct cbx_node *values[CBX_C_VALUES_MAX];
+    uint32_t value_count;
+};
+
+struct cbx_c_walk {
+    struct cbx_parsed *parsed;
+    struct cbx_arena *arena;
+    struct cbx_facts *facts;
+    struct cbx_str text; /* expanded */
+    const struct cbx_c_tokens *tokens;
+    const uint32_t *offsets; /* of the tokens in the text */
+    struct cbx_syntax syntax;
+    struct cbx_c_name *names[CBX_C_NAME_BUCKETS];
+    struct cbx_c_name *types[CBX_C_NAME_BUCKETS];  /* typedefs of functions and pointers to them */
+    struct cbx_c_name *fields[CBX_C_NAME_BUCKETS]; /* members that are pointers to functions */
+    struct cbx_c_name *values[CBX_C_NAME_BUCKETS]; /* by name alone */
+    struct cbx_c_name *local;                      /* the last that was declared and still holds */
+};
+
+struct cbx_str cbx_c_text(const struct cbx_c_walk *c, const struct cbx_node *node);
+
+/* The token that a node begins with. */
+const struct cbx_c_token *cbx_c_token_at(const struct cbx_c_walk *c, uint32_t offset);
+
+/* Puts the tokens together to one text; false when the arena is exhausted. Adds facts for what it
+ * leaves out. */
+bool cbx_c_join(struct cbx_c_walk *c);
+
+/* Reads off what the source declares outside of its functions, types, members and values. */
+void cbx_c_names_collect(struct cbx_c_walk *c);
+
+/* Goes on to a node, in the order of the text: local names begin and end. */
+void cbx_c_names_enter(struct cbx_c_walk *c, struct cbx_node *node);
+
+/* The values of the variables of a name, or NULL. */
+const struct cbx_c_name *cbx_c_values(const struct cbx_c_walk *c, struct cbx_str name);
+
+/* The name as it is where it stands: its innermost declaration, NULL for one that is not the
+ * source's own. */
+struct cbx_c_name *cbx_c_name_find(const struct cbx_c_walk *c, const struct cbx_node *identifier);
+
+/* Is it the name of a type, or of a member, that is a pointer to a function? */
+bool cbx_c_is_function_type(const struct cbx_c_walk *c, struct cbx_str name);
+bool cbx_c_is_function_field(const struct cbx_c_walk *c, struct cbx_str name);
+
+/* Does the type say that what is cast becomes something to call? */
+bool cbx_c_is_callable_type(const struct cbx_c_walk *c, const struct cbx_node *descriptor);
+
+/* The identifier that a declarator declares; *what says how. NULL for an abstract one. */
+struct cbx_node *cbx_c_declared(struct cbx_node *declarator, enum cbx_c_what *what);
+
+#endif

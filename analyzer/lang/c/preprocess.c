@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT
+ * The directives of a source in C. Conditions that depend on what is not known take one of their
+ * branches, whose tokens are `maybe`; of the other branches every name and text is a fact, wherever
+ * it stands. So are the names in macros, used or not. */
+#include "analyzer/lang/c/macros.h"
+
+enum taken { TAKEN, DEAD, CHOSEN, PASSED }; /* certainly, certainly not, maybe: read, maybe: not */
+
+enum { CONDITIONS_MAX = 200 };
+struct condition {
+    enum taken now;
+    bool done;   /* a branch was certainly taken */
+    bool chosen; /* or one that may be */
+};
+
+struct preprocessor {
+    struct cbx_c_reader r;
+    const struct cbx_c_tokens *in;
+    size_t at;
+    struct condition conditions[CONDITIONS_MAX];
+    int depth;
+};
+
+static uint32_t bucket_of(struct cbx_str name)
+{
+    uint32_t hash = 0x811c9dc5u;
+    for (size_t i = 0; i < name.len; i++) {
+        hash = (hash ^ (unsigned char)name.p[i]) * 16777619u;
+    }
+    return (hash ^ hash >> 15) % CBX_C_BUCKETS;
+}
+
+struct cbx_c_macro *cbx_c_macro(struct cbx_c_reader *r, struct cbx_str name)
+{
+    struct cbx_c_macro *macro = r->buckets[bucket_of(name)];
+    while (macro != NULL && !cbx_str_equal(macro->name, name)) {
+        macro = macro->next;
+    }
+    return macro;
+}
+
+/* The worst of all conditions around. */
+static enum taken state(const struct preprocessor *p)
+{
+    enum taken out = TAKEN;
+    for (int i = 0; i < p->depth; i++) {
+        enum taken now = p->conditions[i].now;
+        out = now == DEAD || out == DEAD       ? DEAD
+              : now == PASSED || out == PASSED ? PASSED
+              : now == CHOSEN || out == CHOSEN ? CHOSEN
+                                               : TAKEN;
+    }
+    return out;
+}
+
+/* --- names and texts that are not parsed ------------------------------------------------------ */
+
+static void mention(struct preprocessor *p, const struct cbx_c_token *token)
+{
+    struct cbx_facts *facts = p->r.parsed->facts;
+    if (token->kind == C_IDENTIFIER) {
+        cbx_facts_add(facts, CBX_IS_REFERENCE, cbx_c_canonical(token->text), token->start,
+                      token->end);
+    } else if (token->kind == C_STRING) {
+        cbx_facts_add(facts, CBX_IS_LITERAL, cbx_c_unescape(p->r.arena, token->text), token->start,
+                      token->end);
+    }
+}
+
+/* --- directives ------------------------------------------------------------------------------- */
+
+/* The tokens of the line, without its '#' and name. */
+static struct cbx_c_tokens line_of(struct preprocessor *p)
+{
+    struct cbx_c_tokens line = { .items = p->in->items + p->at };
+    while (p->at < p->in->count && !p->in->items[p->at].first) {
+        p->at++;
+        line.count++;
+    }
+    return line;
+}
+
+static struct cbx_c_macro *make_macro(struct preprocessor *p, struct cbx_str name)
+{
+    struct cbx_c_macro *macro = cbx_c_macro(&p->r, name);
+    if (macro == NULL) {
+        macro = cbx_arena_alloc(p->r.arena, sizeof(*macro));
+        if (macro != NULL) {
+            macro->name = name;
+            macro->next = p->r.buckets[bucket_of(name)];
+            p->r.buckets[bucket_of(name)] = macro;
+        }
+    }
+    return macro;
+}
+
+/* (a, b, rest...) behind a macro's name: how many tokens it takes. */
+static size_t read_parameters(struct cbx_c_macro *macro, const struct cbx_c_tokens *line)
+{
+    size_t i = 2;
+    macro->function = true;
+    for (; i < line->count && !cbx_c_is(&line->items[i], ")"); i++) {
+        const struct cbx_c_token *token = &line->items[i];
+        bool more = macro->parameter_count < CBX_C_PARAMETERS_MAX;
+        if (token->kind == C_IDENTIFIER && more) {
+            macro->parameters[macro->parameter_count++] = token->text;
+        } else if (cbx_c_is(token, "...")) {
+            macro->variadic = true;
+            if (cbx_c_is(&line->items[i - 1], ",") || cbx_c_is(&line->items[i - 1], "(")) {
+                macro->parameters[macro->parameter_count] = CBX_STR("__VA_ARGS__");
+                macro->parameter_count += more;
+            }
+        }
+    }
+    return i + 1;
+}
+
+static void define(struct preprocessor *p, const struct cbx_c_tokens *line)
+{
+    if (line->count == 0 || line->items[0].kind != C_IDENTIFIER) {
+        return;
+    }
+    enum taken now = state(p);
+    struct cbx_c_macro *macro = make_macro(p, line->items[0].text);
+    if (macro == NULL) {
+        return;
+    }
+    bool before = macro->defined;
+    struct cbx_c_macro fresh = { .next = macro->next, .name = macro->name, .defined = true };
+    fresh.doubtful = now != TAKEN;
+    size_t from = 1;
+    if (line->count > 1 && cbx_c_is(&line->items[1], "(") && !line->items[1].space) {
+        from = read_parameters(&fresh, line);
+    }
+    for (size_t i = from; i < line->count; i++) {
+        cbx_c_push(p->r.arena, &fresh.body, line->items[i]);
+        int parameter = -1;
+        for (uint32_t k = 0; k < fresh.parameter_count; k++) {
+            parameter = cbx_str_equal(fresh.parameters[k], line->items[i].text) ? 0 : parameter;
+        }
+        if (parameter < 0 && fresh.parameter_count < CBX_C_PARAMETERS_MAX) {
+            mention(p, &line->items[i]);
+        }
+    }
+    if (now == PASSED && before) {
+        macro->doubtful = true;
+    } else if (!macro->busy) {
+        *macro = fresh;
+    }
+}
+
+static void undefine(struct preprocessor *p, const struct cbx_c_tokens *line)
+{
+    struct cbx_c_macro *macro = line->count > 0 ? make_macro(p, line->items[0].text) : NULL;
+    if (macro == NULL) {
+        return;
+    }
+    bool certain = state(p) == TAKEN;
+    macro->doubtful = !certain;
+    macro->defined = !certain && macro->defined;
+}
+
+/* "stdio.h" of <stdio.h>, "./stdio.h" and "x/../stdio.h". */
+static struct cbx_str straight(struct cbx_arena *arena, struct cbx_str path)
+{
+    char *out = cbx_arena_alloc(arena, path.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; out != NULL && i <= path.len;) {
+        size_t end = i;
+        while (end < path.len && path.p[end] != '/') {
+            end++;
+        }
+        struct cbx_str part = cbx_str_sub(path, i, end);
+        if (part.len == 0 && i == 0 && end < path.len) {
+            out[n++] = '/';
+        } else if (part.len > 0 && !cbx_str_is(part, ".")) {
+            if (n > 0 && out[n - 1] != '/') {
+                out[n++] = '/';
+            }
+            memcpy(out + n, part.p, part.len);
+            n += part.len;
+        }
+        i = end + 1;
+    }
+    return (struct cbx_str){ .p = out != NULL ? out : "", .len = out != NULL ? n : 0 };
+}
+
+/* What the compiler and headers define that the grammar does not expect: what pastes, takes a type,
+ * or is written where no name can be. */
+static const struct {
+    const char *header, *text; /* NULL: always there */
+} known_macros[] = {
+#define CBX_C_MACRO(header, text) { header, "#define " text "\n" },
+#include "analyzer/lang/c/macros.def"
+#undef CBX_C_MACRO
+};
+
+static void settle(struct preprocessor *p);
+
+static void add_known(struct preprocessor *p, const char *header)
+{
+    const struct preprocessor before = *p;
+    struct cbx_parsed quiet = *p->r.parsed;
+    struct cbx_facts nowhere = { .arena = p->r.arena };
+    quiet.facts = &nowhere;
+    p->r.parsed = &quiet;
+    for (size_t i = 0; i < sizeof(known_macros) / sizeof(known_macros[0]); i++) {
+        bool same = header == NULL || known_macros[i].header == NULL
+                        ? header == known_macros[i].header
+                        : strcmp(header, known_macros[i].header) == 0;
+        struct cbx_c_tokens tokens = { 0 };
+        if (same) {
+            cbx_c_tokens_read(&quiet, cbx_str_of(known_macros[i].text), &tokens);
+            p->in = &tokens;
+            p->at = 0;
+            settle(p);
+        }
+    }
+    p->r.parsed = before.r.parsed;
+    p->in = before.in;
+    p->at = before.at;
+}
+
+static void include(struct preprocessor *p, const struct cbx_c_tokens *line, uint32_t start)
+{
+    struct cbx_facts *facts = p->r.parsed->facts;
+    struct cbx_c_tokens expanded = { 0 };
+    const struct cbx_c_tokens *t = line;
+    uint32_t end = line->count > 0 ? line->items[line->count - 1].end : start + 1;
+    if (line->count > 0 && line->items[0].kind == C_IDENTIFIER) {
+        cbx_c_expand(&p->r, line, NULL, &expanded);
+        t = &expanded;
+    }
+    struct cbx_str name = t->count > 0 ? t->items[0].text : CBX_STR("");
+    bool maybe = false, angle = t->count > 0 && cbx_c_is(&t->items[0], "<");
+    for (size_t i = 1; angle && i < t->count; i++) {
+        maybe |= t->items[i].maybe;
+        name = cbx_arena_printf(p->r.arena, "%.*s%.*s", CBX_STR_ARG(name),
+                                CBX_STR_ARG(t->items[i].text));
+    }
+    bool whole = name.len > 2 && ((name.p[0] == '<' && name.p[name.len - 1] == '>') ||
+                                  (name.p[0] == '"' && name.p[name.len - 1] == '"'));
+    if (!whole || (t == &expanded && (maybe || t->items[0].maybe))) {
+        cbx_facts_add_special(facts, CBX_FACT_DYNAMIC_IMPORT, CBX_STR("#include"), start, end);
+    }
+    if (whole) {
+        name = straight(p->r.arena, cbx_str_sub(name, 1, name.len - 1));
+        cbx_facts_add(facts, CBX_IS_IMPORT, name, start, end);
+        cbx_facts_add(facts, CBX_IS_LITERAL, name, start, end);
+        add_known(p, cbx_arena_copy(p->r.arena, name).p);
+    }
+}
+
+/* #pragma weak f = g and redefine_extname f g give functions other names; push_macro and pop_macro
+ * change macros behind our back. */
+static void pragma(struct preprocessor *p, const struct cbx_c_tokens *line)
+{
+    for (size_t i = 0; i < line->count; i++) {
+        const struct cbx_c_token *token = &line->items[i];
+        if (cbx_c_is(token, "weak") || cbx_c_is(token, "redefine_extname")) {
+            cbx_facts_add(p->r.parsed->facts, CBX_IS_REFERENCE,
+                          cbx_arena_printf(p->r.arena, "pragma.%.*s", CBX_STR_ARG(token->text)),
+                          token->start, token->end);
+        } else if (token->kind == C_STRING) {
+            struct cbx_c_macro *macro = cbx_c_macro(&p->r, cbx_c_unescape(p->r.arena, token->text));
+            if (macro != NULL) {
+                macro->doubtful = true;
+            }
+        }
+        mention(p, token);
+    }
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+static struct cbx_c_value is_defined(struct preprocessor *p, struct cbx_str name)
+{
+    const struct cbx_c_macro *macro = cbx_c_macro(&p->r, name);
+    int there = cbx_c_predefined(name);
+    if (macro != NULL) {
+        return (struct cbx_c_value){ macro->defined, !macro->doubtful };
+    }
+    return (struct cbx_c_value){ there > 0, there >= 0 };
+}
+
+static struct cbx_c_value evaluate(struct preprocessor *p, const struct cbx_c_tokens *line)
+{
+    struct cbx_c_tokens asked = { 0 }, expanded = { 0 };
+    for (size_t i = 0; i < line->count; i++) {
+        struct cbx_c_token token = line->items[i];
+        if (cbx_c_is(&token, "defined")) {
+            size_t at = i + 1;
+            at += at < line->count && cbx_c_is(&line->items[at], "(");
+            struct cbx_c_value v =
+                at < line->count ? is_defined(p, line->items[at].text) : (struct cbx_c_value){ 0 };
+            token.kind = C_NUMBER;
+            token.text = v.value ? CBX_STR("1") : CBX_STR("0");
+            token.maybe = !v.certain;
+            i = at + (at + 1 < line->count && at > i + 1);
+        }
+        cbx_c_push(p->r.arena, &asked, token);
+    }
+    cbx_c_expand(&p->r, &asked, NULL, &expanded);
+    return cbx_c_condition(&expanded);
+}
+
+/* The next branch of the innermost condition. */
+static void branch(struct condition *c, struct cbx_c_value value)
+{
+    if (c->done || (value.certain && value.value == 0)) {
+        c->now = DEAD;
+    } else if (value.certain && !c->chosen) {
+        c->now = TAKEN;
+        c->done = true;
+    } else if (value.value != 0 && !c->chosen) {
+        c->now = CHOSEN;
+        c->chosen = true;
+    } else {
+        c->now = PASSED;
+        c->done |= value.certain;
+    }
+}
+
+/* #else behind a branch that may be taken and was not. */
+static void other_branch(struct condition *c, bool passed)
+{
+    c->now = c->done ? DEAD : c->chosen ? PASSED : passed ? CHOSEN : TAKEN;
+    c->done = true;
+}
+
+static bool take_condition(struct preprocessor *p, const struct cbx_c_token *name,
+                           const struct cbx_c_tokens *line)
+{
+    bool ifdef = cbx_c_is(name, "ifdef"), ifndef = cbx_c_is(name, "ifndef"),
+         is_if = cbx_c_is(name, "if");
+    struct condition *c = p->depth > 0 ? &p->conditions[p->depth - 1] : NULL;
+    if (ifdef || ifndef || is_if) {
+        if (p->depth == CONDITIONS_MAX) {
+            p->r.gave_up = true;
+            return true;
+        }
+        struct cbx_c_value value = { 0, true };
+        if (state(p) != DEAD) {
+            value = is_if             ? evaluate(p, line)
+                    : line->count > 0 ? is_defined(p, line->items[0].text)
+                                      : value;
+            value.value = ifndef ? !value.value : value.value;
+        }
+        c = &p->conditions[p->depth++];
+        *c = (struct condition){ 0 };
+        branch(c, value);
+        return true;
+    }
+    if (cbx_c_is(name, "endif")) {
+        p->depth -= p->depth > 0;
+        return true;
+    }
+    bool elif = cbx_c_is(name, "elif") || cbx_c_is(name, "elifdef") || cbx_c_is(name, "elifndef");
+    if (c == NULL || (!elif && !cbx_c_is(name, "else"))) {
+        return elif || cbx_c_is(name, "else");
+    }
+    bool passed = c->now == PASSED;
+    if (!elif) {
+        other_branch(c, passed);
+    } else {
+        enum taken before = c->now;
+        c->now = TAKEN; /* its own expression is read as if around it */
+        struct cbx_c_value value = evaluate(p, line);
+        value.certain &= before != PASSED || value.value == 0;
+        branch(c, value);
+    }
+    return true;
+}
+
+static void take_directive(struct preprocessor *p)
+{
+    uint32_t start = p->in->items[p->at++].start;
+    bool named = p->at < p->in->count && !p->in->items[p->at].first;
+    const struct cbx_c_token *name = named ? &p->in->items[p->at++] : NULL;
+    struct cbx_c_tokens line = line_of(p);
+    if (name == NULL || take_condition(p, name, &line) || state(p) == DEAD) {
+        return;
+    }
+    if (cbx_c_is(name, "define")) {
+        define(p, &line);
+    } else if (cbx_c_is(name, "undef")) {
+        undefine(p, &line);
+    } else if (cbx_c_is(name, "include") || cbx_c_is(name, "include_next") ||
+               cbx_c_is(name, "import")) {
+        include(p, &line, start);
+    } else if (cbx_c_is(name, "pragma")) {
+        pragma(p, &line);
+    }
+}
+
+/* --- the source ------------------------------------------------------------------------------- */
+
+/* Takes directives, and what stands in branches that are not read. */
+static void settle(struct preprocessor *p)
+{
+    while (p->at < p->in->count && !p->r.gave_up) {
+        const struct cbx_c_token *token = &p->in->items[p->at];
+        enum taken now = state(p);
+        if (token->first && cbx_c_is(token, "#")) {
+            take_directive(p);
+        } else if (now == DEAD) {
+            p->at++;
+        } else if (now == PASSED) {
+            mention(p, token);
+            p->at++;
+        } else {
+            return;
+        }
+    }
+}
+
+static bool next_of_source(void *context, struct cbx_c_token *out)
+{
+    struct preprocessor *p = context;
+    settle(p);
+    if (p->at >= p->in->count || p->r.gave_up) {
+        return false;
+    }
+    *out = p->in->items[p->at++];
+    out->maybe = state(p) == CHOSEN;
+    return true;
+}
+
+static bool is_next_of_source(void *context, const char *text)
+{
+    struct preprocessor *p = context;
+    settle(p);
+    return p->at < p->in->count && cbx_c_is(&p->in->items[p->at], text);
+}
+
+void cbx_c_preprocess(struct cbx_parsed *parsed, const struct cbx_c_tokens *in,
+                      struct cbx_c_tokens *out)
+{
+    struct preprocessor *p = cbx_arena_alloc(parsed->arena, sizeof(*p));
+    if (p == NULL) {
+        return;
+    }
+    p->r.parsed = parsed;
+    p->r.arena = parsed->arena;
+    p->in = in;
+    add_known(p, NULL);
+    const struct cbx_c_source source = { next_of_source, is_next_of_source, p };
+    for (struct cbx_c_token token; next_of_source(p, &token);) {
+        struct cbx_c_macro *macro =
+            token.kind == C_IDENTIFIER ? cbx_c_macro(&p->r, token.text) : NULL;
+        if (macro == NULL || !macro->defined) {
+            cbx_c_push(parsed->arena, out, token);
+        } else {
+            cbx_c_expand(&p->r, &(struct cbx_c_tokens){ .items = &token, .count = 1 }, &source,
+                         out);
+        }
+    }
+    if (p->r.gave_up) {
+        cbx_facts_add_special(parsed->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("macros"), 0, 1);
+    }
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT
+ * What a call in JavaScript may give: callables of the tables, methods of constants, functions of
+ * this source. */
+#include "analyzer/lang/javascript/internal.h"
+#include <stdlib.h>
+
+struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *call,
+                                         struct cbx_scope *scope)
+{
+    bool is_new = cbx_js_kind(call) == JS_new_expression;
+    struct cbx_node *callee =
+        cbx_child_of(call, is_new ? CBX_FIELD_constructor : CBX_FIELD_function);
+    struct cbx_js_call_site site = { .list = cbx_child_of(call, CBX_FIELD_arguments) };
+    while (cbx_js_kind(callee) == JS_parenthesized_expression) {
+        callee = cbx_child_at(callee, 0);
+    }
+    struct cbx_str method = { 0 };
+    bool member = cbx_js_kind(callee) == JS_member_expression ||
+                  cbx_js_kind(callee) == JS_subscript_expression;
+    if (!is_new && member && cbx_js_member(js, callee, scope, &method) &&
+        (cbx_str_is(method, "call") || cbx_str_is(method, "apply"))) {
+        site.targets = cbx_js_eval(js, cbx_child_of(callee, CBX_FIELD_object), scope);
+        site.skip = 1;
+        site.from_array = cbx_str_is(method, "apply");
+    } else {
+        site.targets = cbx_js_eval(js, callee, scope);
+    }
+    if (site.targets->count == 1 && site.targets->items[0]->kind == CBX_V_PARTIAL) {
+        site.bound = site.targets->items[0];
+        site.targets = site.bound->members[0];
+    }
+    struct cbx_str name = site.targets->count == 1 && site.targets->items[0]->kind == CBX_V_NAME
+                              ? site.targets->items[0]->text
+                              : CBX_STR("");
+    if (cbx_js_call_meaning(name) == JS_CALL_APPLY && !site.from_array) {
+        site.targets = cbx_js_eval(js, cbx_child_at(site.list, site.skip), scope);
+        site.skip += cbx_str_is(name, "Reflect.apply") ? 2 : 1;
+        site.from_array = true;
+    }
+    return site;
+}
+
+uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site)
+{
+    uint32_t n = cbx_js_kind(site->list) == JS_template_string ? 1
+                 : site->list == NULL                          ? 0
+                                                               : cbx_child_count(site->list);
+    n = site->from_array ? 8 : n > site->skip ? n - site->skip : 0;
+    return site->bound != NULL ? n + site->bound->count - 1 : n;
+}
+
+const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                         uint32_t position, struct cbx_scope *scope, bool *given)
+{
+    uint32_t bound = site->bound != NULL ? site->bound->count - 1 : 0;
+    if (position < bound) {
+        *given = true;
+        return site->bound->members[position + 1];
+    }
+    position -= bound;
+    if (cbx_js_kind(site->list) == JS_template_string) {
+        *given = position == 0;
+        return *given ? cbx_js_eval_string(js, site->list, scope, true) : &cbx_values_unknown;
+    }
+    struct cbx_node *node =
+        cbx_child_at(site->list, site->skip + (site->from_array ? 0 : position));
+    *given = node != NULL;
+    if (!*given || cbx_js_kind(node) == JS_spread_element) {
+        return &cbx_values_unknown;
+    }
+    const struct cbx_values *values = cbx_js_eval(js, node, scope);
+    if (!site->from_array) {
+        return values;
+    }
+    *given = !(values->count == 1 && values->items[0]->kind == CBX_V_LIST &&
+               values->items[0]->count <= position);
+    return cbx_values_member(js->arena, values, cbx_arena_printf(js->arena, "%u", position));
+}
+
+static const struct cbx_values *from_codes(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                           struct cbx_scope *scope)
+{
+    struct cbx_str out = CBX_STR("");
+    struct cbx_node *first = cbx_child_at(site->list, site->skip);
+    bool spread = cbx_js_kind(first) == JS_spread_element;
+    const struct cbx_values *list = spread ? cbx_js_eval(js, cbx_child_at(first, 0), scope) : NULL;
+    uint32_t count =
+        spread
+            ? (list->count == 1 && list->items[0]->kind == CBX_V_LIST ? list->items[0]->count : 0)
+            : cbx_js_argument_count(site);
+    for (uint32_t i = 0; i < count && i < 4096 && out.p != NULL; i++) {
+        bool given = true;
+        int64_t code;
+        const struct cbx_values *value =
+            spread ? list->items[0]->members[i] : cbx_js_argument(js, site, i, scope, &given);
+        if (!given) {
+            break;
+        }
+        bool fits = cbx_values_is_number(value, &code) && code >= 0 &&
+                    code <= 0xFFFF; /* beyond, fromCharCode wraps round */
+        out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code))
+                   : (struct cbx_str){ 0 };
+    }
+    return out.len > 0 ? cbx_values_text(js->arena, out) : &cbx_values_unknown;
+}
+
+static struct cbx_str unpercent(struct cbx_walk *js, struct cbx_str text)
+{
+    struct cbx_str out = CBX_STR("");
+    for (size_t at = 0; at < text.len && out.p != NULL;) {
+        const char *percent = memchr(text.p + at, '%', text.len - at);
+        size_t end = percent != NULL ? (size_t)(percent - text.p) : text.len;
+        out = cbx_fold_concat(js->arena, out, cbx_str_sub(text, at, end));
+        if (percent == NULL) {
+            break;
+        }
+        out = out.p != NULL
+                  ? cbx_fold_concat(js->arena, out,
+                                    cbx_fold_hex(js->arena, cbx_str_sub(text, end + 1, end + 3)))
+                  : out;
+        at = end + 3;
+    }
+    return out;
+}
+
+/* Encodings in which an ASCII text is its own bytes. */
+bool cbx_js_keeps_ascii(struct cbx_str encoding)
+{
+    return cbx_str_is(encoding, "utf8") || cbx_str_is(encoding, "utf-8") ||
+           cbx_str_is(encoding, "ascii") || cbx_str_is(encoding, "latin1") ||
+           cbx_str_is(encoding, "binary");
+}
+
+/* Buffer.from('..', 'base64'), Buffer.from([..]); what it holds is what toString() gives. */
+static const struct cbx_values *
+read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    bool given;
+    struct cbx_str text, encoding = CBX_STR("utf8");
+    const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given);
+    if (first->count == 1 && first->items[0]->kind == CBX_V_LIST) {
+        struct cbx_str out = CBX_STR("");
+        int64_t code;
+        for (uint32_t i = 0; i < first->items[0]->count && out.p != NULL; i++) {
+            bool fits = cbx_values_is_number(first->items[0]->members[i], &code) && code >= 0 &&
+                        code < 0x80;
+            out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code))
+                       : (struct cbx_str){ 0 };
+        }
+        return cbx_values_bytes(js->arena, out);
+    }
+    if (!cbx_values_is_text(first, &text)) {
+        return &cbx_values_unknown;
+    }
+    const struct cbx_values *second = cbx_js_argument(js, site, 1, scope, &given);
+    if (given && !cbx_values_is_text(second, &encoding)) {
+        return &cbx_values_unknown;
+    }
+    encoding = cbx_fold_case(js->arena, encoding, false);
+    if (cbx_str_starts(encoding, CBX_STR("base64"))) {
+        return cbx_values_bytes(js->arena, cbx_fold_base64(js->arena, text));
+    }
+    if (cbx_str_is(encoding, "hex")) {
+        return cbx_values_bytes(js->arena, cbx_fold_hex(js->arena, text));
+    }
+    return cbx_js_keeps_ascii(encoding) && cbx_str_is_ascii(text)
+               ? cbx_values_bytes(js->arena, text)
+               : &cbx_values_unknown;
+}
+
+/* The module, for every name that it may be. */
+static const struct cbx_values *require_any(struct cbx_walk *js, const struct cbx_values *names)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < names->count; i++) {
+        bool text = names->items[i]->kind == CBX_V_TEXT;
+        out =
+            cbx_values_join(js->arena, out,
+                            text ? cbx_values_name(js->arena, cbx_js_module(names->items[i]->text))
+                                 : &cbx_values_unknown);
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}
+
+static const struct cbx_values *
+list_arguments(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    uint32_t count = cbx_js_argument_count(site);
+    const struct cbx_values **members =
+        count <= CBX_MEMBERS_MAX ? cbx_arena_array(js->arena, count + 1u, sizeof(*members)) : NULL;
+    bool given;
+    for (uint32_t i = 0; members != NULL && i < count; i++) {
+        members[i] = cbx_js_argument(js, site, i, scope, &given);
+    }
+    return cbx_values_list(js->arena, members, count);
+}
+
+/* Any number of [key, member]. */
+const struct cbx_values *cbx_js_entries(struct cbx_walk *js, const struct cbx_values *member)
+{
+    const struct cbx_values **pair = cbx_arena_array(js->arena, 2, sizeof(*pair));
+    if (pair != NULL) {
+        pair[0] = &cbx_values_unknown;
+        pair[1] = member;
+    }
+    return cbx_values_each(js->arena, cbx_values_list(js->arena, pair, 2));
+}
+
+static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                          struct cbx_scope *scope)
+{
+    struct cbx_str out = CBX_STR(""), part;
+    bool given, gaps = false;
+    for (uint32_t i = 0, count = cbx_js_argument_count(site); i < count && out.p != NULL; i++) {
+        part = cbx_values_piece(cbx_js_argument(js, site, i, scope, &given), &gaps);
+        bool slash = out.len > 0 && out.p[out.len - 1] != '/' && part.len > 0 && part.p[0] != '/';
+        out = slash ? cbx_fold_concat(js->arena, out, CBX_STR("/")) : out;
+        out = cbx_fold_concat(js->arena, out, part);
+    }
+    const struct cbx_values *joined = cbx_values_built(js->arena, out, gaps);
+    bool climbs = out.p != NULL && out.len > 1 && memmem(out.p, out.len, "..", 2) != NULL;
+    return climbs ? cbx_values_join(js->arena, joined, &cbx_values_unknown) : joined;
+}
+
+static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                          struct cbx_scope *scope)
+{
+    struct cbx_str text;
+    bool given;
+    int64_t base = 10, number;
+    char digits[32];
+    const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given),
+                            *second = cbx_js_argument(js, site, 1, scope, &given);
+    if (!cbx_values_is_text(first, &text)) {
+        return first;
+    }
+    if (given && !cbx_values_is_number(second, &base)) {
+        return &cbx_values_unknown;
+    }
+    const char *prefix = base == 16 ? "0x" : base == 8 ? "0o" : base == 2 ? "0b" : "";
+    bool has = text.len > 1 && text.p[0] == '0' && text.p[1] == 'x';
+    snprintf(digits, sizeof(digits), "%s%.*s", has ? "" : prefix,
+             (int)(text.len < 24 ? text.len : 24), text.p);
+    bool known = (base == 10 || prefix[0] != '\0') && cbx_fold_integer(cbx_str_of(digits), &number);
+    return known ? cbx_values_number(js->arena,
+                                     cbx_arena_printf(js->arena, "%lld", (long long)number), number)
+                 : &cbx_values_unknown;
+}
+
+static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name,
+                                          const struct cbx_js_call_site *site,
+                                          struct cbx_scope *scope)
+{
+    enum cbx_js_call meaning = cbx_js_call_meaning(name);
+    struct cbx_str text;
+    bool given;
+    if (meaning == JS_CALL_NONE || meaning == JS_CALL_SKIP) {
+        return &cbx_values_unknown;
+    }
+    const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given);
+    bool is_text = cbx_values_is_text(first, &text);
+    switch (meaning) {
+    case JS_CALL_REQUIRE:
+        return require_any(js, first);
+    case JS_CALL_MAKE_REQUIRE:
+        return cbx_values_name(js->arena, CBX_STR("require"));
+    case JS_CALL_FROM_CODES:
+        return from_codes(js, site, scope);
+    case JS_CALL_BASE64:
+        return is_text ? cbx_values_text(js->arena, cbx_fold_base64(js->arena, text))
+                       : &cbx_values_unknown;
+    case JS_CALL_BUFFER:
+        return read_buffer(js, site, scope);
+    case JS_CALL_PERCENT:
+        return is_text ? cbx_values_text(js->arena, unpercent(js, text)) : &cbx_values_unknown;
+    case JS_CALL_SAME:
+        return first;
+    case JS_CALL_GET:
+        return cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &text)
+                   ? cbx_js_read(js, first, text)
+                   : &cbx_values_unknown;
+    case JS_CALL_MEMBERS:
+        return cbx_values_members(js->arena, first);
+    case JS_CALL_VALUES:
+        return cbx_values_each(js->arena, cbx_values_members(js->arena, first));
+    case JS_CALL_ENTRIES:
+        return cbx_js_entries(js, cbx_values_members(js->arena, first));
+    case JS_CALL_JOIN_PATH:
+        return join_path(js, site, scope);
+    case JS_CALL_HOME:
+        return cbx_values_text(js->arena, CBX_STR("~"));
+    case JS_CALL_LIST:
+        return list_arguments(js, site, scope);
+    case JS_CALL_INT:
+        return parse_int(js, site, scope);
+    default:
+        return &cbx_values_unknown;
+    }
+}
+
+/* Parameters of a run, when all arguments are known. */
+static struct cbx_scope *make_run(struct cbx_walk *js, const struct cbx_value *function,
+                                  const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    struct cbx_node *list = cbx_child_of(function->node, CBX_FIELD_parameters),
+                    *single = cbx_child_of(function->node, CBX_FIELD_parameter);
+    const struct cbx_values *arguments[8];
+    uint32_t count = cbx_js_argument_count(site), n = 0;
+    for (; n < count && n < 8; n++) {
+        bool given;
+        arguments[n] = cbx_js_argument(js, site, n, scope, &given);
+        if (!given || cbx_values_has_unknown(arguments[n])) {
+            break;
+        }
+    }
+    if (n == 0 || (n < count && !site->from_array)) {
+        return NULL;
+    }
+    struct cbx_scope *natural = function->scope;
+    struct cbx_scope *run = cbx_scope_run(js, natural, natural->parent);
+    struct cbx_node *p = single != NULL ? single : list != NULL ? list->first : NULL;
+    for (uint32_t i = 0; run != NULL && p != NULL && i < n;
+         i++, p = single != NULL ? NULL : p->next) {
+        if (cbx_js_kind(p) == JS_identifier) {
+            struct cbx_binding *b =
+                cbx_scope_bind(js, run, run, cbx_js_name(js, p), CBX_BIND_VALUES, p);
+            if (b != NULL) { /* it may not stay what was given */
+                bool stays = !cbx_scope_assigns(js, natural, b->name) && !js->uses_arguments;
+                b->values = stays ? arguments[i]
+                                  : cbx_values_join(js->arena, arguments[i], &cbx_values_unknown);
+            }
+        }
+    }
+    return run;
+}
+
+static const struct cbx_values *call_function(struct cbx_walk *js, const struct cbx_value *function,
+                                              const struct cbx_js_call_site *site,
+                                              struct cbx_scope *scope)
+{
+    if (function->scope == NULL || ((struct cbx_scope *)function->scope)->returns == NULL) {
+        return &cbx_values_unknown;
+    }
+    struct cbx_scope *run = make_run(js, function, site, scope);
+    const struct cbx_values *out = &cbx_values_nothing;
+    if (run != NULL) {
+        js->run_depth++;
+        out = cbx_scope_returns(js, run);
+        js->run_depth--;
+    }
+    out = out->count == 0 || cbx_values_has_unknown(out)
+              ? cbx_values_join(js->arena, out, cbx_scope_returns(js, function->scope))
+              : out;
+    return cbx_values_some(out);
+}
+
+const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
+                                          struct cbx_scope *scope)
+{
+    struct cbx_js_call_site site = cbx_js_call_site(js, node, scope);
+    struct cbx_node *callee = cbx_child_of(
+        node, cbx_js_kind(node) == JS_new_expression ? CBX_FIELD_constructor : CBX_FIELD_function);
+    if (cbx_js_kind(callee) == JS_import) {
+        return call_name(js, CBX_STR("import"), &site, scope);
+    }
+    const struct cbx_values *out =
+        site.skip == 0 ? cbx_js_call_method(js, callee, &site, scope) : NULL;
+    if (out != NULL) {
+        return out;
+    }
+    out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < site.targets->count; i++) {
+        const struct cbx_value *v = site.targets->items[i];
+        out = cbx_values_join(js->arena, out,
+                              v->kind == CBX_V_NAME       ? call_name(js, v->text, &site, scope)
+                              : v->kind == CBX_V_FUNCTION ? call_function(js, v, &site, scope)
+                                                          : &cbx_values_unknown);
+    }
+    return out->count > 0 ? out : &cbx_values_unknown;
+}

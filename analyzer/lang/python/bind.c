@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT
+ * Pass one over Python: which name is bound where, and to what. Flow does not count: a name may be
+ * anything that it is bound to anywhere in its scope. */
+#include "analyzer/lang/builtins.h"
+#include "analyzer/lang/python/internal.h"
+
+#include <pthread.h>
+
+const TSLanguage *tree_sitter_python(void);
+
+static struct cbx_grammar grammar;
+static pthread_once_t grammar_once = PTHREAD_ONCE_INIT;
+
+static void fill_grammar(void)
+{
+    static const char *const names[] = {
+#define CBX_KIND(name) #name,
+#define CBX_KEEP(name) "+" #name,
+#define CBX_DROP(name) "-" #name,
+#include "analyzer/lang/python/kinds.def"
+#undef CBX_KIND
+#undef CBX_KEEP
+#undef CBX_DROP
+    };
+    cbx_grammar_fill(&grammar, tree_sitter_python(), names, sizeof(names) / sizeof(names[0]));
+}
+
+const struct cbx_grammar *cbx_py_grammar(void)
+{
+    pthread_once(&grammar_once, fill_grammar);
+    return &grammar;
+}
+
+struct cbx_str cbx_py_text(struct cbx_walk *py, const struct cbx_node *node)
+{
+    return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
+}
+
+/* The name that a definition or a keyword argument gives. */
+struct cbx_str cbx_py_name(struct cbx_walk *py, const struct cbx_node *node)
+{
+    return cbx_py_text(py, cbx_child_of(node, CBX_FIELD_name));
+}
+
+/* --- targets ---------------------------------------------------------------------------------- */
+
+/* What a target takes its value from: `value`, or a member of it, or what is at `path` in that. */
+enum { PATTERN_DEPTH_MAX = 64 };
+
+struct target {
+    struct cbx_scope *scope, *where;
+    struct cbx_node *value;
+    bool each, unknown;
+    struct cbx_str path;
+};
+
+/* `json.m = x`, and what setattr gives: the attributes of json are no longer what its name says. */
+static void note_patch(struct cbx_walk *py, struct cbx_node *object, struct cbx_str attribute)
+{
+    struct cbx_str name = cbx_walk_text(py, object);
+    if (cbx_py_kind(object) == PY_identifier && !cbx_str_is(name, "self") &&
+        !cbx_str_is(name, "cls")) {
+        py->patched |= cbx_name_bit(attribute);
+    }
+}
+
+static void bind_name(struct cbx_walk *py, const struct target *t, struct cbx_scope *scope,
+                      struct cbx_str name)
+{
+    bool unknown = t->unknown || t->value == NULL;
+    struct cbx_binding *binding = cbx_scope_bind(
+        py, scope, t->where, name, unknown ? CBX_BIND_UNKNOWN : CBX_BIND_EXPR, t->value);
+    if (binding != NULL) {
+        binding->each = t->each;
+        binding->path = t->path;
+    }
+}
+
+/* x['k'] = value: what is read as 'k' from an object that is not followed may be it; globals()['k']
+ * = value binds a name. */
+static void bind_item(struct cbx_walk *py, const struct target *t, struct cbx_node *target)
+{
+    struct cbx_str key;
+    struct cbx_node *subscript = cbx_child_of(target, CBX_FIELD_subscript),
+                    *object = cbx_child_of(target, CBX_FIELD_value);
+    bool plain =
+        cbx_py_kind(subscript) == PY_string && cbx_child_count(subscript) <= 3 &&
+        cbx_py_kind(cbx_child_at(subscript, 1)) != PY_interpolation; /* nothing is bound yet */
+    if (cbx_py_kind(subscript) == PY_integer) {
+        key = cbx_walk_text(py, subscript);
+    } else if (!plain || !cbx_values_is_text(cbx_py_eval(py, subscript, t->where), &key)) {
+        return;
+    }
+    struct cbx_str call = cbx_walk_text(py, object);
+    bool names = cbx_py_kind(object) == PY_call &&
+                 (cbx_str_is(call, "globals()") || cbx_str_is(call, "locals()") ||
+                  cbx_str_is(call, "vars()"));
+    bind_name(py, t, names ? py->module : NULL, key);
+}
+
+/* The path to the i-th of `count` targets; those behind a starred one are counted from the end. */
+static struct cbx_str path_to(struct cbx_walk *py, struct cbx_str path, uint32_t i, uint32_t count,
+                              uint32_t star)
+{
+    static const char *const low[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
+    if (path.len == 0 && i < 8 && i < star) {
+        return cbx_str_of(low[i]);
+    }
+    char index[32];
+    if (i == star) {
+        snprintf(index, sizeof(index), "%u:%u", i, count - 1 - i);
+    } else {
+        snprintf(index, sizeof(index), "%d", i < star ? (int)i : (int)i - (int)count);
+    }
+    return path.len == 0 ? cbx_arena_copy(py->arena, cbx_str_of(index))
+                         : cbx_arena_printf(py->arena, "%.*s%c%s", CBX_STR_ARG(path),
+                                            CBX_PATH_SEPARATOR, index);
+}
+
+static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth);
+
+/* a, (b, *c) = value: each takes its own place. */
+static void bind_places(struct cbx_walk *py, const struct target *t, struct cbx_node *target,
+                        int depth)
+{
+    uint32_t count = cbx_child_count(target), star = UINT32_MAX, i = 0;
+    for (struct cbx_node *c = target->first; c != NULL; c = c->next, i++) {
+        bool starred = cbx_py_kind(c) == PY_list_splat_pattern || cbx_py_kind(c) == PY_list_splat;
+        star = starred ? i : star;
+    }
+    i = 0;
+    for (struct cbx_node *c = target->first; c != NULL; c = c->next, i++) {
+        struct target inner = *t;
+        inner.path = path_to(py, t->path, i, count, star);
+        bind_target(py, inner, i == star ? cbx_child_at(c, 0) : c, depth + 1);
+    }
+}
+
+static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth)
+{
+    if (depth >= PATTERN_DEPTH_MAX) {
+        py->gave_up = true; /* the names in it are not known */
+        return;
+    }
+    switch (cbx_py_kind(target)) {
+    case PY_identifier:
+        bind_name(py, &t, t.scope, cbx_py_text(py, target));
+        return;
+    case PY_attribute:
+        note_patch(py, cbx_child_of(target, CBX_FIELD_object),
+                   cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute)));
+        bind_name(py, &t, NULL, cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute)));
+        return;
+    case PY_subscript:
+        py->changes = true;
+        bind_item(py, &t, target);
+        return;
+    case PY_parenthesized_expression:
+    case PY_as_pattern_target:
+        bind_target(py, t, cbx_child_at(target, 0), depth + 1);
+        return;
+    case PY_pattern_list:
+    case PY_tuple_pattern:
+    case PY_list_pattern:
+    case PY_expression_list:
+    case PY_tuple:
+    case PY_list:
+        bind_places(py, &t, target, depth);
+        return;
+    default:
+        return;
+    }
+}
+
+static void bind_value(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *target,
+                       struct cbx_node *value, bool each)
+{
+    struct target t = { .scope = scope, .where = scope, .value = value, .each = each };
+    bind_target(py, t, target, 0);
+}
+
+/* --- imports ---------------------------------------------------------------------------------- */
+
+/* A module; what was taken out of one is followed where its name is. */
+bool cbx_py_holds_more(struct cbx_str name)
+{
+    return cbx_py_is_powerful(name) || memchr(name.p, '.', name.len) == NULL;
+}
+
+/* Some of what is imported, and all that is powerful. */
+static void note_import(struct cbx_walk *py, struct cbx_str path)
+{
+    if (py->import_count < CBX_IMPORTS_MAX && cbx_py_holds_more(path)) {
+        py->import_items[py->import_count++] = path;
+        return;
+    }
+    for (uint32_t i = 0; cbx_py_is_powerful(path) && i < py->import_count; i++) {
+        if (!cbx_py_is_powerful(py->import_items[i])) {
+            py->import_items[i] = path;
+            return;
+        }
+    }
+}
+
+static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name,
+                           struct cbx_str qualified)
+{
+    struct cbx_binding *binding =
+        cbx_scope_bind(py, scope, scope, cbx_py_text(py, name), CBX_BIND_NAME, name);
+    if (binding != NULL && scope->kind == CBX_SCOPE_CLASS) { /* and an attribute of the class */
+        struct cbx_binding *field =
+            cbx_scope_bind(py, NULL, scope, binding->name, CBX_BIND_NAME, name);
+        if (field != NULL) {
+            field->path = cbx_py_canonical(py, qualified);
+        }
+    }
+    if (binding != NULL) {
+        binding->path = cbx_py_canonical(py, qualified);
+        py->imported |= cbx_name_bit(binding->name);
+        note_import(py, binding->path);
+    }
+}
+
+static void note_star(struct cbx_walk *py, struct cbx_str module)
+{
+    for (size_t i = 0; i < py->stars.count; i++) {
+        if (cbx_str_equal(py->star_items[i], module)) {
+            return;
+        }
+    }
+    if (py->stars.count == sizeof(py->star_items) / sizeof(py->star_items[0])) {
+        py->gave_up = true; /* a name may come from any of them */
+        return;
+    }
+    py->star_items[py->stars.count++] = module;
+    py->stars.items = py->star_items;
+}
+
+/* import a.b.c binds a; import a.b.c as x binds x to a.b.c; from a import b as x binds x to a.b;
+ * from a import * binds whatever. */
+static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
+    struct cbx_value package = { .kind = CBX_V_NAME,
+                                 .text = cbx_py_canonical(py, cbx_py_text(py, module)) };
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
+        enum cbx_py_kind kind = cbx_py_kind(child);
+        if (kind == PY_wildcard_import) {
+            note_star(py, package.text);
+        }
+        if ((kind != PY_dotted_name && kind != PY_aliased_import) || child == module) {
+            continue;
+        }
+        struct cbx_node *name =
+            kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child;
+        struct cbx_str text = cbx_py_text(py, name);
+        if (kind == PY_aliased_import) {
+            bind_qualified(py, scope, cbx_child_of(child, CBX_FIELD_alias),
+                           module != NULL ? cbx_py_qualify(py, &package, text) : text);
+        } else if (module != NULL) {
+            bind_qualified(py, scope, name, cbx_py_qualify(py, &package, text));
+        } else {
+            const char *dot = memchr(text.p, '.', text.len);
+            bind_qualified(py, scope, cbx_child_at(name, 0),
+                           dot != NULL ? cbx_str_sub(text, 0, (size_t)(dot - text.p)) : text);
+        }
+    }
+}
+
+/* --- parameters ------------------------------------------------------------------------------- */
+
+/* The identifier of a parameter, whatever is around it. */
+struct cbx_node *cbx_py_parameter(struct cbx_node *parameter)
+{
+    struct cbx_node *name = parameter;
+    while (name != NULL && cbx_py_kind(name) != PY_identifier) {
+        struct cbx_node *named = cbx_child_of(name, CBX_FIELD_name);
+        name = named != NULL ? named : cbx_child_at(name, 0);
+    }
+    return name;
+}
+
+static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct cbx_scope *outer,
+                            struct cbx_node *function)
+{
+    struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters);
+    for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
+         p = p->next) {
+        struct cbx_node *name = cbx_py_parameter(p), *value = cbx_child_of(p, CBX_FIELD_value);
+        if (name == NULL) {
+            continue;
+        }
+        struct cbx_str text = cbx_py_text(py, name);
+        cbx_scope_bind(py, inner, outer, text, CBX_BIND_UNKNOWN, name);
+        if (value != NULL) {
+            cbx_scope_bind(py, inner, outer, text, CBX_BIND_EXPR, value);
+        }
+    }
+}
+
+/* --- match ------------------------------------------------------------------------------------ */
+
+static struct cbx_node *subject_of(struct cbx_node *node)
+{
+    while (node != NULL && cbx_py_kind(node) != PY_match_statement) {
+        node = node->parent;
+    }
+    return cbx_child_of(node, CBX_FIELD_subject);
+}
+
+static bool is_in_pattern(const struct cbx_node *node)
+{
+    enum cbx_py_kind parent = cbx_py_kind(node->parent);
+    return cbx_py_kind(node) == PY_splat_pattern || parent == PY_case_pattern ||
+           parent == PY_keyword_pattern;
+}
+
+/* A name that a pattern binds. case Point(x=a): `a` is the subject's attribute x; else it is the
+ * subject, or something in it. */
+static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name)
+{
+    struct target t = { .scope = scope, .where = scope, .value = subject_of(name) };
+    struct cbx_node *pattern = name->parent;
+    while (pattern != NULL && cbx_py_kind(pattern) != PY_case_clause &&
+           cbx_py_kind(pattern) != PY_keyword_pattern) {
+        pattern = pattern->parent;
+    }
+    if (cbx_py_kind(pattern) == PY_keyword_pattern) {
+        if (cbx_child_at(pattern, 0) == name) {
+            return;
+        }
+        t.path = cbx_py_text(py, cbx_child_at(pattern, 0));
+        bind_target(py, t, name, 0);
+        t.each = true;
+    } else {
+        bind_target(py, t, name, 0);
+        t.each = true;
+    }
+    bind_target(py, t, name, 0);
+    t.unknown = true; /* or something deeper in it */
+    bind_target(py, t, name, 0);
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static void bind_globals(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    bool global = cbx_py_kind(node) == PY_global_statement;
+    for (struct cbx_node *name = node->first; name != NULL; name = name->next) {
+        cbx_scope_bind(py, scope, scope, cbx_py_text(py, name),
+                       global ? CBX_BIND_GLOBAL : CBX_BIND_NONLOCAL, node);
+    }
+}
+
+/* The scope that an assignment in here binds in: names of a comprehension's walrus belong to the
+ * function around it. */
+static struct cbx_scope *binding_scope(struct cbx_scope *scope)
+{
+    while (scope->kind == CBX_SCOPE_COMPREHENSION && scope->parent != NULL) {
+        scope = scope->parent;
+    }
+    return scope;
+}
+
+/* `match [a, b]:` reads like `match[a, b]: type` to the grammar; what stands as types then are the
+ * cases. Whatever they name may be anything. */
+static void bind_misread_match(struct cbx_walk *py, struct cbx_scope *scope,
+                               const struct cbx_node *node)
+{
+    struct cbx_node *type = cbx_child_of(node, CBX_FIELD_type);
+    if (!cbx_str_starts(cbx_walk_text(py, node), CBX_STR("match")) || type == NULL) {
+        return;
+    }
+    const struct cbx_node *end = cbx_node_behind(type, py->syntax.nodes + py->syntax.count);
+    for (struct cbx_node *n = type; n < end; n++) {
+        struct cbx_binding *b =
+            cbx_py_kind(n) == PY_identifier && n->field == CBX_FIELD_NONE
+                ? cbx_scope_bind(py, scope, scope, cbx_py_text(py, n), CBX_BIND_VALUES, n)
+                : NULL;
+        if (b != NULL) { /* what it was, too */
+            b->values = cbx_values_join(py->arena, cbx_values_bare(py->arena, b->name),
+                                        &cbx_values_unknown);
+        }
+    }
+}
+
+static void bind_walrus(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct target t = { .scope = binding_scope(scope),
+                        .where = scope,
+                        .value = cbx_child_of(node, CBX_FIELD_value) };
+    bind_target(py, t, cbx_child_of(node, CBX_FIELD_name), 0);
+}
+
+static void bind_setattr(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *call)
+{
+    struct cbx_node *list = cbx_child_of(call, CBX_FIELD_arguments), *name = cbx_child_at(list, 1);
+    struct cbx_node *text = cbx_py_kind(name) == PY_string ? cbx_child_at(name, 1) : NULL;
+    if (cbx_py_kind(text) == PY_string_content) {
+        struct target t = { .where = scope, .value = cbx_child_at(list, 2) };
+        bind_name(py, &t, NULL, cbx_walk_text(py, text));
+        note_patch(py, cbx_child_at(list, 0), cbx_walk_text(py, text));
+    }
+}
+
+static void bind_call(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *call)
+{
+    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
+    if (cbx_py_kind(callee) == PY_identifier && cbx_str_is(cbx_walk_text(py, callee), "setattr")) {
+        bind_setattr(py, scope, call);
+    }
+}
+
+static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_node *right = cbx_child_of(node, CBX_FIELD_right);
+    while (cbx_py_kind(right) == PY_assignment) {
+        right = cbx_child_of(right, CBX_FIELD_right); /* a = b = value */
+    }
+    struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
+    if (right == NULL) {
+        bind_misread_match(py, scope, node);
+        return;
+    }
+    bind_value(py, scope, left, right, false);
+    if (scope->kind == CBX_SCOPE_CLASS && cbx_py_kind(left) == PY_identifier) {
+        cbx_scope_bind(py, NULL, scope, cbx_py_text(py, left), CBX_BIND_EXPR, right);
+    }
+}
+
+/* x += y: the node stands for the sum; the evaluator knows. */
+static void bind_augmented(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
+    struct target t = { .scope = scope, .where = scope, .value = node, .unknown = true };
+    bind_target(py, t, left, 0);
+    t.unknown = false;
+    bind_target(py, t, left, 0);
+}
+
+/* A definition is a name of its scope, and of a class also an attribute. Decorated, it is what the
+ * decorators make of it, too. */
+static void bind_definition(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_str name = cbx_py_name(py, node);
+    bool decorated = cbx_py_kind(node->parent) == PY_decorated_definition;
+    for (int attribute = 0; attribute <= (scope->kind == CBX_SCOPE_CLASS); attribute++) {
+        struct cbx_scope *where = attribute ? NULL : scope;
+        cbx_scope_bind(py, where, scope, name, CBX_BIND_FUNCTION, node);
+        if (decorated) {
+            cbx_scope_bind(py, where, scope, name, CBX_BIND_EXPR, node->parent);
+        }
+    }
+}
+
+static struct cbx_scope *open_function(struct cbx_walk *py, struct cbx_scope *scope,
+                                       struct cbx_node *node)
+{
+    struct cbx_scope *inner = cbx_scope_open(py, scope, node, CBX_SCOPE_FUNCTION);
+    py->giving = true;
+    bind_parameters(py, inner, scope, node);
+    py->giving = false;
+    return inner;
+}
+
+static void bind_result(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    scope = binding_scope(scope);
+    struct cbx_node *value = cbx_child_at(node, 0);
+    bool from = false;
+    for (struct cbx_node *token = node->first; token != NULL; token = token->next) {
+        from |= !token->named && cbx_str_is(cbx_walk_text(py, token), "from");
+    }
+    enum cbx_result kind = cbx_py_kind(node) != PY_yield ? CBX_RETURNS
+                           : from                        ? CBX_YIELDS_FROM
+                                                         : CBX_YIELDS;
+    if (scope->kind == CBX_SCOPE_FUNCTION && value != NULL) {
+        cbx_scope_return(py, scope, value, kind);
+    }
+}
+
+/* `with f() as x`: what f gives, or a generator of it yields (contextlib.contextmanager). */
+static void bind_alias(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_node *value = cbx_child_at(node, 0), *alias = cbx_child_of(node, CBX_FIELD_alias);
+    if (alias == NULL) { /* of a case */
+        alias = cbx_last_child(node);
+        if (cbx_py_kind(alias) == PY_identifier) {
+            bind_capture(py, scope, alias);
+        }
+        return;
+    }
+    bind_value(py, scope, alias, value, false);
+    bind_value(py, scope, alias, value, true);
+}
+
+/* One node; returns the scope for its children. */
+static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
+                                   struct cbx_node *node)
+{
+    struct cbx_scope *inner;
+    switch (cbx_py_kind(node)) {
+    case PY_import_statement:
+    case PY_import_from_statement:
+        bind_import(py, scope, node);
+        return scope;
+    case PY_assignment:
+        bind_assignment(py, scope, node);
+        return scope;
+    case PY_call:
+        bind_call(py, scope, node);
+        return scope;
+    case PY_attribute:
+        py->changes |= cbx_py_changes(cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute)));
+        return scope;
+    case PY_delete_statement:
+        py->changes = true;
+        return scope;
+    case PY_augmented_assignment:
+        bind_augmented(py, scope, node);
+        return scope;
+    case PY_keyword_argument: /* f(o=os): an object that f makes may have it as its attribute */
+        cbx_scope_bind(py, NULL, scope, cbx_py_name(py, node), CBX_BIND_EXPR,
+                       cbx_child_of(node, CBX_FIELD_value));
+        return scope;
+    case PY_named_expression:
+        bind_walrus(py, scope, node);
+        return scope;
+    case PY_for_statement:
+    case PY_for_in_clause:
+        bind_value(py, scope, cbx_child_of(node, CBX_FIELD_left),
+                   cbx_child_of(node, CBX_FIELD_right), true);
+        return scope;
+    case PY_as_pattern:
+        bind_alias(py, scope, node);
+        return scope;
+    case PY_dotted_name:
+    case PY_splat_pattern:
+        if (cbx_child_count(node) == 1 && is_in_pattern(node) && subject_of(node) != NULL) {
+            bind_capture(py, scope, cbx_child_at(node, 0));
+        }
+        return scope;
+    case PY_function_definition:
+        bind_definition(py, scope, node);
+        return open_function(py, scope, node);
+    case PY_lambda:
+        inner = open_function(py, scope, node);
+        cbx_scope_return(py, inner, cbx_child_of(node, CBX_FIELD_body), CBX_RETURNS);
+        return inner;
+    case PY_class_definition:
+        bind_definition(py, scope, node);
+        return cbx_scope_open(py, scope, node, CBX_SCOPE_CLASS);
+    case PY_list_comprehension:
+    case PY_set_comprehension:
+    case PY_dictionary_comprehension:
+    case PY_generator_expression:
+        return cbx_scope_open(py, scope, node, CBX_SCOPE_COMPREHENSION);
+    case PY_return_statement:
+    case PY_yield:
+        bind_result(py, scope, node);
+        return scope;
+    case PY_global_statement:
+    case PY_nonlocal_statement:
+        bind_globals(py, scope, node);
+        return scope;
+    default:
+        return scope;
+    }
+}
+
+void cbx_py_bind_all(struct cbx_walk *py)
+{
+    py->eval = cbx_py_eval;
+    py->member = cbx_py_member;
+    cbx_builtins_begin(py, &cbx_py_builtins);
+    for (uint32_t i = 0; i < py->syntax.count; i++) {
+        struct cbx_node *node = &py->syntax.nodes[i];
+        struct cbx_scope *scope = cbx_scope_around(py, node);
+        node->inner = node->kind != PY_OTHER ? bind_node(py, scope, node) : scope;
+    }
+    cbx_builtins_keep(py, &cbx_py_builtins);
+    cbx_py_flow_all(py);
+}

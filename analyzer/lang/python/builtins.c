@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * Which bindings in Python certainly replace a builtin: statements of the module itself, from their
+ * end on. */
+#include "analyzer/lang/builtins.h"
+#include "analyzer/lang/python/internal.h"
+
+static enum cbx_builtin_use use(const struct cbx_node *node)
+{
+    if (cbx_py_kind(node) != PY_identifier) {
+        return CBX_BUILTIN_NO_USE;
+    }
+    switch (cbx_py_kind(node->parent)) {
+    case PY_delete_statement:
+        return CBX_BUILTIN_DELETED;
+    case PY_expression_list:
+        return cbx_py_kind(node->parent->parent) == PY_delete_statement ? CBX_BUILTIN_DELETED
+                                                                        : CBX_BUILTIN_USED;
+    case PY_attribute:
+        return node->field == CBX_FIELD_attribute ? CBX_BUILTIN_NO_USE : CBX_BUILTIN_USED;
+    case PY_assignment:
+        return node->field == CBX_FIELD_left ? CBX_BUILTIN_NO_USE : CBX_BUILTIN_USED;
+    case PY_keyword_argument:
+    case PY_function_definition:
+    case PY_class_definition:
+    case PY_default_parameter:
+    case PY_typed_default_parameter:
+        return node->field == CBX_FIELD_name ? CBX_BUILTIN_NO_USE : CBX_BUILTIN_USED;
+    case PY_pattern_list:
+    case PY_tuple_pattern:
+    case PY_list_pattern:
+    case PY_list_splat_pattern:
+    case PY_as_pattern_target:
+    case PY_parameters:
+    case PY_lambda_parameters:
+    case PY_typed_parameter:
+    case PY_global_statement:
+    case PY_nonlocal_statement:
+    case PY_dotted_name:
+    case PY_aliased_import:
+        return CBX_BUILTIN_NO_USE;
+    default:
+        return CBX_BUILTIN_USED;
+    }
+}
+
+static uint32_t holds_from(struct cbx_walk *py, const struct cbx_binding *binding)
+{
+    const struct cbx_node *root = &py->syntax.nodes[0], *node = binding->node;
+    bool certain =
+        node != NULL && (binding->kind == CBX_BIND_NAME || binding->kind == CBX_BIND_FUNCTION ||
+                         (binding->kind == CBX_BIND_EXPR && node->field == CBX_FIELD_right &&
+                          cbx_py_kind(node->parent) == PY_assignment));
+    while (certain && node->parent != root) {
+        node = node->parent;
+        switch (cbx_py_kind(node)) {
+        case PY_assignment:
+        case PY_expression_statement:
+        case PY_decorated_definition:
+        case PY_dotted_name:
+        case PY_aliased_import:
+        case PY_import_statement:
+        case PY_import_from_statement:
+            break;
+        default:
+            certain = false;
+        }
+    }
+    return certain ? node->end : UINT32_MAX;
+}
+
+/* Does running the statement call nothing? What stands inside a function does not run. */
+static bool is_quiet(const struct cbx_walk *py, const struct cbx_node *statement)
+{
+    const struct cbx_node *all = py->syntax.nodes + py->syntax.count,
+                          *end = cbx_node_behind(statement, all);
+    for (const struct cbx_node *n = statement; n < end;) {
+        enum cbx_py_kind kind = cbx_py_kind(n), parent = cbx_py_kind(n->parent);
+        if (kind == PY_call || kind == PY_decorator || kind == PY_await || kind == PY_yield ||
+            kind == PY_for_statement || kind == PY_for_in_clause || kind == PY_with_item) {
+            return false;
+        }
+        bool body =
+            n->field == CBX_FIELD_body && (parent == PY_function_definition || parent == PY_lambda);
+        n = body ? cbx_node_behind(n, all) : n + 1;
+    }
+    return true;
+}
+
+/* In a function: its own definition, or one from which on nothing is called until the name is
+ * bound. */
+static bool runs_later(struct cbx_walk *py, const struct cbx_binding *binding,
+                       const struct cbx_node *use, uint32_t from)
+{
+    const struct cbx_node *root = &py->syntax.nodes[0], *top = use;
+    bool in_body = false;
+    for (; top->parent != NULL && top->parent != root; top = top->parent) {
+        in_body |=
+            top->field == CBX_FIELD_body && cbx_py_kind(top->parent) == PY_function_definition;
+    }
+    if (!in_body || cbx_py_kind(top) != PY_function_definition) {
+        return false;
+    }
+    (void)binding;
+    for (const struct cbx_node *s = top; s != NULL && s->start < from; s = s->next) {
+        if (!is_quiet(py, s)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *const names[] = {
+    "eval",       "exec",     "compile",     "open",     "__import__", "breakpoint",
+    "getattr",    "setattr",  "delattr",     "globals",  "locals",     "__builtins__",
+    "__loader__", "__spec__", "get_ipython", "execfile", "reload",     "__build_class__",
+};
+
+const struct cbx_builtins cbx_py_builtins = {
+    .names = names,
+    .count = sizeof(names) / sizeof(names[0]),
+    .use = use,
+    .holds_from = holds_from,
+    .runs_later = runs_later,
+};

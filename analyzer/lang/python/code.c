@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ * Texts in Python that are code, or may be: what eval and others run, expressions of pandas and
+ * sympy, examples of docstrings, annotations, format strings. */
+#include "analyzer/lang/python/internal.h"
+
+enum { CODES_MAX = 8 }; /* that one call may run */
+
+/* Code that sees the names around it. */
+static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str text,
+                       const struct cbx_node *node)
+{
+    struct cbx_parsed around = *py->parsed;
+    bool python = strcmp(language, "python") == 0;
+    around.outer = python ? py : NULL;
+    around.outer_scope = python ? cbx_scope_around(py, node) : NULL;
+    cbx_parse_inner(&around, language, text, node->start, node->end);
+}
+
+/* Text that is read as Python, whatever else it may be: what is no Python in it says nothing. */
+static void parse_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
+{
+    size_t before = py->facts->count, kept = before;
+    parse_code(py, "python", text, node);
+    for (size_t i = before; i < py->facts->count; i++) {
+        bool error = py->facts->items[i].kind == CBX_IS_SPECIAL &&
+                     py->facts->items[i].special == CBX_FACT_SYNTAX;
+        if (!error) {
+            py->facts->items[kept++] = py->facts->items[i];
+        }
+    }
+    py->facts->count = kept;
+}
+
+/* What pandas and sympy evaluate: an expression in which @x is a variable and `x y` a column. */
+static void check_expression(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *call)
+{
+    struct cbx_str copy = cbx_arena_copy(py->arena, text);
+    bool code = text.len > 0 &&
+                (memchr(text.p, '(', text.len) != NULL || memchr(text.p, '@', text.len) != NULL ||
+                 memmem(text.p, text.len, "__", 2) != NULL);
+    for (size_t i = 0; copy.p != NULL && i < copy.len; i++) {
+        char *c = (char *)(uintptr_t)copy.p + i;
+        *c = *c == '@' || *c == '`' ? ' ' : *c;
+    }
+    const char *dunder = text.len > 3 ? memmem(text.p, text.len, ".__", 3) : NULL;
+    if (dunder != NULL) {
+        cbx_py_special(py, CBX_FACT_DUNDER_WALK,
+                       cbx_str_sub(text, (size_t)(dunder - text.p) + 1, text.len), call);
+    }
+    if (code && copy.p != NULL) {
+        parse_loosely(py, cbx_fold_trim(copy), call);
+    }
+}
+
+/* A parameter, or what a loop goes through, of which nothing is known: for timeit, which also takes
+ * functions, that is one more often than a text. */
+static bool is_handed_in(struct cbx_walk *py, const struct cbx_actual *actual)
+{
+    struct cbx_str name = cbx_walk_text(py, actual->node);
+    struct cbx_binding *b = NULL;
+    if (cbx_py_kind(actual->node) != PY_identifier) {
+        return false;
+    }
+    for (struct cbx_scope *s = actual->scope; s != NULL && b == NULL; s = s->parent) {
+        b = cbx_scope_chain(py, s, name);
+    }
+    bool handed_in = b != NULL;
+    for (; b != NULL; b = b->next) {
+        handed_in &= b->given || b->each || !cbx_str_equal(b->name, name);
+    }
+    const struct cbx_str *texts;
+    uint32_t count;
+    texts = cbx_values_texts(py->arena, cbx_py_eval(py, actual->node, actual->scope), &count);
+    return handed_in && texts == NULL;
+}
+
+/* A list of words, or one: subprocess.run(['git', 'log']). A text is a line of shell with
+ * shell=True, and the name of a program without. */
+static void extract_list(struct cbx_walk *py, struct cbx_actuals *actuals,
+                         const struct cbx_values *values, const struct cbx_node *call)
+{
+    const struct cbx_actual *shell = cbx_actual_find(actuals, UINT32_MAX, "shell");
+    const struct cbx_values *how =
+        shell != NULL ? cbx_actual_values(py, actuals, UINT32_MAX, "shell") : NULL;
+    struct cbx_str text;
+    bool line = how != NULL && !(how->count == 1 && cbx_str_is(how->items[0]->text, "False"));
+    const struct cbx_value *list = cbx_py_sequence(py, values);
+    bool program = cbx_values_is_text(values, &text),
+         other = cbx_actual_find(actuals, UINT32_MAX, "executable") != NULL;
+    if (program && line && !other) {
+        parse_code(py, "shell", text, call);
+    } else if (program && !line && !other) {
+        cbx_command_line(py->parsed, &values, 1, false, call->start, call->end);
+    } else {
+        bool known = list != NULL && list->number == 0 && !line && !other;
+        cbx_command_line(py->parsed, known ? list->members : NULL, known ? list->count : 0, false,
+                         call->start, call->end);
+    }
+}
+
+/* The words of a program that is started with its arguments one by one, from `position` on; behind
+ * those that are a list (os.execv) the list without its first, which is only a name. */
+static void extract_words(struct cbx_walk *py, struct cbx_actuals *actuals, uint32_t position,
+                          bool names_itself, const struct cbx_node *call)
+{
+    enum { WORDS_MAX = 64 };
+    const struct cbx_values *words[WORDS_MAX];
+    uint32_t count = 0, at = position;
+    bool open = actuals->spread;
+    for (; cbx_actual_find(actuals, at, NULL) != NULL && count < WORDS_MAX; at++) {
+        const struct cbx_values *word = cbx_actual_values(py, actuals, at, NULL);
+        const struct cbx_value *list = at > position ? cbx_py_sequence(py, word) : NULL;
+        if (list != NULL && list->number == 0 && word->items[0]->kind == CBX_V_LIST) {
+            for (uint32_t i = names_itself; i < list->count && count < WORDS_MAX; i++) {
+                words[count++] = list->members[i];
+            }
+            break;
+        }
+        if (!(names_itself && at == position + 1)) {
+            words[count++] = word;
+        }
+    }
+    cbx_command_line(py->parsed, words, count, open, call->start, call->end);
+}
+
+/* The n-th of the arguments that the callable runs as code. */
+static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
+                         struct cbx_actuals *actuals, const struct cbx_node *call)
+{
+    uint32_t position;
+    const char *keyword = NULL, *language = cbx_py_runs(callee, n, &position, &keyword);
+    struct cbx_str text;
+    if (language == NULL || cbx_actual_find(actuals, position, keyword) == NULL) {
+        return;
+    }
+    const struct cbx_values *values = cbx_actual_values(py, actuals, position, keyword);
+    if (strcmp(language, "list") == 0) {
+        extract_list(py, actuals, values, call);
+        return;
+    }
+    if (strcmp(language, "words") == 0 || strcmp(language, "exec") == 0) {
+        extract_words(py, actuals, position, language[0] == 'e', call);
+        return;
+    }
+    bool expression = strcmp(language, "expression") == 0;
+    bool function = false; /* timeit takes those too */
+    for (uint32_t i = 0; i < values->count; i++) {
+        enum cbx_value_kind kind = values->items[i]->kind;
+        function |= kind == CBX_V_FUNCTION || kind == CBX_V_PARTIAL;
+    }
+    if (expression) {
+        if (cbx_values_is_text(values, &text)) {
+            check_expression(py, text, call);
+        }
+    } else if (cbx_values_all_text(values) && values->count <= CODES_MAX) {
+        for (uint32_t i = 0; i < values->count; i++) {
+            parse_code(py, language, values->items[i]->text, call);
+        }
+    } else if (!function && !(cbx_str_starts(callee, CBX_STR("timeit.")) &&
+                              is_handed_in(py, cbx_actual_find(actuals, position, keyword)))) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, callee, call);
+    }
+}
+
+void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                         const struct cbx_node *call)
+{
+    extract_code(py, callee, 0, actuals, call);
+    extract_code(py, callee, 1, actuals, call);
+}
+
+/* The examples of a docstring, which doctest runs: what stands behind >>> and .... */
+static void parse_examples(struct cbx_walk *py, const struct cbx_node *string)
+{
+    struct cbx_str text = cbx_walk_text(py, string);
+    char *code = text.len > 0 && memmem(text.p, text.len, ">>>", 3) != NULL
+                     ? cbx_arena_alloc(py->arena, text.len + 1)
+                     : NULL;
+    size_t n = 0;
+    for (size_t at = 0; code != NULL && at < text.len;) {
+        const char *newline = memchr(text.p + at, '\n', text.len - at);
+        size_t end = newline != NULL ? (size_t)(newline - text.p) : text.len;
+        struct cbx_str line = cbx_str_sub(text, at, end);
+        while (line.len > 0 && memchr(" \t\"'r", line.p[0], 5) != NULL) {
+            line = cbx_str_sub(line, 1, line.len);
+        }
+        if (cbx_str_starts(line, CBX_STR(">>> ")) || cbx_str_starts(line, CBX_STR("... "))) {
+            memcpy(code + n, line.p + 4, line.len - 4);
+            n += line.len - 4;
+            code[n++] = '\n';
+        }
+        at = end + 1;
+    }
+    if (n > 0) {
+        parse_loosely(py, (struct cbx_str){ .p = code, .len = n }, string);
+    }
+}
+
+void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee)
+{
+    if (py->examples || (!cbx_str_is(callee, "doctest.testmod") &&
+                         !cbx_str_is(callee, "doctest.run_docstring_examples") &&
+                         !cbx_str_is(callee, "doctest.DocTestRunner") &&
+                         !cbx_str_is(callee, "doctest.DocTestFinder"))) {
+        return;
+    }
+    py->examples = true;
+    for (uint32_t i = 0; i < py->syntax.count; i++) {
+        const struct cbx_node *node = &py->syntax.nodes[i];
+        if (cbx_py_kind(node) == PY_string &&
+            cbx_py_kind(node->parent) == PY_expression_statement) {
+            parse_examples(py, node);
+        }
+    }
+}
+
+/* x: "code": typing.get_type_hints and others run it. A type calls nothing. */
+void cbx_py_extract_annotation(struct cbx_walk *py, const struct cbx_node *type)
+{
+    struct cbx_str text;
+    struct cbx_node *string = cbx_child_at(type, 0);
+    if (cbx_py_kind(string) == PY_string &&
+        cbx_values_is_text(cbx_py_eval(py, string, cbx_scope_around(py, string)), &text) &&
+        memchr(text.p, '(', text.len) != NULL) {
+        parse_loosely(py, text, type);
+    }
+}
+
+/* --- strings ---------------------------------------------------------------------------------- */
+
+/* "{0.__class__.__globals__}": an attribute walk inside what str.format is given. */
+static void check_format(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
+{
+    const char *open = text.len > 0 ? memchr(text.p, '{', text.len) : NULL;
+    for (size_t at = open != NULL ? (size_t)(open - text.p) : text.len; at < text.len; at++) {
+        char c = text.p[at];
+        if (c != '.' && c != '[') {
+            continue;
+        }
+        size_t end = at + 1;
+        while (end < text.len &&
+               (text.p[end] == '_' || (text.p[end] >= '0' && text.p[end] <= '9') ||
+                ((text.p[end] | 32) >= 'a' && (text.p[end] | 32) <= 'z'))) {
+            end++;
+        }
+        struct cbx_str name = cbx_str_sub(text, at + 1, end);
+        if (cbx_str_starts(name, CBX_STR("__")) &&
+            (cbx_py_is_dunder(name) || cbx_py_climbs(name) || cbx_str_is(name, "__dict__") ||
+             (cbx_str_is(name, "__class__") &&
+              !cbx_str_starts(cbx_str_sub(text, end, text.len), CBX_STR(".__name__"))) ||
+             cbx_str_is(name, "__init__") || cbx_str_is(name, "__getattribute__"))) {
+            cbx_py_special(py, CBX_FACT_DUNDER_WALK, name, node);
+            return;
+        }
+    }
+}
+
+void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    const struct cbx_values *values = cbx_py_eval(py, node, scope);
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool path = v->kind == CBX_V_NAME && v->number == CBX_NAME_OBJECT && v->count == 1 &&
+                    v->members[0]->count == 1;
+        v = path ? v->members[0]->items[0] : v;
+        if (v->kind == CBX_V_TEXT) {
+            cbx_facts_add(py->facts, CBX_IS_LITERAL, v->text, node->start, node->end);
+            check_format(py, v->text, node);
+            enum cbx_py_kind parent = cbx_py_kind(node->parent);
+            bool told = parent == PY_list || parent == PY_tuple || parent == PY_set ||
+                        parent == PY_comparison_operator;
+            if (!told &&
+                cbx_py_is_dunder(v->text)) { /* for somebody who reads attributes by name */
+                cbx_py_special(py, CBX_FACT_DUNDER_WALK, v->text, node);
+            }
+        } else if (v->kind == CBX_V_UNKNOWN && v->text.len > 0) {
+            /* f"/proc/{pid}/environ": '*' stands for what is not known, for rules' patterns */
+            cbx_facts_add(py->facts, CBX_IS_LITERAL, v->text, node->start, node->end);
+        }
+    }
+}
+
+/* The constant that a text which is put together begins with. */
+static struct cbx_str first_text(struct cbx_walk *py, const struct cbx_node *node)
+{
+    while (node != NULL && cbx_py_kind(node) != PY_string) {
+        node = cbx_child_at(node, 0);
+    }
+    struct cbx_str text = cbx_walk_text(py, node);
+    size_t quote = 0;
+    while (quote < text.len && text.p[quote] != '"' && text.p[quote] != '\'') {
+        quote++;
+    }
+    return cbx_str_sub(text, quote, text.len);
+}
+
+void cbx_py_extract_built(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_node *object =
+        cbx_child_of(cbx_child_of(node, CBX_FIELD_function), CBX_FIELD_object);
+    enum cbx_py_kind kind = cbx_py_kind(node);
+    bool format = kind == PY_call && cbx_py_kind(object) == PY_string;
+    bool built =
+        format || kind == PY_binary_operator || (kind == PY_string && cbx_child_count(node) > 3);
+    if (built && cbx_is_sql(first_text(py, format ? object : node)) &&
+        cbx_values_has_unknown(cbx_py_eval(py, node, scope))) {
+        cbx_py_special(py, CBX_FACT_SQL_BUILT, cbx_str_sub(cbx_walk_text(py, node), 0, 60), node);
+    }
+}

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT
+ * The Python evaluator: what an expression may be. Bounded in depth and steps; whatever is beyond
+ * is "anything". */
+#include "analyzer/lang/python/internal.h"
+
+enum { AUGMENTED_MAX = 256, AUGMENTED_DEPTH_MAX = 150 };
+
+/* What a free name of code in code means outside of it. Functions stay there: their nodes are of
+ * another text. */
+static const struct cbx_values *eval_outside(struct cbx_walk *py, struct cbx_str name,
+                                             const struct cbx_values *out)
+{
+    struct cbx_walk *outer = py->parsed->outer;
+    const struct cbx_values *values = outer != NULL
+                                          ? cbx_py_eval_name(outer, name, py->parsed->outer_scope)
+                                          : &cbx_values_nothing;
+    for (uint32_t i = 0; i < values->count; i++) {
+        enum cbx_value_kind kind = values->items[i]->kind;
+        bool plain = kind == CBX_V_NAME || kind == CBX_V_TEXT || kind == CBX_V_NUMBER;
+        out = plain ? cbx_values_join(py->arena, out, cbx_values_one(py->arena, values->items[i]))
+                    : cbx_values_join(py->arena, out, &cbx_values_unknown);
+    }
+    return out;
+}
+
+static bool is_constant(const struct cbx_values *values)
+{
+    bool only = true;
+    for (uint32_t i = 0; i < values->count; i++) {
+        only &= values->items[i]->kind != CBX_V_NAME && values->items[i]->kind != CBX_V_FUNCTION;
+    }
+    return only;
+}
+
+const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str name,
+                                          struct cbx_scope *scope)
+{
+    bool first = true;
+    for (struct cbx_scope *s = scope; s != NULL; s = s->parent, first = false) {
+        if (s->kind == CBX_SCOPE_CLASS && !first) {
+            continue;
+        }
+        const struct cbx_values *found = cbx_scope_lookup(py, s, name);
+        if (found != NULL) { /* globals() may have other things to say */
+            return py->namespaces && s == py->module && is_constant(found)
+                       ? cbx_values_join(py->arena, found, &cbx_values_unknown)
+                       : found;
+        }
+    }
+    const struct cbx_values *out = cbx_values_bare(py->arena, cbx_py_canonical(py, name));
+    for (size_t i = 0; i < py->stars.count; i++) {
+        struct cbx_value module = { .kind = CBX_V_NAME, .text = py->stars.items[i] };
+        out = cbx_values_join(py->arena, out,
+                              cbx_values_name(py->arena, cbx_py_qualify(py, &module, name)));
+    }
+    const struct cbx_values *fields =
+        py->namespaces ? cbx_scope_lookup(py, NULL, name) : NULL; /* globals().update(name=x) */
+    out = fields != NULL ? cbx_values_join(py->arena, out, fields) : out;
+    out = py->namespaces ? cbx_values_join(py->arena, out, &cbx_values_unknown) : out;
+    return eval_outside(py, name, out);
+}
+
+static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_str name,
+                                                struct cbx_scope *scope)
+{
+    const struct cbx_values *values = cbx_py_eval_name(py, name, scope);
+    return py->changes ? cbx_values_loose(py->arena, values) : values;
+}
+
+/* --- constants -------------------------------------------------------------------------------- */
+
+/* {x}, {x!s}, {x:c} of an f-string. */
+static struct cbx_str eval_interpolation(struct cbx_walk *py, struct cbx_node *node,
+                                         struct cbx_scope *scope, bool *gaps)
+{
+    const struct cbx_values *value = cbx_py_eval(py, cbx_child_at(node, 0), scope);
+    struct cbx_node *more = cbx_child_at(node, 1);
+    int64_t number;
+    struct cbx_str how = cbx_walk_text(py, more);
+    bool plain = more == NULL || cbx_str_is(how, "!s") || cbx_str_is(how, ":s");
+    bool is_number = cbx_values_is_number(value, &number),
+         as_written = plain || (is_number && (cbx_str_is(how, ":d") || cbx_str_is(how, "!r")));
+    return is_number && cbx_str_is(how, ":c")
+               ? cbx_fold_codepoint(py->arena, number)
+               : cbx_values_piece(as_written ? value : &cbx_values_unknown, gaps);
+}
+
+/* A bytes literal holds bytes, which the escapes made characters of. */
+static struct cbx_str to_bytes(struct cbx_walk *py, struct cbx_str text)
+{
+    char *p = cbx_str_is_ascii(text) ? NULL : cbx_arena_alloc(py->arena, text.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; p != NULL && i < text.len; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        p[n++] = c >= 0xC0 && i + 1 < text.len
+                     ? (char)((c & 0x03) << 6 | ((unsigned char)text.p[++i] & 0x3F))
+                     : (char)c;
+    }
+    return p != NULL ? (struct cbx_str){ .p = p, .len = n } : text;
+}
+
+static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    struct cbx_str out = CBX_STR("");
+    bool raw = false, bytes = false, gaps = false;
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
+        struct cbx_str part = cbx_walk_text(py, child);
+        switch (cbx_py_kind(child)) {
+        case PY_string_start:
+            raw = memchr(part.p, 'r', part.len) != NULL || memchr(part.p, 'R', part.len) != NULL;
+            bytes = memchr(part.p, 'b', part.len) != NULL || memchr(part.p, 'B', part.len) != NULL;
+            continue;
+        case PY_string_content:
+            part = raw ? part : cbx_fold_unescape(py->arena, part, true);
+            part = bytes && !raw ? to_bytes(py, part) : part;
+            break;
+        case PY_interpolation:
+            part = eval_interpolation(py, child, scope, &gaps);
+            break;
+        default:
+            continue;
+        }
+        out = out.len == 0 ? part : cbx_fold_concat(py->arena, out, part);
+        if (out.p == NULL) {
+            return &cbx_values_unknown;
+        }
+    }
+    return bytes ? cbx_values_bytes(py->arena, out) : cbx_values_built(py->arena, out, gaps);
+}
+
+static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_node *node,
+                                                struct cbx_scope *scope)
+{
+    struct cbx_str part;
+    size_t total = 0, n = 0;
+    bool bytes = false, gaps = false;
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
+        const struct cbx_values *value = cbx_py_eval(py, child, scope);
+        part = cbx_values_piece(value, &gaps);
+        if (total + part.len > CBX_FOLD_MAX_BYTES) {
+            return &cbx_values_unknown;
+        }
+        total += part.len;
+        bytes = value->items[0]->number == CBX_TEXT_BYTES;
+    }
+    char *p = cbx_arena_alloc(py->arena, total + 1);
+    for (struct cbx_node *child = node->first; p != NULL && child != NULL; child = child->next) {
+        part = cbx_values_piece(cbx_py_eval(py, child, scope), &gaps);
+        if (part.len > 0) {
+            memcpy(p + n, part.p, part.len);
+            n += part.len;
+        }
+    }
+    struct cbx_str out = { .p = p, .len = n };
+    return bytes && !gaps ? cbx_values_bytes(py->arena, out)
+                          : cbx_values_built(py->arena, out, gaps);
+}
+
+static const struct cbx_values *eval_number(struct cbx_walk *py, struct cbx_node *node)
+{
+    int64_t number;
+    struct cbx_str text = cbx_walk_text(py, node);
+    return cbx_fold_integer(text, &number) ? cbx_values_number(py->arena, text, number)
+                                           : &cbx_values_unknown;
+}
+
+/* --- operators -------------------------------------------------------------------------------- */
+
+/* a + b + c + ... is nested to the left: down to the first operand, then up again. */
+static const struct cbx_values *eval_binary(struct cbx_walk *py, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    struct cbx_node *first = node;
+    while (cbx_py_kind(cbx_child_of(first, CBX_FIELD_left)) == PY_binary_operator) {
+        first = cbx_child_of(first, CBX_FIELD_left);
+    }
+    const struct cbx_values *out = cbx_py_eval(py, cbx_child_of(first, CBX_FIELD_left), scope);
+    for (struct cbx_node *n = first;; n = n->parent) {
+        struct cbx_str op = cbx_walk_text(py, cbx_child_of(n, CBX_FIELD_operator));
+        const struct cbx_values *right = cbx_py_eval(py, cbx_child_of(n, CBX_FIELD_right), scope);
+        out = cbx_py_operator(py, op, out, right);
+        if (n == node) {
+            return out;
+        }
+    }
+}
+
+/* The binding before this `x += y`, and y. */
+static const struct cbx_values *eval_augmented(struct cbx_walk *py, struct cbx_node *node,
+                                               struct cbx_scope *scope)
+{
+    struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
+    struct cbx_str op = cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_operator)),
+                   name = cbx_walk_text(py, left);
+    struct cbx_binding *b =
+        cbx_py_kind(left) == PY_identifier ? cbx_scope_chain(py, scope, name) : NULL;
+    int steps = 0;
+    while (b != NULL && b->node != node && steps++ < AUGMENTED_MAX) {
+        b = b->next;
+    }
+    if (steps > AUGMENTED_MAX || py->depth > AUGMENTED_DEPTH_MAX) {
+        return &cbx_values_unknown; /* a text that is put together over many lines */
+    }
+    while (b != NULL && (b->node == node || !cbx_str_equal(b->name, name))) {
+        b = b->next;
+    }
+    if (b == NULL || op.len < 2) {
+        return &cbx_values_unknown;
+    }
+    return cbx_py_operator(py, cbx_str_sub(op, 0, op.len - 1), cbx_binding_eval(py, b, b->where),
+                           cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_right), scope));
+}
+
+static const struct cbx_values *eval_unary(struct cbx_walk *py, struct cbx_node *node,
+                                           struct cbx_scope *scope)
+{
+    int64_t number;
+    struct cbx_str op = cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_operator));
+    if (!cbx_values_is_number(cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_argument), scope),
+                              &number) ||
+        number == INT64_MIN || op.len != 1) {
+        return &cbx_values_unknown;
+    }
+    number = op.p[0] == '-' ? -number : op.p[0] == '~' ? ~number : number;
+    return cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%lld", (long long)number),
+                             number);
+}
+
+/* --- containers ------------------------------------------------------------------------------- */
+
+struct builder {
+    const struct cbx_values **members;
+    struct cbx_str *keys;
+    uint32_t count, size;
+    bool more;
+};
+
+static void add_member(struct builder *b, struct cbx_str key, const struct cbx_values *member)
+{
+    if (b->count == b->size) {
+        b->more = true;
+        return;
+    }
+    if (b->keys != NULL) {
+        b->keys[b->count] = key;
+    }
+    b->members[b->count++] = member;
+}
+
+/* Room for the children of a display, and for what is spread among them. */
+static bool make_room(struct cbx_walk *py, struct cbx_node *node, bool map, struct builder *b)
+{
+    uint32_t count = cbx_child_count(node) + 16;
+    *b = (struct builder){ .size = count };
+    b->members =
+        count <= CBX_MEMBERS_MAX ? cbx_arena_array(py->arena, count, sizeof(*b->members)) : NULL;
+    b->keys =
+        map && b->members != NULL ? cbx_arena_array(py->arena, count, sizeof(*b->keys)) : NULL;
+    return b->members != NULL && (!map || b->keys != NULL);
+}
+
+static const struct cbx_values *eval_list(struct cbx_walk *py, struct cbx_node *node,
+                                          struct cbx_scope *scope)
+{
+    struct builder b;
+    if (!make_room(py, node, false, &b)) {
+        return &cbx_values_unknown;
+    }
+    struct cbx_str no_key = { 0 };
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
+        const struct cbx_values *value = cbx_py_eval(py, child, scope);
+        const struct cbx_value *spread =
+            cbx_py_kind(child) == PY_list_splat ? cbx_py_sequence(py, value) : NULL;
+        if (cbx_py_kind(child) != PY_list_splat) {
+            add_member(&b, no_key, value);
+            continue;
+        }
+        b.more |= spread == NULL;
+        for (uint32_t i = 0; spread != NULL && i < spread->count; i++) {
+            add_member(&b, no_key, spread->members[i]);
+        }
+        if (spread == NULL) {
+            add_member(&b, no_key, cbx_py_members(py, value));
+        }
+    }
+    const struct cbx_values *list = cbx_values_list(py->arena, b.members, b.count);
+    return b.more ? cbx_values_each(py->arena, cbx_values_members(py->arena, list)) : list;
+}
+
+struct cbx_str cbx_py_key(struct cbx_walk *py, const struct cbx_values *key)
+{
+    struct cbx_str text;
+    int64_t number;
+    if (cbx_values_is_number(key, &number)) {
+        return cbx_arena_printf(py->arena, "%lld", (long long)number);
+    }
+    return cbx_values_is_text(key, &text) ? text : CBX_STR("\xff");
+}
+
+static const struct cbx_values *eval_dictionary(struct cbx_walk *py, struct cbx_node *node,
+                                                struct cbx_scope *scope)
+{
+    struct builder b;
+    if (!make_room(py, node, true, &b)) {
+        return &cbx_values_unknown;
+    }
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
+        if (cbx_py_kind(child) == PY_pair) {
+            add_member(&b,
+                       cbx_py_key(py, cbx_py_eval(py, cbx_child_of(child, CBX_FIELD_key), scope)),
+                       cbx_py_eval(py, cbx_child_of(child, CBX_FIELD_value), scope));
+            continue;
+        }
+        const struct cbx_value *spread = cbx_values_container(
+            cbx_py_eval(py, cbx_child_at(child, 0), scope), CBX_V_MAP); /* **more */
+        b.more |= spread == NULL;
+        for (uint32_t i = 0; spread != NULL && i < spread->count; i++) {
+            add_member(&b, spread->keys[i], spread->members[i]);
+        }
+    }
+    struct cbx_value map = {
+        .kind = CBX_V_MAP, .members = b.members, .keys = b.keys, .count = b.count, .number = b.more
+    };
+    return cbx_values_one(py->arena, &map);
+}
+
+/* What it goes through is run for each member when somebody asks for the members. */
+static const struct cbx_values *eval_comprehension(struct cbx_walk *py, struct cbx_node *node,
+                                                   struct cbx_scope *scope)
+{
+    struct cbx_scope *inner = node->inner;
+    const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
+    struct cbx_node *body = cbx_child_of(node, CBX_FIELD_body);
+    if (members == NULL || body == NULL) {
+        return &cbx_values_unknown;
+    }
+    if (cbx_py_kind(body) == PY_pair) {
+        struct cbx_str *key = cbx_arena_array(py->arena, 1, sizeof(*key));
+        members[0] = cbx_py_eval(py, cbx_child_of(body, CBX_FIELD_value), inner);
+        struct cbx_value map = {
+            .kind = CBX_V_MAP, .members = members, .keys = key, .count = key != NULL, .number = 1
+        };
+        if (key != NULL) {
+            *key = CBX_STR("\xff");
+        }
+        return cbx_values_one(py->arena, &map);
+    }
+    members[0] = cbx_py_eval(py, body, inner);
+    struct cbx_value list = { .kind = CBX_V_LIST,
+                              .members = members,
+                              .count = 1,
+                              .number = 1,
+                              .node = node,
+                              .scope = scope };
+    return cbx_values_one(py->arena, &list);
+}
+
+/* --- expressions ------------------------------------------------------------------------------ */
+
+static const struct cbx_values *eval_subscript(struct cbx_walk *py, struct cbx_node *node,
+                                               struct cbx_scope *scope)
+{
+    const struct cbx_values *object = cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_value), scope);
+    struct cbx_node *key = cbx_child_of(node, CBX_FIELD_subscript);
+    return cbx_py_kind(key) == PY_slice
+               ? cbx_py_slice(py, object, key, scope)
+               : cbx_py_item(py, object, cbx_py_eval(py, key, scope), scope);
+}
+
+static const struct cbx_values *eval_either(struct cbx_walk *py, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    const struct cbx_values *first = cbx_py_eval(py, cbx_child_at(node, 0), scope);
+    struct cbx_node *last = cbx_last_child(node);
+    return last == cbx_child_at(node, 0)
+               ? first
+               : cbx_values_join(py->arena, first, cbx_py_eval(py, last, scope));
+}
+
+/* @a @b def f: a(b(f)). */
+static const struct cbx_values *eval_decorated(struct cbx_walk *py, struct cbx_node *node,
+                                               struct cbx_scope *scope)
+{
+    struct cbx_node *decorators[16];
+    uint32_t count = 0;
+    for (struct cbx_node *d = node->first; d != NULL && count < 16; d = d->next) {
+        if (cbx_py_kind(d) == PY_decorator) {
+            decorators[count++] = cbx_child_at(d, 0);
+        }
+    }
+    const struct cbx_values *value = cbx_py_eval(py, cbx_last_child(node), scope);
+    while (count > 0) {
+        struct cbx_actuals actuals = { 0 };
+        cbx_actuals_add(&actuals, (struct cbx_str){ 0 }, NULL, NULL, value);
+        value = cbx_py_apply(py, cbx_py_eval(py, decorators[--count], scope), &actuals, scope);
+    }
+    return value;
+}
+
+static const struct cbx_values *eval_call(struct cbx_walk *py, struct cbx_node *node,
+                                          struct cbx_scope *scope)
+{
+    struct cbx_actuals *actuals = cbx_arena_alloc(py->arena, sizeof(*actuals));
+    if (actuals == NULL) {
+        return &cbx_values_unknown;
+    }
+    cbx_py_actuals(py, node, scope, actuals);
+    return cbx_py_apply(py, cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_function), scope), actuals,
+                        scope);
+}
+
+/* string.digits and the like. */
+static const struct cbx_values *or_constant(struct cbx_walk *py, const struct cbx_values *values)
+{
+    bool name =
+        values->count == 1 && values->items[0]->kind == CBX_V_NAME && values->items[0]->number == 0;
+    struct cbx_str text = name ? cbx_py_constant(values->items[0]->text) : (struct cbx_str){ 0 };
+    return text.p != NULL ? cbx_values_text(py->arena, text) : values;
+}
+
+static const struct cbx_values *eval_kind(struct cbx_walk *py, struct cbx_node *node,
+                                          struct cbx_scope *scope)
+{
+    struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = node, .scope = node->inner };
+    switch (cbx_py_kind(node)) {
+    case PY_identifier:
+        return or_constant(
+            py, eval_identifier(py, cbx_fold_nfkc(py->arena, cbx_walk_text(py, node)), scope));
+    case PY_attribute:
+        return or_constant(
+            py,
+            cbx_py_read(py, cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_object), scope),
+                        cbx_fold_nfkc(py->arena,
+                                      cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute)))));
+    case PY_subscript:
+        return eval_subscript(py, node, scope);
+    case PY_string:
+        return eval_string(py, node, scope);
+    case PY_concatenated_string:
+        return concat_children(py, node, scope);
+    case PY_integer:
+        return eval_number(py, node);
+    case PY_float:
+    case PY_true:
+    case PY_false:
+    case PY_none:
+        return cbx_values_constant(py->arena, cbx_walk_text(py, node));
+    case PY_binary_operator:
+        return eval_binary(py, node, scope);
+    case PY_augmented_assignment:
+        return eval_augmented(py, node, scope);
+    case PY_unary_operator:
+        return eval_unary(py, node, scope);
+    case PY_list:
+    case PY_tuple:
+    case PY_set:
+    case PY_expression_list:
+    case PY_pattern_list:
+        return eval_list(py, node, scope);
+    case PY_dictionary:
+        return eval_dictionary(py, node, scope);
+    case PY_call:
+        return eval_call(py, node, scope);
+    case PY_parenthesized_expression:
+    case PY_await:
+    case PY_list_splat:
+    case PY_as_pattern:
+        return cbx_py_eval(py, cbx_child_at(node, 0), scope);
+    case PY_named_expression:
+        return cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_value), scope);
+    case PY_conditional_expression:
+    case PY_boolean_operator:
+        return eval_either(py, node, scope);
+    case PY_lambda:
+    case PY_function_definition:
+    case PY_class_definition:
+        return cbx_values_one(py->arena, &function);
+    case PY_decorated_definition:
+        return eval_decorated(py, node, scope);
+    case PY_list_comprehension:
+    case PY_set_comprehension:
+    case PY_generator_expression:
+    case PY_dictionary_comprehension:
+        return eval_comprehension(py, node, scope);
+    default:
+        return &cbx_values_unknown;
+    }
+}
+
+const struct cbx_values *cbx_py_eval(struct cbx_walk *py, struct cbx_node *node,
+                                     struct cbx_scope *scope)
+{
+    return cbx_scope_eval(py, node, scope, eval_kind);
+}

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT
+ * Pass two over Python: the facts. One loop over the nodes; what each means is looked up with the
+ * evaluator. */
+#include "analyzer/lang/python/internal.h"
+
+#include "analyzer/notebook.h"
+#include "analyzer/sinks.h"
+
+enum { DECORATORS_MAX = 32, THROUGH_DEPTH_MAX = 4, THROUGH_ITEMS_MAX = 16 };
+
+static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str name,
+                const struct cbx_node *node)
+{
+    cbx_facts_add(py->facts, kind, name, node->start, node->end);
+}
+
+void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
+                    const struct cbx_node *node)
+{
+    cbx_facts_add_special(py->facts, id, name, node->start, node->end);
+}
+
+static struct cbx_str folded(struct cbx_walk *py, const struct cbx_node *node)
+{
+    return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
+}
+
+/* --- imports ---------------------------------------------------------------------------------- */
+
+static void add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
+{
+    struct cbx_str canonical = cbx_py_canonical(py, name);
+    add(py, CBX_IS_IMPORT, name, node);
+    if (!cbx_str_equal(canonical, name)) {
+        add(py, CBX_IS_IMPORT, canonical, node);
+    }
+}
+
+/* "from a.b import c" is noted as a.b.c: a rule for a.b covers it, and one that leaves a.b.c out
+ * ("!importlib.metadata") finds the name that it speaks of. */
+static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
+{
+    const struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
+    struct cbx_value package = { .kind = CBX_V_NAME,
+                                 .text = cbx_py_canonical(py, folded(py, module)) };
+    for (const struct cbx_node *child = node->first; child != NULL; child = child->next) {
+        enum cbx_py_kind kind = cbx_py_kind(child);
+        if (kind == PY_wildcard_import) {
+            if (!cbx_py_is_plain(package.text)) {
+                cbx_py_special(py, CBX_FACT_STAR_IMPORT, package.text, node);
+            }
+            add_import(py, package.text, node);
+        }
+        if ((kind != PY_dotted_name && kind != PY_aliased_import) || child == module) {
+            continue;
+        }
+        struct cbx_str name =
+            folded(py, kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child);
+        if (module != NULL) {
+            struct cbx_str full = cbx_py_qualify(py, &package, name);
+            add_import(py, full, child);
+            add(py, CBX_IS_REFERENCE, full, child);
+        } else {
+            add_import(py, name, child);
+        }
+    }
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    struct cbx_arg *args = cbx_arena_array(py->arena, actuals->count + 1u, sizeof(*args));
+    uint32_t position = 0;
+    for (uint32_t i = 0; args != NULL && i < actuals->count; i++) {
+        struct cbx_actual *a = &actuals->items[i];
+        a->values = a->values != NULL ? a->values : cbx_py_eval(py, a->node, a->scope);
+        const struct cbx_value *v = a->values->count == 1 ? a->values->items[0] : NULL;
+        bool path = v != NULL && v->kind == CBX_V_NAME && v->count == 1 &&
+                    v->members[0]->count == 1 && v->members[0]->items[0]->kind == CBX_V_TEXT;
+        v = path ? v->members[0]->items[0] : v;
+        args[i].keyword = a->keyword;
+        args[i].position = a->keyword.len > 0 ? UINT32_MAX : position++;
+        args[i].known = v != NULL &&
+                        (v->kind == CBX_V_TEXT || v->kind == CBX_V_NUMBER || v->kind == CBX_V_NAME);
+        args[i].constant = args[i].known && v->kind != CBX_V_NAME;
+        args[i].value = args[i].known ? v->text : CBX_STR("");
+        if (!args[i].known) {
+            args[i].texts = cbx_values_texts(py->arena, a->values, &args[i].text_count);
+        }
+        if (!args[i].constant) {
+            args[i].partials = cbx_values_partials(py->arena, a->values, &args[i].partial_count);
+        }
+    }
+    return args;
+}
+
+/* A module of the interpreter that holds power: a computed name there can be anything that it
+ * holds. */
+static bool is_powerful(const struct cbx_values *values)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        if (v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
+            (cbx_str_is(v->text, "__builtins__") || cbx_str_is(v->text, "builtins") ||
+             (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
+                                 const struct cbx_node *node);
+
+static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
+                            const struct cbx_node *call)
+{
+    if (cbx_actual_find(actuals, 1, NULL) == NULL) {
+        return;
+    }
+    const struct cbx_values *names = cbx_actual_values(py, actuals, 1, NULL);
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (names->items[i]->kind == CBX_V_TEXT) {
+            cbx_py_extract_attribute(py, names->items[i]->text, call);
+            add_value_references(
+                py, cbx_py_read(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text),
+                call);
+        }
+    }
+    if (!cbx_values_all_text(names)) {
+        const struct cbx_actual *object = cbx_actual_find(actuals, 0, NULL);
+        bool twice = cbx_py_kind(object->node) == PY_call &&
+                     cbx_str_is(cbx_walk_text(py, cbx_child_of(object->node, CBX_FIELD_function)),
+                                "getattr");
+        bool module = twice || is_powerful(cbx_actual_values(py, actuals, 0, NULL));
+        cbx_py_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
+                       cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
+    }
+}
+
+static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
+                                struct cbx_actuals *actuals, const struct cbx_node *call)
+{
+    const struct cbx_values *values = cbx_actual_values(py, actuals, 0, "name");
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->items[i]->kind == CBX_V_TEXT) {
+            add_import(py, values->items[i]->text, call);
+        }
+    }
+    if (!cbx_values_all_text(values)) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
+    }
+}
+
+static void found_in_format(struct cbx_walk *py, const struct cbx_values *values,
+                            struct cbx_str name, void *context)
+{
+    const struct cbx_node *call = context;
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->items[i]->kind == CBX_V_NAME) {
+            add(py, CBX_IS_REFERENCE, values->items[i]->text, call);
+        }
+    }
+    cbx_py_extract_attribute(py, name, call);
+}
+
+/* '{0.a}'.format(x) reads x.a. */
+static void extract_format(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                           struct cbx_node *call)
+{
+    struct cbx_str text;
+    struct cbx_actuals rest = { 0 };
+    bool formatter = cbx_str_starts(callee, CBX_STR("string.Formatter"));
+    if ((!formatter && !cbx_str_is(callee, "str.format") &&
+         !cbx_str_is(callee, "str.format_map")) ||
+        !cbx_values_is_text(cbx_actual_values(py, actuals, formatter ? 1 : 0, NULL), &text)) {
+        return;
+    }
+    cbx_actuals_shift(actuals, formatter ? 2 : 1, NULL, &rest);
+    cbx_py_format_fields(py, text, &rest, found_in_format, call);
+}
+
+static void extract_values_call(struct cbx_walk *py, const struct cbx_values *callee,
+                                struct cbx_actuals *actuals, struct cbx_node *call, int depth);
+
+/* A callable that calls one of its arguments. */
+static void extract_through(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                            struct cbx_node *call, int depth)
+{
+    uint32_t function, first;
+    struct cbx_actuals rest = { 0 };
+    if (depth >= THROUGH_DEPTH_MAX || !cbx_py_calls_through(name, &function, &first) ||
+        cbx_actual_find(actuals, function, NULL) == NULL) {
+        return;
+    }
+    const struct cbx_values *callee = cbx_actual_values(py, actuals, function, NULL);
+    if (first != 99) {
+        cbx_actuals_shift(actuals, first, NULL, &rest);
+        extract_values_call(py, callee, &rest, call, depth + 1);
+        return;
+    }
+    const struct cbx_values *items = cbx_actual_values(py, actuals, function + 1, NULL);
+    const struct cbx_value *list = cbx_py_sequence(py, items);
+    uint32_t count = list != NULL && list->count <= THROUGH_ITEMS_MAX ? list->count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        bool known = list != NULL && list->count <= THROUGH_ITEMS_MAX;
+        rest.count = 0;
+        cbx_actuals_add(&rest, (struct cbx_str){ 0 }, NULL, NULL,
+                        known ? list->members[i] : cbx_py_members(py, items));
+        for (uint32_t k = function + 2; cbx_actual_find(actuals, k, NULL) != NULL; k++) {
+            const struct cbx_values *more = cbx_actual_values(py, actuals, k, NULL);
+            cbx_actuals_add(&rest, (struct cbx_str){ 0 }, NULL, NULL, cbx_py_members(py, more));
+        }
+        extract_values_call(py, callee, &rest, call, depth + 1);
+    }
+}
+
+static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
+                               struct cbx_actuals *actuals, struct cbx_node *call, int depth)
+{
+    struct cbx_fact *fact = cbx_facts_add(py->facts, CBX_IS_CALL, name, call->start, call->end);
+    if (fact != NULL) {
+        const struct cbx_arg *args = read_arguments(py, actuals);
+        fact->args = args;
+        fact->arg_count = args != NULL ? actuals->count : 0;
+        fact->spread = actuals->spread;
+    }
+    switch (cbx_py_call_meaning(name)) {
+    case PY_CALL_GETATTR:
+    case PY_CALL_SETATTR:
+        extract_getattr(py, actuals, call);
+        break;
+    case PY_CALL_IMPORT:
+    case PY_CALL_IMPORT_TOP:
+    case PY_CALL_IMPORT_NAME:
+        extract_import_call(py, name, actuals, call);
+        break;
+    default:
+        break;
+    }
+    if (cbx_py_call_meaning(name) == PY_CALL_MEMBERS_OF &&
+        is_powerful(cbx_actual_values(py, actuals, 0, NULL))) {
+        cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
+    }
+    cbx_py_extract_code(py, name, actuals, call);
+    cbx_py_extract_doctest(py, name);
+    extract_format(py, name, actuals, call);
+    extract_through(py, name, actuals, call, depth);
+}
+
+/* What speaks of nothing by being mentioned: methods of constants, and the type of functions, which
+ * type(f) is too; to call them is another matter. */
+static bool is_of_text(struct cbx_str name)
+{
+    return cbx_str_is(name, "types.FunctionType") || cbx_str_is(name, "types.LambdaType") ||
+           cbx_str_starts(name, CBX_STR("str.")) || cbx_str_starts(name, CBX_STR("list.")) ||
+           cbx_str_starts(name, CBX_STR("dict."));
+}
+
+static void extract_partial_call(struct cbx_walk *py, const struct cbx_value *partial,
+                                 struct cbx_actuals *actuals, struct cbx_node *call, int depth)
+{
+    struct cbx_actuals whole, rest = { 0 };
+    const struct cbx_values *callee = partial->members[0];
+    cbx_py_whole(partial, actuals, &whole);
+    for (uint32_t i = 0; i < callee->count; i++) {
+        const struct cbx_value *v = callee->items[i];
+        if (v->kind == CBX_V_NAME && is_of_text(v->text)) {
+            extract_format(py, v->text, &whole, call);
+        } else if (v->kind == CBX_V_NAME && cbx_str_is(v->text, CBX_PY_METHOD_CALLER)) {
+            extract_values_call(py, cbx_py_method_called(py, &whole, &rest), &rest, call,
+                                depth + 1);
+        } else {
+            extract_values_call(py, cbx_values_one(py->arena, v), &whole, call, depth + 1);
+        }
+    }
+}
+
+static void extract_values_call(struct cbx_walk *py, const struct cbx_values *callee,
+                                struct cbx_actuals *actuals, struct cbx_node *call, int depth)
+{
+    for (uint32_t i = 0; i < callee->count && depth < THROUGH_DEPTH_MAX; i++) {
+        const struct cbx_value *v = callee->items[i];
+        if (v->kind == CBX_V_NAME) {
+            extract_named_call(py, v->text, actuals, call, depth);
+        } else if (v->kind == CBX_V_PARTIAL) {
+            extract_partial_call(py, v, actuals, call, depth);
+        }
+    }
+}
+
+/* x.submit(f, a), x.query(text), x.format(...) of whatever x is. */
+static void extract_method_through(struct cbx_walk *py, const struct cbx_node *callee,
+                                   struct cbx_actuals *actuals, struct cbx_node *call)
+{
+    char name[40];
+    struct cbx_str method = cbx_walk_text(py, cbx_child_of(callee, CBX_FIELD_attribute));
+    if (method.len + 3 < sizeof(name)) {
+        snprintf(name, sizeof(name), "*.%.*s", (int)method.len, method.p);
+        if (actuals->count > 0) {
+            extract_through(py, cbx_str_of(name), actuals, call, 0);
+            cbx_py_extract_code(py, cbx_str_of(name), actuals, call);
+        }
+        if (cbx_sinks_of(CBX_PYTHON, cbx_str_of(name)) != 0) {
+            extract_named_call(py, cbx_arena_copy(py->arena, cbx_str_of(name)), actuals, call, 0);
+        }
+    }
+    struct cbx_str text;
+    struct cbx_actuals rest = { 0 };
+    if (cbx_str_is(method, "format") && actuals->count > 1 &&
+        cbx_values_is_text(cbx_actual_values(py, actuals, 0, NULL), &text)) {
+        cbx_actuals_shift(actuals, 1, NULL, &rest); /* a Formatter of its own */
+        cbx_py_format_fields(py, text, &rest, found_in_format, call);
+    }
+}
+
+/* Dense(8)(x): what a library's function or a class of this source gave. */
+static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
+{
+    if (cbx_py_kind(callee) != PY_call) {
+        return false;
+    }
+    const struct cbx_values *maker =
+        cbx_py_eval(py, cbx_child_of(callee, CBX_FIELD_function), scope);
+    const struct cbx_value *v = maker->items[0];
+    return maker->count == 1 &&
+           ((v->kind == CBX_V_NAME && (v->number == 0 || cbx_str_is(v->text, "type"))) ||
+            (v->kind == CBX_V_FUNCTION && cbx_py_kind(v->node) == PY_class_definition));
+}
+
+/* Does what is called come out of a module, by ways that are not followed? What comes out of the
+ * program's own lists, arguments and objects was put there by somebody, and is judged there. */
+static bool comes_from_module(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
+{
+    for (;;) {
+        switch (cbx_py_kind(callee)) {
+        case PY_attribute:
+        case PY_subscript:
+        case PY_call:
+        case PY_parenthesized_expression:
+        case PY_await:
+            callee = cbx_child_at(callee, 0);
+            continue;
+        default:
+            break;
+        }
+        break;
+    }
+    const struct cbx_values *root = cbx_py_eval(py, callee, scope);
+    for (uint32_t i = 0; i < root->count; i++) {
+        const struct cbx_value *v = root->items[i];
+        if (v->kind == CBX_V_NAME && v->number != CBX_NAME_BARE && !cbx_py_is_plain(v->text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope)
+{
+    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
+    const struct cbx_values *targets = cbx_py_eval(py, callee, scope);
+    struct cbx_actuals actuals;
+    cbx_py_actuals(py, call, scope, &actuals);
+    extract_values_call(py, targets, &actuals, call, 0);
+    while (cbx_py_kind(callee) == PY_parenthesized_expression) {
+        callee = cbx_child_at(callee, 0);
+    }
+    enum cbx_py_kind kind = cbx_py_kind(callee);
+    struct cbx_node *object = kind == PY_attribute ? cbx_child_of(callee, CBX_FIELD_object) : NULL;
+    if (cbx_values_has_more(targets) ||
+        (object != NULL && cbx_values_has_more(cbx_py_eval(py, object, scope)))) {
+        cbx_py_special(py, CBX_FACT_TOO_COMPLEX, CBX_STR("alternatives"), call);
+    }
+    if (kind == PY_attribute) {
+        extract_method_through(py, callee, &actuals, call);
+    } else if (kind != PY_identifier && cbx_values_has_unknown(targets) &&
+               !is_of_known_call(py, callee, scope) && comes_from_module(py, callee, scope)) {
+        cbx_py_special(py, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_walk_text(py, callee), 0, 80),
+                       call);
+    }
+}
+
+/* A decorator is a call with what is below it. */
+static void extract_decorator(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_actuals actuals = { 0 };
+    struct cbx_node *below = node;
+    for (int i = 0; below->next != NULL && i < DECORATORS_MAX; i++) {
+        below = below->next;
+    }
+    cbx_actuals_add(&actuals, (struct cbx_str){ 0 }, below, scope,
+                    below->next != NULL ? &cbx_values_unknown : NULL);
+    extract_values_call(py, cbx_py_eval(py, cbx_child_at(node, 0), scope), &actuals, node, 0);
+}
+
+/* The names that an expression may come out to: what rules call references. */
+static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
+                                 const struct cbx_node *node)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        if (v->kind == CBX_V_NAME && !is_of_text(v->text)) {
+            add(py, CBX_IS_REFERENCE, v->text, node);
+        } else if (v->kind == CBX_V_PARTIAL) {
+            const struct cbx_values *callee = v->members[0];
+            for (uint32_t k = 0; k < callee->count; k++) {
+                if (callee->items[k]->kind == CBX_V_NAME && !is_of_text(callee->items[k]->text)) {
+                    add(py, CBX_IS_REFERENCE, callee->items[k]->text, node);
+                }
+            }
+        }
+    }
+}
+
+/* isinstance(x, types.FunctionType), x is types.FunctionType: asked about, not used. */
+static bool is_asked_about(struct cbx_walk *py, const struct cbx_node *node)
+{
+    const struct cbx_node *list = node->parent;
+    if (cbx_py_kind(node) != PY_attribute || cbx_py_kind(list) != PY_argument_list) {
+        return cbx_py_kind(node) == PY_attribute && cbx_py_kind(list) == PY_comparison_operator;
+    }
+    struct cbx_str callee = cbx_walk_text(py, cbx_child_of(list->parent, CBX_FIELD_function));
+    return cbx_str_is(callee, "isinstance") || cbx_str_is(callee, "issubclass");
+}
+
+/* os.environ itself; what is read of it speaks for itself. */
+static bool is_environment(const struct cbx_values *values)
+{
+    return values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
+           cbx_str_is(values->items[0]->text, "os.environ");
+}
+
+static bool is_read_of(const struct cbx_node *node)
+{
+    return (cbx_py_kind(node->parent) == PY_subscript && node->field == CBX_FIELD_value) ||
+           (cbx_py_kind(node->parent) == PY_attribute && node->field == CBX_FIELD_object);
+}
+
+/* `importlib` in importlib.metadata.version(): the whole name says what is used. */
+static bool is_module_named(const struct cbx_node *node, const struct cbx_values *values)
+{
+    return cbx_py_kind(node) == PY_identifier && cbx_py_kind(node->parent) == PY_attribute &&
+           values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
+           values->items[0]->number == 0 &&
+           memchr(values->items[0]->text.p, '.', values->items[0]->text.len) == NULL;
+}
+
+static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    const struct cbx_values *values = cbx_py_eval(py, node, scope);
+    bool spoken_for = is_read_of(node) && (is_environment(values) || is_module_named(node, values));
+    if (!is_asked_about(py, node) && !spoken_for) {
+        add_value_references(py, values, node);
+    }
+}
+
+/* os.environ['X'] is a call with 'X', so that rules can speak of the variable. */
+static void extract_variable(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_actuals actuals = { 0 };
+    struct cbx_node *key = cbx_child_of(node, CBX_FIELD_subscript);
+    if (!is_environment(cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_value), scope))) {
+        return;
+    }
+    cbx_actuals_add(&actuals, (struct cbx_str){ 0 }, key, scope, NULL);
+    extract_named_call(py, CBX_STR("os.environ.__getitem__"), &actuals, node, 0);
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+/* True for nodes that belong to a notebook line that the gateway rewrote: the facts of those come
+ * from the line itself. */
+static bool is_rewritten(const struct cbx_walk *py, const struct cbx_node *node)
+{
+    return py->parsed->magic_count > 0 &&
+           cbx_notebook_covers(py->parsed->magics, py->parsed->magic_count, node->start, node->end);
+}
+
+/* An identifier that is only a name, not a use: of an attribute, a keyword, a definition, a target.
+ */
+static bool is_plain_name(const struct cbx_node *name)
+{
+    switch (cbx_py_kind(name->parent)) {
+    case PY_dotted_name:
+    case PY_global_statement:
+    case PY_nonlocal_statement:
+    case PY_parameters:
+    case PY_lambda_parameters:
+    case PY_pattern_list:
+    case PY_tuple_pattern:
+    case PY_list_pattern:
+    case PY_keyword_pattern:
+    case PY_splat_pattern:
+        return name->field == CBX_FIELD_NONE;
+    case PY_attribute:
+        return name->field == CBX_FIELD_attribute;
+    case PY_assignment:
+        return name->field == CBX_FIELD_left;
+    case PY_keyword_argument:
+    case PY_function_definition:
+    case PY_class_definition:
+    case PY_default_parameter:
+    case PY_typed_default_parameter:
+        return name->field == CBX_FIELD_name;
+    default:
+        return false;
+    }
+}
+
+/* Returns false when the children are not to be visited. */
+static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    switch (cbx_py_kind(node)) {
+    case PY_import_statement:
+    case PY_import_from_statement:
+        extract_import(py, node);
+        return false;
+    case PY_future_import_statement:
+        return false;
+    case PY_print_statement:
+    case PY_exec_statement:
+        cbx_py_special(py, CBX_FACT_SYNTAX, CBX_STR("Python 2 statement"), node);
+        return true;
+    case PY_identifier:
+        if (!is_plain_name(node)) {
+            add_references(py, node, scope);
+        }
+        return false;
+    case PY_attribute:
+        cbx_py_extract_attribute(py, folded(py, cbx_child_of(node, CBX_FIELD_attribute)),
+                                 cbx_child_of(node, CBX_FIELD_attribute));
+        add_references(py, node, scope);
+        cbx_py_check_dictionary(py, node, scope);
+        return true;
+    case PY_subscript:
+        add_references(py, node, scope);
+        extract_variable(py, node, scope);
+        cbx_py_check_dictionary(py, node, scope);
+        return true;
+    case PY_keyword_pattern: /* case X(name=y): reads x.name */
+        cbx_py_extract_attribute(py, folded(py, cbx_child_at(node, 0)), node);
+        return true;
+    case PY_call:
+        extract_call(py, node, scope);
+        add_references(py, node, scope);
+        cbx_py_extract_text(py, node, scope);
+        cbx_py_extract_built(py, node, scope);
+        return true;
+    case PY_binary_operator:
+        if (cbx_py_kind(node->parent) != PY_binary_operator) {
+            cbx_py_extract_text(py, node, scope);
+            cbx_py_extract_built(py, node, scope);
+        }
+        return true;
+    case PY_concatenated_string:
+    case PY_augmented_assignment:
+        cbx_py_extract_text(py, node, scope);
+        return true;
+    case PY_string:
+        if (cbx_py_kind(node->parent) != PY_expression_statement) {
+            cbx_py_extract_text(py, node, scope);
+            cbx_py_extract_built(py, node, scope);
+        }
+        return true;
+    case PY_decorator:
+        extract_decorator(py, node, scope);
+        return true;
+    case PY_type:
+        cbx_py_extract_annotation(py, node);
+        return true;
+    case PY_for_statement:
+    case PY_for_in_clause:
+        cbx_py_check_iteration(py, node, scope);
+        return true;
+    default:
+        return true;
+    }
+}
+
+void cbx_extract_python(struct cbx_parsed *parsed)
+{
+    struct cbx_walk *py = cbx_arena_alloc(parsed->arena, sizeof(*py));
+    if (py == NULL || !cbx_walk_begin(py, parsed, cbx_py_grammar())) {
+        return;
+    }
+    cbx_py_bind_all(py);
+    parsed->walk = py;
+    struct cbx_node *end = py->syntax.nodes + py->syntax.count;
+    for (struct cbx_node *node = py->syntax.nodes; node < end;) {
+        bool down = !is_rewritten(py, node) &&
+                    (node->kind == PY_OTHER || extract_node(py, node, cbx_scope_around(py, node)));
+        node = down ? node + 1 : (struct cbx_node *)(uintptr_t)cbx_node_behind(node, end);
+    }
+    cbx_walk_end(py);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ * What flows between the scopes of a Python source besides names: the arguments that parameters are
+ * given, and modules that go out of sight. */
+#include "analyzer/lang/python/internal.h"
+
+enum { PARAMETERS_MAX = 256 };
+
+/* --- what parameters are given ---------------------------------------------------------------- */
+
+/* The argument for the n-th parameter, `name`. */
+static struct cbx_node *argument_for(struct cbx_walk *py, struct cbx_node *list, uint32_t n,
+                                     struct cbx_str name)
+{
+    uint32_t at = 0;
+    for (struct cbx_node *a = list->first; a != NULL; a = a->next) {
+        enum cbx_py_kind kind = cbx_py_kind(a);
+        if (kind == PY_keyword_argument) {
+            if (cbx_str_equal(cbx_py_name(py, a), name)) {
+                return cbx_child_of(a, CBX_FIELD_value);
+            }
+        } else if (kind == PY_list_splat || kind == PY_dictionary_splat) {
+            return NULL;
+        } else if (at++ == n) {
+            return a;
+        }
+    }
+    return NULL;
+}
+
+/* Parameters may be what a call gives them. `bound`: the first one is not in the call. */
+static void give_parameters(struct cbx_walk *py, struct cbx_node *function, struct cbx_node *list,
+                            struct cbx_scope *where, bool bound)
+{
+    struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters);
+    uint32_t n = 0;
+    for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL;
+         p != NULL && n < PARAMETERS_MAX; p = p->next) {
+        enum cbx_py_kind kind = cbx_py_kind(p);
+        struct cbx_node *name = cbx_py_parameter(p);
+        if (name == NULL || kind == PY_list_splat_pattern || kind == PY_dictionary_splat_pattern) {
+            continue;
+        }
+        if (bound) {
+            bound = false;
+            continue;
+        }
+        struct cbx_str text = cbx_py_text(py, name);
+        struct cbx_node *argument = argument_for(py, list, n++, text);
+        if (argument != NULL) {
+            cbx_scope_bind(py, function->inner, where, text, CBX_BIND_EXPR, argument);
+        }
+    }
+}
+
+static bool is_static(struct cbx_walk *py, const struct cbx_node *function)
+{
+    return cbx_py_kind(function->parent) == PY_decorated_definition &&
+           cbx_str_is(cbx_walk_text(py, cbx_child_at(cbx_child_at(function->parent, 0), 0)),
+                      "staticmethod");
+}
+
+/* Every function of this chain of bindings is called with these arguments. */
+static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cbx_str name,
+                       struct cbx_node *list, struct cbx_scope *where, bool bound)
+{
+    int count = 0;
+    for (struct cbx_binding *b = chain; b != NULL && count < 16; b = b->next) {
+        if (!cbx_str_equal(b->name, name) || b->node == NULL) {
+            continue;
+        }
+        enum cbx_py_kind kind = cbx_py_kind(b->node);
+        if (kind == PY_class_definition && b->kind == CBX_BIND_FUNCTION) {
+            struct cbx_str init = CBX_STR("__init__");
+            call_chain(py, cbx_scope_chain(py, b->node->inner, init), init, list, where, true);
+            count++;
+        } else if (kind == PY_lambda || kind == PY_function_definition) {
+            give_parameters(py, b->node, list, where, bound && !is_static(py, b->node));
+            count++;
+        }
+    }
+}
+
+/* The functions of this source that a call may call, told by the name alone. */
+static void give_call(struct cbx_walk *py, struct cbx_node *call)
+{
+    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function),
+                    *list = cbx_child_of(call, CBX_FIELD_arguments);
+    struct cbx_scope *where = cbx_scope_around(py, call);
+    while (cbx_py_kind(callee) == PY_parenthesized_expression) {
+        callee = cbx_child_at(callee, 0);
+    }
+    if (list == NULL || list->first == NULL) {
+        return;
+    }
+    if (cbx_py_kind(callee) == PY_lambda) {
+        give_parameters(py, callee, list, where, false);
+    } else if (cbx_py_kind(callee) == PY_attribute) {
+        struct cbx_str name = cbx_py_text(py, cbx_child_of(callee, CBX_FIELD_attribute));
+        call_chain(py, cbx_scope_chain(py, NULL, name), name, list, where, true);
+    } else if (cbx_py_kind(callee) == PY_identifier) {
+        struct cbx_str name = cbx_py_text(py, callee);
+        struct cbx_binding *chain = NULL;
+        for (struct cbx_scope *s = where; s != NULL && chain == NULL; s = s->parent) {
+            chain = cbx_scope_chain(py, s, name);
+        }
+        call_chain(py, chain, name, list, where, false);
+    }
+}
+
+/* @f above g: f is called with g. */
+static void give_decorated(struct cbx_walk *py, struct cbx_node *definition)
+{
+    struct cbx_node *decorated = cbx_last_child(definition);
+    struct cbx_scope *where = cbx_scope_around(py, definition);
+    for (struct cbx_node *d = definition->first; d != NULL; d = d->next) {
+        struct cbx_node *name = cbx_child_at(d, 0);
+        if (cbx_py_kind(d) != PY_decorator || cbx_py_kind(name) != PY_identifier) {
+            continue;
+        }
+        struct cbx_str text = cbx_py_text(py, name);
+        for (struct cbx_scope *s = where; s != NULL; s = s->parent) {
+            struct cbx_binding *b = cbx_scope_chain(py, s, text);
+            struct cbx_node *function = b != NULL ? b->node : NULL;
+            struct cbx_node *first = cbx_child_at(cbx_child_of(function, CBX_FIELD_parameters), 0);
+            if (cbx_py_kind(function) == PY_function_definition &&
+                cbx_py_parameter(first) != NULL) {
+                cbx_scope_bind(py, function->inner, where, cbx_py_text(py, cbx_py_parameter(first)),
+                               CBX_BIND_EXPR, decorated);
+                break;
+            }
+        }
+    }
+}
+
+/* --- what goes out of sight ------------------------------------------------------------------- */
+
+/* A module that is used as a value, for more than its attributes, may turn up anywhere. */
+static bool is_value(const struct cbx_node *name)
+{
+    switch (cbx_py_kind(name->parent)) {
+    case PY_attribute:
+    case PY_dotted_name:
+    case PY_aliased_import:
+    case PY_decorator:
+    case PY_expression_statement:
+    case PY_not_operator:
+    case PY_delete_statement:
+    case PY_global_statement:
+    case PY_nonlocal_statement:
+    case PY_parameters:
+    case PY_lambda_parameters:
+        return false;
+    case PY_call:
+        return name->field != CBX_FIELD_function;
+    case PY_assignment:
+        return name->field == CBX_FIELD_right;
+    case PY_keyword_argument:
+    case PY_default_parameter:
+    case PY_typed_default_parameter:
+        return name->field == CBX_FIELD_value;
+    case PY_subscript:
+        return name->field == CBX_FIELD_subscript;
+    default:
+        return name->parent != NULL;
+    }
+}
+
+static void let_escape(struct cbx_walk *py, struct cbx_node *name)
+{
+    struct cbx_str text = cbx_walk_text(py, name);
+    if ((py->imported & cbx_name_bit(text)) == 0) {
+        return;
+    }
+    for (struct cbx_scope *s = cbx_scope_around(py, name); s != NULL; s = s->parent) {
+        struct cbx_binding *chain = cbx_scope_chain(py, s, text);
+        for (struct cbx_binding *b = chain; b != NULL; b = b->next) {
+            if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text) &&
+                cbx_py_holds_more(b->path)) {
+                cbx_walk_escape(py, b->path, cbx_py_is_powerful(b->path));
+            }
+        }
+        if (chain != NULL) {
+            return;
+        }
+    }
+}
+
+/* globals() and the like hold all that was imported. */
+static bool is_namespace(struct cbx_walk *py, const struct cbx_node *name)
+{
+    struct cbx_str text = cbx_walk_text(py, name);
+    const struct cbx_node *use = name->parent != NULL ? name->parent->parent : NULL;
+    bool handed_on = cbx_py_kind(use) == PY_keyword_argument; /* timeit(x, globals=globals()) */
+    return name->field == CBX_FIELD_function && !handed_on &&
+           (cbx_str_is(text, "globals") || cbx_str_is(text, "locals") ||
+            (cbx_str_is(text, "vars") &&
+             cbx_child_count(cbx_child_of(name->parent, CBX_FIELD_arguments)) == 0));
+}
+
+void cbx_py_flow_all(struct cbx_walk *py)
+{
+    py->giving = true;
+    for (uint32_t i = 0; i < py->syntax.count; i++) {
+        struct cbx_node *node = &py->syntax.nodes[i];
+        if (node->kind == PY_call) {
+            give_call(py, node);
+        } else if (node->kind == PY_decorated_definition) {
+            give_decorated(py, node);
+        } else if (node->kind == PY_identifier && is_value(node)) {
+            let_escape(py, node);
+        } else if (node->kind == PY_identifier && is_namespace(py, node)) {
+            py->namespaces = true;
+            for (uint32_t k = 0; k < py->import_count; k++) {
+                cbx_walk_escape(py, py->import_items[k], cbx_py_is_powerful(py->import_items[k]));
+            }
+        }
+    }
+    py->giving = false;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT
+ * What callables in Python make of constants and containers: numbers, texts, lists, pairs,
+ * mappings, paths. */
+#include "analyzer/lang/python/internal.h"
+
+#include <stdlib.h>
+
+enum { MEMBERS_MAX = 256 };
+
+static const struct cbx_values *parse_int(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    struct cbx_str text;
+    int64_t base = 10, number;
+    char digits[72];
+    const struct cbx_values *first = cbx_actual_values(py, actuals, 0, NULL);
+    if (!cbx_values_is_text(first, &text)) {
+        return first;
+    }
+    if (cbx_actual_find(actuals, 1, "base") != NULL &&
+        !cbx_values_is_number(cbx_actual_values(py, actuals, 1, "base"), &base)) {
+        return &cbx_values_unknown;
+    }
+    char prefix = base == 16 ? 'x' : base == 8 ? 'o' : base == 2 ? 'b' : 0;
+    bool bare = prefix != 0 && !(text.len > 1 && (text.p[1] | 32) == prefix);
+    snprintf(digits, sizeof(digits), "%s%c%.*s", bare ? "0" : "", bare ? prefix : ' ',
+             (int)(text.len < 64 ? text.len : 64), text.p);
+    struct cbx_str all = cbx_fold_trim(cbx_str_of(digits));
+    return (base == 10 || prefix != 0) && text.len < 64 && cbx_fold_integer(all, &number)
+               ? cbx_values_number(py->arena,
+                                   cbx_arena_printf(py->arena, "%lld", (long long)number), number)
+               : &cbx_values_unknown;
+}
+
+static const struct cbx_values *make_range(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    int64_t part[3] = { 0, 0, 1 };
+    for (uint32_t i = 0; i < 3 && cbx_actual_find(actuals, i, NULL) != NULL; i++) {
+        if (!cbx_values_is_number(cbx_actual_values(py, actuals, i, NULL), &part[i])) {
+            return cbx_values_each(py->arena, &cbx_values_unknown);
+        }
+    }
+    bool one = cbx_actual_find(actuals, 1, NULL) == NULL;
+    int64_t from = one ? 0 : part[0], to = one ? part[0] : part[1], step = part[2];
+    int64_t count = step > 0 && to > from   ? (to - from - 1) / step + 1
+                    : step < 0 && to < from ? (from - to - 1) / -step + 1
+                                            : 0;
+    const struct cbx_values **members =
+        count <= MEMBERS_MAX && llabs(from) < INT32_MAX && llabs(to) < INT32_MAX
+            ? cbx_arena_array(py->arena, (size_t)count + 1, sizeof(*members))
+            : NULL;
+    if (members == NULL) {
+        return cbx_values_each(py->arena, &cbx_values_unknown);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t n = from + i * step;
+        members[i] =
+            cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%lld", (long long)n), n);
+    }
+    return cbx_values_list(py->arena, members, (uint32_t)count);
+}
+
+static const struct cbx_values *make_list(struct cbx_walk *py, const struct cbx_values *values)
+{
+    const struct cbx_value *list = cbx_py_sequence(py, values);
+    return list != NULL ? cbx_values_one(py->arena, list)
+                        : cbx_values_each(py->arena, cbx_py_members(py, values));
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    struct cbx_str x = (*(const struct cbx_values *const *)a)->items[0]->text,
+                   y = (*(const struct cbx_values *const *)b)->items[0]->text;
+    size_t shorter = x.len < y.len ? x.len : y.len;
+    int order = shorter > 0 ? memcmp(x.p, y.p, shorter) : 0;
+    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
+}
+
+/* Texts that are all known; any order, of whatever else. */
+static const struct cbx_values *sort(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_values *values = cbx_actual_values(py, actuals, 0, NULL);
+    const struct cbx_value *list = cbx_py_sequence(py, values);
+    const struct cbx_values **members =
+        list != NULL && actuals->count == 1
+            ? cbx_arena_array(py->arena, list->count + 1u, sizeof(*members))
+            : NULL;
+    for (uint32_t i = 0; members != NULL && i < list->count; i++) {
+        struct cbx_str text;
+        members[i] = list->members[i];
+        members = cbx_values_is_text(members[i], &text) ? members : NULL;
+    }
+    if (members == NULL) {
+        return cbx_values_each(py->arena, cbx_py_members(py, values));
+    }
+    if (list->count > 1) {
+        qsort(members, list->count, sizeof(const struct cbx_values *), compare_texts);
+    }
+    return cbx_values_list(py->arena, members, list->count);
+}
+
+static const struct cbx_values *reverse(struct cbx_walk *py, const struct cbx_values *values)
+{
+    const struct cbx_value *list = cbx_py_sequence(py, values);
+    const struct cbx_values **members =
+        list != NULL ? cbx_arena_array(py->arena, list->count + 1u, sizeof(*members)) : NULL;
+    for (uint32_t i = 0; members != NULL && i < list->count; i++) {
+        members[i] = list->members[list->count - 1 - i];
+    }
+    return members != NULL ? cbx_values_list(py->arena, members, list->count) : values;
+}
+
+const struct cbx_values *cbx_py_pair(struct cbx_walk *py, const struct cbx_values *a,
+                                     const struct cbx_values *b)
+{
+    const struct cbx_values **members = cbx_arena_array(py->arena, 2, sizeof(*members));
+    if (members != NULL) {
+        members[0] = a;
+        members[1] = b;
+    }
+    return cbx_values_list(py->arena, members, 2);
+}
+
+/* zip(a, b), enumerate(a), d.items(): pairs. */
+static const struct cbx_values *make_pairs(struct cbx_walk *py, const struct cbx_values *as,
+                                           const struct cbx_values *bs)
+{
+    const struct cbx_value *a = as != NULL ? cbx_py_sequence(py, as) : NULL,
+                           *b = cbx_py_sequence(py, bs);
+    uint32_t count = b == NULL ? 0 : a != NULL && a->count < b->count ? a->count : b->count;
+    const struct cbx_values **members =
+        b != NULL && (a != NULL || as == NULL) && count <= MEMBERS_MAX
+            ? cbx_arena_array(py->arena, count + 1u, sizeof(*members))
+            : NULL;
+    if (members == NULL) {
+        const struct cbx_values *first = as != NULL ? cbx_py_members(py, as) : &cbx_values_unknown;
+        return cbx_values_each(py->arena, cbx_py_pair(py, first, cbx_py_members(py, bs)));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        members[i] = cbx_py_pair(
+            py,
+            a != NULL ? a->members[i]
+                      : cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%u", i), i),
+            b->members[i]);
+    }
+    return cbx_values_list(py->arena, members, count);
+}
+
+static const struct cbx_values *map_values(struct cbx_walk *py, const struct cbx_values *values)
+{
+    const struct cbx_value *map = cbx_values_container(values, CBX_V_MAP);
+    return map != NULL ? cbx_values_list(py->arena, map->members, map->count)
+                       : cbx_values_each(py->arena, cbx_values_members(py->arena, values));
+}
+
+/* dict(a=1), dict(pairs), dict(mapping). */
+static const struct cbx_values *make_dict(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_actual *first = cbx_actual_find(actuals, 0, NULL);
+    const struct cbx_value *pairs =
+        first != NULL ? cbx_py_sequence(py, cbx_actual_values(py, actuals, 0, NULL)) : NULL;
+    const struct cbx_values *from = cbx_actual_values(py, actuals, 0, NULL);
+    if (first != NULL && from->count == 1 &&
+        (from->items[0]->kind == CBX_V_MAP || from->items[0]->kind == CBX_V_NAME)) {
+        return from;
+    }
+    uint32_t count = pairs != NULL ? pairs->count : actuals->count, n = 0;
+    struct cbx_str *keys = cbx_arena_array(py->arena, count + 1u, sizeof(*keys));
+    const struct cbx_values **members = cbx_arena_array(py->arena, count + 1u, sizeof(*members));
+    if (keys == NULL || members == NULL || (first != NULL && pairs == NULL)) {
+        return &cbx_values_unknown;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cbx_values *pair = pairs != NULL ? pairs->members[i] : NULL;
+        struct cbx_str key = pairs == NULL ? actuals->items[i].keyword : CBX_STR("\xff");
+        if (pair != NULL) {
+            key = cbx_py_key(py, cbx_values_member(py->arena, pair, CBX_STR("0")));
+        }
+        keys[n] = key;
+        members[n++] = pair != NULL ? cbx_values_member(py->arena, pair, CBX_STR("1"))
+                                    : py->eval(py, actuals->items[i].node, actuals->items[i].scope);
+    }
+    struct cbx_value map = {
+        .kind = CBX_V_MAP, .keys = keys, .members = members, .count = n, .number = actuals->spread
+    };
+    return cbx_values_one(py->arena, &map);
+}
+
+static const struct cbx_values *get_item(struct cbx_walk *py, struct cbx_actuals *actuals,
+                                         struct cbx_scope *scope)
+{
+    const struct cbx_values *out = cbx_py_item(py, cbx_actual_values(py, actuals, 0, NULL),
+                                               cbx_actual_values(py, actuals, 1, NULL), scope);
+    return cbx_actual_find(actuals, 2, NULL) != NULL
+               ? cbx_values_join(py->arena, out, cbx_actual_values(py, actuals, 2, NULL))
+               : out;
+}
+
+/* The text of a path object, or of what makes one. */
+static bool path_text(const struct cbx_values *values, struct cbx_str *out)
+{
+    bool object = values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
+                  values->items[0]->number == CBX_NAME_OBJECT && values->items[0]->count == 1;
+    return cbx_values_is_text(object ? values->items[0]->members[0] : values, out);
+}
+
+/* Parts of a path, joined as os.path.join does. */
+static const struct cbx_values *join_path(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    struct cbx_str out = CBX_STR(""), part;
+    bool gaps = false;
+    for (uint32_t i = 0; i < actuals->count; i++) {
+        bool unknown = false;
+        part = cbx_values_piece(cbx_actual_values(py, actuals, i, NULL), &unknown);
+        bool absolute = part.len > 0 && part.p[0] == '/';
+        bool slash = out.len > 0 && out.p[out.len - 1] != '/';
+        gaps = unknown || (gaps && !absolute);
+        out = absolute
+                  ? part
+                  : cbx_fold_concat(py->arena,
+                                    slash ? cbx_fold_concat(py->arena, out, CBX_STR("/")) : out,
+                                    part);
+    }
+    if (actuals->spread) {
+        out = cbx_fold_concat(py->arena, out, CBX_STR("/*"));
+    }
+    return cbx_values_built(py->arena, out, gaps || actuals->spread);
+}
+
+static const struct cbx_values *path_object(struct cbx_walk *py, const struct cbx_values *text)
+{
+    const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
+    struct cbx_value path = { .kind = CBX_V_NAME,
+                              .number = CBX_NAME_OBJECT,
+                              .text = CBX_STR("pathlib.Path"),
+                              .members = members,
+                              .count = members != NULL };
+    if (members != NULL) {
+        members[0] = text;
+    }
+    return cbx_values_one(py->arena, &path);
+}
+
+static const struct cbx_values *make_path(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    return path_object(py, join_path(py, actuals));
+}
+
+static const struct cbx_values *make_text(struct cbx_walk *py, const struct cbx_values *values,
+                                          struct cbx_actuals *actuals)
+{
+    struct cbx_str text, encoding;
+    if (path_text(values, &text)) {
+        bool recodes = cbx_actual_find(actuals, 1, "encoding") != NULL;
+        return !recodes ? cbx_values_text(py->arena, text)
+               : cbx_values_is_text(cbx_actual_values(py, actuals, 1, "encoding"), &encoding)
+                   ? cbx_py_codec(py, text, encoding)
+                   : &cbx_values_unknown;
+    }
+    return values->count == 1 && values->items[0]->kind == CBX_V_NUMBER
+               ? cbx_values_text(py->arena, values->items[0]->text)
+               : cbx_py_from_numbers(py, values);
+}
+
+static const struct cbx_values *any_argument(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < actuals->count; i++) {
+        const struct cbx_values *one = cbx_actual_values(py, actuals, i, NULL);
+        out = cbx_values_join(py->arena, out, one);
+        out = cbx_values_join(py->arena, out, cbx_py_members(py, one));
+    }
+    return cbx_values_some(out);
+}
+
+static const struct cbx_values *decode_base64(struct cbx_walk *py, struct cbx_str text,
+                                              struct cbx_actuals *actuals)
+{
+    bool other = memchr(text.p, '-', text.len) != NULL || memchr(text.p, '_', text.len) != NULL ||
+                 cbx_actual_find(actuals, 1, "altchars") != NULL;
+    return other
+               ? &cbx_values_unknown /* what they stand for, or nothing, depends on the function */
+               : cbx_values_bytes(py->arena, cbx_fold_base64(py->arena, text));
+}
+
+/* What a callable of the table makes of one text. */
+static const struct cbx_values *call_with_text(struct cbx_walk *py, enum cbx_py_call meaning,
+                                               struct cbx_str text, struct cbx_actuals *actuals)
+{
+    struct cbx_str other;
+    switch (meaning) {
+    case PY_CALL_ORD:
+        return text.len == 1
+                   ? cbx_values_number(py->arena,
+                                       cbx_arena_printf(py->arena, "%u", (unsigned char)text.p[0]),
+                                       (unsigned char)text.p[0])
+                   : &cbx_values_unknown;
+    case PY_CALL_HEX:
+        return cbx_values_bytes(py->arena, cbx_fold_hex(py->arena, text));
+    case PY_CALL_BASE64:
+        return decode_base64(py, text, actuals);
+    case PY_CALL_CODEC:
+        return cbx_values_is_text(cbx_actual_values(py, actuals, 1, "encoding"), &other)
+                   ? cbx_py_codec(py, text, other)
+                   : &cbx_values_unknown;
+    default:
+        return &cbx_values_unknown;
+    }
+}
+
+const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
+                                     struct cbx_actuals *actuals, struct cbx_scope *scope)
+{
+    struct cbx_str text;
+    int64_t number;
+    const struct cbx_values *first = cbx_actual_values(py, actuals, 0, NULL),
+                            *second = cbx_actual_values(py, actuals, 1, NULL);
+    switch (meaning) {
+    case PY_CALL_CHR:
+        return cbx_values_is_number(first, &number)
+                   ? cbx_values_text(py->arena, cbx_fold_codepoint(py->arena, number))
+                   : &cbx_values_unknown;
+    case PY_CALL_INT:
+        return parse_int(py, actuals);
+    case PY_CALL_SAME:
+        return first;
+    case PY_CALL_SECOND:
+        return second;
+    case PY_CALL_ANY_OF:
+        return cbx_values_each(py->arena, cbx_py_members(py, first));
+    case PY_CALL_STR: /* str(b'x') is "b'x'" */
+        return first->items[0]->kind == CBX_V_TEXT && first->items[0]->number == CBX_TEXT_BYTES &&
+                       cbx_actual_find(actuals, 1, "encoding") == NULL
+                   ? &cbx_values_unknown
+                   : make_text(py, first, actuals);
+    case PY_CALL_TEXT:
+        return cbx_values_is_text(make_text(py, first, actuals), &text)
+                   ? cbx_values_bytes(py->arena, text)
+                   : make_text(py, first, actuals);
+    case PY_CALL_LIST:
+        return make_list(py, first);
+    case PY_CALL_SORTED:
+        return sort(py, actuals);
+    case PY_CALL_REVERSED:
+        return reverse(py, first);
+    case PY_CALL_MEMBER:
+    case PY_CALL_LIST_POP:
+        return cbx_py_members(py, first);
+    case PY_CALL_ARGUMENT:
+        return any_argument(py, actuals);
+    case PY_CALL_ZIP:
+        return make_pairs(py, first, second);
+    case PY_CALL_ENUMERATE:
+        return make_pairs(py, NULL, first);
+    case PY_CALL_RANGE:
+        return make_range(py, actuals);
+    case PY_CALL_ADD:
+        return cbx_py_operator(py, CBX_STR("+"), first, second);
+    case PY_CALL_ITEM:
+    case PY_CALL_DICT_GET:
+        return get_item(py, actuals, scope);
+    case PY_CALL_DICT:
+        return make_dict(py, actuals);
+    case PY_CALL_DICT_VALUES:
+        return map_values(py, first);
+    case PY_CALL_DICT_ITEMS:
+        return make_pairs(py, cbx_values_each(py->arena, cbx_py_members(py, first)),
+                          map_values(py, first));
+    case PY_CALL_TYPE:
+        return cbx_actual_find(actuals, 1, NULL) != NULL ? &cbx_values_unknown /* a new class */
+               : first->items[0]->kind == CBX_V_FUNCTION &&
+                       cbx_py_kind(first->items[0]->node) != PY_class_definition
+                   ? cbx_values_name(py->arena, CBX_STR("types.FunctionType"))
+                   : cbx_values_bare(py->arena, CBX_STR("type"));
+    case PY_CALL_GETENV:
+        return cbx_values_is_text(first, &text) && cbx_str_is(text, "HOME")
+                   ? cbx_values_text(py->arena, CBX_STR("~"))
+                   : &cbx_values_unknown;
+    case PY_CALL_JOIN_PATH:
+        return join_path(py, actuals);
+    case PY_CALL_HOME_PATH:
+        return path_object(py, cbx_values_text(py->arena, CBX_STR("~")));
+    case PY_CALL_PATH:
+        return make_path(py, actuals);
+    default:
+        return cbx_values_is_text(first, &text) ? call_with_text(py, meaning, text, actuals)
+                                                : &cbx_values_unknown;
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ * What the Python extractor knows about names: the table of names.def. */
+#include "analyzer/lang/python/internal.h"
+
+#include <pthread.h>
+
+enum { NAME_MAX_BYTES = 512 }; /* longer than any name that a table or policy knows */
+
+enum what {
+    ALIAS,
+    PREFIX,
+    HOP,
+    ANYWHERE,
+    MEANING,
+    RUNS,
+    RUNS_TOO,
+    THROUGH,
+    MAKES,
+    DUNDER,
+    CLIMB,
+    CONST,
+    PLAIN,
+    CHANGES,
+    COMMON
+};
+
+static const struct cbx_name_row rows[] = {
+#define CBX_ROW(what, name, text, number, more)                                                    \
+    { what, CBX_LITERAL(name), CBX_LITERAL(text), number, more },
+#include "analyzer/lang/python/names.def"
+};
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) < CBX_NAMES_SLOTS / 2, "more slots are needed");
+
+static struct cbx_names names = { .rows = rows, .count = sizeof(rows) / sizeof(rows[0]) };
+static pthread_once_t names_once = PTHREAD_ONCE_INIT;
+
+static void fill_names(void)
+{
+    cbx_names_fill(&names);
+}
+
+static const struct cbx_name_row *find(enum what what, struct cbx_str name)
+{
+    pthread_once(&names_once, fill_names);
+    return cbx_names_find(&names, (uint8_t)what, name);
+}
+
+/* The row of the longest "a.b." that the name begins with. */
+static const struct cbx_name_row *find_prefix(struct cbx_str name)
+{
+    for (size_t len = name.len; len > 0; len--) {
+        const struct cbx_name_row *row =
+            name.p[len - 1] == '.' ? find(PREFIX, cbx_str_sub(name, 0, len)) : NULL;
+        if (row != NULL) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+struct cbx_str cbx_py_canonical(struct cbx_walk *py, struct cbx_str name)
+{
+    if (name.len > NAME_MAX_BYTES) {
+        return name;
+    }
+    const struct cbx_name_row *row = find(ALIAS, name);
+    if (row != NULL) {
+        return row->text;
+    }
+    row = find_prefix(name);
+    if (row != NULL) {
+        return cbx_fold_concat(py->arena, row->text, cbx_str_sub(name, row->name.len, name.len));
+    }
+    char dotted[64];
+    if (name.len + 1 >= sizeof(dotted) || name.len == 0) {
+        return name;
+    }
+    memcpy(dotted, name.p, name.len); /* the module itself: np is numpy */
+    dotted[name.len] = '.';
+    row = find(PREFIX, (struct cbx_str){ .p = dotted, .len = name.len + 1 });
+    return row != NULL && row->text.len > 0 ? cbx_str_sub(row->text, 0, row->text.len - 1) : name;
+}
+
+enum cbx_py_call cbx_py_call_meaning(struct cbx_str name)
+{
+    const struct cbx_name_row *row = find(MEANING, name);
+    return row != NULL ? (enum cbx_py_call)row->number : PY_CALL_NONE;
+}
+
+const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword)
+{
+    const struct cbx_name_row *row = n == 0 ? find(RUNS, name) : find(RUNS_TOO, name);
+    *keyword = row != NULL && row->more[0] != '\0' ? row->more : NULL;
+    *position = row != NULL ? (uint32_t)row->number : 0;
+    return row != NULL ? row->text.p : NULL;
+}
+
+bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first)
+{
+    const struct cbx_name_row *row = find(THROUGH, name);
+    if (row != NULL) {
+        *function = (uint32_t)row->number / 100;
+        *first = (uint32_t)row->number % 100;
+    }
+    return row != NULL;
+}
+
+const char *cbx_py_makes(struct cbx_str name)
+{
+    const struct cbx_name_row *row = find(MAKES, name);
+    return row != NULL ? row->text.p : NULL;
+}
+
+bool cbx_py_is_dunder(struct cbx_str name)
+{
+    return name.len >= 3 && find(DUNDER, name) != NULL;
+}
+
+bool cbx_py_changes(struct cbx_str method)
+{
+    return method.len > 2 && find(CHANGES, method) != NULL;
+}
+
+bool cbx_py_is_common(struct cbx_str method)
+{
+    return find(COMMON, method) != NULL;
+}
+
+bool cbx_py_is_plain(struct cbx_str module)
+{
+    return find(PLAIN, module) != NULL;
+}
+
+struct cbx_str cbx_py_constant(struct cbx_str name)
+{
+    const struct cbx_name_row *row = find(CONST, name);
+    return row != NULL ? row->text : (struct cbx_str){ 0 };
+}
+
+bool cbx_py_climbs(struct cbx_str name)
+{
+    return name.len >= 3 && find(CLIMB, name) != NULL;
+}
+
+bool cbx_py_is_powerful(struct cbx_str module)
+{
+    const struct cbx_name_row *row = find(HOP, module);
+    return row != NULL && cbx_str_equal(row->text, module);
+}
+
+const char *cbx_py_module_anywhere(struct cbx_str attribute)
+{
+    const struct cbx_name_row *row = find(ANYWHERE, attribute);
+    return row != NULL ? row->text.p : NULL;
+}
+
+/* Parts of packages that have the names of modules. */
+static bool is_part(struct cbx_str package, struct cbx_str name)
+{
+    static const char *const parts[][2] = {
+        { "asyncio", "subprocess" },   { "torch", "multiprocessing" }, { "torch", "signal" },
+        { "scipy", "signal" },         { "trio", "socket" },           { "curio", "socket" },
+        { "curio", "subprocess" },     { "anyio", "socket" },          { "concurrent", "code" },
+        { "tensorflow", "signal" },    { "jax.scipy", "signal" },      { "cupyx.scipy", "signal" },
+        { "multiprocess", "signal" },  { "gevent", "socket" },         { "gevent", "subprocess" },
+        { "eventlet.green", "socket" }
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (cbx_str_is(package, parts[i][0]) && cbx_str_is(name, parts[i][1])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *object,
+                              struct cbx_str attribute)
+{
+    const struct cbx_name_row *hop =
+        object->number != CBX_NAME_BARE && !is_part(object->text, attribute) ? find(HOP, attribute)
+                                                                             : NULL;
+    if (hop != NULL && object->number != CBX_NAME_OBJECT) {
+        return hop->text;
+    }
+    if (object->text.len + attribute.len > 512) {
+        return object->text; /* a.a.a.a...: longer than any name that a policy knows */
+    }
+    char *p = cbx_arena_alloc(py->arena, object->text.len + attribute.len + 2);
+    if (p == NULL) {
+        return object->text;
+    }
+    memcpy(p, object->text.p, object->text.len);
+    p[object->text.len] = '.';
+    memcpy(p + object->text.len + 1, attribute.p, attribute.len);
+    return cbx_py_canonical(
+        py, (struct cbx_str){ .p = p, .len = object->text.len + 1 + attribute.len });
+}

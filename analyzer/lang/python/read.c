@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT
+ * Reading in Python: attributes, items, slices, and what is iterated over. */
+#include "analyzer/lang/python/internal.h"
+
+enum { SEQUENCE_MAX = 1024, EXPAND_DEPTH_MAX = 8 };
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+/* A method of `self`: the function of the type, with itself as its first argument. */
+static const struct cbx_values *bind_method(struct cbx_walk *py, struct cbx_str type,
+                                            const struct cbx_value *self, struct cbx_str method)
+{
+    const struct cbx_values **members = cbx_arena_array(py->arena, 2, sizeof(*members));
+    struct cbx_value object = { .kind = CBX_V_NAME, .text = type, .number = CBX_NAME_OBJECT };
+    if (members == NULL) {
+        return &cbx_values_unknown;
+    }
+    members[0] = cbx_values_name(py->arena, cbx_py_qualify(py, &object, method));
+    members[1] = cbx_values_one(py->arena, self);
+    struct cbx_value bound = { .kind = CBX_V_PARTIAL, .members = members, .count = 2 };
+    return cbx_values_one(py->arena, &bound);
+}
+
+static const struct cbx_values *read_escaped(struct cbx_walk *py, const struct cbx_value *object,
+                                             struct cbx_str attribute)
+{
+    return cbx_values_name(py->arena, cbx_py_qualify(py, object, attribute));
+}
+
+/* An attribute of what is not known: what is assigned to an attribute of that name anywhere, or an
+ * attribute of a module that went out of sight. */
+static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_str attribute)
+{
+    const struct cbx_values *fields = cbx_scope_lookup(py, NULL, attribute);
+    const struct cbx_values *out = fields != NULL
+                                       ? cbx_values_join(py->arena, fields, &cbx_values_unknown)
+                                       : &cbx_values_unknown;
+    out = py->changes ? cbx_values_loose(py->arena, out) : out;
+    const char *module = fields == NULL ? cbx_py_module_anywhere(attribute) : NULL;
+    if (module != NULL) {
+        out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, cbx_str_of(module)));
+    }
+    return cbx_py_is_common(attribute)
+               ? out
+               : cbx_values_join(py->arena, out,
+                                 cbx_walk_escaped(py, attribute, CBX_PYTHON, read_escaped));
+}
+
+/* x.__getattribute__ is getattr of x; of a class it takes the object. */
+static const struct cbx_values *read_getattr(struct cbx_walk *py, const struct cbx_value *v)
+{
+    bool class = v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE &&
+                 (cbx_str_is(v->text, "object") || cbx_str_is(v->text, "type"));
+    const struct cbx_values **members = cbx_arena_array(py->arena, 2, sizeof(*members));
+    const struct cbx_values *get = cbx_values_bare(py->arena, CBX_STR("getattr"));
+    if (class || members == NULL) {
+        return get;
+    }
+    members[0] = get;
+    members[1] = cbx_values_one(py->arena, v);
+    struct cbx_value bound = { .kind = CBX_V_PARTIAL, .members = members, .count = 2 };
+    /* of any class it is a function of the object; what it is given tells */
+    return cbx_values_join(py->arena, cbx_values_one(py->arena, &bound), get);
+}
+
+static bool is_builtin_function(const struct cbx_value *v)
+{
+    static const char *const names[] = {
+        "abs",
+        "all",
+        "any",
+        "ascii",
+        "bin",
+        "callable",
+        "chr",
+        "delattr",
+        "dir",
+        "divmod",
+        "format",
+        "getattr",
+        "globals",
+        "hasattr",
+        "hash",
+        "hex",
+        "id",
+        "input",
+        "iter",
+        "isinstance",
+        "issubclass",
+        "len",
+        "locals",
+        "max",
+        "min",
+        "next",
+        "oct",
+        "open",
+        "ord",
+        "pow",
+        "print",
+        "repr",
+        "round",
+        "setattr",
+        "sorted",
+        "sum",
+        "vars",
+        "compile",
+        "eval",
+        "exec",
+        "__build_class__",
+        "__import__",
+    };
+    for (size_t i = 0; v->kind == CBX_V_NAME && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (cbx_str_is(v->text, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The __name__ of a function or class of this source; "" of anything else, and when any is set. */
+static struct cbx_str own_name(struct cbx_walk *py, const struct cbx_value *v)
+{
+    enum cbx_py_kind kind = v->kind == CBX_V_FUNCTION ? cbx_py_kind(v->node) : PY_OTHER;
+    bool named = kind == PY_function_definition || kind == PY_class_definition,
+         set = cbx_scope_chain(py, NULL, CBX_STR("__name__")) != NULL;
+    return named && !set ? cbx_py_name(py, v->node) : CBX_STR("");
+}
+
+static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_value *v,
+                                         struct cbx_str attribute, bool *opaque)
+{
+    if (cbx_str_is(attribute, "__getattribute__")) {
+        return read_getattr(py, v);
+    }
+    if (cbx_str_is(attribute, "__self__")) { /* of a builtin function it is the module */
+        *opaque |= v->kind != CBX_V_NAME;
+        return cbx_values_name(py->arena, is_builtin_function(v) ? CBX_STR("__builtins__")
+                                                                 : CBX_STR("builtins"));
+    }
+    struct cbx_str own = own_name(py, v);
+    if (cbx_str_is(attribute, "__name__") && own.len > 0) {
+        return cbx_values_text(py->arena, own);
+    }
+    if (v->kind == CBX_V_NAME && cbx_str_is(v->text, "builtins") &&
+        cbx_str_is(attribute, "__dict__")) {
+        return cbx_values_one(py->arena, v);
+    }
+    switch (v->kind) {
+    case CBX_V_NAME:
+        return v->number == CBX_NAME_OBJECT
+                   ? bind_method(py, v->text, v, attribute)
+                   : cbx_values_name(py->arena, cbx_py_qualify(py, v, attribute));
+    case CBX_V_TEXT:
+        return bind_method(py, CBX_STR("str"), v, attribute);
+    case CBX_V_LIST:
+        return bind_method(py, CBX_STR("list"), v, attribute);
+    case CBX_V_MAP:
+        *opaque = true;
+        return bind_method(py, CBX_STR("dict"), v, attribute);
+    case CBX_V_PARTIAL: /* x.tk.eval: what looked like a method is an object that x has */
+        *opaque = true;
+        return v->count == 2 && v->members[1]->items[0]->number == CBX_NAME_OBJECT &&
+                       v->members[0]->items[0]->kind == CBX_V_NAME
+                   ? cbx_values_name(py->arena,
+                                     cbx_py_qualify(py, v->members[0]->items[0], attribute))
+                   : &cbx_values_nothing;
+    default:
+        *opaque = true;
+        return &cbx_values_nothing;
+    }
+}
+
+const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_values *object,
+                                     struct cbx_str attribute)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    bool opaque = object->count == 0;
+    if (cbx_str_is(attribute, "__call__") || cbx_str_is(attribute, "__wrapped__") ||
+        cbx_str_is(attribute, "func")) {
+        out = object; /* f.__call__ is f */
+    }
+    for (uint32_t i = 0; i < object->count; i++) {
+        out = cbx_values_join(py->arena, out, read_one(py, object->items[i], attribute, &opaque));
+    }
+    const struct cbx_values *fields = !opaque && (py->patched & cbx_name_bit(attribute)) != 0
+                                          ? cbx_scope_lookup(py, NULL, attribute)
+                                          : NULL;
+    if (opaque || fields != NULL) {
+        out = cbx_values_join(py->arena, out, opaque ? read_anything(py, attribute) : fields);
+    }
+    return cbx_values_some(out);
+}
+
+/* --- sequences -------------------------------------------------------------------------------- */
+
+static const struct cbx_values *text_sequence(struct cbx_walk *py, const struct cbx_value *text)
+{
+    uint32_t count = (uint32_t)text->text.len;
+    if (text->text.len > SEQUENCE_MAX ||
+        (text->number != CBX_TEXT_BYTES && !cbx_str_is_ascii(text->text))) {
+        return &cbx_values_unknown;
+    }
+    const struct cbx_values **members = cbx_arena_array(py->arena, count + 1u, sizeof(*members));
+    for (uint32_t i = 0; members != NULL && i < count; i++) {
+        unsigned char c = (unsigned char)text->text.p[i];
+        members[i] = text->number == CBX_TEXT_BYTES
+                         ? cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%u", c), c)
+                         : cbx_values_text(py->arena, cbx_str_sub(text->text, i, i + 1u));
+    }
+    return cbx_values_list(py->arena, members, count);
+}
+
+/* The value of a comprehension's body in a run where its target is `member`; NULL when there were
+ * too many runs. */
+static const struct cbx_values *run_body(struct cbx_walk *py, struct cbx_node *node,
+                                         struct cbx_scope *scope, struct cbx_node *target,
+                                         const struct cbx_values *member)
+{
+    struct cbx_scope *run = cbx_scope_run(py, node->inner, scope);
+    if (run == NULL) {
+        return NULL;
+    }
+    uint32_t i = 0;
+    char index[16];
+    bool single = cbx_py_kind(target) == PY_identifier;
+    for (struct cbx_node *t = single ? target : target->first; t != NULL;
+         t = single ? NULL : t->next) {
+        snprintf(index, sizeof(index), "%u", i++);
+        struct cbx_binding *b = cbx_scope_bind(
+            py, run, run, cbx_fold_nfkc(py->arena, cbx_walk_text(py, t)), CBX_BIND_VALUES, t);
+        if (b != NULL) {
+            b->values = single ? member : cbx_py_member(py, member, cbx_str_of(index));
+        }
+    }
+    py->run_depth++;
+    const struct cbx_values *out = cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_body), run);
+    py->run_depth--;
+    return out;
+}
+
+/* [f(x) for x in known] member by member. NULL when it filters, nests, or goes through what is not
+ * known. */
+static const struct cbx_value *expand(struct cbx_walk *py, struct cbx_node *node,
+                                      struct cbx_scope *scope)
+{
+    struct cbx_node *clause = cbx_child_at(node, 1);
+    if (cbx_child_count(node) != 2 || cbx_py_kind(clause) != PY_for_in_clause) {
+        return NULL;
+    }
+    const struct cbx_value *source =
+        cbx_py_sequence(py, cbx_py_eval(py, cbx_child_of(clause, CBX_FIELD_right), scope));
+    const struct cbx_values **members =
+        source != NULL ? cbx_arena_array(py->arena, source->count + 1u, sizeof(*members)) : NULL;
+    for (uint32_t i = 0; members != NULL && i < source->count; i++) {
+        members[i] =
+            run_body(py, node, scope, cbx_child_of(clause, CBX_FIELD_left), source->members[i]);
+        if (members[i] == NULL) {
+            return NULL;
+        }
+    }
+    return members != NULL ? cbx_values_container(
+                                 cbx_values_list(py->arena, members, source->count), CBX_V_LIST)
+                           : NULL;
+}
+
+static const struct cbx_values *map_keys(struct cbx_walk *py, const struct cbx_value *map)
+{
+    const struct cbx_values **members =
+        cbx_arena_array(py->arena, map->count + 1u, sizeof(*members));
+    for (uint32_t i = 0; members != NULL && i < map->count; i++) {
+        members[i] = map->keys[i].len > 0 && map->keys[i].p[0] == '\xff'
+                         ? &cbx_values_unknown
+                         : cbx_values_text(py->arena, map->keys[i]);
+    }
+    return cbx_values_list(py->arena, members, map->count);
+}
+
+const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_values *values)
+{
+    const struct cbx_value *v = values->count == 1 ? values->items[0] : NULL;
+    if (v == NULL || (v->kind == CBX_V_LIST && v->number == 0)) {
+        return v;
+    }
+    if (v->kind == CBX_V_LIST && v->node != NULL) {
+        /* It may go through itself: def f(a): return [v for v in f(a)]. */
+        const struct cbx_value *out = NULL;
+        if (py->expand_depth < EXPAND_DEPTH_MAX) {
+            py->expand_depth++;
+            out = expand(py, v->node, v->scope);
+            py->expand_depth--;
+        }
+        return out;
+    }
+    if (v->kind == CBX_V_TEXT) {
+        return cbx_values_container(text_sequence(py, v), CBX_V_LIST);
+    }
+    return v->kind == CBX_V_MAP && v->number == 0
+               ? cbx_values_container(map_keys(py, v), CBX_V_LIST)
+               : NULL;
+}
+
+const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_values *values)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        const struct cbx_values *one = cbx_values_one(py->arena, v);
+        one = v->kind == CBX_V_MAP ? map_keys(py, v) : one;
+        out = cbx_values_join(py->arena, out, cbx_values_members(py->arena, one));
+    }
+    return cbx_values_some(out);
+}
+
+/* --- subscripts ------------------------------------------------------------------------------- */
+
+static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct cbx_value *space,
+                                               struct cbx_str key, struct cbx_scope *scope)
+{
+    struct cbx_str name = space->text, dict = CBX_STR(".__dict__");
+    bool globals = cbx_str_is(name, "globals()");
+    if (cbx_str_is(name, "sys.modules")) {
+        return cbx_values_name(py->arena, cbx_py_canonical(py, key));
+    }
+    if (globals || cbx_str_is(name, "locals()")) {
+        return cbx_py_eval_name(py, key, globals ? py->module : scope);
+    }
+    if (cbx_str_is(name, "os.environ") && cbx_str_is(key, "HOME")) {
+        return cbx_values_text(py->arena, CBX_STR("~"));
+    }
+    if (cbx_str_is(name, "__builtins__") || cbx_str_is(name, "builtins")) {
+        return cbx_values_bare(py->arena, key);
+    }
+    if (cbx_str_ends(name, dict)) {
+        struct cbx_value module = { .kind = CBX_V_NAME,
+                                    .text = cbx_str_sub(name, 0, name.len - dict.len) };
+        return cbx_values_name(py->arena, cbx_py_qualify(py, &module, key));
+    }
+    return &cbx_values_unknown;
+}
+
+static bool slice_bounds(struct cbx_walk *py, const struct cbx_node *slice, struct cbx_scope *scope,
+                         int64_t len, int64_t *from, int64_t *to, int64_t *step)
+{
+    int64_t part[3] = { INT64_MIN, INT64_MIN, 1 };
+    int at = 0;
+    for (struct cbx_node *child = slice->first; child != NULL; child = child->next) {
+        if (!child->named) {
+            at++;
+        } else if (at > 2 || !cbx_values_is_number(cbx_py_eval(py, child, scope), &part[at])) {
+            return false;
+        }
+    }
+    *step = part[2];
+    if (*step == 0) {
+        return false;
+    }
+    int64_t low = *step > 0 ? 0 : -1, high = *step > 0 ? len : len - 1;
+    *from = part[0] == INT64_MIN ? (*step > 0 ? 0 : len - 1)
+            : part[0] < 0        ? part[0] + len
+                                 : part[0];
+    *to = part[1] == INT64_MIN ? (*step > 0 ? len : -1) : part[1] < 0 ? part[1] + len : part[1];
+    *from = *from < low ? low : *from > high ? high : *from;
+    *to = *to < low ? low : *to > high ? high : *to;
+    return true;
+}
+
+static const struct cbx_values *slice_text(struct cbx_walk *py, const struct cbx_value *v,
+                                           struct cbx_node *slice, struct cbx_scope *scope)
+{
+    int64_t from, to, step;
+    bool bytes = v->number == CBX_TEXT_BYTES;
+    if (v->text.len > CBX_FOLD_MAX_BYTES || (!bytes && !cbx_str_is_ascii(v->text)) ||
+        !slice_bounds(py, slice, scope, (int64_t)v->text.len, &from, &to, &step)) {
+        return &cbx_values_unknown;
+    }
+    if (step == 1) {
+        struct cbx_str part = cbx_str_sub(v->text, (size_t)from, (size_t)(to > from ? to : from));
+        return bytes ? cbx_values_bytes(py->arena, part) : cbx_values_text(py->arena, part);
+    }
+    char *p = cbx_arena_alloc(py->arena, v->text.len + 1);
+    size_t n = 0;
+    for (int64_t i = from;
+         p != NULL && (step > 0 ? i < to : i > to) && i >= 0 && i < (int64_t)v->text.len;
+         i += step) {
+        p[n++] = v->text.p[i];
+    }
+    struct cbx_str out = { .p = p, .len = n };
+    return bytes ? cbx_values_bytes(py->arena, out) : cbx_values_text(py->arena, out);
+}
+
+static const struct cbx_values *slice_list(struct cbx_walk *py, const struct cbx_value *list,
+                                           struct cbx_node *slice, struct cbx_scope *scope)
+{
+    int64_t from, to, step;
+    uint32_t n = 0;
+    const struct cbx_values **members =
+        cbx_arena_array(py->arena, list->count + 1u, sizeof(*members));
+    if (members == NULL || !slice_bounds(py, slice, scope, list->count, &from, &to, &step)) {
+        return cbx_values_each(py->arena,
+                               cbx_values_members(py->arena, cbx_values_one(py->arena, list)));
+    }
+    for (int64_t i = from; (step > 0 ? i < to : i > to) && i >= 0 && i < (int64_t)list->count;
+         i += step) {
+        members[n++] = list->members[i];
+    }
+    return cbx_values_list(py->arena, members, n);
+}
+
+static bool all_functions(const struct cbx_values *values)
+{
+    bool all = values->count > 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        all &= values->items[i]->kind == CBX_V_FUNCTION || values->items[i]->kind == CBX_V_NAME;
+    }
+    return all;
+}
+
+static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_value *v,
+                                        const struct cbx_values *key, struct cbx_scope *scope)
+{
+    struct cbx_str text;
+    int64_t number;
+    bool is_number = cbx_values_is_number(key, &number), is_text = cbx_values_is_text(key, &text);
+    const struct cbx_values *one = cbx_values_one(py->arena, v);
+    if (v->kind == CBX_V_NAME) {
+        return is_text ? read_namespace(py, v, text, scope) : &cbx_values_unknown;
+    }
+    if (v->kind == CBX_V_MAP ? is_text || is_number : is_number) {
+        struct cbx_str k = is_text ? text : cbx_arena_printf(py->arena, "%lld", (long long)number);
+        const struct cbx_value *sequence = v->kind != CBX_V_MAP ? cbx_py_sequence(py, one) : NULL;
+        return cbx_values_member(py->arena,
+                                 sequence != NULL ? cbx_values_one(py->arena, sequence) : one, k);
+    }
+    bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
+    const struct cbx_values *any =
+        container ? cbx_values_members(py->arena, one) : &cbx_values_unknown;
+    /* A table of functions: one of them. */
+    return container && v->number == 0 && v->count > 0 && all_functions(any)
+               ? any
+               : cbx_values_join(py->arena, any, &cbx_values_unknown);
+}
+
+const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_values *object,
+                                     const struct cbx_values *key, struct cbx_scope *scope)
+{
+    struct cbx_str text;
+    int64_t number;
+    bool opaque = object->count == 0, plain = cbx_values_is_text(key, &text);
+    if (!plain && cbx_values_is_number(key, &number)) {
+        text = key->items[0]->text;
+        plain = true;
+    }
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < object->count; i++) {
+        opaque |= object->items[i]->kind != CBX_V_NAME;
+        out = cbx_values_join(py->arena, out, item_of(py, object->items[i], key, scope));
+    }
+    const struct cbx_values *items = opaque && plain ? cbx_scope_lookup(py, NULL, text) : NULL;
+    out = items != NULL ? cbx_values_join(py->arena, out, items) : out;
+    return cbx_values_some(out);
+}
+
+/* x[a:b] of everything that it may be. */
+const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_values *object,
+                                      struct cbx_node *slice, struct cbx_scope *scope)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct cbx_value *v = object->items[i];
+        out = cbx_values_join(py->arena, out,
+                              v->kind == CBX_V_TEXT   ? slice_text(py, v, slice, scope)
+                              : v->kind == CBX_V_LIST ? slice_list(py, v, slice, scope)
+                                                      : &cbx_values_unknown);
+    }
+    return cbx_values_some(out);
+}
+
+const struct cbx_values *cbx_py_member(struct cbx_walk *py, const struct cbx_values *object,
+                                       struct cbx_str key)
+{
+    const char *colon = key.len > 0 ? memchr(key.p, ':', key.len) : NULL;
+    bool index = key.len > 0 && (key.p[0] == '-' || (key.p[0] >= '0' && key.p[0] <= '9'));
+    if (!index) {
+        return cbx_py_read(py, object, key);
+    }
+    const struct cbx_value *list = cbx_py_sequence(py, object);
+    if (colon == NULL) {
+        return cbx_values_member(py->arena, list != NULL ? cbx_values_one(py->arena, list) : object,
+                                 key);
+    }
+    int64_t from = 0, behind = 0;
+    struct cbx_value rest = list != NULL ? *list : (struct cbx_value){ 0 };
+    if (list == NULL || !cbx_fold_integer(cbx_str_sub(key, 0, (size_t)(colon - key.p)), &from) ||
+        !cbx_fold_integer(cbx_str_sub(key, (size_t)(colon - key.p) + 1, key.len), &behind) ||
+        from + behind > list->count) {
+        return cbx_values_each(py->arena, cbx_py_members(py, object));
+    }
+    rest.members += from;
+    rest.count -= (uint32_t)(from + behind);
+    return cbx_values_one(py->arena, &rest);
+}

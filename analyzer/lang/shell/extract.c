@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT
+ * Shell to facts: every command word at any depth, every redirection and assignment, installs; code
+ * that is handed to an interpreter is judged as that language. The walk keeps, for each level of
+ * the tree, where the standard input of what stands there comes from. */
+#include "analyzer/lang/shell/internal.h"
+
+#include "policies/base/array.h"
+
+struct level {
+    TSNode node, previous; /* previous: the statement before, in a pipeline */
+    bool has_previous;
+    struct cbx_shell_input input;
+    struct cbx_shell_input redirected;
+    size_t depth;
+};
+
+struct walk {
+    struct cbx_shell shell;
+    struct level *levels;
+    size_t size;
+};
+
+static bool type_is(TSNode node, const char *type)
+{
+    return cbx_shell_type_is(node, type);
+}
+
+static void add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str name, TSNode node)
+{
+    cbx_facts_add_special(s->parsed->facts, id, name, ts_node_start_byte(node),
+                          ts_node_end_byte(node));
+}
+
+/* --- standard input --------------------------------------------------------------------------- */
+
+/* What a redirection says of standard input. */
+static bool read_input(const struct cbx_shell *s, TSNode redirect, struct cbx_shell_input *out)
+{
+    bool heredoc = type_is(redirect, "heredoc_redirect");
+    bool herestring = type_is(redirect, "herestring_redirect");
+    struct cbx_str text = cbx_shell_source_of(s, redirect);
+    bool file = type_is(redirect, "file_redirect") &&
+                (cbx_str_starts(text, CBX_STR("<")) || cbx_str_starts(text, CBX_STR("0<")));
+    if (heredoc || herestring || file) {
+        *out = (struct cbx_shell_input){ heredoc      ? CBX_SHELL_HEREDOC
+                                         : herestring ? CBX_SHELL_HERESTRING
+                                                      : CBX_SHELL_OTHER,
+                                         redirect };
+    }
+    return heredoc || herestring || file;
+}
+
+/* The last redirection of standard input counts. */
+static void read_redirects(const struct cbx_shell *s, TSNode node, struct level *level)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        read_input(s, child, &level->redirected);
+        if (type_is(child, "heredoc_redirect") && cbx_shell_reads_more(s, child)) {
+            level->redirected =
+                (struct cbx_shell_input){ .source = CBX_SHELL_OTHER }; /* cat <<X < file */
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+static bool is_redirect(TSNode node)
+{
+    return type_is(node, "heredoc_redirect") || type_is(node, "herestring_redirect") ||
+           type_is(node, "file_redirect");
+}
+
+/* Where the input of `node` comes from, below `up`, which stands below `above`. */
+static struct cbx_shell_input input_of(const struct cbx_shell *s, const struct level *above,
+                                       const struct level *up, TSNode node)
+{
+    const struct cbx_shell_input other = { .source = CBX_SHELL_OTHER };
+    if (type_is(up->node, "pipeline") && up->has_previous) {
+        return (struct cbx_shell_input){ CBX_SHELL_OUTPUT, up->previous };
+    }
+    if (type_is(up->node, "heredoc_redirect") && type_is(node, "pipeline") && above != NULL) {
+        /* cat <<X | sh: the pipeline stands inside the redirection of what feeds it */
+        return (struct cbx_shell_input){ CBX_SHELL_OUTPUT, above->node };
+    }
+    if (type_is(up->node, "redirected_statement") && !is_redirect(node) &&
+        up->redirected.source != CBX_SHELL_INHERITED) {
+        return up->redirected;
+    }
+    bool writes_to = type_is(up->node, "process_substitution") &&
+                     cbx_str_starts(cbx_shell_source_of(s, up->node), CBX_STR(">"));
+    return writes_to || type_is(up->node, "function_definition") ? other : up->input;
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+/* The statements with redirections that a command ends: a redirection behind a list or a pipeline
+ * is that of its last command. */
+static size_t find_statements(struct cbx_shell *s, const struct level *level, TSNode *out,
+                              size_t most)
+{
+    size_t count = 0;
+    for (; level->depth > 0; level--) {
+        TSNode above = level[-1].node;
+        if (type_is(above, "redirected_statement") && !is_redirect(level->node)) {
+            if (count == most) {
+                add_fact(s, CBX_FACT_TOO_COMPLEX, CBX_STR("redirections"), above);
+                break;
+            }
+            out[count++] = above;
+        } else if (ts_node_end_byte(level->node) != ts_node_end_byte(above) ||
+                   !(type_is(above, "list") || type_is(above, "pipeline") ||
+                     type_is(above, "negated_command"))) {
+            break;
+        }
+    }
+    return count;
+}
+
+static void extract_command(struct cbx_shell *s, TSNode node, const struct level *level)
+{
+    enum { STATEMENTS_MAX = 16 };
+    TSNode statements[STATEMENTS_MAX];
+    struct level own = { .redirected = level->input };
+    read_redirects(s, node, &own); /* a here-string stands inside the command */
+    s->input = own.redirected;
+    size_t count = find_statements(s, level, statements, STATEMENTS_MAX);
+    struct cbx_shell_line line = cbx_shell_read(s, node, statements, count);
+    cbx_shell_judge(s, &line);
+}
+
+static void extract_redirect(struct cbx_shell *s, TSNode node)
+{
+    TSNode destination = ts_node_child_by_field_name(node, "destination", 11);
+    if (ts_node_is_null(destination)) {
+        return;
+    }
+    struct cbx_shell_text path = cbx_shell_fold(s, destination);
+    struct cbx_str text = cbx_shell_source_of(s, node);
+    size_t digits = 0;
+    while (digits < text.len && text.p[digits] >= '0' && text.p[digits] <= '9') {
+        digits++;
+    }
+    struct cbx_str operator= cbx_str_sub(text, digits, text.len);
+    bool reads = cbx_str_starts(operator, CBX_STR("<")) && !cbx_str_starts(operator, CBX_STR("<>"));
+    bool duplicates = type_is(destination, "number") || (path.known && cbx_str_is(path.text, "-"));
+    if (!duplicates) {
+        cbx_shell_check_target(s, path.text, path.known && !path.pattern && !path.fields, !reads,
+                               ts_node_start_byte(node), ts_node_end_byte(node));
+    }
+}
+
+static void extract_assignment(struct cbx_shell *s, TSNode node)
+{
+    TSNode name = ts_node_child_by_field_name(node, "name", 4);
+    TSNode value = ts_node_child_by_field_name(node, "value", 5);
+    if (!ts_node_is_null(value)) {
+        struct cbx_shell_text text = cbx_shell_fold_constant(s, value);
+        if (text.known && cbx_shell_substitutes(text.text)) {
+            add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), value);
+        }
+    }
+    if (type_is(name, "subscript")) {
+        name = ts_node_named_child(name, 0);
+    }
+    if (!ts_node_is_null(name)) {
+        cbx_shell_check_variable(s, cbx_shell_source_of(s, name), ts_node_start_byte(node),
+                                 ts_node_end_byte(node));
+    }
+}
+
+/* export $x, declare "$x=1": the name itself is computed. */
+static void extract_declaration(struct cbx_shell *s, TSNode node)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (!ts_node_is_named(child) || type_is(child, "variable_assignment") ||
+            type_is(child, "variable_name")) {
+            continue;
+        }
+        struct cbx_shell_text text = cbx_shell_fold(s, child);
+        const char *equals = memchr(text.text.p, '=', text.text.len);
+        if (!text.known) {
+            add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("variable"), child);
+        } else if (equals != NULL) {
+            cbx_shell_check_variable(s, cbx_str_sub(text.text, 0, (size_t)(equals - text.text.p)),
+                                     ts_node_start_byte(child), ts_node_end_byte(child));
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+/* ls() { ...; }: what a listed word means afterwards is not what it says. */
+static void extract_function(struct cbx_shell *s, TSNode node)
+{
+    TSNode name = ts_node_child_by_field_name(node, "name", 4);
+    if (!ts_node_is_null(name) && cbx_shell_is_allowed(s, cbx_shell_source_of(s, name))) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, cbx_shell_source_of(s, name), node);
+    }
+}
+
+static void extract_literal(struct cbx_shell *s, TSNode node)
+{
+    struct cbx_shell_text text = cbx_shell_fold(s, node);
+    if (text.known) {
+        cbx_facts_add(s->parsed->facts, CBX_IS_LITERAL, text.text, ts_node_start_byte(node),
+                      ts_node_end_byte(node));
+    }
+    if (!text.known || text.pattern) {
+        cbx_shell_extract_path(s, node);
+    }
+}
+
+/* Text that the grammar did not look into: a substitution in it runs all the same. */
+static void extract_text(struct cbx_shell *s, TSNode node)
+{
+    if (cbx_shell_substitutes(cbx_shell_source_of(s, node))) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+/* The same for what lies between the children of a string or here-document: the grammar passes over
+ * substitutions at the start of a line. */
+static void extract_gaps(struct cbx_shell *s, TSNode node)
+{
+    uint32_t at = ts_node_start_byte(node), end = ts_node_end_byte(node);
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool more = ts_tree_cursor_goto_first_child(&cursor), hidden = false;
+    while (at < end && !hidden) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        uint32_t next = more ? ts_node_start_byte(child) : end;
+        hidden = next > at &&
+                 cbx_shell_substitutes((struct cbx_str){ .p = s->src + at, .len = next - at });
+        at = !more                               ? end
+             : type_is(child, "heredoc_content") ? next /* text too */
+                                                 : ts_node_end_byte(child);
+        more = more && ts_tree_cursor_goto_next_sibling(&cursor);
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (hidden) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+static void extract_heredoc(struct cbx_shell *s, TSNode body, TSNode redirect)
+{
+    struct cbx_str constant;
+    if (cbx_shell_heredoc(s, redirect, &constant)) {
+        cbx_facts_add(s->parsed->facts, CBX_IS_LITERAL, constant, ts_node_start_byte(body),
+                      ts_node_end_byte(body));
+    } else {
+        extract_gaps(s, body);
+    }
+}
+
+/* Arithmetic runs what stands in the subscripts that its variables hold, and ${x@P} what x holds.
+ */
+static void extract_constant(struct cbx_shell *s, TSNode node)
+{
+    struct cbx_str text = cbx_shell_source_of(s, node);
+    if (memmem(text.p, text.len, "[$(", 3) != NULL || memmem(text.p, text.len, "[`", 2) != NULL) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+static void extract_expansion(struct cbx_shell *s, TSNode node)
+{
+    if (memmem(cbx_shell_source_of(s, node).p, cbx_shell_source_of(s, node).len, "@P", 2) != NULL) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
+    }
+}
+
+static void extract_node(struct cbx_shell *s, TSNode node, const struct level *up,
+                         const struct level *level)
+{
+    static const struct {
+        const char *type;
+        void (*extract)(struct cbx_shell *s, TSNode node);
+    } kinds[] = {
+        { "file_redirect", extract_redirect },
+        { "variable_assignment", extract_assignment },
+        { "declaration_command", extract_declaration },
+        { "unset_command", extract_declaration },
+        { "function_definition", extract_function },
+        { "word", extract_literal },
+        { "string", extract_literal },
+        { "raw_string", extract_literal },
+        { "ansi_c_string", extract_literal },
+        { "concatenation", extract_literal },
+        { "word", extract_text },
+        { "string_content", extract_text },
+        { "string", extract_gaps },
+        { "raw_string", extract_constant },
+        { "ansi_c_string", extract_constant },
+        { "expansion", extract_expansion },
+        { "regex", extract_text },
+        { "extglob_pattern", extract_text },
+    };
+    const char *type = ts_node_type(node);
+    if (strcmp(type, "command") == 0) {
+        extract_command(s, node, level);
+        return;
+    }
+    if (strcmp(type, "heredoc_body") == 0 && up != NULL) {
+        extract_heredoc(s, node, up->node);
+        return;
+    }
+    if (strcmp(type, "for_statement") == 0) {
+        TSNode name = ts_node_child_by_field_name(node, "variable", 8);
+        if (!ts_node_is_null(name)) {
+            cbx_shell_check_variable(s, cbx_shell_source_of(s, name), ts_node_start_byte(name),
+                                     ts_node_end_byte(name));
+        }
+        return;
+    }
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(type, kinds[i].type) == 0) {
+            kinds[i].extract(s, node);
+        }
+    }
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+/* Levels grow as the tree does: most lines are a few levels deep. */
+static bool reserve(struct walk *w, size_t count)
+{
+    size_t more = count > w->size ? count - w->size : 0; /* every level keeps its content */
+    return CBX_ARRAY_RESERVE(w->shell.parsed->arena, w->levels, w->size, &w->size, more, SIZE_MAX);
+}
+
+/* Words behind redirections belong to the last command; what else there is (declarations, tests,
+ * groups) is not read that far. */
+static void check_words_behind(struct cbx_shell *s, TSNode statement)
+{
+    TSNode last = ts_node_named_child(statement, 0);
+    while (type_is(last, "list") || type_is(last, "pipeline") || type_is(last, "negated_command")) {
+        last = ts_node_named_child(last, ts_node_named_child_count(last) - 1);
+    }
+    bool taken = type_is(last, "command") || type_is(last, "redirected_statement");
+    TSTreeCursor cursor = ts_tree_cursor_new(statement);
+    for (bool more = !taken && ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (type_is(child, "file_redirect") && cbx_shell_has_words_behind(child)) {
+            add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("words behind a redirection"), child);
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+static void visit(struct walk *w, TSNode node, size_t depth)
+{
+    struct cbx_shell *s = &w->shell;
+    struct level *level = &w->levels[depth], *up = depth > 0 ? level - 1 : NULL;
+    *level = (struct level){ .node = node, .depth = depth };
+    if (!ts_node_is_named(node)) {
+        return;
+    }
+    if (up != NULL) {
+        level->input = input_of(s, depth > 1 ? level - 2 : NULL, up, node);
+        up->previous = node;
+        up->has_previous = true;
+    }
+    if (type_is(node, "redirected_statement")) {
+        read_redirects(s, node, level);
+        check_words_behind(s, node);
+    }
+    extract_node(s, node, up, level);
+}
+
+static void walk_tree(struct walk *w, TSTreeCursor *cursor)
+{
+    size_t depth = 0;
+    while (reserve(w, depth + 2)) {
+        TSNode node = ts_tree_cursor_current_node(cursor);
+        visit(w, node, depth);
+        if (depth >= CBX_TREE_DEPTH_MAX && ts_node_child_count(node) > 0) {
+            add_fact(&w->shell, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), node);
+        } else if (ts_tree_cursor_goto_first_child(cursor)) {
+            depth++;
+            continue;
+        }
+        while (!ts_tree_cursor_goto_next_sibling(cursor)) {
+            if (depth == 0 || !ts_tree_cursor_goto_parent(cursor)) {
+                return;
+            }
+            depth--;
+        }
+    }
+}
+
+void cbx_extract_shell(struct cbx_parsed *parsed)
+{
+    struct walk w = { .shell = { .parsed = parsed,
+                                 .src = parsed->text.p,
+                                 .expanded = parsed->facts->source != CBX_SHELL } };
+    cbx_shell_names_collect(&w.shell);
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
+    walk_tree(&w, &cursor);
+    ts_tree_cursor_delete(&cursor);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ * What the parts of the shell extractor share. Private to analyzer/lang/shell*.c: what others see
+ * is cbx_extract_shell (lang.h). */
+#ifndef CBX_ANALYZER_LANG_SHELL_INTERNAL_H
+#define CBX_ANALYZER_LANG_SHELL_INTERNAL_H
+
+#include "analyzer/lang.h"
+#include "analyzer/packages/install.h"
+
+/* Where the standard input of a command comes from, as far as the source says. */
+enum cbx_shell_source {
+    CBX_SHELL_INHERITED = 0,
+    CBX_SHELL_OUTPUT,     /* what `node` writes */
+    CBX_SHELL_HEREDOC,    /* `node` is the heredoc_redirect */
+    CBX_SHELL_HERESTRING, /* `node` is the herestring_redirect */
+    CBX_SHELL_OTHER,      /* a file, or whatever calls the function */
+};
+struct cbx_shell_input {
+    enum cbx_shell_source source;
+    TSNode node;
+};
+
+struct cbx_shell_name;
+
+/* Variables and functions of one text. */
+struct cbx_shell_names {
+    struct cbx_shell_name **buckets;
+    size_t mask;
+    bool lost; /* something assigns names that are not visible: nothing is certain */
+};
+
+struct cbx_shell {
+    struct cbx_parsed *parsed;
+    const char *src;
+    bool expanded; /* the text may have been expanded before the shell sees it: {x} and $x of
+                      IPython */
+    struct cbx_shell_names names;
+    struct cbx_shell_input input; /* of the command that is looked at */
+};
+
+/* A word after expansion. */
+struct cbx_shell_text {
+    struct cbx_str text;
+    bool known;
+    bool pattern; /* it holds unquoted wildcards: as a command word it is whatever file matches */
+    bool fields;  /* the value of an unquoted variable: it is split at blanks */
+};
+
+/* A command line. `patterns` goes with `words`. */
+struct cbx_shell_line {
+    struct cbx_word *words;
+    bool *patterns;
+    size_t count;
+};
+
+/* --- words.c ---------------------------------------------------------------------------- */
+
+bool cbx_shell_type_is(TSNode node, const char *type);
+struct cbx_str cbx_shell_source_of(const struct cbx_shell *s, TSNode node);
+
+/* Expands a node of a word as far as constants go. */
+struct cbx_shell_text cbx_shell_fold(struct cbx_shell *s, TSNode node);
+
+/* Expands a word that is an assignment's value, before variables are known. */
+struct cbx_shell_text cbx_shell_fold_constant(struct cbx_shell *s, TSNode node);
+
+/* The words of a `command` node. More of them stand behind the redirections of the statements that
+ * it ends (`a >x b`: the grammar counts b as x's), `statements`, innermost first. */
+struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const TSNode *statements,
+                                     size_t count);
+
+/* Do words of a command stand behind the file that this `file_redirect` names? */
+bool cbx_shell_has_words_behind(TSNode redirect);
+
+/* What a here-document or here-string holds, or what a command such as `echo x` writes; false when
+ * that is not a constant. */
+bool cbx_shell_heredoc(struct cbx_shell *s, TSNode heredoc, struct cbx_str *out);
+bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out);
+
+/* Has the here-document's node, or the statement, another redirection of standard input? */
+bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node);
+
+/* Does the text hold a substitution that is not quoted by a backslash? The grammar leaves some of
+ * them in what it calls words. */
+bool cbx_shell_substitutes(struct cbx_str text);
+
+/* --- names.c ---------------------------------------------------------------------------- */
+
+/* Reads off which names the text assigns and defines. */
+void cbx_shell_names_collect(struct cbx_shell *s);
+
+/* The value of a variable where `at` stands: true when every assignment in the text is the same
+ * constant and one of them has certainly happened before. */
+bool cbx_shell_variable(const struct cbx_shell *s, struct cbx_str name, uint32_t at,
+                        struct cbx_str *out);
+
+/* Is the name assigned anywhere in the text? */
+bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name);
+
+/* Is the word certainly a function of this text where `at` stands? */
+bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t at);
+
+/* May it be one? */
+bool cbx_shell_may_be_function(const struct cbx_shell *s, struct cbx_str name);
+
+/* --- run.c ------------------------------------------------------------------------------ */
+
+/* Judges a command line: its words, the commands inside it, and code that it runs. */
+void cbx_shell_judge(struct cbx_shell *s, const struct cbx_shell_line *line);
+
+/* Adds a fact when assigning this variable changes what later words mean. */
+void cbx_shell_check_variable(struct cbx_shell *s, struct cbx_str name, uint32_t start,
+                              uint32_t end);
+
+/* Adds a fact when a redirection, or an option that writes, goes where it should not. */
+void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,
+                            uint32_t start, uint32_t end);
+
+/* Facts for a word that is no constant but may be a path (paths.c). */
+void cbx_shell_extract_path(struct cbx_shell *s, TSNode node);
+
+/* Is the word a command that the policy lists, or one of the shell itself that only steers it? */
+bool cbx_shell_is_allowed(const struct cbx_shell *s, struct cbx_str word);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ * Words of shell that are no constants, as paths: wildcards, braces, variables in the middle. What
+ * is known of them can still be compared with rules' patterns. */
+#include "analyzer/lang/shell/internal.h"
+
+#include <ctype.h>
+
+enum { ALTERNATIVES_MAX = 16, WORD_MAX_BYTES = 1024 };
+
+/* Behind an expansion that begins at `at`: $x, $1, ${...}, $(...), `...`. */
+static size_t end_of_expansion(struct cbx_str word, size_t at)
+{
+    char open = at + 1 < word.len ? word.p[at + 1] : '\0', close = word.p[at] == '`' ? '`'
+                                                                   : open == '{'     ? '}'
+                                                                   : open == '('     ? ')'
+                                                                                     : '\0';
+    size_t end = at + 1, level = 0;
+    if (close == '\0') {
+        while (end < word.len && (word.p[end] == '_' || isalnum((unsigned char)word.p[end]))) {
+            end++;
+        }
+        return end;
+    }
+    for (; end < word.len; end++) {
+        level += word.p[end] == open && close != '`';
+        if (word.p[end] == close && (level == 0 || --level == 0)) {
+            return end + 1;
+        }
+    }
+    return end;
+}
+
+/* The first {a,b} of a word that has no braces inside. */
+static bool find_braces(struct cbx_str word, size_t *open, size_t *close)
+{
+    bool comma = false, found = false;
+    for (size_t i = 0; i < word.len; i++) {
+        char c = word.p[i];
+        if (c == '\\') {
+            i++;
+        } else if (c == '$') {
+            i = end_of_expansion(word, i) - 1;
+        } else if (c == '{') {
+            *open = i;
+            found = true;
+            comma = false;
+        } else if (c == '}' && found && comma) {
+            *close = i;
+            return true;
+        }
+        comma |= c == ',';
+    }
+    return false;
+}
+
+/* Puts what the braces stand for at the end of the list. */
+static void expand_braces(struct cbx_shell *s, struct cbx_str *words, size_t *count,
+                          struct cbx_str word, size_t open, size_t close)
+{
+    for (size_t at = open + 1; at <= close && *count < ALTERNATIVES_MAX; at++) {
+        size_t end = at;
+        while (end < close && word.p[end] != ',') {
+            end++;
+        }
+        words[(*count)++] =
+            cbx_arena_printf(s->parsed->arena, "%.*s%.*s%.*s", (int)open, word.p, (int)(end - at),
+                             word.p + at, (int)(word.len - close - 1), word.p + close + 1);
+        at = end;
+    }
+}
+
+/* One word without its quotes, '*' for what is not known: a text for patterns, and where the shell
+ * will look for files, a pattern itself. */
+static void add_path(struct cbx_shell *s, struct cbx_str word, TSNode node)
+{
+    char *out = cbx_arena_alloc(s->parsed->arena, word.len + 1), quote = '\0';
+    bool gaps = false, files = false;
+    size_t n = 0;
+    for (size_t i = 0; out != NULL && i < word.len; i++) {
+        char c = word.p[i];
+        if ((c == '$' || c == '`') && quote != '\'') {
+            i = end_of_expansion(word, i) - 1;
+            gaps = true;
+            c = '*';
+        } else if (c == quote || (quote == '\0' && (c == '\'' || c == '"'))) {
+            quote = c == quote ? '\0' : c;
+            continue;
+        } else if (c == '\\' && quote != '\'' && i + 1 < word.len) {
+            c = word.p[++i];
+        } else {
+            files |= quote == '\0' && (c == '*' || c == '?' || c == '[');
+        }
+        out[n++] = c;
+    }
+    struct cbx_str path = { .p = out, .len = n };
+    if (out == NULL || n == 0 || memchr(out, '/', n) == NULL) {
+        return;
+    }
+    bool somewhere = out[0] == '/' || out[0] == '~';
+    enum cbx_fact_kind kind = files && !gaps && somewhere ? CBX_IS_FILES : CBX_IS_LITERAL;
+    cbx_facts_add(s->parsed->facts, kind, path, ts_node_start_byte(node), ts_node_end_byte(node));
+}
+
+void cbx_shell_extract_path(struct cbx_shell *s, TSNode node)
+{
+    struct cbx_str words[ALTERNATIVES_MAX] = { cbx_shell_source_of(s, node) };
+    size_t count = 1, open, close;
+    if (words[0].len > WORD_MAX_BYTES || words[0].len == 0 ||
+        memchr(words[0].p, '/', words[0].len) == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (count < ALTERNATIVES_MAX && find_braces(words[i], &open, &close)) {
+            expand_braces(s, words, &count, words[i], open, close);
+        } else {
+            add_path(s, words[i], node);
+        }
+    }
+}

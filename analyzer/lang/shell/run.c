@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT
+ * Command lines: what is run, what is run inside it, and where it writes. What commands do with
+ * their words is in commands.def. */
+#include "analyzer/lang/shell/command.h"
+
+enum { INNER_MAX = 8 };
+enum how { NOTHING, REST, JOINED, FED };
+
+struct runner {
+    const char *word, *values, *long_values, *code, *long_code;
+    size_t skip;
+    enum how how;
+};
+
+static const struct runner runners[] = {
+#define CBX_RUNNER(...) { __VA_ARGS__ },
+#include "analyzer/lang/shell/commands.def"
+};
+static const char *const steering[] = {
+#define CBX_STEERS(word) word,
+#include "analyzer/lang/shell/commands.def"
+};
+static const char *const variables[] = {
+#define CBX_VARIABLE(glob) glob,
+#include "analyzer/lang/shell/commands.def"
+};
+
+static void judge(const struct cbx_shell_command *c);
+
+static void add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str name,
+                     const struct cbx_word *word)
+{
+    cbx_facts_add_special(s->parsed->facts, id, name, word->start, word->end);
+}
+
+void cbx_shell_unresolved(struct cbx_shell *s, const char *what, const struct cbx_word *word)
+{
+    add_fact(s, CBX_FACT_SHELL_UNRESOLVED, cbx_str_of(what), word);
+}
+
+bool cbx_shell_is_allowed(const struct cbx_shell *s, struct cbx_str word)
+{
+    for (size_t i = 0; i < CBX_SHELL_COUNT(steering); i++) {
+        if (cbx_str_is(word, steering[i])) {
+            return true;
+        }
+    }
+    const struct cbx_strs *list = &s->parsed->policy->shell_allow;
+    for (size_t i = 0; i < list->count; i++) {
+        if (cbx_str_equal(list->items[i], word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct cbx_str base_name(struct cbx_str word)
+{
+    const char *slash = memrchr(word.p, '/', word.len);
+    return slash != NULL ? cbx_str_sub(word, (size_t)(slash - word.p) + 1, word.len) : word;
+}
+
+/* --- variables and files ---------------------------------------------------------------------- */
+
+void cbx_shell_check_variable(struct cbx_shell *s, struct cbx_str name, uint32_t start,
+                              uint32_t end)
+{
+    for (size_t i = 0; i < CBX_SHELL_COUNT(variables); i++) {
+        if (cbx_str_glob(cbx_str_of(variables[i]), name)) {
+            cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_UNRESOLVED, name, start, end);
+            return;
+        }
+    }
+}
+
+static bool is_inside(struct cbx_str path)
+{
+    static const char *const devices[] = { "/dev/null",  "/dev/stdout", "/dev/stderr",
+                                           "/dev/stdin", "/workspace",  "/tmp" };
+    if (path.len == 0 || memmem(path.p, path.len, "..", 2) != NULL || path.p[0] == '~') {
+        return false;
+    }
+    for (size_t i = 0; i < CBX_SHELL_COUNT(devices); i++) {
+        if (cbx_str_is(path, devices[i])) {
+            return true;
+        }
+    }
+    return path.p[0] != '/' || cbx_str_starts(path, CBX_STR("/workspace/")) ||
+           cbx_str_starts(path, CBX_STR("/tmp/")) || cbx_str_starts(path, CBX_STR("/dev/fd/"));
+}
+
+void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,
+                            uint32_t start, uint32_t end)
+{
+    bool network = known && (cbx_str_starts(path, CBX_STR("/dev/tcp/")) ||
+                             cbx_str_starts(path, CBX_STR("/dev/udp/")));
+    if (network) {
+        cbx_facts_add(s->parsed->facts, CBX_IS_CALL, cbx_str_sub(path, 0, 8), start, end);
+    }
+    struct cbx_arg *arg =
+        writes && known ? cbx_arena_array(s->parsed->arena, 1, sizeof(*arg)) : NULL;
+    struct cbx_fact *fact =
+        arg != NULL ? cbx_facts_add(s->parsed->facts, CBX_IS_CALL, CBX_STR(">"), start, end) : NULL;
+    if (fact != NULL) {
+        *arg = (struct cbx_arg){ .known = true, .constant = true, .value = path };
+        fact->args = arg;
+        fact->arg_count = 1;
+    }
+    if (network || (writes && (!known || !is_inside(path)))) {
+        cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_REDIRECT,
+                              known ? path : CBX_STR("(computed)"), start, end);
+    }
+}
+
+/* --- commands that run commands -----------------------------------------------------------------
+ */
+
+bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text)
+{
+    return c->fed && c->hole.len > 0 && memmem(text.p, text.len, c->hole.p, c->hole.len) != NULL;
+}
+
+void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool fed)
+{
+    struct cbx_shell_command inner = *c;
+    inner.words += from;
+    inner.patterns += from;
+    inner.count -= from;
+    inner.depth++;
+    inner.fed = fed;
+    inner.hole = fed && c->hole.len == 0 ? CBX_STR("{}") : c->hole;
+    if (inner.depth > INNER_MAX) {
+        cbx_shell_unresolved(c->s, "nesting", &c->words[0]);
+    } else if (inner.count > 0) {
+        judge(&inner);
+    } else if (c->fed) {
+        cbx_shell_unresolved(c->s, "command word", &c->words[0]);
+    }
+}
+
+/* Where the line ends: behind ":::" stand parallel's arguments. */
+static size_t end_of_line(const struct cbx_shell_command *c, size_t from)
+{
+    while (from < c->count && !cbx_str_starts(c->words[from].text, CBX_STR(":::"))) {
+        from++;
+    }
+    return from;
+}
+
+void cbx_shell_judge_joined(const struct cbx_shell_command *c, size_t from)
+{
+    size_t end = end_of_line(c, from), bytes = 0;
+    for (size_t w = from; w < end; w++) {
+        bytes += c->words[w].text.len + 1;
+        if (!c->words[w].known) {
+            cbx_shell_unresolved(c->s, "code", &c->words[w]);
+            return;
+        }
+    }
+    char *p = cbx_arena_alloc(c->s->parsed->arena, bytes + 1), *at = p;
+    for (size_t w = from; p != NULL && w < end; w++) {
+        struct cbx_str word = c->words[w].text;
+        memcpy(at, word.p, word.len);
+        at[word.len] = ' ';
+        at += word.len + 1;
+    }
+    if (p != NULL && bytes > 0) {
+        cbx_shell_judge_code(c->s, "shell", (struct cbx_str){ .p = p, .len = bytes }, true,
+                             &c->words[from]);
+    }
+}
+
+static bool is_assignment(const struct cbx_word *word)
+{
+    struct cbx_str text = word->text;
+    size_t n = 0;
+    while (n < text.len &&
+           (text.p[n] == '_' || ((text.p[n] | 32) >= 'a' && (text.p[n] | 32) <= 'z') ||
+            (n > 0 && text.p[n] >= '0' && text.p[n] <= '9'))) {
+        n++;
+    }
+    return word->known && n > 0 && n < text.len && text.p[n] == '=';
+}
+
+/* An option of a runner, and code in it. */
+static void take_runner_option(const struct cbx_shell_command *c, size_t *w, const struct runner *r)
+{
+    const struct cbx_shell_options names = { r->values, r->long_values, r->code, r->long_code, "" };
+    struct cbx_word value;
+    enum cbx_shell_option kind = cbx_shell_take_option(c, w, &names, &value);
+    if (kind == CBX_SHELL_OPTION_CODE) {
+        bool exec = cbx_str_starts(value.text, CBX_STR("exec=")); /* an action of tar */
+        cbx_shell_judge_code(c->s, "shell", cbx_str_sub(value.text, exec ? 5 : 0, value.text.len),
+                             value.known, &value);
+    } else if (kind == CBX_SHELL_OPTION_VALUE && !value.known && r->how != NOTHING) {
+        cbx_shell_unresolved(c->s, "option", &value); /* it may be several words */
+    }
+}
+
+static void take_assignment(const struct cbx_shell_command *c, const struct cbx_word *word)
+{
+    const char *equals = memchr(word->text.p, '=', word->text.len);
+    cbx_shell_check_variable(c->s, cbx_str_sub(word->text, 0, (size_t)(equals - word->text.p)),
+                             word->start, word->end);
+}
+
+/* Options, assignments and what else stands before the command; returns where it begins. */
+static size_t skip_to_command(const struct cbx_shell_command *c, const struct runner *r)
+{
+    size_t w = 1, skip = r->skip;
+    bool options = true;
+    while (w < c->count) {
+        const struct cbx_word *word = &c->words[w];
+        if (options && word->known && cbx_str_is(word->text, "--")) {
+            options = false;
+            w++;
+        } else if (options && cbx_shell_is_option(word)) {
+            take_runner_option(c, &w, r);
+        } else if (r->how == NOTHING || (word->known && cbx_str_is(word->text, "-"))) {
+            w++;
+        } else if (is_assignment(word)) {
+            take_assignment(c, word);
+            w++;
+        } else if (skip > 0) {
+            skip--;
+            w++;
+            if (!word->known) {
+                cbx_shell_unresolved(c->s, "argument", word);
+            }
+        } else {
+            return w;
+        }
+    }
+    return w;
+}
+
+/* xargs -I TEXT */
+static struct cbx_str find_hole(const struct cbx_shell_command *c, size_t end)
+{
+    for (size_t w = 1; w < end; w++) {
+        struct cbx_str word = c->words[w].text;
+        const char *letter = cbx_shell_is_option(&c->words[w]) && word.p[1] != '-'
+                                 ? memchr(word.p, 'I', word.len)
+                                 : NULL;
+        struct cbx_str rest =
+            letter != NULL ? cbx_str_sub(word, (size_t)(letter - word.p) + 1, word.len) : word;
+        if (letter != NULL && (rest.len > 0 || w + 1 < c->count)) {
+            return rest.len > 0 ? rest : c->words[w + 1].text;
+        }
+        if (cbx_str_starts(word, CBX_STR("--replace=")) || cbx_str_starts(word, CBX_STR("-i"))) {
+            size_t name = word.p[1] == '-' ? 10 : 2;
+            return word.len > name ? cbx_str_sub(word, name, word.len) : CBX_STR("{}");
+        }
+    }
+    return CBX_STR("{}");
+}
+
+/* command -v WORD says what the word is. */
+static bool only_asks(const struct cbx_shell_command *c, const struct runner *r, size_t command)
+{
+    for (size_t w = 1; w < command && cbx_str_is(cbx_str_of(r->word), "command"); w++) {
+        struct cbx_str word = c->words[w].text;
+        if (c->words[w].known &&
+            (memchr(word.p, 'v', word.len) != NULL || memchr(word.p, 'V', word.len) != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_runner(const struct cbx_shell_command *outer, const struct runner *r)
+{
+    size_t w = skip_to_command(outer, r);
+    if (only_asks(outer, r, w)) {
+        return;
+    }
+    struct cbx_shell_command with = *outer;
+    const struct cbx_shell_command *c = &with;
+    with.hole = r->how == FED ? find_hole(outer, w) : with.hole;
+    if (r->how == JOINED && w < c->count) {
+        cbx_shell_judge_joined(c, w);
+    } else if (r->how == REST || r->how == FED) {
+        cbx_shell_judge_inner(c, w, r->how == FED || c->fed);
+    }
+}
+
+void cbx_shell_judge_runners(const struct cbx_shell_command *c, struct cbx_str name)
+{
+    for (size_t i = 0; i < CBX_SHELL_COUNT(runners); i++) {
+        if (cbx_str_is(name, runners[i].word)) {
+            judge_runner(c, &runners[i]);
+        }
+    }
+}
+
+/* --- a command line --------------------------------------------------------------------------- */
+
+void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
+{
+    struct cbx_facts *facts = c->s->parsed->facts;
+    uint32_t start = c->words[0].start, end = c->words[c->count - 1].end;
+    struct cbx_arg *args = cbx_arena_array(facts->arena, c->count, sizeof(*args));
+    bool computed = false;
+    for (size_t w = 1; args != NULL && w < c->count; w++) {
+        args[w - 1] = (struct cbx_arg){ .position = (uint32_t)(w - 1),
+                                        .known = c->words[w].known,
+                                        .constant = c->words[w].known,
+                                        .value = c->words[w].text };
+        computed |= !c->words[w].known;
+    }
+    struct cbx_fact *fact = cbx_facts_add(facts, CBX_IS_CALL, name, start, c->words[0].end);
+    if (fact == NULL || args == NULL) {
+        return;
+    }
+    fact->args = args;
+    fact->arg_count = (uint32_t)(c->count - 1);
+    fact->spread = computed || c->fed;
+    if (computed) {
+        cbx_facts_add_special(facts, CBX_FACT_SHELL_ARGUMENT, name, start, end);
+    }
+}
+
+/* Installs are read by the bare name of the installer, wherever it lies. */
+static void read_packages(const struct cbx_shell_command *c, struct cbx_str name)
+{
+    if (!c->fed && name.len == c->words[0].text.len) {
+        cbx_packages_read(c->s->parsed, c->words, c->count);
+        return;
+    }
+    struct cbx_word *words = cbx_arena_array(c->s->parsed->arena, c->count + 1, sizeof(*words));
+    if (words != NULL) {
+        memcpy(words, c->words, c->count * sizeof(*words));
+        words[0].text = name;
+        words[c->count] = (struct cbx_word){ .start = words[0].start, .end = words[0].end };
+        cbx_packages_read(c->s->parsed, words, c->count + c->fed);
+    }
+}
+
+/* python3 -m pip install x is pip install x, unless the folder has a pip of its own. */
+static bool is_module_run(const struct cbx_shell_command *c, struct cbx_str name,
+                          const char *module)
+{
+    return (cbx_str_is(name, "python") || cbx_str_is(name, "python3")) &&
+           name.len == c->words[0].text.len && c->count > 3 && c->words[1].known &&
+           cbx_str_is(c->words[1].text, "-m") && c->words[2].known &&
+           cbx_str_is(c->words[2].text, module);
+}
+
+static void judge(const struct cbx_shell_command *c)
+{
+    const struct cbx_word *word = &c->words[0];
+    if (!word->known || word->text.len == 0 || c->patterns[0] ||
+        cbx_shell_has_hole(c, word->text)) {
+        cbx_shell_unresolved(c->s, "command word", word);
+        return;
+    }
+    struct cbx_str name = base_name(word->text);
+    if (is_module_run(c, name, "pip")) {
+        struct cbx_fact *import = cbx_facts_add(c->s->parsed->facts, CBX_IS_IMPORT, CBX_STR("pip"),
+                                                word->start, word->end);
+        if (import != NULL) { /* the shell's, so that only files of that name count */
+            import->language = CBX_SHELL;
+        }
+        cbx_shell_judge_inner(c, 2, c->fed);
+        return;
+    }
+    bool function = c->depth == 0 && cbx_shell_function(c->s, word->text, word->start);
+    if (!function && !cbx_shell_is_allowed(c->s, word->text)) {
+        add_fact(c->s, CBX_FACT_SHELL_NOT_LISTED, word->text, word);
+    }
+    if (!function) {
+        cbx_shell_add_call(c, name);
+    }
+    read_packages(c, name);
+    cbx_shell_check_arguments(c, name);
+    cbx_shell_judge_interpreters(c, name);
+    cbx_shell_judge_runners(c, name);
+    cbx_shell_judge_specials(c, name);
+}
+
+void cbx_shell_judge(struct cbx_shell *s, const struct cbx_shell_line *line)
+{
+    if (line->count > 0) {
+        judge(&(struct cbx_shell_command){
+            .s = s, .words = line->words, .patterns = line->patterns, .count = line->count });
+    }
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT
+ * Builtins and tools that have texts of their own: eval, trap, alias, find, sed; arguments that
+ * make a command run or write something else. */
+#include "analyzer/lang/shell/command.h"
+
+struct pair {
+    const char *word, *text;
+};
+
+static const struct pair hand_outs[] = {
+#define CBX_HANDS_OUT(word, glob) { word, glob },
+#include "analyzer/lang/shell/commands.def"
+};
+static const struct pair verbs[] = {
+#define CBX_VERB(word, verb) { word, verb },
+#include "analyzer/lang/shell/commands.def"
+};
+static const struct pair writers[] = {
+#define CBX_WRITES(word, option) { word, option },
+#include "analyzer/lang/shell/commands.def"
+};
+
+static bool ends_exec(const struct cbx_shell_command *c, size_t w)
+{
+    return c->words[w].known && (cbx_str_is(c->words[w].text, ";") ||
+                                 (cbx_str_is(c->words[w].text, "+") && c->words[w - 1].known &&
+                                  cbx_str_is(c->words[w - 1].text, "{}")));
+}
+
+static bool begins_exec(const struct cbx_shell_command *c, size_t w)
+{
+    static const char *const runs[] = { "-exec", "-execdir", "-ok", "-okdir" };
+    for (size_t i = 0; i < CBX_SHELL_COUNT(runs); i++) {
+        if (c->words[w].known && cbx_str_is(c->words[w].text, runs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t find_exec_end(const struct cbx_shell_command *c, size_t w)
+{
+    while (w < c->count && !ends_exec(c, w)) {
+        w++;
+    }
+    return w;
+}
+
+/* find DIR... -delete */
+static void judge_delete(const struct cbx_shell_command *c)
+{
+    size_t folders = 1;
+    bool deletes = false;
+    while (folders < c->count && !(c->words[folders].known && c->words[folders].text.len > 0 &&
+                                   memchr("-(!", c->words[folders].text.p[0], 3) != NULL)) {
+        folders++;
+    }
+    for (size_t w = folders; w < c->count; w++) {
+        if (begins_exec(c, w)) {
+            w = find_exec_end(c, w + 1);
+            continue;
+        }
+        deletes |= cbx_str_is(c->words[w].text, "-delete");
+        /* the value of a test, or anything, -exec too */
+        if (!c->words[w].known && !cbx_shell_is_option(&c->words[w - 1])) {
+            cbx_shell_unresolved(c->s, "argument", &c->words[w]);
+        }
+    }
+    struct cbx_shell_command call = *c;
+    call.count = folders;
+    if (deletes) {
+        cbx_shell_add_call(&call, CBX_STR("find -delete"));
+    }
+}
+
+/* find DIR -exec COMMAND ; */
+static void judge_find(const struct cbx_shell_command *c)
+{
+    judge_delete(c);
+    for (size_t w = 1; w + 1 < c->count; w++) {
+        const struct cbx_word *next = &c->words[w + 1];
+        if (c->words[w].known && (cbx_str_starts(c->words[w].text, CBX_STR("-fprint")) ||
+                                  cbx_str_is(c->words[w].text, "-fls"))) {
+            cbx_shell_check_target(c->s, next->text, next->known, true, next->start, next->end);
+        }
+        if (begins_exec(c, w)) {
+            struct cbx_shell_command inner = *c;
+            inner.count = find_exec_end(c, w + 1);
+            cbx_shell_judge_inner(&inner, w + 1, true);
+            w = inner.count;
+        }
+    }
+}
+
+static void judge_eval(const struct cbx_shell_command *c)
+{
+    if (c->count > 1) {
+        cbx_shell_judge_joined(c, 1);
+    }
+}
+
+/* trap TEXT SIGNAL...; a function of the program is judged where it stands. */
+static void judge_trap(const struct cbx_shell_command *c)
+{
+    size_t w = c->count > 1 && c->words[1].known && cbx_str_is(c->words[1].text, "--") ? 2 : 1;
+    if (w + 1 >= c->count) {
+        return;
+    }
+    bool known = c->words[w].known;
+    struct cbx_str text = c->words[w].text;
+    if (!known ||
+        !(cbx_str_is(text, "-") || (c->depth == 0 && cbx_shell_function(c->s, text, UINT32_MAX)))) {
+        cbx_shell_judge_code(c->s, "shell", c->words[w].text, c->words[w].known, &c->words[w]);
+    }
+}
+
+static void judge_source(const struct cbx_shell_command *c)
+{
+    cbx_shell_unresolved(c->s, "code of another file", &c->words[0]);
+}
+
+/* alias NAME=TEXT */
+static void judge_alias(const struct cbx_shell_command *c)
+{
+    for (size_t w = 1; w < c->count; w++) {
+        struct cbx_str word = c->words[w].text;
+        const char *equals = memchr(word.p, '=', word.len);
+        if (!c->words[w].known) {
+            cbx_shell_unresolved(c->s, "alias", &c->words[w]);
+        } else if (equals != NULL) {
+            size_t at = (size_t)(equals - word.p);
+            if (cbx_shell_is_allowed(c->s, cbx_str_sub(word, 0, at))) {
+                cbx_shell_unresolved(c->s, "alias", &c->words[w]);
+            }
+            cbx_shell_judge_code(c->s, "shell", cbx_str_sub(word, at + 1, word.len), true,
+                                 &c->words[w]);
+        }
+    }
+}
+
+/* read NAME..., printf -v NAME, unset NAME */
+static void judge_names(const struct cbx_shell_command *c)
+{
+    for (size_t w = 1; w < c->count; w++) {
+        if (c->words[w].known) {
+            struct cbx_str word = c->words[w].text;
+            const char *equals = memchr(word.p, '=', word.len);
+            bool joined = word.len > 2 && word.p[0] == '-'; /* printf -vNAME */
+            cbx_shell_check_variable(
+                c->s,
+                cbx_str_sub(word, joined ? 2 : 0,
+                            equals != NULL ? (size_t)(equals - word.p) : word.len),
+                c->words[w].start, c->words[w].end);
+        }
+    }
+}
+
+/* Moves behind the parts of s/a/b/, y/a/b/ or an address /a/; false when that cannot be said for
+ * certain (a mark inside brackets). */
+static bool skip_parts(struct cbx_str script, size_t *i, char mark, int parts)
+{
+    bool brackets = false;
+    for (; *i < script.len && parts > 0; ++*i) {
+        char c = script.p[*i];
+        if (c == mark && brackets) {
+            return false;
+        }
+        brackets = (brackets || c == '[') && c != ']';
+        parts -= c == mark;
+        *i += c == '\\';
+    }
+    return true;
+}
+
+/* Text, file names and labels go to the end of the line, labels to a semicolon too. */
+static bool skip_text(struct cbx_str script, size_t *i)
+{
+    bool label = memchr("btT:", script.p[*i], 4) != NULL;
+    while (*i < script.len && script.p[*i] != '\n' && !(label && script.p[*i] == ';')) {
+        if (script.p[*i] == '\\') {
+            return false; /* it may go on in the next line */
+        }
+        ++*i;
+    }
+    return true;
+}
+
+/* A script of sed may run commands (e) and write files (w): any such letter where a command or a
+ * flag can stand counts, and so does what cannot be read for certain. */
+static bool sed_acts(struct cbx_str script)
+{
+    for (size_t i = 0; i < script.len;) {
+        char c = script.p[i], next = i + 1 < script.len ? script.p[i + 1] : '\0';
+        bool read = true;
+        if (c == 'e' || c == 'w' || c == 'W') {
+            return true;
+        }
+        if (c == 's' || c == 'y') {
+            i += 2;
+            read = skip_parts(script, &i, next, 2);
+        } else if (c == '/') {
+            i += 1;
+            read = skip_parts(script, &i, '/', 1);
+        } else if (c == '\\') {
+            i += 2;
+            read = skip_parts(script, &i, next, 1);
+        } else if (memchr("aicrRbtT:#", c, 10) != NULL) {
+            read = skip_text(script, &i);
+        } else {
+            i++;
+        }
+        if (!read) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a word of sed's is. */
+enum sed_word { SED_FILE, SED_PLAIN, SED_SKIPS_NEXT, SED_SCRIPT, SED_NEXT_IS_SCRIPT, SED_UNREAD };
+
+static enum sed_word sed_long(struct cbx_str word, struct cbx_str *script)
+{
+    static const char *const plain[] = { "--quiet",     "--silent",   "--regexp-extended",
+                                         "--null-data", "--separate", "--unbuffered",
+                                         "--posix",     "--sandbox",  "--zero-terminated",
+                                         "--" };
+    for (size_t i = 0; i < CBX_SHELL_COUNT(plain); i++) {
+        if (cbx_str_is(word, plain[i])) {
+            return SED_PLAIN;
+        }
+    }
+    *script = cbx_str_sub(word, 13, word.len);
+    return cbx_str_starts(word, CBX_STR("--expression="))    ? SED_SCRIPT
+           : cbx_str_starts(word, CBX_STR("--in-place"))     ? SED_PLAIN
+           : cbx_str_starts(word, CBX_STR("--line-length=")) ? SED_PLAIN
+                                                             : SED_UNREAD;
+}
+
+static enum sed_word sed_option(struct cbx_str word, struct cbx_str *script)
+{
+    if (word.p[1] == '-') {
+        return sed_long(word, script);
+    }
+    for (size_t i = 1; i < word.len; i++) {
+        bool last = i + 1 == word.len;
+        switch (word.p[i]) {
+        case 'e':
+            *script = cbx_str_sub(word, i + 1, word.len);
+            return last ? SED_NEXT_IS_SCRIPT : SED_SCRIPT;
+        case 'l':
+            return last ? SED_SKIPS_NEXT : SED_PLAIN;
+        case 'f':
+            return SED_UNREAD;
+        case 'i':
+            return SED_PLAIN; /* the rest is the backup's ending */
+        default:
+            break;
+        }
+    }
+    return SED_PLAIN;
+}
+
+static bool sed_in_place(const struct cbx_shell_command *c)
+{
+    for (size_t w = 1; w < c->count; w++) {
+        struct cbx_str word = c->words[w].text;
+        if (cbx_shell_is_option(&c->words[w]) &&
+            (cbx_str_starts(word, CBX_STR("--in-place")) ||
+             (word.p[1] != '-' && memchr(word.p, 'i', word.len) != NULL))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_sed(const struct cbx_shell_command *c)
+{
+    bool given = false;
+    struct cbx_word *files = cbx_arena_array(c->s->parsed->facts->arena, c->count, sizeof(*files));
+    struct cbx_shell_command call = *c;
+    if (files == NULL) {
+        return; /* the arena notes it, and the decision is a denial */
+    }
+    files[0] = c->words[0];
+    call.words = files;
+    call.count = 1;
+    for (size_t w = 1; w < c->count; w++) {
+        const struct cbx_word *word = &c->words[w];
+        struct cbx_str script = word->text;
+        enum sed_word kind = cbx_shell_is_option(word) ? sed_option(word->text, &script)
+                             : given                   ? SED_FILE
+                                                       : SED_SCRIPT;
+        if (kind == SED_NEXT_IS_SCRIPT && w + 1 < c->count) {
+            word = &c->words[++w];
+            script = word->text;
+            kind = SED_SCRIPT;
+        }
+        if (kind == SED_FILE) {
+            files[call.count++] = *word;
+        }
+        w += kind == SED_SKIPS_NEXT;
+        given |= kind == SED_SCRIPT || kind == SED_UNREAD;
+        if (kind == SED_UNREAD || (kind == SED_SCRIPT && (!word->known || sed_acts(script)))) {
+            cbx_shell_unresolved(c->s, "code", word);
+        }
+    }
+    if (sed_in_place(c)) {
+        cbx_shell_add_call(&call, CBX_STR("sed -i"));
+    }
+}
+
+/* awk [-F SEPARATOR] [-v NAME=VALUE] PROGRAM FILE...: a program that is not known may run others.
+ * What known ones may not do is in commands.def. */
+static void judge_awk(const struct cbx_shell_command *c)
+{
+    static const struct cbx_shell_options names = { "Fv", " field-separator assign ", "", "", "" };
+    size_t w = 1;
+    while (w < c->count && cbx_shell_is_option(&c->words[w]) &&
+           !cbx_str_is(c->words[w].text, "--")) {
+        struct cbx_word value;
+        cbx_shell_take_option(c, &w, &names, &value);
+    }
+    w += w < c->count && cbx_shell_is_option(&c->words[w]);
+    if (w < c->count && !c->words[w].known) {
+        cbx_shell_unresolved(c->s, "code", &c->words[w]);
+    }
+}
+
+/* tar cIf PROGRAM: options without a dash. */
+static void judge_tar(const struct cbx_shell_command *c)
+{
+    if (c->count > 1 && c->words[1].known && !cbx_shell_is_option(&c->words[1]) &&
+        (memchr(c->words[1].text.p, 'I', c->words[1].text.len) != NULL ||
+         memchr(c->words[1].text.p, 'F', c->words[1].text.len) != NULL)) {
+        cbx_shell_unresolved(c->s, "code", &c->words[1]);
+    }
+}
+
+/* uniq INPUT OUTPUT */
+static void judge_uniq(const struct cbx_shell_command *c)
+{
+    int files = 0;
+    for (size_t w = 1; w < c->count; w++) {
+        const struct cbx_word *word = &c->words[w];
+        if (cbx_shell_is_option(word)) {
+            w += word->text.len == 2 && memchr("fsw", word->text.p[1], 3) != NULL;
+        } else if (++files == 2) {
+            cbx_shell_check_target(c->s, word->text, word->known, true, word->start, word->end);
+        }
+    }
+}
+
+static const struct {
+    const char *word;
+    void (*judge)(const struct cbx_shell_command *c);
+} specials[] = {
+    { "find", judge_find },       { "eval", judge_eval },     { "trap", judge_trap },
+    { "source", judge_source },   { ".", judge_source },      { "alias", judge_alias },
+    { "read", judge_names },      { "printf", judge_names },  { "mapfile", judge_names },
+    { "readarray", judge_names }, { "getopts", judge_names }, { "unset", judge_names },
+    { "let", judge_names },       { "export", judge_names },  { "declare", judge_names },
+    { "typeset", judge_names },   { "local", judge_names },   { "readonly", judge_names },
+    { "sed", judge_sed },         { "gsed", judge_sed },      { "tar", judge_tar },
+    { "uniq", judge_uniq },       { "awk", judge_awk },       { "gawk", judge_awk },
+    { "mawk", judge_awk },        { "nawk", judge_awk },
+};
+
+void cbx_shell_judge_specials(const struct cbx_shell_command *c, struct cbx_str name)
+{
+    for (size_t i = 0; i < CBX_SHELL_COUNT(specials); i++) {
+        if (cbx_str_is(name, specials[i].word)) {
+            specials[i].judge(c);
+        }
+    }
+}
+
+/* --- arguments -------------------------------------------------------------------------------- */
+
+/* The value of an option: joined to it (-oX, --out=X), also in a cluster (-uoX), or the next word.
+ */
+static const struct cbx_word *option_value(const struct cbx_shell_command *c, size_t w,
+                                           const char *option, struct cbx_str *value)
+{
+    struct cbx_str word = c->words[w].text, name = cbx_str_of(option);
+    bool is_long = name.len > 2;
+    if (!cbx_shell_is_option(&c->words[w]) || (word.p[1] == '-') != is_long) {
+        return NULL;
+    }
+    const char *letter = memchr(word.p, is_long ? '=' : name.p[1], word.len);
+    size_t used = letter == NULL ? word.len : (size_t)(letter - word.p) + !is_long;
+    /* what begins the name of a long option is enough */
+    if (is_long ? used < 3 || !cbx_str_starts(name, cbx_str_sub(word, 0, used)) : letter == NULL) {
+        return NULL;
+    }
+    struct cbx_str rest = cbx_str_sub(word, used, word.len);
+    if (rest.len == 0) {
+        *value = w + 1 < c->count ? c->words[w + 1].text : rest;
+        return w + 1 < c->count ? &c->words[w + 1] : NULL;
+    }
+    *value = cbx_str_sub(rest, is_long, rest.len);
+    return &c->words[w];
+}
+
+static void check_writes(const struct cbx_shell_command *c, struct cbx_str name)
+{
+    for (size_t i = 0; i < CBX_SHELL_COUNT(writers); i++) {
+        for (size_t w = 1; cbx_str_is(name, writers[i].word) && w < c->count; w++) {
+            struct cbx_str value = c->words[w].text;
+            const struct cbx_word *word = &c->words[w];
+            if (writers[i].text[0] != '\0') {
+                word = option_value(c, w, writers[i].text, &value);
+            } else if (word->known && value.len > 0 && value.p[0] == '-') {
+                continue;
+            }
+            if (word != NULL) {
+                cbx_shell_check_target(c->s, value, word->known, true, word->start, word->end);
+            }
+        }
+    }
+}
+
+static bool is_verb(struct cbx_str name, const struct cbx_word *word)
+{
+    for (size_t i = 0; word->known && i < CBX_SHELL_COUNT(verbs); i++) {
+        if (cbx_str_is(word->text, verbs[i].text) && cbx_str_is(name, verbs[i].word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_verbs(const struct cbx_shell_command *c, struct cbx_str name)
+{
+    size_t w = 1;
+    while (w < c->count && cbx_shell_is_option(&c->words[w])) {
+        w++;
+    }
+    bool options = w > 1;
+    for (size_t first = w; w < c->count && (w == first || options); w++) {
+        if (is_verb(name, &c->words[w])) {
+            cbx_shell_unresolved(c->s, "code", &c->words[w]);
+        }
+    }
+}
+
+static void check_hand_outs(const struct cbx_shell_command *c, struct cbx_str name)
+{
+    for (size_t i = 0; i < CBX_SHELL_COUNT(hand_outs); i++) {
+        for (size_t w = 1; cbx_str_is(name, hand_outs[i].word) && w < c->count; w++) {
+            if (c->words[w].known &&
+                cbx_str_glob(cbx_str_of(hand_outs[i].text), c->words[w].text)) {
+                cbx_shell_unresolved(c->s, "code", &c->words[w]);
+            }
+        }
+    }
+}
+
+void cbx_shell_check_arguments(const struct cbx_shell_command *c, struct cbx_str name)
+{
+    check_verbs(c, name);
+    check_hand_outs(c, name);
+    check_writes(c, name);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ * TypeScript as JavaScript: the tree is changed to what is left when the types are taken away, so
+ * that everything that holds for JavaScript holds here. Types themselves were left out when the
+ * tree was read (lang/javascript/kinds.def). Linear: a node is looked at once, or is a part of one
+ * chain of wrappers. */
+#include "analyzer/lang/javascript/internal.h"
+
+/* (x as T), x!, <T>x, f<T>, extends x: what they stand around. */
+static bool is_wrapper(enum cbx_js_kind kind)
+{
+    return kind == JS_as_expression || kind == JS_satisfies_expression ||
+           kind == JS_non_null_expression || kind == JS_type_assertion ||
+           kind == JS_instantiation_expression || kind == JS_extends_clause;
+}
+
+/* `wrapper` becomes what it stands around; what that was is nothing any more. */
+static void become(struct cbx_node *wrapper, struct cbx_node *inner)
+{
+    wrapper->kind = inner->kind;
+    wrapper->start = inner->start;
+    wrapper->end = inner->end;
+    wrapper->first = inner->first;
+    for (struct cbx_node *child = wrapper->first; child != NULL; child = child->next) {
+        child->parent = wrapper;
+    }
+    inner->first = NULL;
+    inner->kind = JS_OTHER;
+}
+
+static void unwrap(struct cbx_node *node)
+{
+    struct cbx_node *inner = node;
+    while (is_wrapper(cbx_js_kind(inner)) && cbx_child_at(inner, 0) != NULL) {
+        struct cbx_node *next = cbx_child_at(inner, 0);
+        inner->kind = JS_OTHER;
+        inner = next;
+    }
+    if (inner != node) {
+        become(node, inner);
+    }
+}
+
+/* (private x: T = v) is x = v, (x?: T) is x. */
+static void reshape_parameter(struct cbx_node *node)
+{
+    struct cbx_node *pattern = cbx_child_of(node, CBX_FIELD_pattern),
+                    *value = cbx_child_of(node, CBX_FIELD_value);
+    pattern = pattern != NULL ? pattern : cbx_child_of(node, CBX_FIELD_name);
+    if (pattern == NULL) {
+        return;
+    }
+    if (value != NULL) {
+        node->kind = JS_assignment_pattern;
+        pattern->field = CBX_FIELD_left;
+        value->field = CBX_FIELD_right;
+    } else {
+        become(node, pattern);
+    }
+}
+
+static void reshape_field(struct cbx_node *node)
+{
+    struct cbx_node *name = cbx_child_of(node, CBX_FIELD_name);
+    node->kind = JS_field_definition;
+    if (name != NULL) {
+        name->field = CBX_FIELD_property;
+    }
+}
+
+/* import x = a.b.c is an assignment of x, as far as names go. */
+static void reshape_alias(struct cbx_node *node)
+{
+    struct cbx_node *name = cbx_child_at(node, 0), *entity = cbx_child_at(node, 1);
+    if (name == NULL || entity == NULL) {
+        return;
+    }
+    node->kind = JS_assignment_expression;
+    name->field = CBX_FIELD_left;
+    entity->field = CBX_FIELD_right;
+    if (cbx_js_kind(entity) == JS_nested_identifier) {
+        entity->kind = JS_member_expression;
+    }
+}
+
+/* import x = require('y') is import x from 'y'. */
+static void reshape_require(struct cbx_node *clause)
+{
+    struct cbx_node *source = cbx_child_of(clause, CBX_FIELD_source),
+                    *name = cbx_child_at(clause, 0);
+    if (source == NULL || name == NULL || name == source ||
+        cbx_js_kind(clause->parent) != JS_import_statement) {
+        return;
+    }
+    clause->kind = JS_import_clause;
+    clause->first = name;
+    name->next = NULL;
+    source->parent = clause->parent;
+    source->next = NULL;
+    clause->next = source;
+}
+
+static void reshape_member(struct cbx_node *node)
+{
+    struct cbx_node *name = cbx_child_of(node, CBX_FIELD_name);
+    node->kind = JS_pair;
+    if (name != NULL) {
+        name->field = CBX_FIELD_key;
+    }
+}
+
+/* --- import type ------------------------------------------------------------------------------ */
+
+static bool is_name_byte(char c)
+{
+    return c == '_' || c == '$' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+           (unsigned char)c >= 0x80;
+}
+
+/* The word at *at, behind blanks and comments; empty when there is none. */
+static struct cbx_str next_word(struct cbx_str text, size_t *at)
+{
+    for (bool more = true; more;) {
+        struct cbx_str rest = cbx_str_sub(text, *at, text.len);
+        const char *end = NULL;
+        if (cbx_str_starts(rest, CBX_STR("//"))) {
+            end = memchr(rest.p, '\n', rest.len);
+        } else if (cbx_str_starts(rest, CBX_STR("/*"))) {
+            end = memmem(rest.p + 2, rest.len - 2, "*/", 2);
+            end = end != NULL ? end + 2 : NULL;
+        } else {
+            more = rest.len > 0 && strchr(" \t\n\v\f", rest.p[0]) != NULL;
+            *at += more;
+            continue;
+        }
+        *at = end != NULL ? (size_t)(end - text.p) : text.len;
+    }
+    size_t from = *at;
+    while (*at < text.len && is_name_byte(text.p[*at])) {
+        (*at)++;
+    }
+    return cbx_str_sub(text, from, *at);
+}
+
+/* import type {x} from 'y', export type * from 'y': nothing of it runs. `import type from 'y'` has
+ * a default import of that name. */
+static bool is_type_only(struct cbx_str text)
+{
+    size_t at = 6; /* both words are that long */
+    if (!cbx_str_is(next_word(text, &at), "type")) {
+        return false;
+    }
+    struct cbx_str word = next_word(text, &at);
+    if (word.len == 0) {
+        return at < text.len && (text.p[at] == '{' || text.p[at] == '*');
+    }
+    return !cbx_str_is(word, "from") || cbx_str_is(next_word(text, &at), "from");
+}
+
+void cbx_ts_reshape(struct cbx_walk *js)
+{
+    struct cbx_node *nodes = js->syntax.nodes;
+    uint32_t gone = 0; /* nodes that begin before it are types */
+    for (uint32_t i = 0; i < js->syntax.count; i++) {
+        struct cbx_node *node = &nodes[i];
+        enum cbx_js_kind kind = cbx_js_kind(node);
+        if (node->start < gone) {
+            node->kind = JS_OTHER;
+            continue;
+        }
+        if (is_wrapper(kind)) {
+            unwrap(node);
+            kind = cbx_js_kind(node);
+        }
+        switch (kind) {
+        case JS_required_parameter:
+        case JS_optional_parameter:
+            reshape_parameter(node);
+            break;
+        case JS_public_field_definition:
+            reshape_field(node);
+            break;
+        case JS_abstract_class_declaration:
+            node->kind = JS_class_declaration;
+            break;
+        case JS_import_alias:
+            reshape_alias(node);
+            break;
+        case JS_import_require_clause:
+            reshape_require(node);
+            break;
+        case JS_enum_body:
+            node->kind = JS_object;
+            break;
+        case JS_enum_assignment:
+            reshape_member(node);
+            break;
+        case JS_import_statement:
+        case JS_export_statement:
+            if (is_type_only(cbx_walk_text(js, node))) {
+                gone = node->end;
+                node->kind = JS_OTHER;
+            }
+            break;
+        default:
+            break;
+        }
+    }
+}

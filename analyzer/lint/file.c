@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT
+ * One file. */
+#include "analyzer/lint/file.h"
+
+#include "analyzer/analyze.h"
+#include "analyzer/context.h"
+#include "analyzer/dump.h"
+#include "analyzer/ipynb.h"
+#include "analyzer/lint/suppress.h"
+#include "analyzer/source.h"
+#include "policies/base/array.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { OUTPUT_MAX_BYTES = 256 * 1024 * 1024 };
+
+void cbx_lint_worker_init(struct cbx_lint_worker *worker)
+{
+    cbx_arena_init(&worker->analysis, CBX_ANALYSIS_ARENA_MAX);
+    cbx_arena_init(&worker->file, CBX_ANALYSIS_ARENA_MAX);
+    cbx_buf_init(&worker->text, CBX_IPYNB_MAX_BYTES);
+}
+
+void cbx_lint_worker_done(struct cbx_lint_worker *worker)
+{
+    cbx_arena_done(&worker->analysis);
+    cbx_arena_done(&worker->file);
+    cbx_buf_done(&worker->text);
+}
+
+void cbx_lint_result_done(struct cbx_lint_result *result)
+{
+    cbx_buf_done(&result->output);
+    json_decref(result->failure);
+    json_decref(result->entries);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int read_all(int fd, struct cbx_buf *out, struct cbx_err *err)
+{
+    for (;;) {
+        char *to = cbx_buf_reserve(out, 65536);
+        if (to == NULL) {
+            return cbx_fail(err, CBX_ETOOBIG, "larger than %zu bytes", out->max_bytes);
+        }
+        ssize_t n = read(fd, to, 65536);
+        if (n < 0 && errno != EINTR) {
+            return cbx_fail(err, CBX_EIO, "%s", strerror(errno));
+        }
+        if (n == 0) {
+            return 0;
+        }
+        out->len += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static int read_path(const struct cbx_lint_path *path, struct cbx_buf *out, struct cbx_err *err)
+{
+    if (path->error.len > 0) {
+        return cbx_fail(err, CBX_EIO, "%s", path->error.p);
+    }
+    if (path->input) {
+        return read_all(STDIN_FILENO, out, err);
+    }
+    CBX_AUTO_FD fd = open(path->path.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0) {
+        return cbx_fail(err, CBX_EIO, "%s", strerror(errno));
+    }
+    return S_ISREG(status.st_mode) ? read_all(fd, out, err)
+                                   : cbx_fail(err, CBX_EINVAL, "not a regular file");
+}
+
+/* --- judging ---------------------------------------------------------------------------------- */
+
+struct check {
+    const struct cbx_lint *lint;
+    struct cbx_lint_worker *worker;
+    struct cbx_report_file file;
+    struct cbx_report_finding *findings; /* of all cells so far */
+    size_t count, size;
+    enum cbx_verdict floor; /* of decisions that are stricter than their findings say */
+    struct cbx_buf *output;
+    struct cbx_err *err;
+};
+
+/* Room for so many findings more. */
+static int reserve(struct check *c, size_t more)
+{
+    bool fits =
+        CBX_ARRAY_RESERVE(&c->worker->file, c->findings, c->count, &c->size, more, SIZE_MAX);
+    return fits ? 0 : cbx_fail(c->err, CBX_ETOOBIG, "more findings than memory allows");
+}
+
+/* What a cell's analysis borrowed is gone with the next cell's. */
+static void keep_finding(struct check *c, const struct cbx_finding *finding,
+                         const struct cbx_cell *cell, struct cbx_str source)
+{
+    struct cbx_arena *arena = &c->worker->file;
+    struct cbx_report_finding *f = &c->findings[c->count++];
+    *f = (struct cbx_report_finding){
+        .v = *finding, .source = source, .cell = cell->number, .file_line = cell->line
+    };
+    f->v.symbol = cbx_arena_copy(arena, finding->symbol);
+    f->v.detail = cbx_arena_copy(arena, finding->detail);
+}
+
+/* Comments that do nothing are findings of their own. */
+static int suppress_inline(struct check *c, const struct cbx_cell *cell, struct cbx_str source,
+                           size_t first)
+{
+    const struct cbx_policy *policy = c->lint->report.policy;
+    struct cbx_lint_comments comments;
+    int failed =
+        cbx_lint_comments_read(source, c->file.language, &c->worker->file, &comments, c->err);
+    if (!failed) {
+        cbx_lint_suppress(policy, &comments, c->findings + first, c->count - first);
+        failed = reserve(c, comments.count);
+    }
+    for (size_t i = 0; !failed && i < comments.count; i++) {
+        const char *fault = cbx_lint_comment_fault(policy, &comments.items[i]);
+        struct cbx_finding f = { .rule = &cbx_rule_suppression,
+                                 .effect = CBX_EFFECT_WARN,
+                                 .symbol = comments.items[i].rule,
+                                 .detail = cbx_str_of(fault),
+                                 .span = comments.items[i].span };
+        f.symbol = f.symbol.len > 0 ? f.symbol : CBX_STR("allow");
+        if (fault != NULL) {
+            keep_finding(c, &f, cell, source);
+        }
+    }
+    return failed;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct cbx_report_finding *x = a, *y = b;
+    uint32_t a_byte = x->v.span.start_byte, b_byte = y->v.span.start_byte;
+    return x->cell != y->cell ? (x->cell > y->cell) - (x->cell < y->cell)
+                              : (a_byte > b_byte) - (a_byte < b_byte);
+}
+
+/* The places of findings are in the source with its line ends normalised. */
+static int take_decision(struct check *c, const struct cbx_decision *decision,
+                         const struct cbx_cell *cell)
+{
+    struct cbx_facts ignored = { .arena = &c->worker->file };
+    struct cbx_source source;
+    size_t first = c->count;
+    if (cbx_source_read(cell->source, false, &c->worker->file, &ignored, &source) != 0) {
+        return cbx_fail(c->err, CBX_ETOOBIG, "the source is too large");
+    }
+    int failed = reserve(c, decision->finding_count);
+    for (size_t i = 0; !failed && i < decision->finding_count; i++) {
+        keep_finding(c, &decision->findings[i], cell, source.text);
+    }
+    failed = failed || !source.readable ? failed : suppress_inline(c, cell, source.text, first);
+    c->file.truncated |= decision->truncated;
+    return failed;
+}
+
+static enum cbx_verdict verdict_of(enum cbx_effect effect)
+{
+    return effect == CBX_EFFECT_DENY ? CBX_DENY : effect == CBX_EFFECT_ASK ? CBX_ASK : CBX_ALLOW;
+}
+
+static int dump(struct check *c, const struct cbx_analysis *request)
+{
+    const struct cbx_policy *policy = c->lint->report.policy;
+    struct cbx_arena *arena = &c->worker->analysis;
+    return c->lint->stage == CBX_STAGE_TREE
+               ? cbx_dump_tree(policy, request, arena, c->output, c->err)
+               : cbx_dump_facts(policy, request, arena, c->output, c->err);
+}
+
+static int dump_decision(struct check *c, const struct cbx_decision *decision)
+{
+    CBX_AUTO_JSON json = NULL;
+    int failed = cbx_decision_json(decision, &json, c->err);
+    if (!failed) {
+        const json_t *shown =
+            c->lint->stage == CBX_STAGE_FINDINGS ? json_object_get(json, "findings") : json;
+        char *text = json_dumps(shown, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+        cbx_buf_add_cstr(c->output, text != NULL ? text : "");
+        cbx_buf_add_char(c->output, '\n');
+        free(text);
+    }
+    return failed;
+}
+
+/* What is denied whatever its findings' effects are (source that cannot be read, under a policy
+ * that only logs; findings beyond those that are kept) stays denied, whatever is suppressed. */
+static void note_verdict(struct check *c, const struct cbx_decision *decision)
+{
+    enum cbx_verdict shown = CBX_ALLOW;
+    for (size_t i = 0; i < decision->finding_count; i++) {
+        enum cbx_verdict one = verdict_of(decision->findings[i].effect);
+        shown = one < shown ? one : shown;
+    }
+    enum cbx_verdict verdict = decision->verdict;
+    c->file.verdict = verdict < c->file.verdict ? verdict : c->file.verdict;
+    c->floor = (decision->truncated || verdict < shown) && verdict < c->floor ? verdict : c->floor;
+}
+
+static int check_cell(struct check *c, const struct cbx_cell *cell,
+                      const struct cbx_program *program, size_t index)
+{
+    const struct cbx_policy *policy = c->lint->report.policy;
+    struct cbx_analysis request = { .source = cell->source,
+                                    .language = c->file.language,
+                                    .program = program,
+                                    .cell = index,
+                                    .now = c->lint->now };
+    struct cbx_decision decision;
+    cbx_arena_reset(&c->worker->analysis);
+    if (c->lint->stage == CBX_STAGE_TREE || c->lint->stage == CBX_STAGE_FACTS) {
+        return dump(c, &request);
+    }
+    int failed = cbx_analyze(policy, &request, &c->worker->analysis, &decision, c->err);
+    if (failed) {
+        return failed;
+    }
+    note_verdict(c, &decision);
+    return c->lint->stage != CBX_STAGE_REPORT ? dump_decision(c, &decision)
+                                              : take_decision(c, &decision, cell);
+}
+
+/* A notebook is read once as a program; large ones get time in proportion. */
+static int check_notebook(struct check *c, struct cbx_str text)
+{
+    enum { BUDGET_MS = 5000, BYTES_PER_BUDGET = 1024 * 1024 };
+    struct cbx_arena *arena = &c->worker->file;
+    struct cbx_ipynb notebook;
+    int failed = cbx_ipynb_read(text, arena, &notebook, c->err);
+    if (failed) {
+        return failed;
+    }
+    if (!cbx_str_is(notebook.language, "python")) {
+        return cbx_fail(c->err, CBX_EINVAL, "the notebook's language is '%.*s', allowed is python",
+                        CBX_STR_ARG(notebook.language));
+    }
+    struct cbx_str *sources = cbx_arena_array(arena, notebook.count + 1, sizeof(*sources));
+    const struct cbx_program *program;
+    for (size_t i = 0; sources != NULL && i < notebook.count; i++) {
+        sources[i] = notebook.cells[i].source;
+    }
+    uint32_t budget = BUDGET_MS * (1 + (uint32_t)(text.len / BYTES_PER_BUDGET));
+    if (sources == NULL || cbx_program_read(c->lint->report.policy, sources, notebook.count, budget,
+                                            arena, &program) != 0) {
+        return cbx_fail(c->err, CBX_ETOOBIG, "the notebook is too large");
+    }
+    for (size_t i = 0; !failed && i < notebook.count; i++) {
+        failed = check_cell(c, &notebook.cells[i], program, i);
+    }
+    return failed;
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+/* Suppressed findings do not count. */
+static void count_findings(struct check *c, struct cbx_lint_result *out)
+{
+    enum cbx_verdict without = c->floor;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct cbx_report_finding *f = &c->findings[i];
+        enum cbx_verdict one = verdict_of(f->v.effect);
+        bool counts = f->suppression == CBX_SUPPRESSED_NOT;
+        without = counts && one < without ? one : without;
+        out->findings += counts;
+        out->suppressed += !counts;
+    }
+    if (out->suppressed > 0) {
+        c->file.verdict = without;
+    }
+}
+
+/* What a new baseline holds is suppressed by it from now on. */
+static void record(struct check *c, struct cbx_lint_result *out)
+{
+    out->entries = json_array();
+    for (size_t i = 0; i < c->count; i++) {
+        struct cbx_report_finding *f = &c->findings[i];
+        if (f->suppression != CBX_SUPPRESSED_INLINE && !cbx_report_is_built_in(f->v.rule)) {
+            cbx_baseline_record(out->entries, c->file.uri, f);
+            f->suppression = CBX_SUPPRESSED_BASELINE;
+        }
+    }
+}
+
+static int finish(struct check *c, struct cbx_lint_result *out)
+{
+    if (c->count > 1) {
+        qsort(c->findings, c->count, sizeof(*c->findings), compare_findings);
+    }
+    int failed = cbx_lint_fingerprint(c->file.uri, c->findings, c->count, &c->worker->file, c->err);
+    if (failed) {
+        return failed;
+    }
+    if (c->lint->baseline != NULL) {
+        cbx_baseline_suppress(c->lint->baseline, c->file.uri, c->findings, c->count);
+    }
+    if (c->lint->record) {
+        record(c, out);
+    }
+    count_findings(c, out);
+    c->file.findings = c->findings;
+    c->file.count = c->count;
+    return 0;
+}
+
+static int check_path(struct check *c, const struct cbx_lint_path *path,
+                      struct cbx_lint_result *out)
+{
+    int failed = read_path(path, &c->worker->text, c->err);
+    if (failed) {
+        return failed;
+    }
+    struct cbx_str text = cbx_buf_str(&c->worker->text);
+    if (strcmp(path->language, "notebook") == 0) {
+        c->file.language = CBX_STR("ipython");
+        failed = check_notebook(c, text);
+    } else {
+        struct cbx_cell whole = { .source = text };
+        c->file.language = cbx_str_of(path->language);
+        failed = check_cell(c, &whole, NULL, 0);
+    }
+    return failed ? failed : finish(c, out);
+}
+
+static void name_file(struct check *c, const struct cbx_lint_path *path)
+{
+    CBX_AUTO_DONE(buf) uri;
+    cbx_buf_init(&uri, OUTPUT_MAX_BYTES);
+    cbx_report_uri(path->normal, &uri);
+    c->file.path = path->path;
+    c->file.normal = path->normal;
+    c->file.uri = cbx_arena_copy(&c->worker->file, cbx_buf_str(&uri));
+}
+
+static json_t *failure_json(const struct check *c)
+{
+    return json_pack("{s:o,s:o,s:s}", "uri", cbx_json_text(c->file.uri), "path",
+                     cbx_json_text(c->file.path), "error", c->err->text);
+}
+
+/* Nothing of a file that could not be checked as a whole is reported, but that. */
+static void report_failure(struct check *c, struct cbx_lint_result *out)
+{
+    c->file.error = cbx_str_of(c->err->text);
+    c->file.findings = NULL;
+    c->file.count = 0;
+    out->failure = failure_json(c);
+    out->findings = out->suppressed = 0;
+    cbx_buf_done(&out->output);
+    cbx_buf_init(&out->output, OUTPUT_MAX_BYTES);
+    if (c->lint->stage == CBX_STAGE_REPORT) {
+        c->lint->format->file(&c->lint->report, &c->file, &out->output);
+    }
+}
+
+void cbx_lint_file(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
+                   const struct cbx_lint_path *path, struct cbx_lint_result *out)
+{
+    struct cbx_err err = { 0 };
+    *out = (struct cbx_lint_result){ 0 };
+    cbx_buf_init(&out->output, OUTPUT_MAX_BYTES);
+    cbx_arena_reset(&worker->file);
+    cbx_buf_reset(&worker->text);
+    struct check c = { .lint = lint, .worker = worker, .output = &out->output, .err = &err };
+    c.file.verdict = c.floor = CBX_ALLOW;
+    name_file(&c, path);
+    int failed = check_path(&c, path, out);
+    if (!failed && lint->stage == CBX_STAGE_REPORT) {
+        lint->format->file(&lint->report, &c.file, &out->output);
+    }
+    if (!failed && out->output.overflow) {
+        failed = cbx_fail(&err, CBX_ETOOBIG, "its report is larger than %d MiB",
+                          OUTPUT_MAX_BYTES / 1024 / 1024);
+    }
+    if (failed) {
+        report_failure(&c, out);
+    }
+    out->status = failed ? 2 : c.file.verdict == CBX_ALLOW ? 0 : 1;
+}

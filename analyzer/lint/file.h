@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * One file on its way through codebox-lint: read, cut into cells, judged, findings suppressed,
+ * reported. Thread-safe as long as each thread has its own worker. */
+#ifndef CBX_ANALYZER_LINT_FILE_H
+#define CBX_ANALYZER_LINT_FILE_H
+
+#include "analyzer/lint/baseline.h"
+#include "analyzer/lint/paths.h"
+
+enum cbx_lint_stage {
+    CBX_STAGE_REPORT = 0,
+    CBX_STAGE_TREE,
+    CBX_STAGE_FACTS,
+    CBX_STAGE_FINDINGS,
+    CBX_STAGE_DECISION
+};
+
+/* What all files are checked by; nothing in it changes but what the baseline saw. */
+struct cbx_lint {
+    struct cbx_report report;
+    const struct cbx_report_format *format;
+    enum cbx_lint_stage stage;
+    struct cbx_baseline *baseline;
+    bool record; /* findings go into a new baseline */
+    int64_t now; /* Unix seconds, for exceptions */
+};
+
+/* A thread's memory. */
+struct cbx_lint_worker {
+    struct cbx_arena analysis; /* of one cell */
+    struct cbx_arena file;     /* of one file: its cells, their program, their findings */
+    struct cbx_buf text;
+};
+void cbx_lint_worker_init(struct cbx_lint_worker *worker);
+void cbx_lint_worker_done(struct cbx_lint_worker *worker);
+CBX_DEFINE_AUTO_DONE(lint_worker)
+
+/* What one file came to. */
+struct cbx_lint_result {
+    struct cbx_buf output; /* its part of the report */
+    int status;            /* 0 allowed, 1 denied or needs approval, 2 not checked */
+    size_t findings, suppressed;
+    json_t *failure; /* {uri, error, path}, NULL when it was checked */
+    json_t *entries; /* for a new baseline, NULL without */
+};
+void cbx_lint_result_done(struct cbx_lint_result *result);
+
+/* Checks one file. *out is the caller's. */
+void cbx_lint_file(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
+                   const struct cbx_lint_path *path, struct cbx_lint_result *out);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * Decisions for people and for machines. Everything in a decision may quote hostile source: text
+ * goes through one escaping function, JSON through jansson. */
+#ifndef CBX_ANALYZER_REPORT_REPORT_H
+#define CBX_ANALYZER_REPORT_REPORT_H
+
+#include "analyzer/decide.h"
+#include "policies/base/json.h"
+
+/* {verdict, language, sha256, findings[, truncated]}, each finding {rule, severity, effect,
+ * message, hint, symbol, detail, line, column, end_line, end_column, references} without the empty
+ * ones. *out is a new reference. CBX_ETOOBIG when there are more findings than memory for them. */
+int cbx_decision_json(const struct cbx_decision *decision, json_t **out, struct cbx_err *err);
+
+/* One finding of it; a new reference. */
+json_t *cbx_finding_json(const struct cbx_finding *finding);
+
+/* Why a finding does not count. */
+enum cbx_suppression { CBX_SUPPRESSED_NOT = 0, CBX_SUPPRESSED_INLINE, CBX_SUPPRESSED_BASELINE };
+
+/* A finding of a file. */
+struct cbx_report_finding {
+    struct cbx_finding v;
+    struct cbx_str source; /* the text that its place speaks of: the file's, or its cell's */
+    uint32_t cell;         /* of a notebook, as notebooks count them; 0: a file without cells */
+    uint32_t file_line;    /* where its first line stands in the file, 0: not known */
+    enum cbx_suppression suppression;
+    struct cbx_str reason;      /* of the suppression */
+    struct cbx_str fingerprint; /* the same when the line is moved, or empty */
+};
+
+/* A file that was checked, or why it could not be. */
+struct cbx_report_file {
+    struct cbx_str path;   /* as it was found: for people */
+    struct cbx_str normal; /* cbx_lint_path_normal of it: for tools */
+    struct cbx_str uri;    /* cbx_report_uri of that */
+    struct cbx_str language;
+    enum cbx_verdict verdict;
+    struct cbx_str error; /* not empty: it could not be checked, and has no findings */
+    const struct cbx_report_finding *findings;
+    size_t count;
+    bool truncated; /* there are more */
+};
+
+/* What the reports of one run have in common. */
+struct cbx_report {
+    const struct cbx_policy *policy;
+    bool color, show_suppressed;
+};
+
+/* What all files came to. */
+struct cbx_report_totals {
+    size_t files, denied, findings, suppressed, errors;
+    size_t ignored;         /* files and folders that were left out */
+    size_t gone;            /* entries of the baseline that nothing matched */
+    const json_t *failures; /* [{uri, error}] of the files that could not be checked */
+};
+
+/* A format is three steps: what comes first, one file at a time (in any thread, nothing when there
+ * is nothing to say), what comes last; begin and end may be NULL. `separator` goes between files
+ * that said something. */
+struct cbx_report_format {
+    const char *name, *separator;
+    void (*begin)(const struct cbx_report *report, struct cbx_buf *out);
+    void (*file)(const struct cbx_report *report, const struct cbx_report_file *file,
+                 struct cbx_buf *out);
+    void (*end)(const struct cbx_report *report, const struct cbx_report_totals *totals,
+                struct cbx_buf *out);
+};
+
+/* "text", "json", "sarif" or "github"; NULL for any other. */
+const struct cbx_report_format *cbx_report_format_find(const char *name);
+
+extern const struct cbx_report_format cbx_report_as_text, cbx_report_as_json, cbx_report_as_sarif,
+    cbx_report_as_github;
+
+/* All rules that findings can have: the policy's, then the built-in ones; NULL behind the last. */
+const struct cbx_rule *cbx_report_rule(const struct cbx_policy *policy, size_t index);
+
+/* Is it about what no policy can allow and nothing can suppress: source that cannot be read? A
+ * policy may have rules of its own for that; their facts say so. */
+bool cbx_report_is_built_in(const struct cbx_rule *rule);
+
+/* Appends a path as a URI reference: percent-encoded, relative when the path is. `path` is one of
+ * cbx_lint_path_normal. */
+void cbx_report_uri(struct cbx_str path, struct cbx_buf *out);
+
+/* Appends JSON on one line, keys in their order. */
+void cbx_report_add_json(const json_t *value, struct cbx_buf *out);
+
+/* "message: symbol (detail)", the hint behind it; for machines that show one text. */
+void cbx_report_message(const struct cbx_report_finding *finding, struct cbx_buf *out);
+
+/* Appends text as it is shown below a caret, escaped and a tab as four spaces, and returns how many
+ * columns of a terminal it takes: two for a wide character, none for one that joins the one before.
+ */
+size_t cbx_report_shown(struct cbx_str text, struct cbx_buf *out);
+
+/* Appends one block: path:line:column, effect, rule, what was found, the source line with a caret,
+ * message and hint. `source` is the text that the place speaks of. `color` uses terminal escapes.
+ */
+void cbx_report_finding_text(const struct cbx_finding *finding, struct cbx_str path,
+                             struct cbx_str source, bool color, struct cbx_buf *out);
+
+/* A block for each finding of a decision. */
+void cbx_report_text(const struct cbx_decision *decision, struct cbx_str path,
+                     struct cbx_str source, bool color, struct cbx_buf *out);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * `codebox audit verify|tail`. */
+#include "gateway/cli/cli.h"
+#include "gateway/executor/audit.h"
+#include "policies/base/printable.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+static int verify(const struct cbx_options *options)
+{
+    struct cbx_audit_report report;
+    struct cbx_err err = { 0 };
+    if (cbx_audit_verify(options->state_dir, &report, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    if (report.line == 0) {
+        printf("%" PRIu64 " records, all in order, none missing; the last is of %s, hash %s\n",
+               report.records, report.records > 0 ? report.last_time : "never", report.last_hash);
+        return 0;
+    }
+    printf("%s/" CBX_AUDIT_FILE ":%" PRIu64 ": %s\n%" PRIu64 " records before it are in order\n",
+           options->state_dir, report.line, report.problem, report.records);
+    return 1;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+static void print_decision(const json_t *body)
+{
+    printf("%-5s %-5s %-10s %-13s %s sha256:%.12s", text_of(body, "verdict"),
+           text_of(body, "action"), text_of(body, "language"), text_of(body, "policy"),
+           text_of(body, "principal"), text_of(body, "sha256"));
+    size_t i;
+    const json_t *finding;
+    json_array_foreach(json_object_get(body, "findings"), i, finding)
+    {
+        CBX_AUTO_DONE(buf) symbol;
+        cbx_buf_init(&symbol, 4096);
+        cbx_printable_add(&symbol, cbx_json_str(json_object_get(finding, "symbol")),
+                          CBX_PRINTABLE_LINE);
+        printf("%s %s %s (line %lld)", i > 0 ? "," : "", text_of(finding, "rule"), symbol.p,
+               (long long)json_integer_value(json_object_get(finding, "line")));
+    }
+}
+
+static void print_record(struct cbx_str line)
+{
+    struct cbx_err err;
+    CBX_AUTO_JSON record = NULL;
+    if (cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, &err) != 0) {
+        printf("(not a record: %s)\n", err.text);
+        return;
+    }
+    const json_t *body = json_object_get(record, "body");
+    const char *type = text_of(record, "type");
+    printf("%6lld %s %-9s ", (long long)json_integer_value(json_object_get(record, "seq")),
+           text_of(record, "time"), type);
+    if (strcmp(type, "decision") == 0 || strcmp(type, "analysis-failed") == 0) {
+        print_decision(body);
+    } else if (strcmp(type, "outcome") == 0) {
+        printf("%s exit %lld in %lld ms%s%s",
+               cbx_run_status_name(
+                   (enum cbx_run_status)json_integer_value(json_object_get(body, "status"))),
+               (long long)json_integer_value(json_object_get(body, "exit_code")),
+               (long long)json_integer_value(json_object_get(body, "duration_ms")),
+               json_object_get(body, "error") != NULL ? ": " : "", text_of(body, "error"));
+    }
+    putchar('\n');
+}
+
+/* Keeps the last N lines in a ring: the log is read once, and never as a whole in memory. */
+static int tail(const struct cbx_options *options)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, options->state_dir);
+    CBX_AUTO_FILE f = fopen(path, "re");
+    if (f == NULL) {
+        fprintf(stderr, "codebox: no audit log at '%s'\n", path);
+        return 2;
+    }
+    size_t keep = options->lines > 0 ? (size_t)options->lines : 10, count = 0;
+    char **ring = calloc(keep, sizeof(*ring));
+    CBX_AUTO_MEM char *line = NULL;
+    size_t size = 0;
+    ssize_t n;
+    while (ring != NULL && (n = getline(&line, &size, f)) > 0) {
+        free(ring[count % keep]);
+        ring[count++ % keep] = strndup(line, (size_t)n - (line[n - 1] == '\n'));
+    }
+    for (size_t i = count > keep ? count - keep : 0; i < count; i++) {
+        print_record(cbx_str_of(ring[i % keep]));
+    }
+    for (size_t i = 0; ring != NULL && i < keep; i++) {
+        free(ring[i]);
+    }
+    free(ring);
+    return 0;
+}
+
+int cbx_audit_command(const struct cbx_options *options)
+{
+    const char *what = options->argument_count == 1 ? options->arguments[0] : "";
+    if (strcmp(what, "verify") == 0) {
+        return verify(options);
+    }
+    if (strcmp(what, "tail") == 0) {
+        return tail(options);
+    }
+    fprintf(stderr, "codebox: audit takes 'verify' or 'tail'%s%s\n",
+            what[0] != '\0' ? ", not " : "", what);
+    return 2;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ * What the commands share. */
+#include "gateway/cli/cli.h"
+
+#include "policies/base/printable.h"
+
+int cbx_cli_fail(const struct cbx_err *err)
+{
+    cbx_err_print(err, "codebox", stderr);
+    return 2;
+}
+
+static void print_text(const char *label, const json_t *value, FILE *to)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 64 * 1024);
+    cbx_printable_add(&text, cbx_json_str(value), CBX_PRINTABLE_LINE);
+    if (text.len > 0) {
+        fprintf(to, "%s%s\n", label, text.p);
+    }
+}
+
+/* Each rule is explained once, at its first finding. */
+static bool is_explained(const json_t *findings, size_t before, const json_t *rule)
+{
+    for (size_t i = 0; i < before; i++) {
+        if (json_equal(json_object_get(json_array_get(findings, i), "rule"), rule)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_finding(const json_t *finding, const char *file, bool explain, FILE *to)
+{
+    const char *effect = json_string_value(json_object_get(finding, "effect"));
+    CBX_AUTO_DONE(buf) symbol;
+    cbx_buf_init(&symbol, 4096);
+    cbx_printable_add(&symbol, cbx_json_str(json_object_get(finding, "symbol")),
+                      CBX_PRINTABLE_LINE);
+    fprintf(to, "%s:%lld:%lld: %s by rule %s: %s\n", file,
+            (long long)json_integer_value(json_object_get(finding, "line")),
+            (long long)json_integer_value(json_object_get(finding, "column")),
+            effect == NULL || strcmp(effect, "deny") == 0 ? "denied" : effect,
+            json_string_value(json_object_get(finding, "rule")), symbol.p);
+    if (explain) {
+        print_text("    ", json_object_get(finding, "message"), to);
+        print_text("    instead: ", json_object_get(finding, "hint"), to);
+    }
+}
+
+void cbx_print_findings(const json_t *decision, const char *file, FILE *to)
+{
+    enum { SHOWN_MAX = 20 };
+    const json_t *findings = json_object_get(decision, "findings");
+    size_t count = json_array_size(findings);
+    for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
+        const json_t *finding = json_array_get(findings, i);
+        print_finding(finding, file, !is_explained(findings, i, json_object_get(finding, "rule")),
+                      to);
+    }
+    if (count > SHOWN_MAX) {
+        fprintf(to, "%s: and %zu more findings; codebox-lint shows them all\n", file,
+                count - SHOWN_MAX);
+    }
+}
+
+static enum cbx_pool_policy pool_policy(const char *name)
+{
+    return name == NULL || strcmp(name, "grow") == 0 ? CBX_POOL_GROW
+           : strcmp(name, "wait") == 0               ? CBX_POOL_WAIT
+                                                     : CBX_POOL_FAIL;
+}
+
+int cbx_options_check(const struct cbx_options *o)
+{
+    static const char *const known[] = { "grow", "wait", "fail" };
+    bool found = o->pool_empty == NULL;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !found; i++) {
+        found = strcmp(o->pool_empty, known[i]) == 0;
+    }
+    if (!found) {
+        fprintf(stderr, "codebox: --pool-empty is '%s', allowed is grow, wait or fail\n",
+                o->pool_empty);
+    } else if (o->pool_empty != NULL && strcmp(o->pool_empty, "wait") == 0 && o->pool_max == 0) {
+        fprintf(stderr, "codebox: --pool-empty wait needs a bound to wait for: --pool-max N\n");
+        found = false;
+    }
+    return found ? 0 : 2;
+}
+
+struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
+{
+    static const char *const default_policy[] = { "default" };
+    return (struct cbx_flow_config){
+        .policies = o->policies_count > 0 ? o->policies : default_policy,
+        .policy_count = o->policies_count > 0 ? o->policies_count : 1,
+        .workers = (int)o->workers,
+        .executor = { .state_dir = o->state_dir,
+                      .docker_host = o->docker_host,
+                      .runtime = o->runtime,
+                      .apparmor = o->apparmor,
+                      .max_sessions = o->max_sessions > 0 ? (int)o->max_sessions : 32,
+                      .max_runs = o->max_runs > 0 ? (int)o->max_runs : 16,
+                      .idle_ms = (o->idle_s > 0 ? o->idle_s : 1800) * 1000,
+                      .lease_ms = o->lease_s * 1000,
+                      .pool = { .min = (int)o->pool_min,
+                                .max = (int)o->pool_max,
+                                .idle_ms = o->pool_idle_s * 1000,
+                                .when_empty = pool_policy(o->pool_empty) } },
+    };
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * Commands of `codebox` and their options. Each command returns the exit status: 0 done, 1 denied
+ * or something is wrong, 2 it could not be tried. */
+#ifndef CBX_GATEWAY_CLI_CLI_H
+#define CBX_GATEWAY_CLI_CLI_H
+
+#include "gateway/cli/start.h"
+
+enum { CBX_POLICIES_MAX = 32 };
+
+struct cbx_options {
+    const char *policies[CBX_POLICIES_MAX];
+    size_t policies_count; /* directly behind its list */
+    const char *state_dir, *listen, *docker_host, *runtime, *language;
+    const char *apparmor, *format, *pool_empty;
+    int64_t max_sessions, max_runs, idle_s, lease_s, workers, lines, pool_min, pool_max,
+        pool_idle_s;
+    const char *const *arguments; /* what is left, in order */
+    size_t argument_count;
+    char state_buffer[4096];
+};
+
+/* 0, or 2 and a sentence on stderr, when values do not go together. */
+int cbx_options_check(const struct cbx_options *options);
+
+/* A flow's configuration from the options, with the defaults. */
+struct cbx_flow_config cbx_options_flow(const struct cbx_options *options);
+
+int cbx_run_command(const struct cbx_options *options);
+int cbx_serve_command(const struct cbx_options *options);
+int cbx_mcp_command(const struct cbx_options *options);
+int cbx_policy_command(const struct cbx_options *options);
+int cbx_audit_command(const struct cbx_options *options);
+int cbx_image_command(const struct cbx_options *options);
+int cbx_doctor_command(const struct cbx_options *options);
+
+/* The script that builds sandbox images and the supervisor that it packs, beside this program: in
+ * the source tree, or where it is installed. Both have room for PATH_MAX bytes. */
+bool cbx_image_script(char *script, char *supervisor);
+
+/* "codebox: TEXT" on stderr, with line and column when there are any; returns 2. */
+int cbx_cli_fail(const struct cbx_err *err);
+
+/* The findings of a decision for a person: one block each with place, rule, message and hint. */
+void cbx_print_findings(const json_t *decision, const char *file, FILE *to);
+
+#endif

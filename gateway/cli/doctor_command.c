@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ * `codebox doctor`: a checklist of what the gateway depends on, each with what was found and what
+ * to do. Changes nothing; the containers that it makes run our own probe and are removed. */
+#include "docker/container.h"
+#include "docker/doctor.h"
+#include "gateway/cli/cli.h"
+#include "gateway/executor/audit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The checklist as it is made. */
+struct list {
+    json_t *checks; /* NULL: each is printed at once */
+    int counts[3];  /* by enum cbx_health */
+};
+
+static const char *const words[] = { "failing", "warning", "ok" };
+
+static void take_check(void *context, const struct cbx_check *check)
+{
+    struct list *list = context;
+    list->counts[check->health]++;
+    if (list->checks != NULL) {
+        json_array_append_new(list->checks, json_pack("{s:s,s:s,s:s,s:s}", "name", check->name,
+                                                      "health", words[check->health], "found",
+                                                      check->found, "advice", check->advice));
+        return;
+    }
+    printf("%-8s %-18s %s\n", words[check->health], check->name, check->found);
+    if (check->advice[0] != '\0') {
+        printf("%28s%s\n", "-> ", check->advice);
+    }
+    fflush(stdout);
+}
+
+/* --- this machine ----------------------------------------------------------------------------- */
+
+static void check_policies(const struct cbx_options *options, const struct cbx_doctor *doctor,
+                           struct cbx_limits *limits)
+{
+    struct cbx_flow_config flow = cbx_options_flow(options);
+    for (size_t i = 0; i < flow.policy_count; i++) {
+        CBX_AUTO(policy) policy = NULL;
+        struct cbx_err err = { 0 };
+        if (cbx_policy_load(flow.policies[i], &policy, &err) != 0) {
+            cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "policy",
+                           "'codebox policy check FILE' shows the line", "'%s': %s",
+                           flow.policies[i], err.text);
+            continue;
+        }
+        const struct cbx_limits *l = &policy->limits;
+        cbx_doctor_say(doctor, CBX_HEALTH_OK, "policy", "",
+                       "'%s': wall %" PRId64 " s, cpu %" PRId64 " %%, memory %" PRId64
+                       " MiB, %" PRId64 " processes, disk %" PRId64 " MiB",
+                       flow.policies[i], l->wall_ms / 1000, l->cpu_milli / 10,
+                       l->memory_bytes >> 20, l->pids, l->disk_bytes >> 20);
+        if (limits->wall_ms == 0) {
+            *limits = *l; /* of the first, which is used when nobody says */
+        }
+    }
+}
+
+static void check_state(const char *path, const struct cbx_doctor *doctor)
+{
+    struct stat status;
+    if (stat(path, &status) < 0) {
+        cbx_doctor_say(doctor, errno == ENOENT ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "state",
+                       errno == ENOENT ? "" : "say --state DIR", "'%s': %s", path,
+                       errno == ENOENT ? "not there yet; the first run makes it" : strerror(errno));
+        return;
+    }
+    bool ours =
+        S_ISDIR(status.st_mode) && (status.st_mode & 077) == 0 && status.st_uid == geteuid();
+    cbx_doctor_say(doctor,
+                   ours                                                      ? CBX_HEALTH_OK
+                   : (status.st_mode & 022) != 0 || !S_ISDIR(status.st_mode) ? CBX_HEALTH_FAIL
+                                                                             : CBX_HEALTH_WARN,
+                   "state", ours ? "" : "chown it to the gateway's user and chmod 700",
+                   "'%s': mode %03o, user %u", path, (unsigned)status.st_mode & 0777,
+                   (unsigned)status.st_uid);
+    struct statvfs disk;
+    if (statvfs(path, &disk) == 0) {
+        unsigned long long mib = (unsigned long long)disk.f_bavail * disk.f_frsize >> 20;
+        cbx_doctor_say(doctor,
+                       mib >= 1024 ? CBX_HEALTH_OK
+                       : mib >= 64 ? CBX_HEALTH_WARN
+                                   : CBX_HEALTH_FAIL,
+                       "disk",
+                       mib >= 1024 ? "" : "free some: when the audit log is full, nothing runs",
+                       "%llu MiB free for the audit log", mib);
+    }
+}
+
+static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, state_dir);
+    struct cbx_audit_report report;
+    struct cbx_err err = { 0 };
+    if (access(path, F_OK) < 0 && errno == ENOENT) {
+        cbx_doctor_say(doctor, CBX_HEALTH_OK, "audit", "", "no log yet");
+    } else if (cbx_audit_verify(state_dir, &report, &err) != 0) {
+        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "audit", "run this as the gateway's user", "%s",
+                       err.text);
+    } else if (report.line != 0) {
+        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "audit",
+                       "keep a copy of the log and find out who changed it", "line %" PRIu64 ": %s",
+                       report.line, report.problem);
+    } else {
+        cbx_doctor_say(doctor, CBX_HEALTH_OK, "audit", "", "%" PRIu64 " records, unbroken",
+                       report.records);
+    }
+}
+
+/* --- images ----------------------------------------------------------------------------------- */
+
+/* What the build script says that a current image's label is; false when there is no script. */
+static bool ask_fingerprint(const char *kernel, char *out, size_t size)
+{
+    char script[PATH_MAX], supervisor[PATH_MAX];
+    int ends[2];
+    if (!cbx_image_script(script, supervisor) || pipe(ends) < 0) {
+        return false;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("CODEBOX_SUPERVISOR", supervisor, 1);
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        execl(script, script, "--fingerprint", kernel, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    size_t len = 0;
+    for (ssize_t n = 1; pid > 0 && n > 0 && len + 1 < size; len += n > 0 ? (size_t)n : 0) {
+        n = read(ends[0], out + len, size - 1 - len);
+    }
+    close(ends[0]);
+    out[len] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    int status = 1;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status == 0 && out[0] != '\0';
+}
+
+/* True when the image is there, current or not. */
+static bool check_image(struct cbx_engine *engine, const char *kernel,
+                        const struct cbx_doctor *doctor)
+{
+    char name[64], label[128], want[128];
+    struct cbx_err err = { 0 };
+    snprintf(name, sizeof(name), "codebox-%s:latest", kernel);
+    if (cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label), &err) !=
+        0) {
+        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "image", "codebox image build", "%s: %s", name,
+                       err.code == CBX_ENOTFOUND ? "missing" : err.text);
+        return false;
+    }
+    bool known = ask_fingerprint(kernel, want, sizeof(want));
+    bool current = known && strcmp(want, label) == 0;
+    cbx_doctor_say(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
+                   current ? "" : "codebox image build", "%s: %s", name,
+                   current ? "current"
+                   : known ? "not made from these sources"
+                           : "there; whether it is current cannot be told");
+    return true;
+}
+
+static void check_engine(const struct cbx_options *options, const struct cbx_limits *limits,
+                         const struct cbx_doctor *doctor)
+{
+    CBX_AUTO(engine) engine = NULL;
+    struct cbx_err err = { 0 };
+    if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
+        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "engine",
+                       "docker/engine-up starts one; --docker-host says where one is", "%s",
+                       err.text);
+        return;
+    }
+    struct cbx_sandbox_config config = { .instance = "doctor",
+                                         .runtime = options->runtime,
+                                         .apparmor = options->apparmor };
+    cbx_doctor_engine(engine, &config, doctor);
+    const char *kernel;
+    for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
+        if (check_image(engine, kernel, doctor)) {
+            cbx_doctor_probe(engine, &config, kernel, limits, doctor, NULL);
+        }
+    }
+}
+
+static int print_summary(struct list *list)
+{
+    const int *counts = list->counts;
+    if (list->checks == NULL) {
+        printf("\n%d ok, %d warnings, %d failing\n", counts[CBX_HEALTH_OK], counts[CBX_HEALTH_WARN],
+               counts[CBX_HEALTH_FAIL]);
+    } else {
+        CBX_AUTO_JSON all =
+            json_pack("{s:O,s:i,s:i,s:i}", "checks", list->checks, "ok", counts[CBX_HEALTH_OK],
+                      "warning", counts[CBX_HEALTH_WARN], "failing", counts[CBX_HEALTH_FAIL]);
+        json_dumpf(all, stdout, JSON_INDENT(2));
+        putchar('\n');
+    }
+    json_decref(list->checks);
+    return counts[CBX_HEALTH_FAIL] > 0 ? 1 : 0;
+}
+
+int cbx_doctor_command(const struct cbx_options *options)
+{
+    const char *format = options->format != NULL ? options->format : "text";
+    if (options->argument_count > 0 ||
+        (strcmp(format, "text") != 0 && strcmp(format, "json") != 0)) {
+        fprintf(stderr, "codebox: doctor takes options only, and --format text or json\n");
+        return 2;
+    }
+    struct list list = { .checks = strcmp(format, "json") == 0 ? json_array() : NULL };
+    struct cbx_doctor doctor = { .take = take_check, .context = &list };
+    struct cbx_limits limits = { 0 };
+    check_policies(options, &doctor, &limits);
+    check_state(options->state_dir, &doctor);
+    check_audit(options->state_dir, &doctor);
+    if (limits.wall_ms > 0) {
+        check_engine(options, &limits, &doctor);
+    }
+    return print_summary(&list);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * codebox mcp: an MCP server over stdio. Clients start a second, short-lived process first, so
+ * starting does nothing that shows: policies are loaded, processes forked; engine and audit log are
+ * opened by the first call. */
+#include "gateway/cli/cli.h"
+#include "gateway/front/mcp/stdio.h"
+#include "gateway/ipc/jail.h"
+
+int cbx_mcp_command(const struct cbx_options *options)
+{
+    if (options->argument_count != 0) {
+        fprintf(stderr, "codebox: mcp takes options only, not '%s'\n", options->arguments[0]);
+        return 2;
+    }
+    struct cbx_err err = { 0 };
+    struct cbx_flow flow;
+    struct cbx_flow_config config = cbx_options_flow(options);
+    config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : 1;
+    if (cbx_flow_start(&config, &flow, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    int failed = cbx_jail_front(&err);
+    if (!failed) {
+        cbx_stdio_serve(STDIN_FILENO, STDOUT_FILENO, &flow);
+    }
+    cbx_flow_done(&flow);
+    return failed ? cbx_cli_fail(&err) : 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
+#include "gateway/cli/cli.h"
+#include "gateway/front/rest/jobs.h"
+#include "gateway/ipc/jail.h"
+#include "policies/release.h"
+
+#include <signal.h>
+
+enum { EXECUTIONS_KEPT = 10000, HANDLER_THREADS = 16, JOBS_MAX = 256 };
+
+struct address {
+    char host[64];
+    uint16_t port;
+};
+
+/* "127.0.0.1:8000", "[::1]:8000", "localhost:8000", ":8000" */
+static int parse_listen(const char *text, struct address *out, struct cbx_err *err)
+{
+    const char *colon = strrchr(text, ':');
+    char *end;
+    unsigned long port = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
+    if (colon == NULL || colon[1] < '0' || colon[1] > '9' || *end != '\0' || port > 65535) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--listen is '%s', allowed is ADDRESS:PORT such as 127.0.0.1:8000", text);
+    }
+    struct cbx_str host = { .p = text, .len = (size_t)(colon - text) };
+    if (host.len > 2 && host.p[0] == '[' && host.p[host.len - 1] == ']') {
+        host = cbx_str_sub(host, 1, host.len - 1);
+    }
+    host = host.len == 0 || cbx_str_is(host, "localhost") ? CBX_STR("127.0.0.1") : host;
+    if (!cbx_str_is(host, "127.0.0.1") && !cbx_str_is(host, "::1")) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--listen is '%s': only 127.0.0.1 and [::1] are allowed while callers "
+                        "cannot be authenticated; put an authenticating proxy in front",
+                        text);
+    }
+    snprintf(out->host, sizeof(out->host), "%.*s", CBX_STR_ARG(host));
+    out->port = (uint16_t)port;
+    return 0;
+}
+
+static void announce(const struct cbx_flow *flow, const struct address *address, uint16_t port,
+                     const char *state_dir)
+{
+    bool v6 = strchr(address->host, ':') != NULL;
+    fprintf(stderr, "codebox %s: serving on http://%s%s%s:%u, polic%s", CBX_VERSION, v6 ? "[" : "",
+            address->host, v6 ? "]" : "", port, flow->policies.count == 1 ? "y" : "ies");
+    for (size_t i = 0; i < flow->policies.count; i++) {
+        char hex[CBX_SHA256_HEX + 1];
+        cbx_sha256_hex(&flow->policies.items[i]->sha256, hex);
+        fprintf(stderr, "%s %.*s (%.12s)", i > 0 ? "," : "",
+                CBX_STR_ARG(flow->policies.items[i]->name), hex);
+    }
+    fprintf(stderr, ", state in %s\n", state_dir);
+}
+
+/* Until a signal says stop, with everything else blocked in all threads. */
+static void wait_for_stop(const sigset_t *signals)
+{
+    int number = 0;
+    while (sigwait(signals, &number) != 0 || (number != SIGINT && number != SIGTERM)) {
+    }
+    fprintf(stderr, "codebox: stopping\n");
+}
+
+static int serve(const struct cbx_options *options, struct cbx_flow *flow,
+                 const struct address *address, int listening, const sigset_t *signals,
+                 struct cbx_err *err)
+{
+    CBX_AUTO(store) store = NULL;
+    int failed = cbx_store_open(options->state_dir, EXECUTIONS_KEPT, &store, err);
+    if (failed) {
+        cbx_flow_done(flow);
+        return failed;
+    }
+    struct cbx_rest rest;
+    cbx_rest_init(&rest, flow, store, JOBS_MAX);
+    struct cbx_http_config http = { .listening = listening,
+                                    .port = address->port,
+                                    .max_body_bytes = cbx_rest_body_max(&flow->policies),
+                                    .threads = HANDLER_THREADS,
+                                    .handler = cbx_rest_handle,
+                                    .refuse = cbx_rest_refuse,
+                                    .context = &rest };
+    struct cbx_http_server *server = NULL;
+    cbx_rest_jobs_recover(&rest);
+    failed = cbx_http_server_new(&http, &server, err);
+    failed = failed ? failed : cbx_jail_front(err);
+    if (!failed) {
+        announce(flow, address, cbx_http_server_port(server), options->state_dir);
+        wait_for_stop(signals);
+    }
+    cbx_rest_stop(&rest);
+    cbx_http_server_free(server);
+    cbx_rest_done(&rest); /* before the flow, which jobs use to their end */
+    cbx_flow_done(flow);
+    return failed;
+}
+
+int cbx_serve_command(const struct cbx_options *options)
+{
+    struct cbx_err err = { 0 };
+    struct address address;
+    struct cbx_flow flow;
+    if (options->argument_count > 0) {
+        fprintf(stderr, "codebox: serve takes no arguments, not '%s'\n", options->arguments[0]);
+        return 2;
+    }
+    struct cbx_flow_config config = cbx_options_flow(options);
+    enum { POOL_MIN = 2 };
+    config.executor.persistent = true;
+    config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : POOL_MIN;
+    config.prewarm[config.prewarm_count++] = "python";
+    int listening = parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000",
+                                 &address, &err) != 0
+                        ? -1
+                        : cbx_http_listen(address.host, address.port, &address.port, &err);
+    config.front_fd = listening;
+    if (listening < 0 || cbx_flow_start(&config, &flow, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    cbx_jail_common();
+    return serve(options, &flow, &address, listening, &signals, &err) != 0 ? cbx_cli_fail(&err) : 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * Starts the processes of a gateway. */
+#include "gateway/cli/start.h"
+
+#include "gateway/ipc/master.h"
+#include "gateway/worker/worker.h"
+
+#include <unistd.h>
+
+/* What the forked processes are started with; the master's, for its whole life. */
+struct setup {
+    struct cbx_flow_config config;
+    struct cbx_policies policies;
+};
+
+static void run_zygote(int control, int key_fd, const void *context)
+{
+    const struct setup *setup = context;
+    cbx_zygote_main(control, key_fd, &setup->policies);
+}
+
+static void run_executor(int control, int secrets_fd, const void *context)
+{
+    const struct setup *setup = context;
+    cbx_executor_main(control, secrets_fd, &setup->config.executor);
+}
+
+/* The profiles of the pool that exist before the first request. */
+static void add_profiles(struct setup *setup)
+{
+    const struct cbx_policy *policy = setup->policies.items[0];
+    struct cbx_executor_config *executor = &setup->config.executor;
+    if (executor->pool.min == 0 || policy->network != CBX_NETWORK_NONE) {
+        return;
+    }
+    for (size_t i = 0; i < setup->config.prewarm_count; i++) {
+        executor->profiles[executor->profile_count++] =
+            (struct cbx_profile){ .kernel = setup->config.prewarm[i], .limits = policy->limits };
+    }
+}
+
+int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
+{
+    enum { ANALYSIS_TIMEOUT_MS = 15000 };
+    static struct setup setup;
+    setup = (struct setup){ .config = *config };
+    struct cbx_master_sockets sockets;
+    int failed = cbx_policies_load(config->policies, config->policy_count, &setup.policies, err);
+    if (failed) {
+        return failed;
+    }
+    add_profiles(&setup);
+    const struct cbx_master_config master = { .zygote = run_zygote,
+                                              .executor = run_executor,
+                                              .context = &setup,
+                                              .respawn_front = config->executor.persistent,
+                                              .front_fd = config->front_fd };
+    failed = cbx_master_fork(&master, &sockets, err);
+    if (failed) {
+        cbx_policies_done(&setup.policies);
+        return failed;
+    }
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int workers = config->workers > 0 ? config->workers : (int)(processors > 0 ? processors : 1);
+    int timeout_ms =
+        config->analysis_timeout_ms > 0 ? config->analysis_timeout_ms : ANALYSIS_TIMEOUT_MS;
+    *out = (struct cbx_flow){
+        .policies = setup.policies,
+        .executor = sockets.executor,
+        .judge = cbx_judge_new(sockets.zygote, workers, timeout_ms),
+    };
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * Starts the processes of a gateway: loads the policies, forks zygote, executor and front. The only
+ * place that names all of them. */
+#ifndef CBX_GATEWAY_CLI_START_H
+#define CBX_GATEWAY_CLI_START_H
+
+#include "gateway/executor/executor.h"
+#include "gateway/front/review.h"
+
+/* How a gateway is set up. Strings are borrowed for its whole life. */
+struct cbx_flow_config {
+    const char *const *policies; /* names or files; the first is the default */
+    size_t policy_count;
+    int workers;             /* analyzer workers at most; 0 = one per processor */
+    int analysis_timeout_ms; /* 0 = 15,000 */
+    struct cbx_executor_config executor;
+    const char *prewarm[4]; /* kernels whose sandboxes are made at start-up, with the limits of the
+                               first policy */
+    size_t prewarm_count;
+    int front_fd; /* open in every front and in no other process; 0 = none */
+};
+
+/* Loads the policies and forks. Returns 0 in a new process, the front; the caller's own process
+ * becomes the master, waits in here, and ends with the front's exit status once the executor has
+ * cleaned up. When the front of a persistent flow is killed, the call returns once more, in the
+ * next front. Call it before the process has threads. *out is owned: cbx_flow_done. */
+int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err);
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT
+ * The writing side of the audit log. Threads leave their records in a queue; the first one that
+ * finds nobody writing writes for all of them: lock the file, catch up with what other processes
+ * appended, chain, write, fdatasync, sign the head. */
+#include "gateway/executor/audit.h"
+
+#include "gateway/executor/audit_chain.h"
+#include "gateway/ipc/state.h"
+#include "gateway/ipc/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <openssl/pem.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct cbx_audit {
+    int fd, head_fd;
+    EVP_PKEY *key;
+    char path[PATH_MAX];
+    struct cbx_chain chain; /* as of `size` */
+    off_t size;
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    struct cbx_audit_pending *first, *last;
+    bool writing;
+};
+
+static int fail_io(struct cbx_audit *audit, struct cbx_err *err, const char *what)
+{
+    return cbx_fail(err, CBX_EAUDIT,
+                    "the audit log '%s' cannot be written (%s: %s), so nothing runs", audit->path,
+                    what, strerror(errno));
+}
+
+static int write_all(int fd, struct cbx_str bytes, off_t at)
+{
+    while (bytes.len > 0) {
+        ssize_t n = pwrite(fd, bytes.p, bytes.len, at);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return -1;
+        }
+        at += n;
+        bytes = cbx_str_sub(bytes, (size_t)n, bytes.len);
+    }
+    return 0;
+}
+
+/* Reads [from, to) of the log; the caller frees. */
+static char *read_range(int fd, off_t from, off_t to)
+{
+    size_t want = (size_t)(to - from), have = 0;
+    char *bytes = malloc(want + 1);
+    while (bytes != NULL && have < want) {
+        ssize_t n = pread(fd, bytes + have, want - have, from + (off_t)have);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            free(bytes);
+            return NULL;
+        }
+        have += (size_t)n;
+    }
+    return bytes;
+}
+
+/* The last whole line ends at *end (its '\n' included; 0 = there is none) and begins at *begin. */
+static int find_last_line(struct cbx_audit *audit, off_t size, off_t *begin, off_t *end,
+                          struct cbx_err *err)
+{
+    off_t from = size > 2 * CBX_AUDIT_LINE_MAX ? size - 2 * CBX_AUDIT_LINE_MAX : 0;
+    CBX_AUTO_MEM char *bytes = read_range(audit->fd, from, size);
+    if (bytes == NULL) {
+        return fail_io(audit, err, "read");
+    }
+    const char *newline = memrchr(bytes, '\n', (size_t)(size - from));
+    *begin = *end = 0;
+    if (newline == NULL) {
+        return from == 0
+                   ? 0
+                   : cbx_fail(err, CBX_EAUDIT, "the audit log '%s' ends in a line that is too long",
+                              audit->path);
+    }
+    const char *before = newline > bytes ? memrchr(bytes, '\n', (size_t)(newline - bytes)) : NULL;
+    *end = from + (newline - bytes) + 1;
+    *begin = before != NULL ? from + (before - bytes) + 1 : from;
+    return 0;
+}
+
+/* Takes number and hash of the last record as what the next one follows. Whether it fits what
+ * stands before it is verify's business; a record that is no record at all stops us. */
+static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, struct cbx_err *err)
+{
+    struct cbx_chain chain = { 0 };
+    if (end > 0) {
+        CBX_AUTO_MEM char *line = read_range(audit->fd, begin, end - 1);
+        CBX_AUTO_JSON record = NULL;
+        struct cbx_err inner;
+        struct cbx_str text = { .p = line, .len = line != NULL ? (size_t)(end - 1 - begin) : 0 };
+        if (line == NULL || cbx_json_parse(text, CBX_AUDIT_LINE_MAX, &record, &inner) != 0 ||
+            !cbx_sha256_from_hex(cbx_json_str(json_object_get(record, "hash")), &chain.hash) ||
+            json_integer_value(json_object_get(record, "seq")) <= 0) {
+            return cbx_fail(
+                err, CBX_EAUDIT,
+                "the last line of the audit log '%s' is not a record; see 'codebox audit verify'",
+                audit->path);
+        }
+        chain.seq = (uint64_t)json_integer_value(json_object_get(record, "seq"));
+    }
+    audit->chain = chain;
+    audit->size = end;
+    return 0;
+}
+
+/* What a process before us left at the end: part of a line, or whole records that were not signed
+ * any more. Nothing that depended on them ran. */
+struct remains {
+    uint64_t torn_bytes;
+    char torn_hash[CBX_SHA256_HEX + 1];
+    uint64_t unsigned_from; /* 0 = none */
+};
+
+/* Under the file lock. A log that is behind its head was cut, and a record of ours on top would
+ * cover that up: so we stop. One that is ahead is what a crash between the two leaves, or has
+ * records of another hand: that is noted. */
+static int check_head(struct cbx_audit *audit, struct remains *remains, struct cbx_err *err)
+{
+    char text[512];
+    struct cbx_chain head;
+    struct cbx_err inner = { 0 };
+    ssize_t n = pread(audit->head_fd, text, sizeof(text), 0);
+    if (n < 0 || cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)n }, audit->key, &head,
+                                &inner) != 0) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the audit log '%s' has no signed head any more (%s), so nothing runs; see "
+                        "'codebox audit verify'",
+                        audit->path, n < 0 ? strerror(errno) : inner.text);
+    }
+    if (head.seq > audit->chain.seq) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the audit log '%s' ends after record %" PRIu64 ", but record %" PRIu64
+                        " was written, so nothing runs; see 'codebox audit verify'",
+                        audit->path, audit->chain.seq, head.seq);
+    }
+    if (head.seq == audit->chain.seq && !cbx_sha256_equal(&head.hash, &audit->chain.hash)) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the last record of the audit log '%s' is not the one that was signed, so "
+                        "nothing runs; see 'codebox audit verify'",
+                        audit->path);
+    }
+    remains->unsigned_from = head.seq < audit->chain.seq ? head.seq + 1 : 0;
+    return 0;
+}
+
+/* Under the file lock: brings chain and size up to date. A torn tail is cut; what remains of others
+ * is noted in the next batch. */
+static int catch_up(struct cbx_audit *audit, struct remains *remains, struct cbx_err *err)
+{
+    struct stat status;
+    *remains = (struct remains){ 0 };
+    if (fstat(audit->fd, &status) < 0) {
+        return fail_io(audit, err, "stat");
+    }
+    if (status.st_size == audit->size) {
+        return 0;
+    }
+    off_t begin, end;
+    int failed = find_last_line(audit, status.st_size, &begin, &end, err);
+    failed = failed ? failed : adopt_last_line(audit, begin, end, err);
+    failed = failed ? failed : check_head(audit, remains, err);
+    if (failed) {
+        audit->size = -1; /* the next one looks again */
+        return failed;
+    }
+    if (end == status.st_size) {
+        return 0;
+    }
+    CBX_AUTO_MEM char *torn = read_range(audit->fd, end, status.st_size);
+    if (torn == NULL || ftruncate(audit->fd, end) < 0) {
+        audit->size = -1;
+        return fail_io(audit, err, "truncate");
+    }
+    remains->torn_bytes = (uint64_t)(status.st_size - end);
+    struct cbx_sha256 hash =
+        cbx_sha256_of((struct cbx_str){ .p = torn, .len = (size_t)remains->torn_bytes });
+    cbx_sha256_hex(&hash, remains->torn_hash);
+    return 0;
+}
+
+static int chain_remains(struct cbx_chain *chain, const struct remains *remains,
+                         struct cbx_buf *out)
+{
+    CBX_AUTO_JSON body = json_object();
+    if (remains->torn_bytes > 0) {
+        json_object_set_new(body, "torn_bytes", json_integer((json_int_t)remains->torn_bytes));
+        json_object_set_new(body, "torn_sha256", json_string(remains->torn_hash));
+    }
+    if (remains->unsigned_from > 0) {
+        json_object_set_new(body, "unsigned_from",
+                            json_integer((json_int_t)remains->unsigned_from));
+        json_object_set_new(body, "unsigned_to", json_integer((json_int_t)chain->seq));
+    }
+    return json_object_size(body) > 0 ? cbx_chain_add(chain, "recovered", body, cbx_time_ms(), out)
+                                      : 0;
+}
+
+static int write_head(struct cbx_audit *audit)
+{
+    CBX_AUTO_DONE(buf) head;
+    cbx_buf_init(&head, 1024);
+    if (cbx_chain_sign(&audit->chain, audit->key, &head) != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    return write_all(audit->head_fd, cbx_buf_str(&head), 0);
+}
+
+static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batch,
+                         struct cbx_err *err)
+{
+    struct remains remains;
+    int failed = catch_up(audit, &remains, err);
+    if (failed) {
+        return failed;
+    }
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 64 * 1024 * 1024);
+    struct cbx_chain chain = audit->chain;
+    int64_t now = cbx_time_ms();
+    failed = chain_remains(&chain, &remains, &text);
+    for (struct cbx_audit_pending *p = batch; p != NULL && !failed; p = p->next) {
+        p->too_large = cbx_chain_add(&chain, p->type, p->body, now, &text) != 0;
+        p->seq = chain.seq;
+    }
+    if (write_all(audit->fd, cbx_buf_str(&text), audit->size) < 0 || fdatasync(audit->fd) < 0) {
+        failed = fail_io(audit, err, "write");
+        /* Nothing half done: what is there of the batch goes. If even that fails, the next writer
+         * finds a torn tail or whole records that were never signed, of runs that never began. */
+        if (ftruncate(audit->fd, audit->size) < 0) {
+            audit->size = -1;
+        }
+        return failed;
+    }
+    audit->chain = chain;
+    audit->size += (off_t)text.len;
+    return write_head(audit) < 0 ? fail_io(audit, err, "head") : 0;
+}
+
+static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, struct cbx_err *err)
+{
+    while (flock(audit->fd, LOCK_EX) < 0) {
+        if (errno != EINTR) {
+            return fail_io(audit, err, "lock");
+        }
+    }
+    int failed = commit_locked(audit, batch, err);
+    flock(audit->fd, LOCK_UN);
+    return failed;
+}
+
+/* Called with the lock held; gives it up while it writes. */
+static void write_batch(struct cbx_audit *audit)
+{
+    struct cbx_audit_pending *batch = audit->first;
+    audit->first = audit->last = NULL;
+    audit->writing = true;
+    pthread_mutex_unlock(&audit->lock);
+    struct cbx_err err = { 0 };
+    int failed = commit(audit, batch, &err);
+    pthread_mutex_lock(&audit->lock);
+    audit->writing = false;
+    while (batch != NULL) {
+        struct cbx_audit_pending *next =
+            batch->next; /* its owner may leave as soon as state is set */
+        batch->err = err;
+        if (batch->too_large && !failed) {
+            cbx_fail(&batch->err, CBX_EAUDIT,
+                     "the audit record is too large, allowed are %d bytes, so nothing runs",
+                     CBX_AUDIT_LINE_MAX);
+        }
+        batch->state = batch->too_large ? CBX_EAUDIT : failed;
+        batch = next;
+    }
+    pthread_cond_broadcast(&audit->done);
+}
+
+void cbx_audit_submit(struct cbx_audit *audit, struct cbx_audit_pending *own)
+{
+    own->state = 1;
+    pthread_mutex_lock(&audit->lock);
+    if (audit->last != NULL) {
+        audit->last->next = own;
+    } else {
+        audit->first = own;
+    }
+    audit->last = own;
+    pthread_mutex_unlock(&audit->lock);
+}
+
+int cbx_audit_await(struct cbx_audit *audit, struct cbx_audit_pending *own, int patience_ms,
+                    struct cbx_err *err)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += patience_ms * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    bool patient = patience_ms > 0;
+    pthread_mutex_lock(&audit->lock);
+    while (own->state == 1) {
+        if (audit->writing) {
+            pthread_cond_wait(&audit->done, &audit->lock);
+        } else if (patient) {
+            patient = pthread_cond_timedwait(&audit->done, &audit->lock, &until) == 0;
+        } else {
+            write_batch(audit);
+        }
+    }
+    pthread_mutex_unlock(&audit->lock);
+    if (own->state != 0) {
+        if (err != NULL) {
+            *err = own->err;
+        }
+        return CBX_EAUDIT;
+    }
+    return 0;
+}
+
+int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *body, uint64_t *seq,
+                     struct cbx_err *err)
+{
+    struct cbx_audit_pending own = { .type = type, .body = body };
+    cbx_audit_submit(audit, &own);
+    int failed = cbx_audit_await(audit, &own, 0, err);
+    if (!failed && seq != NULL) {
+        *seq = own.seq;
+    }
+    return failed;
+}
+
+int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,
+                    struct cbx_permit **out, uint64_t *seq, struct cbx_err *err)
+{
+    *out = NULL;
+    uint64_t number;
+    int failed = cbx_audit_append(audit, "decision", sealed->json, &number, err);
+    if (failed) {
+        return failed;
+    }
+    *seq = number;
+    if (sealed->verdict == CBX_ALLOW && sealed->fields.action != CBX_ACTION_CHECK) {
+        struct cbx_permit fields = sealed->fields;
+        fields.audit_seq = number;
+        *out = cbx_permit_new(&fields);
+    }
+    return 0;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static int write_key_files(const char *key_path, const char *pub_path, EVP_PKEY *key)
+{
+    CBX_AUTO_FD fd = open(key_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    CBX_AUTO_FILE f = fd >= 0 ? fdopen(dup(fd), "w") : NULL;
+    if (f == NULL || PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL) != 1 ||
+        fflush(f) != 0 || fsync(fd) < 0) {
+        return -1;
+    }
+    CBX_AUTO_FILE pub = fopen(pub_path, "we");
+    return pub != NULL && PEM_write_PUBKEY(pub, key) == 1 && fflush(pub) == 0 ? 0 : -1;
+}
+
+static EVP_PKEY *read_key(const char *path, bool private_key)
+{
+    CBX_AUTO_FILE f = fopen(path, "re");
+    if (f == NULL) {
+        return NULL;
+    }
+    return private_key ? PEM_read_PrivateKey(f, NULL, NULL, NULL)
+                       : PEM_read_PUBKEY(f, NULL, NULL, NULL);
+}
+
+/* Under the lock of the log file, so that two first starts make one key. */
+static int open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
+{
+    char key_path[PATH_MAX], pub_path[PATH_MAX];
+    snprintf(key_path, sizeof(key_path), "%s/" CBX_AUDIT_KEY, state_dir);
+    snprintf(pub_path, sizeof(pub_path), "%s/" CBX_AUDIT_PUB, state_dir);
+    audit->key = read_key(key_path, true);
+    if (audit->key == NULL && access(key_path, F_OK) != 0) {
+        audit->key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+        if (audit->key != NULL && write_key_files(key_path, pub_path, audit->key) < 0) {
+            return cbx_fail(err, CBX_EAUDIT, "the audit key '%s' cannot be written: %s", key_path,
+                            strerror(errno));
+        }
+    }
+    if (audit->key == NULL || EVP_PKEY_get_id(audit->key) != EVP_PKEY_ED25519) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the audit key '%s' cannot be read, allowed is an Ed25519 key in PEM",
+                        key_path);
+    }
+    return 0;
+}
+
+/* A log begins with a head that says so, on disk with the names of the files: from then on there is
+ * one, whatever happens. */
+static int begin_head(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
+{
+    struct stat log, head;
+    if (fstat(audit->fd, &log) < 0 || fstat(audit->head_fd, &head) < 0) {
+        return fail_io(audit, err, "stat");
+    }
+    if (log.st_size > 0 || head.st_size > 0) {
+        return 0;
+    }
+    CBX_AUTO_FD dir = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (write_head(audit) < 0 || fsync(audit->head_fd) < 0 || dir < 0 || fsync(dir) < 0) {
+        return fail_io(audit, err, "head");
+    }
+    return 0;
+}
+
+static int open_files(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
+{
+    char head_path[PATH_MAX];
+    snprintf(audit->path, sizeof(audit->path), "%s/" CBX_AUDIT_FILE, state_dir);
+    snprintf(head_path, sizeof(head_path), "%s/" CBX_AUDIT_HEAD, state_dir);
+    audit->fd = open(audit->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    audit->head_fd = open(head_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (audit->fd < 0 || audit->head_fd < 0) {
+        return fail_io(audit, err, "open");
+    }
+    if (flock(audit->fd, LOCK_EX) < 0) {
+        return fail_io(audit, err, "lock");
+    }
+    int failed = open_key(audit, state_dir, err);
+    failed = failed ? failed : begin_head(audit, state_dir, err);
+    flock(audit->fd, LOCK_UN);
+    return failed;
+}
+
+int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err *err)
+{
+    int failed = cbx_state_make(state_dir, err);
+    if (failed) {
+        return failed;
+    }
+    CBX_AUTO(audit) audit = calloc(1, sizeof(*audit));
+    if (audit == NULL) {
+        abort();
+    }
+    audit->fd = audit->head_fd = -1;
+    audit->size = -1; /* the first record looks at what is there */
+    pthread_mutex_init(&audit->lock, NULL);
+    pthread_cond_init(&audit->done, NULL);
+    failed = open_files(audit, state_dir, err);
+    if (!failed) {
+        *out = cbx_steal(&audit);
+    }
+    return failed;
+}
+
+void cbx_audit_free(struct cbx_audit *audit)
+{
+    if (audit == NULL) {
+        return;
+    }
+    cbx_fd_auto(&audit->fd);
+    cbx_fd_auto(&audit->head_fd);
+    EVP_PKEY_free(audit->key);
+    pthread_mutex_destroy(&audit->lock);
+    pthread_cond_destroy(&audit->done);
+    free(audit);
+}

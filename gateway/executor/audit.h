@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * The audit log: JSON Lines, one record a line, each carrying the SHA-256 of itself and of the
+ * record before it. A record is on disk before anything that it allows begins, and only this module
+ * makes permits. Several processes may append to one log; several threads are committed together
+ * with one fdatasync. Lives in the executor. */
+#ifndef CBX_GATEWAY_EXECUTOR_AUDIT_H
+#define CBX_GATEWAY_EXECUTOR_AUDIT_H
+
+#include "gateway/ipc/seal.h"
+
+/* Files in the state directory. HEAD is the last record's number and hash, signed with KEY
+ * (Ed25519), rewritten after each commit: it is what shows that a log was cut short. */
+#define CBX_AUDIT_FILE "audit.jsonl"
+#define CBX_AUDIT_HEAD "audit.head"
+#define CBX_AUDIT_KEY  "audit.key"
+#define CBX_AUDIT_PUB  "audit.pub"
+
+enum { CBX_AUDIT_LINE_MAX = 512 * 1024 };
+
+struct cbx_audit;
+
+/* Opens or creates the log in `state_dir` (made with mode 0700 when absent). A torn last line, left
+ * by a crash in the middle of a write, is cut off and noted as a record; so are whole records that
+ * were not signed any more: nothing that depended on them ran. A log that is shorter than its head
+ * says takes no more records. CBX_EAUDIT with the reason. */
+int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err *err);
+void cbx_audit_free(struct cbx_audit *audit);
+CBX_DEFINE_AUTO(audit)
+
+/* Appends a record {seq, time, type, prev, hash, body} and returns when it is on disk. `body` is
+ * borrowed. *seq may be NULL. CBX_EAUDIT when it could not be made durable; the log is then as it
+ * was before, or has a record that allowed nothing (when only its head could not be written).
+ * Thread-safe. */
+int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *body, uint64_t *seq,
+                     struct cbx_err *err);
+
+/* The two halves of an append, for a record that nobody waits for: it is written together with the
+ * next one that somebody does wait for. `own` has type and body, which are borrowed, and must live
+ * until cbx_audit_await returns: with the result of the append, after so many milliseconds at the
+ * latest. */
+struct cbx_audit_pending {
+    const char *type;
+    const json_t *body;
+    uint64_t seq;
+    bool too_large;
+    int state; /* 1 = not written yet, 0 = it is, else the code */
+    struct cbx_err err;
+    struct cbx_audit_pending *next;
+};
+void cbx_audit_submit(struct cbx_audit *audit, struct cbx_audit_pending *own);
+int cbx_audit_await(struct cbx_audit *audit, struct cbx_audit_pending *own, int patience_ms,
+                    struct cbx_err *err);
+
+/* Records a decision, whatever it is. When it allows something, *out is the permit for it, with the
+ * record's number; else *out is NULL. On failure nothing is allowed. */
+int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,
+                    struct cbx_permit **out, uint64_t *seq, struct cbx_err *err);
+
+/* What a verification found. */
+struct cbx_audit_report {
+    uint64_t records;  /* good ones, from the start */
+    uint64_t line;     /* where it broke, 1-based; 0 = nothing is wrong */
+    char problem[256]; /* what is wrong there */
+    char last_hash[CBX_SHA256_HEX + 1];
+    char last_time[32];
+};
+
+/* Checks every record, the chain, and the signed head, which must be that of the last record: after
+ * a crash it may be behind, and the next record that is written says so. Returns 0 whatever it
+ * found (report->line tells); CBX_EIO when the log cannot be read. Holds up writers only while it
+ * reads the last lines: a record that is being written is not counted as wrong. */
+int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, struct cbx_err *err);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ * The form of one audit record and of the signed head. */
+#include "gateway/executor/audit_chain.h"
+
+#include "gateway/executor/audit.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+static void format_time(int64_t time_ms, char out[32])
+{
+    time_t seconds = time_ms / 1000;
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    size_t n = strftime(out, 24, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out + n, 32 - n, ".%03dZ", (int)(time_ms % 1000));
+}
+
+static json_t *hex(const struct cbx_sha256 *hash)
+{
+    char text[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(hash, text);
+    return json_string(text);
+}
+
+int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body, int64_t time_ms,
+                  struct cbx_buf *out)
+{
+    char when[32];
+    format_time(time_ms, when);
+    CBX_AUTO_JSON record = json_object();
+    json_object_set_new(record, "seq", json_integer((json_int_t)chain->seq + 1));
+    json_object_set_new(record, "time", json_string(when));
+    json_object_set_new(record, "type", json_string(type));
+    json_object_set_new(record, "prev", hex(&chain->hash));
+    json_object_set(record, "body", (json_t *)(uintptr_t)body);
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_AUDIT_LINE_MAX);
+    if (cbx_json_write(&text, record) != 0) {
+        return CBX_ETOOBIG;
+    }
+    struct cbx_sha256 hash = cbx_sha256_of(cbx_buf_str(&text));
+    json_object_set_new(record, "hash", hex(&hash));
+    cbx_buf_reset(
+        &text); /* with its hash it must fit too, or it could be written and never be read */
+    if (cbx_json_write(&text, record) != 0 || cbx_buf_add_char(&text, '\n') != 0 ||
+        cbx_buf_add(out, cbx_buf_str(&text)) != 0) {
+        return CBX_ETOOBIG;
+    }
+    chain->seq++;
+    chain->hash = hash;
+    return 0;
+}
+
+/* Is `record` without its hash, written our way, what the hash is over, and is the line what we
+ * would write? */
+static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *hash,
+                      struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_AUDIT_LINE_MAX);
+    cbx_json_write(&text, record);
+    if (!cbx_str_equal(cbx_buf_str(&text), line)) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the line is not in the form in which records are written");
+    }
+    struct cbx_sha256 said;
+    if (!cbx_sha256_from_hex(cbx_json_str(json_object_get(record, "hash")), &said)) {
+        return cbx_fail(err, CBX_EAUDIT, "the record has no hash");
+    }
+    json_t *bare = json_copy(record);
+    json_object_del(bare, "hash");
+    cbx_buf_reset(&text);
+    cbx_json_write(&text, bare);
+    json_decref(bare);
+    *hash = cbx_sha256_of(cbx_buf_str(&text));
+    return cbx_sha256_equal(hash, &said)
+               ? 0
+               : cbx_fail(err, CBX_EAUDIT, "the record was changed: its hash does not fit");
+}
+
+int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record,
+                    struct cbx_err *err)
+{
+    CBX_AUTO_JSON json = NULL;
+    struct cbx_err inner;
+    if (cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &json, &inner) != 0 || !json_is_object(json)) {
+        return cbx_fail(err, CBX_EAUDIT, "the line is not a JSON object");
+    }
+    struct cbx_sha256 hash, prev;
+    int failed = check_hash(json, line, &hash, err);
+    if (failed) {
+        return failed;
+    }
+    int64_t seq = json_integer_value(json_object_get(json, "seq"));
+    if (seq != (int64_t)chain->seq + 1) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "record %lld stands where record %" PRIu64
+                        " belongs: a record was removed, added or moved",
+                        (long long)seq, chain->seq + 1);
+    }
+    if (!cbx_sha256_from_hex(cbx_json_str(json_object_get(json, "prev")), &prev) ||
+        !cbx_sha256_equal(&prev, &chain->hash)) {
+        return cbx_fail(err, CBX_EAUDIT, "the record does not follow the one before it");
+    }
+    chain->seq++;
+    chain->hash = hash;
+    if (record != NULL) {
+        *record = json_incref(json);
+    }
+    return 0;
+}
+
+/* "1 SEQ HASH": what the signature is over. */
+static void format_head(const struct cbx_chain *chain, char out[128])
+{
+    char text[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(&chain->hash, text);
+    snprintf(out, 128, "codebox-audit 1 %020" PRIu64 " %s", chain->seq, text);
+}
+
+enum { SIGNATURE_BYTES = 64 };
+
+int cbx_chain_sign(const struct cbx_chain *chain, EVP_PKEY *key, struct cbx_buf *out)
+{
+    char text[128];
+    uint8_t signature[SIGNATURE_BYTES];
+    size_t len = sizeof(signature);
+    format_head(chain, text);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool ok = context != NULL && EVP_DigestSignInit(context, NULL, NULL, NULL, key) == 1 &&
+              EVP_DigestSign(context, signature, &len, (const uint8_t *)text, strlen(text)) == 1;
+    EVP_MD_CTX_free(context);
+    if (!ok) {
+        return CBX_EIO;
+    }
+    cbx_buf_add_cstr(out, text);
+    cbx_buf_add_char(out, ' ');
+    for (size_t i = 0; i < sizeof(signature); i++) {
+        cbx_buf_printf(out, "%02x", signature[i]);
+    }
+    return cbx_buf_add_char(out, '\n');
+}
+
+static bool read_hex(struct cbx_str text, uint8_t *out, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned value;
+        char two[3] = { text.p[2 * i], text.p[2 * i + 1], '\0' };
+        if (sscanf(two, "%2x", &value) != 1) {
+            return false;
+        }
+        out[i] = (uint8_t)value;
+    }
+    return true;
+}
+
+int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, struct cbx_err *err)
+{
+    struct cbx_chain chain = { 0 };
+    char text[128];
+    format_head(&chain, text); /* for its length, which is always the same */
+    size_t len = strlen(text);
+    uint8_t signature[SIGNATURE_BYTES];
+    if (head.len != len + 1 + 2 * SIGNATURE_BYTES + 1 || head.p[len] != ' ' ||
+        head.p[head.len - 1] != '\n' || !cbx_str_starts(head, CBX_STR("codebox-audit 1 ")) ||
+        !read_hex(cbx_str_sub(head, len + 1, head.len), signature, sizeof(signature)) ||
+        !cbx_sha256_from_hex(cbx_str_sub(head, len - CBX_SHA256_HEX, len), &chain.hash)) {
+        return cbx_fail(err, CBX_EAUDIT, "the head is malformed");
+    }
+    memcpy(text, head.p, len);
+    chain.seq = strtoull(text + strlen("codebox-audit 1 "), NULL, 10);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool ok =
+        context != NULL && EVP_DigestVerifyInit(context, NULL, NULL, NULL, key) == 1 &&
+        EVP_DigestVerify(context, signature, sizeof(signature), (const uint8_t *)text, len) == 1;
+    EVP_MD_CTX_free(context);
+    if (!ok) {
+        return cbx_fail(err, CBX_EAUDIT, "the head's signature is not valid");
+    }
+    *out = chain;
+    return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * The form of one record and of the signed head: shared by the writer and the verifier, so that
+ * there is one truth. */
+#ifndef CBX_GATEWAY_EXECUTOR_AUDIT_CHAIN_H
+#define CBX_GATEWAY_EXECUTOR_AUDIT_CHAIN_H
+
+#include "policies/base/buf.h"
+#include "policies/base/hash.h"
+#include "policies/base/json.h"
+
+#include <openssl/evp.h>
+
+/* Where a chain stands. Zero = before the first record. */
+struct cbx_chain {
+    uint64_t seq;
+    struct cbx_sha256 hash;
+};
+
+/* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on.
+ * CBX_ETOOBIG when the line has more than CBX_AUDIT_LINE_MAX bytes or does not fit; nothing has
+ * changed then. */
+int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body, int64_t time_ms,
+                  struct cbx_buf *out);
+
+/* Checks that `line` (without '\n') is the record that follows `chain`, byte for byte as we would
+ * write it, and moves `chain` on. CBX_EAUDIT says what is wrong. *record, when not NULL, is a new
+ * reference. */
+int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record,
+                    struct cbx_err *err);
+
+/* The head's text, signed. And its check: CBX_EAUDIT when it is not ours. */
+int cbx_chain_sign(const struct cbx_chain *chain, EVP_PKEY *key, struct cbx_buf *out);
+int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, struct cbx_err *err);
+
+#endif

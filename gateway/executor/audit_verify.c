@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * The reading side of the audit log: every record, the chain, the signed head. */
+#include "gateway/executor/audit.h"
+#include "gateway/executor/audit_chain.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <openssl/pem.h>
+#include <sys/file.h>
+
+static void set_problem(struct cbx_audit_report *report, uint64_t line, const char *text)
+{
+    report->line = line;
+    snprintf(report->problem, sizeof(report->problem), "%.*s", (int)sizeof(report->problem) - 1,
+             text);
+}
+
+/* *present: there is a head, whether it is right or not. */
+static int read_head(const char *state_dir, struct cbx_chain *head, bool *present,
+                     struct cbx_err *err)
+{
+    char path[PATH_MAX], text[512];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_HEAD, state_dir);
+    CBX_AUTO_FILE f = fopen(path, "re");
+    size_t len = f != NULL ? fread(text, 1, sizeof(text), f) : 0;
+    *present = len > 0;
+    if (len == 0) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the signed head '%s' is missing or empty: whether records at the end are "
+                        "missing cannot be told",
+                        path);
+    }
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_PUB, state_dir);
+    CBX_AUTO_FILE pub = fopen(path, "re");
+    EVP_PKEY *key = pub != NULL ? PEM_read_PUBKEY(pub, NULL, NULL, NULL) : NULL;
+    if (key == NULL) {
+        return cbx_fail(err, CBX_EAUDIT, "the public key '%s' cannot be read", path);
+    }
+    int failed = cbx_chain_open((struct cbx_str){ .p = text, .len = len }, key, head, err);
+    EVP_PKEY_free(key);
+    return failed;
+}
+
+/* On the way through the log. */
+struct walk {
+    FILE *f;
+    struct cbx_chain chain;
+    struct cbx_chain head;     /* as of the start: its record is looked out for */
+    struct cbx_sha256 at_head; /* the hash of that record */
+    char *line;
+    size_t size;
+};
+
+/* Checks record after record, to the end or to the first that is wrong. A line without its end is
+ * left for the next call. */
+static bool check_records(struct walk *w, struct cbx_audit_report *report)
+{
+    ssize_t n;
+    while ((n = getline(&w->line, &w->size, w->f)) > 0) {
+        if (w->line[n - 1] != '\n') {
+            fseeko(w->f, -(off_t)n, SEEK_CUR);
+            return true;
+        }
+        struct cbx_err err;
+        CBX_AUTO_JSON record = NULL;
+        if (cbx_chain_check(&w->chain, (struct cbx_str){ .p = w->line, .len = (size_t)n - 1 },
+                            &record, &err) != 0) {
+            set_problem(report, report->records + 1, err.text);
+            return false;
+        }
+        report->records++;
+        const char *time = json_string_value(json_object_get(record, "time"));
+        snprintf(report->last_time, sizeof(report->last_time), "%s", time != NULL ? time : "");
+        if (w->chain.seq == w->head.seq) {
+            w->at_head = w->chain.hash;
+        }
+    }
+    clearerr(w->f);
+    return false;
+}
+
+static void check_head(const struct walk *w, const struct cbx_chain *head,
+                       struct cbx_audit_report *report)
+{
+    char text[200];
+    if (w->chain.seq < head->seq) {
+        snprintf(text, sizeof(text),
+                 "the log ends after record %" PRIu64 ", but record %" PRIu64
+                 " was written: records at the end are missing",
+                 w->chain.seq, head->seq);
+        set_problem(report, report->records + 1, text);
+        return;
+    }
+    bool known = head->seq > 0 && (head->seq == w->chain.seq || head->seq == w->head.seq);
+    if (known &&
+        !cbx_sha256_equal(head->seq == w->chain.seq ? &w->chain.hash : &w->at_head, &head->hash)) {
+        snprintf(text, sizeof(text),
+                 "record %" PRIu64 " is not the one that was signed: the log was rewritten",
+                 head->seq);
+        set_problem(report, head->seq, text);
+    } else if (w->chain.seq > head->seq) {
+        snprintf(text, sizeof(text),
+                 "records %" PRIu64 " to %" PRIu64 " are not signed: a crash right after they were "
+                 "written, an older head, or another hand",
+                 head->seq + 1, w->chain.seq);
+        set_problem(report, head->seq + 1, text);
+    }
+}
+
+/* With writers held up: what came meanwhile, and the end. */
+static void check_end(const char *state_dir, struct walk *w, struct cbx_audit_report *report)
+{
+    struct cbx_chain head = { 0 };
+    struct cbx_err err;
+    bool present;
+    int failed = read_head(state_dir, &head, &present, &err);
+    bool torn = check_records(w, report);
+    if (report->line != 0) {
+        return;
+    }
+    if (torn) {
+        set_problem(report, report->records + 1,
+                    "the last line is torn: a crash in the middle of a write, or a cut");
+    } else if (!failed) {
+        check_head(w, &head, report);
+    } else if (present || report->records > 0) {
+        set_problem(report, report->records + 1, err.text);
+    }
+}
+
+int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, struct cbx_err *err)
+{
+    *report = (struct cbx_audit_report){ 0 };
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, state_dir);
+    CBX_AUTO_FILE f = fopen(path, "re");
+    if (f == NULL) {
+        return cbx_fail(err, CBX_EIO, "the audit log '%s': %s", path, strerror(errno));
+    }
+    struct walk walk = { .f = f };
+    bool present;
+    read_head(state_dir, &walk.head, &present, NULL);
+    check_records(&walk, report);
+    if (report->line == 0) {
+        while (flock(fileno(f), LOCK_SH) < 0 && errno == EINTR) {
+        }
+        check_end(state_dir, &walk, report);
+        flock(fileno(f), LOCK_UN);
+    }
+    free(walk.line);
+    cbx_sha256_hex(&walk.chain.hash, report->last_hash);
+    return 0;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT
+ * The executor process. */
+#include "gateway/executor/executor.h"
+
+#include "gateway/executor/internal.h"
+#include "gateway/ipc/jail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static int64_t lease_ms(const struct cbx_executor *e)
+{
+    return e->config.lease_ms > 0 ? e->config.lease_ms : CBX_SANDBOX_LEASE_MS;
+}
+
+/* --- what the first request opens ------------------------------------------------------------- */
+
+int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err)
+{
+    pthread_mutex_lock(&e->lock);
+    int failed = e->audit == NULL ? cbx_audit_open(e->config.state_dir, &e->audit, err) : 0;
+    *out = e->audit;
+    pthread_mutex_unlock(&e->lock);
+    return failed;
+}
+
+static bool is_ours(void *context, const char *id)
+{
+    struct cbx_executor *e = context;
+    return cbx_sessions_has(e->sessions, id) || (e->pool != NULL && cbx_pool_has(e->pool, id));
+}
+
+/* --- what an executor before us left -----------------------------------------------------------
+ */
+
+struct adoption {
+    struct cbx_executor *executor;
+    const struct cbx_sandbox_config *config;
+    const json_t *ids;
+    atomic_size_t next;
+};
+
+static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *config,
+                      const char *id)
+{
+    struct cbx_sandbox *sandbox = NULL;
+    if (cbx_sandbox_adopt(e->engine, config, id, &sandbox, NULL) != 0) {
+        return;
+    }
+    if (cbx_sessions_adopt(e->sessions, sandbox)) {
+        cbx_pool_count(e->pool);
+    } else {
+        cbx_sandbox_leave(sandbox);
+    }
+}
+
+static void *adopt_some(void *context)
+{
+    struct adoption *a = context;
+    for (size_t i; (i = atomic_fetch_add(&a->next, 1)) < json_array_size(a->ids);) {
+        adopt_one(a->executor, a->config, json_string_value(json_array_get(a->ids, i)));
+    }
+    return NULL;
+}
+
+/* Several at a time: one that does not answer must not cost the others their leases. */
+static void adopt_all(struct adoption *adoption)
+{
+    enum { HANDS = 8 };
+    pthread_t hands[HANDS];
+    size_t count = 0;
+    while (count < HANDS && count + 1 < json_array_size(adoption->ids) &&
+           pthread_create(&hands[count], NULL, adopt_some, adoption) == 0) {
+        count++;
+    }
+    adopt_some(adoption);
+    for (size_t i = 0; i < count; i++) {
+        pthread_join(hands[i], NULL);
+    }
+}
+
+/* Sessions and results are taken over, everything else goes. */
+static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *config)
+{
+    char label[128];
+    size_t removed;
+    CBX_AUTO_JSON ids = NULL;
+    snprintf(label, sizeof(label), "codebox.instance=%s", e->instance.name);
+    if (cbx_engine_container_running(e->engine, label, &ids, NULL) != 0) {
+        return;
+    }
+    struct adoption adoption = { .executor = e, .config = config, .ids = ids };
+    adopt_all(&adoption);
+    cbx_sandbox_reap(e->engine, e->instance.name, 0, is_ours, e, &removed, NULL);
+}
+
+/* The executor of a gateway whose master was killed may not have ended yet. */
+static int make_instance(struct cbx_executor *e, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
+                         struct cbx_err *err)
+{
+    enum { WAIT_MS = 20000, STEP_MS = 50 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    int failed = CBX_EBUSY;
+    for (int waited = 0; failed == CBX_EBUSY && waited < WAIT_MS; waited += STEP_MS) {
+        if (waited > 0) {
+            nanosleep(&step, NULL);
+        }
+        failed = cbx_instance_make(e->config.state_dir, seed, &e->instance, err);
+    }
+    return failed;
+}
+
+/* With the lock held. */
+static int open_engine(struct cbx_executor *e, struct cbx_err *err)
+{
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES];
+    memcpy(seed, e->secrets.seed, sizeof(seed));
+    int failed = cbx_engine_new(e->config.docker_host, &e->engine, err);
+    if (!failed && e->config.persistent) {
+        failed = cbx_instance_seed(e->config.state_dir, seed, err);
+    }
+    if (!failed && e->instance.name[0] == '\0') {
+        failed = make_instance(e, seed, err);
+    }
+    if (failed) {
+        cbx_engine_free(cbx_steal(&e->engine));
+        return failed;
+    }
+    struct cbx_sandbox_config config = { .instance = e->instance.name,
+                                         .runtime = e->config.runtime,
+                                         .lease_ms = (uint32_t)lease_ms(e),
+                                         .apparmor = e->config.apparmor };
+    memcpy(config.secret, e->instance.secret, sizeof(config.secret));
+    e->pool = cbx_pool_new(e->engine, &config, &e->config.pool);
+    adopt(e, &config);
+    cbx_instance_reap(e->config.state_dir, e->engine);
+    for (int i = 0; i < e->config.profile_count; i++) {
+        cbx_pool_announce(e->pool, e->config.profiles[i].kernel, &e->config.profiles[i].limits);
+    }
+    return 0;
+}
+
+int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err)
+{
+    pthread_mutex_lock(&e->lock);
+    int failed = e->ending         ? cbx_fail(err, CBX_ESTATE, "the gateway is ending")
+                 : e->pool == NULL ? open_engine(e, err)
+                                   : 0;
+    *out = e->pool;
+    pthread_mutex_unlock(&e->lock);
+    return failed;
+}
+
+/* Before there is a pool, nothing was made that it could be given. */
+void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
+{
+    struct cbx_executor *e = executor;
+    if (sandbox != NULL) {
+        cbx_pool_discard(e->pool, sandbox);
+    }
+}
+
+int cbx_executor_enter(struct cbx_executor *e, const struct cbx_sink *sink, struct cbx_err *err)
+{
+    enum { WAITING_MAX = 512, TICK_MS = 200 };
+    int failed = 0;
+    pthread_mutex_lock(&e->lock);
+    if (e->running >= e->config.max_runs && e->waiting >= WAITING_MAX) {
+        failed = cbx_fail(err, CBX_EBUSY, "%d programs run and %d wait; try again later",
+                          e->running, e->waiting);
+    }
+    e->waiting++;
+    while (!failed && e->running >= e->config.max_runs) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TICK_MS * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&e->place_free, &e->lock, &until);
+        if (sink->cancelled(sink->context)) {
+            failed = cbx_fail(err, CBX_ESTATE, "cancelled before it began");
+        }
+    }
+    e->waiting--;
+    e->running += failed ? 0 : 1;
+    pthread_mutex_unlock(&e->lock);
+    return failed;
+}
+
+void cbx_executor_leave(struct cbx_executor *e)
+{
+    pthread_mutex_lock(&e->lock);
+    e->running--;
+    pthread_cond_signal(&e->place_free);
+    pthread_mutex_unlock(&e->lock);
+}
+
+void cbx_executor_count(struct cbx_executor *e, int change)
+{
+    pthread_mutex_lock(&e->lock);
+    e->active += change;
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* Leases, sessions whose time is over, and containers that nobody knows. */
+static void look_after(struct cbx_executor *e, int64_t now, int64_t *kept, int64_t *reaped)
+{
+    pthread_mutex_lock(&e->lock);
+    struct cbx_pool *pool = e->pool;
+    pthread_mutex_unlock(&e->lock);
+    if (pool == NULL) {
+        return;
+    }
+    cbx_sessions_expire(e->sessions, now, e->config.idle_ms);
+    if (now - *kept >= lease_ms(e) / 4) {
+        *kept = now;
+        cbx_sessions_keep(e->sessions);
+        cbx_pool_keep(pool);
+        cbx_instance_touch(&e->instance);
+    }
+    if (now - *reaped >= lease_ms(e) / 2) {
+        *reaped = now;
+        size_t removed; /* one that is being made is in no table yet, so it must be old */
+        cbx_sandbox_reap(e->engine, e->instance.name, lease_ms(e) / 1000, is_ours, e, &removed,
+                         NULL);
+        cbx_instance_reap(e->config.state_dir, e->engine);
+    }
+}
+
+static void *housekeep(void *context)
+{
+    struct cbx_executor *e = context;
+    int64_t period_ms = e->config.idle_ms < 4000 ? e->config.idle_ms / 4 + 10 : 1000;
+    int64_t kept = 0, reaped = cbx_clock_ms();
+    if (e->config.persistent) {
+        struct cbx_pool *pool;
+        struct cbx_err err;
+        cbx_executor_pool(e, &pool, &err); /* sessions of before are waited for */
+    }
+    for (;;) {
+        struct timespec period = { .tv_sec = period_ms / 1000,
+                                   .tv_nsec = (period_ms % 1000) * 1000000 };
+        nanosleep(&period, NULL);
+        look_after(e, cbx_clock_ms(), &kept, &reaped);
+    }
+    return NULL;
+}
+
+/* Runs see that nobody listens to them, end, and write down what became of them; they get a moment
+ * for it. */
+static void await_runs(struct cbx_executor *e)
+{
+    enum { WAIT_MS = 3000, STEP_MS = 20 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    int running = 1;
+    for (int waited = 0; running > 0 && waited < WAIT_MS; waited += STEP_MS) {
+        pthread_mutex_lock(&e->lock);
+        running = e->active;
+        pthread_mutex_unlock(&e->lock);
+        if (running > 0) {
+            nanosleep(&step, NULL);
+        }
+    }
+}
+
+/* Sandboxes that nobody may come back to are removed; the others live on until their lease ends. */
+static void end(struct cbx_executor *e)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    if (pthread_mutex_timedlock(&e->lock, &until) != 0) {
+        _exit(0); /* somebody waits for an engine, or for the gateway before us: there is nothing
+                     yet */
+    }
+    e->ending = true;
+    struct cbx_pool *pool = e->pool;
+    pthread_mutex_unlock(&e->lock);
+    if (!e->config.persistent) {
+        await_runs(e);
+    }
+    cbx_sessions_close_all(e->sessions, e->config.persistent);
+    if (pool != NULL) {
+        cbx_pool_stop(pool);
+    }
+    if (!e->config.persistent) {
+        cbx_instance_done(&e->instance, true);
+    } /* else its lock ends with the last of our threads, and not before: they may still send */
+    _exit(0); /* not freed: late requests may still look at the tables */
+}
+
+static int stop_pipe[2] = { -1, -1 };
+
+static void on_stop(int number)
+{
+    (void)number;
+    (void)!write(stop_pipe[1], "s", 1);
+}
+
+static bool read_secrets(int fd, struct cbx_secrets *out)
+{
+    bool whole = read(fd, out, sizeof(*out)) == (ssize_t)sizeof(*out);
+    close(fd);
+    return whole;
+}
+
+_Noreturn void cbx_executor_main(int control, int secrets_fd,
+                                 const struct cbx_executor_config *config)
+{
+    enum { THREADS_MAX = 1024 }; /* a front that was taken over may ask for as many as it likes */
+    static struct cbx_executor e;
+    e.config = *config;
+    pthread_mutex_init(&e.lock, NULL);
+    pthread_cond_init(&e.place_free, NULL);
+    pthread_cond_init(&e.run_begun, NULL);
+    cbx_jail_common();
+    prctl(PR_SET_NAME, "cbx-executor");
+    if (!read_secrets(secrets_fd, &e.secrets) || pipe2(stop_pipe, O_CLOEXEC) < 0) {
+        _exit(1);
+    }
+    struct sigaction stop = { .sa_handler = on_stop };
+    sigaction(SIGTERM, &stop, NULL);
+    e.threads = cbx_threads_new(THREADS_MAX);
+    e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, housekeep, &e) != 0) {
+        _exit(1);
+    }
+    for (;;) {
+        struct pollfd fds[] = { { .fd = control, .events = POLLIN },
+                                { .fd = stop_pipe[0], .events = POLLIN } };
+        if (poll(fds, 2, -1) < 0 && errno != EINTR) {
+            break;
+        }
+        int fd;
+        char tag;
+        struct cbx_err err;
+        if ((fds[1].revents & POLLIN) != 0 ||
+            (fds[0].revents != 0 && cbx_wire_receive_fd(control, &fd, &tag, &err) != 0)) {
+            break;
+        }
+        if (fds[0].revents != 0 && fd >= 0) {
+            cbx_executor_serve(&e, fd);
+        }
+    }
+    end(&e);
+    _exit(0);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ * Which gateway owns a container. */
+#include "gateway/executor/instance.h"
+
+#include "docker/sandbox.h"
+#include "gateway/ipc/state.h"
+#include "policies/base/hash.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static int make_state(const char *state_dir, struct cbx_err *err)
+{
+    char folder[4096];
+    int failed = cbx_state_make(state_dir, err);
+    snprintf(folder, sizeof(folder), "%s/instances", state_dir);
+    if (!failed && mkdir(folder, 0700) < 0 && errno != EEXIST) {
+        failed = cbx_fail(err, CBX_EIO, "'%s': %s", folder, strerror(errno));
+    }
+    return failed;
+}
+
+int cbx_instance_seed(const char *state_dir, uint8_t out[CBX_INSTANCE_SEED_BYTES],
+                      struct cbx_err *err)
+{
+    char path[4096], fresh[4096 + 8];
+    int failed = make_state(state_dir, err);
+    if (failed) {
+        return failed;
+    }
+    snprintf(path, sizeof(path), "%s/instance", state_dir);
+    CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && read(fd, out, CBX_INSTANCE_SEED_BYTES) == CBX_INSTANCE_SEED_BYTES) {
+        return 0;
+    }
+    /* Whole or not at all. */
+    snprintf(fresh, sizeof(fresh), "%s.new", path);
+    unlink(fresh);
+    cbx_random(out, CBX_INSTANCE_SEED_BYTES);
+    CBX_AUTO_FD to = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (to < 0 || write(to, out, CBX_INSTANCE_SEED_BYTES) != CBX_INSTANCE_SEED_BYTES ||
+        fsync(to) < 0 || rename(fresh, path) < 0) {
+        return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+    }
+    return 0;
+}
+
+static void derive(const char *purpose, const uint8_t *seed, struct cbx_sha256 *out)
+{
+    struct cbx_str bytes = { .p = (const char *)seed, .len = CBX_INSTANCE_SEED_BYTES };
+    *out = cbx_sha256_of2(cbx_str_of(purpose), bytes);
+}
+
+/* The one before us may be on its way out. */
+static bool take_lock(int fd)
+{
+    enum { TRIES = 150, STEP_MS = 100 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+    for (int i = 0; i < TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            return true;
+        }
+        if (errno != EWOULDBLOCK) {
+            return false;
+        }
+        nanosleep(&step, NULL);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
+int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
+                      struct cbx_instance *out, struct cbx_err *err)
+{
+    struct cbx_sha256 name, secret;
+    char hex[CBX_SHA256_HEX + 1];
+    struct cbx_instance made = { .fd = -1 };
+    derive("name", seed, &name);
+    derive("secret", seed, &secret);
+    cbx_sha256_hex(&name, hex);
+    memcpy(made.name, hex, sizeof(made.name) - 1);
+    memcpy(made.secret, secret.bytes, sizeof(made.secret));
+    int failed = make_state(state_dir, err);
+    if (failed) {
+        return failed;
+    }
+    snprintf(made.path, sizeof(made.path), "%s/instances/%s", state_dir, made.name);
+    made.fd = open(made.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (made.fd < 0 || !take_lock(made.fd)) {
+        failed = cbx_fail(err, errno == EWOULDBLOCK ? CBX_EBUSY : CBX_EIO, "'%s': %s", made.path,
+                          strerror(errno));
+        if (made.fd >= 0) {
+            close(made.fd);
+        }
+        return failed;
+    }
+    cbx_instance_touch(&made);
+    *out = made;
+    return 0;
+}
+
+void cbx_instance_touch(const struct cbx_instance *instance)
+{
+    futimens(instance->fd, NULL);
+}
+
+void cbx_instance_done(struct cbx_instance *instance, bool forget)
+{
+    if (instance->name[0] != '\0') {
+        if (forget) {
+            unlink(instance->path);
+        }
+        close(instance->fd);
+        instance->name[0] = '\0';
+    }
+}
+
+/* Untouched for longer than any sandbox of it can have lived without a gateway. */
+static bool is_given_up(int fd)
+{
+    enum { AFTER_S = CBX_SANDBOX_LEASE_MS / 1000 + 30 };
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_mtim.tv_sec + AFTER_S < time(NULL) &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static bool is_name(const char *name)
+{
+    return strlen(name) == 32 && strspn(name, "0123456789abcdef") == 32;
+}
+
+size_t cbx_instance_reap(const char *state_dir, struct cbx_engine *engine)
+{
+    char folder[4096];
+    snprintf(folder, sizeof(folder), "%s/instances", state_dir);
+    DIR *dir = opendir(folder);
+    size_t total = 0;
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        if (!is_name(entry->d_name)) {
+            continue;
+        }
+        CBX_AUTO_FD fd = openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        size_t removed = 0;
+        if (fd >= 0 && is_given_up(fd) &&
+            cbx_sandbox_reap(engine, entry->d_name, 0, NULL, NULL, &removed, NULL) == 0) {
+            unlinkat(dirfd(dir), entry->d_name, 0);
+            total += removed;
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return total;
+}

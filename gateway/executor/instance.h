@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * Which gateway owns a container. An instance is 32 random bytes: its name, on the containers'
+ * labels, and the secret by which sandboxes know their gateway again, follow from them. Each
+ * executor holds a lock on a file of that name in the state directory and touches it now and then;
+ * what was not touched for longer than a sandbox's lease belongs to nobody, and is removed. */
+#ifndef CBX_GATEWAY_EXECUTOR_INSTANCE_H
+#define CBX_GATEWAY_EXECUTOR_INSTANCE_H
+
+#include "docker/engine.h"
+#include "docker/sandbox.h"
+#include "gateway/ipc/master.h"
+
+struct cbx_instance {
+    char name[33]; /* 32 hex digits; the value of the containers' label */
+    uint8_t secret[CBX_SANDBOX_SECRET_BYTES];
+    char path[4096];
+    int fd;
+};
+
+/* The seed that belongs to the state directory, made at its first use: the next gateway on it is
+ * the same instance. */
+int cbx_instance_seed(const char *state_dir, uint8_t out[CBX_INSTANCE_SEED_BYTES],
+                      struct cbx_err *err);
+
+/* CBX_EBUSY while another process is this instance, also after it was waited for (15 s). */
+int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
+                      struct cbx_instance *out, struct cbx_err *err);
+
+/* Shows that we are there. */
+void cbx_instance_touch(const struct cbx_instance *instance);
+
+/* Gives the name up; with `forget` nothing of it is left to look for. Zeroed memory is fine. */
+void cbx_instance_done(struct cbx_instance *instance, bool forget);
+
+/* Removes the containers of every instance that is gone; returns how many. A failure leaves them
+ * for the next time. */
+size_t cbx_instance_reap(const char *state_dir, struct cbx_engine *engine);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ * Gathers the events of a run into JSON. What arrives was capped by the sandbox's limits already;
+ * the cap here is the last resort. */
+#include "gateway/front/collect.h"
+
+#include "policies/base/json.h"
+
+#include <openssl/evp.h>
+
+enum { COLLECT_MAX = 256 * 1024 * 1024, ITEMS_MAX = 20000 };
+
+void cbx_collected_init(struct cbx_collected *collected)
+{
+    *collected = (struct cbx_collected){ .items = json_array() };
+    cbx_buf_init(&collected->stream, COLLECT_MAX);
+}
+
+void cbx_collected_done(struct cbx_collected *collected)
+{
+    json_decref(collected->items);
+    collected->items = NULL;
+    cbx_buf_done(&collected->stream);
+}
+
+bool cbx_mime_is_binary(struct cbx_str type)
+{
+    bool image = cbx_str_starts(type, CBX_STR("image/")) && !cbx_str_is(type, "image/svg+xml");
+    return image || cbx_str_starts(type, CBX_STR("audio/")) || cbx_str_is(type, "application/pdf");
+}
+
+static void end_stream(struct cbx_collected *c)
+{
+    if (c->stream.len > 0) {
+        json_t *item = json_object();
+        json_object_set_new(item, "kind",
+                            json_string(c->kind == CBX_EVENT_STDOUT ? "stdout" : "stderr"));
+        json_object_set_new(item, "text", cbx_json_text(cbx_buf_str(&c->stream)));
+        if (c->late) {
+            json_object_set_new(item, "late", json_true());
+        }
+        json_array_append_new(c->items, item);
+        cbx_buf_reset(&c->stream);
+    }
+}
+
+static json_t *encode(const struct cbx_mime *mime)
+{
+    if (!cbx_mime_is_binary(mime->type)) {
+        return cbx_json_text(mime->data);
+    }
+    size_t size = 4 * ((mime->data.len + 2) / 3) + 1;
+    char *text = malloc(size);
+    if (text == NULL) {
+        abort();
+    }
+    int n = EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)mime->data.p,
+                            (int)mime->data.len);
+    json_t *value = json_stringn(text, (size_t)n);
+    free(text);
+    return value;
+}
+
+static void add_bundle(struct cbx_collected *c, const struct cbx_event *event)
+{
+    json_t *data = json_object();
+    for (size_t i = 0; i < event->mime_count; i++) {
+        char type[128];
+        snprintf(type, sizeof(type), "%.*s", CBX_STR_ARG(event->mimes[i].type));
+        json_object_set_new(data, type, encode(&event->mimes[i]));
+    }
+    json_t *item = json_object();
+    json_object_set_new(item, "kind",
+                        json_string(event->kind == CBX_EVENT_RESULT ? "result" : "display"));
+    json_object_set_new(item, "data", data);
+    if (event->late) {
+        json_object_set_new(item, "late", json_true());
+    }
+    json_array_append_new(c->items, item);
+}
+
+static void add_file(struct cbx_collected *c, const struct cbx_event *event)
+{
+    json_t *item = json_object();
+    json_object_set_new(item, "kind", json_string("file"));
+    json_object_set_new(item, "path", cbx_json_text(event->text));
+    json_object_set_new(item, "size", json_integer((json_int_t)event->size_bytes));
+    json_array_append_new(c->items, item);
+}
+
+static void add_cut(struct cbx_collected *c, const struct cbx_event *event)
+{
+    json_array_append_new(
+        c->items, json_pack("{s:s,s:I}", "kind", "cut", "size", (json_int_t)event->size_bytes));
+}
+
+static void forget(void *context)
+{
+    struct cbx_collected *c = context;
+    json_array_clear(c->items);
+    cbx_buf_reset(&c->stream);
+    c->kind = 0;
+    c->late = false;
+    c->omitted = 0;
+    c->incomplete = false;
+}
+
+static int take_event(void *context, const struct cbx_event *event)
+{
+    struct cbx_collected *c = context;
+    bool stream = event->kind == CBX_EVENT_STDOUT || event->kind == CBX_EVENT_STDERR;
+    if (!stream || c->kind != event->kind || c->late != event->late) {
+        end_stream(c);
+    }
+    c->kind = event->kind;
+    c->late = event->late;
+    /* The run goes on: what it says may be too much, but how it ends is still wanted. */
+    if (json_array_size(c->items) >= ITEMS_MAX) {
+        c->omitted += stream                         ? event->text.len
+                      : event->kind == CBX_EVENT_CUT ? event->size_bytes
+                                                     : 0;
+        c->incomplete = c->incomplete || (!stream && event->kind != CBX_EVENT_CUT);
+        return 0;
+    }
+    if (stream) {
+        return cbx_buf_add(&c->stream, event->text);
+    }
+    if (event->kind == CBX_EVENT_FILE) {
+        add_file(c, event);
+    } else if (event->kind == CBX_EVENT_CUT) {
+        add_cut(c, event);
+    } else if (event->kind != CBX_EVENT_ASK) {
+        add_bundle(c, event);
+    }
+    return 0;
+}
+
+struct cbx_sink cbx_collected_sink(struct cbx_collected *collected)
+{
+    return (struct cbx_sink){ .event = take_event, .restart = forget, .context = collected };
+}
+
+void cbx_collected_finish(struct cbx_collected *collected)
+{
+    end_stream(collected);
+    if (collected->omitted > 0) {
+        struct cbx_event cut = { .kind = CBX_EVENT_CUT, .size_bytes = collected->omitted };
+        add_cut(collected, &cut);
+    }
+}

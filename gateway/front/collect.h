@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * Gathers the events of a run into JSON, for faces that answer once at the end. */
+#ifndef CBX_GATEWAY_FRONT_COLLECT_H
+#define CBX_GATEWAY_FRONT_COLLECT_H
+
+#include "docker/result.h"
+#include "policies/base/buf.h"
+
+#include <jansson.h>
+
+/* Items, in order:
+ *   {kind: "stdout"|"stderr", text}                        consecutive chunks of one stream are one
+ * item {kind: "display"|"result", data: {TYPE: text|base64}}  images are base64, everything else is
+ * text {kind: "file", path, size}
+ *   {kind: "cut", size}                                    so many bytes of output were left out
+ * stdout, stderr and display have late: true when the program wrote them after the run before had
+ * ended. */
+struct cbx_collected {
+    json_t *items;
+    struct cbx_buf
+        stream; /* chunks of the item that is being gathered; a character may lie across two */
+    enum cbx_event_kind kind;
+    bool late;        /* of these chunks */
+    uint64_t omitted; /* bytes of output that came after there were too many items */
+    bool incomplete;  /* other items were left out */
+};
+void cbx_collected_init(struct cbx_collected *collected);
+void cbx_collected_done(struct cbx_collected *collected);
+CBX_DEFINE_AUTO_DONE(collected)
+
+struct cbx_sink cbx_collected_sink(struct cbx_collected *collected);
+
+/* Call when the run is over; then `items` is complete. */
+void cbx_collected_finish(struct cbx_collected *collected);
+
+/* True for MIME types whose data is bytes and stands as base64. */
+bool cbx_mime_is_binary(struct cbx_str type);
+
+#endif

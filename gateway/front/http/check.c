@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ * The strict request check. */
+#include "gateway/front/http/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+static bool is_name(struct cbx_str name, const char *other)
+{
+    return name.len == strlen(other) && strncasecmp(name.p, other, name.len) == 0;
+}
+
+static bool is_token(struct cbx_str name)
+{
+    static const char others[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.p[i], low = (char)(c | 32);
+        if (!((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') ||
+              memchr(others, c, sizeof(others) - 1) != NULL)) {
+            return false;
+        }
+    }
+    return name.len > 0;
+}
+
+static bool has_control(struct cbx_str value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        unsigned char c = (unsigned char)value.p[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7F) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct cbx_str trim(struct cbx_str value)
+{
+    while (value.len > 0 && (value.p[value.len - 1] == ' ' || value.p[value.len - 1] == '\t')) {
+        value.len--;
+    }
+    return value;
+}
+
+void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struct cbx_str value)
+{
+    const struct {
+        const char *name;
+        int *count;
+        struct cbx_str *value;
+    } known[] = {
+        { "Host", &h->hosts, &h->host },
+        { "Content-Length", &h->lengths, &h->content_length },
+        { "Transfer-Encoding", &h->encodings, &h->transfer_encoding },
+        { "Origin", &h->origins, &h->origin },
+        { "Authorization", &h->authorizations, NULL },
+        { "Content-Type", &h->types, &h->content_type },
+        { "Accept", &h->accepts, &h->accept },
+    };
+    h->malformed |= !is_token(name) || has_control(value);
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (is_name(name, known[i].name)) {
+            ++*known[i].count;
+            if (known[i].value != NULL) {
+                *known[i].value = trim(value);
+            }
+        }
+    }
+}
+
+/* A page in a browser can reach loopback under any name it controls (DNS rebinding); only these
+ * names are ours. */
+static bool is_our_host(struct cbx_str host, uint16_t port)
+{
+    static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
+    char with_port[64];
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(with_port, sizeof(with_port), "%s:%u", names[i], port);
+        if (is_name(host, with_port) || (port == 80 && is_name(host, names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_our_origin(struct cbx_str origin, uint16_t port)
+{
+    struct cbx_str scheme = CBX_STR("http://");
+    return cbx_str_starts(origin, scheme) &&
+           is_our_host(cbx_str_sub(origin, scheme.len, origin.len), port);
+}
+
+/* 0 = fine, 1 = not a number, 2 = too large. */
+static int check_length(struct cbx_str length, size_t max)
+{
+    size_t value = 0;
+    for (size_t i = 0; i < length.len; i++) {
+        if (length.p[i] < '0' || length.p[i] > '9') {
+            return 1;
+        }
+        value = value > max ? value : value * 10 + (size_t)(length.p[i] - '0');
+    }
+    return length.len == 0 ? 1 : value > max ? 2 : 0;
+}
+
+int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, struct cbx_str target,
+                   uint16_t port, size_t max_body_bytes, const char **detail)
+{
+    int length = h->lengths == 1 ? check_length(h->content_length, max_body_bytes) : 0;
+    const struct {
+        bool bad;
+        int status;
+        const char *detail;
+    } checks[] = {
+        { h->malformed, 400, "a header's name or value has characters that it may not have" },
+        { !is_token(method), 400, "the method is no token" },
+        { target.len == 0 || target.p[0] != '/' || has_control(target), 400,
+          "the target must be a path that begins with '/'" },
+        { h->hosts != 1, 400, "exactly one Host header is needed" },
+        { h->lengths > 1 || h->encodings > 1 || h->origins > 1 || h->authorizations > 1 ||
+              h->types > 1,
+          400,
+          "Content-Length, Transfer-Encoding, Origin, Authorization and Content-Type may be given "
+          "once" },
+        { h->lengths > 0 && h->encodings > 0, 400,
+          "Content-Length and Transfer-Encoding must not come together" },
+        { h->encodings > 0 && !is_name(h->transfer_encoding, "chunked"), 400,
+          "the only Transfer-Encoding that is allowed is chunked" },
+        { length == 1, 400, "Content-Length is no decimal number" },
+        { !is_our_host(h->host, port), 421,
+          "Host is not this server's; it is reached as localhost, 127.0.0.1 or [::1] with its "
+          "port" },
+        { h->origins > 0 && !is_our_origin(h->origin, port), 403,
+          "requests of other origins are not allowed" },
+        { length == 2, 413, "the body is larger than this server takes" },
+    };
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        if (checks[i].bad) {
+            *detail = checks[i].detail;
+            return checks[i].status;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT
+ * The HTTP server. The event loop belongs to libmicrohttpd: it reads a request, suspends the
+ * connection and queues it; a thread of the pool runs the handler and resumes the connection. */
+#include "gateway/front/http/server.h"
+
+#include "gateway/front/http/check.h"
+#include "gateway/front/http/stream.h"
+#include "policies/base/buf.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    CONNECTIONS_MAX = 512,
+    TIMEOUT_S = 60,
+    HEADERS_MAX_BYTES = 32 * 1024,
+    THREADS_MAX = 64,
+    LAST_ANSWERS_S = 2,
+    BODIES_MAX_BYTES = 256 * 1024 * 1024
+};
+
+/* One request from its first header to its answer. */
+struct cbx_http_exchange {
+    struct MHD_Connection *connection;
+    char *target, *method; /* as sent */
+    struct cbx_buf body;
+    size_t surplus; /* bytes that came after the body was full */
+    struct cbx_http_headers headers;
+    struct cbx_http_response response;
+    struct cbx_http_server *server;
+    bool checked, refused, crowded, queued, answered;
+    struct cbx_http_exchange *next; /* in the queue */
+};
+
+struct cbx_http_server {
+    struct cbx_http_config config;
+    struct MHD_Daemon *daemon;
+    size_t bodies_bytes; /* memory of all bodies; the event loop's own */
+    uint16_t port;
+    pthread_mutex_t lock;
+    pthread_cond_t work, sent;
+    struct cbx_http_exchange *first, *last;
+    int unsent;   /* exchanges that were queued and are not over */
+    int deferred; /* those of them whose answer a handler promised */
+    bool stopping;
+    pthread_t threads[THREADS_MAX];
+    int thread_count;
+};
+
+/* --- the pool --------------------------------------------------------------------------------- */
+
+static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
+{
+    const char *question = strchr(e->target, '?');
+    struct cbx_str target = cbx_str_of(e->target);
+    size_t end = question != NULL ? (size_t)(question - e->target) : target.len;
+    return (struct cbx_http_request){ .method = cbx_str_of(e->method),
+                                      .path = cbx_str_sub(target, 0, end),
+                                      .query = cbx_str_sub(target, end + 1, target.len),
+                                      .body = cbx_buf_str(&e->body),
+                                      .content_type = e->headers.content_type,
+                                      .accept = e->headers.accept,
+                                      .exchange = (struct cbx_http_exchange *)(uintptr_t)e };
+}
+
+static void count_deferred(struct cbx_http_server *server, int change)
+{
+    pthread_mutex_lock(&server->lock);
+    server->deferred += change;
+    pthread_cond_broadcast(&server->sent);
+    pthread_mutex_unlock(&server->lock);
+}
+
+static void serve(struct cbx_http_server *server, struct cbx_http_exchange *e)
+{
+    struct cbx_http_request request = make_request(e);
+    if (e->crowded) {
+        server->config.refuse(503, "too many large requests at the same time; try again later",
+                              &e->response);
+    } else if (e->body.overflow) {
+        server->config.refuse(413, "the body is larger than this server takes", &e->response);
+    } else {
+        /* Until then the answer of another thread would have nothing to wait for. */
+        struct cbx_http_response response = { 0 };
+        count_deferred(server, 1);
+        server->config.handler(server->config.context, &request, &response);
+        if (response.deferred) {
+            return;
+        }
+        count_deferred(server, -1);
+        e->response = response;
+    }
+    e->answered = true;
+    MHD_resume_connection(e->connection);
+}
+
+void cbx_http_answer(struct cbx_http_exchange *e, const struct cbx_http_response *response)
+{
+    struct cbx_http_server *server = e->server;
+    e->response = *response;
+    e->answered = true;
+    MHD_resume_connection(e->connection);
+    count_deferred(server, -1);
+}
+
+static void *work(void *context)
+{
+    struct cbx_http_server *server = context;
+    pthread_mutex_lock(&server->lock);
+    for (;;) {
+        while (server->first == NULL && !server->stopping) {
+            pthread_cond_wait(&server->work, &server->lock);
+        }
+        struct cbx_http_exchange *e = server->first;
+        if (e == NULL) {
+            break;
+        }
+        server->first = e->next;
+        server->last = server->first == NULL ? NULL : server->last;
+        pthread_mutex_unlock(&server->lock);
+        serve(server, e);
+        pthread_mutex_lock(&server->lock);
+    }
+    pthread_mutex_unlock(&server->lock);
+    return NULL;
+}
+
+/* --- the event loop --------------------------------------------------------------------------- */
+
+static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const char *key,
+                                  size_t key_len, const char *value, size_t value_len)
+{
+    (void)kind;
+    cbx_http_check_field(context, (struct cbx_str){ .p = key, .len = key_len },
+                         (struct cbx_str){ .p = value != NULL ? value : "", .len = value_len });
+    return MHD_YES;
+}
+
+static struct MHD_Response *make_response(struct cbx_http_response *r)
+{
+    if (r->stream != NULL) {
+        struct cbx_http_stream *stream = cbx_steal(&r->stream);
+        return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 * 1024, cbx_http_stream_read,
+                                                 stream, cbx_http_stream_drop);
+    }
+    if (r->json != NULL) {
+        r->bytes = json_dumps(r->json, JSON_COMPACT);
+        r->bytes_len = r->bytes != NULL ? strlen(r->bytes) : 0;
+        json_decref(r->json);
+        r->json = NULL;
+    }
+    if (r->bytes == NULL) {
+        return MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
+    }
+    char *bytes = cbx_steal(&r->bytes);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(r->bytes_len, bytes, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL) {
+        free(bytes);
+    }
+    return response;
+}
+
+static enum MHD_Result send_response(struct MHD_Connection *connection, struct cbx_http_response *r,
+                                     bool close)
+{
+    bool body = r->json != NULL || r->bytes != NULL || r->stream != NULL;
+    if (r->stream != NULL) {
+        cbx_http_stream_connect(r->stream, connection);
+    }
+    struct MHD_Response *response = make_response(r);
+    if (response == NULL) {
+        return MHD_NO;
+    }
+    if (body) {
+        MHD_add_response_header(response, "Content-Type",
+                                r->type != NULL ? r->type : "application/json");
+    }
+    if (r->allow != NULL) {
+        MHD_add_response_header(response, "Allow", r->allow);
+    }
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (close) {
+        MHD_add_response_header(response, "Connection", "close");
+    }
+    enum MHD_Result queued = MHD_queue_response(connection, (unsigned)r->status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* The first call: only the headers are here. A refusal closes the connection, for what follows
+ * cannot be trusted to be a request. */
+static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_http_exchange *e,
+                                     const char *method, const char *version)
+{
+    const char *detail = "HTTP/1.1 is needed";
+    e->checked = true;
+    e->server = server;
+    e->method = strdup(method);
+    cbx_buf_init(&e->body, server->config.max_body_bytes);
+    MHD_get_connection_values_n(e->connection, MHD_HEADER_KIND, note_field, &e->headers);
+    int status = strcmp(version, "HTTP/1.1") != 0
+                     ? 505
+                     : cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target),
+                                      server->port, server->config.max_body_bytes, &detail);
+    if (status == 0) {
+        return MHD_YES;
+    }
+    e->refused = true;
+    server->config.refuse(status, detail, &e->response);
+    return send_response(e->connection, &e->response, true);
+}
+
+/* Keeps a piece of the body, or lets it go when there is no room. What comes after that is read for
+ * a while, so that a client that sends all before it reads gets its answer; MHD_NO ends the
+ * connection. */
+static enum MHD_Result take_piece(struct cbx_http_server *server, struct cbx_http_exchange *e,
+                                  const char *data, size_t *size)
+{
+    size_t before = e->body.size;
+    e->crowded = e->crowded || server->bodies_bytes + *size > BODIES_MAX_BYTES;
+    if (e->crowded || cbx_buf_add_bytes(&e->body, data, *size) != 0) {
+        e->surplus += *size;
+    }
+    server->bodies_bytes += e->body.size - before;
+    *size = 0;
+    return e->surplus <= server->config.max_body_bytes ? MHD_YES : MHD_NO;
+}
+
+/* False when the server is about to end: nobody would resume the connection. */
+static bool queue_exchange(struct cbx_http_server *server, struct cbx_http_exchange *e)
+{
+    pthread_mutex_lock(&server->lock);
+    bool open = !server->stopping;
+    if (open) {
+        MHD_suspend_connection(e->connection);
+        e->queued = true;
+        if (server->last != NULL) {
+            server->last->next = e;
+        } else {
+            server->first = e;
+        }
+        server->last = e;
+        server->unsent++;
+        pthread_cond_signal(&server->work);
+    }
+    pthread_mutex_unlock(&server->lock);
+    return open;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *size, void **state)
+{
+    (void)url;
+    struct cbx_http_server *server = context;
+    struct cbx_http_exchange *e = *state;
+    if (e == NULL) {
+        return MHD_NO;
+    }
+    if (!e->checked) {
+        e->connection = connection;
+        return check_request(server, e, method, version);
+    }
+    if (e->refused) {
+        *size = 0;
+        return MHD_YES;
+    }
+    if (*size > 0) {
+        return take_piece(server, e, data, size);
+    }
+    if (!e->answered && queue_exchange(server, e)) {
+        return MHD_YES;
+    }
+    if (!e->answered) {
+        server->config.refuse(503, "the server is stopping", &e->response);
+    }
+    return send_response(connection, &e->response, e->surplus > 0 || !e->answered);
+}
+
+/* Called with the raw target before anything else; what it returns is the request's state. */
+static void *begin_request(void *context, const char *target, struct MHD_Connection *connection)
+{
+    (void)context;
+    (void)connection;
+    struct cbx_http_exchange *e = calloc(1, sizeof(*e));
+    if (e == NULL || (e->target = strdup(target)) == NULL) {
+        abort();
+    }
+    return e;
+}
+
+static void end_request(void *context, struct MHD_Connection *connection, void **state,
+                        enum MHD_RequestTerminationCode code)
+{
+    (void)connection;
+    (void)code;
+    struct cbx_http_server *server = context;
+    struct cbx_http_exchange *e = *state;
+    if (e != NULL) {
+        if (e->checked) {
+            server->bodies_bytes -= e->body.size;
+            cbx_buf_done(&e->body);
+        }
+        if (e->queued) {
+            pthread_mutex_lock(&server->lock);
+            server->unsent--;
+            pthread_cond_signal(&server->sent);
+            pthread_mutex_unlock(&server->lock);
+        }
+        json_decref(e->response.json);
+        free(e->response.bytes);
+        free(e->method);
+        free(e->target);
+        free(e);
+        *state = NULL;
+    }
+}
+
+/* Paths are compared as they were sent: %2f is no slash, %00 ends nothing. */
+static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+/* A server that was told to end may still be there for a moment. */
+static int bind_patiently(int fd, const struct sockaddr *address, socklen_t size)
+{
+    enum { TRIES = 30, STEP_MS = 100 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+    int bound;
+    for (int i = 0; (bound = bind(fd, address, size)) < 0 && errno == EADDRINUSE && i < TRIES;
+         i++) {
+        nanosleep(&step, NULL);
+    }
+    return bound;
+}
+
+int cbx_http_listen(const char *host, uint16_t port, uint16_t *port_out, struct cbx_err *err)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+    bool is_v6 = inet_pton(AF_INET6, host, &v6.sin6_addr) == 1;
+    if (!is_v6 && inet_pton(AF_INET, host, &v4.sin_addr) != 1) {
+        return cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", host);
+    }
+    struct sockaddr *address = is_v6 ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4;
+    socklen_t size = is_v6 ? sizeof(v6) : sizeof(v4);
+    int on = 1;
+    CBX_AUTO_FD fd =
+        socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+        (is_v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
+        bind_patiently(fd, address, size) < 0 || listen(fd, SOMAXCONN) < 0 ||
+        getsockname(fd, address, &size) < 0) {
+        return cbx_fail(err, CBX_EIO, "cannot listen on %s port %u: %s", host, port,
+                        strerror(errno));
+    }
+    *port_out = ntohs(is_v6 ? v6.sin6_port : v4.sin_port);
+    return cbx_fd_steal(&fd);
+}
+
+/* `fd` becomes the daemon's. */
+static int start_daemon(struct cbx_http_server *server, int fd, struct cbx_err *err)
+{
+    server->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, end_request, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEADERS_MAX_BYTES, MHD_OPTION_END);
+    if (server->daemon == NULL) {
+        close(fd);
+        return cbx_fail(err, CBX_EIO, "the HTTP server on port %u could not be started",
+                        server->port);
+    }
+    return 0;
+}
+
+int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out,
+                        struct cbx_err *err)
+{
+    CBX_AUTO_FD listening = config->listening;
+    CBX_AUTO(http_server) server = calloc(1, sizeof(*server));
+    if (server == NULL) {
+        abort();
+    }
+    server->config = *config;
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_cond_init(&server->work, NULL);
+    pthread_cond_init(&server->sent, NULL);
+    server->port = config->port;
+    int failed = start_daemon(server, cbx_fd_steal(&listening), err);
+    if (failed) {
+        return failed;
+    }
+    for (int i = 0; i < config->threads && i < THREADS_MAX; i++) {
+        if (pthread_create(&server->threads[i], NULL, work, server) != 0) {
+            return cbx_fail(err, CBX_EIO, "no thread could be made");
+        }
+        server->thread_count++;
+    }
+    *out = cbx_steal(&server);
+    return 0;
+}
+
+uint16_t cbx_http_server_port(const struct cbx_http_server *server)
+{
+    return server->port;
+}
+
+/* libmicrohttpd drops what is not yet written when it stops; a client that does not read gets no
+ * more than this. */
+static void await_last_answers(struct cbx_http_server *server)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LAST_ANSWERS_S;
+    pthread_mutex_lock(&server->lock);
+    int waited = 0;
+    while (server->unsent > 0 && waited != ETIMEDOUT) {
+        waited = pthread_cond_timedwait(&server->sent, &server->lock, &until);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* It also aborts when it is stopped with suspended connections. Once `stopping` is set none is
+ * suspended any more, and the pool ends only after it has resumed all that were. */
+void cbx_http_server_free(struct cbx_http_server *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    int listening = server->daemon != NULL ? MHD_quiesce_daemon(server->daemon) : -1;
+    pthread_mutex_lock(&server->lock);
+    server->stopping = true;
+    pthread_cond_broadcast(&server->work);
+    pthread_mutex_unlock(&server->lock);
+    for (int i = 0; i < server->thread_count; i++) {
+        pthread_join(server->threads[i], NULL);
+    }
+    pthread_mutex_lock(&server->lock);
+    while (server->deferred > 0) {
+        pthread_cond_wait(&server->sent, &server->lock);
+    }
+    pthread_mutex_unlock(&server->lock);
+    if (server->daemon != NULL) {
+        await_last_answers(server);
+        MHD_stop_daemon(server->daemon);
+    }
+    if (listening >= 0) {
+        close(listening);
+    }
+    pthread_mutex_destroy(&server->lock);
+    pthread_cond_destroy(&server->work);
+    pthread_cond_destroy(&server->sent);
+    free(server);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * An HTTP/1.1 server on libmicrohttpd behind a strict request check: what proxies and servers read
+ * differently (duplicate or conflicting framing headers, foreign Host and Origin) is refused before
+ * a handler sees it. Handlers run in threads of their own pool, one request each, and never in the
+ * server's event loop. */
+#ifndef CBX_GATEWAY_FRONT_HTTP_SERVER_H
+#define CBX_GATEWAY_FRONT_HTTP_SERVER_H
+
+#include "policies/base/auto.h"
+#include "policies/base/err.h"
+#include "policies/base/str.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct cbx_http_exchange;
+
+/* Borrowed for the length of the handler. `path` is as sent, not %-decoded, without the query. */
+struct cbx_http_request {
+    struct cbx_str method, path, query, body, content_type, accept;
+    struct cbx_http_exchange *exchange;
+};
+
+/* A body that is made while it is sent, by another thread than the one that sends it. */
+struct cbx_http_stream;
+struct cbx_http_stream *cbx_http_stream_new(void);
+
+/* Adds to what is sent. Waits while the client is behind by more than a MiB; CBX_EIO when it is
+ * gone. */
+int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes);
+bool cbx_http_stream_is_gone(struct cbx_http_stream *stream);
+
+/* No more comes. The stream is not the caller's any more. */
+void cbx_http_stream_end(struct cbx_http_stream *stream);
+
+/* For who made one that is never answered with: drops what the server would have. */
+void cbx_http_stream_discard(struct cbx_http_stream *stream);
+
+/* The body is one of `json`, `bytes` (malloc'ed, with their length) and `stream`, or none; the
+ * server drops it. `type` and `allow` are static strings; NULL = application/json, none. */
+struct cbx_http_response {
+    int status;
+    json_t *json;
+    char *bytes;
+    size_t bytes_len;
+    struct cbx_http_stream *stream;
+    const char *type, *allow;
+    bool deferred; /* no answer yet: cbx_http_answer will be called, once, from any thread */
+};
+
+/* The answer that a handler deferred. Takes what is in the response. */
+void cbx_http_answer(struct cbx_http_exchange *exchange, const struct cbx_http_response *response);
+
+/* Fills the response; the status must be set. Called from several threads at once. */
+typedef void cbx_http_handler(void *context, const struct cbx_http_request *request,
+                              struct cbx_http_response *out);
+
+/* A listening socket on an address ("127.0.0.1", "::1") and a port, 0 = any that is free; *port_out
+ * is the one it is. Its own step, so that a server that takes the place of another keeps the port,
+ * and the connections that wait. Returns the descriptor; CBX_EIO when the address cannot be bound.
+ */
+int cbx_http_listen(const char *address, uint16_t port, uint16_t *port_out, struct cbx_err *err);
+
+struct cbx_http_config {
+    int listening; /* of cbx_http_listen; becomes the server's, also when it fails */
+    uint16_t port;
+    size_t max_body_bytes;
+    int threads; /* handlers at the same time; further requests wait */
+    cbx_http_handler *handler;
+    /* Makes the response for a request that never reaches the handler. */
+    void (*refuse)(int status, const char *detail, struct cbx_http_response *out);
+    void *context;
+};
+
+struct cbx_http_server;
+
+/* Serves. *out is owned: cbx_http_server_free. */
+int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out,
+                        struct cbx_err *err);
+uint16_t cbx_http_server_port(const struct cbx_http_server *server);
+
+/* Takes no more requests, waits for those in work, and frees. */
+void cbx_http_server_free(struct cbx_http_server *server);
+CBX_DEFINE_AUTO(http_server)
+
+#endif

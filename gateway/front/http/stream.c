@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ * A body that is made while it is sent: a queue of bytes between a thread that makes them and the
+ * event loop, whose connection is suspended while there are none. */
+#include "gateway/front/http/stream.h"
+
+#include "policies/base/buf.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { BEHIND_MAX = 1024 * 1024, QUEUE_MAX = 128 * 1024 * 1024 };
+
+struct cbx_http_stream {
+    pthread_mutex_t lock;
+    pthread_cond_t taken;
+    struct MHD_Connection *connection; /* NULL before the response is queued */
+    struct cbx_buf bytes;
+    bool suspended, ended, gone;
+    int owners; /* who makes it, and the event loop */
+};
+
+struct cbx_http_stream *cbx_http_stream_new(void)
+{
+    struct cbx_http_stream *stream = calloc(1, sizeof(*stream));
+    if (stream == NULL) {
+        abort();
+    }
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_cond_init(&stream->taken, NULL);
+    cbx_buf_init(&stream->bytes, QUEUE_MAX);
+    stream->owners = 2;
+    return stream;
+}
+
+/* With the lock held, which is given up. */
+static void let_go(struct cbx_http_stream *stream)
+{
+    bool last = --stream->owners == 0;
+    pthread_mutex_unlock(&stream->lock);
+    if (last) {
+        cbx_buf_done(&stream->bytes);
+        pthread_mutex_destroy(&stream->lock);
+        pthread_cond_destroy(&stream->taken);
+        free(stream);
+    }
+}
+
+static void wake(struct cbx_http_stream *stream)
+{
+    if (stream->suspended) {
+        stream->suspended = false;
+        MHD_resume_connection(stream->connection);
+    }
+}
+
+int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes)
+{
+    pthread_mutex_lock(&stream->lock);
+    while (!stream->gone && stream->bytes.len > BEHIND_MAX) {
+        pthread_cond_wait(&stream->taken, &stream->lock);
+    }
+    int failed = stream->gone || cbx_buf_add(&stream->bytes, bytes) != 0 ? CBX_EIO : 0;
+    wake(stream);
+    pthread_mutex_unlock(&stream->lock);
+    return failed;
+}
+
+bool cbx_http_stream_is_gone(struct cbx_http_stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    bool gone = stream->gone;
+    pthread_mutex_unlock(&stream->lock);
+    return gone;
+}
+
+void cbx_http_stream_end(struct cbx_http_stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->ended = true;
+    wake(stream);
+    let_go(stream);
+}
+
+void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connection *connection)
+{
+    stream->connection = connection;
+}
+
+ssize_t cbx_http_stream_read(void *context, uint64_t position, char *to, size_t size)
+{
+    struct cbx_http_stream *stream = context;
+    (void)position;
+    pthread_mutex_lock(&stream->lock);
+    size_t n = stream->bytes.len < size ? stream->bytes.len : size;
+    ssize_t result = (ssize_t)n;
+    if (n > 0) {
+        memcpy(to, stream->bytes.p, n);
+        cbx_buf_consume(&stream->bytes, n);
+        pthread_cond_broadcast(&stream->taken);
+    } else if (stream->ended) {
+        result = MHD_CONTENT_READER_END_OF_STREAM;
+    } else {
+        stream->suspended = true;
+        MHD_suspend_connection(stream->connection);
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return result;
+}
+
+void cbx_http_stream_discard(struct cbx_http_stream *stream)
+{
+    cbx_http_stream_drop(stream);
+}
+
+void cbx_http_stream_drop(void *context)
+{
+    struct cbx_http_stream *stream = context;
+    pthread_mutex_lock(&stream->lock);
+    stream->gone = true;
+    pthread_cond_broadcast(&stream->taken);
+    let_go(stream);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ * The front's side of analysis. */
+#include "gateway/front/judge.h"
+
+#include "gateway/ipc/wire.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct cbx_judge {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    int control, workers, timeout_ms;
+    struct slot {
+        int fd; /* -1 = no worker */
+        bool busy;
+    } slots[CBX_WORKER_SLOTS_MAX];
+};
+
+struct cbx_judge *cbx_judge_new(int control, int workers, int timeout_ms)
+{
+    struct cbx_judge *judge = calloc(1, sizeof(*judge));
+    if (judge == NULL) {
+        abort();
+    }
+    pthread_mutex_init(&judge->lock, NULL);
+    pthread_cond_init(&judge->freed, NULL);
+    judge->control = control;
+    judge->workers = workers > CBX_WORKER_SLOTS_MAX ? CBX_WORKER_SLOTS_MAX : workers;
+    judge->timeout_ms = timeout_ms;
+    for (int i = 0; i < CBX_WORKER_SLOTS_MAX; i++) {
+        judge->slots[i].fd = -1;
+    }
+    return judge;
+}
+
+void cbx_judge_free(struct cbx_judge *judge)
+{
+    if (judge == NULL) {
+        return;
+    }
+    for (int i = 0; i < CBX_WORKER_SLOTS_MAX; i++) {
+        cbx_fd_auto(&judge->slots[i].fd);
+    }
+    cbx_fd_auto(&judge->control);
+    pthread_mutex_destroy(&judge->lock);
+    pthread_cond_destroy(&judge->freed);
+    free(judge);
+}
+
+void cbx_judgement_done(struct cbx_judgement *judgement)
+{
+    json_decref(judgement->decision);
+    cbx_buf_done(&judgement->sealed);
+    cbx_buf_done(&judgement->text);
+    *judgement = (struct cbx_judgement){ 0 };
+}
+
+void cbx_judgement_id(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1])
+{
+    CBX_AUTO_JSON sealed = NULL;
+    out[0] = '\0';
+    if (judgement->analysed &&
+        cbx_json_parse(cbx_buf_str(&judgement->sealed), CBX_SEAL_MAX_BYTES, &sealed, NULL) == 0) {
+        const char *id = json_string_value(json_object_get(sealed, "id"));
+        snprintf(out, CBX_ID_CHARS + 1, "%s", id != NULL ? id : "");
+    }
+}
+
+/* Waits for a free slot, one with a living worker first. */
+static int take_slot(struct cbx_judge *judge)
+{
+    pthread_mutex_lock(&judge->lock);
+    int found = -1;
+    while (found < 0) {
+        for (int i = judge->workers - 1; i >= 0; i--) {
+            if (!judge->slots[i].busy && (found < 0 || judge->slots[i].fd >= 0)) {
+                found = i;
+            }
+        }
+        if (found < 0) {
+            pthread_cond_wait(&judge->freed, &judge->lock);
+        }
+    }
+    judge->slots[found].busy = true;
+    pthread_mutex_unlock(&judge->lock);
+    return found;
+}
+
+static void give_slot(struct cbx_judge *judge, int slot)
+{
+    pthread_mutex_lock(&judge->lock);
+    judge->slots[slot].busy = false;
+    pthread_cond_signal(&judge->freed);
+    pthread_mutex_unlock(&judge->lock);
+}
+
+/* A new worker for the slot; what was in it is killed by the zygote. The request waits in the
+ * socket when the zygote itself was killed, for the next one. */
+static int refill(struct cbx_judge *judge, int slot)
+{
+    struct cbx_err err;
+    int pair[2];
+    cbx_fd_auto(&judge->slots[slot].fd);
+    int failed = cbx_wire_pair(pair, &err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_wire_send_fd(judge->control, pair[1], (char)slot, &err);
+    close(pair[1]);
+    if (failed) {
+        close(pair[0]);
+        return failed;
+    }
+    judge->slots[slot].fd = pair[0];
+    return 0;
+}
+
+static json_t *make_request(const struct cbx_policy *policy, const struct cbx_subject *subject)
+{
+    json_t *request = json_object();
+    json_object_set_new(request, "policy", cbx_json_text(policy->name));
+    json_object_set_new(request, "action", json_string(cbx_action_name(subject->action)));
+    cbx_subject_write(subject, request);
+    cbx_limits_write(&subject->limits, request);
+    json_object_set_new(request, "context_bytes", json_integer((json_int_t)subject->context.len));
+    return request;
+}
+
+/* Takes over what the worker said. A nonsense answer is CBX_EPROTO. */
+static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, struct cbx_err *err)
+{
+    json_t *code = json_object_get(answer->header, "error");
+    if (json_is_integer(code)) {
+        const char *text = json_string_value(json_object_get(answer->header, "text"));
+        cbx_fail(err, (int)json_integer_value(code), "%s",
+                 text != NULL ? text : "the analyzer said no");
+        return json_integer_value(code) < 0 ? (int)json_integer_value(code) : CBX_EPROTO;
+    }
+    struct cbx_str sealed = cbx_json_str(json_object_get(answer->header, "sealed"));
+    json_t *decision = json_object_get(answer->header, "decision");
+    const char *verdict = json_string_value(json_object_get(decision, "verdict"));
+    struct cbx_sha256 mac;
+    if (sealed.p == NULL || verdict == NULL ||
+        !json_is_array(json_object_get(decision, "findings")) ||
+        !cbx_sha256_from_hex(cbx_json_str(json_object_get(answer->header, "mac")), &mac)) {
+        return cbx_fail(err, CBX_EPROTO, "a worker's answer is no decision");
+    }
+    cbx_buf_init(&out->sealed, CBX_SEAL_MAX_BYTES);
+    cbx_buf_add(&out->sealed, sealed);
+    out->mac = mac;
+    out->decision = json_incref(decision);
+    out->verdict = strcmp(verdict, "allow") == 0 ? CBX_ALLOW
+                   : strcmp(verdict, "ask") == 0 ? CBX_ASK
+                                                 : CBX_DENY;
+    out->analysed = true;
+    out->text = answer->bytes;
+    cbx_buf_init(&answer->bytes, CBX_WIRE_BYTES_MAX);
+    return 0;
+}
+
+static int send_request(struct cbx_judge *judge, int slot, const json_t *request,
+                        struct cbx_str source, struct cbx_err *err)
+{
+    int failed = judge->slots[slot].fd < 0 ? refill(judge, slot) : 0;
+    return failed ? failed : cbx_wire_send(judge->slots[slot].fd, request, source, err);
+}
+
+/* CBX_EIO, CBX_ETIMEDOUT and CBX_EPROTO are the worker's failures; anything else is the caller's.
+ * A worker that was killed says nothing about this source, so a new one gets it, once: one that
+ * crashes on it is a denial. */
+static int ask_worker(struct cbx_judge *judge, int slot, const json_t *request,
+                      struct cbx_str source, struct cbx_judgement *out, struct cbx_err *err)
+{
+    int failed = CBX_EIO;
+    for (int tries = 0; failed == CBX_EIO && tries < 2; tries++) {
+        if (tries > 0 && refill(judge, slot) != 0) {
+            break;
+        }
+        CBX_AUTO_DONE(message) answer;
+        cbx_message_init(&answer);
+        failed = send_request(judge, slot, request, source, err);
+        failed = failed ? failed
+                        : cbx_wire_receive(judge->slots[slot].fd, judge->timeout_ms, &answer, err);
+        failed = failed ? failed : read_answer(&answer, out, err);
+    }
+    return failed;
+}
+
+static bool is_worker_failure(int failed)
+{
+    return failed == CBX_EIO || failed == CBX_ETIMEDOUT || failed == CBX_EPROTO;
+}
+
+/* The denial that stands for a missing decision, in the form of every other decision. */
+static json_t *make_failure(const struct cbx_subject *subject, struct cbx_str source,
+                            const char *why)
+{
+    struct cbx_sha256 hash = cbx_sha256_of(source);
+    char hex[CBX_SHA256_HEX + 1], message[320];
+    cbx_sha256_hex(&hash, hex);
+    snprintf(message, sizeof(message),
+             "The analysis did not come to an end (%.200s), so the code does not run.", why);
+    json_t *finding = json_object();
+    json_object_set_new(finding, "rule", json_string("analysis-failed"));
+    json_object_set_new(finding, "severity", json_string("high"));
+    json_object_set_new(finding, "effect", json_string("deny"));
+    json_object_set_new(finding, "message", json_string(message));
+    json_object_set_new(finding, "hint",
+                        json_string("Make the code smaller or simpler and try again."));
+    json_object_set_new(finding, "symbol", json_string("analysis-failed"));
+    json_object_set_new(finding, "line", json_integer(1));
+    json_object_set_new(finding, "column", json_integer(1));
+    json_object_set_new(finding, "end_line", json_integer(1));
+    json_object_set_new(finding, "end_column", json_integer(1));
+    json_object_set_new(finding, "references", json_array());
+    json_t *findings = json_array();
+    json_array_append_new(findings, finding);
+    json_t *decision = json_object();
+    json_object_set_new(decision, "verdict", json_string("deny"));
+    json_object_set_new(decision, "sha256", json_string(hex));
+    json_object_set_new(decision, "language", cbx_json_text(subject->language));
+    json_object_set_new(decision, "findings", findings);
+    return decision;
+}
+
+int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
+                     const struct cbx_subject *subject, struct cbx_str source,
+                     struct cbx_judgement *out, struct cbx_err *err)
+{
+    struct cbx_judgement judgement = { 0 };
+    CBX_AUTO_JSON request = make_request(policy, subject);
+    CBX_AUTO_DONE(buf) bytes; /* the context, then the source */
+    cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
+    cbx_buf_add(&bytes, subject->context);
+    if (cbx_buf_add(&bytes, source) != 0) {
+        return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, more than can be handed on",
+                        source.len);
+    }
+    int slot = take_slot(judge);
+    struct cbx_err inner = { 0 };
+    int failed = ask_worker(judge, slot, request, cbx_buf_str(&bytes), &judgement, &inner);
+    if (is_worker_failure(failed)) {
+        refill(judge, slot);
+    }
+    give_slot(judge, slot);
+    if (is_worker_failure(failed)) {
+        judgement.decision = make_failure(
+            subject, source, inner.text[0] != '\0' ? inner.text : "no worker could be started");
+        failed = 0;
+    }
+    if (failed) {
+        if (err != NULL) {
+            *err = inner;
+        }
+        return failed;
+    }
+    *out = judgement;
+    return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * The front's side of analysis: hands a source to a worker and takes the decision. A worker that is
+ * killed, crashes, takes too long or answers nonsense gives a failed judgement, which is a denial,
+ * and is replaced. Thread-safe. */
+#ifndef CBX_GATEWAY_FRONT_JUDGE_H
+#define CBX_GATEWAY_FRONT_JUDGE_H
+
+#include "gateway/ipc/policy_set.h"
+#include "gateway/ipc/seal.h"
+
+struct cbx_judge;
+
+/* `control` leads to the zygote and becomes the judge's. Workers are forked when they are first
+ * needed, at most `workers`. */
+struct cbx_judge *cbx_judge_new(int control, int workers, int timeout_ms);
+void cbx_judge_free(struct cbx_judge *judge);
+
+/* Owned by the caller: cbx_judgement_done. Zeroed memory is a failed judgement, which denies. */
+struct cbx_judgement {
+    enum cbx_verdict verdict;
+    bool analysed;         /* false: no worker gave an answer (rule `analysis-failed`) */
+    json_t *decision;      /* {verdict, sha256, language, findings}; for a failed one too */
+    struct cbx_buf sealed; /* empty when not analysed */
+    struct cbx_sha256 mac;
+    struct cbx_buf text; /* what may run */
+};
+void cbx_judgement_done(struct cbx_judgement *judgement);
+CBX_DEFINE_AUTO_DONE(judgement)
+
+/* The id that the decision will have in the audit log, as the seal says; empty when not analysed.
+ */
+void cbx_judgement_id(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1]);
+
+/* Judges `source` under the policy of this name. Errors are the caller's mistakes (CBX_EINVAL
+ * unknown language, CBX_ENOTFOUND unknown policy); a failed analysis is not an error but a denial.
+ */
+int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
+                     const struct cbx_subject *subject, struct cbx_str source,
+                     struct cbx_judgement *out, struct cbx_err *err);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ * JSON-RPC 2.0 as MCP uses it. */
+#include "gateway/front/mcp/jsonrpc.h"
+
+void cbx_rpc_message_done(struct cbx_rpc_message *message)
+{
+    json_decref(message->json);
+    *message = (struct cbx_rpc_message){ 0 };
+}
+
+/* --- the id, verbatim ------------------------------------------------------------------------- */
+
+/* The end of the string, number or word that starts at `at`, in JSON that is known to be
+ * well-formed. */
+static size_t end_of_scalar(struct cbx_str text, size_t at)
+{
+    if (text.p[at] != '"') {
+        while (at < text.len && strchr(",}] \t\r\n", text.p[at]) == NULL) {
+            at++;
+        }
+        return at;
+    }
+    for (at++; at < text.len && text.p[at] != '"'; at++) {
+        at += text.p[at] == '\\';
+    }
+    return at + 1;
+}
+
+static size_t skip_space(struct cbx_str text, size_t at)
+{
+    while (at < text.len && strchr(" \t\r\n:", text.p[at]) != NULL) {
+        at++;
+    }
+    return at;
+}
+
+/* The bytes of the top-level member "id" of a well-formed object; empty when its name is written
+ * with escapes. Parsing and writing an id again would keep its value but not its bytes ("\u0041"),
+ * and some clients compare bytes. */
+static struct cbx_str find_id(struct cbx_str text)
+{
+    int depth = 0;
+    for (size_t at = 0; at < text.len;) {
+        char c = text.p[at];
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        if (c != '"') {
+            at++;
+            continue;
+        }
+        size_t end = end_of_scalar(text, at), value = skip_space(text, end);
+        bool is_key = value > end && memchr(text.p + end, ':', value - end) != NULL;
+        if (depth == 1 && is_key && cbx_str_is(cbx_str_sub(text, at, end), "\"id\"")) {
+            return cbx_str_sub(text, value, end_of_scalar(text, value));
+        }
+        at = end;
+    }
+    return (struct cbx_str){ 0 };
+}
+
+static int read_id(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err)
+{
+    const json_t *id = json_object_get(out->json, "id");
+    if (id == NULL) {
+        return 0;
+    }
+    if (!json_is_string(id) && !json_is_integer(id)) {
+        cbx_fail(err, CBX_EINVAL, "the id must be a string or an integer");
+        return CBX_RPC_INVALID_REQUEST;
+    }
+    struct cbx_str text = find_id(line);
+    if (text.len == 0 || text.len > CBX_RPC_ID_MAX) {
+        cbx_fail(err, CBX_EINVAL, "the id has %zu bytes, allowed are 1..%d", text.len,
+                 CBX_RPC_ID_MAX);
+        return CBX_RPC_INVALID_REQUEST;
+    }
+    memcpy(out->id, text.p, text.len);
+    out->id[text.len] = '\0';
+    return 0;
+}
+
+/* --- the message ------------------------------------------------------------------------------ */
+
+static int refuse(struct cbx_err *err, const char *what)
+{
+    cbx_fail(err, CBX_EINVAL, "%s", what);
+    return CBX_RPC_INVALID_REQUEST;
+}
+
+static int check_shape(const json_t *json, struct cbx_err *err)
+{
+    if (json_is_array(json)) {
+        return refuse(err, "batches are not accepted, send one message per line");
+    }
+    if (!json_is_object(json)) {
+        return refuse(err, "a message is a JSON object");
+    }
+    return 0;
+}
+
+static int read_call(struct cbx_rpc_message *out, struct cbx_err *err)
+{
+    const json_t *params = json_object_get(out->json, "params");
+    if (params != NULL && !json_is_object(params)) {
+        cbx_fail(err, CBX_EINVAL, "params must be an object");
+        return out->id[0] != '\0' ? CBX_RPC_INVALID_PARAMS : CBX_RPC_INVALID_REQUEST;
+    }
+    out->params = params;
+    out->method = cbx_json_str(json_object_get(out->json, "method"));
+    out->kind = out->id[0] != '\0' ? CBX_RPC_REQUEST : CBX_RPC_NOTIFICATION;
+    return 0;
+}
+
+static int read_kind(struct cbx_rpc_message *out, struct cbx_err *err)
+{
+    const json_t *method = json_object_get(out->json, "method");
+    bool answers =
+        json_object_get(out->json, "result") != NULL || json_object_get(out->json, "error") != NULL;
+    if (!cbx_str_is(cbx_json_str(json_object_get(out->json, "jsonrpc")), "2.0")) {
+        return refuse(err, "jsonrpc must be \"2.0\"");
+    }
+    if (answers && method == NULL) {
+        out->kind = CBX_RPC_RESPONSE;
+        return 0;
+    }
+    if (answers || !json_is_string(method) || json_string_length(method) == 0) {
+        return refuse(err,
+                      "a request has a method, which is a string, and neither result nor error");
+    }
+    return read_call(out, err);
+}
+
+int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err)
+{
+    *out = (struct cbx_rpc_message){ 0 };
+    int failed = cbx_json_parse(line, CBX_RPC_LINE_MAX, &out->json, err);
+    if (failed) {
+        return failed == CBX_ETOOBIG ? CBX_RPC_INVALID_REQUEST : CBX_RPC_PARSE_ERROR;
+    }
+    failed = check_shape(out->json, err);
+    failed = failed ? failed : read_id(line, out, err);
+    return failed ? failed : read_kind(out, err);
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static int write_line(struct cbx_buf *buf, const char *id, const char *member, const json_t *value)
+{
+    size_t began = buf->len;
+    cbx_buf_add_cstr(buf, "{\"jsonrpc\":\"2.0\",");
+    if (id[0] != '\0') {
+        cbx_buf_add_cstr(buf, "\"id\":");
+        cbx_buf_add_cstr(buf, id);
+        cbx_buf_add_char(buf, ',');
+    }
+    cbx_buf_printf(buf, "\"%s\":", member);
+    int failed = cbx_json_write(buf, value);
+    cbx_buf_add_cstr(buf, "}\n");
+    if (failed || buf->overflow) {
+        buf->len = began;
+        buf->p[began] = '\0';
+        buf->overflow = false;
+        return CBX_ETOOBIG;
+    }
+    return 0;
+}
+
+int cbx_rpc_write_result(struct cbx_buf *buf, const char *id, const json_t *result)
+{
+    return write_line(buf, id, "result", result);
+}
+
+int cbx_rpc_write_error(struct cbx_buf *buf, const char *id, int code, const char *text,
+                        const json_t *data)
+{
+    CBX_AUTO_JSON error = json_object();
+    json_object_set_new(error, "code", json_integer(code));
+    json_object_set_new(error, "message", cbx_json_text(cbx_str_of(text)));
+    if (data != NULL) {
+        json_object_set_new(error, "data", json_deep_copy(data));
+    }
+    return write_line(buf, id, "error", error);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ * The stdio transport. */
+#include "gateway/front/mcp/stdio.h"
+
+#include "gateway/front/mcp/server.h"
+#include "gateway/ipc/threads.h"
+#include "policies/base/printable.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+enum { READ_BYTES = 64 * 1024 };
+
+/* A tools/call that is under way. */
+struct call {
+    struct face *face;
+    struct cbx_rpc_message message;
+    atomic_bool cancelled;
+    bool unwanted, answered; /* the client cancelled it: no answer; the answer is being written: too
+                                late to cancel */
+    struct call *next;
+};
+
+struct face {
+    struct cbx_flow *flow;
+    int in, out;
+    pthread_mutex_t write_lock; /* one whole line at a time */
+    bool deaf;                  /* nobody reads our lines any more; under write_lock */
+    pthread_mutex_t lock;       /* calls, count, and unwanted and answered of each */
+    pthread_cond_t ended;
+    struct call *calls;
+    int count;
+    struct cbx_threads *threads;
+};
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static void write_line(struct face *f, struct cbx_str line)
+{
+    pthread_mutex_lock(&f->write_lock);
+    while (line.len > 0 && !f->deaf) {
+        ssize_t n = write(f->out, line.p, line.len);
+        if (n < 0 && errno != EINTR) {
+            f->deaf = true;
+        }
+        line = cbx_str_sub(line, n > 0 ? (size_t)n : 0, line.len);
+    }
+    pthread_mutex_unlock(&f->write_lock);
+}
+
+static void write_error(struct face *f, const char *id, int code, const char *text)
+{
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
+    cbx_rpc_write_error(&line, id, code, text, NULL);
+    write_line(f, cbx_buf_str(&line));
+}
+
+static void answer(struct face *f, const struct cbx_rpc_message *request)
+{
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
+    cbx_mcp_answer(f->flow, request, NULL, &line);
+    write_line(f, cbx_buf_str(&line));
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static void free_call(struct call *call)
+{
+    cbx_rpc_message_done(&call->message);
+    free(call);
+}
+
+static void unlink_call(struct call *call)
+{
+    struct face *f = call->face;
+    pthread_mutex_lock(&f->lock);
+    struct call **at = &f->calls;
+    while (*at != call) {
+        at = &(*at)->next;
+    }
+    *at = call->next;
+    f->count--;
+    pthread_cond_broadcast(&f->ended);
+    pthread_mutex_unlock(&f->lock);
+}
+
+static void serve_call(void *context)
+{
+    struct call *call = context;
+    struct face *f = call->face;
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
+    cbx_mcp_answer(f->flow, &call->message, &call->cancelled, &line);
+    pthread_mutex_lock(&f->lock);
+    call->answered = !call->unwanted;
+    bool wanted = call->answered;
+    pthread_mutex_unlock(&f->lock);
+    if (wanted) {
+        write_line(f, cbx_buf_str(&line));
+    }
+    cbx_buf_reset(&line);
+    unlink_call(call); /* from here on the face may be gone */
+    free_call(call);
+}
+
+static const json_t *id_of(const struct cbx_rpc_message *message)
+{
+    return json_object_get(message->json, "id");
+}
+
+/* Under the lock. */
+static struct call *find_call(struct face *f, const json_t *id)
+{
+    for (struct call *call = f->calls; call != NULL; call = call->next) {
+        if (json_equal(id_of(&call->message), id)) {
+            return call;
+        }
+    }
+    return NULL;
+}
+
+static void refuse_busy(struct face *f, const struct cbx_rpc_message *request, int running)
+{
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
+    cbx_mcp_answer_busy(request, running, &line);
+    write_line(f, cbx_buf_str(&line));
+}
+
+/* Takes the message over. Two calls under one id could not be told apart by the client, nor by its
+ * cancellation. */
+static void start_call(struct face *f, struct cbx_rpc_message *message)
+{
+    struct call *call = calloc(1, sizeof(*call));
+    if (call == NULL) {
+        abort();
+    }
+    call->face = f;
+    call->message = *message;
+    *message = (struct cbx_rpc_message){ 0 };
+    pthread_mutex_lock(&f->lock);
+    int running = f->count;
+    bool taken = find_call(f, id_of(&call->message)) != NULL;
+    bool fits = !taken && running < CBX_STDIO_CALLS_MAX;
+    if (fits) {
+        call->next = f->calls;
+        f->calls = call;
+        f->count++;
+    }
+    pthread_mutex_unlock(&f->lock);
+    if (fits && cbx_threads_run(f->threads, serve_call, call)) {
+        return;
+    }
+    if (fits) {
+        unlink_call(call);
+    }
+    if (taken) {
+        write_error(f, call->message.id, CBX_RPC_INVALID_REQUEST,
+                    "a request with this id is under way");
+    } else {
+        refuse_busy(f, &call->message, running);
+    }
+    free_call(call);
+}
+
+/* Ids that are unknown or whose call is over mean nothing. */
+static void take_notification(struct face *f, const struct cbx_rpc_message *message)
+{
+    const json_t *id = cbx_mcp_cancelled_id(message);
+    if (id == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&f->lock);
+    struct call *call = find_call(f, id);
+    bool found = call != NULL && !call->answered;
+    if (found) {
+        call->unwanted = true;
+        atomic_store(&call->cancelled, true);
+    }
+    pthread_mutex_unlock(&f->lock);
+    if (found) {
+        CBX_AUTO_DONE(buf) reason;
+        cbx_buf_init(&reason, 4096);
+        cbx_printable_add(
+            &reason, cbx_str_sub(cbx_json_str(json_object_get(message->params, "reason")), 0, 200),
+            CBX_PRINTABLE_LINE);
+        fprintf(stderr, "codebox: the client cancelled a call%s%s\n", reason.len > 0 ? ": " : "",
+                reason.p);
+    }
+}
+
+/* --- input ------------------------------------------------------------------------------------ */
+
+static bool is_blank(struct cbx_str line)
+{
+    for (size_t i = 0; i < line.len; i++) {
+        if (strchr(" \t\r", line.p[i]) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void take_line(struct face *f, struct cbx_str line)
+{
+    if (is_blank(line)) {
+        return;
+    }
+    CBX_AUTO_DONE(rpc_message) message;
+    struct cbx_err err = { 0 };
+    int code = cbx_rpc_read(line, &message, &err);
+    if (code != 0) {
+        write_error(f, message.id, code, err.text);
+    } else if (message.kind == CBX_RPC_NOTIFICATION) {
+        take_notification(f, &message);
+    } else if (message.kind == CBX_RPC_REQUEST && cbx_mcp_is_slow(&message)) {
+        start_call(f, &message);
+    } else if (message.kind == CBX_RPC_REQUEST) {
+        answer(f, &message);
+    }
+}
+
+/* Bytes to lines. */
+struct reader {
+    struct cbx_buf buf;
+    size_t scanned; /* no line end before this */
+    bool skipping;  /* inside a line that was too long */
+};
+
+static void take_lines(struct face *f, struct reader *r)
+{
+    size_t from = 0;
+    const char *end;
+    while ((end = memchr(r->buf.p + r->scanned, '\n', r->buf.len - r->scanned)) != NULL) {
+        size_t to = (size_t)(end - r->buf.p);
+        if (!r->skipping) {
+            take_line(f, cbx_str_sub(cbx_buf_str(&r->buf), from, to));
+        }
+        r->skipping = false;
+        from = r->scanned = to + 1;
+    }
+    cbx_buf_consume(&r->buf, from);
+    r->scanned = r->buf.len;
+    if (r->buf.len > CBX_RPC_LINE_MAX && !r->skipping) {
+        char text[96];
+        snprintf(text, sizeof(text), "a message has more than %d bytes", CBX_RPC_LINE_MAX);
+        write_error(f, "", CBX_RPC_INVALID_REQUEST, text);
+        r->skipping = true;
+    }
+    if (r->skipping) {
+        cbx_buf_reset(&r->buf);
+        r->scanned = 0;
+    }
+}
+
+static void read_input(struct face *f)
+{
+    struct reader r = { 0 };
+    cbx_buf_init(&r.buf, CBX_RPC_LINE_MAX + 2 * READ_BYTES);
+    for (;;) {
+        char *to = cbx_buf_reserve(&r.buf, READ_BYTES);
+        ssize_t n = to != NULL ? read(f->in, to, READ_BYTES) : -1;
+        if (n < 0 && errno == EINTR && to != NULL) {
+            continue;
+        }
+        if (n <= 0) {
+            break;
+        }
+        r.buf.len += (size_t)n;
+        take_lines(f, &r);
+    }
+    if (!r.skipping) {
+        take_line(f, cbx_buf_str(&r.buf)); /* the last one may lack its line end */
+    }
+    cbx_buf_done(&r.buf);
+}
+
+/* Lets calls finish for a moment, then cancels them; their results still say so. */
+static void end_calls(struct face *f)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (CBX_STDIO_FINISH_MS % 1000) * 1000000L;
+    until.tv_sec += CBX_STDIO_FINISH_MS / 1000 + until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&f->lock);
+    while (f->count > 0 && pthread_cond_timedwait(&f->ended, &f->lock, &until) != ETIMEDOUT) {
+    }
+    for (struct call *call = f->calls; call != NULL; call = call->next) {
+        atomic_store(&call->cancelled, true);
+    }
+    while (f->count > 0) {
+        pthread_cond_wait(&f->ended, &f->lock);
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+void cbx_stdio_serve(int in, int out, struct cbx_flow *flow)
+{
+    struct face f = { .flow = flow, .in = in, .out = out };
+    pthread_mutex_init(&f.write_lock, NULL);
+    pthread_mutex_init(&f.lock, NULL);
+    pthread_cond_init(&f.ended, NULL);
+    f.threads =
+        cbx_threads_new(2 * CBX_STDIO_CALLS_MAX); /* a call ends before its thread is free */
+    read_input(&f);
+    end_calls(&f);
+    cbx_threads_free(f.threads);
+    pthread_cond_destroy(&f.ended);
+    pthread_mutex_destroy(&f.lock);
+    pthread_mutex_destroy(&f.write_lock);
+}

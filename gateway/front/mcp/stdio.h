@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * The stdio transport: one message per line in, one per line out, nothing else on the output. Each
+ * tools/call has a thread; everything else is answered in order. */
+#ifndef CBX_GATEWAY_FRONT_MCP_STDIO_H
+#define CBX_GATEWAY_FRONT_MCP_STDIO_H
+
+#include "gateway/front/review.h"
+
+enum {
+    CBX_STDIO_CALLS_MAX = 64,   /* tools/call at the same time; one more is answered as busy */
+    CBX_STDIO_FINISH_MS = 1500, /* after the end of the input, before what still runs is cancelled:
+                                   clients kill after two seconds */
+};
+
+/* Serves until the input ends and the last call is over. A line over CBX_RPC_LINE_MAX is answered
+ * with an error and skipped. */
+void cbx_stdio_serve(int in, int out, struct cbx_flow *flow);
+
+#endif

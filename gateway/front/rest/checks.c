@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * POST /v1/check judges and runs nothing; GET /healthz. */
+#include "gateway/front/rest/rest.h"
+#include "policies/release.h"
+
+struct body {
+    struct cbx_str code, language, policy;
+};
+
+static const struct cbx_json_field fields[] = {
+    { .name = "code",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, code),
+      .required = true,
+      .min = 0,
+      .max = 8 * 1024 * 1024 },
+    { .name = "language",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, language),
+      .required = true,
+      .min = 1,
+      .max = 32 },
+    { .name = "policy",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct body, policy),
+      .nullable = true,
+      .min = 1,
+      .max = 64 },
+};
+
+void cbx_rest_check(struct cbx_rest_call *call)
+{
+    struct body body = { 0 };
+    struct cbx_err err = { 0 };
+    if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body)) {
+        return;
+    }
+    char language[33];
+    snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(body.language));
+    struct cbx_request request =
+        cbx_rest_request(CBX_ACTION_CHECK, language, body.policy, CBX_STR(""), body.code, NULL);
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    int failed = cbx_review(call->rest->flow, &request, NULL, &outcome, &err);
+    if (failed) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    json_t *answer = json_copy(outcome.decision);
+    json_object_set_new(answer, "decision", json_string(outcome.id));
+    json_object_set_new(answer, "audit_seq", json_integer((json_int_t)outcome.audit_seq));
+    cbx_rest_answer(call, 200, answer);
+}
+
+void cbx_rest_get_health(struct cbx_rest_call *call)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_JSON health = NULL;
+    if (cbx_flow_ask(call->rest->flow, "health", NULL, &health, &err) != 0) {
+        cbx_rest_fail(call, 503, &err);
+        return;
+    }
+    bool engine = json_is_true(json_object_get(health, "engine_ok")),
+         audit = json_is_true(json_object_get(health, "audit_ok"));
+    json_object_del(health, "type");
+    json_object_set_new(health, "status", json_string(engine && audit ? "ok" : "failing"));
+    json_object_set_new(health, "version", json_string(CBX_VERSION));
+    cbx_rest_answer(call, engine && audit ? 200 : 503, json_incref(health));
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ * Executions: code is judged and the decision recorded before anything is answered; what is allowed
+ * becomes a job. */
+#include "gateway/front/rest/jobs.h"
+
+#include "analyzer/analyze.h"
+#include "analyzer/lang.h"
+#include "docker/container.h"
+
+#include <stdlib.h>
+
+enum { CODE_MAX = 8 * 1024 * 1024 };
+
+struct body {
+    struct cbx_str code, session, language, policy;
+    const json_t *disable, *limits;
+    double timeout_s;
+    bool async, stream, interactive;
+};
+
+static const struct cbx_json_field legacy_fields[] = {
+    { "code", CBX_JSON_STR, offsetof(struct body, code), true, false, 0, CODE_MAX },
+    { "session_id", CBX_JSON_STR, offsetof(struct body, session), true, false, 1, 64 },
+    { "language", CBX_JSON_STR, offsetof(struct body, language), false, false, 1, 32 },
+    { "disable_validation", CBX_JSON_ANY, offsetof(struct body, disable), false, true, 0, 0 },
+};
+
+static const struct cbx_json_field fields[] = {
+    { "code", CBX_JSON_STR, offsetof(struct body, code), true, false, 0, CODE_MAX },
+    { "session_id", CBX_JSON_STR, offsetof(struct body, session), false, true, 1, 64 },
+    { "language", CBX_JSON_STR, offsetof(struct body, language), false, true, 1, 32 },
+    { "policy", CBX_JSON_STR, offsetof(struct body, policy), false, true, 1, 64 },
+    { "limits", CBX_JSON_OBJECT, offsetof(struct body, limits), false, true, 0, 0 },
+    { "timeout_seconds", CBX_JSON_NUMBER, offsetof(struct body, timeout_s), false, true, 0, 86400 },
+    { "async", CBX_JSON_BOOL, offsetof(struct body, async), false, false, 0, 0 },
+    { "stream", CBX_JSON_BOOL, offsetof(struct body, stream), false, false, 0, 0 },
+    { "interactive", CBX_JSON_BOOL, offsetof(struct body, interactive), false, false, 0, 0 },
+};
+
+/* --- what a session is
+ * ---------------------------------------------------------------------------- */
+
+/* False when the answer is made. */
+static bool find_session(struct cbx_rest_call *call, struct cbx_rest_job *job,
+                         struct cbx_str session)
+{
+    struct cbx_err err = { 0 };
+    snprintf(job->session, sizeof(job->session), "%.*s", CBX_STR_ARG(session));
+    bool cut = strlen(job->session) != session.len; /* at a NUL */
+    int failed = cut ? CBX_ENOTFOUND : cbx_rest_job_in_session(job, &err);
+    if (failed == CBX_ENOTFOUND) {
+        cbx_fail(&err, CBX_ENOTFOUND, "Session not found"); /* the words that clients know */
+    }
+    if (failed) {
+        cbx_rest_fail(call, 0, &err);
+    }
+    return !failed;
+}
+
+/* --- judging and running
+ * -------------------------------------------------------------------------- */
+
+static void answer_denial(struct cbx_rest_call *call, const struct cbx_request *request,
+                          const struct cbx_judgement *judgement)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    int failed = cbx_review_submit(call->rest->flow, request, judgement, NULL, &outcome, &err);
+    if (failed) {
+        cbx_rest_fail(call, failed == CBX_EIO ? 503 : 0, &err); /* the gateway is about to end */
+        return;
+    }
+    cbx_rest_deny(call, &outcome);
+}
+
+/* True when the job may start; otherwise the answer is made. */
+static bool judge(struct cbx_rest_call *call, struct cbx_rest_job *job)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_request request = cbx_rest_job_request(job);
+    if (cbx_review_judge(call->rest->flow, &request, &job->judgement, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    if (job->judgement.verdict != CBX_ALLOW) {
+        answer_denial(call, &request, &job->judgement);
+        return false;
+    }
+    return true;
+}
+
+/* What no caller may do, and what CodeBox-AI accepts silently. False when the answer is made. */
+static bool check_legacy(struct cbx_rest_call *call, const struct body *body)
+{
+    struct cbx_err err = { 0 };
+    bool disables = body->disable != NULL &&
+                    !(json_is_array(body->disable) && json_array_size(body->disable) == 0);
+    if (disables) {
+        cbx_fail(&err, CBX_EINVAL,
+                 "disable_validation is not possible here: the policy is the operator's, a caller "
+                 "cannot weaken it");
+    } else if (body->language.len > 0 && !cbx_str_is(body->language, "python")) {
+        cbx_fail(&err, CBX_EINVAL, "language is '%.*s', a session runs python",
+                 CBX_STR_ARG(body->language));
+    } else {
+        return true;
+    }
+    cbx_rest_fail(call, 400, &err);
+    return false;
+}
+
+void cbx_rest_execute(struct cbx_rest_call *call)
+{
+    struct body body = { 0 };
+    if (!cbx_rest_body(call, legacy_fields, sizeof(legacy_fields) / sizeof(legacy_fields[0]),
+                       &body) ||
+        !check_legacy(call, &body)) {
+        return;
+    }
+    struct cbx_rest_job *job = cbx_rest_job_new(call->rest);
+    struct cbx_err err = { 0 };
+    char id[37], now[32];
+    memcpy(id, job->id, sizeof(id));
+    cbx_rest_now(now);
+    cbx_buf_add(&job->source, body.code);
+    if (!find_session(call, job, body.session) || !judge(call, job)) {
+        cbx_rest_job_free(job);
+        return;
+    }
+    if (cbx_rest_job_start(job, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    cbx_rest_answer(
+        call, 200,
+        json_pack("{s:s,s:s,s:s}", "request_id", id, "status", "created", "created_at", now));
+}
+
+/* The body's language as the flow names it: a cell of Python may have what a notebook has. */
+const char *cbx_rest_language(struct cbx_str name, struct cbx_err *err)
+{
+    if (name.len == 0 || cbx_str_is(name, "python")) {
+        return "ipython";
+    }
+    const struct cbx_lang *lang = cbx_lang_find(name);
+    if (lang == NULL || cbx_kernel_of(lang->name) == NULL) {
+        cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed is one of those that can run: %s",
+                 CBX_STR_ARG(name), cbx_runnable_languages());
+        return NULL;
+    }
+    return lang->name;
+}
+
+static bool read_job(struct cbx_rest_call *call, const struct body *body, struct cbx_rest_job *job)
+{
+    struct cbx_err err = { 0 };
+    const char *language = cbx_rest_language(body->language, &err);
+    if (language == NULL ||
+        (body->limits != NULL && cbx_rest_read_limits(body->limits, &job->limits, &err) != 0)) {
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    struct cbx_limits asked = job->limits;
+    cbx_buf_add(&job->source, body->code);
+    if (body->session.len == 0) {
+        cbx_buf_add(&job->policy, body->policy);
+        snprintf(job->language, sizeof(job->language), "%s", language);
+    } else if (!find_session(call, job, body->session)) {
+        return false;
+    } else if (body->language.len > 0 && strcmp(job->language, language) != 0) {
+        cbx_fail(&err, CBX_EINVAL, "language is '%.*s', this session runs %s",
+                 CBX_STR_ARG(body->language), job->language);
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    job->limits = cbx_limits_stricter(&job->limits, &asked);
+    if (body->timeout_s > 0) {
+        struct cbx_limits wall = { .wall_ms = (int64_t)(body->timeout_s * 1000) };
+        job->limits = cbx_limits_stricter(&job->limits, &wall);
+    }
+    job->interactive = body->interactive;
+    return true;
+}
+
+static bool wants_stream(const struct cbx_rest_call *call, const struct body *body)
+{
+    struct cbx_str accept = call->request->accept;
+    return body->stream ||
+           (accept.len > 0 && memmem(accept.p, accept.len, "text/event-stream", 17) != NULL);
+}
+
+void cbx_rest_create_execution(struct cbx_rest_call *call)
+{
+    struct body body = { 0 };
+    struct cbx_err err = { 0 };
+    if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body)) {
+        return;
+    }
+    struct cbx_rest_job *job = cbx_rest_job_new(call->rest);
+    char id[37];
+    memcpy(id, job->id, sizeof(id));
+    if (!read_job(call, &body, job) || !judge(call, job)) {
+        cbx_rest_job_free(job);
+        return;
+    }
+    struct cbx_http_stream *stream = NULL;
+    bool streams = wants_stream(call, &body), waits = !streams && !body.async;
+    if (streams) {
+        stream = job->stream = cbx_http_stream_new();
+        char first[96];
+        snprintf(first, sizeof(first), "event: created\ndata: {\"execution_id\":\"%s\"}\n\n", id);
+        cbx_http_stream_add(stream, cbx_str_of(first));
+    } else if (waits) {
+        job->exchange = call->request->exchange;
+        call->response->deferred = true;
+    }
+    if (cbx_rest_job_start(job, &err) != 0) {
+        if (stream != NULL) { /* nobody sends it */
+            cbx_http_stream_end(stream);
+            cbx_http_stream_discard(stream);
+        }
+        call->response->deferred = false;
+        cbx_rest_fail(call, 0, &err);
+    } else if (streams) {
+        call->response->status = 200;
+        call->response->stream = stream;
+        call->response->type = "text/event-stream";
+    } else if (!waits) {
+        cbx_rest_answer(call, 202, json_pack("{s:s,s:s}", "execution_id", id, "status", "running"));
+    }
+}
+
+/* --- looking at them
+ * ------------------------------------------------------------------------------ */
+
+/* NULL when the answer is made. New reference otherwise. */
+static json_t *find_execution(struct cbx_rest_call *call, const char *missing)
+{
+    json_t *execution = NULL;
+    struct cbx_err err = { 0 };
+    int failed = cbx_store_get_execution(call->rest->store, call->id, &execution, &err);
+    if (failed) {
+        if (failed == CBX_ENOTFOUND) {
+            cbx_fail(&err, CBX_ENOTFOUND, "%s", missing);
+        }
+        cbx_rest_fail(call, 0, &err);
+        return NULL;
+    }
+    return execution;
+}
+
+void cbx_rest_get_status(struct cbx_rest_call *call)
+{
+    CBX_AUTO_JSON e = find_execution(call, "Request not found");
+    if (e != NULL) {
+        cbx_rest_answer(
+            call, 200,
+            json_pack("{s:O,s:O,s:O,s:O}", "request_id", json_object_get(e, "request_id"), "status",
+                      json_object_get(e, "status"), "created_at", json_object_get(e, "created_at"),
+                      "completed_at", json_object_get(e, "completed_at")));
+    }
+}
+
+void cbx_rest_get_results(struct cbx_rest_call *call)
+{
+    CBX_AUTO_JSON e = find_execution(call, "Results not available");
+    if (e == NULL) {
+        return;
+    }
+    json_t *results = json_object_get(e, "results");
+    if (!json_is_object(results)) {
+        struct cbx_err err;
+        cbx_fail(&err, CBX_ENOTFOUND, "Results not available");
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    json_t *legacy = cbx_rest_results_legacy(results);
+    json_object_set(legacy, "status", json_object_get(e, "status"));
+    json_object_set(legacy, "completed_at", json_object_get(e, "completed_at"));
+    cbx_rest_answer(call, 200, legacy);
+}
+
+void cbx_rest_get_execution(struct cbx_rest_call *call)
+{
+    CBX_AUTO_JSON e = find_execution(call, "there is no such execution");
+    if (e != NULL) {
+        cbx_rest_answer(call, 200, cbx_rest_execution_json(e));
+    }
+}
+
+/* The run of an execution that is under way, for what is asked of it; false when the answer is
+ * made. */
+static bool find_running(struct cbx_rest_call *call, char decision[CBX_ID_CHARS + 1])
+{
+    CBX_AUTO_JSON e = find_execution(call, "there is no such execution");
+    if (e == NULL) {
+        return false;
+    }
+    const char *id = json_string_value(json_object_get(e, "decision"));
+    if (strcmp(json_string_value(json_object_get(e, "status")), "running") != 0 || id == NULL) {
+        struct cbx_err err;
+        cbx_fail(&err, CBX_ESTATE, "the execution is over");
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    snprintf(decision, CBX_ID_CHARS + 1, "%s", id);
+    return true;
+}
+
+void cbx_rest_cancel_execution(struct cbx_rest_call *call)
+{
+    char decision[CBX_ID_CHARS + 1];
+    struct cbx_err err = { 0 };
+    if (!find_running(call, decision)) {
+        return;
+    }
+    if (cbx_flow_ask(call->rest->flow, "interrupt", decision, NULL, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    cbx_rest_answer(call, 202, json_pack("{s:s}", "status", "interrupted"));
+}
+
+void cbx_rest_answer_execution(struct cbx_rest_call *call)
+{
+    struct input {
+        struct cbx_str text;
+    } input = { 0 };
+    static const struct cbx_json_field input_fields[] = {
+        { "text", CBX_JSON_STR, offsetof(struct input, text), false, true, 0, 60000 },
+    };
+    char decision[CBX_ID_CHARS + 1];
+    struct cbx_err err = { 0 };
+    if (!cbx_rest_body(call, input_fields, 1, &input) || !find_running(call, decision)) {
+        return;
+    }
+    CBX_AUTO_DONE(buf) line; /* without a text: the end of the input */
+    cbx_buf_init(&line, 64 * 1024);
+    cbx_buf_add(&line, input.text);
+    if (input.text.p != NULL) {
+        cbx_buf_add_char(&line, '\n');
+    }
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "input", "session", decision);
+    if (cbx_flow_request(call->rest->flow, header, cbx_buf_str(&line), NULL, NULL, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    cbx_rest_answer(call, 202, json_pack("{s:s}", "status", "answered"));
+}

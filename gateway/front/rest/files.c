@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ * Files of a session's workspace: GET lists or downloads, PUT uploads, DELETE removes. The rest of
+ * the URL's path, percent-decoded, is the path in the workspace. */
+#include "gateway/front/rest/rest.h"
+#include "gateway/front/rest/results.h"
+
+#include "analyzer/lang.h"
+
+#include <stdlib.h>
+
+enum { FILE_MAX = 64 * 1024 * 1024 };
+
+static int from_hex(char c)
+{
+    char low = (char)(c | 32);
+    return c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+/* RFC 3986, 2.1. A NUL or a % that is none of an escape is an error. */
+static int decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        int high = text.p[i] == '%' && i + 2 < text.len + 0 ? from_hex(text.p[i + 1]) : -1;
+        int low = high >= 0 ? from_hex(text.p[i + 2]) : -1;
+        if (text.p[i] == '%' && (low < 0 || (high == 0 && low == 0))) {
+            return cbx_fail(err, CBX_EINVAL,
+                            "the path has a '%%' that begins no escape, or one that is a NUL");
+        }
+        if (cbx_buf_add_char(out, text.p[i] == '%' ? (char)(high * 16 + low) : text.p[i]) != 0) {
+            return cbx_fail(err, CBX_EINVAL, "the path is too long");
+        }
+        i += text.p[i] == '%' ? 2 : 0;
+    }
+    return 0;
+}
+
+static json_t *make_header(const struct cbx_rest_call *call, const char *op, struct cbx_str path)
+{
+    json_t *header =
+        json_pack("{s:s,s:s,s:s}", "op", op, "session", call->id, "principal", "local");
+    json_object_set_new(header, "path", json_stringn(path.p, path.len));
+    return header;
+}
+
+/* One request about a file; false when the answer is made. A path is text here: JSON carries it. */
+static bool ask(struct cbx_rest_call *call, const char *op, struct cbx_str bytes, json_t **answer,
+                struct cbx_buf *out, char path_out[CBX_REST_PATH_MAX])
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(buf) path;
+    cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
+    int failed = decode(call->rest_path, &path, &err);
+    CBX_AUTO_JSON header = failed ? NULL : make_header(call, op, cbx_buf_str(&path));
+    if (!failed && json_object_get(header, "path") == NULL) {
+        failed = cbx_fail(&err, CBX_EINVAL, "the path is not UTF-8");
+    }
+    failed = failed ? failed : cbx_flow_request(call->rest->flow, header, bytes, answer, out, &err);
+    if (failed) {
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    if (path_out != NULL) {
+        snprintf(path_out, CBX_REST_PATH_MAX, "%s", path.p);
+    }
+    return true;
+}
+
+static void list(struct cbx_rest_call *call)
+{
+    CBX_AUTO_JSON answer = NULL;
+    if (ask(call, "list", CBX_STR(""), &answer, NULL, NULL)) {
+        cbx_rest_answer(call, 200,
+                        json_pack("{s:O,s:O}", "files", json_object_get(answer, "files"),
+                                  "complete", json_object_get(answer, "complete")));
+    }
+}
+
+void cbx_rest_get_file(struct cbx_rest_call *call)
+{
+    if (call->rest_path.len == 0 || call->rest_path.p[call->rest_path.len - 1] == '/') {
+        while (call->rest_path.len > 0 && call->rest_path.p[call->rest_path.len - 1] == '/') {
+            call->rest_path.len--;
+        }
+        list(call);
+        return;
+    }
+    CBX_AUTO_DONE(buf) bytes;
+    char path[CBX_REST_PATH_MAX];
+    cbx_buf_init(&bytes, FILE_MAX);
+    if (ask(call, "get", CBX_STR(""), NULL, &bytes, path)) {
+        call->response->status = 200;
+        call->response->bytes_len = bytes.len;
+        call->response->bytes = cbx_buf_take(&bytes);
+        /* Never a type that a browser would run or show as a page of ours. */
+        call->response->type = strncmp(cbx_rest_file_type(path), "text/html", 9) == 0
+                                   ? "text/plain; charset=utf-8"
+                                   : cbx_rest_file_type(path);
+    }
+}
+
+/* What an interpreter would load without anybody having judged it. */
+static bool is_loadable(struct cbx_str path)
+{
+    static const char *const endings[] = { ".pyc", ".pyo", ".so",   ".pyd",  ".pth",
+                                           ".egg", ".whl", ".node", ".wasm", ".jar" };
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        struct cbx_str ending = cbx_str_of(endings[i]);
+        if (path.len >= ending.len &&
+            strncasecmp(path.p + path.len - ending.len, ending.p, ending.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Source that a session could import is judged as if it ran; false when the answer is made. */
+static bool may_upload(struct cbx_rest_call *call, const char *path)
+{
+    struct cbx_err err = { 0 };
+    const struct cbx_lang *lang = cbx_lang_of_file(path);
+    if (is_loadable(cbx_str_of(path))) {
+        cbx_fail(&err, CBX_EINVAL, "'%s' is code that cannot be judged; upload its source, or data",
+                 path);
+        cbx_rest_fail(call, 403, &err);
+        return false;
+    }
+    if (lang == NULL) {
+        return true;
+    }
+    CBX_AUTO_MEM char *policy = NULL;
+    if (cbx_store_get_session(call->rest->store, call->id, &policy, NULL, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    struct cbx_request request = cbx_rest_request(CBX_ACTION_CHECK, lang->name, cbx_str_of(policy),
+                                                  cbx_str_of(call->id), call->request->body, NULL);
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    if (outcome.verdict != CBX_ALLOW) {
+        cbx_rest_deny(call, &outcome);
+        return false;
+    }
+    return true;
+}
+
+void cbx_rest_put_file(struct cbx_rest_call *call)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(buf) path;
+    cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
+    if (decode(call->rest_path, &path, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    if (may_upload(call, path.p) && ask(call, "put", call->request->body, NULL, NULL, NULL)) {
+        cbx_rest_answer(call, 201,
+                        json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
+                                  (json_int_t)call->request->body.len));
+    }
+}
+
+void cbx_rest_delete_file(struct cbx_rest_call *call)
+{
+    if (ask(call, "delete", CBX_STR(""), NULL, NULL, NULL)) {
+        cbx_rest_answer(call, 200, json_pack("{s:s}", "status", "deleted"));
+    }
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT
+ * Routing, problem documents, bodies. */
+#include "gateway/front/rest/rest.h"
+
+#include "policies/base/printable.h"
+
+#include <stdio.h>
+#include <time.h>
+
+struct route {
+    const char *method, *path;
+    void (*handle)(struct cbx_rest_call *);
+    bool legacy;
+};
+
+static const struct route routes[] = {
+#define CBX_ROUTE(method, path, handler, legacy, sentence)                                         \
+    { method, path, cbx_rest_##handler, legacy },
+#include "gateway/front/rest/routes.def"
+#undef CBX_ROUTE
+};
+enum { ROUTES = sizeof(routes) / sizeof(routes[0]) };
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+void cbx_rest_answer(struct cbx_rest_call *call, int status, json_t *json)
+{
+    call->response->status = status;
+    call->response->json = json;
+}
+
+static const char *title_of(int status)
+{
+    static const struct {
+        int status;
+        const char *title;
+    } titles[] = {
+        { 400, "Bad Request" },
+        { 403, "Forbidden" },
+        { 404, "Not Found" },
+        { 405, "Method Not Allowed" },
+        { 409, "Conflict" },
+        { 413, "Content Too Large" },
+        { 415, "Unsupported Media Type" },
+        { 421, "Misdirected Request" },
+        { 429, "Too Many Requests" },
+        { 408, "Request Timeout" },
+        { 500, "Internal Server Error" },
+        { 503, "Service Unavailable" },
+        { 504, "Gateway Timeout" },
+        { 505, "HTTP Version Not Supported" },
+    };
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+        if (titles[i].status == status) {
+            return titles[i].title;
+        }
+    }
+    return "Error";
+}
+
+static json_t *problem(int status, const char *type, const char *detail)
+{
+    return json_pack("{s:s,s:s,s:i,s:s}", "type", type, "title", title_of(status), "status", status,
+                     "detail", detail);
+}
+
+void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out)
+{
+    out->status = status;
+    out->json = problem(status, "about:blank", detail);
+    out->type = "application/problem+json";
+}
+
+/* Clients of CodeBox-AI read `message` beside `status: "error"`, or `detail`; a reader of RFC 9457
+ * ignores a status that is no number. */
+static void set_problem(struct cbx_rest_call *call, json_t *json, const char *message)
+{
+    if (call->legacy) {
+        json_object_set_new(json, "status", json_string("error"));
+        json_object_set_new(json, "message", json_string(message));
+    }
+    call->response->json = json;
+    call->response->type = "application/problem+json";
+}
+
+static int status_of(int code)
+{
+    switch (code) {
+    case CBX_EINVAL:
+    case CBX_EPOLICY:
+        return 400;
+    case CBX_ETOOBIG:
+        return 413;
+    case CBX_ENOTFOUND:
+        return 404;
+    case CBX_ESTATE:
+        return 409;
+    case CBX_EBUSY:
+    case CBX_EENGINE:
+    case CBX_EAUDIT:
+        return 503;
+    case CBX_ETIMEDOUT:
+        return 504;
+    default:
+        return 500;
+    }
+}
+
+void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err)
+{
+    char type[64];
+    snprintf(type, sizeof(type), "urn:codebox:problem:%s", cbx_code_name(err->code));
+    call->response->status = status != 0 ? status : status_of(err->code);
+    set_problem(call, problem(call->response->status, type, err->text), err->text);
+}
+
+/* One sentence per finding: what, where, why, what instead. */
+static void add_finding(struct cbx_buf *out, const json_t *finding)
+{
+    struct cbx_str hint = cbx_json_str(json_object_get(finding, "hint"));
+    cbx_buf_printf(out, "%sline %lld: ", out->len > 0 ? " " : "",
+                   (long long)json_integer_value(json_object_get(finding, "line")));
+    cbx_printable_add(out, cbx_json_str(json_object_get(finding, "symbol")), CBX_PRINTABLE_LINE);
+    cbx_buf_printf(out, " is denied by rule %.*s: ",
+                   CBX_STR_ARG(cbx_json_str(json_object_get(finding, "rule"))));
+    cbx_printable_add(out, cbx_json_str(json_object_get(finding, "message")), CBX_PRINTABLE_LINE);
+    if (hint.len > 0) {
+        cbx_buf_add_cstr(out, " Instead: ");
+        cbx_printable_add(out, hint, CBX_PRINTABLE_LINE);
+    }
+}
+
+void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome)
+{
+    enum { FINDINGS_IN_TEXT = 20 };
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 256 * 1024);
+    size_t i;
+    json_t *finding;
+    CBX_AUTO_JSON findings = json_array();
+    json_array_foreach(json_object_get(outcome->decision, "findings"), i, finding)
+    {
+        const char *effect = json_string_value(json_object_get(finding, "effect"));
+        bool stops = effect == NULL || strcmp(effect, "deny") == 0 || strcmp(effect, "ask") == 0;
+        if (stops && json_array_size(findings) < FINDINGS_IN_TEXT) {
+            add_finding(&text, finding);
+        }
+        if (stops) {
+            json_array_append(findings, finding);
+        }
+    }
+    json_t *json = problem(400, "urn:codebox:problem:denied", text.p);
+    json_object_set_new(json, "verdict", json_string(cbx_verdict_name(outcome->verdict)));
+    json_object_set_new(json, "decision", json_string(outcome->id));
+    json_object_set_new(json, "audit_seq", json_integer((json_int_t)outcome->audit_seq));
+    json_object_set(json, "findings", findings);
+    call->response->status = 400;
+    set_problem(call, json, text.p);
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+static bool is_json(struct cbx_str type)
+{
+    const char *semicolon = type.len > 0 ? memchr(type.p, ';', type.len) : NULL;
+    struct cbx_str bare =
+        cbx_str_sub(type, 0, semicolon != NULL ? (size_t)(semicolon - type.p) : type.len);
+    while (bare.len > 0 && bare.p[bare.len - 1] == ' ') {
+        bare.len--;
+    }
+    return bare.len == 16 && strncasecmp(bare.p, "application/json", 16) == 0;
+}
+
+bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
+                   void *into)
+{
+    struct cbx_err err = { 0 };
+    if (!is_json(call->request->content_type)) {
+        cbx_fail(&err, CBX_EINVAL, "Content-Type is '%.*s', allowed is application/json",
+                 CBX_STR_ARG(call->request->content_type));
+        cbx_rest_fail(call, 415, &err);
+        return false;
+    }
+    struct cbx_str body = call->request->body;
+    if (cbx_json_parse(body, body.len, &call->body, &err) != 0 ||
+        cbx_json_read(call->body, fields, count, into, &err) != 0) {
+        cbx_wrap(&err, "the body");
+        cbx_rest_fail(call, 400, &err);
+        return false;
+    }
+    return true;
+}
+
+size_t cbx_rest_body_max(const struct cbx_policies *policies)
+{
+    int64_t largest = 0, files = 0;
+    for (size_t i = 0; i < policies->count; i++) {
+        int64_t bytes = policies->items[i]->limits.source_bytes;
+        largest = bytes > largest ? bytes : largest;
+        int64_t file = policies->items[i]->limits.files_bytes;
+        files = file > files ? file : files;
+    }
+    enum { ESCAPE_BYTES = 6, ROOM = 64 * 1024, CODE_MAX = 8 * 1024 * 1024 };
+    enum { FILE_MAX = 64 * 1024 * 1024 };
+    files = files < FILE_MAX ? files : FILE_MAX;
+    largest = (largest < CODE_MAX ? largest : CODE_MAX) * ESCAPE_BYTES + ROOM;
+    return (size_t)(largest > files ? largest : files);
+}
+
+struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
+                                    struct cbx_str policy, struct cbx_str session,
+                                    struct cbx_str source, const struct cbx_limits *limits)
+{
+    struct cbx_request request = { .policy = policy, .source = source };
+    request.subject = (struct cbx_subject){ .action = action,
+                                            .language = cbx_str_of(language),
+                                            .principal = CBX_STR("local"),
+                                            .session = session,
+                                            .origin = CBX_STR("rest") };
+    if (limits != NULL) {
+        request.subject.limits = *limits;
+    }
+    return request;
+}
+
+void cbx_rest_now(char out[32])
+{
+    struct timespec now;
+    struct tm utc;
+    char seconds[24];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out, 32, "%s.%06ld", seconds, now.tv_nsec / 1000 % 1000000);
+}
+
+/* --- routing ---------------------------------------------------------------------------------- */
+
+/* Takes {id} and {path} of the pattern out of the path. An id is what we made: letters, digits and
+ * '-'. */
+static bool match_path(const char *pattern, struct cbx_str path, char id[64], struct cbx_str *rest)
+{
+    size_t at = 0, len = 0;
+    id[0] = '\0';
+    *rest = (struct cbx_str){ 0 };
+    while (*pattern != '\0') {
+        if (strcmp(pattern, "{path}") == 0) {
+            *rest = cbx_str_sub(path, at, path.len);
+            return true;
+        }
+        if (strncmp(pattern, "{id}", 4) == 0) {
+            for (; at < path.len && path.p[at] != '/'; at++) {
+                char c = path.p[at], low = (char)(c | 32);
+                if (len == 63 ||
+                    !((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '-')) {
+                    return false;
+                }
+                id[len++] = c;
+            }
+            id[len] = '\0';
+            pattern += 4;
+            if (len == 0) {
+                return false;
+            }
+            continue;
+        }
+        if (at == path.len) {
+            /* A folder may be named without its slash at the end. */
+            return strcmp(pattern, "/{path}") == 0;
+        }
+        if (path.p[at++] != *pattern++) {
+            return false;
+        }
+    }
+    return at == path.len;
+}
+
+static void refuse_method(struct cbx_rest_call *call, struct cbx_str path, const char *allow)
+{
+    struct cbx_err err;
+    cbx_fail(&err, CBX_EINVAL, "%.*s takes %s, not %.*s", CBX_STR_ARG(path), allow,
+             CBX_STR_ARG(call->request->method));
+    call->response->allow = allow;
+    cbx_rest_fail(call, 405, &err);
+}
+
+void cbx_rest_handle(void *context, const struct cbx_http_request *request,
+                     struct cbx_http_response *out)
+{
+    struct cbx_rest_call call = { .rest = context, .request = request, .response = out };
+    const struct route *other = NULL;
+    for (size_t i = 0; i < ROUTES; i++) {
+        if (!match_path(routes[i].path, request->path, call.id, &call.rest_path)) {
+            continue;
+        }
+        call.legacy = routes[i].legacy;
+        if (cbx_str_is(request->method, routes[i].method)) {
+            routes[i].handle(&call);
+            json_decref(call.body);
+            return;
+        }
+        other = &routes[i];
+    }
+    struct cbx_err err;
+    if (other != NULL) {
+        refuse_method(&call, request->path, other->method);
+        return;
+    }
+    cbx_fail(&err, CBX_ENOTFOUND, "nothing is at %.*s", CBX_STR_ARG(request->path));
+    cbx_rest_fail(&call, 404, &err);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
+                   int jobs_max)
+{
+    *rest = (struct cbx_rest){ .flow = flow, .store = store, .jobs_max = jobs_max };
+    pthread_mutex_init(&rest->lock, NULL);
+    pthread_cond_init(&rest->line_moved, NULL);
+    rest->jobs = cbx_threads_new(jobs_max);
+}
+
+void cbx_rest_stop(struct cbx_rest *rest)
+{
+    pthread_mutex_lock(&rest->lock);
+    rest->stopping = true;
+    pthread_cond_broadcast(&rest->line_moved);
+    pthread_mutex_unlock(&rest->lock);
+}
+
+void cbx_rest_done(struct cbx_rest *rest)
+{
+    cbx_threads_free(rest->jobs);
+    cbx_rest_contexts_done(rest);
+    pthread_cond_destroy(&rest->line_moved);
+    pthread_mutex_destroy(&rest->lock);
+}

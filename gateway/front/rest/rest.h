@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ * The REST API over the flow: routes, problem documents, and what its resources share. */
+#ifndef CBX_GATEWAY_FRONT_REST_REST_H
+#define CBX_GATEWAY_FRONT_REST_REST_H
+
+#include "gateway/front/http/server.h"
+#include "gateway/front/review.h"
+#include "gateway/front/store.h"
+#include "gateway/ipc/threads.h"
+
+#include <pthread.h>
+
+enum { CBX_REST_CONTEXTS = 128, CBX_REST_PATH_MAX = 4097 };
+
+struct cbx_rest_job;
+
+/* What ran in one session. */
+struct cbx_rest_context {
+    char session[65];
+    uint64_t used; /* when, counted */
+    struct cbx_buf text;
+};
+
+/* Everything behind the API. Flow and store are borrowed. */
+struct cbx_rest {
+    struct cbx_flow *flow;
+    struct cbx_store *store;
+    pthread_mutex_t lock;
+    pthread_cond_t line_moved;
+    struct cbx_rest_job *line; /* line.h */
+    struct cbx_threads *jobs;
+    int jobs_max;
+    bool stopping;
+    struct cbx_rest_context contexts[CBX_REST_CONTEXTS];
+    uint64_t context_uses;
+};
+
+void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
+                   int jobs_max);
+
+/* Refuses new jobs; those that run end within a moment and store that they were stopped. */
+void cbx_rest_stop(struct cbx_rest *rest);
+
+/* Waits until no job is left, and frees what init made. The flow must still be there. */
+void cbx_rest_done(struct cbx_rest *rest);
+
+/* What ran in a session so far is appended to `out`; and what is about to run in it is added. */
+void cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx_buf *out);
+void cbx_rest_context_add(struct cbx_rest *rest, const char *session, struct cbx_str text);
+void cbx_rest_contexts_done(struct cbx_rest *rest);
+
+/* For struct cbx_http_config; the context is a struct cbx_rest. */
+void cbx_rest_handle(void *context, const struct cbx_http_request *request,
+                     struct cbx_http_response *out);
+void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out);
+
+/* The largest body that any policy's source limit can need, JSON escapes included. */
+size_t cbx_rest_body_max(const struct cbx_policies *policies);
+
+/* One request on its way through a handler. */
+struct cbx_rest_call {
+    struct cbx_rest *rest;
+    const struct cbx_http_request *request;
+    char id[64];              /* {id} of the path, or empty */
+    struct cbx_str rest_path; /* {path}: what follows, as sent */
+    bool legacy;
+    json_t *body; /* parsed by cbx_rest_body; owned by the call */
+    struct cbx_http_response *response;
+};
+
+/* Answers with a problem document (RFC 9457). The status follows from the code unless it is given
+ * (0). */
+void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err);
+
+/* Answers with JSON; takes the reference. */
+void cbx_rest_answer(struct cbx_rest_call *call, int status, json_t *json);
+
+/* Answers a denial: 400, each finding as the agent needs it. */
+void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome);
+
+/* Parses and reads the body into `into`. False when it was refused, the answer is then made. */
+bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
+                   void *into);
+
+/* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
+void cbx_rest_now(char out[32]);
+
+/* What this face asks of the flow; session may be empty, limits NULL. There is one principal,
+ * "local", until callers have identities. */
+struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
+                                    struct cbx_str policy, struct cbx_str session,
+                                    struct cbx_str source, const struct cbx_limits *limits);
+
+/* The handlers of routes.def. */
+#define CBX_ROUTE(method, path, handler, legacy, sentence)                                         \
+    void cbx_rest_##handler(struct cbx_rest_call *call);
+#include "gateway/front/rest/routes.def"
+#undef CBX_ROUTE
+
+/* The language that a caller names, as the flow names it: "ipython" for "python", which is also
+ * what an empty name means. NULL and an error for one that does not run. */
+const char *cbx_rest_language(struct cbx_str name, struct cbx_err *err);
+
+/* Limits that a caller asks for, by the names of limits.def; absent ones are 0. CBX_EINVAL. */
+int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
+
+/* The sessions that are open (new reference); the store forgets those that are not. */
+int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err);
+
+/* True when a session can have all of them; false when the answer is made: 400 with what is wrong,
+ * denied or missing. NULL is none. */
+bool cbx_rest_check_dependencies(struct cbx_rest_call *call, struct cbx_str policy,
+                                 const json_t *dependencies);
+
+#endif

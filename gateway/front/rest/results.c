@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ * Results: one form that is stored and that /v1 answers, and the form of CodeBox-AI made from it.
+ */
+#include "gateway/front/rest/results.h"
+
+#include "gateway/front/rest/jobs.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+static json_t *split_lines(const char *text)
+{
+    json_t *lines = json_array();
+    for (const char *at = text; *at != '\0';) {
+        size_t len = strcspn(at, "\n");
+        json_array_append_new(lines, cbx_json_text((struct cbx_str){ .p = at, .len = len }));
+        at += len + (at[len] == '\n');
+    }
+    return lines;
+}
+
+/* What a person and a program want to know when it did not end well; null when it did. */
+static json_t *describe_error(const struct cbx_result *r)
+{
+    static const char *const reasons[CBX_RUN_STATUSES] = {
+        [CBX_RUN_FAILED] = "the run failed",
+        [CBX_RUN_TIMEOUT] = "stopped at the time limit",
+        [CBX_RUN_OOM] = "stopped at the memory limit",
+        [CBX_RUN_KILLED] = "the program was killed",
+        [CBX_RUN_CPU] = "stopped at the limit of processor time",
+    };
+    if (r->status == CBX_RUN_OK) {
+        return json_null();
+    }
+    if (r->ename != NULL) {
+        return json_pack("{s:o,s:o,s:o}", "ename", cbx_json_text(cbx_str_of(r->ename)), "evalue",
+                         cbx_json_text(cbx_str_of(r->evalue != NULL ? r->evalue : "")), "traceback",
+                         split_lines(r->traceback != NULL ? r->traceback : ""));
+    }
+    if (r->status == CBX_RUN_ERROR) {
+        return json_sprintf("exit code %d", r->exit_code);
+    }
+    bool interrupted = r->status == CBX_RUN_KILLED && r->signal == SIGINT;
+    return json_sprintf(
+        "%s after %llu ms%s", interrupted ? "the program was interrupted" : reasons[r->status],
+        (unsigned long long)r->duration_ms, r->session_lost ? "; the session's state is lost" : "");
+}
+
+/* By the ending of its name; what is not known is bytes. */
+static const char *type_of(const char *path)
+{
+    static const struct {
+        const char *ending, *type;
+    } types[] = {
+#define CBX_FILE_TYPE(ending, type) { ending, type },
+#include "gateway/front/rest/file_types.def"
+#undef CBX_FILE_TYPE
+    };
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot != NULL && i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strcasecmp(dot + 1, types[i].ending) == 0) {
+            return types[i].type;
+        }
+    }
+    return "application/octet-stream";
+}
+
+const char *cbx_rest_file_type(const char *path)
+{
+    return type_of(path);
+}
+
+json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
+                         const struct cbx_err *err)
+{
+    json_t *output = json_array(), *files = json_array();
+    size_t i;
+    json_t *item;
+    json_array_foreach(items, i, item)
+    {
+        if (strcmp(json_string_value(json_object_get(item, "kind")), "file") == 0) {
+            const char *path = json_string_value(json_object_get(item, "path"));
+            json_array_append_new(files,
+                                  json_pack("{s:O,s:O,s:s}", "path", json_object_get(item, "path"),
+                                            "size", json_object_get(item, "size"), "type",
+                                            type_of(path != NULL ? path : "")));
+        } else {
+            json_array_append(output, item);
+        }
+    }
+    const struct cbx_result *r = &outcome->result;
+    json_t *error =
+        outcome->ran && err->code == 0 ? describe_error(r) : cbx_json_text(cbx_str_of(err->text));
+    json_t *results = json_object();
+    json_object_set_new(results, "outcome", json_string(cbx_run_status_name(r->status)));
+    json_object_set_new(results, "exit_code",
+                        r->exit_code >= 0 && outcome->ran ? json_integer(r->exit_code)
+                                                          : json_null());
+    json_object_set_new(results, "signal", r->signal > 0 ? json_integer(r->signal) : json_null());
+    json_object_set_new(results, "error", error);
+    json_object_set_new(results, "output", output);
+    json_object_set_new(results, "files", files);
+    json_object_set_new(results, "duration_ms", json_integer((json_int_t)r->duration_ms));
+    json_object_set_new(results, "cpu_ms", json_integer((json_int_t)r->cpu_ms));
+    json_object_set_new(results, "stdout_bytes", json_integer((json_int_t)r->stdout_bytes));
+    json_object_set_new(results, "stderr_bytes", json_integer((json_int_t)r->stderr_bytes));
+    json_object_set_new(results, "truncated", json_boolean(r->output_truncated));
+    json_object_set_new(results, "files_truncated", json_boolean(r->files_truncated));
+    json_object_set_new(results, "session_lost", json_boolean(r->session_lost));
+    json_object_set_new(results, "session_restarted", json_boolean(r->session_restarted));
+    json_object_set_new(results, "decision", json_string(outcome->id));
+    json_object_set_new(results, "audit_seq", json_integer((json_int_t)outcome->audit_seq));
+    return results;
+}
+
+const char *cbx_rest_shown_language(const char *language)
+{
+    return language == NULL ? "" : strcmp(language, "ipython") == 0 ? "python" : language;
+}
+
+json_t *cbx_rest_execution_json(const json_t *execution)
+{
+    json_t *json = json_object();
+    json_object_set(json, "execution_id", json_object_get(execution, "request_id"));
+    const char *session = json_string_value(json_object_get(execution, "session_id"));
+    json_object_set_new(json, "session_id",
+                        session != NULL && session[0] != '\0' ? json_string(session) : json_null());
+    const char *language = json_string_value(json_object_get(execution, "language"));
+    json_object_set_new(json, "language", json_string(cbx_rest_shown_language(language)));
+    json_object_set(json, "status", json_object_get(execution, "status"));
+    json_object_set(json, "created_at", json_object_get(execution, "created_at"));
+    json_object_set(json, "completed_at", json_object_get(execution, "completed_at"));
+    json_object_update(json, json_object_get(execution, "results"));
+    return json;
+}
+
+/* --- as CodeBox-AI has them ------------------------------------------------------------------- */
+
+static void add_item(json_t *output, json_t *files, const json_t *item)
+{
+    const char *kind = json_string_value(json_object_get(item, "kind"));
+    if (strcmp(kind, "stdout") == 0 || strcmp(kind, "stderr") == 0) {
+        json_array_append_new(output, json_pack("{s:s,s:s,s:O}", "type", "stream", "name", kind,
+                                                "content", json_object_get(item, "text")));
+        return;
+    }
+    if (strcmp(kind, "cut") == 0) {
+        json_t *note = json_sprintf("\n[%lld bytes of output are left out here]\n",
+                                    (long long)json_integer_value(json_object_get(item, "size")));
+        json_array_append_new(output, json_pack("{s:s,s:s,s:o}", "type", "stream", "name", "stdout",
+                                                "content", note));
+        return;
+    }
+    json_t *data = json_object_get(item, "data"), *png = json_object_get(data, "image/png"),
+           *text = json_object_get(data, "text/plain");
+    if (png != NULL) {
+        json_array_append(files, png);
+    }
+    if (data != NULL && png == NULL) { /* HTML or SVG alone has no content for a client of
+                                          CodeBox-AI, but ours find it in `data` */
+        json_array_append_new(output, json_pack("{s:s,s:o,s:O}", "type", "result", "content",
+                                                text != NULL ? json_incref(text) : json_string(""),
+                                                "data", data));
+    }
+}
+
+json_t *cbx_rest_results_legacy(const json_t *results)
+{
+    json_t *legacy = json_copy((json_t *)(uintptr_t)results), *output = json_array(),
+           *files = json_array();
+    size_t i;
+    const json_t *item;
+    json_array_foreach(json_object_get(results, "output"), i, item)
+    {
+        add_item(output, files, item);
+    }
+    json_object_set(legacy, "created", json_object_get(results, "files"));
+    json_object_set_new(legacy, "output", output);
+    json_object_set_new(legacy, "files", files);
+    return legacy;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * Results of executions as JSON. */
+#ifndef CBX_GATEWAY_FRONT_REST_RESULTS_H
+#define CBX_GATEWAY_FRONT_REST_RESULTS_H
+
+#include "gateway/front/review.h"
+
+/* What is stored and answered of a run: `items` are cbx_collected's. An error (err->code != 0)
+ * stands in the place of the run's own. New reference. */
+json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
+                         const struct cbx_err *err);
+
+/* A language of the flow as callers name it: "python" for "ipython". */
+const char *cbx_rest_shown_language(const char *language);
+
+/* The media type of a file by its name; "application/octet-stream" when it says nothing. Static. */
+const char *cbx_rest_file_type(const char *path);
+
+#endif

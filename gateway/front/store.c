@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT
+ * Sessions and executions in SQLite. One connection under one lock: every statement here takes
+ * microseconds. */
+#include "gateway/front/store.h"
+
+#include "gateway/ipc/state.h"
+#include "policies/base/buf.h"
+#include "policies/base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+
+enum { STATEMENTS = 24 };
+
+struct cbx_store {
+    int lock_fd; /* held as long as we live: opening forgets the sessions of whoever was here before
+                  */
+    sqlite3 *db;
+    pthread_mutex_t lock;
+    int keep, added;
+    /* Prepared once; preparing costs more than most of them. The texts are this file's literals. */
+    struct {
+        const char *sql;
+        sqlite3_stmt *statement;
+    } prepared[STATEMENTS];
+};
+
+/* What an older gateway left is kept where it still means something. */
+static const char schema[] =
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA trusted_schema=OFF;"
+    "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, created_at TEXT NOT NULL, policy "
+    "TEXT NOT NULL, options TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS executions(id TEXT PRIMARY KEY, session TEXT NOT NULL, status TEXT "
+    "NOT NULL,"
+    " created_at TEXT NOT NULL, completed_at TEXT, results TEXT);";
+
+static const char second_schema[] =
+    "ALTER TABLE executions ADD COLUMN decision TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE executions ADD COLUMN language TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE executions ADD COLUMN code TEXT NOT NULL DEFAULT '';"
+    "CREATE INDEX executions_of_session ON executions(session, created_at);"
+    "CREATE INDEX executions_by_age ON executions(created_at);"
+    "PRAGMA user_version=2;";
+
+static const char third_schema[] =
+    "ALTER TABLE executions ADD COLUMN request TEXT NOT NULL DEFAULT '{}';"
+    "ALTER TABLE executions ADD COLUMN begun INTEGER NOT NULL DEFAULT 1;"
+    "PRAGMA user_version=3;";
+
+static int fail_db(struct cbx_store *store, struct cbx_err *err)
+{
+    return cbx_fail(err, CBX_EIO, "the database of the state directory: %s",
+                    sqlite3_errmsg(store->db));
+}
+
+static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_err *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/codebox.lock", state_dir);
+    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (store->lock_fd < 0) {
+        return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+    }
+    enum { TRIES = 30, STEP_MS = 100 }; /* one whose master was killed is on its way out */
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+    int taken;
+    for (int i = 0; (taken = flock(store->lock_fd, LOCK_EX | LOCK_NB)) < 0 && i < TRIES; i++) {
+        nanosleep(&step, NULL);
+    }
+    if (taken < 0) {
+        return cbx_fail(err, CBX_EBUSY,
+                        "another gateway serves from the state directory '%s'; stop it, or give "
+                        "this one its own with --state",
+                        state_dir);
+    }
+    return 0;
+}
+
+static sqlite3_stmt *find_prepared(struct cbx_store *store, const char *sql)
+{
+    size_t i = 0;
+    while (i < STATEMENTS && store->prepared[i].sql != NULL && store->prepared[i].sql != sql) {
+        i++;
+    }
+    if (i == STATEMENTS) {
+        abort(); /* one more literal than there are places */
+    }
+    if (store->prepared[i].sql == NULL &&
+        sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                           &store->prepared[i].statement, NULL) == SQLITE_OK) {
+        store->prepared[i].sql = sql;
+    }
+    return store->prepared[i].statement;
+}
+
+/* With the lock held; binds texts, NULL binds NULL. Until release. NULL = it failed. */
+static sqlite3_stmt *prepare(struct cbx_store *store, const char *sql, const char *const *texts,
+                             int count)
+{
+    sqlite3_stmt *statement = find_prepared(store, sql);
+    if (statement == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        if (texts[i] != NULL) {
+            sqlite3_bind_text(statement, i + 1, texts[i], -1, SQLITE_STATIC);
+        }
+    }
+    return statement;
+}
+
+static void release(sqlite3_stmt *statement)
+{
+    if (statement != NULL) {
+        sqlite3_reset(statement);
+        sqlite3_clear_bindings(statement);
+    }
+}
+
+/* Runs a statement that gives no rows. *changed, when not NULL, is the number of rows it touched.
+ */
+static int execute(struct cbx_store *store, const char *sql, const char *const *texts, int count,
+                   int *changed, struct cbx_err *err)
+{
+    pthread_mutex_lock(&store->lock);
+    sqlite3_stmt *statement = prepare(store, sql, texts, count);
+    int failed =
+        statement == NULL || sqlite3_step(statement) != SQLITE_DONE ? fail_db(store, err) : 0;
+    if (changed != NULL) {
+        *changed = sqlite3_changes(store->db);
+    }
+    release(statement);
+    pthread_mutex_unlock(&store->lock);
+    return failed;
+}
+
+/* The first `count` columns of the row with this id, malloc'ed; NULL for SQL NULL. CBX_ENOTFOUND
+ * without a row. */
+static int fetch(struct cbx_store *store, const char *sql, const char *id, char **columns,
+                 int count, struct cbx_err *err)
+{
+    pthread_mutex_lock(&store->lock);
+    sqlite3_stmt *statement = prepare(store, sql, &id, 1);
+    int step = statement != NULL ? sqlite3_step(statement) : SQLITE_ERROR;
+    int failed = step == SQLITE_ROW ? 0
+                 : step == SQLITE_DONE
+                     ? cbx_fail(err, CBX_ENOTFOUND, "there is nothing with id '%.64s'", id)
+                     : fail_db(store, err);
+    for (int i = 0; i < count && !failed; i++) {
+        const char *text = (const char *)sqlite3_column_text(statement, i);
+        columns[i] = text != NULL ? strdup(text) : NULL;
+    }
+    release(statement);
+    pthread_mutex_unlock(&store->lock);
+    return failed;
+}
+
+/* Now and then: it looks at all of them. */
+static void trim_executions(struct cbx_store *store)
+{
+    enum { EVERY = 256 };
+    char keep[16];
+    const char *const values[] = { keep };
+    if (store->added++ % EVERY != 0) {
+        return;
+    }
+    snprintf(keep, sizeof(keep), "%d", store->keep);
+    execute(store,
+            "DELETE FROM executions WHERE completed_at IS NOT NULL AND created_at <"
+            " (SELECT created_at FROM executions ORDER BY created_at DESC"
+            " LIMIT 1 OFFSET CAST(? AS INTEGER))",
+            values, 1, NULL, NULL);
+}
+
+static int read_version(struct cbx_store *store)
+{
+    sqlite3_stmt *statement = NULL;
+    int version = 0;
+    if (sqlite3_prepare_v2(store->db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW) {
+        version = sqlite3_column_int(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return version;
+}
+
+int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err)
+{
+    int failed = cbx_state_make(state_dir, err);
+    if (failed) {
+        return failed;
+    }
+    CBX_AUTO(store) store = calloc(1, sizeof(*store));
+    if (store == NULL) {
+        abort();
+    }
+    store->keep = keep;
+    pthread_mutex_init(&store->lock, NULL);
+    failed = take_lock(store, state_dir, err);
+    if (failed) {
+        return failed;
+    }
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/codebox.db", state_dir);
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+    if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK ||
+        sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
+        (read_version(store) < 2 &&
+         sqlite3_exec(store->db, second_schema, NULL, NULL, NULL) != SQLITE_OK) ||
+        (read_version(store) < 3 &&
+         sqlite3_exec(store->db, third_schema, NULL, NULL, NULL) != SQLITE_OK)) {
+        return fail_db(store, err);
+    }
+    trim_executions(store);
+    *out = cbx_steal(&store);
+    return 0;
+}
+
+void cbx_store_free(struct cbx_store *store)
+{
+    if (store != NULL) {
+        for (size_t i = 0; i < STATEMENTS; i++) {
+            sqlite3_finalize(store->prepared[i].statement);
+        }
+        sqlite3_close(store->db);
+        cbx_fd_auto(&store->lock_fd);
+        pthread_mutex_destroy(&store->lock);
+        free(store);
+    }
+}
+
+int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at,
+                          const char *policy, const json_t *options, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 1024 * 1024);
+    cbx_json_write(&text, options);
+    const char *const values[] = { id, created_at, policy, text.p };
+    return execute(store, "INSERT INTO sessions VALUES(?,?,?,?)", values, 4, NULL, err);
+}
+
+int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
+                          struct cbx_err *err)
+{
+    char *columns[2] = { NULL, NULL };
+    int failed =
+        fetch(store, "SELECT policy, options FROM sessions WHERE id=?", id, columns, 2, err);
+    if (!failed && options != NULL) {
+        failed = cbx_json_parse(cbx_str_of(columns[1]), 1024 * 1024, options, err);
+    }
+    free(columns[1]);
+    if (failed || policy == NULL) {
+        free(columns[0]);
+        return failed;
+    }
+    *policy = columns[0];
+    return 0;
+}
+
+int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx_err *err)
+{
+    int changed = 0;
+    int failed = execute(store, "DELETE FROM sessions WHERE id=?", &id, 1, &changed, err);
+    return failed         ? failed
+           : changed == 0 ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%.64s'", id)
+                          : 0;
+}
+
+int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *e,
+                            struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) request;
+    cbx_buf_init(&request, 64 * 1024);
+    if (e->request == NULL || cbx_json_write(&request, e->request) != 0) {
+        cbx_buf_reset(&request);
+        cbx_buf_add_cstr(&request, "{}");
+    }
+    const char *const values[] = { e->id,       e->session, e->created_at, e->decision,
+                                   e->language, e->code,    request.p };
+    trim_executions(store);
+    return execute(store,
+                   "INSERT INTO executions(id, session, status, created_at, decision, language, "
+                   "code, request, begun) VALUES(?,?,'running',?,?,?,?,?,0)",
+                   values, 7, NULL, err);
+}
+
+int cbx_store_mark_execution(struct cbx_store *store, const char *id, const char *decision,
+                             bool begun, struct cbx_err *err)
+{
+    const char *const values[] = { decision, begun ? "1" : "0", id };
+    return execute(store, "UPDATE executions SET decision=?, begun=? WHERE id=?", values, 3, NULL,
+                   err);
+}
+
+int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
+                            const char *completed_at, const json_t *results, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 512 * 1024 * 1024);
+    if (results != NULL && cbx_json_write(&text, results) != 0) {
+        return cbx_fail(err, CBX_ETOOBIG, "the results are too large to be stored");
+    }
+    const char *const values[] = { status, completed_at, results != NULL ? text.p : NULL, id };
+    return execute(store, "UPDATE executions SET status=?, completed_at=?, results=? WHERE id=?",
+                   values, 4, NULL, err);
+}
+
+int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
+                            struct cbx_err *err)
+{
+    enum { COLUMNS = 8 };
+    char *c[COLUMNS] = { NULL };
+    int failed = fetch(store,
+                       "SELECT id, session, status, created_at, completed_at, results, decision, "
+                       "language FROM executions WHERE id=?",
+                       id, c, COLUMNS, err);
+    json_t *results = NULL;
+    if (!failed && c[5] != NULL) {
+        failed = cbx_json_parse(cbx_str_of(c[5]), 512 * 1024 * 1024, &results, err);
+    }
+    if (!failed) {
+        *out = json_pack("{s:s,s:s,s:s,s:s,s:s?,s:o?,s:s,s:s}", "request_id", c[0], "session_id",
+                         c[1], "status", c[2], "created_at", c[3], "completed_at", c[4], "results",
+                         results, "decision", c[6], "language", c[7]);
+    }
+    for (int i = 0; i < COLUMNS; i++) {
+        free(c[i]);
+    }
+    return failed;
+}
+
+/* All rows, each as an object of its texts by the names of its columns. */
+static int fetch_rows(struct cbx_store *store, const char *sql, const char *const *texts, int count,
+                      json_t **out, struct cbx_err *err)
+{
+    json_t *rows = json_array();
+    pthread_mutex_lock(&store->lock);
+    sqlite3_stmt *statement = prepare(store, sql, texts, count);
+    int step = SQLITE_ERROR;
+    while (statement != NULL && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+        json_t *row = json_object();
+        for (int i = 0; i < sqlite3_column_count(statement); i++) {
+            const char *text = (const char *)sqlite3_column_text(statement, i);
+            json_object_set_new(row, sqlite3_column_name(statement, i),
+                                text != NULL ? cbx_json_text(cbx_str_of(text)) : json_null());
+        }
+        json_array_append_new(rows, row);
+    }
+    int failed = step != SQLITE_DONE ? fail_db(store, err) : 0;
+    release(statement);
+    pthread_mutex_unlock(&store->lock);
+    if (failed) {
+        json_decref(rows);
+        return failed;
+    }
+    *out = rows;
+    return 0;
+}
+
+int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err)
+{
+    return fetch_rows(store,
+                      "SELECT id, created_at, policy, options FROM sessions ORDER BY created_at",
+                      NULL, 0, out, err);
+}
+
+int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
+{
+    return fetch_rows(store,
+                      "SELECT id, session, decision, language, created_at, code, request, begun "
+                      "FROM executions WHERE status IN ('initializing','running') "
+                      "ORDER BY created_at, rowid",
+                      NULL, 0, out, err);
+}
+
+int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,
+                           struct cbx_err *err)
+{
+    return fetch_rows(store,
+                      "SELECT id, status, created_at, completed_at, language, decision, code FROM "
+                      "executions WHERE session=? ORDER BY created_at, rowid LIMIT 1000",
+                      &session, 1, out, err);
+}

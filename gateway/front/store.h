@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * Sessions and executions in SQLite (WAL): results survive a restart of the gateway. Belongs to the
+ * front. Thread-safe. */
+#ifndef CBX_GATEWAY_FRONT_STORE_H
+#define CBX_GATEWAY_FRONT_STORE_H
+
+#include "policies/base/auto.h"
+#include "policies/base/err.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct cbx_store;
+
+/* Opens or creates DIR/codebox.db; CBX_EBUSY while another process has it open. What a gateway
+ * before left is there: its sessions, and executions that were running. About `keep` finished
+ * executions are kept, oldest go first. */
+int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err);
+void cbx_store_free(struct cbx_store *store);
+CBX_DEFINE_AUTO(store)
+
+/* `created_at` is ISO 8601 in UTC without a zone, as CodeBox-AI writes it. */
+int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at,
+                          const char *policy, const json_t *options, struct cbx_err *err);
+/* CBX_ENOTFOUND when there is none. *policy and *options are new, the caller's (free, json_decref);
+ * either may be NULL. */
+int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
+                          struct cbx_err *err);
+int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx_err *err);
+
+/* One that begins. Texts are borrowed; `session` is empty for a one-shot. */
+struct cbx_stored_execution {
+    const char *id, *session, *created_at, *decision, *language, *code;
+    const json_t *request; /* what else is needed to submit it once more */
+};
+int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *execution,
+                            struct cbx_err *err);
+/* It runs, or is about to, under this decision. One that never began may be submitted once more. */
+int cbx_store_mark_execution(struct cbx_store *store, const char *id, const char *decision,
+                             bool begun, struct cbx_err *err);
+/* status: "running", "completed", "error"; `results` (may be NULL) is stored as JSON. */
+int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
+                            const char *completed_at, const json_t *results, struct cbx_err *err);
+/* {request_id, session_id, status, created_at, completed_at, results, decision, language} (new
+ * reference). */
+int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
+                            struct cbx_err *err);
+
+/* Lists of objects of texts (new references). Sessions: {id, created_at, policy, options}.
+ * Executions that are not over: {id, session, decision, language, created_at, code, request, begun:
+ * "0" or "1"}. A session's
+ * executions, oldest first, at most 1,000: {id, status, created_at, completed_at, language,
+ * decision, code}. */
+int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err);
+int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err);
+int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,
+                           struct cbx_err *err);
+
+#endif

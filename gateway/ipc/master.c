@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ * The process that forks the others. Single-threaded, holds no parser and no file. */
+#include "gateway/ipc/master.h"
+
+#include "gateway/ipc/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { QUICK_MS = 1000, PAUSE_MS = 500 };
+
+struct master {
+    struct cbx_master_config config;
+    /* On a page that is empty in every child; zygote and executor get theirs through a pipe. */
+    struct cbx_secrets *secrets;
+    int zygote[2], executor[2]; /* 0 = the front's end, 1 = theirs */
+    pid_t front_pid, zygote_pid, executor_pid;
+    int64_t forked_ms;
+    bool stopping;
+};
+
+static void close_pair(const int pair[2], int kept)
+{
+    for (int i = 0; i < 2; i++) {
+        if (i != kept) {
+            close(pair[i]);
+        }
+    }
+}
+
+/* A child ends when the master does, however that ends. */
+static void follow_master(pid_t master, int signal)
+{
+    prctl(PR_SET_PDEATHSIG, signal);
+    if (getppid() != master) {
+        _exit(1);
+    }
+}
+
+/* In stdio mode 0 and 1 are the client's: what a child printed there would be taken for a message.
+ */
+static void leave_terminal(void)
+{
+    if (freopen("/dev/null", "r", stdin) == NULL || freopen("/dev/null", "w", stdout) == NULL) {
+        _exit(1);
+    }
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(SIGINT, &ignore, NULL); /* ^C goes to the group; the front decides what it means */
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+static void unblock_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* A pipe with so many bytes of the secrets in it: -1 and errno. */
+static int pass_secrets(const struct master *m, size_t bytes)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        return -1;
+    }
+    bool written = write(ends[1], m->secrets, bytes) == (ssize_t)bytes;
+    close(ends[1]);
+    if (!written) {
+        close(ends[0]);
+        return -1;
+    }
+    return ends[0];
+}
+
+static void close_front_fd(const struct master *m)
+{
+    if (m->config.front_fd > 0) {
+        close(m->config.front_fd);
+    }
+}
+
+static pid_t fork_zygote(struct master *m)
+{
+    pid_t master = getpid();
+    CBX_AUTO_FD key = pass_secrets(m, sizeof(m->secrets->key));
+    pid_t pid = key < 0 ? -1 : fork();
+    if (pid == 0) {
+        follow_master(master, SIGKILL);
+        leave_terminal();
+        unblock_signals();
+        close_pair(m->zygote, 1);
+        close_pair(m->executor, -1);
+        close_front_fd(m);
+        m->config.zygote(m->zygote[1], cbx_fd_steal(&key), m->config.context);
+        _exit(1);
+    }
+    return pid;
+}
+
+static pid_t fork_executor(struct master *m)
+{
+    pid_t master = getpid();
+    m->secrets->executor_start_ms = cbx_time_ms();
+    CBX_AUTO_FD secrets = pass_secrets(m, sizeof(*m->secrets));
+    pid_t pid = secrets < 0 ? -1 : fork();
+    if (pid == 0) {
+        follow_master(master, SIGTERM);
+        leave_terminal();
+        unblock_signals();
+        close_pair(m->executor, 1);
+        close_pair(m->zygote, -1);
+        close_front_fd(m);
+        m->config.executor(m->executor[1], cbx_fd_steal(&secrets), m->config.context);
+        _exit(1);
+    }
+    return pid;
+}
+
+/* True in the front. */
+static bool fork_front(struct master *m)
+{
+    pid_t master = getpid();
+    m->front_pid = fork();
+    if (m->front_pid != 0) {
+        return false;
+    }
+    follow_master(master, SIGTERM);
+    unblock_signals();
+    close(m->zygote[1]);
+    close(m->executor[1]);
+    prctl(PR_SET_NAME, "cbx-front");
+    return true;
+}
+
+/* Something that dies again at once would otherwise keep a processor busy. */
+static void pause_if_quick(struct master *m)
+{
+    int64_t now = cbx_clock_ms();
+    if (now - m->forked_ms < QUICK_MS) {
+        struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
+        nanosleep(&pause, NULL);
+    }
+    m->forked_ms = cbx_clock_ms();
+}
+
+/* The executor removes what nobody may come back to; that is waited for. */
+_Noreturn static void end(struct master *m, int status)
+{
+    kill(m->zygote_pid, SIGKILL);
+    kill(m->executor_pid, SIGTERM);
+    close_pair(m->executor, -1);
+    close_pair(m->zygote, -1);
+    while (waitpid(m->executor_pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+/* True in a front that takes the place of one that was killed. */
+static bool reap(struct master *m)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == m->front_pid) {
+            if (WIFEXITED(status) || m->stopping || !m->config.respawn_front) {
+                end(m, status);
+            }
+            fprintf(stderr, "codebox: the front was killed; it is started again\n");
+            pause_if_quick(m);
+            if (fork_front(m)) {
+                return true;
+            }
+        } else if (pid == m->zygote_pid) {
+            pause_if_quick(m);
+            m->zygote_pid = fork_zygote(m);
+        } else if (pid == m->executor_pid) {
+            fprintf(stderr, "codebox: the executor was killed; it is started again\n");
+            pause_if_quick(m);
+            m->executor_pid = fork_executor(m);
+        }
+    }
+    return false;
+}
+
+/* The rest of the master's life; returns in a new front only. */
+static void supervise(struct master *m, const sigset_t *signals)
+{
+    for (;;) {
+        int number = sigwaitinfo(signals, NULL);
+        if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
+            m->stopping = true;
+            kill(m->front_pid, SIGTERM);
+        } else if (number == SIGCHLD && reap(m)) {
+            return;
+        }
+    }
+}
+
+static int make_secrets(struct master *m, struct cbx_err *err)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || madvise(p, page, MADV_WIPEONFORK) < 0) {
+        return cbx_fail(err, CBX_EIO, "memory for the keys: %s", strerror(errno));
+    }
+    madvise(p, page, MADV_DONTDUMP);
+    mlock(p, page);
+    m->secrets = p;
+    cbx_random(m->secrets, sizeof(*m->secrets));
+    return 0;
+}
+
+int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_sockets *out,
+                    struct cbx_err *err)
+{
+    static struct master m; /* the master's own; a front's copy has no secrets */
+    m = (struct master){ .config = *config };
+    int failed = make_secrets(&m, err);
+    failed = failed ? failed : cbx_wire_pair(m.zygote, err);
+    failed = failed ? failed : cbx_wire_pair(m.executor, err);
+    if (failed) {
+        return failed;
+    }
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    prctl(PR_SET_DUMPABLE, 0);
+    m.zygote_pid = fork_zygote(&m);
+    m.executor_pid = fork_executor(&m);
+    bool front = m.zygote_pid > 0 && m.executor_pid > 0 && fork_front(&m);
+    if (m.zygote_pid < 0 || m.executor_pid < 0 || m.front_pid < 0) {
+        sigprocmask(SIG_UNBLOCK, &signals, NULL);
+        return cbx_fail(err, CBX_EIO, "a process could not be started: %s", strerror(errno));
+    }
+    if (!front) {
+        m.forked_ms = cbx_clock_ms() - QUICK_MS;
+        supervise(&m, &signals);
+    }
+    *out = (struct cbx_master_sockets){ .zygote = m.zygote[0], .executor = m.executor[0] };
+    return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * The master: the process that a user starts. It forks the others (front, zygote, executor), holds
+ * the sockets between them, and forks again what was killed: requests wait in the sockets
+ * meanwhile. It ends with the front. It parses nothing and includes none of the processes that it
+ * forks. */
+#ifndef CBX_GATEWAY_IPC_MASTER_H
+#define CBX_GATEWAY_IPC_MASTER_H
+
+#include "gateway/ipc/seal.h"
+
+enum { CBX_INSTANCE_SEED_BYTES = 32 };
+
+/* Made by the master. The zygote reads the key, the executor all of it, through a pipe. */
+struct cbx_secrets {
+    struct cbx_seal_key key;
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES]; /* of an instance that does not outlive this gateway */
+    int64_t executor_start_ms; /* wall clock; the replay table is empty then, so decisions that are
+                                  older are refused */
+};
+
+/* The main function of a child: serves `control` and never returns. `secrets_fd` is the read end of
+ * a pipe with its part of struct cbx_secrets; the child closes it. */
+typedef void cbx_child_main(int control, int secrets_fd, const void *context);
+
+struct cbx_master_config {
+    cbx_child_main *zygote, *executor;
+    const void *context;
+    bool respawn_front; /* fork the front again when a signal killed it */
+    int front_fd;       /* open in every front and in no other process; 0 = none */
+};
+
+/* The front's ends. */
+struct cbx_master_sockets {
+    int zygote, executor;
+};
+
+/* Forks. Returns 0 in the front alone, once for each front that there is; the caller's process
+ * becomes the master and ends in here with the front's exit status. Call it before there are
+ * threads, and before anything is open that the others should not have. The configuration is
+ * borrowed for the master's life. */
+int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_sockets *out,
+                    struct cbx_err *err);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * The policies of one gateway. */
+#include "gateway/ipc/policy_set.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void cbx_policies_done(struct cbx_policies *policies)
+{
+    for (size_t i = 0; i < policies->count; i++) {
+        cbx_policy_free(policies->items[i]);
+    }
+    free(policies->items);
+    *policies = (struct cbx_policies){ 0 };
+}
+
+const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies, struct cbx_str name)
+{
+    for (size_t i = 0; i < policies->count; i++) {
+        if (name.len == 0 || cbx_str_equal(policies->items[i]->name, name)) {
+            return policies->items[i];
+        }
+    }
+    return NULL;
+}
+
+int cbx_policies_fail(const struct cbx_policies *policies, struct cbx_str name, struct cbx_err *err)
+{
+    char known[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < policies->count && used < sizeof(known); i++) {
+        int n = snprintf(known + used, sizeof(known) - used, "%s%.*s", i > 0 ? ", " : "",
+                         CBX_STR_ARG(policies->items[i]->name));
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'; this gateway has %s",
+                    CBX_STR_ARG(name), known);
+}
+
+static int check_policy(const struct cbx_policies *loaded, const struct cbx_policy *policy,
+                        struct cbx_err *err)
+{
+    if (loaded->count > 0 && cbx_policies_find(loaded, policy->name) != NULL) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "two policies are called '%.*s'; each name must be used once",
+                        CBX_STR_ARG(policy->name));
+    }
+    if (policy->log_only) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "policy '%.*s' is in mode log-only, which only a principal with the right "
+                        "policy:relax can run under; no principal has rights yet",
+                        CBX_STR_ARG(policy->name));
+    }
+    if (policy->languages == 0) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "policy '%.*s' lets no language run; add 'languages: [python, ...]'",
+                        CBX_STR_ARG(policy->name));
+    }
+    return 0;
+}
+
+int cbx_policies_load(const char *const *names, size_t count, struct cbx_policies *out,
+                      struct cbx_err *err)
+{
+    struct cbx_policies loaded = { .items = calloc(count, sizeof(loaded.items[0])) };
+    if (loaded.items == NULL) {
+        abort();
+    }
+    int failed = 0;
+    for (size_t i = 0; i < count && !failed; i++) {
+        struct cbx_policy *policy = NULL;
+        failed = cbx_policy_load(names[i], &policy, err);
+        failed = failed ? failed : check_policy(&loaded, policy, err);
+        if (failed) {
+            cbx_policy_free(policy);
+        } else {
+            loaded.items[loaded.count++] = policy;
+        }
+    }
+    if (failed) {
+        cbx_policies_done(&loaded);
+        return failed;
+    }
+    *out = loaded;
+    return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * The policies of one gateway. They are loaded before any fork, so every process has the same ones.
+ */
+#ifndef CBX_GATEWAY_IPC_POLICY_SET_H
+#define CBX_GATEWAY_IPC_POLICY_SET_H
+
+#include "policies/policy.h"
+
+/* The first policy is the default. Owned by the caller: cbx_policies_done. */
+struct cbx_policies {
+    struct cbx_policy **items;
+    size_t count;
+};
+
+/* Loads `count` presets or files, in order, into *out. CBX_EINVAL, besides the errors of
+ * cbx_policy_load, for two policies of the same name, for one in mode log-only (the right
+ * policy:relax does not exist yet), and for one that allows no language. *out is untouched then. */
+int cbx_policies_load(const char *const *names, size_t count, struct cbx_policies *out,
+                      struct cbx_err *err);
+void cbx_policies_done(struct cbx_policies *policies);
+
+/* The policy of this name (borrowed); the default for an empty name; NULL when there is none. */
+const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies,
+                                           struct cbx_str name);
+
+/* CBX_ENOTFOUND "no policy is called 'x'; this gateway has a, b". */
+int cbx_policies_fail(const struct cbx_policies *policies, struct cbx_str name,
+                      struct cbx_err *err);
+
+#endif

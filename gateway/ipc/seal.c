@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ * Sealed decisions. */
+#include "gateway/ipc/seal.h"
+
+#include "analyzer/analyze.h"
+#include "gateway/ipc/wire.h"
+
+#include <stdlib.h>
+
+/* The limits, once: names in the seal and where they stand. */
+static const struct {
+    const char *name;
+    size_t offset;
+} limit_fields[] = {
+#define CBX_LIMIT(member) { #member, offsetof(struct cbx_limits, member) },
+#include "policies/limits.def"
+#undef CBX_LIMIT
+};
+enum { LIMIT_FIELDS = sizeof(limit_fields) / sizeof(limit_fields[0]) };
+
+static int64_t *limit_at(struct cbx_limits *limits, size_t i)
+{
+    return (int64_t *)(void *)((char *)limits + limit_fields[i].offset);
+}
+
+static json_t *hex(const struct cbx_sha256 *hash)
+{
+    char text[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(hash, text);
+    return json_string(text);
+}
+
+/* Enough of each finding for the log: which rule, on what, where. */
+static json_t *list_findings(const struct cbx_decision *decision)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < decision->finding_count && i < CBX_SEAL_FINDINGS_MAX; i++) {
+        const struct cbx_finding *f = &decision->findings[i];
+        json_t *entry = json_object();
+        json_object_set_new(entry, "rule", cbx_json_text(f->rule->id));
+        json_object_set_new(entry, "effect", json_string(cbx_effect_name(f->effect)));
+        json_object_set_new(entry, "symbol", cbx_json_text(cbx_str_sub(f->symbol, 0, 128)));
+        json_object_set_new(entry, "line", json_integer(f->span.line));
+        json_object_set_new(entry, "column", json_integer(f->span.column));
+        if (f->exception.len > 0) {
+            json_object_set_new(entry, "exception", cbx_json_text(f->exception));
+        }
+        json_array_append_new(array, entry);
+    }
+    return array;
+}
+
+int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_policy *policy,
+                  const struct cbx_subject *subject, const struct cbx_decision *decision,
+                  struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err)
+{
+    char id[CBX_ID_CHARS + 1];
+    cbx_id_make(id);
+    CBX_AUTO_JSON json = json_object();
+    json_object_set_new(json, "id", json_string(id));
+    json_object_set_new(json, "action", json_string(cbx_action_name(subject->action)));
+    json_object_set_new(json, "verdict", json_string(cbx_verdict_name(decision->verdict)));
+    json_object_set_new(json, "sha256", hex(&decision->sha256));
+    json_object_set_new(json, "policy", cbx_json_text(policy->name));
+    json_object_set_new(json, "policy_sha256", hex(&policy->sha256));
+    json_object_set_new(json, "analyzer", json_string(CBX_ANALYZER_VERSION));
+    cbx_subject_write(subject, json);
+    json_object_set_new(json, "language",
+                        cbx_json_text(decision->language)); /* its canonical name */
+    if (subject->context.len > 0) {
+        struct cbx_sha256 hash = cbx_sha256_of(subject->context);
+        json_object_set_new(json, "context_sha256", hex(&hash));
+    }
+    struct cbx_limits granted = cbx_limits_stricter(&policy->limits, &subject->limits);
+    json_t *limits = json_object();
+    cbx_limits_write(&granted, limits);
+    json_object_set_new(json, "limits", limits);
+    json_object_set_new(json, "network", json_integer(policy->network));
+    json_object_set_new(json, "issued_ms", json_integer(cbx_time_ms()));
+    json_object_set_new(json, "source_bytes", json_integer((json_int_t)decision->text.len));
+    json_object_set_new(json, "findings", list_findings(decision));
+    json_object_set_new(json, "finding_count", json_integer((json_int_t)decision->finding_count));
+    if (cbx_json_write(text, json) != 0) {
+        return cbx_fail(err, CBX_ETOOBIG, "the decision has more than %d bytes",
+                        CBX_SEAL_MAX_BYTES);
+    }
+    struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
+    *mac = cbx_hmac_sha256(k, cbx_buf_str(text));
+    return 0;
+}
+
+void cbx_sealed_done(struct cbx_sealed *sealed)
+{
+    json_decref(sealed->json);
+    sealed->json = NULL;
+}
+
+void cbx_replay_guard_done(struct cbx_replay_guard *guard)
+{
+    free(guard->used);
+    *guard = (struct cbx_replay_guard){ 0 };
+}
+
+/* Where the id stands, or the free place where it would. There always is one: the table is never
+ * full. */
+static struct cbx_used *find_place(struct cbx_used *table, size_t size, const char *id)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a; only a holder of the key chooses ids */
+    for (const char *p = id; *p != '\0'; p++) {
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    }
+    size_t i = (hash ^ hash >> 32) & (size - 1);
+    while (table[i].id[0] != '\0' && strcmp(table[i].id, id) != 0) {
+        i = (i + 1) & (size - 1);
+    }
+    return &table[i];
+}
+
+static bool is_young(const struct cbx_used *used, int64_t now_ms)
+{
+    return used->id[0] != '\0' && used->issued_ms >= now_ms - 2 * (int64_t)CBX_SEAL_LIFE_MS;
+}
+
+/* A new table without the old ids, at most half full: the next time is a quarter of its places
+ * away. */
+static void rebuild(struct cbx_replay_guard *guard, int64_t now_ms)
+{
+    size_t kept = 0, size = 1024;
+    for (size_t i = 0; i < guard->size; i++) {
+        kept += is_young(&guard->used[i], now_ms);
+    }
+    while (size < 2 * kept) {
+        size *= 2;
+    }
+    struct cbx_used *table = calloc(size, sizeof(*table));
+    if (table == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < guard->size; i++) {
+        if (is_young(&guard->used[i], now_ms)) {
+            *find_place(table, size, guard->used[i].id) = guard->used[i];
+        }
+    }
+    free(guard->used);
+    *guard = (struct cbx_replay_guard){ .used = table, .count = kept, .size = size };
+}
+
+/* False when the id was used before. */
+static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issued_ms,
+                   int64_t now_ms)
+{
+    if (guard->count >= guard->size - guard->size / 4) { /* so it is when there is no table yet */
+        rebuild(guard, now_ms);
+    }
+    struct cbx_used *used = find_place(guard->used, guard->size, id);
+    if (used->id[0] != '\0') {
+        return false;
+    }
+    snprintf(used->id, sizeof(used->id), "%s", id);
+    used->issued_ms = issued_ms;
+    guard->count++;
+    return true;
+}
+
+/* Fields of a seal. The MAC says that a worker wrote them; a worker can be taken over too, so they
+ * are checked. */
+struct fields {
+    struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, context_sha256;
+    struct cbx_subject subject;
+    const json_t *limits, *findings;
+    int64_t network, issued_ms, source_bytes, finding_count;
+};
+#define FIELD(name, type, lo, hi)                                                                  \
+    {                                                                                              \
+#name, CBX_JSON_##type, offsetof(struct fields, name), true, false, lo, hi                 \
+    }
+static const struct cbx_json_field field_table[] = {
+    { "context_sha256", CBX_JSON_STR, offsetof(struct fields, context_sha256), false, false, 64,
+      64 },
+    FIELD(id, STR, CBX_ID_CHARS, CBX_ID_CHARS),
+    FIELD(action, STR, 1, 16),
+    FIELD(verdict, STR, 1, 16),
+    FIELD(sha256, STR, 64, 64),
+    FIELD(policy, STR, 1, CBX_NAME_MAX),
+    FIELD(policy_sha256, STR, 64, 64),
+    FIELD(analyzer, STR, 1, 64),
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
+    { #member, CBX_JSON_STR, offsetof(struct fields, subject.member), true, false, 0, max_bytes },
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    FIELD(limits, OBJECT, 0, 0),
+    FIELD(network, INT, 0, CBX_NETWORK_EGRESS),
+    FIELD(issued_ms, INT, 1, INT64_MAX),
+    FIELD(source_bytes, INT, 0, INT32_MAX),
+    FIELD(findings, ARRAY, 0, CBX_SEAL_FINDINGS_MAX),
+    FIELD(finding_count, INT, 0, INT32_MAX),
+};
+#undef FIELD
+
+static void copy_name(char *to, size_t size, struct cbx_str from)
+{
+    snprintf(to, size, "%.*s", CBX_STR_ARG(from));
+}
+
+static bool read_limits(const json_t *object, struct cbx_limits *out)
+{
+    for (size_t i = 0; i < LIMIT_FIELDS; i++) {
+        const json_t *value = json_object_get(object, limit_fields[i].name);
+        if (!json_is_integer(value) || json_integer_value(value) <= 0) {
+            return false;
+        }
+        *limit_at(out, i) = json_integer_value(value);
+    }
+    return true;
+}
+
+static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_err *err)
+{
+    struct fields f = { 0 };
+    int failed =
+        cbx_json_read(json, field_table, sizeof(field_table) / sizeof(field_table[0]), &f, err);
+    if (failed) {
+        return failed;
+    }
+    struct cbx_permit *p = &out->fields;
+    p->action = cbx_action_of(f.action);
+    out->verdict = cbx_str_is(f.verdict, "allow") ? CBX_ALLOW
+                   : cbx_str_is(f.verdict, "ask") ? CBX_ASK
+                                                  : CBX_DENY;
+    out->issued_ms = f.issued_ms;
+    p->network = (enum cbx_network)f.network;
+    copy_name(p->decision, sizeof(p->decision), f.id);
+    copy_name(p->policy, sizeof(p->policy), f.policy);
+#define COPY_YES(member) copy_name(p->member, sizeof(p->member), f.subject.member);
+#define COPY_NO(member)
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning) COPY_##in_permit(member)
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+#undef COPY_YES
+#undef COPY_NO
+    if (!cbx_sha256_from_hex(f.sha256, &p->source_sha256) ||
+        !cbx_sha256_from_hex(f.policy_sha256, &p->policy_sha256) ||
+        !read_limits(f.limits, &p->limits)) {
+        return cbx_fail(err, CBX_ESEAL, "the decision's hashes or limits are malformed");
+    }
+    return 0;
+}
+
+static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, int64_t now_ms,
+                        struct cbx_err *err)
+{
+    if (sealed->issued_ms > now_ms + 1000) {
+        return cbx_fail(err, CBX_ESEAL,
+                        "the decision is from the future: allowed is one made at most 1000 ms "
+                        "ahead of this clock");
+    }
+    if (sealed->issued_ms + CBX_SEAL_LIFE_MS < now_ms) {
+        return cbx_fail(err, CBX_ESEAL, "the decision is expired: made %lld ms ago, allowed are %d",
+                        (long long)(now_ms - sealed->issued_ms), CBX_SEAL_LIFE_MS);
+    }
+    struct cbx_sha256 hash = cbx_sha256_of(source);
+    if (!cbx_sha256_equal(&hash, &sealed->fields.source_sha256)) {
+        return cbx_fail(err, CBX_ESEAL, "the decision is for other bytes than these");
+    }
+    return 0;
+}
+
+int cbx_seal_open(const struct cbx_seal_key *key, struct cbx_str text, const struct cbx_sha256 *mac,
+                  struct cbx_str source, int64_t now_ms, struct cbx_replay_guard *guard,
+                  struct cbx_sealed *out, struct cbx_err *err)
+{
+    struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
+    struct cbx_sha256 expected = cbx_hmac_sha256(k, text);
+    if (!cbx_sha256_equal(&expected, mac)) {
+        return cbx_fail(err, CBX_ESEAL, "the decision's seal is not valid: forged or altered");
+    }
+    CBX_AUTO_DONE(sealed) sealed = { 0 };
+    int failed = cbx_json_parse(text, CBX_SEAL_MAX_BYTES, &sealed.json, err);
+    failed = failed ? failed : read_fields(sealed.json, &sealed, err);
+    if (failed) {
+        return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
+    }
+    failed = check_sealed(&sealed, source, now_ms, err);
+    if (failed) {
+        return failed;
+    }
+    if (!use_id(guard, sealed.fields.decision, sealed.issued_ms, now_ms)) {
+        return cbx_fail(err, CBX_ESEAL, "the decision was used before");
+    }
+    *out = sealed;
+    sealed.json = NULL;
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * A decision, sealed: canonical JSON with an HMAC-SHA256 under a key that only analyzer workers and
+ * the executor hold. The front carries it and can neither make nor change one. */
+#ifndef CBX_GATEWAY_IPC_SEAL_H
+#define CBX_GATEWAY_IPC_SEAL_H
+
+#include "analyzer/decide.h"
+#include "gateway/ipc/subject.h"
+
+enum { CBX_SEAL_MAX_BYTES = 256 * 1024, CBX_SEAL_LIFE_MS = 30000, CBX_SEAL_FINDINGS_MAX = 100 };
+
+/* 32 random bytes, made at start-up, never written anywhere. */
+struct cbx_seal_key {
+    uint8_t bytes[32];
+};
+
+/* Makes the canonical JSON of a decision, with a new id and the present time, and its seal. The
+ * limits are the smaller of policy and subject. */
+int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_policy *policy,
+                  const struct cbx_subject *subject, const struct cbx_decision *decision,
+                  struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
+
+/* What a seal says, read back. `json` is owned: cbx_sealed_done. */
+struct cbx_sealed {
+    enum cbx_verdict verdict;
+    struct cbx_permit fields; /* all but audit_seq */
+    int64_t issued_ms;
+    json_t *json;
+};
+void cbx_sealed_done(struct cbx_sealed *sealed);
+CBX_DEFINE_AUTO_DONE(sealed)
+
+/* Ids of decisions that were used already, in a hash table. Entries are forgotten once they would
+ * be too old anyway. Not thread-safe. Zeroed memory is an empty guard. */
+struct cbx_replay_guard {
+    struct cbx_used {
+        char id[CBX_ID_CHARS + 1]; /* empty = free place */
+        int64_t issued_ms;
+    } * used;
+    size_t count, size;
+};
+void cbx_replay_guard_done(struct cbx_replay_guard *guard);
+
+/* Opens a seal: the MAC is valid, it was made within CBX_SEAL_LIFE_MS of now_ms, it was not opened
+ * before, and `source` is what was judged. CBX_ESEAL, saying which, otherwise; *out is then
+ * untouched. A used id stays used. */
+int cbx_seal_open(const struct cbx_seal_key *key, struct cbx_str text, const struct cbx_sha256 *mac,
+                  struct cbx_str source, int64_t now_ms, struct cbx_replay_guard *guard,
+                  struct cbx_sealed *out, struct cbx_err *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * Subjects and limits as JSON. */
+#include "gateway/ipc/subject.h"
+
+static const char *const action_names[] = {
+    [CBX_ACTION_CHECK] = "check",
+    [CBX_ACTION_OPEN] = "open",
+    [CBX_ACTION_RUN] = "run",
+};
+enum { ACTIONS = sizeof(action_names) / sizeof(action_names[0]) };
+
+const char *cbx_action_name(enum cbx_action action)
+{
+    return (unsigned)action < ACTIONS ? action_names[action] : "check";
+}
+
+enum cbx_action cbx_action_of(struct cbx_str name)
+{
+    for (unsigned i = 0; i < ACTIONS; i++) {
+        if (cbx_str_is(name, action_names[i])) {
+            return (enum cbx_action)i;
+        }
+    }
+    return CBX_ACTION_CHECK;
+}
+
+void cbx_subject_write(const struct cbx_subject *subject, json_t *into)
+{
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
+    json_object_set_new(into, #member, cbx_json_text(subject->member));
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+}
+
+void cbx_limits_write(const struct cbx_limits *limits, json_t *into)
+{
+#define CBX_LIMIT(member) json_object_set_new(into, #member, json_integer(limits->member));
+#include "policies/limits.def"
+#undef CBX_LIMIT
+}
+
+static int64_t stricter(int64_t a, int64_t b)
+{
+    return a <= 0 || (b > 0 && b < a) ? b : a;
+}
+
+struct cbx_limits cbx_limits_stricter(const struct cbx_limits *a, const struct cbx_limits *b)
+{
+    struct cbx_limits limits;
+#define CBX_LIMIT(member) limits.member = stricter(a->member, b->member);
+#include "policies/limits.def"
+#undef CBX_LIMIT
+    return limits;
+}
+
+struct cbx_limits cbx_limits_read(const json_t *object)
+{
+    struct cbx_limits limits = { 0 };
+#define CBX_LIMIT(member) limits.member = json_integer_value(json_object_get(object, #member));
+#include "policies/limits.def"
+#undef CBX_LIMIT
+    return limits;
+}

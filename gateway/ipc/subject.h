@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * The subject of a judgement: what a request says of itself besides its source. subject.def lists
+ * its text fields. */
+#ifndef CBX_GATEWAY_IPC_SUBJECT_H
+#define CBX_GATEWAY_IPC_SUBJECT_H
+
+#include "policies/base/json.h"
+#include "policies/permit.h"
+
+/* Strings are borrowed. */
+struct cbx_subject {
+    enum cbx_action action;
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning) struct cbx_str member;
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    struct cbx_limits limits; /* asked for; 0 = the policy's */
+    struct cbx_str context; /* earlier cells of the session (cbx_context_add); its hash is sealed */
+};
+
+/* "check", "open", "run"; and back: CBX_ACTION_CHECK for an unknown name, for it allows nothing. */
+const char *cbx_action_name(enum cbx_action action);
+enum cbx_action cbx_action_of(struct cbx_str name);
+
+/* Writes the text fields into the JSON object `into`. */
+void cbx_subject_write(const struct cbx_subject *subject, json_t *into);
+
+/* Writes every limit into `into` under its name in limits.def; and the stricter of two, where 0
+ * means "not asked for". */
+void cbx_limits_write(const struct cbx_limits *limits, json_t *into);
+struct cbx_limits cbx_limits_stricter(const struct cbx_limits *a, const struct cbx_limits *b);
+
+/* Reads limits back that cbx_limits_write made: absent ones are 0. */
+struct cbx_limits cbx_limits_read(const json_t *object);
+
+#endif

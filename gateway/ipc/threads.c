@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ * Threads that wait for more work, the one that waits shortest first: its stack is warm. */
+#include "gateway/ipc/threads.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { STACK_BYTES = 1024 * 1024, IDLE_S = 5 };
+
+struct thread {
+    struct cbx_threads *all;
+    pthread_cond_t given;
+    void (*work)(void *context); /* NULL = idle */
+    void *context;
+    struct thread *next; /* in the list of the idle */
+};
+
+struct cbx_threads {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    struct thread *idle;
+    int count, most;
+    bool ending;
+};
+
+struct cbx_threads *cbx_threads_new(int most)
+{
+    struct cbx_threads *threads = calloc(1, sizeof(*threads));
+    if (threads == NULL) {
+        abort();
+    }
+    threads->most = most;
+    pthread_mutex_init(&threads->lock, NULL);
+    pthread_cond_init(&threads->ended, NULL);
+    return threads;
+}
+
+static void leave_idle(struct thread *thread)
+{
+    struct thread **at = &thread->all->idle;
+    while (*at != thread) {
+        at = &(*at)->next;
+    }
+    *at = thread->next;
+}
+
+/* With the lock. False when nothing came for long, or nothing will. */
+static bool await_work(struct thread *thread)
+{
+    struct cbx_threads *all = thread->all;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += IDLE_S;
+    thread->next = all->idle;
+    all->idle = thread;
+    int late = 0;
+    while (thread->work == NULL && !all->ending && late == 0) {
+        late = pthread_cond_timedwait(&thread->given, &all->lock, &until);
+    }
+    if (thread->work == NULL) {
+        leave_idle(thread);
+    }
+    return thread->work != NULL;
+}
+
+static void *serve(void *context)
+{
+    struct thread *thread = context;
+    struct cbx_threads *all = thread->all;
+    pthread_mutex_lock(&all->lock);
+    do {
+        void (*work)(void *) = thread->work;
+        void *argument = thread->context;
+        pthread_mutex_unlock(&all->lock);
+        work(argument);
+        pthread_mutex_lock(&all->lock);
+        thread->work = NULL;
+    } while (await_work(thread));
+    all->count--;
+    pthread_cond_broadcast(&all->ended);
+    pthread_mutex_unlock(&all->lock);
+    pthread_cond_destroy(&thread->given);
+    free(thread);
+    return NULL;
+}
+
+/* With the lock: the thread's first work is there before it begins. */
+static bool start(struct cbx_threads *threads, void (*work)(void *context), void *context)
+{
+    struct thread *thread = calloc(1, sizeof(*thread));
+    if (thread == NULL) {
+        abort();
+    }
+    *thread = (struct thread){ .all = threads, .work = work, .context = context };
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&thread->given, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_t id;
+    bool started = pthread_create(&id, &attributes, serve, thread) == 0;
+    pthread_attr_destroy(&attributes);
+    if (!started) {
+        pthread_cond_destroy(&thread->given);
+        free(thread);
+    }
+    threads->count += started;
+    return started;
+}
+
+bool cbx_threads_run(struct cbx_threads *threads, void (*work)(void *context), void *context)
+{
+    pthread_mutex_lock(&threads->lock);
+    struct thread *idle = threads->idle;
+    bool taken = idle != NULL;
+    if (taken) {
+        threads->idle = idle->next;
+        idle->work = work;
+        idle->context = context;
+        pthread_cond_signal(&idle->given);
+    } else if (threads->count < threads->most) {
+        taken = start(threads, work, context);
+    }
+    pthread_mutex_unlock(&threads->lock);
+    return taken;
+}
+
+void cbx_threads_free(struct cbx_threads *threads)
+{
+    if (threads == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&threads->lock);
+    threads->ending = true;
+    for (struct thread *t = threads->idle; t != NULL; t = t->next) {
+        pthread_cond_signal(&t->given);
+    }
+    while (threads->count > 0) {
+        pthread_cond_wait(&threads->ended, &threads->lock);
+    }
+    pthread_mutex_unlock(&threads->lock);
+    pthread_cond_destroy(&threads->ended);
+    pthread_mutex_destroy(&threads->lock);
+    free(threads);
+}

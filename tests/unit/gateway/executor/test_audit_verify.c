@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ * Verifying the audit log: whatever was done to it afterwards is found. */
+#include "tests/unit/gateway/executor/audit_log.h"
+
+static void verifies_what_it_wrote(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    append_many(s.path, 0);
+    assert_verifies(s.path, 0, 0, "");
+    for (int i = 1; i <= 3; i++) {
+        append_many(s.path, 5);
+        assert_verifies(s.path, 5 * (uint64_t)i, 0, "");
+    }
+    struct stat status;
+    char path[128];
+    static const char *const names[] = { CBX_AUDIT_FILE, CBX_AUDIT_HEAD, CBX_AUDIT_KEY };
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/%s", s.path, names[i]);
+        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(status.st_mode & 0777, 0600);
+    }
+    scratch_remove(&s);
+}
+
+static void finds_a_change_of_any_byte_of_a_record(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    size_t start = (size_t)(lines.at[2].p - lines.text.p);
+    for (size_t i = 0; i + 1 < lines.at[2].len; i++) {
+        lines.text.p[start + i] ^= 1;
+        scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
+        assert_verifies(s.path, 2, 3, "");
+        lines.text.p[start + i] ^= 1;
+    }
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
+    assert_verifies(s.path, RECORDS, 0, "");
+    end(&s, &lines);
+}
+
+static void finds_records_that_are_missing_moved_or_there_twice(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *order;
+        uint64_t line;
+        const char *problem;
+    } orders[] = {
+        { "12456", 3, "removed, added or moved" },
+        { "124356", 3, "removed, added or moved" },
+        { "1233456", 4, "removed, added or moved" },
+        { "23456", 1, "removed, added or moved" },
+        { "12345", 6, "records at the end are missing" },
+        { "1", 2, "records at the end are missing" },
+        { "", 1, "records at the end are missing" },
+        { "1234566", 7, "removed, added or moved" },
+    };
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        rewrite(&s, &lines, orders[i].order);
+        assert_verifies(s.path, orders[i].line - 1, orders[i].line, orders[i].problem);
+    }
+    end(&s, &lines);
+}
+
+static void finds_a_cut_in_the_middle_of_a_line(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    struct cbx_str all = cbx_buf_str(&lines.text);
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_str_sub(all, 0, all.len - 1));
+    assert_verifies(s.path, 5, 6, "torn");
+    scratch_write(s.path, CBX_AUDIT_FILE,
+                  cbx_str_sub(all, 0, (size_t)(lines.at[3].p - all.p) + 20));
+    assert_verifies(s.path, 3, 4, "torn");
+    end(&s, &lines);
+}
+
+/* Otherwise the next record would come with a new head, and nobody would ever see what is missing.
+ */
+static void takes_no_record_on_top_of_a_cut(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    static const char *const cuts[] = { "12345", "1", "" };
+    for (size_t i = 0; i < 3; i++) {
+        rewrite(&s, &lines, cuts[i]);
+        assert_takes_no_more(s.path, "record 6 was written");
+    }
+    struct cbx_str all = cbx_buf_str(&lines.text);
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_str_sub(all, 0, all.len - 5));
+    assert_takes_no_more(s.path, "record 6 was written");
+    char path[128];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, s.path);
+    assert_int_equal(unlink(path), 0);
+    assert_takes_no_more(s.path, "record 6 was written");
+    rewrite(&s, &lines, "123456");
+    append_many(s.path, 1);
+    assert_verifies(s.path, RECORDS + 1, 0, "");
+    end(&s, &lines);
+}
+
+static void finds_a_head_that_is_missing_empty_or_older(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    CBX_AUTO_DONE(buf) old;
+    begin(&s, &lines);
+    scratch_read(s.path, CBX_AUDIT_HEAD, &old);
+    append_many(s.path, 2);
+    scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&old));
+    assert_verifies(s.path, RECORDS + 2, RECORDS + 1, "records 7 to 8 are not signed");
+    append_many(s.path, 1); /* goes on as after a crash, and says so */
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"unsigned_from\":7,\"unsigned_to\":8"));
+    assert_verifies(s.path, RECORDS + 4, 0, "");
+    scratch_write(s.path, CBX_AUDIT_HEAD, CBX_STR(""));
+    assert_verifies(s.path, RECORDS + 4, RECORDS + 5, "missing or empty");
+    assert_takes_no_more(s.path, "no signed head");
+    char path[128];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_HEAD, s.path);
+    unlink(path);
+    assert_verifies(s.path, RECORDS + 4, RECORDS + 5, "missing or empty");
+    assert_takes_no_more(s.path, "no signed head");
+    end(&s, &lines);
+}
+
+static void finds_a_head_that_was_signed_with_another_key_or_altered(void **state)
+{
+    (void)state;
+    struct scratch s, other;
+    struct lines lines;
+    CBX_AUTO_DONE(buf) head;
+    CBX_AUTO_DONE(buf) own;
+    begin(&s, &lines);
+    scratch_read(s.path, CBX_AUDIT_HEAD, &own);
+    scratch_make(&other);
+    append_many(other.path, RECORDS);
+    scratch_read(other.path, CBX_AUDIT_HEAD, &head);
+    scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&head));
+    assert_verifies(s.path, RECORDS, RECORDS + 1, "signature is not valid");
+    assert_takes_no_more(s.path, "signature is not valid");
+    scratch_write(s.path, CBX_AUDIT_FILE,
+                  CBX_STR("")); /* with nothing left to check it against, too */
+    assert_verifies(s.path, 0, 1, "signature is not valid");
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
+    for (size_t i = 0; i < own.len; i++) {
+        own.p[i] ^= 2;
+        scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&own));
+        assert_verifies(s.path, RECORDS, RECORDS + 1, "head");
+        own.p[i] ^= 2;
+    }
+    scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&own));
+    assert_verifies(s.path, RECORDS, 0, "");
+    scratch_remove(&other);
+    end(&s, &lines);
+}
+
+/* Somebody who knows the form but has not the key. */
+static void finds_self_made_records_with_right_hashes(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    for (int after = 1; after <= RECORDS; after++) {
+        struct cbx_chain chain = { 0 };
+        CBX_AUTO_DONE(buf) text;
+        CBX_AUTO_JSON body = json_pack("{s:s}", "verdict", "deny");
+        cbx_buf_init(&text, 1 << 20);
+        for (int i = 0; i < after; i++) {
+            struct cbx_str line = lines.at[i];
+            assert_int_equal(
+                cbx_chain_check(&chain, cbx_str_sub(line, 0, line.len - 1), NULL, NULL), 0);
+            cbx_buf_add(&text, line);
+        }
+        assert_int_equal(cbx_chain_add(&chain, "decision", body, cbx_time_ms(), &text), 0);
+        for (int i = after; i < RECORDS; i++) {
+            cbx_buf_add(&text, lines.at[i]);
+        }
+        scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
+        uint64_t line = (uint64_t)after + (after < RECORDS ? 2 : 1);
+        assert_verifies(s.path, (uint64_t)after + 1, line,
+                        after < RECORDS ? "removed, added or moved" : "not signed");
+    }
+    end(&s, &lines);
+}
+
+/* The whole tail, made anew with right hashes: only the signature knows. */
+static void finds_a_log_that_was_rewritten_to_the_end(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    struct cbx_chain chain = { 0 };
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 1 << 20);
+    for (int i = 0; i < RECORDS; i++) {
+        CBX_AUTO_JSON body = json_pack("{s:i}", "n", i + 100);
+        assert_int_equal(cbx_chain_add(&chain, "note", body, cbx_time_ms(), &text), 0);
+    }
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
+    assert_verifies(s.path, RECORDS, RECORDS, "not the one that was signed");
+    assert_takes_no_more(s.path, "not the one that was signed");
+    CBX_AUTO_JSON body = json_object();
+    assert_int_equal(cbx_chain_add(&chain, "note", body, cbx_time_ms(), &text), 0);
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
+    assert_verifies(s.path, RECORDS + 1, RECORDS, "not the one that was signed");
+    end(&s, &lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(verifies_what_it_wrote),
+        cmocka_unit_test(finds_a_change_of_any_byte_of_a_record),
+        cmocka_unit_test(finds_records_that_are_missing_moved_or_there_twice),
+        cmocka_unit_test(finds_a_cut_in_the_middle_of_a_line),
+        cmocka_unit_test(takes_no_record_on_top_of_a_cut),
+        cmocka_unit_test(finds_a_head_that_is_missing_empty_or_older),
+        cmocka_unit_test(finds_a_head_that_was_signed_with_another_key_or_altered),
+        cmocka_unit_test(finds_self_made_records_with_right_hashes),
+        cmocka_unit_test(finds_a_log_that_was_rewritten_to_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT
+ * A real executor behind its sockets, with a key that the test knows and no engine: what it
+ * refuses, what it records, what it survives. */
+#include "gateway/executor/audit.h"
+#include "gateway/executor/executor.h"
+#include "tests/unit/gateway/scratch.h"
+
+#include <pthread.h>
+#include <sys/socket.h>
+
+#define SOURCE    CBX_STR("print(1)\n")
+#define NO_ENGINE "unix:///nonexistent/engine.sock"
+
+struct rig {
+    struct scratch scratch;
+    char state_dir[128];
+    struct cbx_seal_key key;
+    int control;
+    pid_t pid;
+};
+
+static void start(struct rig *rig)
+{
+    int control[2], key[2];
+    scratch_make(&rig->scratch);
+    snprintf(rig->state_dir, sizeof(rig->state_dir), "%s/state", rig->scratch.path);
+    cbx_random(rig->key.bytes, sizeof(rig->key.bytes));
+    assert_int_equal(cbx_wire_pair(control, NULL), 0);
+    assert_int_equal(cbx_wire_pair(key, NULL), 0);
+    rig->pid = fork();
+    assert_true(rig->pid >= 0);
+    if (rig->pid == 0) {
+        struct cbx_executor_config config = { .state_dir = rig->state_dir,
+                                              .docker_host = NO_ENGINE,
+                                              .max_sessions = 4,
+                                              .max_runs = 4,
+                                              .idle_ms = 40 };
+        close(control[0]);
+        close(key[0]);
+        signal(SIGPIPE, SIG_IGN);
+        cbx_executor_main(control[1], key[1], &config);
+    }
+    close(control[1]);
+    close(key[1]);
+    struct cbx_secrets secrets = { .key = rig->key };
+    assert_int_equal(write(key[0], &secrets, sizeof(secrets)), sizeof(secrets));
+    close(key[0]);
+    rig->control = control[0];
+}
+
+/* It lives until its control socket closes, and then leaves in order. */
+static void stop(struct rig *rig)
+{
+    assert_int_equal(waitpid(rig->pid, NULL, WNOHANG), 0);
+    close(rig->control);
+    int status = await_child(rig->pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    scratch_remove(&rig->scratch);
+}
+
+/* Our end of a new request. */
+static int connect_to(struct rig *rig)
+{
+    int pair[2];
+    assert_int_equal(cbx_wire_pair(pair, NULL), 0);
+    assert_int_equal(cbx_wire_send_fd(rig->control, pair[1], 'r', NULL), 0);
+    close(pair[1]);
+    return pair[0];
+}
+
+static json_t *receive(int fd)
+{
+    CBX_AUTO_DONE(message) message;
+    cbx_message_init(&message);
+    struct cbx_err err = { 0 };
+    if (cbx_wire_receive(fd, DEADLINE_MS, &message, &err) != 0) {
+        fail_msg("no answer: %s", err.text);
+    }
+    return cbx_steal(&message.header);
+}
+
+static void assert_type(const json_t *answer, const char *type)
+{
+    const char *said = json_string_value(json_object_get(answer, "type"));
+    assert_non_null(said);
+    if (strcmp(said, type) != 0) {
+        const char *text = json_string_value(json_object_get(answer, "text"));
+        fail_msg("'%s' instead of '%s': %s", said, type, text != NULL ? text : "");
+    }
+}
+
+/* The answer is this error, and nothing comes after it. */
+static void assert_error(int fd, int code, const char *text)
+{
+    CBX_AUTO_JSON answer = receive(fd);
+    char rest;
+    assert_type(answer, "error");
+    assert_int_equal(json_integer_value(json_object_get(answer, "code")), code);
+    const char *said = json_string_value(json_object_get(answer, "text"));
+    assert_non_null(said);
+    if (strstr(said, text) == NULL) {
+        fail_msg("'%s' does not say '%s'", said, text);
+    }
+    assert_int_equal(read(fd, &rest, 1), 0);
+}
+
+static int send_submission(struct rig *rig, const struct sealing *s, struct cbx_str source)
+{
+    char mac[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(&s->mac, mac);
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "submit", "mac", mac);
+    json_object_set_new(header, "sealed", json_stringn(s->text.p, s->text.len));
+    int fd = connect_to(rig);
+    assert_int_equal(cbx_wire_send(fd, header, source, NULL), 0);
+    return fd;
+}
+
+static void assert_refused(struct rig *rig, const struct sealing *s, struct cbx_str source,
+                           const char *text)
+{
+    CBX_AUTO_FD fd = send_submission(rig, s, source);
+    assert_error(fd, CBX_ESEAL, text);
+}
+
+static json_t *ask(struct rig *rig, const char *op, const char *session)
+{
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", op, "session", session);
+    CBX_AUTO_FD fd = connect_to(rig);
+    assert_int_equal(cbx_wire_send(fd, header, (struct cbx_str){ 0 }, NULL), 0);
+    return receive(fd);
+}
+
+/* It answers, which is all that is asked of it between two attacks. */
+static void assert_alive(struct rig *rig)
+{
+    CBX_AUTO_JSON answer = ask(rig, "close", "none");
+    assert_type(answer, "error");
+    assert_int_equal(json_integer_value(json_object_get(answer, "code")), CBX_ENOTFOUND);
+}
+
+static void assert_log(struct rig *rig, uint64_t records)
+{
+    struct cbx_audit_report report;
+    struct cbx_err err;
+    assert_int_equal(cbx_audit_verify(rig->state_dir, &report, &err), 0);
+    if (report.line != 0) {
+        fail_msg("line %llu: %s", (unsigned long long)report.line, report.problem);
+    }
+    assert_int_equal(report.records, records);
+}
+
+static bool log_holds(struct rig *rig, const char *needle)
+{
+    return scratch_holds(rig->state_dir, CBX_AUDIT_FILE, needle);
+}
+
+static void records_a_denial_and_runs_nothing(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct sealing s = sealing_make(&rig.key, CBX_DENY, CBX_ACTION_RUN, "", SOURCE);
+    {
+        CBX_AUTO_FD fd = send_submission(&rig, &s, SOURCE);
+        CBX_AUTO_JSON answer = receive(fd);
+        char rest;
+        assert_type(answer, "recorded");
+        assert_int_equal(json_integer_value(json_object_get(answer, "seq")), 1);
+        assert_int_equal(read(fd, &rest, 1), 0);
+        assert_true(log_holds(&rig, json_string_value(json_object_get(answer, "decision"))));
+    }
+    assert_true(log_holds(&rig, "\"verdict\":\"deny\""));
+    assert_false(log_holds(&rig, "\"verdict\":\"allow\""));
+    assert_log(&rig, 1);
+    sealing_done(&s);
+    stop(&rig);
+}
+
+static void runs_neither_what_is_only_checked_nor_what_must_be_asked_for(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct sealing s[] = { sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_CHECK, "", SOURCE),
+                           sealing_make(&rig.key, CBX_ASK, CBX_ACTION_RUN, "", SOURCE) };
+    for (int i = 0; i < 2; i++) {
+        CBX_AUTO_FD fd = send_submission(&rig, &s[i], SOURCE);
+        CBX_AUTO_JSON answer = receive(fd);
+        char rest;
+        assert_type(answer, "recorded");
+        assert_int_equal(read(fd, &rest, 1), 0);
+        sealing_done(&s[i]);
+    }
+    assert_log(&rig, 2);
+    stop(&rig);
+}
+
+static void refuses_every_submission_that_a_front_could_make_up(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    static const struct cbx_seal_key other;
+    struct sealing s = sealing_make(&other, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    assert_refused(&rig, &s, SOURCE, "forged or altered");
+    sealing_done(&s);
+    s = sealing_make(&rig.key, CBX_DENY, CBX_ACTION_RUN, "", SOURCE);
+    char *verdict = strstr(s.text.p, "\"deny\"");
+    assert_non_null(verdict);
+    memcpy(verdict, "\"ask\" ", 6);
+    assert_refused(&rig, &s, SOURCE, "forged or altered");
+    sealing_done(&s);
+    s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    assert_refused(&rig, &s, CBX_STR("print(2)\n"), "other bytes");
+    sealing_set(&s, &rig.key, "issued_ms", json_integer(cbx_time_ms() - CBX_SEAL_LIFE_MS - 1));
+    assert_refused(&rig, &s, SOURCE, "expired");
+    sealing_set(&s, &rig.key, "issued_ms", json_integer(cbx_time_ms() + 60000));
+    assert_refused(&rig, &s, SOURCE, "from the future");
+    sealing_done(&s);
+    assert_false(log_holds(&rig, "\"verdict\":\"allow\""));
+    assert_alive(&rig);
+    stop(&rig);
+}
+
+static void takes_a_decision_once_also_when_many_submit_it_at_once(void **state)
+{
+    (void)state;
+    enum { TIMES = 16 };
+    struct rig rig;
+    start(&rig);
+    struct sealing s = sealing_make(&rig.key, CBX_DENY, CBX_ACTION_RUN, "", SOURCE);
+    int fds[TIMES], recorded = 0;
+    for (int i = 0; i < TIMES; i++) {
+        fds[i] = send_submission(&rig, &s, SOURCE);
+    }
+    for (int i = 0; i < TIMES; i++) {
+        CBX_AUTO_JSON answer = receive(fds[i]);
+        if (cbx_str_is(cbx_json_str(json_object_get(answer, "type")), "recorded")) {
+            recorded++;
+        } else {
+            assert_non_null(
+                strstr(json_string_value(json_object_get(answer, "text")), "used before"));
+        }
+        close(fds[i]);
+    }
+    assert_int_equal(recorded, 1);
+    assert_log(&rig, 1);
+    sealing_done(&s);
+    stop(&rig);
+}
+
+static void records_what_it_allows_before_it_looks_for_an_engine(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    const struct {
+        enum cbx_action action;
+        const char *session;
+        struct cbx_str source;
+    } runs[] = { { CBX_ACTION_RUN, "", SOURCE }, { CBX_ACTION_OPEN, "s1", { 0 } } };
+    for (int i = 0; i < 2; i++) {
+        struct sealing s =
+            sealing_make(&rig.key, CBX_ALLOW, runs[i].action, runs[i].session, runs[i].source);
+        CBX_AUTO_FD fd = send_submission(&rig, &s, runs[i].source);
+        CBX_AUTO_JSON answer = receive(fd);
+        assert_type(answer, "admitted");
+        assert_int_equal(json_integer_value(json_object_get(answer, "seq")), 2 * i + 1);
+        assert_error(fd, CBX_EENGINE, "/nonexistent/engine.sock");
+        sealing_done(&s);
+        assert_log(&rig, 2 * (uint64_t)i + 2); /* the decision, and what became of it */
+    }
+    assert_true(log_holds(&rig, "\"type\":\"outcome\""));
+    stop(&rig);
+}
+
+static void says_what_is_wrong_when_asked_for_its_health(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    CBX_AUTO_JSON health = ask(&rig, "health", "");
+    assert_type(health, "done");
+    assert_true(json_is_false(json_object_get(health, "engine_ok")));
+    assert_true(json_is_true(json_object_get(health, "audit_ok")));
+    assert_int_equal(json_integer_value(json_object_get(health, "sessions")), 0);
+    assert_non_null(
+        strstr(json_string_value(json_object_get(health, "engine")), "/nonexistent/engine.sock"));
+    stop(&rig);
+}
+
+static void refuses_to_run_in_a_session_that_is_not_open(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct sealing s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "nobody", SOURCE);
+    CBX_AUTO_FD fd = send_submission(&rig, &s, SOURCE);
+    CBX_AUTO_JSON answer = receive(fd);
+    assert_type(answer, "admitted");
+    assert_error(fd, CBX_ENOTFOUND, "'nobody'");
+    sealing_done(&s);
+    stop(&rig);
+}
+
+static void notes_an_analysis_that_failed_as_a_denial(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s,s:i,s:s}", "op", "failed", "language", "python",
+                                     "policy", 7, "verdict", "allow");
+    CBX_AUTO_FD fd = connect_to(&rig);
+    assert_int_equal(cbx_wire_send(fd, header, SOURCE, NULL), 0);
+    CBX_AUTO_JSON answer = receive(fd);
+    assert_type(answer, "recorded");
+    assert_true(log_holds(&rig, "\"type\":\"analysis-failed\""));
+    assert_true(log_holds(&rig, "\"verdict\":\"deny\""));
+    assert_false(log_holds(&rig, "\"verdict\":\"allow\""));
+    stop(&rig);
+}
+
+static void assert_bytes_are_refused(struct rig *rig, const void *bytes, size_t len)
+{
+    CBX_AUTO_FD fd = connect_to(rig);
+    assert_int_equal(send(fd, bytes, len, MSG_NOSIGNAL), len);
+    shutdown(fd, SHUT_WR);
+    CBX_AUTO_JSON answer = receive(fd);
+    assert_type(answer, "error");
+    assert_non_null(json_string_value(json_object_get(answer, "text")));
+    assert_alive(rig);
+}
+
+static void survives_what_is_no_message(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    static const uint32_t lengths[][2] = {
+        { UINT32_MAX, UINT32_MAX },
+        { CBX_WIRE_HEADER_MAX + 1, 0 },
+        { 2, CBX_WIRE_BYTES_MAX + 1 },
+        { 0, 0 },
+        { CBX_WIRE_HEADER_MAX, CBX_WIRE_BYTES_MAX },
+    };
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        assert_bytes_are_refused(&rig, lengths[i], sizeof(lengths[i]));
+    }
+    assert_bytes_are_refused(&rig, "GET / HTTP/1.1\r\n\r\n", 18);
+    assert_bytes_are_refused(&rig, "\1", 1);
+    assert_bytes_are_refused(&rig, "\4\0\0\0\0\0\0\0{]]]", 12);
+    assert_bytes_are_refused(&rig, "\4\0\0\0\0\0\0\0null", 12);
+    assert_bytes_are_refused(&rig, "\2\0\0\0\0\0\0\0[]", 10);
+    stop(&rig);
+}
+
+static void survives_headers_that_ask_for_nonsense(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    json_t *headers[] = {
+        json_pack("{s:s}", "op", "execute"),
+        json_pack("{s:i}", "op", 1),
+        json_pack("{s:s}", "op", "submit"),
+        json_pack("{s:s,s:i,s:[]}", "op", "submit", "sealed", 1, "mac"),
+        json_pack("{s:s,s:s,s:s}", "op", "submit", "sealed", "{}", "mac", "zz"),
+        json_pack("{s:s,s:s,s:s,s:b}", "op", "submit", "sealed", "{}", "mac",
+                  "0000000000000000000000000000000000000000000000000000000000000000", "force", 1),
+        json_pack("{s:s,s:i}", "op", "close", "session", 3),
+        json_pack("{s:s}", "op", "interrupt"),
+    };
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+        CBX_AUTO_FD fd = connect_to(&rig);
+        assert_int_equal(cbx_wire_send(fd, headers[i], SOURCE, NULL), 0);
+        CBX_AUTO_JSON answer = receive(fd);
+        assert_type(answer, "error");
+        json_decref(headers[i]);
+        assert_alive(&rig);
+    }
+    assert_false(log_holds(&rig, "decision"));
+    stop(&rig);
+}
+
+static void says_why_also_when_the_reason_is_cut_in_the_middle_of_a_character(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    for (size_t shift = 0; shift < 2; shift++) {
+        char session[1024];
+        memset(session, 'x', shift);
+        for (size_t i = shift; i + 2 < sizeof(session); i += 2) {
+            memcpy(session + i, "\xc3\xa9", 3);
+        }
+        CBX_AUTO_JSON answer = ask(&rig, "close", session);
+        assert_type(answer, "error");
+        assert_int_equal(json_integer_value(json_object_get(answer, "code")), CBX_ENOTFOUND);
+    }
+    stop(&rig);
+}
+
+static void survives_clients_that_hang_up(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    for (int i = 0; i < 50; i++) {
+        close(connect_to(&rig));
+        struct sealing s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+        close(send_submission(&rig, &s, SOURCE));
+        sealing_done(&s);
+    }
+    char byte = 'x';
+    assert_int_equal(write(rig.control, &byte, 1), 1); /* a byte without a descriptor */
+    CBX_AUTO_FILE file = tmpfile();
+    assert_int_equal(cbx_wire_send_fd(rig.control, fileno(file), 'r', NULL),
+                     0); /* a descriptor that is no socket */
+    assert_alive(&rig);
+    stop(&rig);
+}
+
+static size_t count_open_files(pid_t pid)
+{
+    char path[64];
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/fdinfo", (int)pid);
+    for (int fd = 0; fd < 512; fd++) {
+        char entry[96];
+        snprintf(entry, sizeof(entry), "%s/%d", path, fd);
+        count += access(entry, F_OK) == 0;
+    }
+    return count;
+}
+
+static void keeps_no_descriptor_of_a_message_that_carries_several(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    assert_alive(&rig);
+    size_t before = count_open_files(rig.pid);
+    if (before == 0) {
+        stop(&rig);
+        skip(); /* /proc/PID/fdinfo of a process that is not dumpable is root's */
+    }
+    for (int i = 0; i < 100; i++) {
+        union {
+            struct cmsghdr align;
+            char bytes[CMSG_SPACE(2 * sizeof(int))];
+        } control = { .bytes = { 0 } };
+        int pair[2];
+        assert_int_equal(cbx_wire_pair(pair, NULL), 0);
+        struct iovec part = { .iov_base = (void *)(uintptr_t) "r", .iov_len = 1 };
+        struct msghdr message = { .msg_iov = &part,
+                                  .msg_iovlen = 1,
+                                  .msg_control = control.bytes,
+                                  .msg_controllen = CMSG_SPACE(2 * sizeof(int)) };
+        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(2 * sizeof(int));
+        memcpy(CMSG_DATA(c), pair, sizeof(pair));
+        assert_int_equal(sendmsg(rig.control, &message, MSG_NOSIGNAL), 1);
+        close(pair[0]);
+        close(pair[1]);
+    }
+    assert_alive(&rig); /* served after all of them were taken */
+    assert_in_range(count_open_files(rig.pid), 1, before + 8);
+    stop(&rig);
+}
+
+static void runs_nothing_when_nothing_can_be_recorded(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    scratch_write(rig.scratch.path, "state", CBX_STR("a file in its place"));
+    struct sealing s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    {
+        CBX_AUTO_FD fd = send_submission(&rig, &s, SOURCE);
+        assert_error(fd, CBX_EAUDIT,
+                     "state directory"); /* the first and only answer: nothing was admitted */
+    }
+    sealing_done(&s);
+    CBX_AUTO_JSON health = ask(&rig, "health", "");
+    assert_true(json_is_false(json_object_get(health, "audit_ok")));
+    CBX_AUTO_JSON header = json_pack("{s:s}", "op", "failed");
+    CBX_AUTO_FD fd = connect_to(&rig);
+    assert_int_equal(cbx_wire_send(fd, header, SOURCE, NULL), 0);
+    assert_error(fd, CBX_EAUDIT, "state directory");
+    stop(&rig);
+}
+
+static void *hammer(void *context)
+{
+    struct rig *rig = context;
+    for (int i = 0; i < 20; i++) {
+        struct sealing s =
+            sealing_make(&rig->key, CBX_ALLOW, CBX_ACTION_OPEN, "same", (struct cbx_str){ 0 });
+        close(send_submission(rig, &s, (struct cbx_str){ 0 }));
+        sealing_done(&s);
+    }
+    return NULL;
+}
+
+/* Sessions that are just being opened and closed, and expiry every few milliseconds, while the
+ * table goes away. */
+static void leaves_in_order_in_the_middle_of_work(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        struct rig rig;
+        start(&rig);
+        pthread_t threads[4];
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(pthread_create(&threads[i], NULL, hammer, &rig), 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            pthread_join(threads[i], NULL);
+        }
+        stop(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_a_denial_and_runs_nothing),
+        cmocka_unit_test(runs_neither_what_is_only_checked_nor_what_must_be_asked_for),
+        cmocka_unit_test(refuses_every_submission_that_a_front_could_make_up),
+        cmocka_unit_test(takes_a_decision_once_also_when_many_submit_it_at_once),
+        cmocka_unit_test(records_what_it_allows_before_it_looks_for_an_engine),
+        cmocka_unit_test(says_what_is_wrong_when_asked_for_its_health),
+        cmocka_unit_test(refuses_to_run_in_a_session_that_is_not_open),
+        cmocka_unit_test(notes_an_analysis_that_failed_as_a_denial),
+        cmocka_unit_test(survives_what_is_no_message),
+        cmocka_unit_test(survives_headers_that_ask_for_nonsense),
+        cmocka_unit_test(says_why_also_when_the_reason_is_cut_in_the_middle_of_a_character),
+        cmocka_unit_test(survives_clients_that_hang_up),
+        cmocka_unit_test(keeps_no_descriptor_of_a_message_that_carries_several),
+        cmocka_unit_test(runs_nothing_when_nothing_can_be_recorded),
+        cmocka_unit_test(leaves_in_order_in_the_middle_of_work),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

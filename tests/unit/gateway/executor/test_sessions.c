@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT
+ * The table of sessions without sandboxes: who gets in, who waits, what is closed when. */
+#include "gateway/executor/sessions.h"
+#include "tests/unit/gateway/scratch.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static struct cbx_permit permit_of(const char *session, const char *principal)
+{
+    struct cbx_permit permit = { .action = CBX_ACTION_RUN };
+    snprintf(permit.session, sizeof(permit.session), "%s", session);
+    snprintf(permit.principal, sizeof(permit.principal), "%s", principal);
+    return permit;
+}
+
+static void open_session(struct cbx_sessions *sessions, const char *id)
+{
+    struct cbx_permit permit = permit_of(id, "ann");
+    assert_int_equal(cbx_sessions_reserve(sessions, &permit, NULL), 0);
+    cbx_sessions_fill(sessions, id, NULL);
+}
+
+static void reserves_each_id_once_and_no_more_than_there_are_places(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(2, NULL, NULL);
+    struct cbx_err err;
+    struct cbx_permit a = permit_of("a", "ann"), c = permit_of("c", "ann"),
+                      none = permit_of("", "ann");
+    open_session(sessions, "a");
+    assert_int_equal(cbx_sessions_reserve(sessions, &a, &err), CBX_ESTATE);
+    /* A run without a session is no session, and has its own place by its decision. */
+    snprintf(none.decision, sizeof(none.decision), "d1");
+    assert_int_equal(cbx_sessions_reserve(sessions, &none, &err), 0);
+    cbx_sessions_fill(sessions, "d1", NULL);
+    open_session(sessions, "b");
+    assert_int_equal(cbx_sessions_reserve(sessions, &c, &err), CBX_EBUSY);
+    assert_int_equal(cbx_sessions_count(sessions), 2);
+    assert_int_equal(cbx_sessions_close(sessions, "a", &err), 0);
+    assert_int_equal(cbx_sessions_close(sessions, "a", &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_close(sessions, "", &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_reserve(sessions, &c, &err), 0);
+    cbx_sessions_fill(sessions, "c", NULL);
+    cbx_sessions_free(sessions);
+}
+
+static void lets_only_the_principal_in_that_opened_it(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(2, NULL, NULL);
+    struct cbx_session *entered = NULL;
+    struct cbx_err err;
+    struct cbx_permit ann = permit_of("a", "ann"), bob = permit_of("a", "bob"),
+                      other = permit_of("b", "ann"), none = permit_of("", "");
+    open_session(sessions, "a");
+    assert_int_equal(cbx_sessions_enter(sessions, bob.session, bob.principal, &entered, &err),
+                     CBX_ESTATE);
+    assert_int_equal(cbx_sessions_enter(sessions, other.session, other.principal, &entered, &err),
+                     CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_enter(sessions, none.session, none.principal, &entered, &err),
+                     CBX_ENOTFOUND);
+    assert_null(entered);
+    assert_int_equal(cbx_sessions_enter(sessions, ann.session, ann.principal, &entered, &err), 0);
+    cbx_sessions_leave(sessions, entered);
+    cbx_sessions_free(sessions);
+}
+
+struct crowd {
+    struct cbx_sessions *sessions;
+    atomic_int inside, entered, refused;
+    _Atomic int64_t left_ms;
+};
+
+static void *enter_often(void *context)
+{
+    struct crowd *crowd = context;
+    struct cbx_permit permit = permit_of("a", "ann");
+    for (int i = 0; i < 200; i++) {
+        struct cbx_session *session;
+        if (cbx_sessions_enter(crowd->sessions, permit.session, permit.principal, &session, NULL) !=
+            0) {
+            crowd->refused++;
+            continue;
+        }
+        crowd->entered += atomic_fetch_add(&crowd->inside, 1) == 0;
+        atomic_fetch_sub(&crowd->inside, 1);
+        cbx_sessions_leave(crowd->sessions, session);
+    }
+    return NULL;
+}
+
+static void lets_one_run_in_at_a_time_and_the_others_wait(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
+    pthread_t threads[THREADS];
+    open_session(crowd.sessions, "a");
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, enter_often, &crowd), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(crowd.entered, THREADS * 200);
+    assert_int_equal(crowd.refused, 0);
+    cbx_sessions_free(crowd.sessions);
+}
+
+enum { PATIENCE_MS = 20 };
+
+/* Leaves a result that nobody takes. */
+static void leave_result(struct crowd *crowd, struct cbx_session *session)
+{
+    cbx_sessions_begin(crowd->sessions, session, "r");
+    crowd->left_ms = cbx_clock_ms();
+    cbx_sessions_leave(crowd->sessions, session);
+}
+
+static void *enter_impatiently(void *context)
+{
+    enum { STAY_MS = 5 };
+    struct crowd *crowd = context;
+    struct cbx_session *session;
+    struct cbx_turn turn = { .next = NULL };
+    cbx_sessions_line_up(crowd->sessions, "a", &turn);
+    assert_int_equal(
+        cbx_sessions_enter_run(crowd->sessions, &turn, "ann", PATIENCE_MS, &session, NULL), 0);
+    crowd->refused += cbx_clock_ms() < crowd->left_ms + PATIENCE_MS;
+    crowd->entered += atomic_fetch_add(&crowd->inside, 1) == 0;
+    for (int64_t end = cbx_clock_ms() + STAY_MS; cbx_clock_ms() < end;) {
+    }
+    atomic_fetch_sub(&crowd->inside, 1);
+    leave_result(crowd, session);
+    return NULL;
+}
+
+static void each_result_that_nobody_takes_is_waited_for_and_then_one_enters(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
+    struct cbx_session *session;
+    pthread_t threads[THREADS];
+    open_session(crowd.sessions, "a");
+    assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
+    leave_result(&crowd, session);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, enter_impatiently, &crowd), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(crowd.entered, THREADS);
+    assert_int_equal(crowd.refused, 0);
+    cbx_sessions_free(crowd.sessions);
+}
+
+static void *enter_with_patience(void *context)
+{
+    struct crowd *crowd = context;
+    struct cbx_session *session;
+    struct cbx_turn turn = { .next = NULL };
+    cbx_sessions_line_up(crowd->sessions, "a", &turn);
+    assert_int_equal(
+        cbx_sessions_enter_run(crowd->sessions, &turn, "ann", DEADLINE_MS, &session, NULL), 0);
+    crowd->inside = 1;
+    cbx_sessions_leave(crowd->sessions, session);
+    return NULL;
+}
+
+static void a_run_waits_until_the_result_before_it_is_taken(void **state)
+{
+    (void)state;
+    struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
+    struct cbx_session *session;
+    pthread_t waiting;
+    open_session(crowd.sessions, "a");
+    assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
+    cbx_sessions_begin(crowd.sessions, session, "r1");
+    assert_int_equal(pthread_create(&waiting, NULL, enter_with_patience, &crowd), 0);
+    cbx_sessions_leave(crowd.sessions, session);
+    /* Who follows that run once more need not wait for it. */
+    assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", NULL, &session, NULL), 0);
+    cbx_sessions_leave(crowd.sessions, session);
+    assert_int_equal(crowd.inside, 0);
+    cbx_sessions_acknowledge(crowd.sessions, "r1");
+    pthread_join(waiting, NULL);
+    assert_int_equal(crowd.inside, 1);
+    cbx_sessions_free(crowd.sessions);
+}
+
+static void a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
+    struct cbx_session *session;
+    char place[CBX_NAME_MAX + 1];
+    CBX_AUTO_JSON ids = json_pack("[s]", "a");
+    CBX_AUTO_JSON wanted = json_pack("[s]", "r1");
+    CBX_AUTO_JSON none = json_array();
+    open_session(sessions, "a");
+    assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
+    cbx_sessions_begin(sessions, session, "r1");
+    cbx_sessions_retain(sessions, ids, wanted);
+    cbx_sessions_leave(sessions, session);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), 0);
+    /* Somebody who was killed since follows it once more, while the next front says what it wants.
+     */
+    assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
+    cbx_sessions_retain(sessions, ids, none);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), 0);
+    cbx_sessions_leave(sessions, session);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_count(sessions), 1);
+    cbx_sessions_free(sessions);
+}
+
+struct queued {
+    struct crowd *crowd;
+    struct cbx_turn turn;
+    int place, refused;
+};
+
+static void *enter_in_turn(void *context)
+{
+    struct queued *q = context;
+    struct cbx_session *session;
+    q->refused =
+        cbx_sessions_enter_run(q->crowd->sessions, &q->turn, "ann", DEADLINE_MS, &session, NULL);
+    if (!q->refused) {
+        q->place = q->crowd->entered++;
+        cbx_sessions_leave(q->crowd->sessions, session);
+    }
+    return NULL;
+}
+
+static void runs_enter_in_the_order_in_which_they_lined_up(void **state)
+{
+    (void)state;
+    enum { RUNS = 12, GONE = 4 };
+    struct crowd crowd = { .sessions = cbx_sessions_new(2, NULL, NULL) };
+    struct queued queued[RUNS], other = { .crowd = &crowd };
+    pthread_t threads[RUNS];
+    struct cbx_session *session;
+    open_session(crowd.sessions, "a");
+    open_session(crowd.sessions, "b");
+    for (int i = 0; i < RUNS; i++) {
+        queued[i] = (struct queued){ .crowd = &crowd };
+        cbx_sessions_line_up(crowd.sessions, "a", &queued[i].turn);
+    }
+    /* Another session's line is another one, and who asks for no run need not line up. */
+    cbx_sessions_line_up(crowd.sessions, "b", &other.turn);
+    enter_in_turn(&other);
+    assert_int_equal(other.place, 0);
+    assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
+    for (int i = RUNS - 1; i >= 0; i--) {
+        if (i != GONE) {
+            assert_int_equal(pthread_create(&threads[i], NULL, enter_in_turn, &queued[i]), 0);
+        }
+    }
+    cbx_sessions_leave(crowd.sessions, session);
+    cbx_sessions_step_out(crowd.sessions, &queued[GONE].turn);
+    cbx_sessions_step_out(crowd.sessions, &queued[GONE].turn);
+    for (int i = 0, place = 1; i < RUNS; i++) {
+        if (i != GONE) {
+            pthread_join(threads[i], NULL);
+            assert_int_equal(queued[i].refused, 0);
+            assert_int_equal(queued[i].place, place++);
+        }
+    }
+    cbx_sessions_free(crowd.sessions);
+}
+
+static void *close_a(void *context)
+{
+    struct crowd *crowd = context;
+    crowd->entered = cbx_sessions_close(crowd->sessions, "a", NULL) == 0 ? 1 : -1;
+    return NULL;
+}
+
+/* Until a run that comes now is turned away. */
+static void await_closing(struct cbx_sessions *sessions)
+{
+    struct cbx_permit permit = permit_of("a", "ann");
+    struct cbx_session *session;
+    int64_t end = cbx_clock_ms() + DEADLINE_MS;
+    while (cbx_sessions_enter(sessions, permit.session, permit.principal, &session, NULL) == 0) {
+        cbx_sessions_leave(sessions, session);
+        assert_true(cbx_clock_ms() < end);
+    }
+}
+
+static void waits_for_the_run_when_it_closes_and_turns_those_away_who_wait(void **state)
+{
+    (void)state;
+    struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
+    struct cbx_permit permit = permit_of("a", "ann");
+    pthread_t closer;
+    /* Being opened counts as being busy: the close can only end after the fill. */
+    assert_int_equal(cbx_sessions_reserve(crowd.sessions, &permit, NULL), 0);
+    assert_int_equal(pthread_create(&closer, NULL, close_a, &crowd), 0);
+    cbx_sessions_fill(crowd.sessions, "a", NULL);
+    await_closing(crowd.sessions);
+    pthread_join(closer, NULL);
+    assert_int_equal(crowd.entered, 1);
+    assert_int_equal(cbx_sessions_count(crowd.sessions), 0);
+    cbx_sessions_free(crowd.sessions);
+}
+
+static void expires_what_is_idle_and_nothing_that_is_busy_or_just_made(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(3, NULL, NULL);
+    struct cbx_permit busy = permit_of("busy", "ann"), slow = permit_of("slow", "ann");
+    struct cbx_session *entered;
+    assert_int_equal(cbx_sessions_reserve(sessions, &slow, NULL), 0);
+    open_session(sessions, "busy");
+    assert_int_equal(cbx_sessions_enter(sessions, busy.session, busy.principal, &entered, NULL), 0);
+    open_session(sessions, "idle");
+    int64_t later = cbx_clock_ms() + 1000;
+    assert_int_equal(cbx_sessions_expire(sessions, later, 100000), 0);
+    assert_int_equal(cbx_sessions_expire(sessions, later, 500), 1);
+    assert_int_equal(cbx_sessions_count(sessions), 2);
+    cbx_sessions_leave(sessions, entered);
+    int64_t start = cbx_clock_ms();
+    while (cbx_clock_ms() < start + 2) {
+    }
+    int64_t filled =
+        cbx_clock_ms(); /* a sandbox that took long to make is not old when it is there */
+    cbx_sessions_fill(sessions, "slow", NULL);
+    cbx_sessions_close(sessions, "busy", NULL);
+    assert_int_equal(cbx_sessions_expire(sessions, filled, 1), 0);
+    assert_int_equal(cbx_sessions_count(sessions), 1);
+    cbx_sessions_free(sessions);
+}
+
+static atomic_bool stop_expiring;
+
+static void *expire_all_the_time(void *context)
+{
+    while (!stop_expiring) {
+        cbx_sessions_expire(context, INT64_MAX, 0);
+    }
+    return NULL;
+}
+
+static void closes_all_while_others_expire_and_open(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        struct cbx_sessions *sessions = cbx_sessions_new(4, NULL, NULL);
+        pthread_t thread;
+        stop_expiring = false;
+        open_session(sessions, "a");
+        open_session(sessions, "b");
+        assert_int_equal(pthread_create(&thread, NULL, expire_all_the_time, sessions), 0);
+        cbx_sessions_close_all(sessions, false);
+        assert_int_equal(cbx_sessions_count(sessions), 0);
+        struct cbx_permit permit = permit_of("c", "ann");
+        struct cbx_err err;
+        assert_int_equal(cbx_sessions_reserve(sessions, &permit, &err), CBX_ESTATE);
+        stop_expiring = true;
+        pthread_join(thread, NULL);
+        cbx_sessions_free(sessions);
+    }
+    cbx_sessions_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reserves_each_id_once_and_no_more_than_there_are_places),
+        cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
+        cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
+        cmocka_unit_test(a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left),
+        cmocka_unit_test(runs_enter_in_the_order_in_which_they_lined_up),
+        cmocka_unit_test(a_run_waits_until_the_result_before_it_is_taken),
+        cmocka_unit_test(each_result_that_nobody_takes_is_waited_for_and_then_one_enters),
+        cmocka_unit_test(waits_for_the_run_when_it_closes_and_turns_those_away_who_wait),
+        cmocka_unit_test(expires_what_is_idle_and_nothing_that_is_busy_or_just_made),
+        cmocka_unit_test(closes_all_while_others_expire_and_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

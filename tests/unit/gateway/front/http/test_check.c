@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * The strict request check, as a table of what libmicrohttpd lets through and two readers could
+ * understand in two ways. */
+#include "gateway/front/http/check.h"
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+enum { PORT = 8000, BODY_MAX = 1000 };
+#define HOST                                                                                       \
+    {                                                                                              \
+        "Host", "127.0.0.1:8000"                                                                   \
+    }
+
+struct vector {
+    const char *what, *method, *target;
+    struct {
+        const char *name, *value;
+    } fields[4];
+    int status;
+};
+
+static const struct vector vectors[] = {
+    { "an ordinary request", "GET", "/healthz", { HOST }, 0 },
+    { "localhost", "GET", "/", { { "host", "LOCALHOST:8000" } }, 0 },
+    { "IPv6 loopback", "GET", "/", { { "Host", "[::1]:8000" } }, 0 },
+    { "a body with its length", "POST", "/x", { HOST, { "Content-Length", "1000" } }, 0 },
+    { "a chunked body", "POST", "/x", { HOST, { "Transfer-Encoding", "chunked" } }, 0 },
+    { "our own origin", "POST", "/x", { HOST, { "Origin", "http://localhost:8000" } }, 0 },
+    { "white space behind a value", "GET", "/", { { "Host", "127.0.0.1:8000 \t" } }, 0 },
+    { "no Host", "GET", "/", { { "Accept", "*/*" } }, 400 },
+    { "two Hosts", "GET", "/", { HOST, { "host", "127.0.0.1:8000" } }, 400 },
+    { "another Host", "GET", "/", { { "Host", "evil.example" } }, 421 },
+    { "a name that ends in ours", "GET", "/", { { "Host", "evil.localhost:8000" } }, 421 },
+    { "our name without the port", "GET", "/", { { "Host", "127.0.0.1" } }, 421 },
+    { "our name with another port", "GET", "/", { { "Host", "127.0.0.1:80000" } }, 421 },
+    { "a user in the Host", "GET", "/", { { "Host", "127.0.0.1:8000@evil" } }, 421 },
+    { "a foreign origin", "GET", "/", { HOST, { "Origin", "http://evil.example" } }, 403 },
+    { "the null origin", "GET", "/", { HOST, { "Origin", "null" } }, 403 },
+    { "an origin over TLS", "GET", "/", { HOST, { "Origin", "https://127.0.0.1:8000" } }, 403 },
+    { "two origins",
+      "GET",
+      "/",
+      { HOST, { "Origin", "http://127.0.0.1:8000" }, { "Origin", "http://evil" } },
+      400 },
+    { "two lengths",
+      "POST",
+      "/x",
+      { HOST, { "Content-Length", "3" }, { "content-length", "3" } },
+      400 },
+    { "a length and a coding",
+      "POST",
+      "/x",
+      { HOST, { "Content-Length", "3" }, { "Transfer-Encoding", "chunked" } },
+      400 },
+    { "two codings",
+      "POST",
+      "/x",
+      { HOST, { "Transfer-Encoding", "chunked" }, { "Transfer-Encoding", "identity" } },
+      400 },
+    { "an unknown coding", "POST", "/x", { HOST, { "Transfer-Encoding", "xchunked" } }, 400 },
+    { "a list of codings", "POST", "/x", { HOST, { "Transfer-Encoding", "gzip, chunked" } }, 400 },
+    { "a signed length", "POST", "/x", { HOST, { "Content-Length", "+3" } }, 400 },
+    { "a length in hex", "POST", "/x", { HOST, { "Content-Length", "0x3" } }, 400 },
+    { "an empty length", "POST", "/x", { HOST, { "Content-Length", "" } }, 400 },
+    { "a list of lengths", "POST", "/x", { HOST, { "Content-Length", "3, 3" } }, 400 },
+    { "a body that is too large", "POST", "/x", { HOST, { "Content-Length", "1001" } }, 413 },
+    { "a length beyond every number",
+      "POST",
+      "/x",
+      { HOST, { "Content-Length", "99999999999999999999999999" } },
+      413 },
+    { "two authorizations",
+      "GET",
+      "/",
+      { HOST, { "Authorization", "Bearer a" }, { "Authorization", "Bearer b" } },
+      400 },
+    { "two types",
+      "POST",
+      "/",
+      { HOST, { "Content-Type", "a/b" }, { "Content-Type", "c/d" } },
+      400 },
+    { "a space before the colon", "GET", "/", { HOST, { "Foo ", "x" } }, 400 },
+    { "a name with a colon", "GET", "/", { HOST, { "Fo:o", "x" } }, 400 },
+    { "an empty name", "GET", "/", { HOST, { "", "x" } }, 400 },
+    { "a line end in a value", "GET", "/", { HOST, { "Foo", "a\r\nBar: b" } }, 400 },
+    { "an absolute target", "GET", "http://x/", { HOST }, 400 },
+    { "no target", "GET", "", { HOST }, 400 },
+    { "a control character in the target", "GET", "/\x01", { HOST }, 400 },
+    { "a method that is no token", "GE T", "/", { HOST }, 400 },
+};
+
+static void gives_every_vector_its_status(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+        const struct vector *v = &vectors[i];
+        struct cbx_http_headers headers = { 0 };
+        const char *detail = NULL;
+        for (size_t f = 0; f < 4 && v->fields[f].name != NULL; f++) {
+            cbx_http_check_field(&headers, cbx_str_of(v->fields[f].name),
+                                 cbx_str_of(v->fields[f].value));
+        }
+        int status = cbx_http_check(&headers, cbx_str_of(v->method), cbx_str_of(v->target), PORT,
+                                    BODY_MAX, &detail);
+        if (status != v->status || (status != 0 && detail == NULL)) {
+            fail_msg("%s: %d instead of %d", v->what, status, v->status);
+        }
+    }
+}
+
+static void refuses_a_nul_in_a_value(void **state)
+{
+    (void)state;
+    struct cbx_http_headers headers = { 0 };
+    const char *detail;
+    cbx_http_check_field(&headers, CBX_STR("Host"), CBX_STR("127.0.0.1:8000"));
+    cbx_http_check_field(&headers, CBX_STR("Foo"), CBX_STR("a\0b"));
+    assert_int_equal(
+        cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), PORT, BODY_MAX, &detail), 400);
+}
+
+static void refuses_a_request_of_which_nothing_is_known(void **state)
+{
+    (void)state;
+    struct cbx_http_headers headers = { 0 };
+    const char *detail;
+    assert_int_not_equal(
+        cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), PORT, BODY_MAX, &detail), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_every_vector_its_status),
+        cmocka_unit_test(refuses_a_nul_in_a_value),
+        cmocka_unit_test(refuses_a_request_of_which_nothing_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ * What is in the database survives a restart; what did not end before it is an error after it. */
+#include "gateway/front/store.h"
+#include "tests/unit/gateway/scratch.h"
+
+#include <pthread.h>
+
+struct rig {
+    struct scratch scratch;
+    struct cbx_store *store;
+    struct cbx_err err;
+};
+
+static void reopen(struct rig *rig, int keep)
+{
+    cbx_store_free(rig->store);
+    rig->store = NULL;
+    if (cbx_store_open(rig->scratch.path, keep, &rig->store, &rig->err) != 0) {
+        fail_msg("%s", rig->err.text);
+    }
+}
+
+static void begin(struct rig *rig, int keep)
+{
+    *rig = (struct rig){ 0 };
+    scratch_make(&rig->scratch);
+    reopen(rig, keep);
+}
+
+static void end(struct rig *rig)
+{
+    cbx_store_free(rig->store);
+    scratch_remove(&rig->scratch);
+}
+
+static void add(struct rig *rig, const char *id, const char *created_at)
+{
+    struct cbx_stored_execution e = { id, "s", created_at, "d", "ipython", "1", NULL };
+    assert_int_equal(cbx_store_add_execution(rig->store, &e, &rig->err), 0);
+}
+
+static void complete(struct rig *rig, const char *id)
+{
+    CBX_AUTO_JSON results = json_pack("{s:s%}", "text", "a\0\xc3\xa9", (size_t)4);
+    assert_int_equal(cbx_store_set_execution(rig->store, id, "completed", "2026-01-01T00:00:09",
+                                             results, &rig->err),
+                     0);
+}
+
+static void assert_status(struct rig *rig, const char *id, const char *status)
+{
+    CBX_AUTO_JSON found = NULL;
+    if (cbx_store_get_execution(rig->store, id, &found, &rig->err) != 0) {
+        fail_msg("%s: %s", id, rig->err.text);
+    }
+    assert_string_equal(json_string_value(json_object_get(found, "status")), status);
+}
+
+static void gives_back_what_it_took_also_after_a_restart(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    add(&rig, "e1", "2026-01-01T00:00:01");
+    assert_status(&rig, "e1", "running");
+    complete(&rig, "e1");
+    for (int i = 0; i < 2; i++, reopen(&rig, 10)) {
+        CBX_AUTO_JSON found = NULL;
+        CBX_AUTO_JSON expected =
+            json_pack("{s:s,s:s,s:s,s:s,s:s,s:{s:s%},s:s,s:s}", "request_id", "e1", "session_id",
+                      "s", "status", "completed", "created_at", "2026-01-01T00:00:01",
+                      "completed_at", "2026-01-01T00:00:09", "results", "text", "a\0\xc3\xa9",
+                      (size_t)4, "decision", "d", "language", "ipython");
+        assert_int_equal(cbx_store_get_execution(rig.store, "e1", &found, &rig.err), 0);
+        assert_true(json_equal(found, expected));
+    }
+    CBX_AUTO_JSON none = NULL;
+    assert_int_equal(cbx_store_get_execution(rig.store, "e2", &none, &rig.err), CBX_ENOTFOUND);
+    assert_null(none);
+    end(&rig);
+}
+
+static void lists_what_had_not_ended_and_what_ran_in_a_session(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    add(&rig, "new", "2026-01-01T00:00:01");
+    add(&rig, "running", "2026-01-01T00:00:02");
+    add(&rig, "done", "2026-01-01T00:00:03");
+    assert_int_equal(cbx_store_set_execution(rig.store, "running", "running", NULL, NULL, &rig.err),
+                     0);
+    complete(&rig, "done");
+    reopen(&rig, 10);
+    assert_status(&rig, "new", "running");
+    assert_status(&rig, "done", "completed");
+    CBX_AUTO_JSON running = NULL;
+    CBX_AUTO_JSON history = NULL;
+    assert_int_equal(cbx_store_list_running(rig.store, &running, &rig.err), 0);
+    assert_int_equal(json_array_size(running), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(running, 1), "id")),
+                        "running");
+    assert_int_equal(cbx_store_list_history(rig.store, "s", &history, &rig.err), 0);
+    assert_int_equal(json_array_size(history), 3);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(history, 2), "code")),
+                        "1");
+    end(&rig);
+}
+
+static void keeps_the_newest_and_whatever_has_not_ended(void **state)
+{
+    (void)state;
+    enum { KEEP = 3 };
+    struct rig rig;
+    begin(&rig, KEEP);
+    add(&rig, "running", "2026-01-01T00:00:00");
+    for (int i = 1; i <= 9; i++) {
+        char id[16], created_at[32];
+        snprintf(id, sizeof(id), "e%d", i);
+        snprintf(created_at, sizeof(created_at), "2026-01-01T00:00:0%d", i);
+        add(&rig, id, created_at);
+        complete(&rig, id);
+    }
+    add(&rig, "last", "2026-01-01T00:00:10");
+    reopen(&rig, KEEP);
+    CBX_AUTO_JSON found = NULL;
+    assert_int_equal(cbx_store_get_execution(rig.store, "e6", &found, &rig.err), CBX_ENOTFOUND);
+    assert_status(&rig, "e7", "completed");
+    assert_status(&rig, "e9", "completed");
+    assert_status(&rig, "running", "running");
+    assert_status(&rig, "last", "running");
+    end(&rig);
+}
+
+static void keeps_sessions_over_a_restart(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    CBX_AUTO_JSON options = json_pack("{s:[i,i],s:n}", "a", 1, 2, "b");
+    assert_int_equal(
+        cbx_store_add_session(rig.store, "s1", "2026-01-01T00:00:01", "default", options, &rig.err),
+        0);
+    assert_int_equal(
+        cbx_store_add_session(rig.store, "s1", "2026-01-01T00:00:01", "default", options, &rig.err),
+        CBX_EIO);
+    char *policy = NULL;
+    CBX_AUTO_JSON found = NULL;
+    assert_int_equal(cbx_store_get_session(rig.store, "s1", &policy, &found, &rig.err), 0);
+    assert_string_equal(policy, "default");
+    assert_true(json_equal(found, options));
+    free(policy);
+    assert_int_equal(cbx_store_get_session(rig.store, "s1", NULL, NULL, &rig.err), 0);
+    assert_int_equal(cbx_store_remove_session(rig.store, "s1", &rig.err), 0);
+    assert_int_equal(cbx_store_remove_session(rig.store, "s1", &rig.err), CBX_ENOTFOUND);
+    assert_int_equal(
+        cbx_store_add_session(rig.store, "s2", "2026-01-01T00:00:01", "default", options, &rig.err),
+        0);
+    reopen(&rig, 10);
+    assert_int_equal(cbx_store_get_session(rig.store, "s2", NULL, NULL, &rig.err), 0);
+    CBX_AUTO_JSON list = NULL;
+    assert_int_equal(cbx_store_list_sessions(rig.store, &list, &rig.err), 0);
+    assert_int_equal(json_array_size(list), 1);
+    end(&rig);
+}
+
+static void takes_texts_as_texts(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    static const char *const ids[] = { "'; DROP TABLE executions; --", "" };
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        add(&rig, ids[i], "2026-01-01T00:00:01");
+        assert_status(&rig, ids[i], "running");
+    }
+    end(&rig);
+}
+
+static void refuses_what_is_no_database(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct cbx_store *store = NULL;
+    struct cbx_err err;
+    scratch_make(&s);
+    CBX_AUTO_DONE(buf) noise;
+    cbx_buf_init(&noise, 1 << 16);
+    for (int i = 0; i < 1000; i++) {
+        cbx_buf_add_cstr(&noise, "this is not a database ");
+    }
+    scratch_write(s.path, "codebox.db", cbx_buf_str(&noise));
+    assert_int_equal(cbx_store_open(s.path, 10, &store, &err), CBX_EIO);
+    assert_null(store);
+    scratch_remove(&s);
+}
+
+struct worker {
+    struct rig *rig;
+    int number, wrong;
+};
+
+static void *add_many(void *context)
+{
+    struct worker *w = context;
+    for (int i = 0; i < 30; i++) {
+        char id[16];
+        CBX_AUTO_JSON found = NULL;
+        snprintf(id, sizeof(id), "%d-%d", w->number, i);
+        struct cbx_stored_execution e = {
+            id, "s", "2026-01-01T00:00:01", "d", "ipython", "1", NULL
+        };
+        w->wrong += cbx_store_add_execution(w->rig->store, &e, NULL) != 0 ||
+                    cbx_store_set_execution(w->rig->store, id, "completed", "2026-01-01T00:00:02",
+                                            NULL, NULL) != 0 ||
+                    cbx_store_get_execution(w->rig->store, id, &found, NULL) != 0 ||
+                    strcmp(json_string_value(json_object_get(found, "request_id")), id) != 0;
+    }
+    return NULL;
+}
+
+static void serves_many_threads(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    struct rig rig;
+    pthread_t threads[THREADS];
+    struct worker workers[THREADS];
+    begin(&rig, 1000);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){ .rig = &rig, .number = i };
+        assert_int_equal(pthread_create(&threads[i], NULL, add_many, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(workers[i].wrong, 0);
+    }
+    end(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_back_what_it_took_also_after_a_restart),
+        cmocka_unit_test(lists_what_had_not_ended_and_what_ran_in_a_session),
+        cmocka_unit_test(keeps_the_newest_and_whatever_has_not_ended),
+        cmocka_unit_test(keeps_sessions_over_a_restart),
+        cmocka_unit_test(takes_texts_as_texts),
+        cmocka_unit_test(refuses_what_is_no_database),
+        cmocka_unit_test(serves_many_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT
+ * What our processes can no longer do once they are jailed. Each attempt is made by a forked child.
+ */
+#include "gateway/ipc/jail.h"
+#include "tests/unit/gateway/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/un.h>
+#include <sys/utsname.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { SANITIZED = 1 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+#else
+enum { SANITIZED = 0 };
+#endif
+
+enum { NO_JAIL = 99 };
+
+/* A child in this jail; `attempt` returns what it exits with. */
+static int run_jailed(int (*jail)(struct cbx_err *), int (*attempt)(void))
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct cbx_err err;
+        cbx_jail_common();
+        _exit(jail(&err) != 0 ? NO_JAIL : attempt());
+    }
+    return await_child(pid);
+}
+
+static void assert_kills(int (*attempt)(void))
+{
+    int status = run_jailed(cbx_jail_worker, attempt);
+    if (!WIFSIGNALED(status)) {
+        fail_msg("the child lived and exited with %d", WEXITSTATUS(status));
+    }
+    assert_int_equal(WTERMSIG(status), SIGSYS);
+}
+
+static void assert_works(int (*jail)(struct cbx_err *), int (*attempt)(void))
+{
+    int status = run_jailed(jail, attempt);
+    if (WIFSIGNALED(status)) {
+        fail_msg("the child was killed by signal %d", WTERMSIG(status));
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* --- the worker ------------------------------------------------------------------------------- */
+
+static int try_open(void)
+{
+    return open("/etc/passwd", O_RDONLY) < 0;
+}
+static int try_old_open(void)
+{
+#ifdef SYS_open
+    return syscall(SYS_open, "/etc/passwd", O_RDONLY) < 0;
+#else
+    return syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY) < 0;
+#endif
+}
+static int try_socket(void)
+{
+    return socket(AF_INET, SOCK_STREAM, 0) < 0;
+}
+static int try_socketpair(void)
+{
+    int pair[2];
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0;
+}
+static int try_connect(void)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+    return connect(0, (struct sockaddr *)&to, sizeof(to)) < 0;
+}
+static int try_fork(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(0);
+    }
+    return pid < 0;
+}
+static int try_exec(void)
+{
+    char *const argv[] = { (char *)(uintptr_t) "true", NULL };
+    return execv("/bin/true", argv) < 0;
+}
+static int try_kill(void)
+{
+    return kill(getppid(), 0) < 0;
+}
+static int try_ptrace(void)
+{
+    return ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0;
+}
+static int try_dup(void)
+{
+    return dup(0) < 0;
+}
+static int try_unlink(void)
+{
+    return unlink("/nonexistent/file") < 0;
+}
+static int try_mprotect(void)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return mprotect(page, 4096, PROT_READ | PROT_EXEC) < 0;
+}
+static int try_prctl(void)
+{
+    return prctl(PR_SET_DUMPABLE, 1) < 0;
+}
+static int try_io_uring(void)
+{
+    return syscall(SYS_io_uring_setup, 1, NULL) < 0;
+}
+
+static void kills_a_worker_that_reaches_out(void **state)
+{
+    (void)state;
+    assert_kills(try_open);
+    assert_kills(try_old_open);
+    assert_kills(try_socket);
+    assert_kills(try_socketpair);
+    assert_kills(try_connect);
+    assert_kills(try_fork);
+    assert_kills(try_exec);
+    assert_kills(try_kill);
+    assert_kills(try_ptrace);
+    assert_kills(try_dup);
+    assert_kills(try_unlink);
+    assert_kills(try_prctl);
+    assert_kills(try_io_uring);
+}
+
+static void kills_a_worker_that_makes_code_of_data(void **state)
+{
+    (void)state;
+    if (SANITIZED) {
+        print_message(
+            "skipped: the sanitizer's own memory needs mprotect, so the jail lets it through\n");
+        skip();
+    }
+    assert_kills(try_mprotect);
+}
+
+/* More than 1 KiB: glibc asks how much memory there is before it sorts so much. */
+static int compare_ints(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static int sort_much(void)
+{
+    static int numbers[4096];
+    for (int i = 0; i < 4096; i++) {
+        numbers[i] = 4096 - i;
+    }
+    qsort(numbers, 4096, sizeof(numbers[0]), compare_ints);
+    return numbers[0] == 1 && numbers[4095] == 4096 ? 0 : 1;
+}
+
+static int ask_about_the_machine(void)
+{
+    struct sysinfo memory;
+    struct utsname name;
+    struct stat status;
+    return sysinfo(&memory) < 0 && uname(&name) < 0 && fstat(0, &status) < 0 && errno == ENOSYS ? 0
+                                                                                                : 1;
+}
+
+static void answers_what_the_c_library_asks_on_its_own(void **state)
+{
+    (void)state;
+    assert_works(cbx_jail_worker, sort_much);
+    assert_works(cbx_jail_worker, ask_about_the_machine);
+}
+
+static int channel[2];
+
+static int do_what_judging_needs(void)
+{
+    char text[5] = "";
+    if (read(channel[1], text, 4) != 4 || write(channel[1], text, 4) != 4) {
+        return 1;
+    }
+    char *small = malloc(100), *large = malloc(64 << 20), *page;
+    page = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (small == NULL || large == NULL || page == MAP_FAILED) {
+        return 2;
+    }
+    memset(large, 1, 64 << 20);
+    memset(page, 1, 1 << 20);
+    if (!SANITIZED && sbrk(1 << 20) == (void *)-1) {
+        return 3;
+    }
+    char *moved = realloc(large, 80 << 20);
+    if (moved == NULL || moved[0] != 1 || cbx_clock_ms() <= 0 || cbx_time_ms() <= 0) {
+        return 4;
+    }
+    free(moved);
+    free(small);
+    munmap(page, 1 << 20);
+    char id[CBX_ID_CHARS + 1];
+    cbx_id_make(id);
+    struct cbx_sha256 hash = cbx_sha256_of(CBX_STR("x"));
+    return hash.bytes[0] == 0x2d ? 0 : 5;
+}
+
+static void lets_a_worker_judge(void **state)
+{
+    (void)state;
+    char text[5] = "";
+    (void)cbx_hmac_sha256(CBX_STR("k"), CBX_STR("m")); /* as the zygote does before it forks */
+    assert_int_equal(cbx_wire_pair(channel, NULL), 0);
+    assert_int_equal(write(channel[0], "ping", 4), 4);
+    assert_works(cbx_jail_worker, do_what_judging_needs);
+    assert_int_equal(read(channel[0], text, 4), 4);
+    assert_string_equal(text, "ping");
+    close(channel[0]);
+    close(channel[1]);
+}
+
+static int ask_too_much_memory(void)
+{
+    return malloc((size_t)3 << 30) == NULL ? 0 : 1;
+}
+
+static void gives_a_worker_no_more_than_two_gigabytes(void **state)
+{
+    (void)state;
+    if (SANITIZED) {
+        print_message(
+            "skipped: the sanitizer's shadow is larger than any limit, so the jail sets none\n");
+        skip();
+    }
+    assert_works(cbx_jail_worker, ask_too_much_memory);
+}
+
+/* --- the front -------------------------------------------------------------------------------- */
+
+#define REFUSED(call) (errno = 0, (long)(call) == -1 && errno == EPERM)
+
+static int try_everything_refused(void)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+    char *const argv[] = { (char *)(uintptr_t) "true", NULL };
+    int tcp = socket(AF_INET, SOCK_STREAM, 0);
+    if (tcp < 0) {
+        return 1;
+    }
+    return !REFUSED(connect(tcp, (struct sockaddr *)&to, sizeof(to)))                ? 2
+           : !REFUSED(execv("/bin/true", argv))                                      ? 3
+           : !REFUSED(socket(AF_UNIX, SOCK_STREAM, 0))                               ? 4
+           : !REFUSED(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0))                 ? 5
+           : !REFUSED(syscall(SYS_pidfd_getfd, -1, 0, 0))                            ? 6
+           : !REFUSED(syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0)) ? 7
+           : !REFUSED(syscall(SYS_io_uring_setup, 1, NULL))                          ? 8
+           : !REFUSED(syscall(SYS_execveat, -1, "/bin/true", argv, NULL, 0))         ? 9
+                                                                                     : 0;
+}
+
+static void refuses_a_front_that_reaches_out(void **state)
+{
+    (void)state;
+    assert_works(cbx_jail_front, try_everything_refused);
+}
+
+static int try_the_upper_half(void)
+{
+    /* The kernel takes the family as an int: what stands in the upper half of the register must not
+     * hide it. */
+    return REFUSED(syscall(SYS_socket, (1L << 32) | AF_UNIX, SOCK_STREAM, 0)) ? 0 : 1;
+}
+
+static void refuses_a_unix_socket_also_when_the_register_has_more_bits(void **state)
+{
+    (void)state;
+    assert_works(cbx_jail_front, try_the_upper_half);
+}
+
+static struct sockaddr_in tcp_address;
+
+static int try_fast_open(void)
+{
+    struct iovec part = { .iov_base = (void *)(uintptr_t) "x", .iov_len = 1 };
+    struct msghdr message = { .msg_name = &tcp_address,
+                              .msg_namelen = sizeof(tcp_address),
+                              .msg_iov = &part,
+                              .msg_iovlen = 1 };
+    struct mmsghdr many = { .msg_hdr = message };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    return fd < 0 ? 1
+           : !REFUSED(sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&tcp_address,
+                             sizeof(tcp_address)))
+               ? 2
+           : !REFUSED(sendmsg(fd, &message, MSG_FASTOPEN | MSG_NOSIGNAL)) ? 3
+           : !REFUSED(sendmmsg(fd, &many, 1, MSG_FASTOPEN))               ? 4
+                                                                          : 0;
+}
+
+/* TCP Fast Open connects without connect(). */
+static void refuses_to_connect_by_sending(void **state)
+{
+    (void)state;
+    socklen_t size = sizeof(tcp_address);
+    CBX_AUTO_FD listener = socket(AF_INET, SOCK_STREAM, 0);
+    tcp_address =
+        (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    assert_int_equal(bind(listener, (struct sockaddr *)&tcp_address, size), 0);
+    assert_int_equal(listen(listener, 4), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&tcp_address, &size), 0);
+    assert_works(cbx_jail_front, try_fast_open);
+    struct pollfd ready = { .fd = listener, .events = POLLIN };
+    assert_int_equal(poll(&ready, 1, 0), 0);
+}
+
+static int try_ptrace_front(void)
+{
+    return REFUSED(ptrace(PTRACE_ATTACH, getppid(), NULL, NULL)) &&
+                   REFUSED(ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+               ? 0
+               : 1;
+}
+
+static void refuses_a_front_to_trace(void **state)
+{
+    (void)state;
+    if (SANITIZED) {
+        print_message("skipped: the leak checker needs ptrace, so the jail lets it through\n");
+        skip();
+    }
+    assert_works(cbx_jail_front, try_ptrace_front);
+}
+
+static int listener_fd;
+
+static int serve_one(void)
+{
+    int pair[2];
+    struct cbx_err err;
+    if (cbx_wire_pair(pair, &err) != 0 || cbx_wire_send_fd(pair[0], pair[1], 'x', &err) != 0) {
+        return 1; /* requests to the executor are made of this */
+    }
+    int fd = accept4(listener_fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0 || send(fd, "hello", 5, MSG_NOSIGNAL) != 5) {
+        return 2;
+    }
+    close(fd);
+    fd = accept(listener_fd, NULL, NULL);
+    return fd < 0 || write(fd, "again", 5) != 5 ? 3 : 0;
+}
+
+static void lets_a_front_serve(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", s.path);
+    listener_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener_fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(listener_fd, 4), 0);
+    int clients[2];
+    for (int i = 0; i < 2; i++) {
+        clients[i] = socket(AF_UNIX, SOCK_STREAM, 0);
+        assert_int_equal(connect(clients[i], (struct sockaddr *)&address, sizeof(address)), 0);
+    }
+    assert_works(cbx_jail_front, serve_one);
+    for (int i = 0; i < 2; i++) {
+        char text[6] = "";
+        assert_int_equal(read(clients[i], text, 5), 5);
+        assert_string_equal(text, i == 0 ? "hello" : "again");
+        close(clients[i]);
+    }
+    close(listener_fd);
+    scratch_remove(&s);
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static int no_jail(struct cbx_err *err)
+{
+    (void)err;
+    return 0;
+}
+
+static int check_common(void)
+{
+    struct rlimit cores;
+    getrlimit(RLIMIT_CORE, &cores);
+    return prctl(PR_GET_DUMPABLE) != 0                   ? 1
+           : prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 ? 2
+           : cores.rlim_cur != 0 || cores.rlim_max != 0  ? 3
+                                                         : 0;
+}
+
+static void makes_every_process_undumpable_and_unprivileged(void **state)
+{
+    (void)state;
+    assert_works(no_jail, check_common);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kills_a_worker_that_reaches_out),
+        cmocka_unit_test(kills_a_worker_that_makes_code_of_data),
+        cmocka_unit_test(answers_what_the_c_library_asks_on_its_own),
+        cmocka_unit_test(lets_a_worker_judge),
+        cmocka_unit_test(gives_a_worker_no_more_than_two_gigabytes),
+        cmocka_unit_test(refuses_a_front_that_reaches_out),
+        cmocka_unit_test(refuses_a_unix_socket_also_when_the_register_has_more_bits),
+        cmocka_unit_test(refuses_to_connect_by_sending),
+        cmocka_unit_test(refuses_a_front_to_trace),
+        cmocka_unit_test(lets_a_front_serve),
+        cmocka_unit_test(makes_every_process_undumpable_and_unprivileged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

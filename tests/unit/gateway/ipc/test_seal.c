@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ * A sealed decision is good once, for a while, for its own bytes, as it was made. */
+#include "gateway/ipc/seal.h"
+#include "tests/unit/gateway/scratch.h"
+
+#define SOURCE CBX_STR("print(1)\n")
+
+static const struct cbx_seal_key key = { { 1, 2, 3 } };
+
+struct opened {
+    struct cbx_replay_guard guard;
+    struct cbx_sealed sealed;
+    struct cbx_err err;
+};
+
+static void opened_done(struct opened *o)
+{
+    cbx_sealed_done(&o->sealed);
+    cbx_replay_guard_done(&o->guard);
+}
+
+static struct sealing make_allowed(void)
+{
+    return sealing_make(&key, CBX_ALLOW, CBX_ACTION_RUN, "s1", SOURCE);
+}
+
+static int64_t issued(const struct sealing *s)
+{
+    CBX_AUTO_JSON json = NULL;
+    assert_int_equal(cbx_json_parse(cbx_buf_str(&s->text), CBX_SEAL_MAX_BYTES, &json, NULL), 0);
+    return json_integer_value(json_object_get(json, "issued_ms"));
+}
+
+static int open_at(struct opened *o, const struct sealing *s, struct cbx_str source, int64_t now_ms)
+{
+    return cbx_seal_open(&key, cbx_buf_str(&s->text), &s->mac, source, now_ms, &o->guard,
+                         &o->sealed, &o->err);
+}
+
+static void assert_refused(struct opened *o, int code, const char *why)
+{
+    assert_int_equal(code, CBX_ESEAL);
+    assert_int_equal(o->err.code, CBX_ESEAL);
+    if (strstr(o->err.text, why) == NULL) {
+        fail_msg("'%s' does not say '%s'", o->err.text, why);
+    }
+    assert_null(o->sealed.json);
+    assert_int_equal(o->sealed.verdict, CBX_DENY);
+}
+
+static void opens_once_and_says_what_was_decided(void **state)
+{
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+    struct cbx_sha256 hash = cbx_sha256_of(SOURCE);
+    assert_int_equal(o.sealed.verdict, CBX_ALLOW);
+    assert_int_equal(o.sealed.fields.action, CBX_ACTION_RUN);
+    assert_string_equal(o.sealed.fields.session, "s1");
+    assert_string_equal(o.sealed.fields.principal, "ann");
+    assert_string_equal(o.sealed.fields.language, "python");
+    assert_string_equal(o.sealed.fields.policy, "testing");
+    assert_int_equal(strlen(o.sealed.fields.decision), CBX_ID_CHARS);
+    assert_true(cbx_sha256_equal(&o.sealed.fields.source_sha256, &hash));
+    assert_int_equal(o.sealed.fields.audit_seq, 0);
+    cbx_sealed_done(&o.sealed);
+    o.sealed = (struct cbx_sealed){ 0 };
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "used before");
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+static void refuses_a_forged_mac_in_every_bit(void **state)
+{
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    for (size_t bit = 0; bit < 8 * sizeof(s.mac.bytes); bit++) {
+        s.mac.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+        s.mac.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0); /* none of that used the id up */
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+static void refuses_an_altered_text(void **state)
+{
+    (void)state;
+    struct sealing s = sealing_make(&key, CBX_DENY, CBX_ACTION_RUN, "", SOURCE);
+    struct opened o = { 0 };
+    for (size_t i = 0; i < s.text.len; i++) {
+        s.text.p[i] ^= 1;
+        assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+        s.text.p[i] ^= 1;
+    }
+    cbx_buf_add_char(&s.text, ' ');
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+static void refuses_a_seal_made_with_another_key(void **state)
+{
+    (void)state;
+    static const struct cbx_seal_key other = { { 1, 2, 4 } }, zero;
+    struct opened o = { 0 };
+    struct sealing s = sealing_make(&other, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    sealing_done(&s);
+    s = sealing_make(&zero, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+static void refuses_an_expired_one_and_takes_it_at_the_last_moment(void **state)
+{
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    int64_t made = issued(&s);
+    assert_refused(&o, open_at(&o, &s, SOURCE, made + CBX_SEAL_LIFE_MS + 1), "expired");
+    assert_int_equal(open_at(&o, &s, SOURCE, made + CBX_SEAL_LIFE_MS), 0);
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+static void refuses_one_from_the_future_but_not_for_a_second(void **state)
+{
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    int64_t made = issued(&s);
+    assert_refused(&o, open_at(&o, &s, SOURCE, made - 1001), "from the future");
+    assert_int_equal(open_at(&o, &s, SOURCE, made - 1000), 0);
+    opened_done(&o);
+    sealing_done(&s);
+    s = make_allowed();
+    o = (struct opened){ 0 };
+    sealing_set(&s, &key, "issued_ms", json_integer(INT64_MAX));
+    assert_refused(&o, open_at(&o, &s, SOURCE, made), "from the future");
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+static void refuses_other_bytes_and_leaves_the_decision_unused(void **state)
+{
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    assert_refused(&o, open_at(&o, &s, CBX_STR("print(2)\n"), cbx_time_ms()), "other bytes");
+    assert_refused(&o, open_at(&o, &s, CBX_STR("print(1)"), cbx_time_ms()), "other bytes");
+    assert_refused(&o, open_at(&o, &s, CBX_STR("print(1)\n\0"), cbx_time_ms()), "other bytes");
+    assert_refused(&o, open_at(&o, &s, (struct cbx_str){ 0 }, cbx_time_ms()), "other bytes");
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+/* A worker can be taken over: it has the key, and still gets no nonsense through. */
+static void refuses_nonsense_under_a_valid_seal(void **state)
+{
+    (void)state;
+    const struct {
+        const char *field;
+        json_t *value;
+    } nonsense[] = {
+        { "id", json_string("short") },
+        { "id", json_integer(1) },
+        { "sha256", json_string("x") },
+        { "policy_sha256", json_null() },
+        { "limits", json_object() },
+        { "limits", json_pack("{s:i}", "wall_ms", -1) },
+        { "issued_ms", json_integer(-5) },
+        { "issued_ms", json_string("now") },
+        { "network", json_integer(99) },
+        { "surprise", json_true() },
+        { "language", json_string("a language with a long name") },
+    };
+    for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+        struct sealing s = make_allowed();
+        struct opened o = { 0 };
+        sealing_set(&s, &key, nonsense[i].field, nonsense[i].value);
+        assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "malformed");
+        opened_done(&o);
+        sealing_done(&s);
+    }
+}
+
+static void denies_and_only_checks_when_verdict_or_action_are_unknown_words(void **state)
+{
+    (void)state;
+    struct sealing s = make_allowed();
+    struct opened o = { 0 };
+    sealing_set(&s, &key, "verdict", json_string("ALLOW"));
+    sealing_set(&s, &key, "action", json_string("execute"));
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+    assert_int_equal(o.sealed.verdict, CBX_DENY);
+    assert_int_equal(o.sealed.fields.action, CBX_ACTION_CHECK);
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+static void denies_when_zeroed(void **state)
+{
+    (void)state;
+    struct cbx_sealed sealed = { 0 };
+    assert_int_equal(sealed.verdict, CBX_DENY);
+    assert_int_equal(sealed.fields.action, CBX_ACTION_CHECK);
+    cbx_sealed_done(&sealed);
+}
+
+static void grants_the_smaller_of_policy_and_subject(void **state)
+{
+    (void)state;
+    struct cbx_policy policy = { .name = CBX_STR("p"),
+                                 .limits = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110 } };
+    struct cbx_subject subject = { .action = CBX_ACTION_RUN,
+                                   .language = CBX_STR("python"),
+                                   .limits = { .wall_ms = 9,
+                                               .cpu_milli = 21,
+                                               .memory_bytes = 30,
+                                               .pids = -1,
+                                               .disk_bytes = INT64_MAX,
+                                               .output_bytes = 1 } };
+    struct cbx_decision decision = { .verdict = CBX_ALLOW,
+                                     .language = CBX_STR("python"),
+                                     .text = SOURCE,
+                                     .sha256 = cbx_sha256_of(SOURCE) };
+    struct sealing s;
+    struct opened o = { 0 };
+    cbx_buf_init(&s.text, CBX_SEAL_MAX_BYTES);
+    assert_int_equal(cbx_seal_make(&key, &policy, &subject, &decision, &s.text, &s.mac, &o.err), 0);
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+    const struct cbx_limits *l = &o.sealed.fields.limits;
+    assert_int_equal(l->wall_ms, 9);
+    assert_int_equal(l->cpu_milli, 20);
+    assert_int_equal(l->memory_bytes, 30);
+    assert_int_equal(l->pids, 40);
+    assert_int_equal(l->disk_bytes, 50);
+    assert_int_equal(l->output_bytes, 1);
+    assert_int_equal(l->files_bytes, 70);
+    assert_int_equal(l->source_bytes, 80);
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+static int open_and_drop(struct opened *o, const struct sealing *s, int64_t now_ms)
+{
+    int failed = open_at(o, s, SOURCE, now_ms);
+    cbx_sealed_done(&o->sealed);
+    o->sealed = (struct cbx_sealed){ 0 };
+    return failed;
+}
+
+static void remembers_a_hundred_thousand_ids(void **state)
+{
+    (void)state;
+    enum { IDS = 100000, EVERY = 100 };
+    static struct sealing kept[IDS / EVERY];
+    struct opened o = { 0 };
+    for (int i = 0; i < IDS; i++) {
+        struct sealing s = make_allowed();
+        assert_int_equal(open_and_drop(&o, &s, issued(&s)), 0);
+        if (i % EVERY == 0) {
+            kept[i / EVERY] = s;
+        } else {
+            sealing_done(&s);
+        }
+    }
+    assert_int_equal(o.guard.count, IDS);
+    for (int i = 0; i < IDS / EVERY; i++) {
+        assert_refused(&o, open_and_drop(&o, &kept[i], issued(&kept[i])), "used before");
+        sealing_done(&kept[i]);
+    }
+    opened_done(&o);
+}
+
+static void forgets_what_is_too_old_and_nothing_younger(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 20, EACH = 500 };
+    struct opened o = { 0 };
+    int64_t now = cbx_time_ms();
+    struct sealing first = make_allowed();
+    sealing_set(&first, &key, "issued_ms",
+                json_integer(now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS));
+    assert_int_equal(open_and_drop(&o, &first, now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS), 0);
+    for (int round = 0; round < ROUNDS; round++, now += CBX_SEAL_LIFE_MS) {
+        for (int i = 0; i < EACH; i++) {
+            struct sealing s = make_allowed();
+            sealing_set(&s, &key, "issued_ms", json_integer(now));
+            assert_int_equal(open_and_drop(&o, &s, now), 0);
+            assert_int_equal(open_and_drop(&o, &s, now + CBX_SEAL_LIFE_MS), CBX_ESEAL);
+            sealing_done(&s);
+        }
+    }
+    assert_true(o.guard.count <
+                6 * EACH); /* three rounds are young, and what came since the last clearing */
+    assert_true(o.guard.size <= 4096);
+    assert_refused(&o, open_and_drop(&o, &first, now), "used before");
+    opened_done(&o);
+    sealing_done(&first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(opens_once_and_says_what_was_decided),
+        cmocka_unit_test(refuses_a_forged_mac_in_every_bit),
+        cmocka_unit_test(refuses_an_altered_text),
+        cmocka_unit_test(refuses_a_seal_made_with_another_key),
+        cmocka_unit_test(refuses_an_expired_one_and_takes_it_at_the_last_moment),
+        cmocka_unit_test(refuses_one_from_the_future_but_not_for_a_second),
+        cmocka_unit_test(refuses_other_bytes_and_leaves_the_decision_unused),
+        cmocka_unit_test(refuses_nonsense_under_a_valid_seal),
+        cmocka_unit_test(denies_and_only_checks_when_verdict_or_action_are_unknown_words),
+        cmocka_unit_test(denies_when_zeroed),
+        cmocka_unit_test(grants_the_smaller_of_policy_and_subject),
+        cmocka_unit_test(remembers_a_hundred_thousand_ids),
+        cmocka_unit_test(forgets_what_is_too_old_and_nothing_younger),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
