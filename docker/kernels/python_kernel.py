@@ -36,6 +36,7 @@ import weakref
 CONTROL = 3
 LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, ARGUMENTS_OFFSET, RUN_HEAD = 24, 39, 40, 44, 48  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
+FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
 BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
@@ -302,11 +303,11 @@ class NeedsShell:
         return None
 
 
-class AfterImport:
-    """A finder that calls back when one module has been imported."""
+class AroundImport:
+    """A finder that calls back before one module is imported and after that."""
 
-    def __init__(self, name, call):
-        self._name, self._call = name, call
+    def __init__(self, name, before=lambda: None, after=lambda module: None):
+        self._name, self._before, self._after = name, before, after
 
     def find_spec(self, name, path=None, target=None):
         if name != self._name:
@@ -316,11 +317,24 @@ class AfterImport:
             exec_module = spec.loader.exec_module
 
             def and_then(module):
+                self._before()
                 exec_module(module)
-                self._call(module)
+                self._after(module)
 
             spec.loader.exec_module = and_then
         return spec
+
+
+def copy_font_list():
+    """The list of fonts is made with the image; without it matplotlib would read every font. It looks in MPLCONFIGDIR, which it has
+    to be able to write to."""
+    try:
+        os.makedirs(FONT_LISTS[1], exist_ok=True)
+        for name in os.listdir(FONT_LISTS[0]):
+            with open(f"{FONT_LISTS[0]}/{name}", "rb") as source, open(f"{FONT_LISTS[1]}/{name}", "xb") as target:
+                target.write(source.read())
+    except OSError:
+        pass  # then matplotlib makes its own
 
 
 # --- what a cell is -------------------------------------------------------------------------------------------------
@@ -506,7 +520,7 @@ class Kernel:
         self.err = Stream(channel, "e", 2, "<stderr>")
         sys.stdout = sys.__stdout__ = self.out
         sys.stderr = sys.__stderr__ = self.err
-        self.running, self.is_one_shot = False, False
+        self.running, self.is_one_shot, self.has_drawn = False, False, False
         self.asked, self.alarm = 0, None  # how often this run was interrupted; the program's own handler
         self.count, self.code, self.flags = 0, "", 0
         self.files, self.cells, self.values, self.at_exit = {}, [], [], []
@@ -515,7 +529,11 @@ class Kernel:
         self.module.__builtins__ = builtins
         sys.modules["__main__"] = self.module
         self.finder = NeedsShell(self)
-        sys.meta_path[:0] = [self.finder, AfterImport("matplotlib.backend_bases", self.after_backend_bases)]
+        sys.meta_path[:0] = [
+            self.finder,
+            AroundImport("matplotlib.backend_bases", after=self.after_backend_bases),
+            AroundImport("matplotlib.font_manager", before=copy_font_list),
+        ]
         self.stdin = Stdin(channel, self.flush)
         sys.stdin = sys.__stdin__ = self.stdin
         builtins.input = self.stdin.input
@@ -893,14 +911,32 @@ class Kernel:
             self.call_exit_handler(function, *arguments, **options)
 
     def warm(self):
-        for name in WARM:
+        """Imports what programs usually need and draws one figure, until a frame arrives."""
+        for step in (self.need_shell, *(functools.partial(__import__, name) for name in WARM), self.draw_figure):
             if self.channel.has_more():
                 return
             try:
-                self.need_shell()
-                __import__(name)
+                step()
             except Exception:
                 pass
+
+    def draw_figure(self):
+        """As a cell would, but nothing is shown: the first figure loads fonts, locators and encoders."""
+        if self.has_drawn:
+            return
+        import matplotlib.pyplot as pyplot
+        from matplotlib_inline.backend_inline import flush_figures
+
+        figure, axes = pyplot.subplots()
+        try:
+            axes.plot([0, 1], label="x")
+            axes.set_title("x")
+            axes.legend()
+            self.shell.display_formatter.format(figure)
+            self.has_drawn = True
+        finally:
+            pyplot.close(figure)
+            flush_figures()  # no figure is open: it only forgets that one was drawn
 
     def run(self, run):
         self.count += 1

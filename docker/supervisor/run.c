@@ -117,6 +117,9 @@ void cbx_run_warm(void)
 
 void cbx_run_kernel_ready(void)
 {
+    if (cbx_run.warming && cbx_run.phase == CBX_PHASE_IDLE) {
+        cbx_reply(CBX_FRAME_READY, NULL, 0, NULL, 0);
+    }
     cbx_kernel.ready = true;
     cbx_run.warming = false;
     if (cbx_run.phase == CBX_PHASE_STARTING) {

@@ -437,9 +437,32 @@ static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(voi
     assert_true(world.dead);
 }
 
+static void the_host_learns_when_a_kernel_is_warm(void **state)
+{
+    (void)state;
+    assert_null(heard(CBX_FRAME_READY));
+    say(CBX_FRAME_WARM);
+    assert_null(heard(CBX_FRAME_READY));
+    kernel_says(CBX_FRAME_READY, "", 0);
+    assert_non_null(heard(CBX_FRAME_READY));
+}
+
+static void a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm(void **state)
+{
+    (void)state;
+    say(CBX_FRAME_WARM);
+    add_run("r1");
+    write_line();
+    kernel_says(CBX_FRAME_READY, "", 0);
+    assert_null(heard(CBX_FRAME_READY));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_host_learns_when_a_kernel_is_warm, begin_test),
+        cmocka_unit_test_setup(a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm,
+                               begin_test),
         cmocka_unit_test_setup(output_between_two_runs_begins_the_next_one_and_is_marked,
                                begin_test),
         cmocka_unit_test_setup(late_output_is_capped_and_the_result_says_so, begin_test),
