@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * POST /v1/check judges and runs nothing; GET /healthz. */
+#include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "policies/release.h"
@@ -36,8 +37,11 @@ void cbx_rest_check(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body)) {
         return;
     }
-    char language[33];
-    snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(body.language));
+    const char *language = cbx_dialect_of(body.language, &err);
+    if (language == NULL) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
     struct cbx_request request =
         cbx_rest_request(CBX_ACTION_CHECK, language, body.policy, CBX_STR(""), body.code, NULL);
     CBX_AUTO_DONE(outcome) outcome = { 0 };
@@ -47,6 +51,7 @@ void cbx_rest_check(struct cbx_rest_call *call)
         return;
     }
     json_t *answer = json_copy(outcome.decision);
+    json_object_set_new(answer, "language", json_string(cbx_dialect_shown(language)));
     json_object_set_new(answer, "decision", json_string(outcome.id));
     json_object_set_new(answer, "audit_seq", json_integer((json_int_t)outcome.audit_seq));
     cbx_rest_answer(call, 200, answer);

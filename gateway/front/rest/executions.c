@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Executions: code is judged and the decision recorded before anything is answered; what is allowed
  * becomes a job. */
+#include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/jobs.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/lang.h"
-#include "docker/container.h"
 
 #include <stdlib.h>
 
@@ -137,25 +136,10 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         json_pack("{s:s,s:s,s:s}", "request_id", id, "status", "created", "created_at", now));
 }
 
-/* The body's language as the flow names it: a cell of Python may have what a notebook has. */
-const char *cbx_rest_language(struct cbx_str name, struct cbx_err *err)
-{
-    if (name.len == 0 || cbx_str_is(name, "python")) {
-        return "ipython";
-    }
-    const struct cbx_lang *lang = cbx_lang_find(name);
-    if (lang == NULL || cbx_kernel_of(lang->name) == NULL) {
-        cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed is one of those that can run: %s",
-                 CBX_STR_ARG(name), cbx_runnable_languages());
-        return NULL;
-    }
-    return lang->name;
-}
-
 static bool read_job(struct cbx_rest_call *call, const struct body *body, struct cbx_rest_job *job)
 {
     struct cbx_err err = { 0 };
-    const char *language = cbx_rest_language(body->language, &err);
+    const char *language = cbx_dialect_of(body->language, &err);
     if (language == NULL ||
         (body->limits != NULL && cbx_rest_read_limits(body->limits, &job->limits, &err) != 0)) {
         cbx_rest_fail(call, 0, &err);

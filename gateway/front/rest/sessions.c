@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Sessions: POST /sessions, DELETE /sessions/{id}. */
+#include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/rest/results.h"
@@ -243,7 +244,7 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, v1_fields, sizeof(v1_fields) / sizeof(v1_fields[0]), &body)) {
         return;
     }
-    opening.language = cbx_rest_language(body.language, &err);
+    opening.language = cbx_dialect_of(body.language, &err);
     if (opening.language == NULL ||
         (body.limits != NULL && cbx_rest_read_limits(body.limits, &opening.limits, &err) != 0)) {
         cbx_rest_fail(call, 0, &err);
@@ -253,8 +254,7 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     if (open_session(call, &opening)) {
         cbx_rest_answer(call, 201,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "language",
-                                  cbx_rest_shown_language(opening.language), "created_at",
-                                  opening.now));
+                                  cbx_dialect_shown(opening.language), "created_at", opening.now));
     }
 }
 
@@ -291,7 +291,7 @@ static json_t *describe(const json_t *row, const json_t *live)
     const char *language = json_string_value(json_object_get(options, "language"));
     json_t *json =
         json_pack("{s:O,s:O,s:s,s:O}", "session_id", json_object_get(row, "id"), "created_at",
-                  json_object_get(row, "created_at"), "language", cbx_rest_shown_language(language),
+                  json_object_get(row, "created_at"), "language", cbx_dialect_shown(language),
                   "policy", json_object_get(live, "policy"));
     json_object_set_new(json, "status",
                         json_string(json_is_true(json_object_get(live, "busy")) ? "busy" : "idle"));
