@@ -229,8 +229,9 @@ decisions: $B/tests/cases/run ## write tests/decisions.tsv anew, to look at its 
 check-policies: $B/codebox ## the tests inside the presets
 	$Q$B/codebox policy test
 
-check-command: all ## codebox policy as a program
+check-command: all ## codebox policy and codebox image as programs
 	$Qtests/system/test_policy.sh
+	$Qtests/system/test_image.sh
 
 check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
 	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh

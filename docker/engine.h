@@ -36,6 +36,10 @@ bool cbx_engine_is_podman(const struct cbx_engine *engine);
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
 int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
 
+/* Asks the engine whether it is there, on a connection of its own. CBX_EENGINE with the reason when it does not
+ * answer within timeout_ms. */
+int cbx_engine_ping(struct cbx_engine *engine, int timeout_ms, struct cbx_err *err);
+
 enum { CBX_CONTAINER_ID_CHARS = 64, CBX_IMAGE_ID_CHARS = 71 };
 
 /* The id ("sha256:...") that an image's name stands for now. CBX_ENOTFOUND when there is no such

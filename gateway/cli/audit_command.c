@@ -1,27 +1,79 @@
 /* SPDX-License-Identifier: MIT
- * `codebox audit verify|tail`. */
+ * `codebox audit verify|tail|acknowledge`. */
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
 #include "policies/base/printable.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <unistd.h>
+
+/* Ranges that no head was ever signed for. */
+static void print_unsigned(const struct cbx_audit_report *report)
+{
+    enum { SHOWN_MAX = 10 };
+    for (size_t i = 0; i < report->unsigned_count && i < SHOWN_MAX; i++) {
+        const struct cbx_audit_range *range = &report->unsigned_ranges[i];
+        printf("records %" PRIu64 " to %" PRIu64
+               " are chained but were never signed (record %" PRIu64
+               " says so): a crash right after they were written, or another program wrote them\n",
+               range->from, range->to, range->record);
+    }
+    if (report->unsigned_count > SHOWN_MAX) {
+        printf("and %zu more such ranges\n", report->unsigned_count - SHOWN_MAX);
+    }
+    printf("look at them ('codebox audit tail'); 'codebox audit acknowledge --reason TEXT' records "
+           "that "
+           "they are explained\n");
+}
 
 static int verify(const struct cbx_options *options)
 {
-    struct cbx_audit_report report;
+    static struct cbx_audit_report report;
     struct cbx_err err = { 0 };
     if (cbx_audit_verify(options->state_dir, &report, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    if (report.line == 0) {
-        printf("%" PRIu64 " records, all in order, none missing; the last is of %s, hash %s\n",
-               report.records, report.records > 0 ? report.last_time : "never", report.last_hash);
+    if (report.line != 0) {
+        printf("%s/" CBX_AUDIT_FILE ":%" PRIu64 ": %s\n%" PRIu64
+               " records before it are in order\n",
+               options->state_dir, report.line, report.problem, report.records);
+        return 1;
+    }
+    printf("%" PRIu64 " records, all in order, none missing; the last is of %s, hash %s\n",
+           report.records, report.records > 0 ? report.last_time : "never", report.last_hash);
+    if (report.unsigned_count > 0) {
+        print_unsigned(&report);
+        return 1;
+    }
+    return 0;
+}
+
+static int acknowledge(const struct cbx_options *options)
+{
+    static struct cbx_audit_report report;
+    struct cbx_err err = { 0 };
+    if (options->reason == NULL) {
+        fprintf(stderr,
+                "codebox: audit acknowledge needs --reason TEXT: what explains the records\n");
+        return 2;
+    }
+    if (cbx_audit_verify(options->state_dir, &report, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    if (report.line == 0 && report.unsigned_count == 0) {
+        printf("there is nothing to acknowledge\n");
         return 0;
     }
-    printf("%s/" CBX_AUDIT_FILE ":%" PRIu64 ": %s\n%" PRIu64 " records before it are in order\n",
-           options->state_dir, report.line, report.problem, report.records);
-    return 1;
+    char principal[32];
+    snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
+    if (cbx_audit_acknowledge(options->state_dir, &report, cbx_str_of(principal),
+                              cbx_str_of(options->reason), &err) != 0) {
+        cbx_cli_fail(&err);
+        return 1;
+    }
+    printf("%zu ranges of unsigned records are acknowledged\n", report.unsigned_count);
+    return 0;
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -111,7 +163,10 @@ int cbx_audit_command(const struct cbx_options *options)
     if (strcmp(what, "tail") == 0) {
         return tail(options);
     }
-    fprintf(stderr, "codebox: audit takes 'verify' or 'tail'%s%s\n",
+    if (strcmp(what, "acknowledge") == 0) {
+        return acknowledge(options);
+    }
+    fprintf(stderr, "codebox: audit takes 'verify', 'tail' or 'acknowledge'%s%s\n",
             what[0] != '\0' ? ", not " : "", what);
     return 2;
 }

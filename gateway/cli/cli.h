@@ -12,7 +12,7 @@ struct cbx_options {
     const char *policies[CBX_POLICIES_MAX];
     size_t policies_count; /* directly behind its list */
     const char *state_dir, *listen, *docker_host, *runtime, *language;
-    const char *apparmor, *format, *pool_empty;
+    const char *apparmor, *format, *pool_empty, *reason;
     int64_t max_sessions, max_runs, idle_s, lease_s, workers, lines, pool_min, pool_max,
         pool_idle_s;
     const char *const *arguments; /* what is left, in order */

@@ -133,6 +133,7 @@ static bool ask_fingerprint(const char *kernel, char *out, size_t size)
         setenv("CODEBOX_SUPERVISOR", supervisor, 1);
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
+        closefrom(3);
         execl(script, script, "--fingerprint", kernel, (char *)NULL);
         _exit(127);
     }

@@ -88,6 +88,7 @@ static int build(const struct cbx_options *options)
     for (size_t i = 1; i < options->argument_count && i < 7; i++) {
         arguments[i] = (char *)(uintptr_t)options->arguments[i];
     }
+    closefrom(3); /* the engine client's connections, and what the caller had open */
     execv(script, arguments);
     fprintf(stderr, "codebox: '%s': %s\n", script, strerror(errno));
     return 2;

@@ -23,7 +23,7 @@ static const struct command {
     { "policy", 'p', cbx_policy_command,
       "check|test|explain|diff|check-mount|list|reference|schema ...",
       "look at policies and run their tests" },
-    { "audit", 'a', cbx_audit_command, "verify|tail", "look at the audit log" },
+    { "audit", 'a', cbx_audit_command, "verify|tail|acknowledge", "look at the audit log" },
     { "image", 'i', cbx_image_command, "build|list|host",
       "sandbox images, and where the engine is" },
     { "doctor", 'd', cbx_doctor_command, "",

@@ -5,6 +5,7 @@
 #include "docker/container.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/terminal.h"
+#include "gateway/front/executor_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -170,9 +171,9 @@ static int answer(struct output *o, const struct cbx_event *event)
     size_t size = 0;
     write_shown(&o->out, event->text);
     ssize_t n = o->reads_stdin ? getline(&line, &size, stdin) : -1;
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "input", "session", o->outcome->id);
+    struct cbx_input_args args = { .session = cbx_str_of(o->outcome->id) };
     struct cbx_str bytes = { .p = line, .len = n > 0 ? (size_t)n : 0 };
-    int failed = cbx_flow_request(o->flow, header, bytes, NULL, NULL, NULL);
+    int failed = cbx_call_input(o->flow, &args, bytes, NULL, NULL);
     free(line);
     return failed;
 }
@@ -266,7 +267,7 @@ static int review_file(const struct cbx_options *options, const char *path, cons
                      .session = CBX_STR(""),
                      .origin = CBX_STR("run") },
         .source = source,
-        .wishes = { .interactive = true },
+        .options = { .interactive = true },
     };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     output.flow = &flow;

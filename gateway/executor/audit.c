@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * The writing side of the audit log. Threads leave their records in a queue; the first one that
- * finds nobody writing writes for all of them: lock the file, catch up with what other processes
- * appended, chain, write, fdatasync, sign the head. */
+ * finds no other writing writes for all of them: lock the file, catch up with what other processes
+ * appended, chain, write, fdatasync. Then the records are durable and their threads go on; a thread
+ * of the log signs the head, and unlocks the file for the next batch and for other processes. */
 #include "gateway/executor/audit.h"
 
 #include "gateway/executor/audit_chain.h"
 #include "gateway/ipc/state.h"
-#include "gateway/ipc/wire.h"
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +30,11 @@ struct cbx_audit {
     pthread_mutex_t lock;
     pthread_cond_t done;
     struct cbx_audit_pending *first, *last;
-    bool writing;
+    bool writing; /* a batch is being written, or its head signed: the file is locked */
+    pthread_t signer;
+    pthread_cond_t sign;
+    bool signer_started, must_sign, closing;
+    bool head_behind; /* the last head could not be written */
 };
 
 static int fail_io(struct cbx_audit *audit, struct cbx_err *err, const char *what)
@@ -121,8 +127,8 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
     return 0;
 }
 
-/* What a process before us left at the end: part of a line, or whole records that were not signed
- * any more. Nothing that depended on them ran. */
+/* What a writer that was killed left at the end: part of a line, on which nothing depended; or whole records
+ * whose head was not signed yet, and whose actions may have begun. */
 struct remains {
     uint64_t torn_bytes;
     char torn_hash[CBX_SHA256_HEX + 1];
@@ -236,15 +242,19 @@ static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batc
     cbx_buf_init(&text, 64 * 1024 * 1024);
     struct cbx_chain chain = audit->chain;
     int64_t now = cbx_time_ms();
-    failed = chain_remains(&chain, &remains, &text);
-    for (struct cbx_audit_pending *p = batch; p != NULL && !failed; p = p->next) {
+    if (chain_remains(&chain, &remains, &text) != 0) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the audit log '%s': what a crash left cannot be recorded, so nothing runs",
+                        audit->path);
+    }
+    for (struct cbx_audit_pending *p = batch; p != NULL; p = p->next) {
         p->too_large = cbx_chain_add(&chain, p->type, p->body, now, &text) != 0;
         p->seq = chain.seq;
     }
     if (write_all(audit->fd, cbx_buf_str(&text), audit->size) < 0 || fdatasync(audit->fd) < 0) {
         failed = fail_io(audit, err, "write");
         /* Nothing half done: what is there of the batch goes. If even that fails, the next writer
-         * finds a torn tail or whole records that were never signed, of runs that never began. */
+         * finds a torn tail, or whole records that were never signed, of actions that never began. */
         if (ftruncate(audit->fd, audit->size) < 0) {
             audit->size = -1;
         }
@@ -252,7 +262,62 @@ static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batc
     }
     audit->chain = chain;
     audit->size += (off_t)text.len;
-    return write_head(audit) < 0 ? fail_io(audit, err, "head") : 0;
+    return 0;
+}
+
+/* Signs the head of what was committed last. Without it the records are durable, but the next reader finds them
+ * unsigned; so the next batch is refused until the head can be written. */
+static int sign(struct cbx_audit *audit, struct cbx_err *err)
+{
+    int failed = write_head(audit) < 0 ? fail_io(audit, err, "head") : 0;
+    audit->head_behind = failed != 0;
+    return failed;
+}
+
+static void *sign_batches(void *context)
+{
+    struct cbx_audit *audit = context;
+    pthread_mutex_lock(&audit->lock);
+    for (;;) {
+        while (!audit->must_sign && !audit->closing) {
+            pthread_cond_wait(&audit->sign, &audit->lock);
+        }
+        if (!audit->must_sign) {
+            break;
+        }
+        audit->must_sign = false;
+        pthread_mutex_unlock(&audit->lock);
+        struct cbx_err err = { 0 };
+        if (sign(audit, &err) != 0) {
+            fprintf(stderr, "codebox: %s\n", err.text);
+        }
+        flock(audit->fd, LOCK_UN);
+        pthread_mutex_lock(&audit->lock);
+        audit->writing = false;
+        pthread_cond_broadcast(&audit->done);
+    }
+    pthread_mutex_unlock(&audit->lock);
+    return NULL;
+}
+
+/* With audit->lock held, and the file locked: the head is signed by the signer thread, or here when there is
+ * none. */
+static void hand_to_signer(struct cbx_audit *audit)
+{
+    if (!audit->signer_started) {
+        audit->signer_started = pthread_create(&audit->signer, NULL, sign_batches, audit) == 0;
+    }
+    if (audit->signer_started) {
+        audit->must_sign = true;
+        pthread_cond_signal(&audit->sign);
+        return;
+    }
+    struct cbx_err err = { 0 };
+    if (sign(audit, &err) != 0) {
+        fprintf(stderr, "codebox: %s\n", err.text);
+    }
+    flock(audit->fd, LOCK_UN);
+    audit->writing = false;
 }
 
 static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, struct cbx_err *err)
@@ -262,12 +327,16 @@ static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, stru
             return fail_io(audit, err, "lock");
         }
     }
-    int failed = commit_locked(audit, batch, err);
-    flock(audit->fd, LOCK_UN);
+    int failed = audit->head_behind ? sign(audit, err) : 0;
+    failed = failed ? failed : commit_locked(audit, batch, err);
+    if (failed) {
+        flock(audit->fd, LOCK_UN);
+    }
     return failed;
 }
 
-/* Called with the lock held; gives it up while it writes. */
+/* Called with the lock held; releases it while it writes. When the batch is written, `writing` stays set until the
+ * signer has unlocked the file. */
 static void write_batch(struct cbx_audit *audit)
 {
     struct cbx_audit_pending *batch = audit->first;
@@ -277,7 +346,11 @@ static void write_batch(struct cbx_audit *audit)
     struct cbx_err err = { 0 };
     int failed = commit(audit, batch, &err);
     pthread_mutex_lock(&audit->lock);
-    audit->writing = false;
+    if (failed) {
+        audit->writing = false;
+    } else {
+        hand_to_signer(audit);
+    }
     while (batch != NULL) {
         struct cbx_audit_pending *next =
             batch->next; /* its owner may leave as soon as state is set */
@@ -306,21 +379,17 @@ void cbx_audit_submit(struct cbx_audit *audit, struct cbx_audit_pending *own)
     pthread_mutex_unlock(&audit->lock);
 }
 
-int cbx_audit_await(struct cbx_audit *audit, struct cbx_audit_pending *own, int patience_ms,
+int cbx_audit_await(struct cbx_audit *audit, struct cbx_audit_pending *own, int max_batch_delay_ms,
                     struct cbx_err *err)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += patience_ms * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    bool patient = patience_ms > 0;
+    int64_t until = cbx_clock_ms() + max_batch_delay_ms;
+    bool waits = max_batch_delay_ms > 0;
     pthread_mutex_lock(&audit->lock);
     while (own->state == 1) {
         if (audit->writing) {
             pthread_cond_wait(&audit->done, &audit->lock);
-        } else if (patient) {
-            patient = pthread_cond_timedwait(&audit->done, &audit->lock, &until) == 0;
+        } else if (waits) {
+            waits = cbx_cond_wait_until(&audit->done, &audit->lock, until);
         } else {
             write_batch(audit);
         }
@@ -461,7 +530,8 @@ int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err
     audit->fd = audit->head_fd = -1;
     audit->size = -1; /* the first record looks at what is there */
     pthread_mutex_init(&audit->lock, NULL);
-    pthread_cond_init(&audit->done, NULL);
+    cbx_cond_init(&audit->done);
+    cbx_cond_init(&audit->sign);
     failed = open_files(audit, state_dir, err);
     if (!failed) {
         *out = cbx_steal(&audit);
@@ -469,15 +539,55 @@ int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err
     return failed;
 }
 
+void cbx_audit_flush(struct cbx_audit *audit)
+{
+    pthread_mutex_lock(&audit->lock);
+    while (audit->writing || audit->first != NULL) {
+        if (audit->writing) {
+            pthread_cond_wait(&audit->done, &audit->lock);
+        } else {
+            write_batch(audit);
+        }
+    }
+    pthread_mutex_unlock(&audit->lock);
+}
+
+int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err)
+{
+    struct stat open_file, named;
+    if (fstat(audit->fd, &open_file) < 0 || stat(audit->path, &named) < 0) {
+        return fail_io(audit, err, "stat");
+    }
+    if (open_file.st_dev != named.st_dev || open_file.st_ino != named.st_ino) {
+        return cbx_fail(err, CBX_EAUDIT, "the audit log '%s' was replaced by another file",
+                        audit->path);
+    }
+    pthread_mutex_lock(&audit->lock);
+    bool behind = audit->head_behind;
+    pthread_mutex_unlock(&audit->lock);
+    return behind ? cbx_fail(err, CBX_EAUDIT, "the head of the audit log '%s' cannot be written",
+                             audit->path)
+                  : 0;
+}
+
 void cbx_audit_free(struct cbx_audit *audit)
 {
     if (audit == NULL) {
         return;
+    }
+    cbx_audit_flush(audit);
+    if (audit->signer_started) {
+        pthread_mutex_lock(&audit->lock);
+        audit->closing = true;
+        pthread_cond_signal(&audit->sign);
+        pthread_mutex_unlock(&audit->lock);
+        pthread_join(audit->signer, NULL);
     }
     cbx_fd_auto(&audit->fd);
     cbx_fd_auto(&audit->head_fd);
     EVP_PKEY_free(audit->key);
     pthread_mutex_destroy(&audit->lock);
     pthread_cond_destroy(&audit->done);
+    pthread_cond_destroy(&audit->sign);
     free(audit);
 }

@@ -8,8 +8,9 @@
 
 #include "gateway/ipc/seal.h"
 
-/* Files in the state directory. HEAD is the last record's number and hash, signed with KEY
- * (Ed25519), rewritten after each commit: it is what shows that a log was cut short. */
+/* Files in the state directory. HEAD is the last record's number and hash, signed with KEY (Ed25519), rewritten
+ * after each batch: it shows when a log was cut short. A record is durable before its action begins, its head is
+ * signed right after; a crash in between leaves records that are chained and unsigned. */
 #define CBX_AUDIT_FILE "audit.jsonl"
 #define CBX_AUDIT_HEAD "audit.head"
 #define CBX_AUDIT_KEY  "audit.key"
@@ -19,25 +20,24 @@ enum { CBX_AUDIT_LINE_MAX = 512 * 1024 };
 
 struct cbx_audit;
 
-/* Opens or creates the log in `state_dir` (made with mode 0700 when absent). A torn last line, left
- * by a crash in the middle of a write, is cut off and noted as a record; so are whole records that
- * were not signed any more: nothing that depended on them ran. A log that is shorter than its head
- * says takes no more records. CBX_EAUDIT with the reason. */
+/* Opens or creates the log in `state_dir` (made with mode 0700 when absent). The first record that is appended
+ * cuts a torn last line off, left by a crash in the middle of a write, and notes that in a record of
+ * its own ('recovered'), and so it notes the range of whole records whose head was not signed. A log that is
+ * shorter than its head says takes no more records. CBX_EAUDIT with the reason. */
 int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err *err);
 void cbx_audit_free(struct cbx_audit *audit);
 CBX_DEFINE_AUTO(audit)
 
 /* Appends a record {seq, time, type, prev, hash, body} and returns when it is on disk. `body` is
  * borrowed. *seq may be NULL. CBX_EAUDIT when it could not be made durable; the log is then as it
- * was before, or has a record that allowed nothing (when only its head could not be written).
+ * was before. When only its head could not be written, the record stands and the next append fails.
  * Thread-safe. */
 int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *body, uint64_t *seq,
                      struct cbx_err *err);
 
-/* The two halves of an append, for a record that nobody waits for: it is written together with the
- * next one that somebody does wait for. `own` has type and body, which are borrowed, and must live
- * until cbx_audit_await returns: with the result of the append, after so many milliseconds at the
- * latest. */
+/* The two halves of an append, for a record that no caller waits for: it is written together with the next one
+ * that a caller does wait for, after max_batch_delay_ms at the latest. `own` has type and body, which
+ * are borrowed, and must live until cbx_audit_await returns with the result of the append. */
 struct cbx_audit_pending {
     const char *type;
     const json_t *body;
@@ -48,13 +48,26 @@ struct cbx_audit_pending {
     struct cbx_audit_pending *next;
 };
 void cbx_audit_submit(struct cbx_audit *audit, struct cbx_audit_pending *own);
-int cbx_audit_await(struct cbx_audit *audit, struct cbx_audit_pending *own, int patience_ms,
+int cbx_audit_await(struct cbx_audit *audit, struct cbx_audit_pending *own, int max_batch_delay_ms,
                     struct cbx_err *err);
+
+/* Writes what was submitted and returns when its head is signed. Before a process exits. */
+void cbx_audit_flush(struct cbx_audit *audit);
+
+/* Is the log still in its place, and its head not behind? CBX_EAUDIT with the reason. */
+int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err);
 
 /* Records a decision, whatever it is. When it allows something, *out is the permit for it, with the
  * record's number; else *out is NULL. On failure nothing is allowed. */
 int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,
                     struct cbx_permit **out, uint64_t *seq, struct cbx_err *err);
+
+/* Records that are chained, but whose head was never signed: a crash right after they were written, or another
+ * program that appended them. `record` is the record 'recovered' that names the range. */
+struct cbx_audit_range {
+    uint64_t from, to, record;
+};
+enum { CBX_AUDIT_RANGES_MAX = 1000 };
 
 /* What a verification found. */
 struct cbx_audit_report {
@@ -63,6 +76,9 @@ struct cbx_audit_report {
     char problem[256]; /* what is wrong there */
     char last_hash[CBX_SHA256_HEX + 1];
     char last_time[32];
+    struct cbx_audit_range
+        unsigned_ranges[CBX_AUDIT_RANGES_MAX]; /* not acknowledged, the first ones */
+    size_t unsigned_count;                     /* of all */
 };
 
 /* Checks every record, the chain, and the signed head, which must be that of the last record: after
@@ -70,5 +86,10 @@ struct cbx_audit_report {
  * found (report->line tells); CBX_EIO when the log cannot be read. Holds up writers only while it
  * reads the last lines: a record that is being written is not counted as wrong. */
 int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, struct cbx_err *err);
+
+/* Appends a record 'acknowledged' by `principal`, with `reason`, for the unsigned ranges of the report: from then
+ * on a verification does not report them. CBX_ESTATE when the report has a problem; CBX_EAUDIT. */
+int cbx_audit_acknowledge(const char *state_dir, const struct cbx_audit_report *report,
+                          struct cbx_str principal, struct cbx_str reason, struct cbx_err *err);
 
 #endif

@@ -29,6 +29,7 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
     char when[32];
     format_time(time_ms, when);
     CBX_AUTO_JSON record = json_object();
+    json_object_set_new(record, "v", json_integer(CBX_CHAIN_VERSION));
     json_object_set_new(record, "seq", json_integer((json_int_t)chain->seq + 1));
     json_object_set_new(record, "time", json_string(when));
     json_object_set_new(record, "type", json_string(type));
@@ -91,6 +92,12 @@ int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **recor
     int failed = check_hash(json, line, &hash, err);
     if (failed) {
         return failed;
+    }
+    const json_t *version = json_object_get(json, "v");
+    if (version != NULL && json_integer_value(version) != CBX_CHAIN_VERSION) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the record has format version %lld, this program reads versions 0 to %d",
+                        (long long)json_integer_value(version), CBX_CHAIN_VERSION);
     }
     int64_t seq = json_integer_value(json_object_get(json, "seq"));
     if (seq != (int64_t)chain->seq + 1) {

@@ -16,6 +16,9 @@ struct cbx_chain {
     struct cbx_sha256 hash;
 };
 
+/* The version of the record's form, its field "v". Records of version 0 have no such field. */
+enum { CBX_CHAIN_VERSION = 1 };
+
 /* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on.
  * CBX_ETOOBIG when the line has more than CBX_AUDIT_LINE_MAX bytes or does not fit; nothing has
  * changed then. */

@@ -52,6 +52,43 @@ struct walk {
     size_t size;
 };
 
+/* `records` are the numbers of records 'recovered' whose ranges were acknowledged. */
+static void acknowledge_ranges(const json_t *records, struct cbx_audit_report *report)
+{
+    size_t kept = 0, stored = report->unsigned_count < CBX_AUDIT_RANGES_MAX ? report->unsigned_count
+                                                                            : CBX_AUDIT_RANGES_MAX;
+    for (size_t i = 0; i < stored; i++) {
+        bool acknowledged = false;
+        for (size_t k = 0; k < json_array_size(records); k++) {
+            acknowledged |= json_integer_value(json_array_get(records, k)) ==
+                            (json_int_t)report->unsigned_ranges[i].record;
+        }
+        if (!acknowledged) {
+            report->unsigned_ranges[kept++] = report->unsigned_ranges[i];
+        }
+    }
+    report->unsigned_count -= stored - kept;
+}
+
+/* A record that names a range of unsigned records, or takes such ranges back. */
+static void note_range(const struct walk *w, const json_t *record, struct cbx_audit_report *report)
+{
+    const json_t *body = json_object_get(record, "body");
+    struct cbx_str type = cbx_json_str(json_object_get(record, "type"));
+    int64_t from = json_integer_value(json_object_get(body, "unsigned_from"));
+    if (cbx_str_is(type, "recovered") && from > 0) {
+        int64_t to = json_integer_value(json_object_get(body, "unsigned_to"));
+        if (report->unsigned_count < CBX_AUDIT_RANGES_MAX) {
+            report->unsigned_ranges[report->unsigned_count] = (struct cbx_audit_range){
+                .from = (uint64_t)from, .to = (uint64_t)to, .record = w->chain.seq
+            };
+        }
+        report->unsigned_count++;
+    } else if (cbx_str_is(type, "acknowledged")) {
+        acknowledge_ranges(json_object_get(body, "recovered"), report);
+    }
+}
+
 /* Checks record after record, to the end or to the first that is wrong. A line without its end is
  * left for the next call. */
 static bool check_records(struct walk *w, struct cbx_audit_report *report)
@@ -70,6 +107,7 @@ static bool check_records(struct walk *w, struct cbx_audit_report *report)
             return false;
         }
         report->records++;
+        note_range(w, record, report);
         const char *time = json_string_value(json_object_get(record, "time"));
         snprintf(report->last_time, sizeof(report->last_time), "%s", time != NULL ? time : "");
         if (w->chain.seq == w->head.seq) {
@@ -131,7 +169,7 @@ static void check_end(const char *state_dir, struct walk *w, struct cbx_audit_re
 
 int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, struct cbx_err *err)
 {
-    *report = (struct cbx_audit_report){ 0 };
+    memset(report, 0, sizeof(*report));
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, state_dir);
     CBX_AUTO_FILE f = fopen(path, "re");
@@ -151,4 +189,24 @@ int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, str
     free(walk.line);
     cbx_sha256_hex(&walk.chain.hash, report->last_hash);
     return 0;
+}
+
+int cbx_audit_acknowledge(const char *state_dir, const struct cbx_audit_report *report,
+                          struct cbx_str principal, struct cbx_str reason, struct cbx_err *err)
+{
+    if (report->line != 0) {
+        return cbx_fail(err, CBX_ESTATE,
+                        "line %" PRIu64 " is wrong, which cannot be acknowledged: %s", report->line,
+                        report->problem);
+    }
+    json_t *records = json_array();
+    for (size_t i = 0; i < report->unsigned_count && i < CBX_AUDIT_RANGES_MAX; i++) {
+        json_array_append_new(records, json_integer((json_int_t)report->unsigned_ranges[i].record));
+    }
+    CBX_AUTO_JSON body = json_pack("{s:o}", "recovered", records);
+    json_object_set_new(body, "principal", cbx_json_text(principal));
+    json_object_set_new(body, "reason", cbx_json_text(reason));
+    CBX_AUTO(audit) audit = NULL;
+    int failed = cbx_audit_open(state_dir, &audit, err);
+    return failed ? failed : cbx_audit_append(audit, "acknowledged", body, NULL, err);
 }

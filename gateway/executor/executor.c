@@ -2,8 +2,11 @@
  * The executor process. */
 #include "gateway/executor/executor.h"
 
+#include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
 #include "gateway/ipc/jail.h"
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,7 +152,7 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&e->lock);
-    int failed = e->ending         ? cbx_fail(err, CBX_ESTATE, "the gateway is ending")
+    int failed = e->stopping       ? cbx_fail(err, CBX_ESTATE, "the gateway is stopping")
                  : e->pool == NULL ? open_engine(e, err)
                                    : 0;
     *out = e->pool;
@@ -166,7 +169,8 @@ void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
     }
 }
 
-int cbx_executor_enter(struct cbx_executor *e, const struct cbx_sink *sink, struct cbx_err *err)
+int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sink,
+                              struct cbx_err *err)
 {
     enum { WAITING_MAX = 512, TICK_MS = 200 };
     int failed = 0;
@@ -177,12 +181,7 @@ int cbx_executor_enter(struct cbx_executor *e, const struct cbx_sink *sink, stru
     }
     e->waiting++;
     while (!failed && e->running >= e->config.max_runs) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += TICK_MS * 1000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&e->place_free, &e->lock, &until);
+        cbx_cond_wait_ms(&e->run_slot_free, &e->lock, TICK_MS);
         if (sink->cancelled(sink->context)) {
             failed = cbx_fail(err, CBX_ESTATE, "cancelled before it began");
         }
@@ -193,18 +192,18 @@ int cbx_executor_enter(struct cbx_executor *e, const struct cbx_sink *sink, stru
     return failed;
 }
 
-void cbx_executor_leave(struct cbx_executor *e)
+void cbx_executor_release_slot(struct cbx_executor *e)
 {
     pthread_mutex_lock(&e->lock);
     e->running--;
-    pthread_cond_signal(&e->place_free);
+    pthread_cond_signal(&e->run_slot_free);
     pthread_mutex_unlock(&e->lock);
 }
 
-void cbx_executor_count(struct cbx_executor *e, int change)
+void cbx_executor_count_unrecorded(struct cbx_executor *e, int change)
 {
     pthread_mutex_lock(&e->lock);
-    e->active += change;
+    e->unrecorded += change;
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -220,10 +219,12 @@ static void look_after(struct cbx_executor *e, int64_t now, int64_t *kept, int64
     cbx_sessions_expire(e->sessions, now, e->config.idle_ms);
     if (now - *kept >= lease_ms(e) / 4) {
         *kept = now;
-        cbx_sessions_keep(e->sessions);
+        cbx_sessions_renew_leases(e->sessions);
         cbx_pool_keep(pool);
         cbx_instance_touch(&e->instance);
     }
+    enum { PROBE_MS = 5000 };
+    cbx_executor_probe(e, PROBE_MS);
     if (now - *reaped >= lease_ms(e) / 2) {
         *reaped = now;
         size_t removed; /* one that is being made is in no table yet, so it must be old */
@@ -261,7 +262,7 @@ static void await_runs(struct cbx_executor *e)
     int running = 1;
     for (int waited = 0; running > 0 && waited < WAIT_MS; waited += STEP_MS) {
         pthread_mutex_lock(&e->lock);
-        running = e->active;
+        running = e->unrecorded;
         pthread_mutex_unlock(&e->lock);
         if (running > 0) {
             nanosleep(&step, NULL);
@@ -272,14 +273,12 @@ static void await_runs(struct cbx_executor *e)
 /* Sandboxes that nobody may come back to are removed; the others live on until their lease ends. */
 static void end(struct cbx_executor *e)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 2;
-    if (pthread_mutex_timedlock(&e->lock, &until) != 0) {
-        _exit(0); /* somebody waits for an engine, or for the gateway before us: there is nothing
-                     yet */
+    enum { LOCK_MS = 2000 };
+    if (!cbx_mutex_lock_ms(&e->lock, LOCK_MS)) {
+        _exit(0); /* a thread waits for the engine or for the executor before this one: there is no
+                     sandbox yet */
     }
-    e->ending = true;
+    e->stopping = true;
     struct cbx_pool *pool = e->pool;
     pthread_mutex_unlock(&e->lock);
     if (!e->config.persistent) {
@@ -288,6 +287,9 @@ static void end(struct cbx_executor *e)
     cbx_sessions_close_all(e->sessions, e->config.persistent);
     if (pool != NULL) {
         cbx_pool_stop(pool);
+    }
+    if (e->audit != NULL) {
+        cbx_audit_flush(e->audit);
     }
     if (!e->config.persistent) {
         cbx_instance_done(&e->instance, true);
@@ -317,8 +319,8 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd,
     static struct cbx_executor e;
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
-    pthread_cond_init(&e.place_free, NULL);
-    pthread_cond_init(&e.run_begun, NULL);
+    cbx_cond_init(&e.run_slot_free);
+    cbx_health_init(&e.health);
     cbx_jail_common();
     prctl(PR_SET_NAME, "cbx-executor");
     if (!read_secrets(secrets_fd, &e.secrets) || pipe2(stop_pipe, O_CLOEXEC) < 0) {

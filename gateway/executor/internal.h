@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the executor share; nobody else includes it. */
+ * What the files of the executor share; no other folder includes it. */
 #ifndef CBX_GATEWAY_EXECUTOR_INTERNAL_H
 #define CBX_GATEWAY_EXECUTOR_INTERNAL_H
 
 #include "docker/engine.h"
 #include "gateway/executor/audit.h"
 #include "gateway/executor/executor.h"
+#include "gateway/executor/health.h"
 #include "gateway/executor/sessions.h"
+#include "gateway/ipc/executor_calls.h"
 #include "gateway/ipc/threads.h"
 #include "gateway/ipc/wire.h"
 
@@ -15,54 +17,62 @@
 struct cbx_executor {
     struct cbx_executor_config config;
     struct cbx_secrets secrets;
-    pthread_mutex_t
-        lock; /* audit, engine, guard, running: everything below that is made or counted */
+    pthread_mutex_t lock; /* of everything below but sessions, threads and health */
     struct cbx_audit *audit;
     struct cbx_engine *engine;
     struct cbx_pool *pool;
     struct cbx_instance instance;
     struct cbx_replay_guard guard;
-    pthread_cond_t place_free, run_begun;
-    struct cbx_executor_request *admitted; /* runs that did not begin yet */
-    int running, waiting, active;
-    bool ending;
+    pthread_cond_t run_slot_free;
+    int running, waiting; /* runs that hold one of config.max_runs slots; that wait for one */
+    int unrecorded;       /* actions whose outcome is not in the audit log yet */
+    bool stopping;
     struct cbx_sessions *sessions;
     struct cbx_threads *threads;
+    struct cbx_health health;
 };
 
-/* One request on its way through. */
+/* The client of one call (the front, through its connection), as its run sees it. */
+enum cbx_client_state {
+    CBX_CLIENT_ATTACHED = 0, /* the run is cancelled when the client disconnects */
+    CBX_CLIENT_DETACHED,     /* the run continues when the client disconnects */
+    CBX_CLIENT_GONE,     /* a detached run's client has disconnected: no event is sent any more */
+    CBX_CLIENT_NO_REPLY, /* closed without an answer, as if the executor had been killed before the
+                                run began: the front has the source judged again */
+};
+
+/* One call that is being served. */
 struct cbx_executor_request {
     struct cbx_executor *executor;
     int fd;
-    bool kept;    /* what it runs is wanted even when nobody listens */
-    bool deaf;    /* nobody listens any more */
-    bool dropped; /* no answer: the front takes it that we were killed before it began */
-    char run[CBX_ID_CHARS + 1]; /* while it is among the admitted */
-    struct cbx_executor_request *next_admitted;
-    struct cbx_turn turn; /* in the line of its session */
+    enum cbx_client_state client;
+    struct cbx_ticket ticket; /* queued from admission until the run begins or fails */
 };
 
-/* What the first request opens. */
+/* Opens the audit log; opens the engine and the pool and adopts sandboxes. The first call does it, later ones
+ * return what is there. CBX_ESTATE when the executor is stopping. */
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err);
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err);
 
-/* One of the max_runs places; a front that hangs up gives its place in the queue up. */
-int cbx_executor_enter(struct cbx_executor *e, const struct cbx_sink *sink, struct cbx_err *err);
-void cbx_executor_leave(struct cbx_executor *e);
+/* Takes one of the max_runs slots, waiting for one; and gives it back. CBX_EBUSY when too many wait,
+ * CBX_ESTATE when the sink cancels meanwhile. */
+int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sink,
+                              struct cbx_err *err);
+void cbx_executor_release_slot(struct cbx_executor *e);
 
-/* Requests whose outcome is not in the log yet: the executor's end waits for them. */
-void cbx_executor_count(struct cbx_executor *e, int change);
+/* Counts actions whose outcome is not in the audit log yet: the executor's end waits for them. */
+void cbx_executor_count_unrecorded(struct cbx_executor *e, int change);
 
-/* The sandbox is needed no more; for cbx_sessions_new. */
+/* Disposes of a sandbox that is not used any more; a cbx_discard_fn for cbx_sessions_new. */
 void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox);
 
-/* Answers what comes through the connection, in a thread of its own, and closes it. */
+/* Serves the call that comes through the connection, in a thread of its own, and closes it. */
 void cbx_executor_serve(struct cbx_executor *e, int fd);
 
-/* Open the seal, write the record, and only then run; and to follow such a run once more. */
-int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_message *message,
-                        struct cbx_err *err);
-int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_message *message,
+/* The calls with several answers. `text` is what may run. */
+int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
+                        struct cbx_str text, struct cbx_err *err);
+int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_resume_args *args,
                         struct cbx_err *err);
 
 #endif

@@ -1,17 +1,57 @@
 /* SPDX-License-Identifier: MIT
- * The requests of the executor but runs: what each is asked, and how it answers. */
+ * Serves the calls of executor.def but runs (run.c). Each has a function serve_NAME; how it is prepared and
+ * dispatched follows from its row. */
+#include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The front cannot seal, so it can only report denials that nobody decided: a worker that failed.
- */
-static int note_failure(struct cbx_executor_request *r, const struct cbx_message *message,
-                        struct cbx_err *err)
+/* --- answers ---------------------------------------------------------------------------------- */
+
+/* Takes the reference. */
+static int answer(struct cbx_executor_request *r, json_t *header, struct cbx_str bytes,
+                  struct cbx_err *err)
 {
-    static const char *const names[] = { "language", "policy", "principal", "session", "origin" };
+    CBX_AUTO_JSON owned = header;
+    return cbx_wire_send(r->fd, owned, bytes, err);
+}
+
+static int answer_done(struct cbx_executor_request *r, struct cbx_err *err)
+{
+    return answer(r, cbx_reply_json(CBX_REPLY_DONE), CBX_STR(""), err);
+}
+
+static void answer_error(struct cbx_executor_request *r, int code, const struct cbx_err *err)
+{
+    json_t *header = cbx_reply_json(CBX_REPLY_ERROR);
+    json_object_set_new(header, "code", json_integer(code));
+    /* A text that was cut to fit may end in half a character. */
+    json_object_set_new(header, "text", cbx_json_text(cbx_str_of(err->text)));
+    answer(r, header, CBX_STR(""), NULL);
+}
+
+/* --- calls without a session ------------------------------------------------------------------ */
+
+static int serve_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
+                        struct cbx_str bytes, struct cbx_err *err)
+{
+    return cbx_executor_submit(r, args, bytes, err);
+}
+
+static int serve_resume(struct cbx_executor_request *r, const struct cbx_resume_args *args,
+                        struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    return cbx_executor_resume(r, args, err);
+}
+
+/* The front cannot seal, so all that it can record by itself is a denial. */
+static int serve_record_failure(struct cbx_executor_request *r,
+                                const struct cbx_record_failure_args *args, struct cbx_str source,
+                                struct cbx_err *err)
+{
     struct cbx_audit *audit;
     int failed = cbx_executor_audit(r->executor, &audit, err);
     if (failed) {
@@ -19,60 +59,105 @@ static int note_failure(struct cbx_executor_request *r, const struct cbx_message
     }
     char id[CBX_ID_CHARS + 1], hex[CBX_SHA256_HEX + 1];
     cbx_id_make(id);
-    struct cbx_sha256 hash = cbx_sha256_of(cbx_buf_str(&message->bytes));
+    struct cbx_sha256 hash = cbx_sha256_of(source);
     cbx_sha256_hex(&hash, hex);
     CBX_AUTO_JSON body = json_pack("{s:s,s:s,s:s}", "id", id, "verdict", "deny", "sha256", hex);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        struct cbx_str value = cbx_json_str(json_object_get(message->header, names[i]));
-        json_object_set_new(body, names[i], cbx_json_text(cbx_str_sub(value, 0, CBX_NAME_MAX)));
-    }
+    json_object_set_new(body, "policy", cbx_json_text(args->policy));
+    json_object_set_new(body, "reason", cbx_json_text(args->reason));
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
+    json_object_set_new(body, #member, cbx_json_text(args->member));
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    json_object_set_new(body, "findings",
+                        json_pack("[{s:s,s:s,s:i,s:i}]", "rule", "analysis-failed", "effect",
+                                  "deny", "line", 1, "column", 1));
     uint64_t seq;
     failed = cbx_audit_append(audit, "analysis-failed", body, &seq, err);
     if (failed) {
         return failed;
     }
-    CBX_AUTO_JSON answer =
-        json_pack("{s:s,s:s,s:I}", "type", "recorded", "decision", id, "seq", (json_int_t)seq);
-    return cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
+    json_t *header = cbx_reply_json(CBX_REPLY_RECORDED);
+    json_object_set_new(header, "decision", json_string(id));
+    json_object_set_new(header, "seq", json_integer((json_int_t)seq));
+    return answer(r, header, CBX_STR(""), err);
 }
 
-static int answer_done(struct cbx_executor_request *r, struct cbx_str bytes, struct cbx_err *err)
-{
-    CBX_AUTO_JSON answer = json_pack("{s:s}", "type", "done");
-    return cbx_wire_send(r->fd, answer, bytes, err);
-}
-
-static const char *text_of(const struct cbx_message *message, const char *name)
-{
-    const char *text = json_string_value(json_object_get(message->header, name));
-    return text != NULL ? text : "";
-}
-
-static int close_session(struct cbx_executor_request *r, const struct cbx_message *message,
-                         struct cbx_err *err)
-{
-    int failed = cbx_sessions_close(r->executor->sessions, text_of(message, "session"), err);
-    return failed ? failed : answer_done(r, CBX_STR(""), err);
-}
-
-static int interrupt_session(struct cbx_executor_request *r, const struct cbx_message *message,
+static int serve_acknowledge(struct cbx_executor_request *r,
+                             const struct cbx_acknowledge_args *args, struct cbx_str bytes,
                              struct cbx_err *err)
 {
-    int failed = cbx_sessions_interrupt(r->executor->sessions, text_of(message, "session"), err);
-    return failed ? failed : answer_done(r, CBX_STR(""), err);
+    (void)bytes;
+    cbx_sessions_acknowledge(r->executor->sessions, args->run.p);
+    return answer_done(r, err);
 }
 
-static int give_input(struct cbx_executor_request *r, const struct cbx_message *message,
-                      struct cbx_err *err)
+static int serve_reconcile(struct cbx_executor_request *r, const struct cbx_reconcile_args *args,
+                           struct cbx_str bytes, struct cbx_err *err)
 {
-    int failed = cbx_sessions_input(r->executor->sessions, text_of(message, "session"),
-                                    cbx_buf_str(&message->bytes), err);
-    return failed ? failed : answer_done(r, CBX_STR(""), err);
+    (void)bytes;
+    cbx_sessions_reconcile(r->executor->sessions, args->sessions, args->runs);
+    return answer_done(r, err);
 }
 
-/* What is put into a session's workspace is in the log before it is there. */
-static int note_upload(struct cbx_executor *e, const struct cbx_message *message,
-                       struct cbx_err *err)
+static int serve_close(struct cbx_executor_request *r, const struct cbx_close_args *args,
+                       struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    int failed = cbx_sessions_close(r->executor->sessions, args->session.p, err);
+    return failed ? failed : answer_done(r, err);
+}
+
+static int serve_interrupt(struct cbx_executor_request *r, const struct cbx_interrupt_args *args,
+                           struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    int failed = cbx_sessions_interrupt(r->executor->sessions, args->session.p, err);
+    return failed ? failed : answer_done(r, err);
+}
+
+static int serve_input(struct cbx_executor_request *r, const struct cbx_input_args *args,
+                       struct cbx_str line, struct cbx_err *err)
+{
+    int failed = cbx_sessions_input(r->executor->sessions, args->session.p, line, err);
+    return failed ? failed : answer_done(r, err);
+}
+
+static int serve_list_sessions(struct cbx_executor_request *r,
+                               const struct cbx_list_sessions_args *args, struct cbx_str bytes,
+                               struct cbx_err *err)
+{
+    (void)args;
+    (void)bytes;
+    json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+    json_object_set_new(header, "sessions", cbx_sessions_list(r->executor->sessions));
+    return answer(r, header, CBX_STR(""), err);
+}
+
+static int serve_health(struct cbx_executor_request *r, const struct cbx_health_args *args,
+                        struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)args;
+    (void)bytes;
+    json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+    cbx_executor_health(r->executor, header);
+    return answer(r, header, CBX_STR(""), err);
+}
+
+/* --- calls in a session that no run is in ----------------------------------------------------- */
+
+static int serve_reset(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                       const struct cbx_reset_args *args, struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)args;
+    (void)bytes;
+    int failed = cbx_sandbox_reset(sandbox, err);
+    cbx_sandbox_warm(sandbox);
+    return failed ? failed : answer_done(r, err);
+}
+
+/* An upload is in the audit log before it is in the workspace. */
+static int record_upload(struct cbx_executor *e, const struct cbx_put_file_args *args,
+                         struct cbx_str bytes, struct cbx_err *err)
 {
     struct cbx_audit *audit;
     int failed = cbx_executor_audit(e, &audit, err);
@@ -80,226 +165,148 @@ static int note_upload(struct cbx_executor *e, const struct cbx_message *message
         return failed;
     }
     char hex[CBX_SHA256_HEX + 1];
-    struct cbx_sha256 hash = cbx_sha256_of(cbx_buf_str(&message->bytes));
+    struct cbx_sha256 hash = cbx_sha256_of(bytes);
     cbx_sha256_hex(&hash, hex);
-    CBX_AUTO_JSON body =
-        json_pack("{s:s,s:s,s:s,s:s,s:I}", "session", text_of(message, "session"), "principal",
-                  text_of(message, "principal"), "path", text_of(message, "path"), "sha256", hex,
-                  "size", (json_int_t)message->bytes.len);
+    CBX_AUTO_JSON body = json_pack("{s:s,s:s,s:s,s:s,s:I}", "session", args->session.p, "principal",
+                                   args->principal.p, "path", args->path.p, "sha256", hex, "size",
+                                   (json_int_t)bytes.len);
     return cbx_audit_append(audit, "upload", body, NULL, err);
 }
 
-static int put_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                    const struct cbx_message *message, struct cbx_err *err)
+static int serve_put_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                          const struct cbx_put_file_args *args, struct cbx_str bytes,
+                          struct cbx_err *err)
 {
-    struct cbx_str path = cbx_json_str(json_object_get(message->header, "path"));
-    int failed = note_upload(r->executor, message, err);
-    failed = failed ? failed : cbx_sandbox_put(sandbox, path, cbx_buf_str(&message->bytes), err);
-    return failed ? failed : answer_done(r, CBX_STR(""), err);
+    int failed = record_upload(r->executor, args, bytes, err);
+    failed = failed ? failed : cbx_sandbox_put(sandbox, args->path, bytes, err);
+    return failed ? failed : answer_done(r, err);
 }
 
-static int get_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                    const struct cbx_message *message, struct cbx_err *err)
+static int serve_get_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                          const struct cbx_get_file_args *args, struct cbx_str bytes,
+                          struct cbx_err *err)
 {
-    struct cbx_str path = cbx_json_str(json_object_get(message->header, "path"));
-    CBX_AUTO_DONE(buf) bytes;
-    cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
-    int failed = cbx_sandbox_get(sandbox, path, &bytes, err);
-    return failed ? failed : answer_done(r, cbx_buf_str(&bytes), err);
+    (void)bytes;
+    CBX_AUTO_DONE(buf) content;
+    cbx_buf_init(&content, CBX_WIRE_BYTES_MAX);
+    int failed = cbx_sandbox_get(sandbox, args->path, &content, err);
+    return failed ? failed : answer(r, cbx_reply_json(CBX_REPLY_DONE), cbx_buf_str(&content), err);
 }
 
-static int list_files(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                      const struct cbx_message *message, struct cbx_err *err)
+static int serve_list_files(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                            const struct cbx_list_files_args *args, struct cbx_str bytes,
+                            struct cbx_err *err)
 {
-    struct cbx_str path = cbx_json_str(json_object_get(message->header, "path"));
+    (void)bytes;
     json_t *list;
     bool complete;
-    int failed = cbx_sandbox_list(sandbox, path, &list, &complete, err);
+    int failed = cbx_sandbox_list(sandbox, args->path, &list, &complete, err);
     if (failed) {
         return failed;
     }
-    CBX_AUTO_JSON answer =
-        json_pack("{s:s,s:o,s:b}", "type", "done", "files", list, "complete", complete);
-    return cbx_wire_send(r->fd, answer, CBX_STR(""), err);
+    json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+    json_object_set_new(header, "files", list);
+    json_object_set_new(header, "complete", json_boolean(complete));
+    return answer(r, header, CBX_STR(""), err);
 }
 
-static int delete_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                       const struct cbx_message *message, struct cbx_err *err)
+static int serve_delete_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
+                             const struct cbx_delete_file_args *args, struct cbx_str bytes,
+                             struct cbx_err *err)
 {
-    struct cbx_str path = cbx_json_str(json_object_get(message->header, "path"));
-    int failed = cbx_sandbox_delete(sandbox, path, err);
-    return failed ? failed : answer_done(r, CBX_STR(""), err);
+    (void)bytes;
+    int failed = cbx_sandbox_delete(sandbox, args->path, err);
+    return failed ? failed : answer_done(r, err);
 }
 
-/* The result of a run that an executor before us had, and could not acknowledge any more. */
-static int acknowledge_run(struct cbx_executor_request *r, const struct cbx_message *message,
-                           struct cbx_err *err)
+/* Enters the session once no run is in it. Leave it with cbx_sessions_leave. */
+static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct cbx_str principal,
+                      struct cbx_session **session, struct cbx_sandbox **sandbox,
+                      struct cbx_err *err)
 {
-    struct cbx_pool *pool;
-    int failed = cbx_executor_pool(r->executor, &pool, err); /* those of before are adopted there */
-    if (failed) {
-        return failed;
-    }
-    cbx_sessions_acknowledge(r->executor->sessions, text_of(message, "run"));
-    return answer_done(r, CBX_STR(""), err);
-}
-
-static int reset_session(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                         const struct cbx_message *message, struct cbx_err *err)
-{
-    (void)message;
-    int failed = cbx_sandbox_reset(sandbox, err);
-    cbx_sandbox_warm(sandbox);
-    return failed ? failed : answer_done(r, CBX_STR(""), err);
-}
-
-/* What is asked of a session while nothing runs in it. */
-static int serve_session(struct cbx_executor_request *r, const struct cbx_message *message,
-                         int (*serve)(struct cbx_executor_request *, struct cbx_sandbox *,
-                                      const struct cbx_message *, struct cbx_err *),
-                         struct cbx_err *err)
-{
-    struct cbx_sessions *sessions = r->executor->sessions;
-    struct cbx_session *session;
     struct cbx_pool *pool;
     int failed = cbx_executor_pool(r->executor, &pool, err);
     failed = failed ? failed
-                    : cbx_sessions_enter(sessions, text_of(message, "session"),
-                                         text_of(message, "principal"), &session, err);
+                    : cbx_sessions_enter(r->executor->sessions, id.p, principal.p, session, err);
     if (failed) {
         return failed;
     }
-    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
-    failed = sandbox == NULL || !cbx_sandbox_look(sandbox)
-                 ? cbx_fail(err, CBX_ESTATE, "the session's sandbox is gone; its files with it")
-                 : serve(r, sandbox, message, err);
-    cbx_sessions_leave(sessions, session);
+    *sandbox = cbx_session_sandbox(*session);
+    if (*sandbox != NULL && cbx_sandbox_look(*sandbox)) {
+        return 0;
+    }
+    cbx_sessions_leave(r->executor->sessions, *session);
+    return cbx_fail(err, CBX_ESTATE, "the session's sandbox is gone, and its files with it");
+}
+
+/* --- dispatch --------------------------------------------------------------------------------- */
+
+#define SERVE_STREAM(name) return serve_##name(r, &args, bytes, err);
+#define SERVE_DIRECT(name) return serve_##name(r, &args, bytes, err);
+#define SERVE_ADOPTED(name)                                                                        \
+    struct cbx_pool *pool; /* opening the pool adopts existing sandboxes */                        \
+    failed = cbx_executor_pool(r->executor, &pool, err);                                           \
+    return failed ? failed : serve_##name(r, &args, bytes, err);
+#define SERVE_IDLE(name)                                                                           \
+    struct cbx_session *session;                                                                   \
+    struct cbx_sandbox *sandbox;                                                                   \
+    failed = enter_idle(r, args.session, args.principal, &session, &sandbox, err);                 \
+    if (!failed) {                                                                                 \
+        failed = serve_##name(r, sandbox, &args, bytes, err);                                      \
+        cbx_sessions_leave(r->executor->sessions, session);                                        \
+    }                                                                                              \
     return failed;
-}
-
-static int answer_sessions(struct cbx_executor_request *r, const struct cbx_message *message,
-                           struct cbx_err *err)
-{
-    struct cbx_pool *pool;
-    (void)message;
-    int failed = cbx_executor_pool(r->executor, &pool, err); /* those of before are adopted there */
-    if (failed) {
-        return failed;
+#define CBX_CALL(name, serve, retry, meaning)                                                      \
+    static int dispatch_##name(struct cbx_executor_request *r, const json_t *header,               \
+                               struct cbx_str bytes, struct cbx_err *err)                          \
+    {                                                                                              \
+        struct cbx_##name##_args args;                                                             \
+        int failed = cbx_##name##_args_read(header, &args, err);                                   \
+        if (failed) {                                                                              \
+            return failed;                                                                         \
+        }                                                                                          \
+        SERVE_##serve(name)                                                                        \
     }
-    CBX_AUTO_JSON answer = json_pack("{s:s,s:o}", "type", "done", "sessions",
-                                     cbx_sessions_list(r->executor->sessions));
-    return cbx_wire_send(r->fd, answer, CBX_STR(""), err);
-}
+#define CBX_ARG(call, member, type, required, max)
+#define CBX_CALL_END(name)
+#include "gateway/ipc/executor.def"
+#undef CBX_CALL
 
-/* What a front before this one did not live to write down, nobody will ask for. */
-static int drop_unwanted(struct cbx_executor_request *r, const struct cbx_message *message,
-                         struct cbx_err *err)
-{
-    struct cbx_pool *pool;
-    int failed = cbx_executor_pool(r->executor, &pool, err); /* those of before are adopted there */
-    if (failed) {
-        return failed;
-    }
-    cbx_sessions_retain(r->executor->sessions, json_object_get(message->header, "sessions"),
-                        json_object_get(message->header, "runs"));
-    return answer_done(r, CBX_STR(""), err);
-}
-
-static json_t *describe_pool(struct cbx_pool *pool)
-{
-    struct cbx_pool_stats s = { 0 };
-    cbx_pool_stats(pool, &s);
-    return json_pack("{s:i,s:i,s:i,s:i,s:I,s:I,s:I,s:I}", "ready", s.ready, "in_use", s.in_use,
-                     "making", s.making, "waiting", s.waiting, "taken", (json_int_t)s.taken,
-                     "taken_ready", (json_int_t)s.taken_ready, "made", (json_int_t)s.made, "failed",
-                     (json_int_t)s.failed);
-}
-
-static int answer_health(struct cbx_executor_request *r, const struct cbx_message *message,
-                         struct cbx_err *err)
-{
-    (void)message;
-    struct cbx_pool *pool = NULL;
-    struct cbx_audit *audit;
-    struct cbx_err engine_err = { 0 }, audit_err = { 0 };
-    bool engine_ok = cbx_executor_pool(r->executor, &pool, &engine_err) == 0;
-    bool audit_ok = cbx_executor_audit(r->executor, &audit, &audit_err) == 0;
-    struct cbx_engine *engine = r->executor->engine;
-    CBX_AUTO_JSON answer = json_pack(
-        "{s:s,s:b,s:o,s:s,s:b,s:o,s:i}", "type", "done", "engine_ok", engine_ok, "engine",
-        cbx_json_text(cbx_str_of(engine_ok ? cbx_engine_version(engine) : engine_err.text)), "api",
-        engine_ok ? cbx_engine_api(engine) : "", "audit_ok", audit_ok, "audit",
-        cbx_json_text(cbx_str_of(audit_ok ? "" : audit_err.text)), "sessions",
-        cbx_sessions_count(r->executor->sessions));
-    if (engine_ok) {
-        json_object_set_new(answer, "pool", describe_pool(pool));
-    }
-    return cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
-}
-
-static const struct {
-    const char *op;
-    int (*serve)(struct cbx_executor_request *, const struct cbx_message *, struct cbx_err *);
-    int (*in_session)(struct cbx_executor_request *, struct cbx_sandbox *,
-                      const struct cbx_message *, struct cbx_err *);
-} operations[] = {
-    { "submit", cbx_executor_submit, NULL },
-    { "resume", cbx_executor_resume, NULL },
-    { "ack", acknowledge_run, NULL },
-    { "failed", note_failure, NULL },
-    { "close", close_session, NULL },
-    { "interrupt", interrupt_session, NULL },
-    { "input", give_input, NULL },
-    { "sessions", answer_sessions, NULL },
-    { "wanted", drop_unwanted, NULL },
-    { "health", answer_health, NULL },
-    { "put", NULL, put_file },
-    { "get", NULL, get_file },
-    { "list", NULL, list_files },
-    { "delete", NULL, delete_file },
-    { "reset", NULL, reset_session },
+static int (*const dispatch[])(struct cbx_executor_request *, const json_t *, struct cbx_str,
+                               struct cbx_err *) = {
+#define CBX_CALL(name, serve, retry, meaning) dispatch_##name,
+#include "gateway/ipc/executor.def"
+#undef CBX_CALL
+#undef CBX_ARG
+#undef CBX_CALL_END
 };
 
-static void answer_error(struct cbx_executor_request *r, int code, const struct cbx_err *err)
-{
-    /* A text that was cut to fit may end in half a character. */
-    CBX_AUTO_JSON answer = json_pack("{s:s,s:i,s:o}", "type", "error", "code", code, "text",
-                                     cbx_json_text(cbx_str_of(err->text)));
-    cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, NULL);
-}
-
-/* What fails in an executor that ends may succeed in the next one: without an answer the front asks
- * that, as it does when we are killed. */
-static bool is_ending(struct cbx_executor *e)
+/* A call that fails while the executor stops may succeed in the next one: without an answer the front
+ * asks that one, as it does when this one is killed. */
+static bool is_stopping(struct cbx_executor *e)
 {
     pthread_mutex_lock(&e->lock);
-    bool ending = e->ending;
+    bool stopping = e->stopping;
     pthread_mutex_unlock(&e->lock);
-    return ending;
+    return stopping;
 }
 
 static void serve_request(void *context)
 {
+    enum { RECEIVE_MS = 30000 };
     struct cbx_executor_request r = *(struct cbx_executor_request *)context;
     free(context);
     CBX_AUTO_DONE(message) message;
     cbx_message_init(&message);
     struct cbx_err err = { 0 };
-    int failed = cbx_wire_receive(r.fd, 30000, &message, &err);
-    const char *op = failed ? NULL : json_string_value(json_object_get(message.header, "op"));
-    bool known = false;
-    for (size_t i = 0; op != NULL && i < sizeof(operations) / sizeof(operations[0]); i++) {
-        if (strcmp(operations[i].op, op) == 0) {
-            known = true;
-            failed = operations[i].serve != NULL
-                         ? operations[i].serve(&r, &message, &err)
-                         : serve_session(&r, &message, operations[i].in_session, &err);
-        }
+    int failed = cbx_wire_receive(r.fd, RECEIVE_MS, &message, &err);
+    enum cbx_executor_call call = failed ? CBX_CALLS : cbx_call_of(message.header);
+    if (!failed) {
+        failed = call < CBX_CALLS
+                     ? dispatch[call](&r, message.header, cbx_buf_str(&message.bytes), &err)
+                     : cbx_fail(&err, CBX_EPROTO, "the executor has no such call");
     }
-    if (!known && !failed) {
-        failed = cbx_fail(&err, CBX_EPROTO, "the executor was asked for something it does not do");
-    }
-    if (failed && !r.dropped && !is_ending(r.executor)) {
+    if (failed && r.client != CBX_CLIENT_NO_REPLY && !is_stopping(r.executor)) {
         answer_error(&r, failed, &err);
     }
     close(r.fd);
@@ -314,6 +321,6 @@ void cbx_executor_serve(struct cbx_executor *e, int fd)
     *r = (struct cbx_executor_request){ .executor = e, .fd = fd };
     if (!cbx_threads_run(e->threads, serve_request, r)) {
         free(r);
-        close(fd); /* the front sees a dead executor for this one request: nothing ran */
+        close(fd); /* the front sees a killed executor for this one call: nothing ran */
     }
 }

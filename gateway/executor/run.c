@@ -2,100 +2,54 @@
  * The executor's main work: a sealed decision becomes a record, a permit, a run. */
 #include "gateway/executor/internal.h"
 #include "gateway/ipc/relay.h"
+#include "policies/base/clock.h"
 
-/* How long a result waits for a front to take it, while it has one and while another run waits. */
-enum { ACK_MS = 30000, UNACKED_MS = 30000 };
+/* How long the executor waits for the acknowledgement of a result: from the client that has it, and on
+ * behalf of the session's next run. */
+enum { ACK_TIMEOUT_MS = 30000, UNACKNOWLEDGED_MS = 30000 };
 
-/* --- who listens ------------------------------------------------------------------------------ */
+/* --- the client's event sink ------------------------------------------------------------------ */
 
-/* A run that is wanted by itself goes on when nobody listens. */
-static int relay_event(void *context, const struct cbx_event *event)
+/* A detached run continues after its client disconnects; an attached one fails with its sink. */
+static int note_send_failure(struct cbx_executor_request *r, int failed)
 {
-    struct cbx_executor_request *r = context;
-    struct cbx_sink sink = cbx_relay_sink(&r->fd);
-    if (r->deaf) {
-        return 0;
+    if (failed && r->client == CBX_CLIENT_DETACHED) {
+        r->client = CBX_CLIENT_GONE;
     }
-    int failed = sink.event(sink.context, event);
-    r->deaf = failed != 0 && r->kept;
-    return r->deaf ? 0 : failed;
+    return r->client == CBX_CLIENT_GONE ? 0 : failed;
 }
 
-static bool is_unwanted(void *context)
+static int send_event(void *context, const struct cbx_event *event)
 {
     struct cbx_executor_request *r = context;
     struct cbx_sink sink = cbx_relay_sink(&r->fd);
-    return !r->kept && sink.cancelled(sink.context);
+    return r->client == CBX_CLIENT_GONE ? 0 : note_send_failure(r, sink.event(sink.context, event));
+}
+
+static bool is_cancelled(void *context)
+{
+    struct cbx_executor_request *r = context;
+    struct cbx_sink sink = cbx_relay_sink(&r->fd);
+    return r->client == CBX_CLIENT_ATTACHED && sink.cancelled(sink.context);
 }
 
 static struct cbx_sink sink_of(struct cbx_executor_request *r)
 {
-    return (struct cbx_sink){ .event = relay_event, .cancelled = is_unwanted, .context = r };
+    return (struct cbx_sink){ .event = send_event, .cancelled = is_cancelled, .context = r };
 }
 
-/* --- between admission and beginning: it waits for its turn --------------------------------------
- */
-
-static void add_admitted(struct cbx_executor_request *r, const struct cbx_permit *permit)
+static int send_reply(struct cbx_executor_request *r, enum cbx_reply reply)
 {
-    struct cbx_executor *e = r->executor;
-    if (permit->action == CBX_ACTION_RUN && permit->session[0] != '\0') {
-        cbx_sessions_line_up(e->sessions, permit->session, &r->turn);
-    }
-    pthread_mutex_lock(&e->lock);
-    snprintf(r->run, sizeof(r->run), "%s", permit->decision);
-    r->next_admitted = e->admitted;
-    e->admitted = r;
-    pthread_mutex_unlock(&e->lock);
+    CBX_AUTO_JSON header = cbx_reply_json(reply);
+    return cbx_wire_send(r->fd, header, CBX_STR(""), NULL);
 }
 
-/* It begins, or never will. */
-static void remove_admitted(struct cbx_executor_request *r)
-{
-    struct cbx_executor *e = r->executor;
-    cbx_sessions_step_out(e->sessions, &r->turn);
-    pthread_mutex_lock(&e->lock);
-    for (struct cbx_executor_request **at = &e->admitted; *at != NULL; at = &(*at)->next_admitted) {
-        if (*at == r) {
-            *at = r->next_admitted;
-            break;
-        }
-    }
-    pthread_cond_broadcast(&e->run_begun);
-    pthread_mutex_unlock(&e->lock);
-}
-
-static bool is_admitted(const struct cbx_executor *e, const char *run)
-{
-    const struct cbx_executor_request *r = e->admitted;
-    while (r != NULL && strcmp(r->run, run) != 0) {
-        r = r->next_admitted;
-    }
-    return r != NULL;
-}
-
-/* A front that was started again asks for a run that still waits. */
-static void await_begin(struct cbx_executor_request *asking, const char *run)
-{
-    struct cbx_executor *e = asking->executor;
-    CBX_AUTO_JSON waits = json_pack("{s:s}", "type", "waiting");
-    pthread_mutex_lock(&e->lock);
-    if (is_admitted(e, run)) {
-        cbx_wire_send(asking->fd, waits, (struct cbx_str){ 0 }, NULL);
-    }
-    while (is_admitted(e, run)) {
-        pthread_cond_wait(&e->run_begun, &e->lock);
-    }
-    pthread_mutex_unlock(&e->lock);
-}
-
-/* Not before its sandbox was told: who is told that it began will not have it run once more. */
-static void tell_begin(void *context)
+/* Called only after RUN was sent to the sandbox: a client never submits again after 'begun'. */
+static void note_begun(void *context)
 {
     struct cbx_executor_request *r = context;
-    CBX_AUTO_JSON begun = json_pack("{s:s}", "type", "begun");
-    r->deaf = cbx_wire_send(r->fd, begun, (struct cbx_str){ 0 }, NULL) != 0 && r->kept;
-    remove_admitted(r);
+    note_send_failure(r, send_reply(r, CBX_REPLY_BEGUN));
+    cbx_sessions_dequeue(r->executor->sessions, &r->ticket);
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -108,13 +62,13 @@ static int take_sandbox(struct cbx_executor *e, const struct cbx_permit *permit,
     return failed ? failed : cbx_pool_take(pool, permit, sink, out, err);
 }
 
-/* A place in the table and a sandbox in it. */
-static int open_place(struct cbx_executor *e, const struct cbx_permit *permit,
-                      const struct cbx_sink *sink, struct cbx_err *err)
+/* Reserves a slot and makes its sandbox. */
+static int open_slot(struct cbx_executor *e, const struct cbx_permit *permit,
+                     const struct cbx_sink *sink, struct cbx_err *err)
 {
     const char *id = permit->session[0] != '\0' ? permit->session : permit->decision;
     if (permit->action == CBX_ACTION_OPEN && cbx_sessions_is_fresh(e->sessions, permit)) {
-        return 0; /* opened by an executor that was killed before it could say so */
+        return 0; /* opened by an executor that was killed before it answered */
     }
     int failed = cbx_sessions_reserve(e->sessions, permit, err);
     if (failed) {
@@ -132,7 +86,7 @@ static int open_place(struct cbx_executor *e, const struct cbx_permit *permit,
     return failed;
 }
 
-/* With the session entered and a place to run. */
+/* With the session entered and a run slot acquired. */
 static int run_entered(struct cbx_executor_request *r, struct cbx_session *session,
                        const struct cbx_permit *permit, struct cbx_str text, bool interactive,
                        const struct cbx_sink *sink, struct cbx_result *result, struct cbx_err *err)
@@ -150,7 +104,7 @@ static int run_entered(struct cbx_executor_request *r, struct cbx_session *sessi
         cbx_sessions_replace(e->sessions, session, sandbox);
     }
     struct cbx_run_options options = { .interactive = interactive,
-                                       .begun = tell_begin,
+                                       .begun = note_begun,
                                        .context = r };
     cbx_sessions_begin(e->sessions, session, permit->decision);
     int failed = cbx_sandbox_run(sandbox, permit, text, &options, sink, result, err);
@@ -158,38 +112,38 @@ static int run_entered(struct cbx_executor_request *r, struct cbx_session *sessi
     return failed;
 }
 
-static int run_in_place(struct cbx_executor_request *r, const struct cbx_permit *permit,
-                        struct cbx_str text, bool interactive, const struct cbx_sink *sink,
-                        struct cbx_result *result, struct cbx_err *err)
+static int run_in_session(struct cbx_executor_request *r, const struct cbx_permit *permit,
+                          struct cbx_str text, bool interactive, const struct cbx_sink *sink,
+                          struct cbx_result *result, struct cbx_err *err)
 {
     struct cbx_executor *e = r->executor;
     struct cbx_session *session;
-    int failed =
-        cbx_sessions_enter_run(e->sessions, &r->turn, permit->principal, UNACKED_MS, &session, err);
+    int failed = cbx_sessions_enter_run(e->sessions, &r->ticket, permit->principal,
+                                        UNACKNOWLEDGED_MS, &session, err);
     if (failed) {
         return failed;
     }
-    /* Its turn in the session first: those that wait for that take nobody's place. */
-    failed = cbx_executor_enter(e, sink, err);
+    /* The run slot comes second: runs that wait for their session hold none. */
+    failed = cbx_executor_acquire_slot(e, sink, err);
     if (!failed) {
         failed = run_entered(r, session, permit, text, interactive, sink, result, err);
-        cbx_executor_leave(e);
+        cbx_executor_release_slot(e);
     }
     cbx_sessions_leave(e->sessions, session);
     return failed;
 }
 
-static int run_once(struct cbx_executor_request *r, const struct cbx_permit *permit,
-                    struct cbx_str text, bool interactive, const struct cbx_sink *sink,
-                    struct cbx_result *result, struct cbx_err *err)
+static int run_one_shot(struct cbx_executor_request *r, const struct cbx_permit *permit,
+                        struct cbx_str text, bool interactive, const struct cbx_sink *sink,
+                        struct cbx_result *result, struct cbx_err *err)
 {
     struct cbx_executor *e = r->executor;
-    int failed = cbx_executor_enter(e, sink, err);
+    int failed = cbx_executor_acquire_slot(e, sink, err);
     if (failed) {
         return failed;
     }
     struct cbx_session *session;
-    failed = open_place(e, permit, sink, err);
+    failed = open_slot(e, permit, sink, err);
     if (!failed) {
         failed =
             cbx_sessions_enter(e->sessions, permit->decision, permit->principal, &session, err);
@@ -202,7 +156,7 @@ static int run_once(struct cbx_executor_request *r, const struct cbx_permit *per
             cbx_sessions_close(e->sessions, permit->decision, NULL);
         }
     }
-    cbx_executor_leave(e);
+    cbx_executor_release_slot(e);
     return failed;
 }
 
@@ -222,48 +176,47 @@ static json_t *describe_outcome(const char *decision, const char *action,
     return body;
 }
 
-/* What became of a permit goes into the log too; a run that is over cannot be undone by a full
- * disk, so a failure here is only reported to the operator. */
-static void end_outcome(struct cbx_audit *audit, struct cbx_audit_pending *record)
+/* The outcome of a permitted action is a record too. A run that is over cannot be undone by a full disk, so a
+ * failure here is only reported to the operator. */
+static void await_record(struct cbx_audit *audit, struct cbx_audit_pending *record)
 {
-    enum { PATIENCE_MS = 50 };
+    enum { MAX_BATCH_DELAY_MS = 50 };
     struct cbx_err err;
-    if (cbx_audit_await(audit, record, PATIENCE_MS, &err) != 0) {
+    if (cbx_audit_await(audit, record, MAX_BATCH_DELAY_MS, &err) != 0) {
         fprintf(stderr, "codebox: %s\n", err.text);
     }
 }
 
-/* Waits until the front has the result, and says that this is known. Who wants none kept hangs up.
- */
-static bool await_front(struct cbx_executor_request *r, const char *run_id)
+/* Waits until the client has stored the result, and confirms that. The result of an attached run is
+ * dropped when the client disconnects instead. */
+static bool await_ack(struct cbx_executor_request *r, const char *run_id)
 {
     CBX_AUTO_DONE(message) message;
     cbx_message_init(&message);
-    bool taken = cbx_wire_receive(r->fd, ACK_MS, &message, NULL) == 0;
-    if (taken || !r->kept) {
+    bool acknowledged = cbx_wire_receive(r->fd, ACK_TIMEOUT_MS, &message, NULL) == 0;
+    if (acknowledged || r->client == CBX_CLIENT_ATTACHED) {
         cbx_sessions_acknowledge(r->executor->sessions, run_id);
     }
-    if (taken) {
-        CBX_AUTO_JSON known = json_pack("{s:s}", "type", "done");
-        cbx_wire_send(r->fd, known, (struct cbx_str){ 0 }, NULL);
+    if (acknowledged) {
+        send_reply(r, CBX_REPLY_DONE);
     }
-    return taken;
+    return acknowledged;
 }
 
-/* The caller need not wait for the second record: the first one, of the decision, was on disk
- * before anything ran. Nor need the next run: the record goes to disk with that one's. */
-static bool hand_over(struct cbx_executor_request *r, struct cbx_audit *audit, const char *run_id,
-                      const char *action, const struct cbx_result *result)
+/* Sends the result. Neither the client nor the next run waits for the outcome's record: the decision's was on disk
+ * before anything ran, and the outcome's is written together with the next decision's. */
+static bool send_result(struct cbx_executor_request *r, struct cbx_audit *audit, const char *run_id,
+                        const char *action, const struct cbx_result *result)
 {
     CBX_AUTO_JSON done = cbx_result_json(result);
     CBX_AUTO_JSON body = describe_outcome(run_id, action, result, 0, NULL);
     struct cbx_audit_pending record = { .type = "outcome", .body = body };
     cbx_audit_submit(audit, &record);
-    cbx_wire_send(r->fd, done, (struct cbx_str){ 0 }, NULL); /* to nobody, when it is gone */
-    bool taken = await_front(r, run_id);
-    end_outcome(audit, &record);
-    cbx_executor_count(r->executor, -1);
-    return taken;
+    cbx_wire_send(r->fd, done, CBX_STR(""), NULL); /* no effect when the client is gone */
+    bool acknowledged = await_ack(r, run_id);
+    await_record(audit, &record);
+    cbx_executor_count_unrecorded(r->executor, -1);
+    return acknowledged;
 }
 
 static int run_permitted(struct cbx_executor_request *r, struct cbx_audit *audit,
@@ -273,72 +226,62 @@ static int run_permitted(struct cbx_executor_request *r, struct cbx_audit *audit
     struct cbx_executor *e = r->executor;
     CBX_AUTO_DONE(result) result = { 0 };
     struct cbx_sink sink = sink_of(r);
-    cbx_executor_count(e, 1);
-    int failed = permit->action == CBX_ACTION_OPEN ? open_place(e, permit, &sink, err)
+    cbx_executor_count_unrecorded(e, 1);
+    int failed = permit->action == CBX_ACTION_OPEN ? open_slot(e, permit, &sink, err)
                  : permit->session[0] != '\0'
-                     ? run_in_place(r, permit, text, interactive, &sink, &result, err)
-                     : run_once(r, permit, text, interactive, &sink, &result, err);
-    remove_admitted(r);
+                     ? run_in_session(r, permit, text, interactive, &sink, &result, err)
+                     : run_one_shot(r, permit, text, interactive, &sink, &result, err);
+    cbx_sessions_dequeue(e->sessions, &r->ticket);
     const char *action = cbx_action_name(permit->action);
     if (failed) {
         CBX_AUTO_JSON body = describe_outcome(permit->decision, action, &result, failed, err);
         struct cbx_audit_pending record = { .type = "outcome", .body = body };
         cbx_audit_submit(audit, &record);
-        end_outcome(audit, &record);
-        cbx_executor_count(e, -1);
+        await_record(audit, &record);
+        cbx_executor_count_unrecorded(e, -1);
         return failed;
     }
-    bool taken = hand_over(r, audit, permit->decision, action, &result);
-    if (permit->action == CBX_ACTION_OPEN && !taken) {
-        /* The front was killed before it wrote the session down: nobody knows its id. */
+    bool acknowledged = send_result(r, audit, permit->decision, action, &result);
+    if (permit->action == CBX_ACTION_OPEN && !acknowledged) {
+        /* The front was killed before it stored the session's id: no client can use it. */
         cbx_sessions_close(e->sessions, permit->session, NULL);
     }
     return 0;
 }
 
-struct submit {
-    struct cbx_str op, sealed, mac;
-    bool keep, interactive;
-};
-static const struct cbx_json_field submit_fields[] = {
-    { "op", CBX_JSON_STR, offsetof(struct submit, op), true, false, 0, 16 },
-    { "sealed", CBX_JSON_STR, offsetof(struct submit, sealed), true, false, 1, CBX_SEAL_MAX_BYTES },
-    { "mac", CBX_JSON_STR, offsetof(struct submit, mac), true, false, CBX_SHA256_HEX,
-      CBX_SHA256_HEX },
-    { "keep", CBX_JSON_BOOL, offsetof(struct submit, keep), false, false, 0, 0 },
-    { "interactive", CBX_JSON_BOOL, offsetof(struct submit, interactive), false, false, 0, 0 },
-};
-
-static int open_seal(struct cbx_executor *e, const struct submit *s, struct cbx_str text,
-                     struct cbx_sealed *out, struct cbx_err *err)
+static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
+                     struct cbx_str text, struct cbx_sealed *out, struct cbx_err *err)
 {
     struct cbx_sha256 mac;
-    if (!cbx_sha256_from_hex(s->mac, &mac)) {
+    if (!cbx_sha256_from_hex(args->mac, &mac)) {
         return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
     }
     pthread_mutex_lock(&e->lock);
-    int failed =
-        cbx_seal_open(&e->secrets.key, s->sealed, &mac, text, cbx_time_ms(), &e->guard, out, err);
+    int failed = cbx_seal_open(&e->secrets.key, args->sealed, &mac, text, cbx_time_ms(), &e->guard,
+                               out, err);
     pthread_mutex_unlock(&e->lock);
     return failed;
 }
 
-int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_message *message,
-                        struct cbx_err *err)
+/* Sends 'admitted' or 'recorded'. */
+static int send_admission(struct cbx_executor_request *r, const char *decision, uint64_t seq,
+                          bool allowed, struct cbx_err *err)
+{
+    CBX_AUTO_JSON answer = cbx_reply_json(allowed ? CBX_REPLY_ADMITTED : CBX_REPLY_RECORDED);
+    json_object_set_new(answer, "decision", json_string(decision));
+    json_object_set_new(answer, "seq", json_integer((json_int_t)seq));
+    return cbx_wire_send(r->fd, answer, CBX_STR(""), err);
+}
+
+int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
+                        struct cbx_str text, struct cbx_err *err)
 {
     struct cbx_executor *e = r->executor;
-    struct submit s = { 0 };
-    int failed = cbx_json_read(message->header, submit_fields,
-                               sizeof(submit_fields) / sizeof(submit_fields[0]), &s, err);
-    if (failed) {
-        return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
-    }
-    struct cbx_str text = cbx_buf_str(&message->bytes);
     CBX_AUTO_DONE(sealed) sealed = { 0 };
-    failed = open_seal(e, &s, text, &sealed, err);
+    int failed = open_seal(e, args, text, &sealed, err);
     if (!failed && sealed.issued_ms < e->secrets.executor_start_ms) {
-        /* Which of those were used, the executor before us knew; the front has it judged again. */
-        r->dropped = true;
+        /* The replay table is empty after a restart, so decisions older than it are refused. */
+        r->client = CBX_CLIENT_NO_REPLY;
         return cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
     }
     struct cbx_audit *audit;
@@ -349,57 +292,82 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_message
     if (failed) {
         return failed;
     }
-    if (permit != NULL) {
-        add_admitted(r, permit);
+    if (permit == NULL) {
+        return send_admission(r, sealed.fields.decision, seq, false, err);
     }
-    CBX_AUTO_JSON answer =
-        json_pack("{s:s,s:s,s:I}", "type", permit != NULL ? "admitted" : "recorded", "decision",
-                  sealed.fields.decision, "seq", (json_int_t)seq);
-    failed = cbx_wire_send(r->fd, answer, (struct cbx_str){ 0 }, err);
-    r->kept = s.keep;
-    if (failed && permit != NULL) {
-        remove_admitted(r);
-    }
-    return failed || permit == NULL ? failed
-                                    : run_permitted(r, audit, permit, text, s.interactive, err);
+    cbx_sessions_enqueue(e->sessions, permit->action == CBX_ACTION_RUN ? permit->session : "",
+                         permit->decision, &r->ticket);
+    failed = send_admission(r, permit->decision, seq, true, err);
+    r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
+    failed = failed ? failed : run_permitted(r, audit, permit, text, args->interactive, err);
+    cbx_sessions_dequeue(e->sessions, &r->ticket);
+    return failed;
 }
 
-int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_message *message,
+/* A front that was started again asks for a run that may still be queued. */
+static void await_begin(struct cbx_executor_request *r, const char *run)
+{
+    struct cbx_sessions *sessions = r->executor->sessions;
+    if (cbx_sessions_is_queued(sessions, run)) {
+        send_reply(r, CBX_REPLY_WAITING);
+        cbx_sessions_await_dequeued(sessions, run);
+    }
+}
+
+/* Enters the slot of the run, once it has begun. */
+static int enter_begun_run(struct cbx_executor_request *r, const char *run,
+                           struct cbx_session **session, struct cbx_err *err)
+{
+    struct cbx_executor *e = r->executor;
+    char slot[CBX_NAME_MAX + 1];
+    struct cbx_pool *pool;
+    int failed = cbx_executor_pool(e, &pool, err); /* opening the pool adopts existing sandboxes */
+    if (failed) {
+        return failed;
+    }
+    await_begin(r, run);
+    failed = cbx_sessions_find_run(e->sessions, run, slot, err);
+    if (!failed) {
+        send_reply(r, CBX_REPLY_BEGUN);
+        failed = cbx_sessions_enter(e->sessions, slot, NULL, session, err);
+    }
+    return failed;
+}
+
+static int follow_run(struct cbx_executor_request *r, struct cbx_session *session, const char *run,
+                      struct cbx_result *result, struct cbx_err *err)
+{
+    struct cbx_sink sink = sink_of(r), client = cbx_relay_sink(&r->fd);
+    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
+    if (sandbox == NULL) {
+        return cbx_fail(err, CBX_ENOTFOUND, "its sandbox is gone");
+    }
+    if (client.cancelled(client.context)) {
+        return cbx_fail(err, CBX_ESTATE, "the front was killed; the next one asks again");
+    }
+    return cbx_sandbox_resume(sandbox, run, &sink, result, err);
+}
+
+int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_resume_args *args,
                         struct cbx_err *err)
 {
     struct cbx_executor *e = r->executor;
-    const char *run = json_string_value(json_object_get(message->header, "run"));
-    char place[CBX_NAME_MAX + 1];
-    struct cbx_pool *pool;
     struct cbx_audit *audit;
     struct cbx_session *session;
-    r->kept = json_is_true(json_object_get(message->header, "keep"));
-    run = run != NULL ? run : "";
-    int failed = cbx_executor_pool(e, &pool, err); /* what there is to resume is adopted there */
-    failed = failed ? failed : cbx_executor_audit(e, &audit, err);
-    await_begin(r, run);
-    failed = failed ? failed : cbx_sessions_find_run(e->sessions, run, place, err);
-    if (!failed) {
-        CBX_AUTO_JSON begun = json_pack("{s:s}", "type", "begun");
-        cbx_wire_send(r->fd, begun, (struct cbx_str){ 0 }, NULL);
-    }
-    failed = failed ? failed : cbx_sessions_enter(e->sessions, place, NULL, &session, err);
+    r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
+    int failed = cbx_executor_audit(e, &audit, err);
+    failed = failed ? failed : enter_begun_run(r, args->run.p, &session, err);
     if (failed) {
         return failed;
     }
     CBX_AUTO_DONE(result) result = { 0 };
-    struct cbx_sink sink = sink_of(r), front = cbx_relay_sink(&r->fd);
-    cbx_executor_count(e, 1);
-    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
-    failed = sandbox == NULL ? cbx_fail(err, CBX_ENOTFOUND, "its sandbox is gone")
-             : front.cancelled(front.context)
-                 ? cbx_fail(err, CBX_ESTATE, "the front was killed; the next one asks again")
-                 : cbx_sandbox_resume(sandbox, run, &sink, &result, err);
+    cbx_executor_count_unrecorded(e, 1);
+    failed = follow_run(r, session, args->run.p, &result, err);
     cbx_sessions_leave(e->sessions, session);
     if (failed) {
-        cbx_executor_count(e, -1);
+        cbx_executor_count_unrecorded(e, -1);
         return failed;
     }
-    hand_over(r, audit, run, "resume", &result);
+    send_result(r, audit, args->run.p, "resume", &result);
     return 0;
 }

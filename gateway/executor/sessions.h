@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The executor's table of sandboxes in use: sessions, and one-shot runs until their result was
- * taken. A sandbox is entered by one run at a time; others wait their turn. */
+ * The executor's table of sandboxes in use: one slot per session, and one per one-shot run until its result
+ * was acknowledged. It owns the order of a session's runs and the state of a session:
+ *
+ *     FREE -> OPENING -> IDLE <-> ENTERED -> DISCARDING -> IDLE (a one-shot: FREE)
+ *               |         |         |           |
+ *               +---------+-> CLOSING <---------+-> DRAINED -> FREE
+ *
+ * A sandbox is entered by one run at a time; others wait in the order in which they were enqueued.
+ * Thread-safe. */
 #ifndef CBX_GATEWAY_EXECUTOR_SESSIONS_H
 #define CBX_GATEWAY_EXECUTOR_SESSIONS_H
 
@@ -10,7 +17,7 @@
 struct cbx_sessions;
 struct cbx_session;
 
-/* What becomes of a sandbox that is needed no more; it may be NULL. */
+/* Disposes of a sandbox that is not used any more; it may be NULL. */
 typedef void cbx_discard_fn(void *context, struct cbx_sandbox *sandbox);
 
 struct cbx_sessions *cbx_sessions_new(int max_sessions, cbx_discard_fn *discard, void *context);
@@ -18,47 +25,58 @@ struct cbx_sessions *cbx_sessions_new(int max_sessions, cbx_discard_fn *discard,
 /* Closes all, and frees. No other thread may use the table any more. */
 void cbx_sessions_free(struct cbx_sessions *sessions);
 
-/* Reserves a place for the permit's session, or for its one run when it has none: CBX_EBUSY when
- * all are taken, CBX_ESTATE when the id exists. It is not open before cbx_sessions_fill; on failure
- * the caller drops it with cbx_sessions_close. */
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* Reserves a slot for the permit's session, or for its one run when it has none: CBX_EBUSY when all
+ * are taken, CBX_ESTATE when the id exists. The session is not open before cbx_sessions_fill; on
+ * failure the caller drops it with cbx_sessions_close. */
 int cbx_sessions_reserve(struct cbx_sessions *sessions, const struct cbx_permit *permit,
                          struct cbx_err *err);
 void cbx_sessions_fill(struct cbx_sessions *sessions, const char *id, struct cbx_sandbox *sandbox);
 
-/* Puts in what a process before us left; false when there is no place, or its session is there. */
+/* Adds a sandbox that an executor before this one left; false when there is no slot, or its session
+ * exists. */
 bool cbx_sessions_adopt(struct cbx_sessions *sessions, struct cbx_sandbox *sandbox);
 
-/* Takes the session (or the one-shot run) for one run, waiting while another has it. CBX_ENOTFOUND
- * when there is none of that id; CBX_ESTATE when it is another principal's (NULL = whosever). Give
- * it back with cbx_sessions_leave. */
+/* Does the session that this permit would open exist already, and did nothing run in it? Then an
+ * executor that was killed opened it and could not answer. */
+bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permit *permit);
+
+/* --- the order of runs ------------------------------------------------------------------------ */
+
+/* A run that is admitted and has not begun; the caller's, zeroed, and in one place while it is
+ * queued. */
+struct cbx_ticket {
+    char session[CBX_NAME_MAX + 1]; /* empty = a one-shot, which waits for no other */
+    char run[CBX_ID_CHARS + 1];
+    struct cbx_ticket *next;
+};
+
+/* Enqueues a run: it enters its session before those that are enqueued later. The caller dequeues it when it
+ * has begun or failed, not before: a run that is neither queued nor begun counts as lost. Dequeuing a
+ * ticket that is not queued has no effect. */
+void cbx_sessions_enqueue(struct cbx_sessions *sessions, const char *session, const char *run,
+                          struct cbx_ticket *ticket);
+void cbx_sessions_dequeue(struct cbx_sessions *sessions, struct cbx_ticket *ticket);
+
+/* Is a run of this id queued; and waits until it is not. */
+bool cbx_sessions_is_queued(struct cbx_sessions *sessions, const char *run);
+void cbx_sessions_await_dequeued(struct cbx_sessions *sessions, const char *run);
+
+/* --- entering --------------------------------------------------------------------------------- */
+
+/* Enters the session (or one-shot slot) when no run is in it. CBX_ENOTFOUND when there is none of
+ * that id; CBX_ESTATE when it belongs to another principal (NULL = do not ask). Leave it with
+ * cbx_sessions_leave. */
 int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char *principal,
                        struct cbx_session **out, struct cbx_err *err);
 void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session);
 
-/* The place of a run in the line of its session; the caller's, zeroed. It may not go away while it
- * is in the line. */
-struct cbx_turn {
-    char session[CBX_NAME_MAX + 1];
-    struct cbx_turn *next;
-};
-
-/* From here on it comes before those that line up later. It leaves when it has entered, or was
- * refused; or by the second, of no effect when it is in no line. */
-void cbx_sessions_line_up(struct cbx_sessions *sessions, const char *id, struct cbx_turn *turn);
-void cbx_sessions_step_out(struct cbx_sessions *sessions, struct cbx_turn *turn);
-
-/* Enters for a run that lined up, when it is its turn. It takes the place of the run before it: the
- * result of that is waited for to be acknowledged, for so long since that run was left. */
-int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_turn *turn,
-                           const char *principal, int64_t patience_ms, struct cbx_session **out,
+/* Enters for a queued run when all that were enqueued before it have begun or failed, and the result of
+ * the run before it was acknowledged, or that run ended more than ack_timeout_ms ago. */
+int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_ticket *ticket,
+                           const char *principal, int64_t ack_timeout_ms, struct cbx_session **out,
                            struct cbx_err *err);
-
-/* Is there the session that this permit would open, as one that nothing ran in? */
-bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permit *permit);
-
-/* Of what is there now, closes the sessions, and acknowledges the runs, that are in neither list of
- * ids. */
-void cbx_sessions_retain(struct cbx_sessions *sessions, const json_t *ids, const json_t *runs);
 
 /* The sandbox of a session that was entered, and its replacement (owned by the session from then
  * on; may be NULL). */
@@ -66,21 +84,26 @@ struct cbx_sandbox *cbx_session_sandbox(struct cbx_session *session);
 void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *session,
                           struct cbx_sandbox *sandbox);
 
-/* The run that the session was entered for begins; its result is wanted until it is acknowledged.
- */
+/* The run that the session was entered for begins; its result is kept until it is acknowledged. */
 void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *session,
                         const char *run_id);
 
-/* Where a run is or was, by its id: copies the id of its place. CBX_ENOTFOUND. */
+/* --- results ---------------------------------------------------------------------------------- */
+
+/* The slot in which a run is, or in which its result waits: copies the slot's id. CBX_ENOTFOUND. */
 int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
                           char out[CBX_NAME_MAX + 1], struct cbx_err *err);
 
-/* The result of the run is stored elsewhere; a one-shot's sandbox is discarded. Waits while
- * somebody has entered. */
+/* The result of the run is stored elsewhere; a one-shot's sandbox is discarded. Waits while the
+ * session is entered. */
 void cbx_sessions_acknowledge(struct cbx_sessions *sessions, const char *run_id);
 
-/* Interrupts a run, ends it, gives the sandbox away. CBX_ENOTFOUND when there is no such session.
- */
+/* Closes the sessions, and drops the results of runs, that are in neither list of ids. */
+void cbx_sessions_reconcile(struct cbx_sessions *sessions, const json_t *ids, const json_t *runs);
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+/* Interrupts a run, ends it, gives the sandbox away. CBX_ENOTFOUND when there is no such session. */
 int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx_err *err);
 
 /* By the id of a session or of a run. The answer to a question of the program: CBX_ESTATE when
@@ -89,14 +112,19 @@ int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct
 int cbx_sessions_input(struct cbx_sessions *sessions, const char *id, struct cbx_str line,
                        struct cbx_err *err);
 
-/* Closes all, or with `leave` lets go of them for the next process; lets nobody reserve a place any
- * more, and returns when every run has ended or was left. */
-void cbx_sessions_close_all(struct cbx_sessions *sessions, bool leave);
+/* Refuses every new session from now on. Closes all and waits for their runs; with `detach` the
+ * sandboxes and their runs stay, for the next executor. */
+void cbx_sessions_close_all(struct cbx_sessions *sessions, bool detach);
 
-/* Closes what was idle or existed for longer than its policy or idle_ms allows, and one-shot
- * results that nobody took; returns how many. Renews the leases of the others. */
+/* Closes sessions that were idle, or existed, for longer than their policy or idle_ms allows, and
+ * one-shot results that were not acknowledged in time; returns how many. */
 int cbx_sessions_expire(struct cbx_sessions *sessions, int64_t now_ms, int64_t idle_ms);
-void cbx_sessions_keep(struct cbx_sessions *sessions);
+
+/* Renews the leases of all sandboxes in the table. */
+void cbx_sessions_renew_leases(struct cbx_sessions *sessions);
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
 int cbx_sessions_count(struct cbx_sessions *sessions);
 
 /* [{session, principal, policy, kernel, busy, idle_ms, age_ms, container}] (new reference). */

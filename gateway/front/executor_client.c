@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The front's side of the executor, and the start of all processes. */
+ * The front's side of the executor. */
 #include "gateway/front/executor_client.h"
 
 #include "gateway/ipc/relay.h"
-#include "gateway/ipc/wire.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-/* --- one request ------------------------------------------------------------------------------ */
+/* --- one call --------------------------------------------------------------------------------- */
 
-/* Sends a request on a fresh pair and returns our end, or a negative code. */
-static int send_request(int control, const json_t *header, struct cbx_str bytes,
-                        struct cbx_err *err)
+/* Connects, sends the call and returns the open connection; CBX_EIO. */
+static int connect_and_send(int control, const json_t *header, struct cbx_str bytes,
+                            struct cbx_err *err)
 {
     int pair[2];
     int failed = cbx_wire_pair(pair, err);
@@ -31,23 +28,94 @@ static int send_request(int control, const json_t *header, struct cbx_str bytes,
     return pair[0];
 }
 
+/* Reads the answers of a call until the last one. CBX_EIO means that the executor ended. */
+typedef int follow_fn(int fd, void *context, struct cbx_err *err);
+
+/* The one place that retries: a call that the executor did not answer because it was killed goes to the
+ * next one, if its row in executor.def allows that. With `hold` the connection stays open. */
+static int exchange(int control, const json_t *header, struct cbx_str bytes, follow_fn *follow,
+                    void *context, int *hold, struct cbx_err *err)
+{
+    enum { TRIES = 20 };
+    int tries = cbx_call_may_retry(cbx_call_of(header)) ? TRIES : 1;
+    int failed = CBX_EIO;
+    for (int i = 0; i < tries && failed == CBX_EIO; i++) {
+        CBX_AUTO_FD fd = connect_and_send(control, header, bytes, err);
+        failed = fd < 0 ? CBX_EIO : follow(fd, context, err);
+        if (!failed && hold != NULL) {
+            *hold = cbx_fd_steal(&fd);
+        }
+    }
+    return failed;
+}
+
 static int read_error(const json_t *header, struct cbx_err *err)
 {
     const char *text = json_string_value(json_object_get(header, "text"));
     int code = (int)json_integer_value(json_object_get(header, "code"));
-    /* CBX_EIO is what we say when the executor itself has ended. */
+    /* CBX_EIO stands for an executor that has ended, and this one answers. */
     code = code >= 0 ? CBX_EPROTO : code == CBX_EIO ? CBX_EENGINE : code;
     return cbx_fail(err, code, "%s", text != NULL ? text : "the executor failed");
 }
 
-static void read_recorded(const json_t *header, struct cbx_outcome *out)
+/* --- calls with one answer -------------------------------------------------------------------- */
+
+static int receive_answer(int fd, void *context, struct cbx_err *err)
 {
-    const char *id = json_string_value(json_object_get(header, "decision"));
-    snprintf(out->id, sizeof(out->id), "%s", id != NULL ? id : "");
-    out->audit_seq = (uint64_t)json_integer_value(json_object_get(header, "seq"));
+    enum { ANSWER_MS = 60000 };
+    return cbx_wire_receive(fd, ANSWER_MS, context, err);
 }
 
-/* Waits until there is something to read, or until the sink has lost interest. */
+/* Takes the reference to the header. */
+static int call(struct cbx_flow *flow, json_t *header, struct cbx_str bytes,
+                struct cbx_message *answer, struct cbx_err *err)
+{
+    CBX_AUTO_JSON owned = header;
+    CBX_AUTO_DONE(message) own;
+    cbx_message_init(&own);
+    struct cbx_message *to = answer != NULL ? answer : &own;
+    int failed = exchange(flow->executor, owned, bytes, receive_answer, to, NULL, err);
+    if (failed) {
+        return failed == CBX_EIO ? cbx_fail(err, CBX_EENGINE, "the executor was killed") : failed;
+    }
+    return cbx_reply_of(to->header) == CBX_REPLY_ERROR ? read_error(to->header, err) : 0;
+}
+
+#define DEFINE_STREAM(name)
+#define DEFINE_CALL(name)                                                                          \
+    int cbx_call_##name(struct cbx_flow *flow, const struct cbx_##name##_args *args,               \
+                        struct cbx_str bytes, struct cbx_message *answer, struct cbx_err *err)     \
+    {                                                                                              \
+        return call(flow, cbx_##name##_args_json(args), bytes, answer, err);                       \
+    }
+#define DEFINE_DIRECT(name)                   DEFINE_CALL(name)
+#define DEFINE_ADOPTED(name)                  DEFINE_CALL(name)
+#define DEFINE_IDLE(name)                     DEFINE_CALL(name)
+#define CBX_CALL(name, serve, retry, meaning) DEFINE_##serve(name)
+#define CBX_ARG(call, member, type, required, max)
+#define CBX_CALL_END(name)
+#include "gateway/ipc/executor.def"
+#undef CBX_CALL
+#undef CBX_ARG
+#undef CBX_CALL_END
+
+/* --- calls that follow a run ------------------------------------------------------------------ */
+
+struct following {
+    const struct cbx_submit_options *options; /* may be NULL */
+    const struct cbx_sink *sink;              /* may be NULL */
+    struct cbx_outcome *out;
+    bool again; /* the run's events were sent to the sink before */
+};
+
+static void note(const struct following *f, enum cbx_progress progress)
+{
+    if (f->options != NULL && f->options->note != NULL) {
+        f->options->note(f->options->context, progress, f->out->id);
+    }
+}
+
+/* Waits until there is something to read; CBX_ESTATE when the sink cancels meanwhile. */
 static int await_answer(int fd, const struct cbx_sink *sink, struct cbx_err *err)
 {
     enum { TICK_MS = 100 };
@@ -61,126 +129,150 @@ static int await_answer(int fd, const struct cbx_sink *sink, struct cbx_err *err
     return 0;
 }
 
-static void note(const struct cbx_run_wishes *wishes, enum cbx_progress progress,
-                 const struct cbx_outcome *out)
+static void read_recorded(const json_t *header, struct cbx_outcome *out)
 {
-    if (wishes != NULL && wishes->note != NULL) {
-        wishes->note(wishes->context, progress, out->id);
+    const char *id = json_string_value(json_object_get(header, "decision"));
+    snprintf(out->id, sizeof(out->id), "%s", id != NULL ? id : "");
+    out->audit_seq = (uint64_t)json_integer_value(json_object_get(header, "seq"));
+}
+
+/* Takes one answer; *last when none follows it. */
+static int take_answer(struct following *f, const struct cbx_message *message, bool *last,
+                       struct cbx_err *err)
+{
+    switch (cbx_reply_of(message->header)) {
+    case CBX_REPLY_RECORDED:
+        read_recorded(message->header, f->out);
+        *last = true;
+        return 0;
+    case CBX_REPLY_ADMITTED:
+        read_recorded(message->header, f->out);
+        note(f, CBX_ADMITTED);
+        return 0;
+    case CBX_REPLY_WAITING:
+        note(f, CBX_ADMITTED);
+        return 0;
+    case CBX_REPLY_BEGUN:
+        f->out->begun = true;
+        note(f, CBX_BEGUN);
+        return 0;
+    case CBX_REPLY_DONE:
+        f->out->ran = true;
+        *last = true;
+        return cbx_result_from_json(message->header, &f->out->result, err);
+    case CBX_REPLY_ERROR:
+        *last = true;
+        return read_error(message->header, err);
+    default:
+        return cbx_relay_event(message, f->sink, err);
     }
 }
 
-/* Follows the answers to the last one. */
-static int follow(int fd, const struct cbx_run_wishes *wishes, const struct cbx_sink *sink,
-                  struct cbx_outcome *out, struct cbx_err *err)
+/* An error before the last answer closes our end, which cancels an attached run. */
+static int follow_run(int fd, void *context, struct cbx_err *err)
 {
-    for (;;) { /* CBX_EIO means that the executor ended, and nothing else */
+    struct following *f = context;
+    if (f->again && f->sink != NULL && f->sink->restart != NULL) {
+        f->sink->restart(f->sink->context);
+    }
+    for (bool last = false; !last;) {
         CBX_AUTO_DONE(message) message;
         cbx_message_init(&message);
-        int failed = await_answer(fd, sink, err);
+        int failed = await_answer(fd, f->sink, err);
         if (failed) {
-            return failed; /* our end closes, which cancels the run */
+            return failed;
         }
         failed = cbx_wire_receive(fd, -1, &message, err);
         if (failed) {
+            f->again = true;
             return cbx_fail(err, CBX_EIO,
                             "the executor ended in the middle of the request; whether the program "
                             "ran to its end is not known");
         }
-        struct cbx_str type = cbx_json_str(json_object_get(message.header, "type"));
-        if (cbx_str_is(type, "error")) {
-            return read_error(message.header, err);
-        }
-        if (cbx_str_is(type, "recorded") || cbx_str_is(type, "admitted")) {
-            read_recorded(message.header, out);
-            if (cbx_str_is(type, "recorded")) {
-                return 0;
-            }
-            note(wishes, CBX_ADMITTED, out);
-        } else if (cbx_str_is(type, "waiting")) {
-            note(wishes, CBX_ADMITTED, out);
-        } else if (cbx_str_is(type, "begun")) {
-            out->begun = true;
-            note(wishes, CBX_BEGUN, out);
-        } else if (cbx_str_is(type, "done")) {
-            out->ran = true;
-            return cbx_result_from_json(message.header, &out->result, err);
-        } else if ((failed = cbx_relay_event(&message, sink, err)) != 0) {
-            return failed; /* as above */
+        failed = take_answer(f, &message, &last, err);
+        if (failed) {
+            return failed;
         }
     }
+    return 0;
 }
 
-/* The executor was killed while it followed the run. The sandbox goes on without it, and the next
- * executor finds it: what the run said comes again, from its beginning. CBX_ENOTFOUND when the run
- * never began, or its sandbox is gone too. */
-static int resume(int control, const struct cbx_run_wishes *wishes, const struct cbx_sink *sink,
-                  struct cbx_outcome *out, struct cbx_err *err)
+/* The executor was killed while it followed the run. The sandbox continues without it, and the next
+ * executor adopts it and sends the run's events again, from their beginning. */
+int cbx_client_resume(struct cbx_flow *flow, const struct cbx_submit_options *options,
+                      const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
-    CBX_AUTO_JSON header =
-        json_pack("{s:s,s:s,s:b}", "op", "resume", "run", out->id, "keep", wishes->keep);
-    CBX_AUTO_FD fd = send_request(control, header, (struct cbx_str){ 0 }, err);
-    if (fd < 0) {
+    struct cbx_resume_args args = { .run = cbx_str_of(out->id),
+                                    .detach = options != NULL && options->detach };
+    CBX_AUTO_JSON header = cbx_resume_args_json(&args);
+    struct following f = { .options = options, .sink = sink, .out = out, .again = true };
+    return exchange(flow->executor, header, CBX_STR(""), follow_run, &f, &out->hold, err);
+}
+
+/* A submission that no executor answered to its end: it was admitted, so it may have begun. */
+static int resume_submission(struct cbx_flow *flow, const struct cbx_submit_options *options,
+                             const struct cbx_sink *sink, struct cbx_outcome *out,
+                             struct cbx_err *err)
+{
+    int failed = cbx_client_resume(flow, options, sink, out, err);
+    if (failed == CBX_ENOTFOUND && out->begun) {
+        return cbx_fail(err, CBX_EENGINE,
+                        "the executor was killed while this ran, and its sandbox is gone");
+    }
+    if (failed == CBX_ENOTFOUND) { /* it had not begun */
+        out->id[0] = '\0';
         return CBX_EIO;
     }
-    if (sink != NULL && sink->restart != NULL) {
-        sink->restart(sink->context);
-    }
-    int failed = follow(fd, wishes, sink, out, err);
-    if (!failed) {
-        out->hold = cbx_fd_steal(&fd);
-    }
     return failed;
 }
 
-int cbx_backend_resume(int control, const struct cbx_run_wishes *wishes,
-                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
-{
-    enum { TRIES = 20 };
-    int failed = CBX_EIO;
-    for (int i = 0; i < TRIES && failed == CBX_EIO; i++) {
-        failed = resume(control, wishes, sink, out, err);
-    }
-    return failed;
-}
-
-int cbx_backend_submit(int control, const struct cbx_judgement *judgement,
-                       const struct cbx_run_wishes *wishes, const struct cbx_sink *sink,
-                       struct cbx_outcome *out, struct cbx_err *err)
+int cbx_client_submit(struct cbx_flow *flow, const struct cbx_judgement *judgement,
+                      const struct cbx_submit_options *options, const struct cbx_sink *sink,
+                      struct cbx_outcome *out, struct cbx_err *err)
 {
     char mac[CBX_SHA256_HEX + 1];
     cbx_sha256_hex(&judgement->mac, mac);
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s,s:b,s:b}", "op", "submit", "mac", mac, "keep",
-                                     wishes->keep, "interactive", wishes->interactive);
-    json_object_set_new(header, "sealed", json_stringn(judgement->sealed.p, judgement->sealed.len));
-    CBX_AUTO_FD fd = send_request(control, header, cbx_buf_str(&judgement->text), err);
-    int failed = fd < 0 ? CBX_EIO : follow(fd, wishes, sink, out, err);
-    if (failed == CBX_EIO && out->id[0] != '\0') {
-        failed = cbx_backend_resume(control, wishes, sink, out, err);
-        if (failed == CBX_ENOTFOUND && out->begun) {
-            return cbx_fail(err, CBX_EENGINE,
-                            "the executor was killed while this ran, and its sandbox is gone");
-        }
-        if (failed == CBX_ENOTFOUND) { /* it had not begun */
-            out->id[0] = '\0';
-            failed = CBX_EIO;
-        }
-        return failed;
-    }
-    if (!failed) {
-        out->hold = cbx_fd_steal(&fd);
-    }
-    return failed;
+    struct cbx_submit_args args = { .sealed = cbx_buf_str(&judgement->sealed),
+                                    .mac = cbx_str_of(mac),
+                                    .detach = options->detach,
+                                    .interactive = options->interactive };
+    CBX_AUTO_JSON header = cbx_submit_args_json(&args);
+    struct following f = { .options = options, .sink = sink, .out = out };
+    int failed = exchange(flow->executor, header, cbx_buf_str(&judgement->text), follow_run, &f,
+                          &out->hold, err);
+    return failed == CBX_EIO && out->id[0] != '\0'
+               ? resume_submission(flow, options, sink, out, err)
+               : failed;
 }
 
-/* True when the executor says that it, too, needs the result no more. */
-static bool hand_back(int hold)
+int cbx_client_record_failure(struct cbx_flow *flow, const struct cbx_request *request,
+                              const json_t *decision, struct cbx_outcome *out, struct cbx_err *err)
 {
-    enum { PATIENCE_MS = 60000 };
-    CBX_AUTO_JSON ack = json_pack("{s:s}", "type", "ack");
+    const struct cbx_policy *policy = cbx_policies_find(&flow->policies, request->policy);
+    const json_t *finding = json_array_get(json_object_get(decision, "findings"), 0);
+    struct cbx_record_failure_args args = {
+        .policy = policy != NULL ? policy->name : request->policy,
+        .reason = cbx_json_str(json_object_get(finding, "message")),
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning) .member = request->subject.member,
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    };
+    CBX_AUTO_JSON header = cbx_record_failure_args_json(&args);
+    struct following f = { .out = out };
+    return exchange(flow->executor, header, request->source, follow_run, &f, NULL, err);
+}
+
+/* --- acknowledging ---------------------------------------------------------------------------- */
+
+/* True when the executor confirmed that it has dropped the result. */
+static bool send_ack(int hold)
+{
+    enum { CONFIRM_MS = 60000 };
+    CBX_AUTO_JSON ack = cbx_reply_json(CBX_REPLY_ACK);
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
-    return cbx_wire_send(hold, ack, (struct cbx_str){ 0 }, NULL) == 0 &&
-           cbx_wire_receive(hold, PATIENCE_MS, &answer, NULL) == 0;
+    return cbx_wire_send(hold, ack, CBX_STR(""), NULL) == 0 &&
+           cbx_wire_receive(hold, CONFIRM_MS, &answer, NULL) == 0;
 }
 
 void cbx_outcome_acknowledge(struct cbx_flow *flow, struct cbx_outcome *outcome)
@@ -190,64 +282,13 @@ void cbx_outcome_acknowledge(struct cbx_flow *flow, struct cbx_outcome *outcome)
     }
     CBX_AUTO_FD hold = outcome->hold;
     outcome->hold = 0;
-    if (!hand_back(hold)) { /* it was killed, and the next one found the result in the sandbox */
-        CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "ack", "run", outcome->id);
-        cbx_flow_request(flow, header, CBX_STR(""), NULL, NULL, NULL);
+    if (!send_ack(hold)) { /* it was killed, and the next one found the result in the sandbox */
+        struct cbx_acknowledge_args args = { .run = cbx_str_of(outcome->id) };
+        cbx_call_acknowledge(flow, &args, CBX_STR(""), NULL, NULL);
     }
 }
 
-int cbx_backend_note_failure(int control, const struct cbx_request *request,
-                             struct cbx_outcome *out, struct cbx_err *err)
-{
-    CBX_AUTO_JSON header = json_pack("{s:s}", "op", "failed");
-    json_object_set_new(header, "policy", cbx_json_text(request->policy));
-    cbx_subject_write(&request->subject, header);
-    CBX_AUTO_FD fd = send_request(control, header, request->source, err);
-    return fd < 0 ? CBX_EIO : follow(fd, NULL, NULL, out, err);
-}
-
-static int request_once(int control, const json_t *header, struct cbx_str bytes,
-                        struct cbx_message *answer, struct cbx_err *err)
-{
-    CBX_AUTO_FD fd = send_request(control, header, bytes, err);
-    return fd < 0 ? CBX_EIO : cbx_wire_receive(fd, 60000, answer, err);
-}
-
-int cbx_flow_request(struct cbx_flow *flow, const json_t *header, struct cbx_str bytes,
-                     json_t **answer, struct cbx_buf *out, struct cbx_err *err)
-{
-    enum { TRIES = 20 };
-    bool once = cbx_str_is(cbx_json_str(json_object_get(header, "op")), "input");
-    CBX_AUTO_DONE(message) message;
-    cbx_message_init(&message);
-    int failed = CBX_EIO;
-    for (int i = 0; i < (once ? 1 : TRIES) && failed == CBX_EIO; i++) {
-        failed = request_once(flow->executor, header, bytes, &message, err);
-    }
-    if (failed) {
-        return failed == CBX_EIO ? cbx_fail(err, CBX_EENGINE, "the executor was killed") : failed;
-    }
-    if (json_object_get(message.header, "code") != NULL) {
-        return read_error(message.header, err);
-    }
-    if (out != NULL && cbx_buf_add(out, cbx_buf_str(&message.bytes)) != 0) {
-        return cbx_fail(err, CBX_ETOOBIG, "the answer has %zu bytes", message.bytes.len);
-    }
-    if (answer != NULL) {
-        *answer = cbx_steal(&message.header);
-    }
-    return 0;
-}
-
-int cbx_flow_ask(struct cbx_flow *flow, const char *op, const char *session, json_t **answer,
-                 struct cbx_err *err)
-{
-    CBX_AUTO_JSON header = json_pack("{s:s}", "op", op);
-    if (session != NULL) {
-        json_object_set_new(header, "session", cbx_json_text(cbx_str_of(session)));
-    }
-    return cbx_flow_request(flow, header, (struct cbx_str){ 0 }, answer, NULL, err);
-}
+/* --- the flow's end --------------------------------------------------------------------------- */
 
 void cbx_flow_done(struct cbx_flow *flow)
 {

@@ -24,13 +24,13 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
     return cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out, err);
 }
 
-static void note_decision(const struct cbx_run_wishes *wishes,
+static void note_decision(const struct cbx_submit_options *options,
                           const struct cbx_judgement *judgement)
 {
     char id[CBX_ID_CHARS + 1];
     cbx_judgement_id(judgement, id);
-    if (wishes->note != NULL && id[0] != '\0') {
-        wishes->note(wishes->context, CBX_JUDGED_AGAIN, id);
+    if (options->note != NULL && id[0] != '\0') {
+        options->note(options->context, CBX_JUDGED_AGAIN, id);
     }
 }
 
@@ -45,7 +45,7 @@ int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *requ
             return failed;
         }
         if (judgement.analysed) {
-            note_decision(&request->wishes, &judgement);
+            note_decision(&request->options, &judgement);
             *out = judgement;
             judgement = (struct cbx_judgement){ 0 };
             return 0;
@@ -77,15 +77,15 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
         out->verdict = judgement->verdict;
         json_decref(out->decision);
         out->decision = json_incref(judgement->decision);
-        failed = judgement->analysed ? cbx_backend_submit(flow->executor, judgement,
-                                                          &request->wishes, sink, out, err)
-                                     : cbx_backend_note_failure(flow->executor, request, out, err);
+        failed = judgement->analysed
+                     ? cbx_client_submit(flow, judgement, &request->options, sink, out, err)
+                     : cbx_client_record_failure(flow, request, judgement->decision, out, err);
     }
     return failed;
 }
 
-int cbx_review_resume(struct cbx_flow *flow, const struct cbx_run_wishes *wishes,
+int cbx_review_resume(struct cbx_flow *flow, const struct cbx_submit_options *options,
                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
-    return cbx_backend_resume(flow->executor, wishes, sink, out, err);
+    return cbx_client_resume(flow, options, sink, out, err);
 }

@@ -65,7 +65,19 @@ ok 'an unknown field is 400 and says what it may have meant' refuses 400 "did yo
 ok 'a wrong type is 400 and says which is right' refuses 400 'allowed is a string' /execute '{"code": 1, "session_id": "x"}'
 ok 'JSON nested 100,000 deep is 400' refuses 400 'nested deeper' /v1/check "@$work/deep"
 ok 'a body that is too large is 413' refuses 413 'larger' /v1/check "@$work/big"
-ok 'an unknown language is 400 and says which there are' refuses 400 'allowed are python' /v1/check '{"code": "x", "language": "cobol"}'
+one_dialect() { # a cell is judged alike whether it is checked or run
+    local cell
+    for cell in '%pip install numpy' '!ls' 'import subprocess' 'x = 1' 'x ='; do
+        local checked run
+        checked=$(post /v1/check "$(jq -n --arg c "$cell" '{code: $c, language: "python"}')" | jq -c '[.findings[] | .rule]')
+        run=$(post /v1/executions "$(jq -n --arg c "$cell" '{code: $c, language: "python"}')" | jq -c '[.findings[]? | .rule]')
+        [ "$run" = '[]' ] || [ "$checked" = "$run" ] || { echo "$cell: checked $checked, run $run"; return 1; }
+        ! jq -e '.detail' "$work/body" >/dev/null 2>&1 || [ "$checked" != '[]' ]
+    done
+    post /v1/check '{"code": "%pip install numpy", "language": "python"}' | expect '[.findings[] | select(.rule == "syntax")] == [] and .language == "python"'
+}
+ok 'a check and an execution mean the same by python' one_dialect
+ok 'an unknown language is 400 and says which there are' refuses 400 'allowed is one of' /v1/check '{"code": "x", "language": "cobol"}'
 ok 'an unknown policy is 404 and says which there are' refuses 404 'this gateway has default' /v1/check '{"code": "x", "language": "python", "policy": "zz"}'
 ok 'memory that is no size is 400' refuses 400 'allowed is a size' /sessions '{"execution_options": {"memory_limit": "banana"}}'
 ok 'a dependency with shell in it is 400' refuses 400 'package name' /sessions '{"dependencies": ["numpy; id"]}'

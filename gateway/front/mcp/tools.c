@@ -3,6 +3,7 @@
 #include "gateway/front/mcp/tools.h"
 
 #include "gateway/front/collect.h"
+#include "gateway/front/dialect.h"
 #include "gateway/front/mcp/content.h"
 
 #include <limits.h>
@@ -223,13 +224,12 @@ static const double default_timeout_s = 50;
 
 /* A notebook cell for Python: top-level await, the value of the last expression, and pictures come
  * with it. */
-static struct cbx_request make_request(const struct arguments *args)
+static struct cbx_request make_request(const struct arguments *args, const char *language)
 {
-    bool python = cbx_str_is(args->language, "python");
     double timeout_s = args->timeout_s > 0 ? args->timeout_s : default_timeout_s;
     return (struct cbx_request){
         .subject = { .action = CBX_ACTION_RUN,
-                     .language = python ? CBX_STR("ipython") : args->language,
+                     .language = cbx_str_of(language),
                      .principal = CBX_STR("local"),
                      .session = CBX_STR(""),
                      .origin = CBX_STR("mcp"),
@@ -250,9 +250,14 @@ static json_t *run_code(const struct cbx_tool_call *call, const struct arguments
     struct run run = { .cancelled = call->cancelled };
     cbx_collected_init(&run.collected);
     struct cbx_sink sink = { .event = take_event, .cancelled = is_cancelled, .context = &run };
-    struct cbx_request request = make_request(args);
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     struct cbx_err err = { 0 };
+    const char *language = cbx_dialect_of(args->language, &err);
+    if (language == NULL) {
+        cbx_collected_done(&run.collected);
+        return cbx_content_of_failure("invalid", NULL, err.text);
+    }
+    struct cbx_request request = make_request(args, language);
     int failed = cbx_review(call->flow, &request, &sink, &outcome, &err);
     cbx_collected_finish(&run.collected);
     outcome.result.output_truncated |= run.collected.omitted > 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * POST /v1/check judges and runs nothing; GET /healthz. */
+#include "gateway/front/dialect.h"
+#include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "policies/release.h"
 
@@ -35,8 +37,11 @@ void cbx_rest_check(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body)) {
         return;
     }
-    char language[33];
-    snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(body.language));
+    const char *language = cbx_dialect_of(body.language, &err);
+    if (language == NULL) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
     struct cbx_request request =
         cbx_rest_request(CBX_ACTION_CHECK, language, body.policy, CBX_STR(""), body.code, NULL);
     CBX_AUTO_DONE(outcome) outcome = { 0 };
@@ -46,6 +51,7 @@ void cbx_rest_check(struct cbx_rest_call *call)
         return;
     }
     json_t *answer = json_copy(outcome.decision);
+    json_object_set_new(answer, "language", json_string(cbx_dialect_shown(language)));
     json_object_set_new(answer, "decision", json_string(outcome.id));
     json_object_set_new(answer, "audit_seq", json_integer((json_int_t)outcome.audit_seq));
     cbx_rest_answer(call, 200, answer);
@@ -54,11 +60,14 @@ void cbx_rest_check(struct cbx_rest_call *call)
 void cbx_rest_get_health(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
-    CBX_AUTO_JSON health = NULL;
-    if (cbx_flow_ask(call->rest->flow, "health", NULL, &health, &err) != 0) {
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    const struct cbx_health_args args;
+    if (cbx_call_health(call->rest->flow, &args, CBX_STR(""), &answer, &err) != 0) {
         cbx_rest_fail(call, 503, &err);
         return;
     }
+    json_t *health = answer.header;
     bool engine = json_is_true(json_object_get(health, "engine_ok")),
          audit = json_is_true(json_object_get(health, "audit_ok"));
     json_object_del(health, "type");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Executions: code is judged and the decision recorded before anything is answered; what is allowed
  * becomes a job. */
+#include "gateway/front/dialect.h"
+#include "gateway/front/executor_client.h"
 #include "gateway/front/rest/jobs.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/lang.h"
-#include "docker/container.h"
 
 #include <stdlib.h>
 
@@ -136,25 +136,10 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         json_pack("{s:s,s:s,s:s}", "request_id", id, "status", "created", "created_at", now));
 }
 
-/* The body's language as the flow names it: a cell of Python may have what a notebook has. */
-const char *cbx_rest_language(struct cbx_str name, struct cbx_err *err)
-{
-    if (name.len == 0 || cbx_str_is(name, "python")) {
-        return "ipython";
-    }
-    const struct cbx_lang *lang = cbx_lang_find(name);
-    if (lang == NULL || cbx_kernel_of(lang->name) == NULL) {
-        cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed is one of those that can run: %s",
-                 CBX_STR_ARG(name), cbx_runnable_languages());
-        return NULL;
-    }
-    return lang->name;
-}
-
 static bool read_job(struct cbx_rest_call *call, const struct body *body, struct cbx_rest_job *job)
 {
     struct cbx_err err = { 0 };
-    const char *language = cbx_rest_language(body->language, &err);
+    const char *language = cbx_dialect_of(body->language, &err);
     if (language == NULL ||
         (body->limits != NULL && cbx_rest_read_limits(body->limits, &job->limits, &err) != 0)) {
         cbx_rest_fail(call, 0, &err);
@@ -314,7 +299,8 @@ void cbx_rest_cancel_execution(struct cbx_rest_call *call)
     if (!find_running(call, decision)) {
         return;
     }
-    if (cbx_flow_ask(call->rest->flow, "interrupt", decision, NULL, &err) != 0) {
+    struct cbx_interrupt_args args = { .session = cbx_str_of(decision) };
+    if (cbx_call_interrupt(call->rest->flow, &args, CBX_STR(""), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -340,8 +326,8 @@ void cbx_rest_answer_execution(struct cbx_rest_call *call)
     if (input.text.p != NULL) {
         cbx_buf_add_char(&line, '\n');
     }
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "input", "session", decision);
-    if (cbx_flow_request(call->rest->flow, header, cbx_buf_str(&line), NULL, NULL, &err) != 0) {
+    struct cbx_input_args args = { .session = cbx_str_of(decision) };
+    if (cbx_call_input(call->rest->flow, &args, cbx_buf_str(&line), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Files of a session's workspace: GET lists or downloads, PUT uploads, DELETE removes. The rest of
  * the URL's path, percent-decoded, is the path in the workspace. */
+#include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/rest/results.h"
 
 #include "analyzer/lang.h"
 
 #include <stdlib.h>
-
-enum { FILE_MAX = 64 * 1024 * 1024 };
 
 static int from_hex(char c)
 {
@@ -34,67 +33,87 @@ static int decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err)
     return 0;
 }
 
-static json_t *make_header(const struct cbx_rest_call *call, const char *op, struct cbx_str path)
+/* The path in the workspace, from the rest of the URL's path; false when the answer is made. */
+static bool read_path(struct cbx_rest_call *call, struct cbx_buf *out)
 {
-    json_t *header =
-        json_pack("{s:s,s:s,s:s}", "op", op, "session", call->id, "principal", "local");
-    json_object_set_new(header, "path", json_stringn(path.p, path.len));
-    return header;
+    struct cbx_err err = { 0 };
+    int failed = decode(call->rest_path, out, &err);
+    CBX_AUTO_JSON text = failed ? NULL : json_stringn(out->p, out->len);
+    if (!failed && text == NULL) {
+        failed = cbx_fail(&err, CBX_EINVAL, "the path is not UTF-8");
+    }
+    if (failed) {
+        cbx_rest_fail(call, 0, &err);
+    }
+    return !failed;
 }
 
-/* One request about a file; false when the answer is made. A path is text here: JSON carries it. */
-static bool ask(struct cbx_rest_call *call, const char *op, struct cbx_str bytes, json_t **answer,
-                struct cbx_buf *out, char path_out[CBX_REST_PATH_MAX])
+/* True when the call succeeded; else the answer is made. */
+static bool succeeded(struct cbx_rest_call *call, int failed, const struct cbx_err *err)
+{
+    if (failed) {
+        cbx_rest_fail(call, 0, err);
+    }
+    return !failed;
+}
+
+static void list_folder(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(buf) path;
+    CBX_AUTO_DONE(message) answer;
     cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
-    int failed = decode(call->rest_path, &path, &err);
-    CBX_AUTO_JSON header = failed ? NULL : make_header(call, op, cbx_buf_str(&path));
-    if (!failed && json_object_get(header, "path") == NULL) {
-        failed = cbx_fail(&err, CBX_EINVAL, "the path is not UTF-8");
+    cbx_message_init(&answer);
+    if (!read_path(call, &path)) {
+        return;
     }
-    failed = failed ? failed : cbx_flow_request(call->rest->flow, header, bytes, answer, out, &err);
-    if (failed) {
-        cbx_rest_fail(call, 0, &err);
-        return false;
+    struct cbx_list_files_args args = { .session = cbx_str_of(call->id),
+                                        .principal = CBX_REST_PRINCIPAL,
+                                        .path = cbx_buf_str(&path) };
+    int failed = cbx_call_list_files(call->rest->flow, &args, CBX_STR(""), &answer, &err);
+    if (succeeded(call, failed, &err)) {
+        cbx_rest_answer(call, 200,
+                        json_pack("{s:O,s:O}", "files", json_object_get(answer.header, "files"),
+                                  "complete", json_object_get(answer.header, "complete")));
     }
-    if (path_out != NULL) {
-        snprintf(path_out, CBX_REST_PATH_MAX, "%s", path.p);
-    }
-    return true;
 }
 
-static void list(struct cbx_rest_call *call)
+static void download(struct cbx_rest_call *call)
 {
-    CBX_AUTO_JSON answer = NULL;
-    if (ask(call, "list", CBX_STR(""), &answer, NULL, NULL)) {
-        cbx_rest_answer(call, 200,
-                        json_pack("{s:O,s:O}", "files", json_object_get(answer, "files"),
-                                  "complete", json_object_get(answer, "complete")));
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(buf) path;
+    CBX_AUTO_DONE(message) answer;
+    cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
+    cbx_message_init(&answer);
+    if (!read_path(call, &path)) {
+        return;
+    }
+    struct cbx_get_file_args args = { .session = cbx_str_of(call->id),
+                                      .principal = CBX_REST_PRINCIPAL,
+                                      .path = cbx_buf_str(&path) };
+    int failed = cbx_call_get_file(call->rest->flow, &args, CBX_STR(""), &answer, &err);
+    if (succeeded(call, failed, &err)) {
+        const char *type = cbx_rest_file_type(path.p);
+        call->response->status = 200;
+        call->response->bytes_len = answer.bytes.len;
+        call->response->bytes = cbx_buf_take(&answer.bytes);
+        /* Never a type that a browser would run or show as a page of this server. */
+        call->response->type =
+            strncmp(type, "text/html", 9) == 0 ? "text/plain; charset=utf-8" : type;
     }
 }
 
 void cbx_rest_get_file(struct cbx_rest_call *call)
 {
-    if (call->rest_path.len == 0 || call->rest_path.p[call->rest_path.len - 1] == '/') {
-        while (call->rest_path.len > 0 && call->rest_path.p[call->rest_path.len - 1] == '/') {
-            call->rest_path.len--;
-        }
-        list(call);
-        return;
+    bool folder = call->rest_path.len == 0;
+    while (call->rest_path.len > 0 && call->rest_path.p[call->rest_path.len - 1] == '/') {
+        call->rest_path.len--;
+        folder = true;
     }
-    CBX_AUTO_DONE(buf) bytes;
-    char path[CBX_REST_PATH_MAX];
-    cbx_buf_init(&bytes, FILE_MAX);
-    if (ask(call, "get", CBX_STR(""), NULL, &bytes, path)) {
-        call->response->status = 200;
-        call->response->bytes_len = bytes.len;
-        call->response->bytes = cbx_buf_take(&bytes);
-        /* Never a type that a browser would run or show as a page of ours. */
-        call->response->type = strncmp(cbx_rest_file_type(path), "text/html", 9) == 0
-                                   ? "text/plain; charset=utf-8"
-                                   : cbx_rest_file_type(path);
+    if (folder) {
+        list_folder(call);
+    } else {
+        download(call);
     }
 }
 
@@ -151,11 +170,14 @@ void cbx_rest_put_file(struct cbx_rest_call *call)
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(buf) path;
     cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
-    if (decode(call->rest_path, &path, &err) != 0) {
-        cbx_rest_fail(call, 0, &err);
+    if (!read_path(call, &path) || !may_upload(call, path.p)) {
         return;
     }
-    if (may_upload(call, path.p) && ask(call, "put", call->request->body, NULL, NULL, NULL)) {
+    struct cbx_put_file_args args = { .session = cbx_str_of(call->id),
+                                      .principal = CBX_REST_PRINCIPAL,
+                                      .path = cbx_buf_str(&path) };
+    int failed = cbx_call_put_file(call->rest->flow, &args, call->request->body, NULL, &err);
+    if (succeeded(call, failed, &err)) {
         cbx_rest_answer(call, 201,
                         json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
                                   (json_int_t)call->request->body.len));
@@ -164,7 +186,17 @@ void cbx_rest_put_file(struct cbx_rest_call *call)
 
 void cbx_rest_delete_file(struct cbx_rest_call *call)
 {
-    if (ask(call, "delete", CBX_STR(""), NULL, NULL, NULL)) {
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(buf) path;
+    cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
+    if (!read_path(call, &path)) {
+        return;
+    }
+    struct cbx_delete_file_args args = { .session = cbx_str_of(call->id),
+                                         .principal = CBX_REST_PRINCIPAL,
+                                         .path = cbx_buf_str(&path) };
+    int failed = cbx_call_delete_file(call->rest->flow, &args, CBX_STR(""), NULL, &err);
+    if (succeeded(call, failed, &err)) {
         cbx_rest_answer(call, 200, json_pack("{s:s}", "status", "deleted"));
     }
 }

@@ -4,6 +4,7 @@
 
 #include "analyzer/analyze.h"
 #include "gateway/front/collect.h"
+#include "gateway/front/executor_client.h"
 #include "gateway/front/rest/line.h"
 #include "gateway/front/rest/results.h"
 #include "gateway/ipc/relay.h"
@@ -61,10 +62,10 @@ struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job)
         cbx_rest_request(CBX_ACTION_RUN, job->language, cbx_buf_str(&job->policy),
                          cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits);
     request.subject.context = cbx_buf_str(&job->context);
-    request.wishes = (struct cbx_run_wishes){ .keep = true,
-                                              .interactive = job->interactive,
-                                              .note = note_progress,
-                                              .context = (void *)(uintptr_t)job };
+    request.options = (struct cbx_submit_options){ .detach = true,
+                                                   .interactive = job->interactive,
+                                                   .note = note_progress,
+                                                   .context = (void *)(uintptr_t)job };
     return request;
 }
 
@@ -263,7 +264,7 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
 {
     snprintf(outcome->id, sizeof(outcome->id), "%s", job->decision);
     struct cbx_request request = cbx_rest_job_request(job);
-    int failed = cbx_review_resume(job->rest->flow, &request.wishes, sink, outcome, err);
+    int failed = cbx_review_resume(job->rest->flow, &request.options, sink, outcome, err);
     if (failed != CBX_ENOTFOUND) {
         return failed;
     }
@@ -308,7 +309,8 @@ static void run_job(void *context)
     } else {
         if (failed == CBX_ENOTFOUND && job->session[0] != '\0') {
             /* Closed, for it was idle: the next call is told at once. */
-            cbx_flow_ask(rest->flow, "close", job->session, NULL, NULL);
+            struct cbx_close_args args = { .session = cbx_str_of(job->session) };
+            cbx_call_close(rest->flow, &args, CBX_STR(""), NULL, NULL);
             cbx_store_remove_session(rest->store, job->session, NULL);
         }
         finish(&run, &outcome, failed, &err);
@@ -394,8 +396,9 @@ static struct cbx_rest_job *read_row(struct cbx_rest *rest, const json_t *row)
     return job;
 }
 
-/* An executor that cannot be asked now keeps what it has until its time is over. */
-static void tell_wanted(struct cbx_rest *rest, const json_t *rows)
+/* Has the executor close and drop what the store has no record of. An executor that does not answer now keeps its
+ * sessions and results until they expire. */
+static void reconcile(struct cbx_rest *rest, const json_t *rows)
 {
     CBX_AUTO_JSON sessions = NULL;
     struct cbx_err err;
@@ -404,7 +407,8 @@ static void tell_wanted(struct cbx_rest *rest, const json_t *rows)
     if (cbx_store_list_sessions(rest->store, &sessions, &err) != 0) {
         return;
     }
-    json_t *ids = json_array(), *runs = json_array();
+    CBX_AUTO_JSON ids = json_array();
+    CBX_AUTO_JSON runs = json_array();
     json_array_foreach(sessions, i, row)
     {
         json_array_append(ids, json_object_get(row, "id"));
@@ -413,9 +417,8 @@ static void tell_wanted(struct cbx_rest *rest, const json_t *rows)
     {
         json_array_append(runs, json_object_get(row, "decision"));
     }
-    CBX_AUTO_JSON header =
-        json_pack("{s:s,s:o,s:o}", "op", "wanted", "sessions", ids, "runs", runs);
-    cbx_flow_request(rest->flow, header, CBX_STR(""), NULL, NULL, &err);
+    struct cbx_reconcile_args args = { .sessions = ids, .runs = runs };
+    cbx_call_reconcile(rest->flow, &args, CBX_STR(""), NULL, &err);
 }
 
 void cbx_rest_jobs_recover(struct cbx_rest *rest)
@@ -427,7 +430,7 @@ void cbx_rest_jobs_recover(struct cbx_rest *rest)
     if (cbx_store_list_running(rest->store, &rows, &err) != 0) {
         return;
     }
-    tell_wanted(rest, rows);
+    reconcile(rest, rows);
     json_array_foreach(rows, i, row)
     {
         struct cbx_rest_job *job = read_row(rest, row);

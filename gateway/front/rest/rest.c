@@ -214,7 +214,7 @@ struct cbx_request cbx_rest_request(enum cbx_action action, const char *language
     struct cbx_request request = { .policy = policy, .source = source };
     request.subject = (struct cbx_subject){ .action = action,
                                             .language = cbx_str_of(language),
-                                            .principal = CBX_STR("local"),
+                                            .principal = CBX_REST_PRINCIPAL,
                                             .session = session,
                                             .origin = CBX_STR("rest") };
     if (limits != NULL) {

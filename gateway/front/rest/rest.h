@@ -10,6 +10,9 @@
 
 #include <pthread.h>
 
+/* Every caller, until callers have identities. */
+#define CBX_REST_PRINCIPAL CBX_STR("local")
+
 enum { CBX_REST_CONTEXTS = 128, CBX_REST_PATH_MAX = 4097 };
 
 struct cbx_rest_job;
@@ -96,10 +99,6 @@ struct cbx_request cbx_rest_request(enum cbx_action action, const char *language
     void cbx_rest_##handler(struct cbx_rest_call *call);
 #include "gateway/front/rest/routes.def"
 #undef CBX_ROUTE
-
-/* The language that a caller names, as the flow names it: "ipython" for "python", which is also
- * what an empty name means. NULL and an error for one that does not run. */
-const char *cbx_rest_language(struct cbx_str name, struct cbx_err *err);
 
 /* Limits that a caller asks for, by the names of limits.def; absent ones are 0. CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);

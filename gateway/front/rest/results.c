@@ -3,6 +3,7 @@
  */
 #include "gateway/front/rest/results.h"
 
+#include "gateway/front/dialect.h"
 #include "gateway/front/rest/jobs.h"
 
 #include <signal.h>
@@ -113,11 +114,6 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
     return results;
 }
 
-const char *cbx_rest_shown_language(const char *language)
-{
-    return language == NULL ? "" : strcmp(language, "ipython") == 0 ? "python" : language;
-}
-
 json_t *cbx_rest_execution_json(const json_t *execution)
 {
     json_t *json = json_object();
@@ -126,7 +122,7 @@ json_t *cbx_rest_execution_json(const json_t *execution)
     json_object_set_new(json, "session_id",
                         session != NULL && session[0] != '\0' ? json_string(session) : json_null());
     const char *language = json_string_value(json_object_get(execution, "language"));
-    json_object_set_new(json, "language", json_string(cbx_rest_shown_language(language)));
+    json_object_set_new(json, "language", json_string(cbx_dialect_shown(language)));
     json_object_set(json, "status", json_object_get(execution, "status"));
     json_object_set(json, "created_at", json_object_get(execution, "created_at"));
     json_object_set(json, "completed_at", json_object_get(execution, "completed_at"));

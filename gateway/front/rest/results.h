@@ -10,9 +10,6 @@
 json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
                          const struct cbx_err *err);
 
-/* A language of the flow as callers name it: "python" for "ipython". */
-const char *cbx_rest_shown_language(const char *language);
-
 /* The media type of a file by its name; "application/octet-stream" when it says nothing. Static. */
 const char *cbx_rest_file_type(const char *path);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Sessions: POST /sessions, DELETE /sessions/{id}. */
+#include "gateway/front/dialect.h"
+#include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/rest/results.h"
 
@@ -242,7 +244,7 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, v1_fields, sizeof(v1_fields) / sizeof(v1_fields[0]), &body)) {
         return;
     }
-    opening.language = cbx_rest_language(body.language, &err);
+    opening.language = cbx_dialect_of(body.language, &err);
     if (opening.language == NULL ||
         (body.limits != NULL && cbx_rest_read_limits(body.limits, &opening.limits, &err) != 0)) {
         cbx_rest_fail(call, 0, &err);
@@ -252,8 +254,7 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     if (open_session(call, &opening)) {
         cbx_rest_answer(call, 201,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "language",
-                                  cbx_rest_shown_language(opening.language), "created_at",
-                                  opening.now));
+                                  cbx_dialect_shown(opening.language), "created_at", opening.now));
     }
 }
 
@@ -263,7 +264,8 @@ void cbx_rest_delete_session(struct cbx_rest_call *call)
     struct cbx_err err = { 0 };
     int failed = cbx_store_get_session(call->rest->store, call->id, NULL, NULL, &err);
     if (!failed) {
-        failed = cbx_flow_ask(call->rest->flow, "close", call->id, NULL, &err);
+        struct cbx_close_args args = { .session = cbx_str_of(call->id) };
+        failed = cbx_call_close(call->rest->flow, &args, CBX_STR(""), NULL, &err);
         failed = failed == CBX_ENOTFOUND ? 0 : failed; /* closed already, for it was idle */
         failed = failed ? failed : cbx_store_remove_session(call->rest->store, call->id, &err);
     }
@@ -289,7 +291,7 @@ static json_t *describe(const json_t *row, const json_t *live)
     const char *language = json_string_value(json_object_get(options, "language"));
     json_t *json =
         json_pack("{s:O,s:O,s:s,s:O}", "session_id", json_object_get(row, "id"), "created_at",
-                  json_object_get(row, "created_at"), "language", cbx_rest_shown_language(language),
+                  json_object_get(row, "created_at"), "language", cbx_dialect_shown(language),
                   "policy", json_object_get(live, "policy"));
     json_object_set_new(json, "status",
                         json_string(json_is_true(json_object_get(live, "busy")) ? "busy" : "idle"));
@@ -303,10 +305,12 @@ static json_t *describe(const json_t *row, const json_t *live)
  * died, and is forgotten. */
 int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err)
 {
-    CBX_AUTO_JSON answer = NULL;
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
     CBX_AUTO_JSON rows = NULL;
+    const struct cbx_list_sessions_args args;
     int failed = cbx_store_list_sessions(rest->store, &rows, err);
-    failed = failed ? failed : cbx_flow_ask(rest->flow, "sessions", NULL, &answer, err);
+    failed = failed ? failed : cbx_call_list_sessions(rest->flow, &args, CBX_STR(""), &answer, err);
     if (failed) {
         return failed;
     }
@@ -316,7 +320,7 @@ int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err)
     json_array_foreach(rows, i, row)
     {
         json_t *found = NULL;
-        json_array_foreach(json_object_get(answer, "sessions"), k, live)
+        json_array_foreach(json_object_get(answer.header, "sessions"), k, live)
         {
             if (json_equal(json_object_get(live, "session"), json_object_get(row, "id"))) {
                 found = describe(row, live);
@@ -379,24 +383,29 @@ void cbx_rest_get_history(struct cbx_rest_call *call)
 /* --- asking something of them
  * --------------------------------------------------------------------- */
 
-static void ask(struct cbx_rest_call *call, const char *op, const char *status)
+static void answer_status(struct cbx_rest_call *call, int failed, const struct cbx_err *err,
+                          const char *status)
 {
-    struct cbx_err err = { 0 };
-    CBX_AUTO_JSON header =
-        json_pack("{s:s,s:s,s:s}", "op", op, "session", call->id, "principal", "local");
-    if (cbx_flow_request(call->rest->flow, header, CBX_STR(""), NULL, NULL, &err) != 0) {
-        cbx_rest_fail(call, 0, &err);
-        return;
+    if (failed) {
+        cbx_rest_fail(call, 0, err);
+    } else {
+        cbx_rest_answer(call, 200, json_pack("{s:s}", "status", status));
     }
-    cbx_rest_answer(call, 200, json_pack("{s:s}", "status", status));
 }
 
 void cbx_rest_interrupt_session(struct cbx_rest_call *call)
 {
-    ask(call, "interrupt", "interrupted");
+    struct cbx_err err = { 0 };
+    struct cbx_interrupt_args args = { .session = cbx_str_of(call->id) };
+    int failed = cbx_call_interrupt(call->rest->flow, &args, CBX_STR(""), NULL, &err);
+    answer_status(call, failed, &err, "interrupted");
 }
 
 void cbx_rest_reset_session(struct cbx_rest_call *call)
 {
-    ask(call, "reset", "reset");
+    struct cbx_err err = { 0 };
+    struct cbx_reset_args args = { .session = cbx_str_of(call->id),
+                                   .principal = CBX_REST_PRINCIPAL };
+    int failed = cbx_call_reset(call->rest->flow, &args, CBX_STR(""), NULL, &err);
+    answer_status(call, failed, &err, "reset");
 }

@@ -86,6 +86,7 @@ static pid_t start_writer(const char *dir, int records)
         for (int i = 0; i < records && !failed; i++) {
             failed = append(audit, i, NULL);
         }
+        cbx_audit_flush(audit);
         _exit(failed != 0);
     }
     assert_true(pid > 0);
@@ -131,6 +132,92 @@ static void makes_one_key_when_many_open_it_first(void **state)
         assert_int_equal(await_child(writers[i]), 0);
     }
     assert_verifies(s.path, 30, 0, "");
+    scratch_remove(&s);
+}
+
+/* A record of another program at the end of the log, with the right hash and no signature. */
+static void append_unsigned(const char *dir, int count)
+{
+    struct cbx_chain chain = { 0 };
+    CBX_AUTO_DONE(buf) text;
+    scratch_read(dir, CBX_AUDIT_FILE, &text);
+    for (const char *p = text.p, *end; (end = memchr(p, '\n', strlen(p))) != NULL; p = end + 1) {
+        struct cbx_str line = { .p = p, .len = (size_t)(end - p) };
+        assert_int_equal(cbx_chain_check(&chain, line, NULL, NULL), 0);
+    }
+    for (int i = 0; i < count; i++) {
+        CBX_AUTO_JSON body = json_pack("{s:i}", "n", 900 + i);
+        assert_int_equal(cbx_chain_add(&chain, "note", body, cbx_time_ms(), &text), 0);
+    }
+    scratch_write(dir, CBX_AUDIT_FILE, cbx_buf_str(&text));
+}
+
+static void assert_unsigned(const char *dir, size_t ranges, uint64_t from, uint64_t to)
+{
+    struct cbx_audit_report report;
+    assert_int_equal(cbx_audit_verify(dir, &report, NULL), 0);
+    assert_int_equal(report.line, 0);
+    assert_int_equal(report.unsigned_count, ranges);
+    if (ranges > 0) {
+        assert_int_equal(report.unsigned_ranges[0].from, from);
+        assert_int_equal(report.unsigned_ranges[0].to, to);
+    }
+}
+
+static int acknowledge(const char *dir, struct cbx_err *err)
+{
+    struct cbx_audit_report report;
+    assert_int_equal(cbx_audit_verify(dir, &report, NULL), 0);
+    return cbx_audit_acknowledge(dir, &report, CBX_STR("uid:0"), CBX_STR("power cut"), err);
+}
+
+static void reports_records_that_were_never_signed_until_they_are_acknowledged(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct cbx_err err = { 0 };
+    scratch_make(&s);
+    append_many(s.path, 3);
+    assert_unsigned(s.path, 0, 0, 0);
+    append_unsigned(s.path, 2);
+    assert_verifies(s.path, 5, 4, "not signed");
+    assert_int_equal(acknowledge(s.path, &err), CBX_ESTATE); /* not before a record says so */
+    append_many(s.path, 1);
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"type\":\"recovered\""));
+    assert_unsigned(s.path, 1, 4, 5);
+    append_many(s.path, 2);
+    assert_unsigned(s.path, 1, 4, 5);
+    append_unsigned(s.path, 1);
+    append_many(s.path, 1);
+    assert_unsigned(s.path, 2, 4, 5);
+    assert_int_equal(acknowledge(s.path, &err), 0);
+    assert_unsigned(s.path, 0, 0, 0);
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "power cut"));
+    append_unsigned(s.path, 1);
+    append_many(s.path, 1);
+    assert_unsigned(s.path, 1, 14, 14);
+    scratch_remove(&s);
+}
+
+static void says_that_its_file_was_moved_away_or_replaced(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct cbx_err err = { 0 };
+    char head[128], aside[128];
+    scratch_make(&s);
+    append_many(s.path, 1);
+    snprintf(head, sizeof(head), "%s/" CBX_AUDIT_FILE, s.path);
+    snprintf(aside, sizeof(aside), "%s/aside", s.path);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    assert_int_equal(append(audit, 1, &err), 0);
+    cbx_audit_flush(audit);
+    assert_int_equal(cbx_audit_check(audit, &err), 0);
+    assert_int_equal(rename(head, aside), 0);
+    assert_int_equal(cbx_audit_check(audit, &err), CBX_EAUDIT);
+    scratch_write(s.path, CBX_AUDIT_FILE, CBX_STR("another file\n"));
+    assert_int_equal(cbx_audit_check(audit, &err), CBX_EAUDIT);
+    assert_non_null(strstr(err.text, "replaced"));
     scratch_remove(&s);
 }
 
@@ -384,6 +471,8 @@ int main(void)
         cmocka_unit_test(keeps_the_chain_with_many_threads),
         cmocka_unit_test(keeps_the_chain_with_two_processes_and_a_reader),
         cmocka_unit_test(makes_one_key_when_many_open_it_first),
+        cmocka_unit_test(reports_records_that_were_never_signed_until_they_are_acknowledged),
+        cmocka_unit_test(says_that_its_file_was_moved_away_or_replaced),
         cmocka_unit_test(is_whole_after_its_writer_is_killed),
         cmocka_unit_test(refuses_while_the_disk_is_full_and_goes_on_after_it),
         cmocka_unit_test(takes_the_largest_record_that_it_can_read_again),

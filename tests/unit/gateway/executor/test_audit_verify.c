@@ -196,6 +196,74 @@ static void finds_self_made_records_with_right_hashes(void **state)
     end(&s, &lines);
 }
 
+/* One record in the place of another, which follows the record before it and has the right hash. */
+static void finds_a_record_that_was_replaced_by_one_with_a_right_hash(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    for (int replaced = 0; replaced < RECORDS; replaced++) {
+        struct cbx_chain chain = { 0 };
+        CBX_AUTO_DONE(buf) text;
+        CBX_AUTO_JSON body = json_pack("{s:s}", "verdict", "deny");
+        cbx_buf_init(&text, 1 << 20);
+        for (int i = 0; i < replaced; i++) {
+            struct cbx_str line = cbx_str_sub(lines.at[i], 0, lines.at[i].len - 1);
+            assert_int_equal(cbx_chain_check(&chain, line, NULL, NULL), 0);
+            cbx_buf_add(&text, lines.at[i]);
+        }
+        assert_int_equal(cbx_chain_add(&chain, "decision", body, cbx_time_ms(), &text), 0);
+        for (int i = replaced + 1; i < RECORDS; i++) {
+            cbx_buf_add(&text, lines.at[i]);
+        }
+        scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&text));
+        bool last = replaced == RECORDS - 1;
+        assert_verifies(s.path, (uint64_t)replaced + 1, (uint64_t)replaced + (last ? 1 : 2),
+                        last ? "not the one that was signed" : "does not follow the one before it");
+    }
+    end(&s, &lines);
+}
+
+/* A line with a hash that is right for it. */
+static void add_hashed(json_t *record, struct cbx_buf *out)
+{
+    CBX_AUTO_DONE(buf) bare;
+    char hex[CBX_SHA256_HEX + 1];
+    cbx_buf_init(&bare, 4096);
+    cbx_json_write(&bare, record);
+    struct cbx_sha256 hash = cbx_sha256_of(cbx_buf_str(&bare));
+    cbx_sha256_hex(&hash, hex);
+    json_object_set_new(record, "hash", json_string(hex));
+    cbx_json_write(out, record);
+}
+
+static void reads_records_of_its_own_and_the_older_form_and_names_newer_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        int version; /* -1 = none */
+        bool good;
+    } forms[] = { { -1, true }, { CBX_CHAIN_VERSION, true }, { 2, false }, { 0, false } };
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        struct cbx_chain chain = { 0 };
+        struct cbx_err err = { 0 };
+        char zeroes[CBX_SHA256_HEX + 1];
+        CBX_AUTO_DONE(buf) line;
+        cbx_buf_init(&line, 4096);
+        cbx_sha256_hex(&chain.hash, zeroes);
+        CBX_AUTO_JSON record = json_pack("{s:i,s:s,s:s,s:s,s:{}}", "seq", 1, "time", "t", "type",
+                                         "note", "prev", zeroes, "body");
+        if (forms[i].version >= 0) {
+            json_object_set_new(record, "v", json_integer(forms[i].version));
+        }
+        add_hashed(record, &line);
+        int failed = cbx_chain_check(&chain, cbx_buf_str(&line), NULL, &err);
+        assert_int_equal(failed, forms[i].good ? 0 : CBX_EAUDIT);
+        assert_true(forms[i].good || strstr(err.text, "format version") != NULL);
+    }
+}
+
 /* The whole tail, made anew with right hashes: only the signature knows. */
 static void finds_a_log_that_was_rewritten_to_the_end(void **state)
 {
@@ -231,6 +299,8 @@ int main(void)
         cmocka_unit_test(finds_a_head_that_is_missing_empty_or_older),
         cmocka_unit_test(finds_a_head_that_was_signed_with_another_key_or_altered),
         cmocka_unit_test(finds_self_made_records_with_right_hashes),
+        cmocka_unit_test(finds_a_record_that_was_replaced_by_one_with_a_right_hash),
+        cmocka_unit_test(reads_records_of_its_own_and_the_older_form_and_names_newer_ones),
         cmocka_unit_test(finds_a_log_that_was_rewritten_to_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,7 @@ static int send_submission(struct rig *rig, const struct sealing *s, struct cbx_
 {
     char mac[CBX_SHA256_HEX + 1];
     cbx_sha256_hex(&s->mac, mac);
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", "submit", "mac", mac);
+    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "call", "submit", "mac", mac);
     json_object_set_new(header, "sealed", json_stringn(s->text.p, s->text.len));
     int fd = connect_to(rig);
     assert_int_equal(cbx_wire_send(fd, header, source, NULL), 0);
@@ -123,9 +123,12 @@ static void assert_refused(struct rig *rig, const struct sealing *s, struct cbx_
     assert_error(fd, CBX_ESEAL, text);
 }
 
-static json_t *ask(struct rig *rig, const char *op, const char *session)
+static json_t *ask(struct rig *rig, const char *call, const char *session)
 {
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "op", op, "session", session);
+    CBX_AUTO_JSON header = json_pack("{s:s}", "call", call);
+    if (session != NULL) {
+        json_object_set_new(header, "session", json_string(session));
+    }
     CBX_AUTO_FD fd = connect_to(rig);
     assert_int_equal(cbx_wire_send(fd, header, (struct cbx_str){ 0 }, NULL), 0);
     return receive(fd);
@@ -280,7 +283,7 @@ static void says_what_is_wrong_when_asked_for_its_health(void **state)
     (void)state;
     struct rig rig;
     start(&rig);
-    CBX_AUTO_JSON health = ask(&rig, "health", "");
+    CBX_AUTO_JSON health = ask(&rig, "health", NULL);
     assert_type(health, "done");
     assert_true(json_is_false(json_object_get(health, "engine_ok")));
     assert_true(json_is_true(json_object_get(health, "audit_ok")));
@@ -304,19 +307,38 @@ static void refuses_to_run_in_a_session_that_is_not_open(void **state)
     stop(&rig);
 }
 
-static void notes_an_analysis_that_failed_as_a_denial(void **state)
+static json_t *describe_failure(void)
+{
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "call", "record_failure", "language",
+                     "python", "policy", "default", "principal", "ann", "session", "", "origin",
+                     "test", "reason", "the worker was killed");
+}
+
+static void records_an_analysis_that_failed_as_a_denial_with_policy_and_reason(void **state)
 {
     (void)state;
     struct rig rig;
     start(&rig);
-    CBX_AUTO_JSON header = json_pack("{s:s,s:s,s:i,s:s}", "op", "failed", "language", "python",
-                                     "policy", 7, "verdict", "allow");
+    CBX_AUTO_JSON header = describe_failure();
     CBX_AUTO_FD fd = connect_to(&rig);
     assert_int_equal(cbx_wire_send(fd, header, SOURCE, NULL), 0);
     CBX_AUTO_JSON answer = receive(fd);
     assert_type(answer, "recorded");
-    assert_true(log_holds(&rig, "\"type\":\"analysis-failed\""));
-    assert_true(log_holds(&rig, "\"verdict\":\"deny\""));
+    static const char *const recorded[] = {
+        "\"type\":\"analysis-failed\"",
+        "\"verdict\":\"deny\"",
+        "\"policy\":\"default\"",
+        "\"principal\":\"ann\"",
+        "\"reason\":\"the worker was killed\"",
+        "\"rule\":\"analysis-failed\"",
+    };
+    for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
+        assert_true(log_holds(&rig, recorded[i]));
+    }
+    json_object_set_new(header, "verdict", json_string("allow"));
+    CBX_AUTO_FD forged = connect_to(&rig);
+    assert_int_equal(cbx_wire_send(forged, header, SOURCE, NULL), 0);
+    assert_error(forged, CBX_EPROTO, "verdict");
     assert_false(log_holds(&rig, "\"verdict\":\"allow\""));
     stop(&rig);
 }
@@ -361,15 +383,18 @@ static void survives_headers_that_ask_for_nonsense(void **state)
     struct rig rig;
     start(&rig);
     json_t *headers[] = {
-        json_pack("{s:s}", "op", "execute"),
-        json_pack("{s:i}", "op", 1),
-        json_pack("{s:s}", "op", "submit"),
-        json_pack("{s:s,s:i,s:[]}", "op", "submit", "sealed", 1, "mac"),
-        json_pack("{s:s,s:s,s:s}", "op", "submit", "sealed", "{}", "mac", "zz"),
-        json_pack("{s:s,s:s,s:s,s:b}", "op", "submit", "sealed", "{}", "mac",
+        json_pack("{s:s}", "call", "execute"),
+        json_pack("{s:i}", "call", 1),
+        json_pack("{s:s}", "call", "submit"),
+        json_pack("{s:s,s:i,s:[]}", "call", "submit", "sealed", 1, "mac"),
+        json_pack("{s:s,s:s,s:s}", "call", "submit", "sealed", "{}", "mac", "zz"),
+        json_pack("{s:s,s:s,s:s,s:b}", "call", "submit", "sealed", "{}", "mac",
                   "0000000000000000000000000000000000000000000000000000000000000000", "force", 1),
-        json_pack("{s:s,s:i}", "op", "close", "session", 3),
-        json_pack("{s:s}", "op", "interrupt"),
+        json_pack("{s:s,s:i}", "call", "close", "session", 3),
+        json_pack("{s:s}", "call", "interrupt"),
+        json_pack("{s:s,s:s%}", "call", "close", "session", "a\0b", (size_t)3),
+        json_pack("{s:s,s:[i],s:[]}", "call", "reconcile", "sessions", 1, "runs"),
+        json_pack("{s:s,s:s,s:s}", "call", "close", "session", "a", "principal", "root"),
     };
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
         CBX_AUTO_FD fd = connect_to(&rig);
@@ -389,14 +414,16 @@ static void says_why_also_when_the_reason_is_cut_in_the_middle_of_a_character(vo
     struct rig rig;
     start(&rig);
     for (size_t shift = 0; shift < 2; shift++) {
-        char session[1024];
-        memset(session, 'x', shift);
-        for (size_t i = shift; i + 2 < sizeof(session); i += 2) {
-            memcpy(session + i, "\xc3\xa9", 3);
+        char field[1024];
+        memset(field, 'x', shift);
+        for (size_t i = shift; i + 2 < sizeof(field); i += 2) {
+            memcpy(field + i, "\xc3\xa9", 3);
         }
-        CBX_AUTO_JSON answer = ask(&rig, "close", session);
-        assert_type(answer, "error");
-        assert_int_equal(json_integer_value(json_object_get(answer, "code")), CBX_ENOTFOUND);
+        CBX_AUTO_JSON header =
+            json_pack("{s:s,s:s,s:i}", "call", "close", "session", "a", field, 1);
+        CBX_AUTO_FD fd = connect_to(&rig);
+        assert_int_equal(cbx_wire_send(fd, header, CBX_STR(""), NULL), 0);
+        assert_error(fd, CBX_EPROTO, "unknown field");
     }
     stop(&rig);
 }
@@ -484,9 +511,9 @@ static void runs_nothing_when_nothing_can_be_recorded(void **state)
                      "state directory"); /* the first and only answer: nothing was admitted */
     }
     sealing_done(&s);
-    CBX_AUTO_JSON health = ask(&rig, "health", "");
+    CBX_AUTO_JSON health = ask(&rig, "health", NULL);
     assert_true(json_is_false(json_object_get(health, "audit_ok")));
-    CBX_AUTO_JSON header = json_pack("{s:s}", "op", "failed");
+    CBX_AUTO_JSON header = describe_failure();
     CBX_AUTO_FD fd = connect_to(&rig);
     assert_int_equal(cbx_wire_send(fd, header, SOURCE, NULL), 0);
     assert_error(fd, CBX_EAUDIT, "state directory");
@@ -534,7 +561,7 @@ int main(void)
         cmocka_unit_test(records_what_it_allows_before_it_looks_for_an_engine),
         cmocka_unit_test(says_what_is_wrong_when_asked_for_its_health),
         cmocka_unit_test(refuses_to_run_in_a_session_that_is_not_open),
-        cmocka_unit_test(notes_an_analysis_that_failed_as_a_denial),
+        cmocka_unit_test(records_an_analysis_that_failed_as_a_denial_with_policy_and_reason),
         cmocka_unit_test(survives_what_is_no_message),
         cmocka_unit_test(survives_headers_that_ask_for_nonsense),
         cmocka_unit_test(says_why_also_when_the_reason_is_cut_in_the_middle_of_a_character),

@@ -123,15 +123,16 @@ static void *enter_impatiently(void *context)
     enum { STAY_MS = 5 };
     struct crowd *crowd = context;
     struct cbx_session *session;
-    struct cbx_turn turn = { .next = NULL };
-    cbx_sessions_line_up(crowd->sessions, "a", &turn);
+    struct cbx_ticket ticket = { .next = NULL };
+    cbx_sessions_enqueue(crowd->sessions, "a", "", &ticket);
     assert_int_equal(
-        cbx_sessions_enter_run(crowd->sessions, &turn, "ann", PATIENCE_MS, &session, NULL), 0);
+        cbx_sessions_enter_run(crowd->sessions, &ticket, "ann", PATIENCE_MS, &session, NULL), 0);
     crowd->refused += cbx_clock_ms() < crowd->left_ms + PATIENCE_MS;
     crowd->entered += atomic_fetch_add(&crowd->inside, 1) == 0;
     for (int64_t end = cbx_clock_ms() + STAY_MS; cbx_clock_ms() < end;) {
     }
     atomic_fetch_sub(&crowd->inside, 1);
+    cbx_sessions_dequeue(crowd->sessions, &ticket);
     leave_result(crowd, session);
     return NULL;
 }
@@ -161,11 +162,12 @@ static void *enter_with_patience(void *context)
 {
     struct crowd *crowd = context;
     struct cbx_session *session;
-    struct cbx_turn turn = { .next = NULL };
-    cbx_sessions_line_up(crowd->sessions, "a", &turn);
+    struct cbx_ticket ticket = { .next = NULL };
+    cbx_sessions_enqueue(crowd->sessions, "a", "", &ticket);
     assert_int_equal(
-        cbx_sessions_enter_run(crowd->sessions, &turn, "ann", DEADLINE_MS, &session, NULL), 0);
+        cbx_sessions_enter_run(crowd->sessions, &ticket, "ann", DEADLINE_MS, &session, NULL), 0);
     crowd->inside = 1;
+    cbx_sessions_dequeue(crowd->sessions, &ticket);
     cbx_sessions_leave(crowd->sessions, session);
     return NULL;
 }
@@ -203,13 +205,13 @@ static void a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left(void 
     open_session(sessions, "a");
     assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
     cbx_sessions_begin(sessions, session, "r1");
-    cbx_sessions_retain(sessions, ids, wanted);
+    cbx_sessions_reconcile(sessions, ids, wanted);
     cbx_sessions_leave(sessions, session);
     assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), 0);
     /* Somebody who was killed since follows it once more, while the next front says what it wants.
      */
     assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
-    cbx_sessions_retain(sessions, ids, none);
+    cbx_sessions_reconcile(sessions, ids, none);
     assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), 0);
     cbx_sessions_leave(sessions, session);
     assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), CBX_ENOTFOUND);
@@ -219,7 +221,7 @@ static void a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left(void 
 
 struct queued {
     struct crowd *crowd;
-    struct cbx_turn turn;
+    struct cbx_ticket ticket;
     int place, refused;
 };
 
@@ -228,15 +230,37 @@ static void *enter_in_turn(void *context)
     struct queued *q = context;
     struct cbx_session *session;
     q->refused =
-        cbx_sessions_enter_run(q->crowd->sessions, &q->turn, "ann", DEADLINE_MS, &session, NULL);
+        cbx_sessions_enter_run(q->crowd->sessions, &q->ticket, "ann", DEADLINE_MS, &session, NULL);
     if (!q->refused) {
         q->place = q->crowd->entered++;
+    }
+    cbx_sessions_dequeue(q->crowd->sessions, &q->ticket);
+    if (!q->refused) {
         cbx_sessions_leave(q->crowd->sessions, session);
     }
     return NULL;
 }
 
-static void runs_enter_in_the_order_in_which_they_lined_up(void **state)
+static void a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entered(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
+    struct cbx_session *session;
+    struct cbx_ticket ticket = { .next = NULL };
+    open_session(sessions, "a");
+    assert_false(cbx_sessions_is_queued(sessions, "r1"));
+    cbx_sessions_enqueue(sessions, "a", "r1", &ticket);
+    assert_int_equal(cbx_sessions_enter_run(sessions, &ticket, "ann", 0, &session, NULL), 0);
+    assert_true(cbx_sessions_is_queued(sessions, "r1"));
+    cbx_sessions_begin(sessions, session, "r1");
+    cbx_sessions_dequeue(sessions, &ticket);
+    cbx_sessions_await_dequeued(sessions, "r1");
+    assert_false(cbx_sessions_is_queued(sessions, "r1"));
+    cbx_sessions_leave(sessions, session);
+    cbx_sessions_free(sessions);
+}
+
+static void runs_enter_in_the_order_in_which_they_were_enqueued(void **state)
 {
     (void)state;
     enum { RUNS = 12, GONE = 4 };
@@ -248,10 +272,10 @@ static void runs_enter_in_the_order_in_which_they_lined_up(void **state)
     open_session(crowd.sessions, "b");
     for (int i = 0; i < RUNS; i++) {
         queued[i] = (struct queued){ .crowd = &crowd };
-        cbx_sessions_line_up(crowd.sessions, "a", &queued[i].turn);
+        cbx_sessions_enqueue(crowd.sessions, "a", "", &queued[i].ticket);
     }
-    /* Another session's line is another one, and who asks for no run need not line up. */
-    cbx_sessions_line_up(crowd.sessions, "b", &other.turn);
+    /* Another session has its own order, and a call that is no run is not queued. */
+    cbx_sessions_enqueue(crowd.sessions, "b", "", &other.ticket);
     enter_in_turn(&other);
     assert_int_equal(other.place, 0);
     assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
@@ -261,8 +285,8 @@ static void runs_enter_in_the_order_in_which_they_lined_up(void **state)
         }
     }
     cbx_sessions_leave(crowd.sessions, session);
-    cbx_sessions_step_out(crowd.sessions, &queued[GONE].turn);
-    cbx_sessions_step_out(crowd.sessions, &queued[GONE].turn);
+    cbx_sessions_dequeue(crowd.sessions, &queued[GONE].ticket);
+    cbx_sessions_dequeue(crowd.sessions, &queued[GONE].ticket);
     for (int i = 0, place = 1; i < RUNS; i++) {
         if (i != GONE) {
             pthread_join(threads[i], NULL);
@@ -375,7 +399,8 @@ int main(void)
         cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
         cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
         cmocka_unit_test(a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left),
-        cmocka_unit_test(runs_enter_in_the_order_in_which_they_lined_up),
+        cmocka_unit_test(a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entered),
+        cmocka_unit_test(runs_enter_in_the_order_in_which_they_were_enqueued),
         cmocka_unit_test(a_run_waits_until_the_result_before_it_is_taken),
         cmocka_unit_test(each_result_that_nobody_takes_is_waited_for_and_then_one_enters),
         cmocka_unit_test(waits_for_the_run_when_it_closes_and_turns_those_away_who_wait),

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * Asks the engine whether it is there, and waits no longer than the caller wants. */
+#include "docker/engine_http.h"
+
+static size_t ignore_body(char *bytes, size_t size, size_t count, void *context)
+{
+    (void)bytes;
+    (void)context;
+    return size * count;
+}
+
+int cbx_engine_ping(struct cbx_engine *engine, int timeout_ms, struct cbx_err *err)
+{
+    char url[1024], detail[CURL_ERROR_SIZE] = "";
+    long status = 0;
+    cbx_engine_url(engine, "/_ping", url, sizeof(url));
+    CURL *curl = cbx_engine_handle(engine);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, ignore_body);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)timeout_ms);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
+    CURLcode code = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_cleanup(curl);
+    if (code != CURLE_OK) {
+        return cbx_fail(err, CBX_EENGINE, "the engine at %s does not answer: %s",
+                        cbx_engine_host(engine),
+                        code == CURLE_OPERATION_TIMEDOUT ? "no answer in time"
+                        : detail[0] != '\0'              ? detail
+                                                         : curl_easy_strerror(code));
+    }
+    return status == 200 ? 0
+                         : cbx_fail(err, CBX_EENGINE, "the engine at %s answers a ping with %ld",
+                                    cbx_engine_host(engine), status);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ * Health of engine and audit log. */
+#include "gateway/executor/health.h"
+
+#include "gateway/executor/internal.h"
+#include "policies/base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const part_names[] = {
+    [CBX_HEALTH_ENGINE] = "engine", [CBX_HEALTH_AUDIT] = "audit log"
+};
+
+void cbx_health_init(struct cbx_health *health)
+{
+    *health = (struct cbx_health){ 0 };
+    pthread_mutex_init(&health->lock, NULL);
+}
+
+void cbx_health_note(struct cbx_health *health, enum cbx_health_part part, int failed,
+                     const struct cbx_err *err)
+{
+    bool ok = failed == 0;
+    pthread_mutex_lock(&health->lock);
+    bool changed = health->parts[part].known ? health->parts[part].ok != ok : !ok;
+    if (changed || !health->parts[part].known) {
+        health->parts[part].since_ms = cbx_time_ms();
+    }
+    health->parts[part].known = true;
+    health->parts[part].ok = ok;
+    health->parts[part].checked_ms = cbx_clock_ms();
+    snprintf(health->parts[part].reason, sizeof(health->parts[part].reason), "%s",
+             ok ? "" : err->text);
+    pthread_mutex_unlock(&health->lock);
+    if (changed) {
+        fprintf(stderr, "codebox: the %s %s%s\n", part_names[part],
+                ok ? "can be used again" : "cannot be used: ", ok ? "" : err->text);
+    }
+}
+
+static bool is_recent(struct cbx_health *health, enum cbx_health_part part, int64_t max_age_ms)
+{
+    pthread_mutex_lock(&health->lock);
+    bool recent =
+        health->parts[part].known && cbx_clock_ms() - health->parts[part].checked_ms < max_age_ms;
+    pthread_mutex_unlock(&health->lock);
+    return recent;
+}
+
+/* --- probes ----------------------------------------------------------------------------------- */
+
+static void probe_engine(struct cbx_executor *e)
+{
+    enum { PING_MS = 2000 };
+    struct cbx_pool *pool;
+    struct cbx_err err = { 0 };
+    int failed = cbx_executor_pool(e, &pool, &err); /* sets e->engine for good */
+    failed = failed ? failed : cbx_engine_ping(e->engine, PING_MS, &err);
+    cbx_health_note(&e->health, CBX_HEALTH_ENGINE, failed, &err);
+}
+
+/* A full disk, a read-only file system and a directory that was removed all refuse a block. */
+static int write_block(const char *state_dir, struct cbx_err *err)
+{
+    static const char block[4096];
+    CBX_AUTO_FD fd = open(state_dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+        return 0; /* this file system has no unnamed files; the next record shows it */
+    }
+    if (fd < 0 || write(fd, block, sizeof(block)) != (ssize_t)sizeof(block)) {
+        return cbx_fail(err, CBX_EAUDIT, "nothing can be written to the state directory: %s",
+                        strerror(errno));
+    }
+    return 0;
+}
+
+static void probe_audit(struct cbx_executor *e)
+{
+    struct cbx_audit *audit;
+    struct cbx_err err = { 0 };
+    int failed = cbx_executor_audit(e, &audit, &err);
+    failed = failed ? failed : cbx_audit_check(audit, &err);
+    failed = failed ? failed : write_block(e->config.state_dir, &err);
+    cbx_health_note(&e->health, CBX_HEALTH_AUDIT, failed, &err);
+}
+
+void cbx_executor_probe(struct cbx_executor *e, int64_t max_age_ms)
+{
+    if (!is_recent(&e->health, CBX_HEALTH_ENGINE, max_age_ms)) {
+        probe_engine(e);
+    }
+    if (!is_recent(&e->health, CBX_HEALTH_AUDIT, max_age_ms)) {
+        probe_audit(e);
+    }
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static json_t *describe_pool(struct cbx_pool *pool)
+{
+    struct cbx_pool_stats s = { 0 };
+    cbx_pool_stats(pool, &s);
+    return json_pack("{s:i,s:i,s:i,s:i,s:I,s:I,s:I,s:I}", "ready", s.ready, "in_use", s.in_use,
+                     "making", s.making, "waiting", s.waiting, "taken", (json_int_t)s.taken,
+                     "taken_ready", (json_int_t)s.taken_ready, "made", (json_int_t)s.made, "failed",
+                     (json_int_t)s.failed);
+}
+
+static json_t *describe_check(struct cbx_health *health, enum cbx_health_part part)
+{
+    pthread_mutex_lock(&health->lock);
+    json_t *check =
+        json_pack("{s:s,s:b,s:o,s:I,s:I}", "name", part_names[part], "ok", health->parts[part].ok,
+                  "reason", cbx_json_text(cbx_str_of(health->parts[part].reason)), "since_ms",
+                  (json_int_t)health->parts[part].since_ms, "age_ms",
+                  (json_int_t)(cbx_clock_ms() - health->parts[part].checked_ms));
+    pthread_mutex_unlock(&health->lock);
+    return check;
+}
+
+void cbx_executor_health(struct cbx_executor *e, json_t *into)
+{
+    enum { MAX_AGE_MS = 1000 };
+    cbx_executor_probe(e, MAX_AGE_MS);
+    json_t *checks = json_array();
+    for (unsigned part = 0; part < CBX_HEALTH_PARTS; part++) {
+        json_array_append_new(checks, describe_check(&e->health, part));
+    }
+    const json_t *engine = json_array_get(checks, CBX_HEALTH_ENGINE),
+                 *audit = json_array_get(checks, CBX_HEALTH_AUDIT);
+    bool engine_ok = json_is_true(json_object_get(engine, "ok"));
+    json_object_set(into, "engine_ok", json_object_get(engine, "ok"));
+    json_object_set(into, "audit_ok", json_object_get(audit, "ok"));
+    json_object_set(into, "audit", json_object_get(audit, "reason"));
+    json_object_set(into, "engine", json_object_get(engine, "reason"));
+    if (engine_ok) {
+        json_object_set_new(into, "engine",
+                            cbx_json_text(cbx_str_of(cbx_engine_version(e->engine))));
+        json_object_set_new(into, "pool", describe_pool(e->pool));
+    }
+    json_object_set_new(into, "api", json_string(engine_ok ? cbx_engine_api(e->engine) : ""));
+    json_object_set_new(into, "sessions", json_integer(cbx_sessions_count(e->sessions)));
+    json_object_set_new(into, "checks", checks);
+}

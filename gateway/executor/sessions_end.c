@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ * The session table: results, closing, expiry, and what others may know of it. */
+#include "gateway/executor/sessions_internal.h"
+
+#include <string.h>
+
+enum { UNACKNOWLEDGED_MS = 10 * 60 * 1000 };
+
+/* --- closing ---------------------------------------------------------------------------------- */
+
+/* Ends what is in the session, waits for it, and takes the sandbox out. The slot is not free before
+ * the caller clears it, so nobody else closes it. */
+static struct cbx_sandbox *drain(struct cbx_sessions *sessions, struct cbx_session *session)
+{
+    session->state = cbx_slot_is_entered(session) ? CBX_SLOT_CLOSING : CBX_SLOT_DRAINED;
+    while (session->state == CBX_SLOT_CLOSING) {
+        if (session->sandbox != NULL) {
+            cbx_sandbox_end(session->sandbox);
+        }
+        pthread_cond_wait(&sessions->changed, &sessions->lock);
+    }
+    return cbx_steal(&session->sandbox);
+}
+
+void cbx_sessions_close_slot(struct cbx_sessions *sessions, struct cbx_session *session)
+{
+    struct cbx_sandbox *sandbox = drain(sessions, session);
+    *session = (struct cbx_session){ 0 };
+    pthread_cond_broadcast(&sessions->changed);
+    pthread_mutex_unlock(&sessions->lock);
+    if (sandbox != NULL) {
+        sessions->discard(sessions->context, sandbox);
+    }
+    pthread_mutex_lock(&sessions->lock);
+}
+
+int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = cbx_sessions_find_slot(sessions, id);
+    int failed = session == NULL || !cbx_slot_is_open(session)
+                     ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id)
+                     : 0;
+    if (!failed) {
+        cbx_sessions_close_slot(sessions, session);
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return failed;
+}
+
+void cbx_sessions_close_all(struct cbx_sessions *sessions, bool detach)
+{
+    pthread_mutex_lock(&sessions->lock);
+    sessions->stopping = true;
+    pthread_cond_broadcast(&sessions->changed);
+    for (int i = 0; i < sessions->slots && !detach; i++) {
+        struct cbx_session *session = &sessions->items[i];
+        if (cbx_slot_is_open(session)) {
+            cbx_sessions_close_slot(sessions, session);
+        }
+        while (session->state != CBX_SLOT_FREE) {
+            pthread_cond_wait(&sessions->changed, &sessions->lock);
+        }
+    }
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+static bool is_expired(const struct cbx_session *s, int64_t now_ms, int64_t idle_ms)
+{
+    int64_t idle = s->one_shot                              ? UNACKNOWLEDGED_MS
+                   : s->idle_ms > 0 && s->idle_ms < idle_ms ? s->idle_ms
+                                                            : idle_ms;
+    return s->state == CBX_SLOT_IDLE && (s->last_used_ms + idle <= now_ms ||
+                                         (s->life_ms > 0 && s->created_ms + s->life_ms <= now_ms));
+}
+
+int cbx_sessions_expire(struct cbx_sessions *sessions, int64_t now_ms, int64_t idle_ms)
+{
+    int closed = 0;
+    pthread_mutex_lock(&sessions->lock);
+    for (int i = 0; i < sessions->slots; i++) {
+        if (is_expired(&sessions->items[i], now_ms, idle_ms)) {
+            cbx_sessions_close_slot(sessions, &sessions->items[i]);
+            closed++;
+        }
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return closed;
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+void cbx_sessions_drop_result(struct cbx_sessions *sessions, struct cbx_session *session)
+{
+    char run_id[sizeof(session->run_id)];
+    memcpy(run_id, session->run_id, sizeof(run_id));
+    session->run_id[0] = '\0';
+    if (session->one_shot) {
+        cbx_sessions_close_slot(sessions, session);
+    } else if (session->sandbox != NULL) {
+        cbx_sandbox_acknowledge(session->sandbox, run_id);
+    }
+    pthread_cond_broadcast(&sessions->changed);
+}
+
+int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
+                          char out[CBX_NAME_MAX + 1], struct cbx_err *err)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = cbx_sessions_find_slot_of_run(sessions, run_id);
+    int failed =
+        session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "no sandbox has a run '%.40s'", run_id) : 0;
+    if (!failed) {
+        memcpy(out, session->id, sizeof(session->id));
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return failed;
+}
+
+void cbx_sessions_acknowledge(struct cbx_sessions *sessions, const char *run_id)
+{
+    struct cbx_session *session;
+    pthread_mutex_lock(&sessions->lock);
+    while ((session = cbx_sessions_find_slot_of_run(sessions, run_id)) != NULL &&
+           cbx_slot_is_entered(session)) {
+        pthread_cond_wait(&sessions->changed, &sessions->lock);
+    }
+    if (session != NULL && session->state == CBX_SLOT_IDLE) {
+        cbx_sessions_drop_result(sessions, session);
+    }
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+static bool lists(const json_t *ids, const char *id)
+{
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(ids, i, entry)
+    {
+        if (cbx_str_is(cbx_json_str(entry), id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cbx_sessions_reconcile(struct cbx_sessions *sessions, const json_t *ids, const json_t *runs)
+{
+    pthread_mutex_lock(&sessions->lock);
+    for (int i = 0; i < sessions->slots; i++) {
+        struct cbx_session *s = &sessions->items[i];
+        if (!cbx_slot_is_open(s)) {
+            continue;
+        }
+        if (!s->one_shot && !lists(ids, s->id)) {
+            cbx_sessions_close_slot(sessions, s);
+        } else if (s->run_id[0] != '\0' && !lists(runs, s->run_id)) {
+            if (s->state == CBX_SLOT_IDLE) {
+                cbx_sessions_drop_result(sessions, s);
+            } else if (s->state == CBX_SLOT_ENTERED) {
+                s->state = CBX_SLOT_DISCARDING;
+            }
+        }
+    }
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+/* --- messages to what runs -------------------------------------------------------------------- */
+
+/* By the id of a session or of a run, with the lock held. */
+static struct cbx_session *find_either(struct cbx_sessions *sessions, const char *id)
+{
+    struct cbx_session *session = cbx_sessions_find_slot(sessions, id);
+    return session != NULL ? session : cbx_sessions_find_slot_of_run(sessions, id);
+}
+
+int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = find_either(sessions, id);
+    int failed = session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id) : 0;
+    if (!failed && session->sandbox != NULL) { /* of no effect when nothing runs */
+        cbx_sandbox_interrupt(session->sandbox);
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return failed;
+}
+
+int cbx_sessions_input(struct cbx_sessions *sessions, const char *id, struct cbx_str line,
+                       struct cbx_err *err)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = find_either(sessions, id);
+    int failed = session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id)
+                 : !cbx_slot_is_entered(session) || session->sandbox == NULL
+                     ? cbx_fail(err, CBX_ESTATE, "nothing runs in session '%s'", id)
+                     : cbx_sandbox_input(session->sandbox, line, err);
+    pthread_mutex_unlock(&sessions->lock);
+    return failed;
+}
+
+void cbx_sessions_renew_leases(struct cbx_sessions *sessions)
+{
+    pthread_mutex_lock(&sessions->lock);
+    for (int i = 0; i < sessions->slots; i++) {
+        if (sessions->items[i].sandbox != NULL) {
+            cbx_sandbox_keep(sessions->items[i].sandbox);
+        }
+    }
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+int cbx_sessions_count(struct cbx_sessions *sessions)
+{
+    int n = 0;
+    pthread_mutex_lock(&sessions->lock);
+    for (int i = 0; i < sessions->slots; i++) {
+        n += sessions->items[i].state != CBX_SLOT_FREE && !sessions->items[i].one_shot;
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return n;
+}
+
+static json_t *describe(const struct cbx_session *s, int64_t now_ms)
+{
+    bool busy = cbx_slot_is_entered(s);
+    return json_pack(
+        "{s:s,s:s,s:s,s:s,s:b,s:I,s:I,s:s%}", "session", s->id, "principal", s->principal, "policy",
+        cbx_sandbox_policy(s->sandbox), "kernel", cbx_sandbox_kernel(s->sandbox), "busy", busy,
+        "idle_ms", (json_int_t)(busy ? 0 : now_ms - s->last_used_ms), "age_ms",
+        (json_int_t)(now_ms - s->created_ms), "container", cbx_sandbox_id(s->sandbox), (size_t)12);
+}
+
+json_t *cbx_sessions_list(struct cbx_sessions *sessions)
+{
+    json_t *list = json_array();
+    int64_t now = cbx_clock_ms();
+    pthread_mutex_lock(&sessions->lock);
+    for (int i = 0; i < sessions->slots; i++) {
+        const struct cbx_session *s = &sessions->items[i];
+        if (cbx_slot_is_open(s) && !s->one_shot && s->sandbox != NULL) {
+            json_array_append_new(list, describe(s, now));
+        }
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return list;
+}
+
+bool cbx_sessions_has(struct cbx_sessions *sessions, const char *container)
+{
+    bool has = false;
+    pthread_mutex_lock(&sessions->lock);
+    for (int i = 0; i < sessions->slots && !has; i++) {
+        has = sessions->items[i].sandbox != NULL &&
+              strcmp(cbx_sandbox_id(sessions->items[i].sandbox), container) == 0;
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return has;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * What a client means by the name of a language. Sessions and one-shots of REST and MCP run notebook cells, so
+ * `python` means the dialect `ipython` everywhere: in a check, an execution, a session and a tool. */
+#ifndef CBX_GATEWAY_FRONT_DIALECT_H
+#define CBX_GATEWAY_FRONT_DIALECT_H
+
+#include "policies/base/err.h"
+#include "policies/base/str.h"
+
+/* The language by the name that judgements and permits have for it (static). An empty name is `python`. NULL
+ * and CBX_EINVAL, which names those that can run, for any other. */
+const char *cbx_dialect_of(struct cbx_str name, struct cbx_err *err);
+
+/* The name that clients use for it: the inverse. NULL gives "". */
+const char *cbx_dialect_shown(const char *language);
+
+#endif

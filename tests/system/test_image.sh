@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `codebox image build` without an engine: the commands that the script calls are stood in for, so that what they get and what is left
+# after a failure can be seen. Needs no engine.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+codebox=$PWD/build/codebox script=$PWD/docker/images/build
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+ok() { printf '  ok    %s\n' "$1"; }
+bad() { printf 'FAILED %s\n' "$1"; failures=$((failures + 1)); }
+check() { if eval "$2"; then ok "$1"; else bad "$1"; fi; }
+
+# Images are files; `mmdebstrap` fails as often as $work/failures says, after it has written half of an archive.
+mkdir "$work/bin" "$work/images"
+cat >"$work/bin/docker" <<SH
+#!/bin/bash
+images=$work/images
+case "\$1 \$2" in
+    "image inspect") name=\${!#}; [ -e "\$images/\${name//\//_}" ] ;;
+    "import "*) cat >"\$images/\${!#}" ;;
+    "tag "*) cp "\$images/\$2" "\$images/\$3" ;;
+    "rmi "*) rm "\$images/\$2" ;;
+    "build "*) touch "\$images/built" ;;
+    *) exit 1 ;;
+esac
+SH
+cat >"$work/bin/mmdebstrap" <<SH
+#!/bin/bash
+ls /proc/self/fd >"$work/descriptors"
+cat >/dev/null
+left=\$(cat "$work/failures")
+echo half-an-archive
+[ "\$left" = 0 ] && exit 0
+echo \$((left - 1)) >"$work/failures"
+echo "E: apt says: the mirror is away (\$left)" >&2
+exit 1
+SH
+cat >"$work/bin/apt-get" <<'SH'
+#!/bin/bash
+echo "http://deb.example/debian bookworm main"
+SH
+chmod +x "$work"/bin/*
+for program in supervisor probe command-kernel; do cp /bin/true "$work/codebox-$program"; done
+
+build() { # FAILURES
+    echo "$1" >"$work/failures"
+    rm -f "$work"/images/*
+    (exec 3</dev/null 5</dev/null 9</dev/null 10</dev/null 11</dev/null 12</dev/null 200</dev/null
+     PATH="$work/bin:$PATH" CODEBOX_SUPERVISOR="$work/codebox-supervisor" "$script" bash) >"$work/out" 2>&1
+}
+
+build 0
+check "an image is built on a base that was bootstrapped" '[ $? = 0 ] && [ -e "$work/images/built" ]'
+check "descriptors that the caller has open are not those of the bootstrap" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]' # 3 is ls own
+check "nothing unfinished is left" '! ls "$work/images" | grep -q unfinished'
+
+build 2
+check "a bootstrap that fails is tried again" '[ $? = 0 ] && [ -e "$work/images/built" ]'
+check "what apt says is printed each time" '[ "$(grep -c "the mirror is away" "$work/out")" = 2 ]'
+
+build 9
+check "a bootstrap that always fails is an error" '[ $? != 0 ]'
+check "it was tried three times" '[ "$(cat "$work/failures")" = 6 ]'
+check "it leaves no image at all" '[ -z "$(ls "$work/images")" ]'
+build 0
+check "and the next build is not misled by it" '[ $? = 0 ] && [ -e "$work/images/built" ]'
+
+# The same from codebox, which has the connections of its engine client open when it starts the script.
+tree=$work/tree
+mkdir -p "$tree/build/release" "$tree/docker/images"
+cp -L "$codebox" "$tree/build/release/codebox"
+printf '#!/bin/bash\nls /proc/self/fd >"%s"\n' "$work/descriptors" >"$tree/docker/images/build"
+chmod +x "$tree/docker/images/build"
+cat >"$work/engine.mjs" <<'JS'
+import { createServer } from 'node:http';
+createServer((request, response) => response.end('{"ApiVersion": "1.41", "Version": "1"}')).listen(process.argv[2]);
+JS
+node "$work/engine.mjs" "$work/engine.sock" &
+engine=$!
+trap 'kill $engine 2>/dev/null; rm -rf "$work"' EXIT
+for _ in $(seq 100); do [ -S "$work/engine.sock" ] && break; sleep 0.1; done
+(exec 10</dev/null 11</dev/null; "$tree/build/release/codebox" image build --docker-host "unix://$work/engine.sock") >"$work/out" 2>&1
+check "codebox hands no descriptor of its own to the script" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]'
+
+[ "$failures" = 0 ]
