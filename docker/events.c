@@ -46,14 +46,14 @@ static bool read_mimes(const json_t *listing, struct cbx_str parts, struct cbx_m
     return parts.len == 0;
 }
 
-static int take_bundle(const struct cbx_events *events, enum cbx_event_kind kind,
+static int take_bundle(const struct cbx_events *events, enum cbx_event_kind kind, bool late,
                        struct cbx_str payload)
 {
     uint32_t size;
     struct cbx_err err;
     CBX_AUTO_JSON listing = NULL;
     struct cbx_mime mimes[MIMES_MAX];
-    struct cbx_event event = { .kind = kind, .mimes = mimes };
+    struct cbx_event event = { .kind = kind, .mimes = mimes, .late = late };
     if (payload.len < sizeof(size)) {
         return 0;
     }
@@ -168,6 +168,24 @@ static int take_question(const struct cbx_events *events, struct cbx_str payload
     return emit(events, &event);
 }
 
+static int take_late(const struct cbx_events *events, struct cbx_str payload)
+{
+    struct cbx_str rest = cbx_str_sub(payload, 1, payload.len);
+    struct cbx_event event = { .text = rest, .late = true };
+    switch (payload.len > 0 ? payload.p[0] : '\0') {
+    case CBX_FRAME_STDOUT:
+        event.kind = CBX_EVENT_STDOUT;
+        return emit(events, &event);
+    case CBX_FRAME_STDERR:
+        event.kind = CBX_EVENT_STDERR;
+        return emit(events, &event);
+    case CBX_FRAME_DISPLAY:
+        return take_bundle(events, CBX_EVENT_DISPLAY, true, rest);
+    default:
+        return 0;
+    }
+}
+
 int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame)
 {
     struct cbx_event event = { .text = frame->payload };
@@ -179,12 +197,14 @@ int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame)
         event.kind = CBX_EVENT_STDERR;
         return emit(events, &event);
     case CBX_FRAME_DISPLAY:
-        return take_bundle(events, CBX_EVENT_DISPLAY, frame->payload);
+        return take_bundle(events, CBX_EVENT_DISPLAY, false, frame->payload);
     case CBX_FRAME_RESULT:
-        return take_bundle(events, CBX_EVENT_RESULT, frame->payload);
+        return take_bundle(events, CBX_EVENT_RESULT, false, frame->payload);
     case CBX_FRAME_ERROR:
         take_error(events, frame->payload);
         return 0;
+    case CBX_FRAME_LATE:
+        return take_late(events, frame->payload);
     case CBX_FRAME_FILE:
         return take_file(events, frame->payload);
     case CBX_FRAME_CUT:

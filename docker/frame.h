@@ -15,30 +15,40 @@
 #include <stdint.h>
 
 enum {
-    CBX_FRAME_VERSION = 2,
+    CBX_FRAME_VERSION = 3,
     CBX_FRAME_HEAD_BYTES = 5,
     CBX_FRAME_KEY_BYTES = 32,
     CBX_FRAME_NONCE_BYTES = 16,
     CBX_FRAME_MARK_BYTES = CBX_FRAME_KEY_BYTES + CBX_FRAME_NONCE_BYTES,
     CBX_FRAME_ID_BYTES = 32, /* of a run: terminated text */
     CBX_FRAME_TAG_MAX = 4096,
-    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 128,
+    CBX_FRAME_ARGUMENTS_MAX = 64 * 1024 + 256, /* with the file name, each with its NUL */
+    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 128 + CBX_FRAME_ARGUMENTS_MAX,
     CBX_FRAME_DATA_MAX = 64 * 1024 * 1024 + 8192,
     CBX_FRAME_ERROR_MAX = 256 * 1024,
+    CBX_FRAME_LATE_MAX = 64 * 1024, /* of late output between two runs, in all */
     CBX_FRAME_INPUT_MAX = 64 * 1024,
     CBX_FRAME_PATH_MAX = 4096,
 };
 
-/* In front of the source in RUN. The kernel gets the first CBX_FRAME_KERNEL_HEAD_BYTES of it, and
- * the source. */
+/* The head of RUN. The arguments and the source follow. The kernel receives the first
+ * CBX_FRAME_KERNEL_HEAD_BYTES of the head, the arguments and the source. */
 struct cbx_frame_run {
     uint64_t wall_ms, output_bytes, files_bytes;
     char language[15];   /* terminated: "python", "ipython", "javascript", ... */
-    uint8_t interactive; /* 1 = somebody answers ASK */
+    uint8_t interactive; /* 1 = the client answers ASK */
+    uint8_t one_shot;    /* 1 = the only run of this sandbox: the program ends as its interpreter
+                            would end it, with its exit handlers */
+    uint8_t spare[3];
+    /* Bytes of the arguments: the name of the program's file, then each argument, all terminated
+     * by NUL. 0 = no file name and no arguments. */
+    uint32_t arguments_bytes;
     uint64_t cpu_ms; /* of processor time, all processes of the sandbox together; 0 = no limit */
     char id[CBX_FRAME_ID_BYTES];
 };
-enum { CBX_FRAME_KERNEL_HEAD_BYTES = 40 };
+enum { CBX_FRAME_KERNEL_HEAD_BYTES = 48 };
+_Static_assert(offsetof(struct cbx_frame_run, cpu_ms) == CBX_FRAME_KERNEL_HEAD_BYTES,
+               "the kernels read the head at fixed offsets");
 
 /* What the supervisor says to a host that attaches. */
 enum { CBX_HELLO_IDLE = 0, CBX_HELLO_RUNNING, CBX_HELLO_ENDED };

@@ -115,12 +115,12 @@ void cbx_pool_announce(struct cbx_pool *pool, const char *kernel, const struct c
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* The one that is warm, else any. */
+/* One that is warm, else one whose kernel is idle, else any. */
 static struct cbx_sandbox *take_ready(struct cbx_pool *pool, struct cbx_pool_profile *p)
 {
     int best = -1;
     for (int k = 0; k < p->count; k++) {
-        best = best < 0 || (p->ready[k].warm && !p->ready[best].warm) ? k : best;
+        best = best < 0 || p->ready[k].warmth > p->ready[best].warmth ? k : best;
     }
     if (best < 0) {
         return NULL;

@@ -12,10 +12,13 @@
 
 enum { CBX_POOL_PROFILES = 32, CBX_POOL_READY_MAX = 64 };
 
+/* A sandbox that waits for a permit. WARMING: its kernel imports what programs usually need, and
+ * who takes it waits for the import that is under way. */
+enum cbx_pool_warmth { CBX_POOL_WARMING = 0, CBX_POOL_COLD, CBX_POOL_WARM };
 struct cbx_pool_ready {
     struct cbx_sandbox *sandbox;
     int64_t born_ms, checked_ms;
-    bool warm;
+    enum cbx_pool_warmth warmth;
 };
 
 struct cbx_pool_profile {

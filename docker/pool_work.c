@@ -76,9 +76,9 @@ static struct cbx_pool_profile *wants_more(struct cbx_pool *pool, int64_t now)
     return NULL;
 }
 
-/* Takes a ready sandbox out that is too old, one too many, or not looked at for long. */
-static struct cbx_sandbox *take_stale(struct cbx_pool *pool, int64_t now, bool *check,
-                                      struct cbx_pool_profile **from)
+/* Takes a ready sandbox out that is too old, one too many, or was not checked for long. */
+static bool take_stale(struct cbx_pool *pool, int64_t now, struct cbx_pool_ready *out, bool *check,
+                       struct cbx_pool_profile **from)
 {
     int64_t idle_ms = pool->config.idle_ms;
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
@@ -89,28 +89,31 @@ static struct cbx_sandbox *take_stale(struct cbx_pool *pool, int64_t now, bool *
         for (int k = 0; k < p->count; k++) {
             bool old = now - p->ready[k].born_ms > READY_LIFE_MS || p->count > p->want;
             if (old || now - p->ready[k].checked_ms > CHECK_MS) {
-                struct cbx_sandbox *sandbox = p->ready[k].sandbox;
+                *out = p->ready[k];
                 *check = !old;
                 *from = p;
                 p->ready[k] = p->ready[--p->count];
-                return sandbox;
+                return true;
             }
         }
     }
-    return NULL;
+    return false;
 }
 
-static struct cbx_sandbox *find_cold(struct cbx_pool *pool)
+/* The first that is cold; notes which of those that warm up are warm by now. */
+static struct cbx_pool_ready *find_cold(struct cbx_pool *pool)
 {
+    struct cbx_pool_ready *cold = NULL;
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
         for (int k = 0; k < pool->profiles[i].count; k++) {
-            if (!pool->profiles[i].ready[k].warm) {
-                pool->profiles[i].ready[k].warm = true;
-                return pool->profiles[i].ready[k].sandbox;
+            struct cbx_pool_ready *ready = &pool->profiles[i].ready[k];
+            if (ready->warmth == CBX_POOL_WARMING && cbx_sandbox_is_warm(ready->sandbox)) {
+                ready->warmth = CBX_POOL_WARM;
             }
+            cold = cold == NULL && ready->warmth == CBX_POOL_COLD ? ready : cold;
         }
     }
-    return NULL;
+    return cold;
 }
 
 /* --- doing it: with the lock, which is given up meanwhile
@@ -143,23 +146,20 @@ static struct cbx_pool_waiter *next_waiter(struct cbx_pool *pool, const struct c
 }
 
 static void put_ready(struct cbx_pool *pool, struct cbx_pool_profile *p,
-                      struct cbx_sandbox *sandbox, bool warm)
+                      const struct cbx_pool_ready *ready)
 {
     struct cbx_pool_waiter *w = next_waiter(pool, p);
     if (w != NULL) {
-        w->sandbox = sandbox;
+        w->sandbox = ready->sandbox;
         w->done = true;
         pool->in_use++;
         pthread_cond_broadcast(&pool->served);
     } else if (p->count < CBX_POOL_READY_MAX && !pool->ending) {
-        int64_t now = cbx_pool_clock_ms();
-        p->ready[p->count++] = (struct cbx_pool_ready){
-            .sandbox = sandbox, .born_ms = now, .checked_ms = now, .warm = warm
-        };
+        p->ready[p->count++] = *ready;
         pthread_cond_broadcast(&pool->served);
     } else {
-        cbx_sandbox_end(sandbox);
-        cbx_pool_look_after(pool, sandbox);
+        cbx_sandbox_end(ready->sandbox);
+        cbx_pool_look_after(pool, ready->sandbox);
     }
 }
 
@@ -194,7 +194,11 @@ static void make_one(struct cbx_pool *pool, struct cbx_pool_profile *p)
         tell_failure(pool, p, failed, &err);
     } else {
         pool->stats.made++;
-        put_ready(pool, p, sandbox, false);
+        int64_t now = cbx_pool_clock_ms();
+        put_ready(
+            pool, p,
+            &(struct cbx_pool_ready){
+                .sandbox = sandbox, .born_ms = now, .checked_ms = now, .warmth = CBX_POOL_COLD });
     }
 }
 
@@ -236,19 +240,20 @@ static void remove_discarded(struct cbx_pool *pool, struct cbx_pool_discarded *d
 }
 
 static void check_one(struct cbx_pool *pool, struct cbx_pool_profile *p,
-                      struct cbx_sandbox *sandbox, bool check)
+                      struct cbx_pool_ready ready, bool check)
 {
-    p->making++; /* out of reach, and not to be made once more meanwhile */
+    p->making++; /* nobody can take it, and no other one is made in its place meanwhile */
     pthread_mutex_unlock(&pool->lock);
-    bool healthy = check && cbx_sandbox_check(sandbox);
+    bool healthy = check && cbx_sandbox_check(ready.sandbox);
     pthread_mutex_lock(&pool->lock);
     p->making--;
     pool->stats.unhealthy += check && !healthy;
     if (healthy) {
-        put_ready(pool, p, sandbox, true);
+        ready.checked_ms = cbx_pool_clock_ms();
+        put_ready(pool, p, &ready);
     } else {
-        cbx_sandbox_end(sandbox);
-        cbx_pool_look_after(pool, sandbox);
+        cbx_sandbox_end(ready.sandbox);
+        cbx_pool_look_after(pool, ready.sandbox);
     }
 }
 
@@ -257,7 +262,7 @@ static bool work_once(struct cbx_pool *pool)
     int64_t now = cbx_pool_clock_ms();
     struct cbx_pool_profile *p = most_wanted(pool);
     struct cbx_pool_discarded *d;
-    struct cbx_sandbox *sandbox;
+    struct cbx_pool_ready stale, *cold;
     bool check;
     if (p != NULL && may_make(pool)) {
         pool->calm_ms = now + CALM_MS;
@@ -266,11 +271,12 @@ static bool work_once(struct cbx_pool *pool)
         remove_discarded(pool, d);
     } else if ((p = wants_more(pool, now)) != NULL) {
         make_one(pool, p);
-    } else if ((sandbox = take_stale(pool, now, &check, &p)) != NULL) {
-        check_one(pool, p, sandbox, check);
-    } else if (now >= pool->calm_ms && (sandbox = find_cold(pool)) != NULL) {
+    } else if (take_stale(pool, now, &stale, &check, &p)) {
+        check_one(pool, p, stale, check);
+    } else if (now >= pool->calm_ms && (cold = find_cold(pool)) != NULL) {
         pool->calm_ms = now + CALM_MS;
-        cbx_sandbox_warm(sandbox); /* with the lock: nobody may take it away meanwhile */
+        cold->warmth = CBX_POOL_WARMING;
+        cbx_sandbox_warm(cold->sandbox); /* with the lock: nobody may take it away meanwhile */
     } else {
         return false;
     }

@@ -34,6 +34,8 @@ struct cbx_event {
     const struct cbx_mime *mimes; /* DISPLAY, RESULT */
     size_t mime_count;
     uint64_t size_bytes; /* FILE, CUT */
+    bool late;           /* STDOUT, STDERR, DISPLAY: written after the run before had ended, by a
+                            thread, timer or process that it left behind */
     bool secret;         /* ASK: what is typed is not to be shown */
 };
 

@@ -127,11 +127,19 @@ int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a
     return failed;
 }
 
+/* As cbx_stream_next. */
+static int next_frame(struct cbx_sandbox *sandbox, struct cbx_frame *out, struct cbx_err *err)
+{
+    int got = cbx_stream_next(&sandbox->stream, out, err);
+    sandbox->warm = sandbox->warm || (got > 0 && out->type == CBX_FRAME_READY);
+    return got;
+}
+
 int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out,
                         struct cbx_err *err)
 {
     for (;;) {
-        int got = cbx_stream_next(&sandbox->stream, out, err);
+        int got = next_frame(sandbox, out, err);
         if (got != 0) {
             return got < 0 ? got : 0;
         }
@@ -185,6 +193,15 @@ bool cbx_sandbox_look(struct cbx_sandbox *sandbox)
         sandbox->alive = !failed && n > 0 && cbx_stream_feed(&sandbox->stream, bytes, NULL) == 0;
     }
     return sandbox->alive;
+}
+
+bool cbx_sandbox_is_warm(struct cbx_sandbox *sandbox)
+{
+    struct cbx_frame frame;
+    cbx_sandbox_look(sandbox);
+    while (!sandbox->warm && next_frame(sandbox, &frame, NULL) > 0) {
+    }
+    return sandbox->alive && sandbox->warm;
 }
 
 void cbx_sandbox_warm(struct cbx_sandbox *sandbox)

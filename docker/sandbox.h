@@ -108,6 +108,10 @@ int cbx_sandbox_input(struct cbx_sandbox *sandbox, struct cbx_str line, struct c
 void cbx_sandbox_keep(struct cbx_sandbox *sandbox);
 void cbx_sandbox_warm(struct cbx_sandbox *sandbox);
 
+/* Has its kernel done what the last cbx_sandbox_warm asked for? Reads what has arrived, without
+ * waiting. Only while nothing runs in it. */
+bool cbx_sandbox_is_warm(struct cbx_sandbox *sandbox);
+
 /* Kills everything in it and starts the kernel anew; files stay. */
 int cbx_sandbox_reset(struct cbx_sandbox *sandbox, struct cbx_err *err);
 

@@ -20,7 +20,7 @@ struct cbx_sandbox {
         policy[CBX_NAME_MAX + 1];
     struct cbx_limits limits;
     int64_t claimed_ms; /* wall clock */
-    bool claimed, alive;
+    bool claimed, alive, warm;
     char run_id[CBX_FRAME_ID_BYTES];
     char *chunk;
 };

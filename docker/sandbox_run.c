@@ -7,7 +7,14 @@
 
 #include <stdlib.h>
 
-enum { LATE_MS = 25000, CANCEL_MS = 3000, TICK_MS = 250 };
+enum {
+    LATE_MS = 25000,
+    CANCEL_MS = 3000,
+    TICK_MS = 250,
+    SOURCE_MAX = CBX_FRAME_RUN_MAX - CBX_FRAME_ARGUMENTS_MAX - sizeof(struct cbx_frame_run),
+};
+_Static_assert(CBX_FRAME_ARGUMENTS_MAX >= CBX_ARGUMENTS_BYTES_MAX + CBX_FILE_NAME_MAX + 1,
+               "what a permit allows fits into a frame");
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -44,18 +51,26 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
                     struct cbx_err *err)
 {
     const struct cbx_limits *own = &sandbox->limits, *asked = &permit->limits;
+    bool has_arguments = permit->file_name[0] != '\0' || permit->arguments.len > 0;
+    size_t name_bytes = has_arguments ? strlen(permit->file_name) + 1 : 0;
     struct cbx_frame_run run = {
         .wall_ms = (uint64_t)smaller(asked->wall_ms, own->wall_ms),
         .cpu_ms = (uint64_t)tighter(asked->cpu_ms, own->cpu_ms),
         .output_bytes = (uint64_t)smaller(asked->output_bytes, own->output_bytes),
         .files_bytes = (uint64_t)smaller(asked->files_bytes, own->files_bytes),
         .interactive = options != NULL && options->interactive,
+        .one_shot = permit->session[0] == '\0',
+        .arguments_bytes = (uint32_t)(name_bytes + permit->arguments.len),
     };
     snprintf(run.language, sizeof(run.language), "%.14s", permit->language);
     snprintf(run.id, sizeof(run.id), "%s", permit->decision);
     snprintf(sandbox->run_id, sizeof(sandbox->run_id), "%s", permit->decision);
-    struct cbx_str head = { .p = (const char *)&run, .len = sizeof(run) };
-    return cbx_sandbox_send(sandbox, CBX_FRAME_RUN, head, source, err);
+    CBX_AUTO_DONE(buf) head;
+    cbx_buf_init(&head, sizeof(run) + CBX_FRAME_ARGUMENTS_MAX);
+    cbx_buf_add_bytes(&head, &run, sizeof(run));
+    cbx_buf_add_bytes(&head, permit->file_name, name_bytes);
+    cbx_buf_add(&head, permit->arguments);
+    return cbx_sandbox_send(sandbox, CBX_FRAME_RUN, cbx_buf_str(&head), source, err);
 }
 
 /* The stream ended or said nothing any more: what is known of why. */
@@ -169,9 +184,13 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     if (!sandbox->alive) {
         return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
     }
-    if (source.len > CBX_FRAME_RUN_MAX - sizeof(struct cbx_frame_run)) {
-        return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %zu",
-                        source.len, CBX_FRAME_RUN_MAX - sizeof(struct cbx_frame_run));
+    if (source.len > SOURCE_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %d",
+                        source.len, SOURCE_MAX);
+    }
+    failed = cbx_permit_check_arguments(permit->file_name, permit->arguments, err);
+    if (failed) {
+        return failed;
     }
     if (send_run(sandbox, permit, source, options, NULL) != 0) {
         *out = (struct cbx_result){ 0 };

@@ -302,6 +302,7 @@ static void begin_world(void)
     cbx_bytes_free(&cbx_run.held);
     cbx_report_forget();
     cbx_bytes_free(&r.replies);
+    cbx_bytes_free(&r.late);
     memset(&r, 0, sizeof(r));
     free(world.sent);
     memset(&world, 0, sizeof(world));
@@ -316,9 +317,13 @@ static void begin_world(void)
     cbx_kernel_start();
 }
 
-/* What serve() does each time, with what there is to read. */
+/* What serve() does each time, with what there is to read. Where serve() would let output
+ * accumulate, the time for that passes. */
 __attribute__((unused)) static void turn(void)
 {
+    if (is_gathering(world.now_ms)) {
+        world.now_ms = s.paced_ms - READ_BURST;
+    }
     if (time_left() < 0) {
         abort();
     }
@@ -328,10 +333,7 @@ __attribute__((unused)) static void turn(void)
     if (world.len[0] > 0 && !read_host()) {
         cbx_die();
     }
-    cbx_kernel_drain(CBX_CHUNK_BYTES, cbx_run_is_on());
-    if (cbx_kernel.control >= 0 && world.len[1] > 0) {
-        take_control(POLLIN);
-    }
+    take_output(cbx_kernel.control >= 0 && world.len[1] > 0 ? POLLIN : 0);
     cbx_kernel_feed();
     if (!cbx_report_send()) {
         cbx_die();

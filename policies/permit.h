@@ -8,7 +8,12 @@
 
 #include "policies/policy.h"
 
-enum { CBX_NAME_MAX = 64 };
+enum {
+    CBX_NAME_MAX = 64,
+    CBX_FILE_NAME_MAX = 255,           /* bytes of a program's file name */
+    CBX_ARGUMENTS_MAX = 256,           /* arguments of a program, */
+    CBX_ARGUMENTS_BYTES_MAX = 64 << 10 /* and their bytes in all, each with its NUL */
+};
 
 /* What a decision is about. */
 enum cbx_action {
@@ -31,9 +36,17 @@ struct cbx_permit {
     struct cbx_limits limits; /* already the smaller of policy and request */
     enum cbx_network network;
     uint64_t audit_seq; /* the record that allows it */
+    /* RUN of a file program: what argv is. Empty = the language's default name, no arguments. */
+    char file_name[CBX_FILE_NAME_MAX + 1]; /* without folders; argv[0], __file__, __filename, $0 */
+    struct cbx_str arguments;              /* argv[1] and on, each terminated by NUL */
 };
 
-/* A copy on the heap. */
+/* Are these the file name and the arguments of a program? A name has no '/', no control character
+ * and is not "." or ".."; an argument is any bytes but NUL. CBX_EINVAL, CBX_ETOOBIG. */
+int cbx_permit_check_arguments(const char *file_name, struct cbx_str arguments,
+                               struct cbx_err *err);
+
+/* A copy on the heap, which owns a copy of the arguments. */
 struct cbx_permit *cbx_permit_new(const struct cbx_permit *fields);
 void cbx_permit_free(struct cbx_permit *permit);
 CBX_DEFINE_AUTO(permit)

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL = 3, INSIST_MS = 150 };
+enum { CONTROL = 3, INSIST_MS = 150, ARGUMENTS_MAX = 256 };
 static int signals = -1;
 
 /* --- frames ----------------------------------------------------------------------------------- */
@@ -275,6 +275,32 @@ int cbx_command_collect(const struct cbx_command_start *start, char *out, size_t
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
+/* The payload of RUN behind the kernel's head: arguments, then the source. False: the supervisor
+ * does not send this. */
+static bool read_run(const char *payload, size_t len, struct cbx_command_run *out)
+{
+    static const char *arguments[ARGUMENTS_MAX + 1];
+    struct cbx_frame_run head;
+    memcpy(&head, payload, CBX_FRAME_KERNEL_HEAD_BYTES);
+    const char *at = payload + CBX_FRAME_KERNEL_HEAD_BYTES;
+    if (head.arguments_bytes > len - CBX_FRAME_KERNEL_HEAD_BYTES ||
+        (head.arguments_bytes > 0 && at[head.arguments_bytes - 1] != '\0')) {
+        return false;
+    }
+    const char *end = at + head.arguments_bytes;
+    size_t count = 0;
+    *out = (struct cbx_command_run){ .source = end,
+                                     .len = (size_t)(payload + len - end),
+                                     .file_name = at < end ? at : "",
+                                     .arguments = arguments };
+    for (at += at < end ? strlen(at) + 1 : 0; at < end && count < ARGUMENTS_MAX;
+         at += strlen(at) + 1) {
+        arguments[count++] = at;
+    }
+    arguments[count] = NULL;
+    return true;
+}
+
 static void serve(const struct cbx_command_kernel *kernel)
 {
     cbx_command_send(CBX_FRAME_READY, NULL, 0);
@@ -292,8 +318,11 @@ static void serve(const struct cbx_command_kernel *kernel)
         if (head[0] == CBX_FRAME_RUN && len >= CBX_FRAME_KERNEL_HEAD_BYTES) {
             bool ignored = false;
             take_signals(0, &ignored); /* what was meant for the run before */
-            int32_t code = kernel->run(payload + CBX_FRAME_KERNEL_HEAD_BYTES,
-                                       len - CBX_FRAME_KERNEL_HEAD_BYTES);
+            struct cbx_command_run run;
+            if (!read_run(payload, len, &run)) {
+                _exit(1);
+            }
+            int32_t code = kernel->run(&run);
             cbx_command_send(CBX_FRAME_FINISH, &code, sizeof(code));
         } else if (head[0] == CBX_FRAME_WARM) {
             cbx_command_send(CBX_FRAME_READY, NULL, 0); /* there is nothing to import */

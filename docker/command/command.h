@@ -14,12 +14,19 @@
 /* Everything that a run needs on disk; one kernel per sandbox. */
 #define CBX_COMMAND_FOLDER "/tmp/codebox"
 
-/* How a run is handed on. `status` is the exit status that the run ends with. */
+/* A run, valid for the length of the call. */
+struct cbx_command_run {
+    const char *source; /* terminated */
+    size_t len;
+    const char *file_name;        /* of the program; "" = none was given */
+    const char *const *arguments; /* behind it, NULL at the end */
+};
+
 struct cbx_command_kernel {
     /* Before the first run; false: it cannot work. */
     bool (*start)(void);
-    /* Runs a source, says what is wrong with it in an ERROR frame, returns the exit status. */
-    int (*run)(const char *source, size_t len);
+    /* Runs a source, reports what is wrong with it in an ERROR frame, returns the exit status. */
+    int (*run)(const struct cbx_command_run *run);
 };
 extern const struct cbx_command_kernel cbx_command_shell, cbx_command_program;
 

@@ -40,7 +40,7 @@ bool cbx_command_choose_program(const char *name)
     return chosen != NULL;
 }
 
-enum { WORDS_MAX = 24, TEXT_BYTES = 1024 };
+enum { WORDS_MAX = 24, TEXT_BYTES = 1024, ARGUMENTS_MAX = 256 };
 
 /* A command as words: blanks divide, '%' is the folder. */
 struct words {
@@ -164,14 +164,40 @@ static int say_how_it_ended(int status, bool interrupted)
     return cbx_command_exit_code(status);
 }
 
-static int run(const char *source, size_t len)
+/* The words of the command, then the arguments of the program. */
+static const char *const *join(const char *const *command, const struct cbx_command_run *run)
+{
+    static const char *argv[WORDS_MAX + ARGUMENTS_MAX + 1];
+    size_t n = 0;
+    for (; command[n] != NULL; n++) {
+        argv[n] = command[n];
+    }
+    for (size_t i = 0; run->arguments[i] != NULL && i < ARGUMENTS_MAX; i++) {
+        argv[n++] = run->arguments[i];
+    }
+    argv[n] = NULL;
+    return argv;
+}
+
+/* "prog" for "prog.c": what a compiled program is called. */
+static const char *name_of(const struct cbx_command_run *run)
+{
+    static char name[256];
+    const char *dot = strrchr(run->file_name, '.');
+    size_t len = dot != NULL && dot > run->file_name ? (size_t)(dot - run->file_name)
+                                                     : strlen(run->file_name);
+    snprintf(name, sizeof(name), "%.*s", (int)len, run->file_name);
+    return len > 0 ? name : "program";
+}
+
+static int run(const struct cbx_command_run *run)
 {
     char path[128];
     bool interrupted = false;
     int code = 1, status = 0;
     empty_folder();
     snprintf(path, sizeof(path), "%s/%s", CBX_COMMAND_FOLDER, chosen->file);
-    if (!cbx_command_write(path, source, len)) {
+    if (!cbx_command_write(path, run->source, run->len)) {
         cbx_command_send_error("CompileError", "the source does not fit into /tmp", "", 0);
         return 1;
     }
@@ -183,9 +209,9 @@ static int run(const char *source, size_t len)
         .cwd = "/workspace", .in = -1, .out = -1, .err = -1, .program = -1
     };
     if (chosen->run[0] != '\0') {
-        start.argv = split(chosen->run, &words);
+        start.argv = join(split(chosen->run, &words), run);
     } else {
-        start.argv = split("program", &words);
+        start.argv = join((const char *const[]){ name_of(run), NULL }, run);
         start.program = load(CBX_COMMAND_FOLDER "/program");
         if (start.program < 0) {
             cbx_command_send_error("CompileError", "the program does not fit into memory", "", 0);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define CELL  CBX_COMMAND_FOLDER "/cell"
+#define ARGS  CBX_COMMAND_FOLDER "/arguments"
 #define DONE  CBX_COMMAND_FOLDER "/done"
 #define STATE CBX_COMMAND_FOLDER "/state"
 
@@ -145,14 +146,50 @@ static bool have_shell(void)
     return shell.pid > 0 || (access(STATE, R_OK) == 0 && start_shell());
 }
 
-static int run(const char *source, size_t len)
+/* Quoted, so that the shell expands nothing in it. */
+static void put_word(FILE *out, const char *word)
 {
+    putc('\'', out);
+    for (; *word != '\0'; word++) {
+        fputs(*word == '\'' ? "'\\''" : (const char[]){ *word, '\0' }, out);
+    }
+    putc('\'', out);
+}
+
+/* Writes the commands that set $0, $1 and on; false when they do not fit into /tmp. */
+static bool write_arguments(const struct cbx_command_run *run)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        return false;
+    }
+    if (run->file_name[0] != '\0') {
+        fputs("BASH_ARGV0=", out);
+        put_word(out, run->file_name);
+    }
+    fputs("\nset --", out);
+    for (size_t i = 0; run->arguments[i] != NULL; i++) {
+        putc(' ', out);
+        put_word(out, run->arguments[i]);
+    }
+    putc('\n', out);
+    bool written = fclose(out) == 0 && cbx_command_write(ARGS, text, size);
+    free(text);
+    return written;
+}
+
+static int run(const struct cbx_command_run *run)
+{
+    bool has_arguments = run->file_name[0] != '\0' || run->arguments[0] != NULL;
     int code = 1, status = 0;
     bool ended = false, interrupted = false;
     if (!have_shell()) {
         cbx_command_end_as(1 << 8);
     }
-    if (!cbx_command_write(CELL, source, len)) {
+    if (!cbx_command_write(CELL, run->source, run->len) ||
+        (has_arguments && !write_arguments(run))) {
         cbx_command_send_error("Error", "the source does not fit into /tmp", "", 0);
         return 1;
     }
@@ -160,7 +197,8 @@ static int run(const char *source, size_t len)
         return code;
     }
     unlink(STATE);
-    if (!tell(". " CELL " </dev/null\n"
+    if ((has_arguments && !tell(". " ARGS "\n")) ||
+        !tell(". " CELL " </dev/null\n"
               "{ __codebox_report \"$?\"; } 9>&2 2>/dev/null\n")) {
         cbx_command_end_as(1 << 8);
     }

@@ -10,7 +10,7 @@
 'use strict';
 const fs = require('fs');
 const inspector = require('inspector');
-const { builtinModules, createRequire, syncBuiltinESMExports } = require('module');
+const { Module, builtinModules, createRequire, syncBuiltinESMExports } = require('module');
 const net = require('net');
 const path = require('path');
 const { Readable } = require('stream');
@@ -21,7 +21,7 @@ const util = require('util');
 const vm = require('vm');
 const { Worker } = require('worker_threads');
 
-const RUN_HEAD = 40;
+const ONE_SHOT_OFFSET = 40, ARGUMENTS_OFFSET = 44, RUN_HEAD = 48; // struct cbx_frame_run
 const CONTROL = 3;
 const BUNDLE_MAX = 64 << 20; // below the limits of frame.def
 const ERROR_MAX = 200000;
@@ -75,6 +75,20 @@ function sendFrame(type, payload = alloc(0), ends = null) {
   flush();
 }
 
+// The same for a short text, without buffers of its own: programs print line by line.
+const TEXT_MAX = 16384;
+const textFrame = alloc(5 + 3 * TEXT_MAX);
+function sendText(type, text) {
+  flush();
+  const length = textFrame.utf8Write(text, 5);
+  textFrame.writeUInt8(type.charCodeAt(0), 0);
+  textFrame.writeUInt32LE(length, 1);
+  const data = textFrame.subarray(0, 5 + length);
+  outgoing = data;
+  sent = 0;
+  flush();
+}
+
 function sendBytes(type, data) {
   for (let at = 0; at < data.length; at += 1 << 20) sendFrame(type, data.subarray(at, at + (1 << 20)));
 }
@@ -86,7 +100,8 @@ function bytesOf(chunk, encoding) {
 
 function replaceStream(stream, type) {
   stream.write = (chunk, encoding, callback) => {
-    sendBytes(type, bytesOf(chunk, encoding));
+    if (typeof chunk === 'string' && chunk.length <= TEXT_MAX && (typeof encoding !== 'string' || encoding === 'utf8')) sendText(type, chunk);
+    else sendBytes(type, bytesOf(chunk, encoding));
     const done = typeof encoding === 'function' ? encoding : callback;
     if (typeof done === 'function') process.nextTick(done);
     return true;
@@ -360,8 +375,8 @@ function startWatcher(run) {
   control.unref();
   const before = new Set(getHandles());
   watcher = new Worker(path.join(__dirname, 'javascript_watch.js'), { workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} });
-  watcher.on('message', ({ code, interrupted, warm }) => {
-    if (code !== undefined) take(code);
+  watcher.on('message', ({ run: payload, interrupted, warm }) => {
+    if (payload !== undefined) take(readRun(from(payload.buffer, payload.byteOffset, payload.byteLength)));
     else if (warm) sendFrame('Y');
     else if (current?.number === interrupted) interrupt();
   });
@@ -381,8 +396,10 @@ function finish(run, status) {
 // A program that fails ends, with all that it had begun.
 function fail(run, error) {
   if (run !== current) return;
+  const isInterrupted = load(shared, ASKED) === run.number;
   stopEverything(run);
-  sendError(load(shared, ASKED) === run.number ? interrupted() : error);
+  sendError(isInterrupted ? interrupted() : error);
+  if (run.isOneShot && !isInterrupted) attempt(() => process.emit('exit', 1));
   finish(run, 1);
 }
 
@@ -399,20 +416,52 @@ async function begin(run, code) {
     fail(run, error);
   }
 }
+// Nothing is left to do. The program's own listeners run after this one, and may begin something.
 process.on('beforeExit', () => {
   if (current && load(shared, ASKED) === current.number) interrupt();
-  else if (current?.isEvaluated) finish(current, (Number(process.exitCode) || 0) & 255);
+  else if (current?.isEvaluated) setImmediate(endUnlessBusy, current, getInfo().length);
   else if (current?.isStarved) fail(current, new Error('the program waits for input, and nobody can answer here'));
 });
 
+function endUnlessBusy(run, idleResources) {
+  if (run !== current || getInfo().length > idleResources) return;
+  if (run.isOneShot) {
+    try {
+      process.emit('exit', Number(process.exitCode) || 0);
+    } catch (error) {
+      run.isOneShot = false; // its exit listeners have run
+      fail(run, error);
+      return;
+    }
+  }
+  finish(run, (Number(process.exitCode) || 0) & 255);
+}
+
+// What a RUN frame holds: its head, the file name and the arguments of the program, the source.
+function readRun(payload) {
+  const end = RUN_HEAD + payload.readUInt32LE(ARGUMENTS_OFFSET);
+  const words = payload.subarray(RUN_HEAD, end).toString('utf8').split('\0').slice(0, -1);
+  return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, words, code: payload.subarray(end).toString('utf8') };
+}
+
+// What node itself gives to the main program.
+function becomeProgram([name, ...words]) {
+  const filename = path.join('/workspace', name || (compiler === null ? 'main.js' : 'main.ts'));
+  const main = Object.assign(new Module(filename, null), { filename, paths: Module._nodeModulePaths('/workspace') });
+  const requireMain = Object.assign(createRequire(filename), { main });
+  process.argv = [process.execPath, filename, ...words];
+  Object.assign(globalThis, { __filename: filename, __dirname: '/workspace', module: main, exports: main.exports, require: requireMain });
+}
+
 // One at a time is what the supervisor sends.
-function take(code) {
+function take({ isOneShot, words, code }) {
   if (ours === undefined) {
     ours = new Set(getHandles());
     resources = countResources();
   }
   stdin = undefined;
-  current = { number: ++runs, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
+  if (isOneShot || words.length > 0) becomeProgram(words);
+  current = { number: ++runs, isOneShot, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
   const run = current;
   call = () => {
     begin(run, code);
@@ -505,7 +554,7 @@ control.on('data', (chunk) => {
     const payload = inbox.subarray(5, 5 + inbox.readUInt32LE(1));
     inbox = inbox.subarray(5 + payload.length);
     // Not in what reads, for that may be terminated; one behind the other.
-    if (type === 'E') setImmediate(take, payload.subarray(RUN_HEAD).toString('utf8'));
+    if (type === 'E') setImmediate(take, readRun(payload));
     else if (type === 'I') setImmediate(interrupt);
     else if (type === 'w') sendFrame('Y'); // there is nothing to import
   }

@@ -9,7 +9,6 @@ const { parentPort, workerData } = require('worker_threads');
 const { shared, channel } = workerData;
 const { load, store } = Atomics;
 const ENDED = 0, ASKED = 1; // see javascript_kernel.js
-const RUN_HEAD = 40;
 const MOMENT_MS = 100;
 
 let { started } = workerData;
@@ -42,7 +41,7 @@ control.on('data', (chunk) => {
     inbox = inbox.subarray(5 + payload.length);
     if (type === 'E') {
       started++;
-      parentPort.postMessage({ code: payload.subarray(RUN_HEAD).toString('utf8') });
+      parentPort.postMessage({ run: payload });
     } else if (type === 'I') {
       interrupt(started);
     } else if (type === 'w') {

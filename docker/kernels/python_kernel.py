@@ -34,8 +34,9 @@ import warnings
 import weakref
 
 CONTROL = 3
-LANGUAGE_OFFSET, INTERACTIVE_OFFSET, RUN_HEAD = 24, 39, 40
+LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, ARGUMENTS_OFFSET, RUN_HEAD = 24, 39, 40, 44, 48  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
+FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
 BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
@@ -47,6 +48,21 @@ write_fd, exit_now, set_trace, set_profile = os.write, os._exit, sys.settrace, s
 get_limit, set_limit, sleep, ioctl = sys.getrecursionlimit, sys.setrecursionlimit, time.sleep, fcntl.ioctl
 lines = linecache.cache
 to_json, decode64, TracebackException = json.dumps, binascii.a2b_base64, traceback.TracebackException
+
+
+class Run:
+    """One run, out of the payload of a RUN frame."""
+
+    def __init__(self, payload):
+        arguments_end = RUN_HEAD + int.from_bytes(payload[ARGUMENTS_OFFSET:RUN_HEAD], "little")
+        words = payload[RUN_HEAD:arguments_end].split(b"\0")[:-1]
+        self.language = payload[LANGUAGE_OFFSET:INTERACTIVE_OFFSET].split(b"\0")[0].decode()
+        self.is_interactive = payload[INTERACTIVE_OFFSET] == 1
+        self.is_one_shot = payload[ONE_SHOT_OFFSET] == 1
+        self.is_program = self.language == "python"
+        self.file_name = os.fsdecode(words[0]) if words else ""
+        self.arguments = [os.fsdecode(word) for word in words[1:]]
+        self.code = payload[arguments_end:].decode("utf-8", "replace")
 
 
 def printable(text):
@@ -287,11 +303,11 @@ class NeedsShell:
         return None
 
 
-class AfterImport:
-    """A finder that calls back when one module has been imported."""
+class AroundImport:
+    """A finder that calls back before one module is imported and after that."""
 
-    def __init__(self, name, call):
-        self._name, self._call = name, call
+    def __init__(self, name, before=lambda: None, after=lambda module: None):
+        self._name, self._before, self._after = name, before, after
 
     def find_spec(self, name, path=None, target=None):
         if name != self._name:
@@ -301,11 +317,24 @@ class AfterImport:
             exec_module = spec.loader.exec_module
 
             def and_then(module):
+                self._before()
                 exec_module(module)
-                self._call(module)
+                self._after(module)
 
             spec.loader.exec_module = and_then
         return spec
+
+
+def copy_font_list():
+    """The list of fonts is made with the image; without it matplotlib would read every font. It looks in MPLCONFIGDIR, which it has
+    to be able to write to."""
+    try:
+        os.makedirs(FONT_LISTS[1], exist_ok=True)
+        for name in os.listdir(FONT_LISTS[0]):
+            with open(f"{FONT_LISTS[0]}/{name}", "rb") as source, open(f"{FONT_LISTS[1]}/{name}", "xb") as target:
+                target.write(source.read())
+    except OSError:
+        pass  # then matplotlib makes its own
 
 
 # --- what a cell is -------------------------------------------------------------------------------------------------
@@ -491,7 +520,7 @@ class Kernel:
         self.err = Stream(channel, "e", 2, "<stderr>")
         sys.stdout = sys.__stdout__ = self.out
         sys.stderr = sys.__stderr__ = self.err
-        self.running = False
+        self.running, self.is_one_shot, self.has_drawn = False, False, False
         self.asked, self.alarm = 0, None  # how often this run was interrupted; the program's own handler
         self.count, self.code, self.flags = 0, "", 0
         self.files, self.cells, self.values, self.at_exit = {}, [], [], []
@@ -500,7 +529,11 @@ class Kernel:
         self.module.__builtins__ = builtins
         sys.modules["__main__"] = self.module
         self.finder = NeedsShell(self)
-        sys.meta_path[:0] = [self.finder, AfterImport("matplotlib.backend_bases", self.after_backend_bases)]
+        sys.meta_path[:0] = [
+            self.finder,
+            AroundImport("matplotlib.backend_bases", after=self.after_backend_bases),
+            AroundImport("matplotlib.font_manager", before=copy_font_list),
+        ]
         self.stdin = Stdin(channel, self.flush)
         sys.stdin = sys.__stdin__ = self.stdin
         builtins.input = self.stdin.input
@@ -535,11 +568,12 @@ class Kernel:
         _posixsubprocess.fork_exec = settled(_posixsubprocess.fork_exec)
         os.register_at_fork(before=settled(int))
 
-        # A program that ends runs what it registered; what its libraries did is for the end of the process.
-        register, unregister = atexit.register, atexit.unregister
+        # A program that ends runs the handlers that it registered. Those of its libraries run at the end of the process, which is
+        # the end of a one-shot run.
+        register, unregister, self.run_exit_handlers = atexit.register, atexit.unregister, atexit._run_exitfuncs
 
         def register_ours(function, *arguments, **options):
-            if sys._getframe(1).f_code.co_filename not in self.files:
+            if self.is_one_shot or sys._getframe(1).f_code.co_filename not in self.files:
                 return register(function, *arguments, **options)
             self.at_exit.append((function, arguments, options))
             return function
@@ -820,67 +854,131 @@ class Kernel:
             self.shell.showtraceback()
         self.shell.events.trigger("post_run_cell", self.Result(info))
 
-    def run_file(self, code):
-        name = f"<program-{self.count}>"
-        self.keep_source(name, code)
+    def run_file(self, run):
+        path = "/workspace/" + (run.file_name or "main.py")
+        name = path if run.file_name else f"<program-{self.count}>"
+        self.keep_source(name, run.code)
+        sys.argv = [run.file_name or "main.py", *run.arguments]
+        self.module.__file__ = path
+        exec(compile(run.code, name, "exec", dont_inherit=True), self.module.__dict__)
+
+    def end_program(self):
+        """Ends a program as its interpreter would: threads that are no daemons are joined, exit handlers run, and where nothing
+        follows, the handlers of libraries run and the program's objects are released. An interrupted program joins nothing."""
         try:
-            exec(compile(code, name, "exec", dont_inherit=True), self.module.__dict__)
+            if not self.asked:
+                self.join_threads()
         finally:
             try:
                 self.run_at_exit()
             finally:
                 self.end_events()
+        if self.is_one_shot:
+            self.run_exit_handlers()
+            names = self.module.__dict__
+            for name in list(names):
+                if not name.startswith("__"):
+                    names[name] = None
+
+    def join_threads(self):
+        threading = sys.modules.get("threading")
+        if threading is None:
+            return
+        # Idle workers of executors end when these have run.
+        for call in reversed(list(getattr(threading, "_threading_atexits", ()))):
+            self.call_exit_handler(call)
+        main = threading.main_thread()
+        while True:
+            threads = [each for each in threading.enumerate() if each is not main and not each.daemon]
+            for thread in threads:
+                thread.join()
+            if not threads:
+                break
+        if not self.is_one_shot:  # the session goes on, and may start executors again
+            for module, name in (("concurrent.futures.thread", "_shutdown"), ("concurrent.futures.process", "_global_shutdown")):
+                if module in sys.modules:
+                    setattr(sys.modules[module], name, False)
+
+    def call_exit_handler(self, function, *arguments, **options):
+        try:
+            function(*arguments, **options)
+        except Exception as error:
+            self.err.write("Exception ignored in atexit callback:\n" + format_error(error, self.files))
 
     def run_at_exit(self):
         while self.at_exit:
             function, arguments, options = self.at_exit.pop()
-            try:
-                function(*arguments, **options)
-            except Exception as error:
-                self.err.write("Exception ignored in atexit callback:\n" + format_error(error, self.files))
+            self.call_exit_handler(function, *arguments, **options)
 
     def warm(self):
-        for name in WARM:
+        """Imports what programs usually need and draws one figure, until a frame arrives."""
+        for step in (self.need_shell, *(functools.partial(__import__, name) for name in WARM), self.draw_figure):
             if self.channel.has_more():
                 return
             try:
-                self.need_shell()
-                __import__(name)
+                step()
             except Exception:
                 pass
 
-    def run(self, language, code):
+    def draw_figure(self):
+        """As a cell would, but nothing is shown: the first figure loads fonts, locators and encoders."""
+        if self.has_drawn:
+            return
+        import matplotlib.pyplot as pyplot
+        from matplotlib_inline.backend_inline import flush_figures
+
+        figure, axes = pyplot.subplots()
+        try:
+            axes.plot([0, 1], label="x")
+            axes.set_title("x")
+            axes.legend()
+            self.shell.display_formatter.format(figure)
+            self.has_drawn = True
+        finally:
+            pyplot.close(figure)
+            flush_figures()  # no figure is open: it only forgets that one was drawn
+
+    def run(self, run):
         self.count += 1
-        self.code, self.asked, self.shown_error = code, 0, None
+        self.code, self.asked, self.shown_error = run.code, 0, None
+        self.stdin.interactive, self.is_one_shot = run.is_interactive, run.is_one_shot
         self.channel.interrupted = False
         _signal.signal(_signal.SIGINT, self.on_interrupt)  # the last program may have taken it, or the streams away
         for name, stream in (("stdout", self.out), ("stderr", self.err)):
             if sys.__dict__.get(name) is None:
                 setattr(sys, name, stream)
-        error = None
-        try:
-            self.running = True
-            if language == "python":
-                self.run_file(code)
-            else:
-                self.run_cell(code)
-        except BaseException as caught:
-            error = caught
-        finally:
-            self.running = False
-            set_trace(None)  # what a program left on would reach into our own work
-            set_profile(None)
-            self.calm_down()
+        error = self.attempt(self.run_file, run) if run.is_program else self.attempt(self.run_cell, run.code)
         self.flush()
         status = self.report(error if error is not None else self.shown_error)
+        if run.is_program or run.is_one_shot:
+            failed, self.shown_error = status != 0, None
+            error = self.attempt(self.end_program)
+            self.flush()
+            error = self.shown_error if error is None or isinstance(error, SystemExit) else error
+            if error is not None and not failed:
+                status = self.report(error)
         if getpid() != self.channel.pid:  # a fork of the program that came to its end
             exit_now(status)
         return status
 
+    def attempt(self, call, *arguments):
+        """Runs code of the program; the exception that ended it, or None."""
+        try:
+            self.running = True
+            call(*arguments)
+        except BaseException as caught:
+            return caught
+        finally:
+            self.running = False
+            set_trace(None)  # what a program left on would reach into the kernel's own work
+            set_profile(None)
+            self.calm_down()
+        return None
+
     def calm_down(self):
         if get_limit() < 1000:
             set_limit(1000)
-        if self.asked:
+        if self.alarm is not None:
             _signal.setitimer(_signal.ITIMER_REAL, 0)
             _signal.signal(_signal.SIGALRM, self.alarm)
             self.alarm = None
@@ -951,10 +1049,8 @@ class Kernel:
                 self.channel.send("Y")
             if kind != "E":
                 continue
-            self.stdin.interactive = payload[INTERACTIVE_OFFSET] == 1
-            language = payload[LANGUAGE_OFFSET:INTERACTIVE_OFFSET].split(b"\0")[0].decode()
             try:
-                status = self.run(language, payload[RUN_HEAD:].decode("utf-8", "replace"))
+                status = self.run(Run(payload))
             except BaseException:  # an interrupt that came a moment too late
                 status = 1
             self.flush()

@@ -146,11 +146,13 @@ void cbx_kernel_feed(void)
     cbx_kernel.taken = 0;
 }
 
-/* Reads what lies in a pipe, at most `most` bytes so that a flood cannot hold up the clock. */
-static void drain(int *fd, uint8_t type, size_t most, bool kept)
+/* Reads what is in a pipe, at most `most` bytes so that a flood cannot hold up the clock; returns
+ * how many bytes that were. */
+static size_t drain(int *fd, uint8_t type, size_t most)
 {
     static uint8_t chunk[CBX_CHUNK_BYTES];
-    while (*fd >= 0 && most > 0) {
+    size_t total = 0;
+    while (*fd >= 0 && total < most) {
         ssize_t n = read(*fd, chunk, sizeof(chunk));
         if (n < 0 && errno == EINTR) {
             continue;
@@ -159,17 +161,20 @@ static void drain(int *fd, uint8_t type, size_t most, bool kept)
             cbx_close(fd);
         }
         if (n <= 0) {
-            return;
+            return total;
         }
-        if (kept) {
+        if (cbx_run_is_on()) {
             cbx_report_output(type, chunk, (size_t)n);
+        } else if (cbx_kernel.ready) { /* else a kernel that starts wrote it */
+            cbx_report_late(type, chunk, (size_t)n);
         }
-        most = (size_t)n < most ? most - (size_t)n : 0;
+        total += (size_t)n;
     }
+    return total;
 }
 
-void cbx_kernel_drain(size_t most, bool kept)
+size_t cbx_kernel_drain(size_t most)
 {
-    drain(&cbx_kernel.out, CBX_FRAME_STDOUT, most, kept);
-    drain(&cbx_kernel.err, CBX_FRAME_STDERR, most, kept);
+    size_t out = drain(&cbx_kernel.out, CBX_FRAME_STDOUT, most);
+    return out + drain(&cbx_kernel.err, CBX_FRAME_STDERR, most);
 }

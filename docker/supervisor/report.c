@@ -27,6 +27,10 @@ static struct {
     int aside;            /* frames that no limit counts, */
     uint64_t aside_bytes; /* and what is in them */
     bool cut, files_cut;
+    struct cbx_bytes late; /* LATE frames, for the next run */
+    size_t late_last;      /* where the last one begins */
+    uint64_t late_omitted;
+    bool has_begun; /* a run has, so what is written between runs is output of a program */
 } r;
 
 void cbx_bytes_add(struct cbx_bytes *bytes, const void *p, size_t len)
@@ -117,9 +121,56 @@ void cbx_report_forget(void)
     r.aside_bytes = 0;
 }
 
+void cbx_report_late(uint8_t type, const uint8_t *bytes, size_t len)
+{
+    bool text = type == CBX_FRAME_STDOUT || type == CBX_FRAME_STDERR;
+    if (!r.has_begun || len == 0 || (!text && type != CBX_FRAME_DISPLAY)) {
+        return;
+    }
+    uint32_t have = 0;
+    bool joins = text && r.late.len > 0 && r.late.p[r.late_last + CBX_FRAME_HEAD_BYTES] == type;
+    size_t cost = joins ? 0 : CBX_FRAME_HEAD_BYTES + 1,
+           room =
+               r.late.len + cost < CBX_FRAME_LATE_MAX ? CBX_FRAME_LATE_MAX - r.late.len - cost : 0,
+           fits = len <= room ? len
+                  : text      ? room
+                              : 0;
+    r.late_omitted += len - fits;
+    if (fits == 0) {
+        return;
+    }
+    if (!joins) {
+        r.late_last = r.late.len;
+        add_frame(&r.late, CBX_FRAME_LATE, &type, 1, bytes, fits);
+        return;
+    }
+    memcpy(&have, r.late.p + r.late_last + 1, sizeof(have));
+    have += (uint32_t)fits;
+    memcpy(r.late.p + r.late_last + 1, &have, sizeof(have));
+    cbx_bytes_add(&r.late, bytes, fits);
+}
+
+/* The log of a run begins with the late output of the run before. */
+static void log_late(void)
+{
+    for (size_t at = 0; at < r.late.len; at += frame_bytes(r.late.p + at)) {
+        log_frame(CBX_FRAME_LATE, r.late.p + at + CBX_FRAME_HEAD_BYTES,
+                  frame_bytes(r.late.p + at) - CBX_FRAME_HEAD_BYTES, NULL, 0);
+    }
+    if (r.late_omitted > 0) {
+        log_frame(CBX_FRAME_CUT, &r.late_omitted, sizeof(r.late_omitted), NULL, 0);
+        r.cut = true;
+    }
+    cbx_bytes_free(&r.late);
+    r.late_last = 0;
+    r.late_omitted = 0;
+    r.has_begun = true;
+}
+
 void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes)
 {
     cbx_report_forget();
+    log_late();
     r.tail_max = output_bytes / 4;
     r.head_left = output_bytes - r.tail_max;
     r.files_left = files_bytes;

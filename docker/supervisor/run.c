@@ -36,7 +36,7 @@ bool cbx_run_is_on(void)
 
 static void finish(uint32_t status, int exit_code, int signal)
 {
-    cbx_kernel_drain(REST_BYTES, cbx_run_is_on());
+    cbx_kernel_drain(REST_BYTES);
     cbx_run.done.flags |= cbx_report_end_output();
     if (!cbx_report_files(&cbx_run.began_wall)) {
         cbx_run.done.flags |= CBX_DONE_FILES_CUT;
@@ -55,8 +55,8 @@ static void finish(uint32_t status, int exit_code, int signal)
 
 static void begin(const uint8_t *payload, size_t len)
 {
-    /* What threads of earlier runs wrote is not this one's. */
-    cbx_kernel_drain(REST_BYTES, cbx_run_is_on());
+    /* What threads of earlier runs wrote is not output of this run. */
+    cbx_kernel_drain(REST_BYTES);
     cbx_run.oom_kills = cbx_count_oom_kills();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
     cbx_run.began_ms = cbx_now_ms();
@@ -75,11 +75,15 @@ void cbx_run_take(const uint8_t *payload, size_t len)
         cbx_die(); /* the host breaks the protocol: it is not the host that we know */
     }
     memcpy(&run, payload, sizeof(run));
+    if (run.arguments_bytes > len - sizeof(run)) {
+        cbx_die();
+    }
     run.language[sizeof(run.language) - 1] = '\0';
     run.id[sizeof(run.id) - 1] = '\0';
     cbx_run.asked = run;
     cbx_run.over = 0;
     cbx_run.done = (struct cbx_frame_done){ .exit_code = -1 };
+    cbx_kernel_drain(REST_BYTES); /* late output is complete before the log begins with it */
     cbx_report_begin(run.output_bytes, run.files_bytes);
     if (cbx_kernel.pid == 0) {
         cbx_kernel_start();
@@ -113,6 +117,9 @@ void cbx_run_warm(void)
 
 void cbx_run_kernel_ready(void)
 {
+    if (cbx_run.warming && cbx_run.phase == CBX_PHASE_IDLE) {
+        cbx_reply(CBX_FRAME_READY, NULL, 0, NULL, 0);
+    }
     cbx_kernel.ready = true;
     cbx_run.warming = false;
     if (cbx_run.phase == CBX_PHASE_STARTING) {
@@ -131,7 +138,7 @@ static void kill_all(void)
     kill(-1, SIGKILL);
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
     }
-    cbx_kernel_drain(REST_BYTES, cbx_run_is_on());
+    cbx_kernel_drain(REST_BYTES);
     cbx_kernel_forget();
     cbx_run.warm = cbx_run.warming = false;
     cbx_bytes_free(&cbx_run.held);

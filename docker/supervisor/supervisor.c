@@ -21,7 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_LEASE_MS = 60000 }; /* until a host attaches */
+enum {
+    FIRST_LEASE_MS = 60000, /* until a host attaches */
+    /* A program that prints line by line would wake every process between here and the client for
+     * each line. So output is read at most once a millisecond, after a burst of reads without
+     * delay; what accumulates meanwhile is one read and one frame. A read of BULK_BYTES is no
+     * burden. */
+    READ_BURST = 16,
+    BULK_BYTES = 32 * 1024,
+};
 
 static struct {
     int children;
@@ -31,6 +39,8 @@ static struct {
     uint8_t tag[CBX_FRAME_TAG_MAX];
     size_t tag_len;
     int64_t lease_ms; /* when it ends */
+    int64_t paced_ms; /* when READ_BURST reads without delay are available again */
+    size_t received;  /* bytes of output in this turn */
 } s;
 
 _Noreturn void cbx_die(void)
@@ -48,6 +58,9 @@ static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
         cbx_run_kernel_ready();
     }
     if (!cbx_run_is_on()) {
+        if (cbx_kernel.ready) {
+            cbx_report_late(type, payload, len);
+        }
         return;
     }
     switch (type) {
@@ -206,13 +219,15 @@ static bool take_frames(struct cbx_inbox *in, size_t end, char direction,
     return true;
 }
 
-/* What other processes wrote before the kernel said something comes first. */
+/* What other processes wrote before the kernel sent its frames comes first. */
 static bool read_kernel(void)
 {
+    size_t before = cbx_kernel.from.len;
     if (!read_more(cbx_kernel.control, &cbx_kernel.from)) {
         return false;
     }
-    cbx_kernel_drain(CBX_CHUNK_BYTES, cbx_run_is_on());
+    s.received += cbx_kernel.from.len - before;
+    s.received += cbx_kernel_drain(CBX_CHUNK_BYTES);
     return take_frames(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
 }
 
@@ -268,10 +283,17 @@ static void reap(void)
     }
 }
 
+/* Output accumulates in the pipes and the channel and is not read yet. */
+static bool is_gathering(int64_t now)
+{
+    return s.paced_ms - now > READ_BURST;
+}
+
 static int time_left(void)
 {
     int64_t now = cbx_now_ms(), left = cbx_run_time_left(now);
     left = s.lease_ms - now < left ? s.lease_ms - now : left;
+    left = is_gathering(now) && left > 1 ? 1 : left;
     return left < 0 ? 0 : left > 1000000 ? 1000000 : (int)left;
 }
 
@@ -299,16 +321,31 @@ static void take_control(short revents)
     }
 }
 
+/* Reads what the kernel and its programs wrote, unless that is to accumulate. */
+static void take_output(short control)
+{
+    int64_t now = cbx_now_ms();
+    if (is_gathering(now)) {
+        return;
+    }
+    s.received = cbx_kernel_drain(CBX_CHUNK_BYTES);
+    take_control(control);
+    if (s.received > 0 && s.received < BULK_BYTES) {
+        s.paced_ms = (s.paced_ms > now ? s.paced_ms : now) + 1;
+    }
+}
+
 static void serve(void)
 {
     for (;;) {
         short feeds = cbx_kernel.taken < cbx_kernel.to.len ? POLLOUT : 0;
+        bool reads = !is_gathering(cbx_now_ms());
         struct pollfd fds[] = {
             { .fd = STDIN_FILENO, .events = POLLIN },
             { .fd = cbx_report_pending() ? STDOUT_FILENO : -1, .events = POLLOUT },
-            { .fd = cbx_kernel.control, .events = (short)(POLLIN | feeds) },
-            { .fd = cbx_kernel.out, .events = POLLIN },
-            { .fd = cbx_kernel.err, .events = POLLIN },
+            { .fd = reads ? cbx_kernel.control : -1, .events = (short)(POLLIN | feeds) },
+            { .fd = reads ? cbx_kernel.out : -1, .events = POLLIN },
+            { .fd = reads ? cbx_kernel.err : -1, .events = POLLIN },
             { .fd = s.children, .events = POLLIN },
         };
         if (poll(fds, sizeof(fds) / sizeof(fds[0]), time_left()) < 0 && errno != EINTR) {
@@ -320,10 +357,7 @@ static void serve(void)
         if (fds[0].revents != 0 && !read_host()) {
             cbx_die(); /* an engine that closes the stream: nobody can come back */
         }
-        cbx_kernel_drain(CBX_CHUNK_BYTES, cbx_run_is_on());
-        if (fds[2].fd == cbx_kernel.control) {
-            take_control(fds[2].revents & ~POLLOUT);
-        }
+        take_output(fds[2].fd == cbx_kernel.control ? fds[2].revents & ~POLLOUT : 0);
         cbx_kernel_feed();
         if (fds[5].revents != 0) {
             reap();

@@ -54,9 +54,10 @@ void cbx_kernel_tell(uint8_t type, const void *a, size_t a_len, const void *b, s
 /* Hands over what it takes now. */
 void cbx_kernel_feed(void);
 
-/* Reads what lies in the pipes of stdout and stderr, at most so much of each, so that a flood
- * cannot hold up the clock; it is reported, or dropped when it is of no run. */
-void cbx_kernel_drain(size_t most, bool kept);
+/* Reads what is in the pipes of stdout and stderr, at most `most` bytes of each (rounded up to
+ * chunks), so that a flood cannot hold up the clock. Output
+ * outside of a run is late. Returns the number of bytes. */
+size_t cbx_kernel_drain(size_t most);
 
 enum { CBX_CHUNK_BYTES = 65536 };
 
@@ -125,6 +126,11 @@ void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes);
 
 /* stdout or stderr: the first three quarters of the limit as they come, of the rest the end. */
 void cbx_report_output(uint8_t type, const uint8_t *bytes, size_t len);
+
+/* Output of a program that wrote it between two runs: the log of the next run begins with it, up to
+ * CBX_FRAME_LATE_MAX bytes, then CUT. Other types than STDOUT, STDERR and DISPLAY are dropped, and
+ * so is everything before the first run. */
+void cbx_report_late(uint8_t type, const uint8_t *bytes, size_t len);
 
 /* A bundle, error or question of the program. */
 void cbx_report_bundle(uint8_t type, const uint8_t *bytes, size_t len);

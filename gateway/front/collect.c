@@ -35,6 +35,9 @@ static void end_stream(struct cbx_collected *c)
         json_object_set_new(item, "kind",
                             json_string(c->kind == CBX_EVENT_STDOUT ? "stdout" : "stderr"));
         json_object_set_new(item, "text", cbx_json_text(cbx_buf_str(&c->stream)));
+        if (c->late) {
+            json_object_set_new(item, "late", json_true());
+        }
         json_array_append_new(c->items, item);
         cbx_buf_reset(&c->stream);
     }
@@ -69,6 +72,9 @@ static void add_bundle(struct cbx_collected *c, const struct cbx_event *event)
     json_object_set_new(item, "kind",
                         json_string(event->kind == CBX_EVENT_RESULT ? "result" : "display"));
     json_object_set_new(item, "data", data);
+    if (event->late) {
+        json_object_set_new(item, "late", json_true());
+    }
     json_array_append_new(c->items, item);
 }
 
@@ -93,6 +99,7 @@ static void forget(void *context)
     json_array_clear(c->items);
     cbx_buf_reset(&c->stream);
     c->kind = 0;
+    c->late = false;
     c->omitted = 0;
     c->incomplete = false;
 }
@@ -101,10 +108,11 @@ static int take_event(void *context, const struct cbx_event *event)
 {
     struct cbx_collected *c = context;
     bool stream = event->kind == CBX_EVENT_STDOUT || event->kind == CBX_EVENT_STDERR;
-    if (!stream || c->kind != event->kind) {
+    if (!stream || c->kind != event->kind || c->late != event->late) {
         end_stream(c);
     }
     c->kind = event->kind;
+    c->late = event->late;
     /* The run goes on: what it says may be too much, but how it ends is still wanted. */
     if (json_array_size(c->items) >= ITEMS_MAX) {
         c->omitted += stream                         ? event->text.len

@@ -12,12 +12,15 @@
  *   {kind: "stdout"|"stderr", text}                        consecutive chunks of one stream are one
  * item {kind: "display"|"result", data: {TYPE: text|base64}}  images are base64, everything else is
  * text {kind: "file", path, size}
- *   {kind: "cut", size}                                    so many bytes of output were left out */
+ *   {kind: "cut", size}                                    so many bytes of output were left out
+ * stdout, stderr and display have late: true when the program wrote them after the run before had
+ * ended. */
 struct cbx_collected {
     json_t *items;
     struct cbx_buf
         stream; /* chunks of the item that is being gathered; a character may lie across two */
     enum cbx_event_kind kind;
+    bool late;        /* of these chunks */
     uint64_t omitted; /* bytes of output that came after there were too many items */
     bool incomplete;  /* other items were left out */
 };

@@ -18,6 +18,9 @@ static int send_event(void *context, const struct cbx_event *event)
 {
     int fd = *(const int *)context;
     CBX_AUTO_JSON header = json_pack("{s:s}", "type", kind_names[event->kind]);
+    if (event->late) {
+        json_object_set_new(header, "late", json_true());
+    }
     struct cbx_str bytes = event->text;
     CBX_AUTO_DONE(buf) joined;
     cbx_buf_init(&joined, CBX_WIRE_BYTES_MAX);
@@ -95,6 +98,7 @@ int cbx_relay_event(const struct cbx_message *message, const struct cbx_sink *si
     }
     json_int_t size = json_integer_value(json_object_get(message->header, "size"));
     event.size_bytes = size > 0 ? (uint64_t)size : 0;
+    event.late = json_is_true(json_object_get(message->header, "late"));
     event.secret = json_is_true(json_object_get(message->header, "secret"));
     return sink != NULL && sink->event != NULL ? sink->event(sink->context, &event) : 0;
 }

@@ -22,7 +22,7 @@ def receive():
 
 def run(code):
     began = time.perf_counter()
-    payload = bytes(24) + b"ipython".ljust(15, b"\0") + b"\0" + code
+    payload = bytes(24) + b"ipython".ljust(15, b"\0") + bytes(9) + code
     ours.sendall(struct.pack("<BI", ord("E"), len(payload)) + payload)
     while receive()[0] != "F":
         pass

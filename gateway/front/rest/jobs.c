@@ -115,6 +115,9 @@ static void stream_event(struct cbx_rest_job *job, const struct cbx_event *event
     };
     if (event->kind == CBX_EVENT_STDOUT || event->kind == CBX_EVENT_STDERR) {
         CBX_AUTO_JSON data = json_pack("{s:o}", "text", cbx_json_text(event->text));
+        if (event->late) {
+            json_object_set_new(data, "late", json_true());
+        }
         send_event(job, streams[event->kind], data);
         return;
     }

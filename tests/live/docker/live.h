@@ -30,7 +30,7 @@ static struct cbx_limits live_limits = { .wall_ms = 20000,
 struct seen {
     /* What arrived, in its order: out(...) and err(...) with text, display(...) and result(...)
      * with types. Then the same by its kind; files as "name:size" lines. */
-    struct cbx_buf order, out, err, files, asked;
+    struct cbx_buf order, out, err, late, files, asked;
     struct cbx_buf plain, value; /* text/plain: of all that was shown, of the last result */
     int last;                    /* kind of the event that `order` ends with */
     size_t displays, cut;
@@ -58,6 +58,10 @@ static inline struct cbx_permit permit_for(const char *language, const char *sou
 static inline void take_text(struct seen *seen, const struct cbx_event *event)
 {
     bool out = event->kind == CBX_EVENT_STDOUT;
+    if (event->late) { /* not part of what this run wrote */
+        cbx_buf_add(&seen->late, event->text);
+        return;
+    }
     if (seen->last == (int)event->kind) {
         seen->order.len--; /* the bracket */
     } else {
@@ -124,6 +128,7 @@ static inline void drop(struct seen *seen)
     cbx_buf_done(&seen->order);
     cbx_buf_done(&seen->out);
     cbx_buf_done(&seen->err);
+    cbx_buf_done(&seen->late);
     cbx_buf_done(&seen->files);
     cbx_buf_done(&seen->asked);
     cbx_buf_done(&seen->plain);
@@ -141,10 +146,23 @@ static inline void clear(struct seen *seen)
     cbx_buf_init(&seen->order, MOST);
     cbx_buf_init(&seen->out, MOST);
     cbx_buf_init(&seen->err, MOST);
+    cbx_buf_init(&seen->late, MOST);
     cbx_buf_init(&seen->files, MOST);
     cbx_buf_init(&seen->asked, MOST);
     cbx_buf_init(&seen->plain, MOST);
     cbx_buf_init(&seen->value, MOST);
+}
+
+static inline void run_permit(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                              const char *source, struct seen *seen)
+{
+    struct cbx_sink sink = { .event = take_event, .context = seen };
+    struct cbx_err err = { 0 };
+    clear(seen);
+    if (cbx_sandbox_run(sandbox, permit, cbx_str_of(source), NULL, &sink, &seen->result, &err) !=
+        0) {
+        fail_msg("%s", err.text);
+    }
 }
 
 static inline void run_limited(struct cbx_sandbox *sandbox, const char *language,
@@ -152,24 +170,24 @@ static inline void run_limited(struct cbx_sandbox *sandbox, const char *language
 {
     struct cbx_permit p = permit_for(language, source);
     p.limits.wall_ms = wall_ms;
-    struct cbx_sink sink = { .event = take_event, .context = seen };
+    run_permit(sandbox, &p, source, seen);
+}
+
+static inline struct cbx_sandbox *open_for(const struct cbx_permit *permit)
+{
+    struct cbx_sandbox *sandbox = NULL;
     struct cbx_err err = { 0 };
-    clear(seen);
-    if (cbx_sandbox_run(sandbox, &p, cbx_str_of(source), NULL, &sink, &seen->result, &err) != 0) {
+    if (cbx_sandbox_new(engine, &config, permit, &sandbox, &err) != 0) {
         fail_msg("%s", err.text);
     }
+    return sandbox;
 }
 
 static inline struct cbx_sandbox *open_sandbox(const char *language)
 {
     struct cbx_permit p = permit_for(language, "");
-    struct cbx_sandbox *sandbox = NULL;
-    struct cbx_err err = { 0 };
     p.action = CBX_ACTION_OPEN;
-    if (cbx_sandbox_new(engine, &config, &p, &sandbox, &err) != 0) {
-        fail_msg("%s", err.text);
-    }
-    return sandbox;
+    return open_for(&p);
 }
 
 /* A sandbox that lives as long as the test, and what the last run in it said. */

@@ -260,9 +260,219 @@ static void a_kernel_that_dies_before_a_run_says_nothing_of_the_run_before(void 
     assert_int_equal(done().status, CBX_DONE_KILLED);
 }
 
+/* How many frames of this type the host has received. */
+static unsigned count_frames(uint8_t wanted)
+{
+    unsigned n = 0;
+    uint32_t len;
+    for (size_t at = world.heard; at + CBX_FRAME_HEAD_BYTES <= world.sent_len;
+         at += CBX_FRAME_HEAD_BYTES + len) {
+        memcpy(&len, world.sent + at + 1, sizeof(len));
+        n += world.sent[at] == wanted;
+    }
+    return n;
+}
+
+/* Writes one line to the channel; true when the supervisor read it in this turn. */
+static bool reads_a_line(void)
+{
+    static const uint8_t frame[] = { CBX_FRAME_STDOUT, 2, 0, 0, 0, 'x', '\n' };
+    static uint8_t lines[4096];
+    memmove(lines, world.from[1], world.len[1]);
+    memcpy(lines + world.len[1], frame, sizeof(frame));
+    world.from[1] = lines;
+    world.len[1] += sizeof(frame);
+    take_output(POLLIN);
+    cbx_report_send();
+    return world.len[1] == 0;
+}
+
+static void lines_that_follow_in_quick_succession_are_sent_together(void **state)
+{
+    (void)state;
+    add_run("r1");
+    write_line();
+    unsigned at_once = 0;
+    while (reads_a_line()) {
+        assert_true(++at_once < 100);
+    }
+    assert_in_range(at_once, 2, READ_BURST + 1);
+    for (int i = 0; i < 50; i++) {
+        assert_false(reads_a_line());
+    }
+    assert_int_equal(time_left(), 1);
+    unsigned before = count_frames(CBX_FRAME_STDOUT);
+    world.now_ms++;
+    assert_true(reads_a_line());
+    assert_int_equal(count_frames(CBX_FRAME_STDOUT), before + 1);
+    assert_int_equal(cbx_report_written(CBX_FRAME_STDOUT), 2 * (at_once + 52));
+}
+
+static void a_line_after_a_pause_is_sent_at_once(void **state)
+{
+    (void)state;
+    add_run("r1");
+    write_line();
+    while (reads_a_line()) {
+    }
+    world.now_ms += 100;
+    assert_true(reads_a_line());
+    assert_true(reads_a_line());
+}
+
+static void a_flood_in_large_pieces_is_read_without_delay(void **state)
+{
+    (void)state;
+    static uint8_t piece[BULK_BYTES];
+    add_run("r1");
+    write_line();
+    for (int i = 0; i < 4 * READ_BURST; i++) {
+        world.from[2] = piece;
+        world.len[2] = sizeof(piece);
+        take_output(0);
+        assert_int_equal(world.len[2], 0);
+    }
+}
+
+static void an_interrupt_is_handled_while_output_accumulates(void **state)
+{
+    (void)state;
+    add_run("r1");
+    write_line();
+    told();
+    while (reads_a_line()) {
+    }
+    add_frame_of(CBX_FRAME_INTERRUPT, NULL, 0);
+    world.from[0] = line.p;
+    world.len[0] = line.len;
+    assert_true(read_host());
+    cbx_bytes_free(&line);
+    assert_string_equal(told(), "I");
+}
+
+static void end_run(void)
+{
+    int32_t code = 0;
+    kernel_says(CBX_FRAME_FINISH, &code, sizeof(code));
+}
+
+static void output_between_two_runs_begins_the_next_one_and_is_marked(void **state)
+{
+    (void)state;
+    add_run("r1");
+    write_line();
+    end_run();
+    kernel_says(CBX_FRAME_STDOUT, "a\n", 2);
+    kernel_says(CBX_FRAME_STDOUT, "b\n", 2);
+    kernel_says(CBX_FRAME_STDERR, "c\n", 2);
+    kernel_says(CBX_FRAME_ERROR, "{}", 2);
+    assert_null(heard(CBX_FRAME_LATE));
+    size_t before = world.sent_len;
+    add_run("r2");
+    write_line();
+    static const uint8_t want[] = { CBX_FRAME_LATE,   5,   0,    0,   0,
+                                    CBX_FRAME_STDOUT, 'a', '\n', 'b', '\n',
+                                    CBX_FRAME_LATE,   3,   0,    0,   0,
+                                    CBX_FRAME_STDERR, 'c', '\n' };
+    assert_int_equal(world.sent_len - before, sizeof(want));
+    assert_memory_equal(world.sent + before, want, sizeof(want));
+    end_run();
+    assert_int_equal(done().stdout_bytes, 0);
+    before = count_frames(CBX_FRAME_LATE);
+    add_run("r3");
+    write_line();
+    assert_int_equal(count_frames(CBX_FRAME_LATE), before);
+}
+
+static void late_output_is_capped_and_the_result_says_so(void **state)
+{
+    (void)state;
+    static uint8_t piece[CBX_CHUNK_BYTES];
+    add_run("r1");
+    write_line();
+    end_run();
+    for (int i = 0; i < 3; i++) {
+        world.from[2] = piece;
+        world.len[2] = sizeof(piece);
+        turn();
+    }
+    assert_true(r.late.len <= CBX_FRAME_LATE_MAX);
+    add_run("r2");
+    write_line();
+    uint64_t cut = 0;
+    assert_non_null(heard(CBX_FRAME_CUT));
+    memcpy(&cut, heard(CBX_FRAME_CUT), sizeof(cut));
+    assert_int_equal(cut, 3 * sizeof(piece) - (CBX_FRAME_LATE_MAX - CBX_FRAME_HEAD_BYTES - 1));
+    end_run();
+    assert_int_equal(done().flags & CBX_DONE_OUTPUT_CUT, CBX_DONE_OUTPUT_CUT);
+}
+
+static void output_of_a_kernel_that_starts_or_warms_up_is_not_late(void **state)
+{
+    (void)state;
+    kernel_says(CBX_FRAME_STDOUT, "a\n", 2);
+    add_run("r1");
+    write_line();
+    end_run();
+    say(CBX_FRAME_WARM);
+    kernel_says(CBX_FRAME_STDERR, "b\n", 2);
+    kernel_says(CBX_FRAME_READY, "", 0);
+    add_run("r2");
+    write_line();
+    assert_null(heard(CBX_FRAME_LATE));
+}
+
+static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(void **state)
+{
+    (void)state;
+    struct cbx_frame_run run = { .wall_ms = 1000, .arguments_bytes = 4 };
+    world.end = NULL;
+    if (setjmp(world.died) == 0) {
+        add_frame_of(CBX_FRAME_RUN, &run, sizeof(run));
+        cbx_bytes_add(&line, "abc", 3);
+        line.p[1] += 3;
+        write_line();
+    }
+    cbx_bytes_free(&line);
+    assert_true(world.dead);
+}
+
+static void the_host_learns_when_a_kernel_is_warm(void **state)
+{
+    (void)state;
+    assert_null(heard(CBX_FRAME_READY));
+    say(CBX_FRAME_WARM);
+    assert_null(heard(CBX_FRAME_READY));
+    kernel_says(CBX_FRAME_READY, "", 0);
+    assert_non_null(heard(CBX_FRAME_READY));
+}
+
+static void a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm(void **state)
+{
+    (void)state;
+    say(CBX_FRAME_WARM);
+    add_run("r1");
+    write_line();
+    kernel_says(CBX_FRAME_READY, "", 0);
+    assert_null(heard(CBX_FRAME_READY));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_host_learns_when_a_kernel_is_warm, begin_test),
+        cmocka_unit_test_setup(a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm,
+                               begin_test),
+        cmocka_unit_test_setup(output_between_two_runs_begins_the_next_one_and_is_marked,
+                               begin_test),
+        cmocka_unit_test_setup(late_output_is_capped_and_the_result_says_so, begin_test),
+        cmocka_unit_test_setup(output_of_a_kernel_that_starts_or_warms_up_is_not_late, begin_test),
+        cmocka_unit_test_setup(a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox,
+                               begin_test),
+        cmocka_unit_test_setup(lines_that_follow_in_quick_succession_are_sent_together, begin_test),
+        cmocka_unit_test_setup(a_line_after_a_pause_is_sent_at_once, begin_test),
+        cmocka_unit_test_setup(a_flood_in_large_pieces_is_read_without_delay, begin_test),
+        cmocka_unit_test_setup(an_interrupt_is_handled_while_output_accumulates, begin_test),
         cmocka_unit_test_setup(a_run_is_begun_that_was_whole_when_its_host_was_replaced,
                                begin_test),
         cmocka_unit_test_setup(a_result_is_forgotten_whose_host_was_replaced_when_it_had_said_so,
