@@ -2,12 +2,30 @@
  * What the commands share. */
 #include "gateway/cli/cli.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "policies/base/printable.h"
 
 int cbx_cli_fail(const struct cbx_err *err)
 {
     cbx_err_print(err, "codebox", stderr);
     return 2;
+}
+
+int cbx_cli_write(int fd, struct cbx_str bytes)
+{
+    while (bytes.len > 0) {
+        ssize_t n = write(fd, bytes.p, bytes.len);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return -1;
+        }
+        bytes = cbx_str_sub(bytes, (size_t)n, bytes.len);
+    }
+    return 0;
 }
 
 static void print_text(const char *label, const json_t *value, FILE *to)

@@ -12,9 +12,10 @@ struct cbx_options {
     const char *policies[CBX_POLICIES_MAX];
     size_t policies_count; /* directly behind its list */
     const char *state_dir, *listen, *docker_host, *runtime, *language;
-    const char *apparmor, *format, *pool_empty, *reason;
+    const char *apparmor, *format, *pool_empty, *reason, *output;
     int64_t max_sessions, max_runs, idle_s, lease_s, workers, lines, pool_min, pool_max,
         pool_idle_s;
+    bool help;                    /* --help was given */
     const char *const *arguments; /* what is left, in order */
     size_t argument_count;
     char state_buffer[4096];
@@ -37,6 +38,9 @@ int cbx_doctor_command(const struct cbx_options *options);
 /* The script that builds sandbox images and the supervisor that it packs, beside this program: in
  * the source tree, or where it is installed. Both have room for PATH_MAX bytes. */
 bool cbx_image_script(char *script, char *supervisor);
+
+/* Writes all of it to a descriptor; -1 and errno. */
+int cbx_cli_write(int fd, struct cbx_str bytes);
 
 /* "codebox: TEXT" on stderr, with line and column when there are any; returns 2. */
 int cbx_cli_fail(const struct cbx_err *err);

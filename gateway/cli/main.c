@@ -18,7 +18,7 @@ static const struct command {
 } commands[] = {
     { "serve", 's', cbx_serve_command, "", "REST API over HTTP" },
     { "mcp", 'm', cbx_mcp_command, "", "MCP server over stdio" },
-    { "run", 'r', cbx_run_command, "FILE",
+    { "run", 'r', cbx_run_command, "FILE [ARGUMENT ...]",
       "one file through the whole flow; its output and exit status are ours" },
     { "policy", 'p', cbx_policy_command,
       "check|test|explain|diff|check-mount|list|reference|schema ...",
@@ -137,11 +137,17 @@ static int parse_options(const struct command *command, int argc, char **argv, c
         struct cbx_str word = cbx_str_of(argv[i]);
         if (ended || word.len < 2 || word.p[0] != '-') {
             rest[options->argument_count++] = argv[i];
+            ended =
+                ended || command->run == cbx_run_command; /* what follows FILE is the program's */
             continue;
         }
         if (cbx_str_is(word, "--")) {
             ended = true;
             continue;
+        }
+        if (cbx_str_is(word, "--help") || cbx_str_is(word, "-h")) {
+            options->help = true;
+            return 0;
         }
         const char *equals = memchr(word.p, '=', word.len);
         size_t name_end = equals != NULL ? (size_t)(equals - word.p) : word.len;
@@ -161,16 +167,6 @@ static int parse_options(const struct command *command, int argc, char **argv, c
         }
     }
     return 0;
-}
-
-static bool wants_help(int argc, char **argv)
-{
-    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 int main(int argc, char **argv)
@@ -193,9 +189,6 @@ int main(int argc, char **argv)
     if (command == NULL) {
         return fail_usage("codebox: unknown command '%s'; 'codebox --help' lists them", argv[1]);
     }
-    if (wants_help(argc - 2, argv + 2)) {
-        return print_help(command);
-    }
     static struct cbx_options options;
     const char **rest = calloc((size_t)argc, sizeof(*rest));
     if (rest == NULL) {
@@ -203,6 +196,10 @@ int main(int argc, char **argv)
     }
     options.arguments = rest;
     int status = parse_options(command, argc - 2, argv + 2, rest, &options);
+    if (options.help) {
+        free(rest);
+        return print_help(command);
+    }
     struct cbx_err err = { 0 };
     if (status == 0 && options.state_dir == NULL) {
         options.state_dir = options.state_buffer;

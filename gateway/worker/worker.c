@@ -40,7 +40,7 @@ struct analysis_request {
     {                                                                                              \
         .name = #member, .type = CBX_JSON_STR,                                                     \
         .offset = offsetof(struct analysis_request, subject.member), .required = true,             \
-        .max = CBX_NAME_MAX                                                                        \
+        .max = CBX_FILE_NAME_MAX                                                                   \
     }
 #define LIMIT(member)                                                                              \
     {                                                                                              \
@@ -51,6 +51,10 @@ static const struct cbx_json_field request_fields[] = {
     FIELD(policy, STR, true, CBX_NAME_MAX),
     FIELD(action, STR, true, 16),
     FIELD(context_bytes, INT, false, 2 * CBX_CONTEXT_MAX_BYTES),
+    { .name = "arguments",
+      .type = CBX_JSON_ARRAY,
+      .offset = offsetof(struct analysis_request, subject.arguments),
+      .max = CBX_ARGUMENTS_MAX },
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member),
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
