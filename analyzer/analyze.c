@@ -140,7 +140,7 @@ int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *requ
                    ? 0
                    : cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
     }
-    int failed = cbx_source_read(request->source, lang->cookie, arena, &facts, &source);
+    int failed = cbx_source_read(request->source, lang->code->cookie, arena, &facts, &source);
     if (!failed && (policy->languages >> lang->policy & 1) == 0) {
         failed =
             deny_whole(policy, request, &source, &cbx_rule_language, request->language, arena, out);

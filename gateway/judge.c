@@ -129,7 +129,7 @@ static json_t *make_request(const struct cbx_policy *policy, const struct cbx_su
     json_object_set_new(request, "session", cbx_json_text(subject->session));
     json_object_set_new(request, "origin", cbx_json_text(subject->origin));
     json_object_set_new(request, "context_bytes", json_integer((json_int_t)subject->context.len));
-#define CBX_LIMIT(member)                                                                          \
+#define CBX_LIMIT(member, ...)                                                                     \
     json_object_set_new(request, #member, json_integer(subject->limits.member));
 #include "policies/limits.def"
 #undef CBX_LIMIT

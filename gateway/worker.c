@@ -43,7 +43,7 @@ static const struct cbx_json_field ask_fields[] = {
     FIELD(principal, STR, true, CBX_NAME_MAX),
     FIELD(session, STR, true, CBX_NAME_MAX),
     FIELD(origin, STR, true, CBX_NAME_MAX),
-#define CBX_LIMIT(member)                                                                          \
+#define CBX_LIMIT(member, ...)                                                                     \
     { #member, CBX_JSON_INT, offsetof(struct ask, limits.member), false, false, 0, INT64_MAX },
 #include "policies/limits.def"
 #undef CBX_LIMIT

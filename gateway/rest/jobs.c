@@ -332,7 +332,8 @@ static json_t *describe_request(const struct cbx_rest_job *job)
     json_t *request = json_object();
     json_object_set_new(request, "policy", cbx_json_text(cbx_buf_str(&job->policy)));
     json_object_set_new(request, "interactive", json_boolean(job->interactive));
-#define CBX_LIMIT(member) json_object_set_new(request, #member, json_integer(job->limits.member));
+#define CBX_LIMIT(member, ...)                                                                     \
+    json_object_set_new(request, #member, json_integer(job->limits.member));
 #include "policies/limits.def"
 #undef CBX_LIMIT
     return request;

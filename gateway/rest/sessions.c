@@ -131,7 +131,8 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
 struct cbx_limits cbx_rest_limits(const json_t *options)
 {
     struct cbx_limits limits = { 0 };
-#define CBX_LIMIT(member) limits.member = json_integer_value(json_object_get(options, #member));
+#define CBX_LIMIT(member, ...)                                                                     \
+    limits.member = json_integer_value(json_object_get(options, #member));
 #include "policies/limits.def"
 #undef CBX_LIMIT
     return limits;
@@ -140,7 +141,7 @@ struct cbx_limits cbx_rest_limits(const json_t *options)
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err)
 {
     static const struct cbx_json_field limit_fields[] = {
-#define CBX_LIMIT(member)                                                                          \
+#define CBX_LIMIT(member, ...)                                                                     \
     { #member, CBX_JSON_INT, offsetof(struct cbx_limits, member), false, true, 1, INT64_MAX },
 #include "policies/limits.def"
 #undef CBX_LIMIT
@@ -152,7 +153,7 @@ int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_
 
 void cbx_rest_tighten(struct cbx_limits *limits, const struct cbx_limits *by)
 {
-#define CBX_LIMIT(member)                                                                          \
+#define CBX_LIMIT(member, ...)                                                                     \
     limits->member = by->member > 0 && (limits->member == 0 || by->member < limits->member)        \
                          ? by->member                                                              \
                          : limits->member;
@@ -199,7 +200,8 @@ static int store_session(struct cbx_rest_call *call, const struct opening *o, st
     char name[CBX_NAME_MAX + 1];
     snprintf(name, sizeof(name), "%.*s", CBX_STR_ARG(o->policy));
     CBX_AUTO_JSON options = json_object();
-#define CBX_LIMIT(member) json_object_set_new(options, #member, json_integer(o->limits.member));
+#define CBX_LIMIT(member, ...)                                                                     \
+    json_object_set_new(options, #member, json_integer(o->limits.member));
 #include "policies/limits.def"
 #undef CBX_LIMIT
     json_object_set_new(options, "language", json_string(o->language));

@@ -144,4 +144,7 @@ bool cbx_js_keeps_ascii(struct cbx_str encoding);
 /* Any number of [key, member]. */
 const struct cbx_values *cbx_js_entries(struct cbx_walk *js, const struct cbx_values *member);
 
+/* Adds the facts of the tree, of JavaScript as of TypeScript. */
+void cbx_extract_javascript(struct cbx_parsed *parsed);
+
 #endif
