@@ -65,9 +65,6 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope);
 
-/* The text of a constant as string concatenation has it; false when it is none. */
-bool cbx_js_to_text(const struct cbx_values *values, struct cbx_str *out);
-
 /* The name of an identifier or property, with its \u escapes read. */
 struct cbx_str cbx_js_name(struct cbx_walk *js, const struct cbx_node *node);
 
