@@ -27,7 +27,8 @@ static int run_stages(const struct cbx_policy *policy, const struct cbx_analysis
     s->facts = (struct cbx_facts){ .arena = arena,
                                    .language = s->lang->policy,
                                    .source = s->lang->policy };
-    if (cbx_source_read(request->source, s->lang->cookie, arena, &s->facts, &s->source) != 0 ||
+    if (cbx_source_read(request->source, s->lang->code->cookie, arena, &s->facts, &s->source) !=
+            0 ||
         !s->source.readable) {
         return cbx_fail(err, CBX_EINVAL, "the source cannot be read; --dump=findings says why");
     }

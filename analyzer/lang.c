@@ -3,32 +3,25 @@
 #include "analyzer/lang.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
-const TSLanguage *tree_sitter_python(void);
-const TSLanguage *tree_sitter_javascript(void);
-const TSLanguage *tree_sitter_bash(void);
-const TSLanguage *tree_sitter_typescript(void);
-const TSLanguage *tree_sitter_c(void);
+#define CBX_LANGUAGE(id, word, ...) extern const struct cbx_lang_code cbx_lang_code_##word;
+#define CBX_DIALECT                 CBX_LANGUAGE
+#include "policies/languages.def"
+#undef CBX_LANGUAGE
+#undef CBX_DIALECT
 
-static const char *const python_endings[] = { ".py", ".pyw", NULL };
-static const char *const notebook_endings[] = { ".ipy", NULL };
-static const char *const javascript_endings[] = { ".js", ".mjs", ".cjs", NULL };
-static const char *const shell_endings[] = { ".sh", ".bash", NULL };
-static const char *const typescript_endings[] = { ".ts", ".mts", ".cts", NULL };
-static const char *const c_endings[] = { ".c", ".h", NULL };
-
+#define CBX_WORDS(...)                                                                             \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
 static const struct cbx_lang languages[] = {
-    { "python", CBX_PYTHON, python_endings, tree_sitter_python, cbx_extract_python,
-      .cookie = true },
-    { "ipython", CBX_PYTHON, notebook_endings, tree_sitter_python, cbx_extract_python,
-      .judge_lines = cbx_magics_judge, .cookie = true },
-    { "javascript", CBX_JAVASCRIPT, javascript_endings, tree_sitter_javascript,
-      cbx_extract_javascript, .cookie = false },
-    { "shell", CBX_SHELL, shell_endings, tree_sitter_bash, cbx_extract_shell, .cookie = false },
-    { "typescript", CBX_TYPESCRIPT, typescript_endings, tree_sitter_typescript,
-      cbx_extract_javascript, .cookie = false },
-    { "c", CBX_C, c_endings, tree_sitter_c, cbx_extract_c, .reads = true },
+#define CBX_LANGUAGE(id, word, display, kernel, like, aliases, endings)                            \
+    { #word, CBX_##id, endings, &cbx_lang_code_##word },
+#define CBX_DIALECT CBX_LANGUAGE
+#include "policies/languages.def"
+#undef CBX_LANGUAGE
+#undef CBX_DIALECT
 };
 enum { LANGUAGES = sizeof(languages) / sizeof(languages[0]) };
 
@@ -37,24 +30,32 @@ const struct cbx_lang *cbx_lang_at(size_t index)
     return index < LANGUAGES ? &languages[index] : NULL;
 }
 
+static const struct cbx_lang *lang_of(const struct cbx_language_row *row)
+{
+    size_t i = 0;
+    while (row != NULL && i < LANGUAGES && strcmp(languages[i].name, row->name) != 0) {
+        i++;
+    }
+    return row != NULL ? cbx_lang_at(i) : NULL;
+}
+
 const struct cbx_lang *cbx_lang_find(struct cbx_str name)
 {
-    static const struct {
-        const char *said, *meant;
-    } others[] = { { "bash", "shell" },
-                   { "sh", "shell" },
-                   { "ts", "typescript" },
-                   { "js", "javascript" },
-                   { "py", "python" } };
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        name = cbx_str_is(name, others[i].said) ? cbx_str_of(others[i].meant) : name;
+    return lang_of(cbx_language_find(name));
+}
+
+const struct cbx_lang *cbx_lang_of_file(const char *path)
+{
+    return lang_of(cbx_language_of_file(cbx_str_of(path)));
+}
+
+const struct cbx_lang *cbx_lang_of_notebooks(void)
+{
+    size_t i = 0;
+    while (i < LANGUAGES && !cbx_lang_is_notebook(&languages[i])) {
+        i++;
     }
-    for (size_t i = 0; i < LANGUAGES; i++) {
-        if (cbx_str_is(name, languages[i].name)) {
-            return &languages[i];
-        }
-    }
-    return NULL;
+    return cbx_lang_at(i);
 }
 
 const TSLanguage *cbx_lang_grammar(enum cbx_language language)
@@ -63,32 +64,15 @@ const TSLanguage *cbx_lang_grammar(enum cbx_language language)
     while (i + 1 < LANGUAGES && languages[i].policy != language) {
         i++;
     }
-    return languages[i].grammar();
+    return languages[i].code->grammar();
 }
 
-const struct cbx_lang *cbx_lang_of_file(const char *path)
-{
-    for (size_t i = 0; i < LANGUAGES; i++) {
-        for (const char *const *e = languages[i].endings; *e != NULL; e++) {
-            if (cbx_str_ends(cbx_str_of(path), cbx_str_of(*e))) {
-                return &languages[i];
-            }
-        }
-    }
-    return NULL;
-}
-
-static char names[128];
+static char names[256];
 static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 
 static void join_names(void)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < LANGUAGES && used < sizeof(names); i++) {
-        int n = snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
-                         languages[i].name);
-        used += n > 0 ? (size_t)n : 0;
-    }
+    cbx_language_list(", ", names, sizeof(names));
 }
 
 const char *cbx_lang_names(void)

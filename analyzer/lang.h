@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A language is one table: its names, its grammar, its extractor. Core files never name one. */
+ * What the analyzer has for each language of policies/languages.def: a grammar, an extractor, a
+ * table of names. Core files never name a language. */
 #ifndef CBX_ANALYZER_LANG_H
 #define CBX_ANALYZER_LANG_H
 
@@ -9,10 +10,8 @@
 
 struct cbx_parsed;
 
-struct cbx_lang {
-    const char *name;           /* as callers say it: "python", "ipython", ... */
-    enum cbx_language policy;   /* as policies say it */
-    const char *const *endings; /* of file names, NULL-terminated */
+/* A language's own part: cbx_lang_code_WORD, in its folder. */
+struct cbx_lang_code {
     const TSLanguage *(*grammar)(void);
     /* Adds the facts of a tree. */
     void (*extract)(struct cbx_parsed *parsed);
@@ -23,14 +22,20 @@ struct cbx_lang {
     bool reads;  /* the extractor parses another text, and says itself what cannot be read */
 };
 
+struct cbx_lang {
+    const char *name;           /* as callers say it: "python", "ipython", ... */
+    enum cbx_language policy;   /* as policies say it */
+    const char *const *endings; /* of file names, NULL-terminated */
+    const struct cbx_lang_code *code;
+};
+
 /* True when notebook syntax is rewritten before the text is parsed. */
 static inline bool cbx_lang_is_notebook(const struct cbx_lang *lang)
 {
-    return lang->judge_lines != NULL;
+    return lang->code->judge_lines != NULL;
 }
 
-/* By the name that callers use, or another one that they say (bash, sh, ts, js, py); NULL when
- * there is none. */
+/* By the name that callers use, or an alias; NULL when there is none. */
 const struct cbx_lang *cbx_lang_find(struct cbx_str name);
 
 /* The languages in the order of their table; NULL behind the last. */
@@ -39,17 +44,13 @@ const struct cbx_lang *cbx_lang_at(size_t index);
 /* By the ending of a file's name; NULL when none has it. */
 const struct cbx_lang *cbx_lang_of_file(const char *path);
 
+/* The language whose cells are notebooks' when a notebook does not say another. */
+const struct cbx_lang *cbx_lang_of_notebooks(void);
+
 /* "python, ipython, javascript, ..." */
 const char *cbx_lang_names(void);
 
 /* What the language that policies call so is parsed with. */
 const TSLanguage *cbx_lang_grammar(enum cbx_language language);
-
-/* The extractors, and what judges the lines of notebooks. */
-void cbx_extract_python(struct cbx_parsed *parsed);
-void cbx_extract_javascript(struct cbx_parsed *parsed);
-void cbx_extract_shell(struct cbx_parsed *parsed);
-void cbx_extract_c(struct cbx_parsed *parsed);
-void cbx_magics_judge(const struct cbx_parsed *parsed);
 
 #endif

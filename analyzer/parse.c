@@ -171,22 +171,22 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
     parsed.text = text;
     enum cbx_language outer = parsed.facts->language;
     parsed.facts->language = lang->policy;
-    parsed.tree = cbx_parse_tree(lang->grammar(), text, parsed.deadline_ms);
+    parsed.tree = cbx_parse_tree(lang->code->grammar(), text, parsed.deadline_ms);
     if (parsed.tree == NULL) {
         cbx_facts_add_special(parsed.facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
     } else {
         size_t before = parsed.facts->count;
-        if (!lang->reads) {
+        if (!lang->code->reads) {
             cbx_parse_errors(parsed.tree, parsed.facts);
         }
         note_invisible(parsed.tree, text, parsed.facts);
-        lang->extract(&parsed);
+        lang->code->extract(&parsed);
         if (!parsed.names_only) {
             map_places(&parsed, before);
         }
     }
-    if (!parsed.names_only && lang->judge_lines != NULL) {
-        lang->judge_lines(&parsed);
+    if (!parsed.names_only && cbx_lang_is_notebook(lang)) {
+        lang->code->judge_lines(&parsed);
     }
     if (parsed.depth == 0) {
         struct cbx_written written;
@@ -224,7 +224,7 @@ void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, stru
         facts->base_end = base + (end > start ? end : start + 1);
     }
     struct cbx_notebook notebook = { .text = text };
-    if (lang->judge_lines != NULL && cbx_notebook_rewrite(text, parent->arena, &notebook) != 0) {
+    if (cbx_lang_is_notebook(lang) && cbx_notebook_rewrite(text, parent->arena, &notebook) != 0) {
         cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("notebook syntax"), start, end);
     }
     inner.magics = notebook.magics;

@@ -201,7 +201,7 @@ static bool adds_nothing(const struct cbx_program *p)
 int cbx_program_read(const struct cbx_policy *policy, const struct cbx_str *cells, size_t count,
                      uint32_t budget_ms, struct cbx_arena *arena, const struct cbx_program **out)
 {
-    const struct cbx_lang *lang = cbx_lang_find(CBX_STR("ipython"));
+    const struct cbx_lang *lang = cbx_lang_of_notebooks();
     struct cbx_program *p = new_program(arena, count);
     if (p == NULL) {
         return CBX_ETOOBIG;

@@ -2,72 +2,22 @@
  * The tables of names, and a hash table over each that is built at the first question. */
 #include "analyzer/sinks.h"
 
+#include "analyzer/sinks_table.h"
+
 #include <assert.h>
 #include <pthread.h>
 
-/* The names of the capabilities as the tables write them. */
-enum {
-#define CBX_CAPABILITY(id, name, meaning) id = 1u << CBX_CAN_##id,
-#include "policies/capabilities.def"
-#undef CBX_CAPABILITY
-};
-
-enum reach { EXACTLY, AND_WITHIN, WHEN_IMPORTED };
-
-struct sink {
-    const char *name;
-    uint32_t capabilities;
-    enum reach reach;
-};
-
-#define CBX_SINK(name, capabilities)    { name, capabilities, EXACTLY },
-#define CBX_MODULE(name, capabilities)  { name, capabilities, AND_WITHIN },
-#define CBX_PACKAGE(name, capabilities) { name, capabilities, WHEN_IMPORTED },
-#define CBX_FS(name, capabilities)                                                                 \
-    CBX_SINK("fs." name, capabilities)                                                             \
-    CBX_SINK("fs/promises." name, capabilities)                                                    \
-    CBX_SINK("fs-extra." name, capabilities)                                                       \
-    CBX_SINK("graceful-fs." name, capabilities)
-static const struct sink python[] = {
-#include "analyzer/lang/python/sinks.def"
-};
-static const struct sink javascript[] = {
-#include "analyzer/lang/javascript/sinks.def"
-};
-static const struct sink shell[] = {
-#include "analyzer/lang/shell/sinks.def"
-};
-static const struct sink c[] = {
-#include "analyzer/lang/c/sinks.def"
-};
-#undef CBX_SINK
-#undef CBX_MODULE
-#undef CBX_PACKAGE
-#undef CBX_FS
-
-enum { SLOTS = 4096 }; /* at least two for each row of the largest table */
-
-#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
-#define TABLE(language)                                                                            \
-    static struct table language##_table = { .rows = language, .count = COUNT(language) };         \
-    static pthread_once_t language##_once = PTHREAD_ONCE_INIT;                                     \
-    static void build_##language(void)                                                             \
-    {                                                                                              \
-        build(&language##_table);                                                                  \
-    }
+enum { SLOTS = 4096 };
+_Static_assert(CBX_SINKS_MAX * 2 < SLOTS, "a search has to come upon an empty slot soon");
 
 /* Rows by the hash of their names; and the hashes of all that rows stand within: "flask" and
  * "flask.Flask" of "flask.Flask.run". */
 struct table {
-    const struct sink *rows;
-    size_t count;
+    const struct cbx_sink *rows;
+    const size_t *count;
     uint16_t slots[SLOTS];
     uint32_t parents[SLOTS];
 };
-_Static_assert(COUNT(python) * 2 < SLOTS && COUNT(javascript) * 2 < SLOTS &&
-                   COUNT(shell) * 2 < SLOTS && COUNT(c) * 2 < SLOTS,
-               "the hash tables are too small");
-
 static uint32_t step(uint32_t hash, char byte)
 {
     return (hash ^ (unsigned char)byte) * 16777619u;
@@ -89,7 +39,7 @@ static void add_parent(struct table *table, uint32_t hash)
 
 static void build(struct table *table)
 {
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < *table->count; i++) {
         uint32_t hash = 0x811c9dc5u;
         for (const char *p = table->rows[i].name; *p != '\0'; p++) {
             if (*p == '.') {
@@ -105,10 +55,24 @@ static void build(struct table *table)
     }
 }
 
-TABLE(python)
-TABLE(javascript)
-TABLE(shell)
-TABLE(c)
+#define CBX_LANGUAGE(id, word, display, kernel, like, ...)                                         \
+    extern const struct cbx_sink cbx_sinks_##like[];                                               \
+    extern const size_t cbx_sinks_##like##_count;
+#define CBX_DIALECT(...)
+#include "policies/languages.def"
+#undef CBX_LANGUAGE
+
+/* A language without rows of its own has a table with those of the language that it is like. */
+#define CBX_LANGUAGE(id, word, display, kernel, like, ...)                                         \
+    static struct table word##_table = { .rows = cbx_sinks_##like,                                 \
+                                         .count = &cbx_sinks_##like##_count };                     \
+    static pthread_once_t word##_once = PTHREAD_ONCE_INIT;                                         \
+    static void build_##word(void)                                                                 \
+    {                                                                                              \
+        build(&word##_table);                                                                      \
+    }
+#include "policies/languages.def"
+#undef CBX_LANGUAGE
 
 /* The table of a language, built when it is asked for first: a linter of one file needs one. */
 static const struct table *table_of(enum cbx_language language)
@@ -118,21 +82,20 @@ static const struct table *table_of(enum cbx_language language)
         pthread_once_t *once;
         void (*build)(void);
     } tables[CBX_LANGUAGES] = {
-        [CBX_PYTHON] = { &python_table, &python_once, build_python },
-        [CBX_JAVASCRIPT] = { &javascript_table, &javascript_once, build_javascript },
-        [CBX_SHELL] = { &shell_table, &shell_once, build_shell },
-        [CBX_TYPESCRIPT] = { &javascript_table, &javascript_once, build_javascript },
-        [CBX_C] = { &c_table, &c_once, build_c },
+#define CBX_LANGUAGE(id, word, ...) [CBX_##id] = { &word##_table, &word##_once, build_##word },
+#include "policies/languages.def"
+#undef CBX_LANGUAGE
+#undef CBX_DIALECT
     };
     assert(language < CBX_LANGUAGES);
     pthread_once(tables[language].once, tables[language].build);
     return tables[language].table;
 }
 
-static const struct sink *find(const struct table *table, struct cbx_str name, uint32_t hash)
+static const struct cbx_sink *find(const struct table *table, struct cbx_str name, uint32_t hash)
 {
     for (uint32_t at = slot_of(hash); table->slots[at] != 0; at = (at + 1) % SLOTS) {
-        const struct sink *sink = &table->rows[table->slots[at] - 1];
+        const struct cbx_sink *sink = &table->rows[table->slots[at] - 1];
         if (cbx_str_is(name, sink->name)) {
             return sink;
         }
@@ -140,10 +103,11 @@ static const struct sink *find(const struct table *table, struct cbx_str name, u
     return NULL;
 }
 
-static bool counts(const struct sink *sink, bool whole, bool imported)
+static bool counts(const struct cbx_sink *sink, bool whole, bool imported)
 {
-    return sink->reach == AND_WITHIN || (sink->reach == WHEN_IMPORTED && imported) ||
-           (sink->reach == EXACTLY && whole && !imported);
+    return sink->reach == CBX_SINK_AND_WITHIN ||
+           (sink->reach == CBX_SINK_WHEN_IMPORTED && imported) ||
+           (sink->reach == CBX_SINK_EXACTLY && whole && !imported);
 }
 
 /* Longer names come later on the way, and the last one that counts is the answer. */
@@ -154,8 +118,8 @@ static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool im
     for (size_t i = 0; i <= name.len; i++) {
         bool whole = i == name.len;
         if (whole || name.p[i] == '.' || name.p[i] == '/') {
-            const struct sink *sink = find(table, cbx_str_sub(name, 0, i), hash);
-            bool taken = sink != NULL && sink->reach == EXACTLY && whole && imported;
+            const struct cbx_sink *sink = find(table, cbx_str_sub(name, 0, i), hash);
+            bool taken = sink != NULL && sink->reach == CBX_SINK_EXACTLY && whole && imported;
             found = sink != NULL && counts(sink, whole, imported) ? sink->capabilities : found;
             found = taken ? 0 : found; /* what is taken out of a module speaks for itself */
         }

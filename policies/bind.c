@@ -394,6 +394,16 @@ static const char *const *capability_names(void)
     return names;
 }
 
+/* A rule about JavaScript is about TypeScript too. */
+static uint32_t with_likes(uint32_t languages)
+{
+    uint32_t out = 0;
+    for (unsigned i = 0; i < CBX_LANGUAGES; i++) {
+        out |= (languages >> i & 1) != 0 ? cbx_language_likes((enum cbx_language)i) : 0;
+    }
+    return out;
+}
+
 static int bind_key(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                     void *member)
 {
@@ -424,10 +434,7 @@ static int bind_key(struct binder *b, const struct cbx_key *key, const struct cb
         return read_presence(b, key, node, member);
     case CBX_KEY_LANGUAGES:
         failed = read_bits(b, key, node, cbx_language_names, &bits);
-        if (key->more != NULL && (bits >> CBX_JAVASCRIPT & 1) != 0) {
-            bits |= 1u << CBX_TYPESCRIPT; /* JavaScript with types */
-        }
-        *(uint32_t *)member = (uint32_t)bits;
+        *(uint32_t *)member = key->more != NULL ? with_likes((uint32_t)bits) : (uint32_t)bits;
         return failed;
     case CBX_KEY_FACTS:
         return read_bits(b, key, node, fact_names(), member);

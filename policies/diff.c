@@ -247,25 +247,10 @@ static const json_t *at(const json_t *policy, const char *section, const char *k
 
 static void compare_limits(struct diff *d, const json_t *a, const json_t *b)
 {
-    static const double mib = 1024.0 * 1024.0;
-    static const struct {
-        const char *key, *text;
-        double unit;
-        const char *unit_name;
-    } limits[] = { { "wall", "time", 1000, " s" },
-                   { "cpu", "processors", 1000, "" },
-                   { "memory", "memory", mib, " MiB" },
-                   { "pids", "processes", 1, "" },
-                   { "disk", "the workspace", mib, " MiB" },
-                   { "output", "output", mib, " MiB" },
-                   { "files", "files", mib, " MiB" },
-                   { "source", "source", mib, " MiB" },
-                   { "cpu-time", "processor time", 1000, " s" },
-                   { "idle", "time a session is idle", 1000, " s" },
-                   { "life", "the life of a session", 1000, " s" } };
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        compare_numbers(d, limits[i].text, at(a, "limits", limits[i].key),
-                        at(b, "limits", limits[i].key), limits[i].unit, limits[i].unit_name);
+    const struct cbx_limit_row *row;
+    for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
+        compare_numbers(d, row->title, at(a, "limits", row->key), at(b, "limits", row->key),
+                        row->divisor, row->suffix);
     }
 }
 

@@ -122,14 +122,14 @@ struct cbx_section {
 #undef CBX_SECTION_END
 
 /* NULL-terminated. */
-extern const char *const cbx_effect_names[],
-    *const cbx_severity_names[], *const cbx_unknown_names[],
-                                     *const cbx_package_mode_names[],
-                                         *const cbx_source_names[],
-                                             *const cbx_mount_mode_names[],
-                                                 *const cbx_network_names[],
-                                                     *const cbx_mode_names[],
-                                                         *const cbx_language_names[];
+extern const char *const cbx_effect_names[];
+extern const char *const cbx_severity_names[];
+extern const char *const cbx_unknown_names[];
+extern const char *const cbx_package_mode_names[];
+extern const char *const cbx_source_names[];
+extern const char *const cbx_mount_mode_names[];
+extern const char *const cbx_network_names[];
+extern const char *const cbx_mode_names[];
 
 /* True when the section's key was given; aborts for a name that is not in the table (our mistake).
  */

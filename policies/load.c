@@ -259,19 +259,8 @@ static int load_draft(struct loader *l, const char *name, const char *folder,
 /* What a run may use when no policy on the way said anything. */
 static void set_default_limits(struct cbx_draft_limits *limits)
 {
-    static const struct cbx_limits defaults = {
-        .wall_ms = 60000,
-        .cpu_milli = 1000,
-        .memory_bytes = 512LL << 20,
-        .pids = 64,
-        .disk_bytes = 64 << 20,
-        .output_bytes = 1 << 20,
-        .files_bytes = 16 << 20,
-        .source_bytes = 1 << 20,
-        .cpu_ms = 3600 * 1000,
-        .idle_ms = 1800 * 1000,
-        .life_ms = 86400 * 1000,
-    };
+    struct cbx_limits defaults;
+    cbx_limits_default(&defaults);
     for (size_t i = 0; i < cbx_section_limits.key_count; i++) {
         const struct cbx_key *key = &cbx_section_limits.keys[i];
         if (key->type != CBX_KEY_BOOL && (limits->head.given >> i & 1) == 0) {

@@ -10,6 +10,8 @@
 #include "policies/base/err.h"
 #include "policies/base/hash.h"
 #include "policies/base/str.h"
+#include "policies/language.h"
+#include "policies/limits.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -22,18 +24,6 @@ enum cbx_severity { CBX_CRITICAL = 0, CBX_HIGH, CBX_MEDIUM, CBX_LOW };
 /* "deny", "high", ... for output. */
 const char *cbx_effect_name(enum cbx_effect effect);
 const char *cbx_severity_name(enum cbx_severity severity);
-
-/* Languages as policies name them. `ipython` code is judged by the rules for python, and what a
- * rule says of javascript it says of typescript. */
-enum cbx_language {
-    CBX_PYTHON = 0,
-    CBX_JAVASCRIPT,
-    CBX_SHELL,
-    CBX_TYPESCRIPT,
-    CBX_C,
-    CBX_LANGUAGES
-};
-const char *cbx_language_name(enum cbx_language language);
 
 enum cbx_fact_id {
 #define CBX_FACT(id, name, meaning) CBX_FACT_##id,
@@ -150,21 +140,6 @@ struct cbx_mounts {
     struct cbx_strs deny;                  /* path globs over the resolved host path */
     struct cbx_strs test_deny, test_allow; /* HOST:CONTAINER:MODE */
     struct cbx_strs container; /* folders under which a mount may appear in the sandbox */
-};
-
-/* Upper bounds of a run. Callers may ask for less, never for more. */
-struct cbx_limits {
-    int64_t wall_ms;
-    int64_t cpu_milli; /* 1000 = one CPU */
-    int64_t memory_bytes;
-    int64_t pids;
-    int64_t disk_bytes;   /* the workspace */
-    int64_t output_bytes; /* stdout and stderr together */
-    int64_t files_bytes;  /* files and display data that come out */
-    int64_t source_bytes;
-    int64_t cpu_ms;  /* processor time of one run, all its processes together */
-    int64_t idle_ms; /* how long a session may be unused */
-    int64_t life_ms; /* and how long it may exist */
 };
 
 enum cbx_network { CBX_NETWORK_NONE = 0, CBX_NETWORK_PACKAGES, CBX_NETWORK_EGRESS };

@@ -169,7 +169,7 @@ int cbx_lint_comments_read(struct cbx_str source, struct cbx_str language, struc
     struct reader r = { .text = notebook.text, .notebook = &notebook, .arena = arena, .out = out };
     cbx_tree_memory_begin();
     TSParser *parser = ts_parser_new();
-    ts_parser_set_language(parser, lang->grammar());
+    ts_parser_set_language(parser, lang->code->grammar());
     TSTree *tree =
         ts_parser_parse_string(parser, NULL, notebook.text.p, (uint32_t)notebook.text.len);
     if (tree != NULL) {

@@ -589,3 +589,8 @@ void cbx_extract_python(struct cbx_parsed *parsed)
     }
     cbx_walk_end(py);
 }
+
+const TSLanguage *tree_sitter_python(void);
+const struct cbx_lang_code cbx_lang_code_python = { .grammar = tree_sitter_python,
+                                                    .extract = cbx_extract_python,
+                                                    .cookie = true };

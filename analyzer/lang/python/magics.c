@@ -3,6 +3,7 @@
 #include "analyzer/lang/python/magics.h"
 
 #include "analyzer/fold.h"
+#include "analyzer/lang/python/internal.h"
 #include "analyzer/packages/install.h"
 
 enum magic_text {
@@ -222,7 +223,7 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
     cbx_facts_add_special(parsed->facts, CBX_FACT_MAGIC_NOT_LISTED, m->name, m->start, m->end);
 }
 
-void cbx_magics_judge(const struct cbx_parsed *parsed)
+static void judge_lines(const struct cbx_parsed *parsed)
 {
     for (size_t i = 0; i < parsed->magic_count; i++) {
         struct cbx_parsed inner = *parsed;
@@ -231,3 +232,9 @@ void cbx_magics_judge(const struct cbx_parsed *parsed)
         judge_magic(&inner, &parsed->magics[i]);
     }
 }
+
+const TSLanguage *tree_sitter_python(void);
+const struct cbx_lang_code cbx_lang_code_ipython = { .grammar = tree_sitter_python,
+                                                     .extract = cbx_extract_python,
+                                                     .judge_lines = judge_lines,
+                                                     .cookie = true };

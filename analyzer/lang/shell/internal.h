@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What the parts of the shell extractor share. Private to analyzer/lang/shell/: what others see
- * is cbx_extract_shell (lang.h). */
+ * is cbx_lang_code_shell (lang.h). */
 #ifndef CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 #define CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 
