@@ -262,8 +262,8 @@ static int run_program(const struct cbx_options *options, const struct program *
 static json_t *read_arguments(const struct cbx_options *options)
 {
     CBX_AUTO_JSON arguments = json_array();
-    for (size_t i = 1; i < options->argument_count; i++) {
-        json_t *text = json_string(options->arguments[i]);
+    for (size_t i = 1; i < options->arguments.count; i++) {
+        json_t *text = json_string(options->arguments.items[i]);
         if (text == NULL) {
             fprintf(stderr, "codebox: argument %zu of the program is not UTF-8\n", i);
             return NULL;
@@ -303,13 +303,13 @@ static const char *choose_language(const char *path, const char *asked)
 int cbx_run_command(const struct cbx_options *options)
 {
     enum { READ_MAX = 32 * 1024 * 1024 };
-    if (options->argument_count == 0) {
+    if (options->arguments.count == 0) {
         fprintf(stderr,
                 "codebox: run takes a FILE, or '-' for standard input, and its arguments\n");
         return 2;
     }
     struct cbx_err err = { 0 };
-    struct program program = { .path = options->arguments[0] };
+    struct program program = { .path = options->arguments.items[0] };
     const char *slash = strrchr(program.path, '/');
     program.name = strcmp(program.path, "-") == 0 ? "" : slash != NULL ? slash + 1 : program.path;
     CBX_AUTO_DONE(buf) source;
@@ -327,6 +327,7 @@ int cbx_run_command(const struct cbx_options *options)
     program.source = cbx_buf_str(&source);
     struct cbx_flow flow;
     struct cbx_flow_config config = cbx_options_flow(options);
+    cbx_options_log(options, CBX_LOG_WARNING, false);
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }

@@ -3,6 +3,7 @@
 #include "gateway/executor/internal.h"
 #include "gateway/ipc/relay.h"
 #include "policies/base/clock.h"
+#include "policies/base/log.h"
 
 /* How long the executor waits for the acknowledgement of a result: from the client that has it, and on
  * behalf of the session's next run. */
@@ -183,7 +184,7 @@ static void await_record(struct cbx_audit *audit, struct cbx_audit_pending *reco
     enum { MAX_BATCH_DELAY_MS = 50 };
     struct cbx_err err;
     if (cbx_audit_await(audit, record, MAX_BATCH_DELAY_MS, &err) != 0) {
-        fprintf(stderr, "codebox: %s\n", err.text);
+        cbx_log(CBX_LOG_ERROR, "the outcome of a run is not recorded: %s", err.text);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "analyzer/report/report.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/wire.h"
+#include "policies/base/log.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -157,7 +158,7 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
     prctl(PR_SET_NAME, "cbx-analyzer");
     if (cbx_jail_worker(&err) != 0) {
-        fprintf(stderr, "codebox: analyzer worker: %s\n", err.text);
+        cbx_log(CBX_LOG_ERROR, "analyzer worker: %s", err.text);
         _exit(1);
     }
     for (;;) {

@@ -186,6 +186,7 @@ int cbx_options_read(const struct cbx_option_table *table, int argc, char **argv
     for (int i = from; !failed && i < argc; i++) {
         if (ended || argv[i][0] != '-' || argv[i][1] == '\0') {
             failed = add_word(&out->rest, argv[i], out->arena, err);
+            ended = ended || table->first_argument_ends;
         } else if (strcmp(argv[i], "--") == 0) {
             ended = true;
         } else {

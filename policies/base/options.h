@@ -50,7 +50,8 @@ struct cbx_option_table {
     size_t count;
     const struct cbx_option_kind *kinds;
     size_t kind_count;
-    char command; /* only rows that this command takes; '\0' = all */
+    char command;             /* only rows that this command takes; '\0' = all */
+    bool first_argument_ends; /* behind the first argument there are no options */
 };
 
 /* What is read from a command line. */
