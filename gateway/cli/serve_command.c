@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli/cli.h"
-#include "gateway/front/rest/jobs.h"
+#include "gateway/front/rest/recovery.h"
 #include "gateway/ipc/jail.h"
 #include "policies/base/log.h"
 #include "policies/release.h"
@@ -87,7 +87,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .refuse = cbx_rest_refuse,
                                     .context = &rest };
     struct cbx_http_server *server = NULL;
-    cbx_rest_jobs_recover(&rest);
+    cbx_rest_recover(&rest);
     failed = cbx_http_server_new(&http, &server, err);
     failed = failed ? failed : cbx_jail_front(err);
     if (!failed) {

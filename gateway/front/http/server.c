@@ -174,7 +174,7 @@ static struct MHD_Response *make_response(struct cbx_http_response *r)
 static void log_response(const struct cbx_http_exchange *e, const struct cbx_http_response *r)
 {
     const char *detail = json_string_value(json_object_get(r->json, "detail"));
-    bool failed = r->status >= 500;
+    bool failed = r->status >= 500 && detail != NULL; /* /healthz logs its changes itself */
     cbx_log(failed ? CBX_LOG_WARNING : CBX_LOG_DEBUG,
             "request %s: %s %.200s answered %d%s%s (%lld ms)", e->id,
             e->method != NULL ? e->method : "-", e->target, r->status, failed ? ": " : "",

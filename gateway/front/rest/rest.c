@@ -2,6 +2,7 @@
  * Routing, problem documents, bodies. */
 #include "gateway/front/rest/rest.h"
 
+#include "gateway/front/rest/recovery.h"
 #include "policies/base/printable.h"
 
 #include <stdio.h>
@@ -326,7 +327,7 @@ void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_stor
 {
     *rest = (struct cbx_rest){ .flow = flow, .store = store, .jobs_max = jobs_max };
     pthread_mutex_init(&rest->lock, NULL);
-    pthread_cond_init(&rest->line_moved, NULL);
+    pthread_cond_init(&rest->queue_changed, NULL);
     rest->jobs = cbx_threads_new(jobs_max);
 }
 
@@ -334,14 +335,15 @@ void cbx_rest_stop(struct cbx_rest *rest)
 {
     pthread_mutex_lock(&rest->lock);
     rest->stopping = true;
-    pthread_cond_broadcast(&rest->line_moved);
+    pthread_cond_broadcast(&rest->queue_changed);
     pthread_mutex_unlock(&rest->lock);
 }
 
 void cbx_rest_done(struct cbx_rest *rest)
 {
     cbx_threads_free(rest->jobs);
+    cbx_rest_recovery_done(rest);
     cbx_rest_contexts_done(rest);
-    pthread_cond_destroy(&rest->line_moved);
+    pthread_cond_destroy(&rest->queue_changed);
     pthread_mutex_destroy(&rest->lock);
 }
