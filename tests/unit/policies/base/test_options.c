@@ -34,7 +34,7 @@ static const struct cbx_option rows[] = {
 
 static struct cbx_option_table table_of(char command)
 {
-    return (struct cbx_option_table){ "paint-it", rows, 5, kinds, 3, command };
+    return (struct cbx_option_table){ "paint-it", rows, 5, kinds, 3, command, command == 'a' };
 }
 
 struct line {
@@ -77,6 +77,18 @@ static void reads_every_type_in_both_spellings(void **state)
     assert_int_equal(line.rest.count, 3);
     assert_string_equal(line.rest.items[1], "-");
     assert_string_equal(line.rest.items[2], "--loud");
+    cbx_arena_done(&line.arena);
+}
+
+static void behind_the_first_argument_a_command_may_take_no_options(void **state)
+{
+    (void)state;
+    struct line line;
+    static const char *const words[] = { "--name=x", "FILE", "--name=y", "--nosuch", NULL };
+    assert_int_equal(read_line(&line, 'a', words), 0);
+    assert_string_equal(line.values.name, "x");
+    assert_int_equal(line.rest.count, 3);
+    assert_string_equal(line.rest.items[1], "--name=y");
     cbx_arena_done(&line.arena);
 }
 
@@ -169,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_type_in_both_spellings),
+        cmocka_unit_test(behind_the_first_argument_a_command_may_take_no_options),
         cmocka_unit_test(what_is_not_given_keeps_its_value),
         cmocka_unit_test(refuses_with_what_was_found_and_what_is_allowed),
         cmocka_unit_test(help_and_completions_name_the_options_of_the_command),
