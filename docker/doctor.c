@@ -228,7 +228,7 @@ void cbx_doctor_engine(struct cbx_engine *engine, const struct cbx_sandbox_confi
     if (cbx_engine_version_info(engine, &version, &err) != 0 ||
         cbx_engine_info(engine, &info, &err) != 0) {
         cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "engine", "look at the engine's own log", "%s",
-                       err.text);
+                       cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     check_versions(engine, doctor, version, info, config);

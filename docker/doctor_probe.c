@@ -134,7 +134,7 @@ void cbx_doctor_probe(struct cbx_engine *engine, const struct cbx_sandbox_config
     if (failed) {
         cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "probe",
                        failed == CBX_ENOTFOUND ? "codebox image build" : "", "in a %s sandbox: %s",
-                       kernel, err.text);
+                       kernel, cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     char *rest = report.p;

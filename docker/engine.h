@@ -69,15 +69,11 @@ struct cbx_container_state {
 int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
                                struct cbx_container_state *out, struct cbx_err *err);
 
-/* Ids of all containers with this label ("key=value"), as a JSON list (new reference). */
-int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out,
-                              struct cbx_err *err);
-
-/* The same, of those that run. */
+/* Ids of the running containers with this label ("key=value"), as a JSON list (new reference). */
 int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
                                  struct cbx_err *err);
 
-/* The same, of those that were created at least age_s seconds ago. */
+/* The same, of all containers that were created at least age_s seconds ago. */
 int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
                              json_t **out, struct cbx_err *err);
 

@@ -17,12 +17,18 @@ static int write_profile(const char *text, char path[static 64], struct cbx_err 
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0) {
         path[0] = '\0';
-        return cbx_fail(err, CBX_EIO, "a file for Podman's seccomp profile: %s", strerror(errno));
+        cbx_fail(err, CBX_EENGINE, "the gateway cannot hand over the seccomp profile");
+        cbx_err_detail(err, "a file in /tmp for Podman: %s", strerror(errno));
+        return CBX_EENGINE;
     }
     size_t len = strlen(text);
     bool written = write(fd, text, len) == (ssize_t)len;
     close(fd);
-    return written ? 0 : cbx_fail(err, CBX_EIO, "'%s': it cannot be written", path);
+    if (!written) {
+        cbx_fail(err, CBX_EENGINE, "the gateway cannot hand over the seccomp profile");
+        cbx_err_detail(err, "'%s' cannot be written", path);
+    }
+    return written ? 0 : CBX_EENGINE;
 }
 
 /* Podman knows no number of files for a tmpfs; they cost memory of the sandbox, which is limited.

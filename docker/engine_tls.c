@@ -9,16 +9,22 @@
 #include <stdio.h>
 #include <string.h>
 
+static int refuse(struct cbx_err *err, const char *path, const char *why)
+{
+    cbx_fail(err, CBX_EENGINE, "TLS to the sandbox engine is not set up");
+    cbx_err_detail(err, "'%s': %s", path, why);
+    return CBX_EENGINE;
+}
+
 static int read_certificate(const char *path, X509 **out, struct cbx_err *err)
 {
     FILE *f = fopen(path, "re");
     if (f == NULL) {
-        return cbx_fail(err, CBX_EENGINE, "TLS to the engine needs '%s': %s", path,
-                        strerror(errno));
+        return refuse(err, path, strerror(errno));
     }
     *out = PEM_read_X509(f, NULL, NULL, NULL);
     fclose(f);
-    return *out != NULL ? 0 : cbx_fail(err, CBX_EENGINE, "'%s' holds no certificate in PEM", path);
+    return *out != NULL ? 0 : refuse(err, path, "it holds no certificate in PEM");
 }
 
 /* An engine that speaks TLS 1.3 refuses a client's certificate only after the client thinks that
@@ -28,9 +34,9 @@ static int check_certificate(const char *path, struct cbx_err *err)
     X509 *certificate = NULL;
     int failed = read_certificate(path, &certificate, err);
     if (!failed && X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0) {
-        failed = cbx_fail(err, CBX_EENGINE, "the certificate '%s' has expired", path);
+        failed = refuse(err, path, "the certificate has expired");
     } else if (!failed && X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0) {
-        failed = cbx_fail(err, CBX_EENGINE, "the certificate '%s' is not valid yet", path);
+        failed = refuse(err, path, "the certificate is not valid yet");
     }
     X509_free(certificate);
     return failed;
@@ -42,8 +48,7 @@ int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err)
     failed = failed ? failed : check_certificate(tls->cert, err);
     FILE *key = failed ? NULL : fopen(tls->key, "re");
     if (!failed && key == NULL) {
-        failed = cbx_fail(err, CBX_EENGINE, "TLS to the engine needs '%s': %s", tls->key,
-                          strerror(errno));
+        failed = refuse(err, tls->key, strerror(errno));
     }
     if (key != NULL) {
         fclose(key);

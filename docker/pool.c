@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The warm pool: one lock, a queue of those who wait, and a few threads (pool_work.c). */
 #include "docker/pool_parts.h"
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +57,8 @@ struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbo
     c->wait_ms = c->wait_ms > 0 ? c->wait_ms : WAIT_DEFAULT_MS;
     c->min = c->min > CBX_POOL_READY_MAX ? CBX_POOL_READY_MAX : c->min;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->work, NULL);
-    pthread_cond_init(&pool->served, NULL);
+    cbx_cond_init(&pool->work);
+    cbx_cond_init(&pool->served);
     int most = (int)(sizeof(pool->threads) / sizeof(pool->threads[0]));
     for (int i = 0; i < c->creates && i < most; i++) {
         if (pthread_create(&pool->threads[i], NULL, cbx_pool_work, pool) != 0) {
@@ -146,7 +148,7 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
                  struct cbx_sandbox **out, struct cbx_err *err)
 {
     struct cbx_pool_waiter waiter = { .profile = p }, **last = &pool->waiters;
-    int64_t deadline = cbx_pool_clock_ms() + pool->config.wait_ms;
+    int64_t deadline = cbx_clock_ms() + pool->config.wait_ms;
     while (*last != NULL) {
         last = &(*last)->next;
     }
@@ -160,8 +162,8 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
         }
         bool unwanted = !waiter.done && sink != NULL && sink->cancelled != NULL &&
                         sink->cancelled(sink->context);
-        bool late = !waiter.done && pool->config.when_empty == CBX_POOL_WAIT &&
-                    cbx_pool_clock_ms() >= deadline;
+        bool late =
+            !waiter.done && pool->config.when_empty == CBX_POOL_WAIT && cbx_clock_ms() >= deadline;
         if (unwanted || late) {
             forget_waiter(pool, &waiter);
             return unwanted ? cbx_fail(err, CBX_ESTATE, "cancelled before it began")
@@ -196,7 +198,7 @@ int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
                           CBX_POOL_PROFILES);
     } else {
         pool->stats.taken++;
-        p->used_ms = cbx_pool_clock_ms();
+        p->used_ms = cbx_clock_ms();
         sandbox = take_ready(pool, p);
     }
     if (!failed && sandbox == NULL) {

@@ -67,9 +67,6 @@ struct cbx_pool {
     struct cbx_pool_stats stats;
 };
 
-/* Milliseconds of a clock that only goes forward. */
-int64_t cbx_pool_clock_ms(void);
-
 /* Waits for the condition, or a tick, with the lock. */
 void cbx_pool_wait(struct cbx_pool *pool, pthread_cond_t *condition);
 

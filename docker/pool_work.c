@@ -2,10 +2,11 @@
  * What the pool's threads do: they look for the most urgent thing, do it without the lock, and look
  * again. */
 #include "docker/pool_parts.h"
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     READY_LIFE_MS = 3600 * 1000, /* then it is made anew: images change, memory wears */
@@ -18,13 +19,6 @@ enum {
     END_MS = 1000,
     TICK_MS = 200,
 };
-
-int64_t cbx_pool_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* --- what there is to do
  * ---------------------------------------------------------------------------- */
@@ -125,7 +119,7 @@ void cbx_pool_look_after(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
     if (d == NULL) {
         abort();
     }
-    *d = (struct cbx_pool_discarded){ .sandbox = sandbox, .due_ms = cbx_pool_clock_ms() + END_MS };
+    *d = (struct cbx_pool_discarded){ .sandbox = sandbox, .due_ms = cbx_clock_ms() + END_MS };
     memcpy(d->id, cbx_sandbox_id(sandbox), sizeof(d->id));
     d->next = pool->discarded;
     pool->discarded = d;
@@ -167,7 +161,7 @@ static void tell_failure(struct cbx_pool *pool, struct cbx_pool_profile *p, int 
                          const struct cbx_err *err)
 {
     pool->stats.failed++;
-    pool->retry_ms = cbx_pool_clock_ms() + RETRY_MS;
+    pool->retry_ms = cbx_clock_ms() + RETRY_MS;
     struct cbx_pool_waiter *w = next_waiter(pool, p);
     if (w != NULL) {
         w->failed = failed;
@@ -194,7 +188,7 @@ static void make_one(struct cbx_pool *pool, struct cbx_pool_profile *p)
         tell_failure(pool, p, failed, &err);
     } else {
         pool->stats.made++;
-        int64_t now = cbx_pool_clock_ms();
+        int64_t now = cbx_clock_ms();
         put_ready(
             pool, p,
             &(struct cbx_pool_ready){
@@ -233,7 +227,7 @@ static void remove_discarded(struct cbx_pool *pool, struct cbx_pool_discarded *d
     int failed = cbx_engine_container_remove(pool->engine, d->id, NULL);
     pthread_mutex_lock(&pool->lock);
     d->busy = false;
-    d->due_ms = cbx_pool_clock_ms() + END_MS;
+    d->due_ms = cbx_clock_ms() + END_MS;
     if (!failed) {
         cbx_pool_forget(pool, d);
     }
@@ -249,7 +243,7 @@ static void check_one(struct cbx_pool *pool, struct cbx_pool_profile *p,
     p->making--;
     pool->stats.unhealthy += check && !healthy;
     if (healthy) {
-        ready.checked_ms = cbx_pool_clock_ms();
+        ready.checked_ms = cbx_clock_ms();
         put_ready(pool, p, &ready);
     } else {
         cbx_sandbox_end(ready.sandbox);
@@ -259,7 +253,7 @@ static void check_one(struct cbx_pool *pool, struct cbx_pool_profile *p,
 
 static bool work_once(struct cbx_pool *pool)
 {
-    int64_t now = cbx_pool_clock_ms();
+    int64_t now = cbx_clock_ms();
     struct cbx_pool_profile *p = most_wanted(pool);
     struct cbx_pool_discarded *d;
     struct cbx_pool_ready stale, *cold;
@@ -285,12 +279,7 @@ static bool work_once(struct cbx_pool *pool)
 
 void cbx_pool_wait(struct cbx_pool *pool, pthread_cond_t *condition)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += TICK_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(condition, &pool->lock, &until);
+    cbx_cond_wait_ms(condition, &pool->lock, TICK_MS);
 }
 
 void *cbx_pool_work(void *context)

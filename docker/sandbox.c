@@ -4,9 +4,9 @@
 
 #include "docker/container.h"
 #include "docker/sandbox_parts.h"
+#include "policies/base/clock.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     HELLO_TIMEOUT_MS = 30000,
@@ -15,13 +15,6 @@ enum {
     LOOK_MS = 250, /* at first, then twice as long each time */
     READ_BYTES = 256 * 1024
 };
-
-int64_t cbx_sandbox_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox)
 {
@@ -143,7 +136,7 @@ int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cb
         if (got != 0) {
             return got < 0 ? got : 0;
         }
-        int64_t left = deadline - cbx_sandbox_clock_ms();
+        int64_t left = deadline - cbx_clock_ms();
         size_t n = 0;
         int failed = left <= 0 ? cbx_fail(err, CBX_ETIMEDOUT, "the sandbox said nothing in time")
                                : cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES,
@@ -249,18 +242,18 @@ static int read_hello(struct cbx_sandbox *sandbox, const struct cbx_frame *frame
 static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_frame *out,
                          struct cbx_err *err)
 {
-    int64_t now = cbx_sandbox_clock_ms(), deadline = now + timeout_ms;
+    int64_t now = cbx_clock_ms(), deadline = now + timeout_ms;
     for (int64_t wait_ms = LOOK_MS;; wait_ms *= 2) {
         int64_t until = now + wait_ms < deadline ? now + wait_ms : deadline;
         int failed = cbx_sandbox_receive(sandbox, until, out, err);
-        now = cbx_sandbox_clock_ms();
+        now = cbx_clock_ms();
         if (failed != CBX_ETIMEDOUT || now >= deadline) {
             return failed;
         }
         struct cbx_container_state state = { 0 };
         failed = cbx_engine_container_state(sandbox->engine, sandbox->id, &state, err);
         if (failed || !state.running) {
-            return failed ? failed : cbx_fail(err, CBX_ENOTFOUND, "the sandbox has ended");
+            return failed ? failed : cbx_fail(err, CBX_EENGINE, "the sandbox has ended");
         }
     }
 }
@@ -312,6 +305,12 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
     snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%s", kernel);
     sandbox->limits = *limits;
     int failed = start(sandbox, config, err);
+    if (failed == CBX_ENOTFOUND) { /* an image or a container: nothing that a caller named */
+        failed = CBX_EENGINE;
+        if (err != NULL) {
+            err->code = failed;
+        }
+    }
     if (!failed) {
         sandbox->alive = true;
         *out = cbx_steal(&sandbox);
@@ -456,10 +455,8 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     if (sandbox->claimed || !cbx_sandbox_fits(sandbox, kernel, &permit->limits)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is not for this sandbox");
     }
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     sandbox->claimed = true;
-    sandbox->claimed_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    sandbox->claimed_ms = cbx_time_ms();
     sandbox->limits = permit->limits;
     memcpy(sandbox->session, permit->session, sizeof(sandbox->session));
     memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));

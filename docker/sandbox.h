@@ -28,9 +28,9 @@ struct cbx_sandbox_config {
 };
 
 /* Creates and starts a container for a kernel ("python", ...) within these limits and waits until
- * the supervisor answers. Nothing but our own programs runs in it. Nothing is left behind on
- * failure. CBX_EENGINE when the engine is absent, too old or refuses; CBX_ENOTFOUND when the image
- * is missing (the text says how to build it). */
+ * the supervisor answers. No program of a caller runs in it. No container is left behind on
+ * failure. CBX_EENGINE when the engine is absent, too old or refuses, or the image is missing: an
+ * operator's failure, whose text is fit for a caller. */
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                         const char *kernel, const struct cbx_limits *limits,
                         struct cbx_sandbox **out, struct cbx_err *err);

@@ -2,6 +2,7 @@
  * What is asked of a sandbox between runs: its files, and a new beginning. The answers are as
  * hostile as everything that comes out. */
 #include "docker/sandbox_parts.h"
+#include "policies/base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static int ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, stru
         return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
     }
     int failed = cbx_sandbox_send(sandbox, type, a, b, err);
-    int64_t deadline = cbx_sandbox_clock_ms() + ANSWER_TIMEOUT_MS;
+    int64_t deadline = cbx_clock_ms() + ANSWER_TIMEOUT_MS;
     struct cbx_frame frame = { 0 };
     while (!failed && frame.type != CBX_FRAME_ANSWER) { /* other frames are of runs before */
         failed = cbx_sandbox_receive(sandbox, deadline, &frame, err);

@@ -25,9 +25,6 @@ struct cbx_sandbox {
     char *chunk;
 };
 
-/* Milliseconds of CLOCK_MONOTONIC. */
-int64_t cbx_sandbox_clock_ms(void);
-
 /* Sends one frame whose payload is a followed by b. From any thread. */
 int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
                      struct cbx_err *err);

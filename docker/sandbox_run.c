@@ -4,6 +4,7 @@
 #include "docker/container.h"
 #include "docker/events.h"
 #include "docker/sandbox_parts.h"
+#include "policies/base/clock.h"
 
 #include <stdlib.h>
 
@@ -85,7 +86,7 @@ static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
                                                  : CBX_RUN_KILLED;
     result->exit_code = -1;
     result->session_lost = true;
-    result->duration_ms = (uint64_t)(cbx_sandbox_clock_ms() - began);
+    result->duration_ms = (uint64_t)(cbx_clock_ms() - began);
     sandbox->alive = false;
     sandbox->run_id[0] = '\0';
     cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
@@ -104,7 +105,7 @@ static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
 {
     run->cancelled = true;
     run->events->sink = NULL;
-    run->deadline = smaller(run->deadline, cbx_sandbox_clock_ms() + CANCEL_MS);
+    run->deadline = smaller(run->deadline, cbx_clock_ms() + CANCEL_MS);
     cbx_sandbox_interrupt(sandbox);
 }
 
@@ -115,10 +116,9 @@ static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_
     for (;;) {
         const struct cbx_sink *sink = run->events->sink;
         bool asks = sink != NULL && sink->cancelled != NULL;
-        int64_t until =
-            asks ? smaller(run->deadline, cbx_sandbox_clock_ms() + TICK_MS) : run->deadline;
+        int64_t until = asks ? smaller(run->deadline, cbx_clock_ms() + TICK_MS) : run->deadline;
         int failed = cbx_sandbox_receive(sandbox, until, frame, err);
-        if (failed != CBX_ETIMEDOUT || cbx_sandbox_clock_ms() >= run->deadline) {
+        if (failed != CBX_ETIMEDOUT || cbx_clock_ms() >= run->deadline) {
             return failed;
         }
         if (asks && sink->cancelled(sink->context)) {
@@ -161,7 +161,7 @@ static int follow_to_end(struct cbx_sandbox *sandbox, int64_t wall_ms, const str
 {
     CBX_AUTO_DONE(result) result = { .exit_code = -1 };
     struct cbx_events events = { .sink = sink, .result = &result };
-    int64_t began = cbx_sandbox_clock_ms();
+    int64_t began = cbx_clock_ms();
     struct run run = {
         .events = &events, .result = &result, .began = began, .deadline = began + wall_ms + LATE_MS
     };
@@ -194,7 +194,7 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     }
     if (send_run(sandbox, permit, source, options, NULL) != 0) {
         *out = (struct cbx_result){ 0 };
-        note_loss(sandbox, cbx_sandbox_clock_ms(), false, out);
+        note_loss(sandbox, cbx_clock_ms(), false, out);
         return 0;
     }
     if (options != NULL && options->begun != NULL) {

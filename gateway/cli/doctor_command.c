@@ -161,7 +161,7 @@ static bool check_image(struct cbx_engine *engine, const char *kernel,
     if (cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label), &err) !=
         0) {
         cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "image", "codebox image build", "%s: %s", name,
-                       err.code == CBX_ENOTFOUND ? "missing" : err.text);
+                       err.code == CBX_ENOTFOUND ? "missing" : cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return false;
     }
     bool known = ask_fingerprint(kernel, want, sizeof(want));
@@ -182,7 +182,7 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
         cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "engine",
                        "docker/engine-up starts one; --docker-host says where one is", "%s",
-                       err.text);
+                       cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     struct cbx_sandbox_config config = { .instance = "doctor",

@@ -38,7 +38,8 @@ void cbx_health_note(struct cbx_health *health, enum cbx_health_part part, int f
     pthread_mutex_unlock(&health->lock);
     if (changed) {
         fprintf(stderr, "codebox: the %s %s%s\n", part_names[part],
-                ok ? "can be used again" : "cannot be used: ", ok ? "" : err->text);
+                ok ? "can be used again" : "cannot be used: ",
+                ok ? "" : cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
 }
 
