@@ -277,6 +277,9 @@ void cbx_pool_stats(struct cbx_pool *pool, struct cbx_pool_stats *out)
     out->in_use = pool->in_use;
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
         out->ready += pool->profiles[i].count;
+        for (int k = 0; k < pool->profiles[i].count; k++) {
+            out->warm += pool->profiles[i].ready[k].warmth == CBX_POOL_WARM;
+        }
         out->making += pool->profiles[i].making;
     }
     for (const struct cbx_pool_waiter *w = pool->waiters; w != NULL; w = w->next) {

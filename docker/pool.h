@@ -62,7 +62,7 @@ void cbx_pool_keep(struct cbx_pool *pool);
 bool cbx_pool_has(struct cbx_pool *pool, const char *id);
 
 struct cbx_pool_stats {
-    int ready, in_use, making, waiting;
+    int ready, warm, in_use, making, waiting; /* warm: of those that are ready */
     int64_t taken, taken_ready, made, failed, unhealthy;
 };
 void cbx_pool_stats(struct cbx_pool *pool, struct cbx_pool_stats *out);
