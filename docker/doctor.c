@@ -17,8 +17,8 @@ static void make_printable(char *text)
     }
 }
 
-void cbx_doctor_say(const struct cbx_doctor *doctor, enum cbx_health health, const char *name,
-                    const char *advice, const char *found, ...)
+void cbx_doctor_report(const struct cbx_doctor *doctor, enum cbx_health health, const char *name,
+                       const char *advice, const char *found, ...)
 {
     char text[1024];
     va_list args;
@@ -66,18 +66,19 @@ static void say_escape(const struct cbx_doctor *doctor, const struct cbx_escape 
 {
     char advice[160];
     snprintf(advice, sizeof(advice), "install %s %s or newer", escape->component, escape->fixed);
-    cbx_doctor_say(doctor, escape->reachable ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, escape->id,
-                   advice, "%s %s: %s", escape->component, version, escape->what);
+    cbx_doctor_report(doctor, escape->reachable ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, escape->id,
+                      advice, "%s %s: %s", escape->component, version, escape->what);
 }
 
 /* A packager's version: never "ok" by its number, never "failing" either. */
 static void say_packaged(const struct cbx_doctor *doctor, const char *component,
                          const char *version, const char *ids)
 {
-    cbx_doctor_say(doctor, CBX_HEALTH_WARN, component,
-                   "packages carry fixes under old numbers, so the number alone cannot tell: look "
-                   "whether the packager lists these as fixed",
-                   "%s; by its number it has%s", version, ids);
+    cbx_doctor_report(
+        doctor, CBX_HEALTH_WARN, component,
+        "packages carry fixes under old numbers, so the number alone cannot tell: look "
+        "whether the packager lists these as fixed",
+        "%s; by its number it has%s", version, ids);
 }
 
 static void check_version(const struct cbx_doctor *doctor, const char *component,
@@ -96,8 +97,8 @@ static void check_version(const struct cbx_doctor *doctor, const char *component
         }
     }
     if (ids.len == 0) {
-        cbx_doctor_say(doctor, CBX_HEALTH_OK, component, "", "%s; none of the known escapes",
-                       version);
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, component, "", "%s; none of the known escapes",
+                          version);
     } else if (cbx_release_is_packaged(version)) {
         say_packaged(doctor, component, version, ids.p);
     }
@@ -110,15 +111,16 @@ static void check_runtime(const struct cbx_doctor *doctor, const json_t *version
     const json_t *runtimes = json_object_get(info, "Runtimes");
     char number[128];
     if (json_object_size(runtimes) > 0 && json_object_get(runtimes, used) == NULL) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "runtime",
-                       "name one that the engine has, or add it to the engine's configuration",
-                       "the engine has no runtime '%s'", used);
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "runtime",
+                          "name one that the engine has, or add it to the engine's configuration",
+                          "the engine has no runtime '%s'", used);
     } else if (find_version(version, used, number, sizeof(number))) {
         check_version(doctor, used, number);
     } else {
-        cbx_doctor_say(doctor, CBX_HEALTH_WARN, "runtime",
-                       "ask the program itself for its version and compare it with its advisories",
-                       "the engine does not tell the version of runtime '%s'", used);
+        cbx_doctor_report(
+            doctor, CBX_HEALTH_WARN, "runtime",
+            "ask the program itself for its version and compare it with its advisories",
+            "the engine does not tell the version of runtime '%s'", used);
     }
 }
 
@@ -128,9 +130,9 @@ static void check_versions(struct cbx_engine *engine, const struct cbx_doctor *d
 {
     char number[128];
     bool podman = find_version(version, "Podman Engine", number, sizeof(number));
-    cbx_doctor_say(doctor, CBX_HEALTH_OK, "engine", "", "%s %s at %s, API %s",
-                   podman ? "Podman" : "Docker", cbx_engine_version(engine),
-                   cbx_engine_host(engine), cbx_engine_api(engine));
+    cbx_doctor_report(doctor, CBX_HEALTH_OK, "engine", "", "%s %s at %s, API %s",
+                      podman ? "Podman" : "Docker", cbx_engine_version(engine),
+                      cbx_engine_host(engine), cbx_engine_api(engine));
     if (!podman) {
         check_version(doctor, "engine", cbx_engine_version(engine));
         if (find_version(version, "containerd", number, sizeof(number))) {
@@ -160,14 +162,14 @@ static void check_limits(const struct cbx_doctor *doctor, const json_t *info)
         char name[32];
         snprintf(name, sizeof(name), "limit-%s", rows[i].what);
         if (!json_is_true(value)) {
-            cbx_doctor_say(doctor, rows[i].needed ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, name,
-                           "enable the controller of the kernel's cgroups",
-                           "the engine cannot limit %s", rows[i].what);
+            cbx_doctor_report(doctor, rows[i].needed ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, name,
+                              "enable the controller of the kernel's cgroups",
+                              "the engine cannot limit %s", rows[i].what);
         }
     }
     const char *version = text_of(info, "CgroupVersion");
-    cbx_doctor_say(doctor, CBX_HEALTH_OK, "cgroups", "", "version %s, driver %s",
-                   version[0] != '\0' ? version : "unknown", text_of(info, "CgroupDriver"));
+    cbx_doctor_report(doctor, CBX_HEALTH_OK, "cgroups", "", "version %s, driver %s",
+                      version[0] != '\0' ? version : "unknown", text_of(info, "CgroupDriver"));
 }
 
 /* "name=seccomp,profile=default" */
@@ -190,32 +192,32 @@ static void check_security(const struct cbx_doctor *doctor, const json_t *info,
                            const struct cbx_sandbox_config *config)
 {
     if (has_security(info, "seccomp")) {
-        cbx_doctor_say(doctor, CBX_HEALTH_OK, "seccomp", "", "the engine has it");
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "seccomp", "", "the engine has it");
     } else {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "seccomp",
-                       "use an engine and a kernel that are built with it",
-                       "the engine does not filter system calls");
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "seccomp",
+                          "use an engine and a kernel that are built with it",
+                          "the engine does not filter system calls");
     }
     bool mapped = has_security(info, "userns") || has_security(info, "rootless");
-    cbx_doctor_say(doctor, mapped ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "user-namespace",
-                   mapped ? ""
-                          : "start the engine with userns-remap or rootless: whoever breaks out "
-                            "is then nobody on the host",
-                   mapped ? "users of a sandbox are others on the host"
-                          : "user 65532 of a sandbox is user 65532 of the host");
+    cbx_doctor_report(doctor, mapped ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "user-namespace",
+                      mapped ? ""
+                             : "start the engine with userns-remap or rootless: whoever breaks out "
+                               "is then nobody on the host",
+                      mapped ? "users of a sandbox are others on the host"
+                             : "user 65532 of a sandbox is user 65532 of the host");
     bool labels = has_security(info, "apparmor") || has_security(info, "selinux");
     if (!labels && config->apparmor != NULL) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "apparmor",
-                       "enable AppArmor in the host's kernel, or leave --apparmor out",
-                       "profile '%s' is asked for, and the engine has no AppArmor",
-                       config->apparmor);
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "apparmor",
+                          "enable AppArmor in the host's kernel, or leave --apparmor out",
+                          "profile '%s' is asked for, and the engine has no AppArmor",
+                          config->apparmor);
     } else {
-        cbx_doctor_say(doctor, labels ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "apparmor",
-                       labels ? ""
-                              : "a host with AppArmor or SELinux has one more wall; "
-                                "docker/apparmor/codebox-sandbox is a profile for it",
-                       labels ? "the engine has it or SELinux"
-                              : "the host has neither AppArmor nor SELinux");
+        cbx_doctor_report(doctor, labels ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "apparmor",
+                          labels ? ""
+                                 : "a host with AppArmor or SELinux has one more wall; "
+                                   "docker/apparmor/codebox-sandbox is a profile for it",
+                          labels ? "the engine has it or SELinux"
+                                 : "the host has neither AppArmor nor SELinux");
     }
 }
 
@@ -227,8 +229,8 @@ void cbx_doctor_engine(struct cbx_engine *engine, const struct cbx_sandbox_confi
     struct cbx_err err = { 0 };
     if (cbx_engine_version_info(engine, &version, &err) != 0 ||
         cbx_engine_info(engine, &info, &err) != 0) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "engine", "look at the engine's own log", "%s",
-                       cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "engine", "look at the engine's own log", "%s",
+                          cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     check_versions(engine, doctor, version, info, config);

@@ -23,8 +23,8 @@ struct cbx_doctor {
 };
 
 /* Hands one check over; the texts are formatted and made printable. */
-void cbx_doctor_say(const struct cbx_doctor *doctor, enum cbx_health health, const char *name,
-                    const char *advice, const char *found, ...)
+void cbx_doctor_report(const struct cbx_doctor *doctor, enum cbx_health health, const char *name,
+                       const char *advice, const char *found, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* What the engine says about itself: versions, cgroups, seccomp, user namespaces, AppArmor. */

@@ -116,9 +116,9 @@ static void take_line(struct reading *r, char *line)
         char name[160];
         snprintf(name, sizeof(name), "probe-%.140s", line);
         bool reached = strcmp(outcome, "unknown") != 0;
-        cbx_doctor_say(r->doctor, reached ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, name,
-                       "do not run hostile code on this engine before it is known why",
-                       "in a %s sandbox: %s", r->kernel, what);
+        cbx_doctor_report(r->doctor, reached ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, name,
+                          "do not run hostile code on this engine before it is known why",
+                          "in a %s sandbox: %s", r->kernel, what);
     }
 }
 
@@ -132,9 +132,9 @@ void cbx_doctor_probe(struct cbx_engine *engine, const struct cbx_sandbox_config
     struct reading reading = { .doctor = doctor, .sink = sink, .kernel = kernel };
     int failed = run_probe(engine, config, kernel, limits, &report, &err);
     if (failed) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "probe",
-                       failed == CBX_ENOTFOUND ? "codebox image build" : "", "in a %s sandbox: %s",
-                       kernel, cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+        cbx_doctor_report(
+            doctor, CBX_HEALTH_FAIL, "probe", failed == CBX_ENOTFOUND ? "codebox image build" : "",
+            "in a %s sandbox: %s", kernel, cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     char *rest = report.p;
@@ -142,13 +142,13 @@ void cbx_doctor_probe(struct cbx_engine *engine, const struct cbx_sandbox_config
         take_line(&reading, line);
     }
     if (!reading.whole) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "probe",
-                       "'codebox image build' renews the image; else PID 1 did not survive",
-                       "in a %s sandbox it ended after %d attempts, before its last line", kernel,
-                       reading.held + reading.other);
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "probe",
+                          "'codebox image build' renews the image; else PID 1 did not survive",
+                          "in a %s sandbox it ended after %d attempts, before its last line",
+                          kernel, reading.held + reading.other);
     } else {
-        cbx_doctor_say(doctor, reading.other == 0 ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "probe", "",
-                       "in a %s sandbox %d of %d attempts to get out were held", kernel,
-                       reading.held, reading.held + reading.other);
+        cbx_doctor_report(doctor, reading.other == 0 ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "probe", "",
+                          "in a %s sandbox %d of %d attempts to get out were held", kernel,
+                          reading.held, reading.held + reading.other);
     }
 }

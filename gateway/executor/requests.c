@@ -235,7 +235,7 @@ static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct 
         return failed;
     }
     *sandbox = cbx_session_sandbox(*session);
-    if (*sandbox != NULL && cbx_sandbox_look(*sandbox)) {
+    if (*sandbox != NULL && cbx_sandbox_poll(*sandbox)) {
         return 0;
     }
     cbx_sessions_leave(r->executor->sessions, *session);

@@ -42,7 +42,7 @@ struct fake_container {
 
 static struct {
     /* How it answers. */
-    bool image_missing, oom, no_hello, silent, keeps_removed;
+    bool image_missing, oom, no_hello, silent, keeps_removed, half_answer;
     int create_status, start_status, attach_status;   /* 0 = as it should */
     uint32_t hello_version;                           /* 0 = the right one */
     const char *before_mark;                          /* sent before the answer to ATTACH */
@@ -180,7 +180,7 @@ static void fake_answer(struct fake_container *c)
     cbx_buf_init(&payload, 1 << 20);
     cbx_buf_add_bytes(&payload, &fake.answer_code, sizeof(fake.answer_code));
     cbx_buf_add(&payload, fake.answer);
-    fake_send(c, CBX_FRAME_ANSWER, payload.p, payload.len);
+    fake_send(c, CBX_FRAME_ANSWER, payload.p, fake.half_answer ? 3 : payload.len);
 }
 
 static void fake_run(struct fake_container *c, const char *payload, size_t len)
@@ -285,15 +285,16 @@ static struct fake_container *fake_find(const char *path)
     return NULL;
 }
 
+/* In one piece, so that a reader of the head has the body as well. */
 static void fake_reply(int fd, int status, const char *body)
 {
-    char head[256];
-    int n =
-        snprintf(head, sizeof(head),
-                 "HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
-                 status, strlen(body));
-    fake_write(fd, head, (size_t)n);
-    fake_write(fd, body, strlen(body));
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 1 << 20);
+    cbx_buf_printf(&text,
+                   "HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: "
+                   "%zu\r\n\r\n%s",
+                   status, strlen(body), body);
+    fake_write(fd, text.p, text.len);
 }
 
 #define FAKE_SECRET "/var/lib/engine/secret"

@@ -134,7 +134,7 @@ static void makes_ahead_what_is_announced_and_replaces_what_is_taken(void **stat
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
     make_pool(&(struct cbx_pool_config){ .min = 2 });
-    cbx_pool_announce(pool, "python", &limits);
+    cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 2);
     assert_int_equal(fake.count, 2);
     assert_int_equal(take("s1", &sandbox, NULL), 0);
@@ -160,7 +160,7 @@ static void gives_only_sandboxes_of_the_permits_limits(void **state)
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
     make_pool(&(struct cbx_pool_config){ .min = 1 });
-    cbx_pool_announce(pool, "python", &limits);
+    cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 1);
     struct cbx_permit p = permit_for("s1");
     int64_t *const fixed[] = { &p.limits.memory_bytes, &p.limits.cpu_milli, &p.limits.pids,
@@ -183,7 +183,7 @@ static void no_sandbox_is_given_twice(void **state)
     (void)state;
     struct cbx_sandbox *all[4];
     make_pool(&(struct cbx_pool_config){ .min = 2 });
-    cbx_pool_announce(pool, "python", &limits);
+    cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 2);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(take("s", &all[i], NULL), 0);
@@ -212,7 +212,7 @@ static void takes_a_warm_one_first(void **state)
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
     make_pool(&(struct cbx_pool_config){ .min = 3, .creates = 1 });
-    cbx_pool_announce(pool, "python", &limits);
+    cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 3);
     /* All are asked to warm up; then the second alone reports that it is. */
     for (int i = 0; i < 3; i++) {
@@ -286,7 +286,7 @@ static void makes_nothing_ahead_beyond_max(void **state)
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
     make_pool(&(struct cbx_pool_config){ .min = 3, .max = 2 });
-    cbx_pool_announce(pool, "python", &limits);
+    cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 2);
     assert_int_equal(take("s1", &sandbox, NULL), 0);
     FAKE_AWAIT(strchr(fake.containers[0].received, CBX_FRAME_WARM) != NULL ||
@@ -392,9 +392,9 @@ static void renews_the_leases_of_what_is_ready(void **state)
 {
     (void)state;
     make_pool(&(struct cbx_pool_config){ .min = 2 });
-    cbx_pool_announce(pool, "python", &limits);
+    cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 2);
-    cbx_pool_keep(pool);
+    cbx_pool_renew_leases(pool);
     FAKE_AWAIT(fake.containers[0].leases == 1 && fake.containers[1].leases == 1);
     assert_int_equal(fake.containers[0].lease_ms, CBX_SANDBOX_LEASE_MS);
 }
@@ -404,7 +404,7 @@ static void has_what_is_ready_but_not_what_is_taken(void **state)
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
     make_pool(&(struct cbx_pool_config){ .min = 1, .max = 1 });
-    cbx_pool_announce(pool, "python", &limits);
+    cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 1);
     assert_true(cbx_pool_has(pool, fake.containers[0].id));
     assert_false(cbx_pool_has(pool, "0"));
@@ -454,7 +454,7 @@ static void stopping_ends_every_sandbox_that_is_ready(void **state)
 {
     (void)state;
     make_pool(&(struct cbx_pool_config){ .min = 3 });
-    cbx_pool_announce(pool, "python", &limits);
+    cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 3);
     cbx_pool_stop(pool);
     for (int i = 0; i < 3; i++) {

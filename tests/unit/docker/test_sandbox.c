@@ -295,6 +295,21 @@ static void is_claimed_with_a_permit_for_a_sandbox_like_it(void **state)
     assert_int_equal(cbx_sandbox_claim(sandbox, &good, &err), 0);
 }
 
+static void has_the_limits_of_the_permit_that_claims_it(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = NULL;
+    CBX_AUTO_DONE(result) result = { 0 };
+    assert_int_equal(prepare(&sandbox), 0);
+    struct cbx_permit open = permit_for(""), p = permit_for("1");
+    open.action = CBX_ACTION_OPEN;
+    open.limits.wall_ms = 500;
+    assert_int_equal(cbx_sandbox_claim(sandbox, &open, &err), 0);
+    assert_int_equal(cbx_sandbox_limits(sandbox)->wall_ms, 500);
+    assert_int_equal(run(sandbox, &p, "1", &result), 0);
+    assert_int_equal(fake.containers[0].run.wall_ms, 500);
+}
+
 /* --- runs --------------------------------------------------------------------------------------
  */
 
@@ -506,7 +521,7 @@ static void is_adopted_by_the_next_process_with_its_run(void **state)
     struct cbx_permit p = permit_for("1");
     assert_int_equal(run(first, &p, "1", &result), 0);
     int64_t claimed_ms = cbx_sandbox_claimed_ms(first);
-    cbx_sandbox_leave(first);
+    cbx_sandbox_detach(first);
     FAKE_AWAIT(fake.containers[0].fd < 0);
     fake.containers[0].running = true;
     assert_false(fake.containers[0].removed);
@@ -536,7 +551,7 @@ static void is_not_adopted_when_the_tag_is_not_authentic(void **state)
     struct cbx_sandbox *sandbox = NULL, *first = open_sandbox();
     const char *id = fake.containers[0].id;
     FAKE_AWAIT(fake.containers[0].tag_len > 0);
-    cbx_sandbox_leave(first);
+    cbx_sandbox_detach(first);
     FAKE_AWAIT(fake.containers[0].fd < 0);
     fake.containers[0].running = true;
     char *session = memmem(fake.containers[0].tag, fake.containers[0].tag_len, "s1", 2);
@@ -556,7 +571,7 @@ static void is_not_adopted_before_it_was_claimed(void **state)
     (void)state;
     struct cbx_sandbox *sandbox = NULL, *first = NULL;
     assert_int_equal(prepare(&first), 0);
-    cbx_sandbox_leave(first);
+    cbx_sandbox_detach(first);
     FAKE_AWAIT(fake.containers[0].fd < 0);
     fake.containers[0].running = true;
     assert_int_equal(cbx_sandbox_adopt(engine, &config, fake.containers[0].id, &sandbox, &err),
@@ -580,7 +595,7 @@ static void freeing_removes_and_detaching_does_not(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = open_sandbox();
-    cbx_sandbox_leave(sandbox);
+    cbx_sandbox_detach(sandbox);
     assert_false(fake.containers[0].removed);
     sandbox = open_sandbox();
     cbx_sandbox_free(sandbox);
@@ -591,14 +606,14 @@ static void ends_without_a_lease_and_lives_on_with_one(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
-    cbx_sandbox_keep(sandbox);
+    cbx_sandbox_renew_lease(sandbox);
     FAKE_AWAIT(fake.containers[0].leases == 1);
     assert_int_equal(fake.containers[0].lease_ms, CBX_SANDBOX_LEASE_MS);
-    assert_true(cbx_sandbox_look(sandbox));
+    assert_true(cbx_sandbox_poll(sandbox));
     cbx_sandbox_end(sandbox);
     FAKE_AWAIT(fake.containers[0].fd < 0);
     assert_int_equal(fake.containers[0].lease_ms, 0);
-    assert_false(cbx_sandbox_look(sandbox));
+    assert_false(cbx_sandbox_poll(sandbox));
 }
 
 static void is_warm_when_its_kernel_has_said_so(void **state)
@@ -610,7 +625,7 @@ static void is_warm_when_its_kernel_has_said_so(void **state)
     assert_false(cbx_sandbox_is_warm(sandbox));
     fake.warms = true;
     cbx_sandbox_warm(sandbox);
-    assert_true(cbx_sandbox_check(sandbox)); /* its answer comes behind READY */
+    assert_true(cbx_sandbox_ping(sandbox)); /* its answer comes behind READY */
     assert_true(cbx_sandbox_is_warm(sandbox));
 }
 
@@ -624,9 +639,9 @@ static void reaping_removes_old_ones_that_nobody_keeps(void **state)
 {
     (void)state;
     size_t removed = 0;
-    cbx_sandbox_leave(open_sandbox());
-    cbx_sandbox_leave(open_sandbox());
-    cbx_sandbox_leave(open_sandbox());
+    cbx_sandbox_detach(open_sandbox());
+    cbx_sandbox_detach(open_sandbox());
+    cbx_sandbox_detach(open_sandbox());
     assert_int_equal(cbx_sandbox_reap(engine, "unit", 0, keeps_the_second, NULL, &removed, &err),
                      0);
     assert_int_equal(removed, 2);
@@ -721,6 +736,16 @@ static void gets_the_bytes_of_a_file(void **state)
     assert_int_equal(cbx_sandbox_reset(sandbox, &err), CBX_EIO);
 }
 
+static void is_gone_when_it_does_not_answer(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    fake.half_answer = true;
+    assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a"), &err), CBX_EPROTO);
+    assert_false(cbx_sandbox_alive(sandbox));
+    assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a"), &err), CBX_ESTATE);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
 
 int main(void)
@@ -737,6 +762,7 @@ int main(void)
         TEST(an_image_of_another_version_is_refused),
         TEST(belongs_to_its_permit_once_claimed),
         TEST(is_claimed_with_a_permit_for_a_sandbox_like_it),
+        TEST(has_the_limits_of_the_permit_that_claims_it),
         TEST(runs_what_its_permit_says),
         TEST(a_run_without_a_session_is_the_only_one),
         TEST(is_told_the_tighter_limits_of_run_and_session),
@@ -759,6 +785,7 @@ int main(void)
         TEST(sends_no_path_or_file_that_is_too_large),
         TEST(lists_files_sorted_and_refuses_names_that_are_none),
         TEST(gets_the_bytes_of_a_file),
+        TEST(is_gone_when_it_does_not_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

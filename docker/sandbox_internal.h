@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the sandbox share; nobody else includes it. */
-#ifndef CBX_DOCKER_SANDBOX_PARTS_H
-#define CBX_DOCKER_SANDBOX_PARTS_H
+ * Shared by sandbox*.c alone. */
+#ifndef CBX_DOCKER_SANDBOX_INTERNAL_H
+#define CBX_DOCKER_SANDBOX_INTERNAL_H
 
 #include "docker/sandbox.h"
 #include "docker/stream.h"
@@ -12,7 +12,7 @@ struct cbx_sandbox {
     struct cbx_engine *engine;
     struct cbx_attach *attach;
     struct cbx_stream stream;
-    pthread_mutex_t send_lock; /* a frame goes out whole */
+    pthread_mutex_t send_lock; /* held while a frame is sent */
     char id[CBX_CONTAINER_ID_CHARS + 1];
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES];
     uint32_t lease_ms;

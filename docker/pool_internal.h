@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the two files of the pool share; nobody else includes it. Everything is under the pool's
- * lock. */
-#ifndef CBX_DOCKER_POOL_PARTS_H
-#define CBX_DOCKER_POOL_PARTS_H
+ * Shared by pool*.c alone. The pool's lock guards everything. */
+#ifndef CBX_DOCKER_POOL_INTERNAL_H
+#define CBX_DOCKER_POOL_INTERNAL_H
 
 #include "docker/container.h"
 #include "docker/engine.h"
@@ -12,8 +11,7 @@
 
 enum { CBX_POOL_PROFILES = 32, CBX_POOL_READY_MAX = 64 };
 
-/* A sandbox that waits for a permit. WARMING: its kernel imports what programs usually need, and
- * who takes it waits for the import that is under way. */
+/* A sandbox that waits for a permit. WARMING: its kernel imports what programs usually need; a run waits for the import that is under way. */
 enum cbx_pool_warmth { CBX_POOL_WARMING = 0, CBX_POOL_COLD, CBX_POOL_WARM };
 struct cbx_pool_ready {
     struct cbx_sandbox *sandbox;
@@ -22,16 +20,16 @@ struct cbx_pool_ready {
 };
 
 struct cbx_pool_profile {
-    char kernel[32]; /* empty = free place */
+    char kernel[32]; /* empty = free slot */
     struct cbx_limits limits;
-    bool announced;
+    bool prewarmed;
     int64_t used_ms;
-    int want, making; /* kept ready; on their way */
+    int want, making; /* how many to keep ready; how many are being created or checked */
     struct cbx_pool_ready ready[CBX_POOL_READY_MAX];
     int count;
 };
 
-/* Somebody who waits, in the order of arrival. */
+/* A call of cbx_pool_take that waits; a FIFO queue. */
 struct cbx_pool_waiter {
     struct cbx_pool_profile *profile;
     struct cbx_sandbox *sandbox;
@@ -41,13 +39,13 @@ struct cbx_pool_waiter {
     struct cbx_pool_waiter *next;
 };
 
-/* Was told to end; is forgotten when the engine says that it is gone. */
-struct cbx_pool_discarded {
-    struct cbx_sandbox *sandbox; /* NULL = was asked for once already */
+/* A discarded sandbox, until the engine confirms its removal. */
+struct cbx_pool_removal {
+    struct cbx_sandbox *sandbox; /* NULL = removal was requested already */
     char id[CBX_CONTAINER_ID_CHARS + 1];
-    int64_t due_ms; /* look after it then */
-    bool busy;      /* a thread does */
-    struct cbx_pool_discarded *next;
+    int64_t due_ms; /* request the removal then */
+    bool busy;      /* a thread requests it */
+    struct cbx_pool_removal *next;
 };
 
 struct cbx_pool {
@@ -61,22 +59,22 @@ struct cbx_pool {
     bool ending;
     struct cbx_pool_profile profiles[CBX_POOL_PROFILES];
     struct cbx_pool_waiter *waiters;
-    struct cbx_pool_discarded *discarded;
+    struct cbx_pool_removal *removals;
     int in_use;
     int64_t retry_ms, calm_ms;
     struct cbx_pool_stats stats;
 };
 
-/* Waits for the condition, or a tick, with the lock. */
+/* Waits for the condition, or a tick, with the lock held. */
 void cbx_pool_wait(struct cbx_pool *pool, pthread_cond_t *condition);
 
-/* What a thread of the pool does until the pool ends; `context` is the pool. */
+/* The main function of the pool's threads; `context` is the pool. */
 void *cbx_pool_work(void *context);
 
-/* Takes over a sandbox that was told to end, until the engine says that it is gone. */
-void cbx_pool_look_after(struct cbx_pool *pool, struct cbx_sandbox *sandbox);
+/* Queues the removal of a sandbox that was told to end; takes ownership. */
+void cbx_pool_await_removal(struct cbx_pool *pool, struct cbx_sandbox *sandbox);
 
-/* Frees what is kept of it. */
-void cbx_pool_forget(struct cbx_pool *pool, struct cbx_pool_discarded *discarded);
+/* Takes a removal out of the queue and frees it. */
+void cbx_pool_drop(struct cbx_pool *pool, struct cbx_pool_removal *removal);
 
 #endif
