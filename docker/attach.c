@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The attached streams of a container: a hijacked HTTP connection. libcurl connects (and does TLS),
- * we write the request and from then on own the bytes. */
+ * The attached streams of a container: an upgraded HTTP connection. libcurl connects (with TLS); this file writes the request and reads and writes all bytes after it. */
 #include "docker/engine_http.h"
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
@@ -17,8 +16,8 @@ enum { HEAD_MAX = 16 * 1024, ATTACH_TIMEOUT_MS = 10000 };
 struct cbx_attach {
     CURL *curl;
     curl_socket_t socket;
-    pthread_mutex_t lock;   /* libcurl's handle is not for two threads at once */
-    struct cbx_buf pending; /* bytes that came behind the response head */
+    pthread_mutex_t lock;   /* a libcurl handle must not be used by two threads at once */
+    struct cbx_buf pending; /* bytes after the response head */
 };
 
 static int wait_for(struct cbx_attach *attach, short events, int timeout_ms)
@@ -40,7 +39,7 @@ int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, st
         pthread_mutex_unlock(&attach->lock);
         if (code == CURLE_AGAIN) {
             if (wait_for(attach, POLLOUT, ATTACH_TIMEOUT_MS) <= 0) {
-                return cbx_fail(err, CBX_EIO, "the sandbox does not take input");
+                return cbx_fail(err, CBX_EIO, "the sandbox does not read its input");
             }
             continue;
         }
@@ -77,13 +76,13 @@ int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int tim
         }
         int64_t left = timeout_ms < 0 ? -1 : deadline - cbx_clock_ms();
         if (timeout_ms >= 0 && left <= 0) {
-            return cbx_fail(err, CBX_ETIMEDOUT, "the sandbox said nothing in time");
+            return cbx_fail(err, CBX_ETIMEDOUT, "the sandbox did not answer in time");
         }
         wait_for(attach, POLLIN, (int)left);
     }
 }
 
-/* Reads the response head; what follows it stays in `pending`. */
+/* Reads the response head; bytes after it stay in `pending`. */
 static int read_head(struct cbx_attach *attach, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) head;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Finding the engine and talking HTTP to it. */
+ * Finds the engine and sends HTTP requests to it. */
 #include "docker/engine.h"
 
 #include "docker/engine_http.h"
@@ -81,7 +81,7 @@ CURL *cbx_engine_handle(struct cbx_engine *engine)
     return curl;
 }
 
-static void give_back(struct cbx_engine *engine, CURL *curl)
+static void return_handle(struct cbx_engine *engine, CURL *curl)
 {
     pthread_mutex_lock(&engine->lock);
     bool kept = engine->idle_count < IDLE_HANDLES;
@@ -108,8 +108,8 @@ static size_t collect(char *bytes, size_t size, size_t count, void *buf)
     return cbx_buf_add_bytes(buf, bytes, size * count) == 0 ? size * count : 0;
 }
 
-/* Names the engine to the operator. */
-static int blame(const struct cbx_engine *engine, struct cbx_err *err)
+/* Adds the engine's address for the operator. */
+static int add_address(const struct cbx_engine *engine, struct cbx_err *err)
 {
     cbx_err_detail(err, "%s", engine->host);
     return CBX_EENGINE;
@@ -185,7 +185,7 @@ int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *p
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)CALL_TIMEOUT_S);
-    char detail[CURL_ERROR_SIZE] = ""; /* says which certificate, which name */
+    char detail[CURL_ERROR_SIZE] = ""; /* libcurl's words: which certificate, which name */
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
     if (strcmp(method, "POST") == 0) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)request.len);
@@ -195,7 +195,7 @@ int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *p
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
-    give_back(engine, curl);
+    return_handle(engine, curl);
     if (code != CURLE_OK) {
         return cbx_engine_unreachable(engine, code,
                                       reply.overflow ? "its answer is too large" : detail, err);
@@ -206,7 +206,7 @@ int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *p
         if (reply.len > 0 && cbx_json_parse(cbx_buf_str(&reply), ANSWER_MAX, answer, &inner) != 0 &&
             *status < 300) {
             cbx_fail(err, CBX_EENGINE, "the sandbox engine answered something that is no JSON");
-            return blame(engine, err);
+            return add_address(engine, err);
         }
     }
     return 0;
@@ -221,7 +221,7 @@ int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_
     return CBX_EENGINE;
 }
 
-/* --- finding it ------------------------------------------------------------------------------- */
+/* --- discovery ------------------------------------------------------------------------------- */
 
 static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)
 {
@@ -245,7 +245,7 @@ static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_er
         cbx_fail(
             err, CBX_EENGINE,
             "the sandbox engine's address is none; allowed is unix:///path or tcp://host:port");
-        return blame(engine, err);
+        return add_address(engine, err);
     }
     snprintf(engine->base, sizeof(engine->base), "%s%s", tls ? "https" : "http", rest);
     if (tls) {
@@ -300,12 +300,12 @@ static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
     if (status != 200 || number == 0) {
         cbx_fail(err, CBX_EENGINE,
                  "what answers in place of the sandbox engine is no Docker engine");
-        return blame(engine, err);
+        return add_address(engine, err);
     }
     if (number < OLDEST) {
         cbx_fail(err, CBX_EENGINE, "the sandbox engine has API %.16s, needed is 1.41 or newer",
                  api);
-        return blame(engine, err);
+        return add_address(engine, err);
     }
     number = number > NEWEST ? NEWEST : number;
     snprintf(engine->api, sizeof(engine->api), "%d.%d", number / 1000, number % 1000);
@@ -326,7 +326,7 @@ static struct cbx_engine *new_engine(void)
     return engine;
 }
 
-/* Tries the usual sockets in turn; the error names them all. */
+/* Tries the usual sockets in turn; the detail of the error names them all. */
 static int probe(struct cbx_engine *engine, struct cbx_err *err)
 {
     const char *runtime_dir = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The calls of the Engine API that are used, one function each. */
+ * One function for each call of the Engine API that the gateway uses. */
 #include "docker/engine_http.h"
 #include "policies/base/json.h"
 #include "policies/base/str.h"
@@ -37,12 +37,12 @@ static int get_object(struct cbx_engine *engine, const char *path, const char *w
 
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
 {
-    return get_object(engine, "/version", "tell its version", out, err);
+    return get_object(engine, "/version", "give its version", out, err);
 }
 
 int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
 {
-    return get_object(engine, "/info", "tell about itself", out, err);
+    return get_object(engine, "/info", "describe itself", out, err);
 }
 
 /* Of an image; CBX_ENOTFOUND when there is none. */
@@ -62,7 +62,7 @@ static int get_image(struct cbx_engine *engine, const char *name, const char *pa
         return CBX_ENOTFOUND;
     }
     if (status != 200 || !json_is_object(answer)) {
-        return cbx_engine_refused(engine, status, answer, "look at an image", err);
+        return cbx_engine_refused(engine, status, answer, "inspect an image", err);
     }
     *out = json_incref(answer);
     return 0;
@@ -187,7 +187,7 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
         return cbx_fail(err, CBX_ENOTFOUND, "the sandbox is gone");
     }
     if (status != 200 || !json_is_object(state)) {
-        return cbx_engine_refused(engine, status, answer, "look at a container", err);
+        return cbx_engine_refused(engine, status, answer, "inspect a container", err);
     }
     out->running = json_is_true(json_object_get(state, "Running"));
     out->oom_killed = json_is_true(json_object_get(state, "OOMKilled"));
@@ -195,7 +195,7 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
     return 0;
 }
 
-/* Those that are `state` (NULL = any) and were created before that second. */
+/* Containers in `state` (NULL = any) that were created up to that second. */
 static int list_containers(struct cbx_engine *engine, const char *label, const char *state,
                            int64_t before, json_t **out, struct cbx_err *err)
 {

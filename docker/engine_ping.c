@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Asks the engine whether it is there, and waits no longer than the caller wants. */
+ * Pings the engine within a time limit. */
 #include "docker/engine_http.h"
 
 static size_t ignore_body(char *bytes, size_t size, size_t count, void *context)
