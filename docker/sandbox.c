@@ -252,7 +252,7 @@ static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx
         struct cbx_container_state state = { 0 };
         failed = cbx_engine_container_state(sandbox->engine, sandbox->id, &state, err);
         if (failed || !state.running) {
-            return failed ? failed : cbx_fail(err, CBX_EENGINE, "the sandbox has ended");
+            return failed ? failed : cbx_fail(err, CBX_ENOTFOUND, "the sandbox has ended");
         }
     }
 }
