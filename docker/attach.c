@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The attached streams of a container: a hijacked HTTP connection. libcurl connects (and does TLS),
- * we write the request and from then on own the bytes. */
+ * The attached streams of a container: an upgraded HTTP connection. libcurl connects (with TLS); this file writes the request and reads and writes all bytes after it. */
 #include "docker/engine_http.h"
 #include "policies/base/buf.h"
+#include "policies/base/clock.h"
 #include "policies/base/str.h"
 
 #include <errno.h>
@@ -10,23 +10,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { HEAD_MAX = 16 * 1024, ATTACH_TIMEOUT_MS = 10000 };
 
 struct cbx_attach {
     CURL *curl;
     curl_socket_t socket;
-    pthread_mutex_t lock;   /* libcurl's handle is not for two threads at once */
-    struct cbx_buf pending; /* bytes that came behind the response head */
+    pthread_mutex_t lock;   /* a libcurl handle must not be used by two threads at once */
+    struct cbx_buf pending; /* bytes after the response head */
 };
-
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int wait_for(struct cbx_attach *attach, short events, int timeout_ms)
 {
@@ -47,7 +39,7 @@ int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, st
         pthread_mutex_unlock(&attach->lock);
         if (code == CURLE_AGAIN) {
             if (wait_for(attach, POLLOUT, ATTACH_TIMEOUT_MS) <= 0) {
-                return cbx_fail(err, CBX_EIO, "the sandbox does not take input");
+                return cbx_fail(err, CBX_EIO, "the sandbox does not read its input");
             }
             continue;
         }
@@ -70,7 +62,7 @@ int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int tim
         *received = n;
         return 0;
     }
-    int64_t deadline = clock_ms() + timeout_ms;
+    int64_t deadline = cbx_clock_ms() + timeout_ms;
     for (;;) {
         *received = 0;
         pthread_mutex_lock(&attach->lock);
@@ -82,15 +74,15 @@ int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int tim
         if (code != CURLE_AGAIN) {
             return cbx_fail(err, CBX_EIO, "the connection to the sandbox is gone");
         }
-        int64_t left = timeout_ms < 0 ? -1 : deadline - clock_ms();
+        int64_t left = timeout_ms < 0 ? -1 : deadline - cbx_clock_ms();
         if (timeout_ms >= 0 && left <= 0) {
-            return cbx_fail(err, CBX_ETIMEDOUT, "the sandbox said nothing in time");
+            return cbx_fail(err, CBX_ETIMEDOUT, "the sandbox did not answer in time");
         }
         wait_for(attach, POLLIN, (int)left);
     }
 }
 
-/* Reads the response head; what follows it stays in `pending`. */
+/* Reads the response head; bytes after it stay in `pending`. */
 static int read_head(struct cbx_attach *attach, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) head;
@@ -101,7 +93,8 @@ static int read_head(struct cbx_attach *attach, struct cbx_err *err)
         size_t n = 0;
         int failed = cbx_attach_receive(attach, chunk, sizeof(chunk), ATTACH_TIMEOUT_MS, &n, err);
         if (failed || n == 0 || cbx_buf_add_bytes(&head, chunk, n) != 0) {
-            return cbx_fail(err, CBX_EENGINE, "the engine did not open the container's streams");
+            return cbx_fail(err, CBX_EENGINE,
+                            "the sandbox engine did not open the container's streams");
         }
         end = memmem(head.p, head.len, "\r\n\r\n", 4);
     }
@@ -110,9 +103,10 @@ static int read_head(struct cbx_attach *attach, struct cbx_err *err)
         !cbx_str_starts(line, CBX_STR("HTTP/1.1 200"))) {
         const char *message = strstr(end, "\"message\":\"");
         message = message != NULL ? message + 11 : "";
-        return cbx_fail(err, CBX_EENGINE,
-                        "the engine did not open the container's streams: %.*s %.*s",
-                        (int)strcspn(head.p, "\r\n"), head.p, (int)strcspn(message, "\""), message);
+        cbx_fail(err, CBX_EENGINE, "the sandbox engine did not open the container's streams");
+        cbx_err_detail(err, "%.*s %.*s", (int)strcspn(head.p, "\r\n"), head.p,
+                       (int)strcspn(message, "\""), message);
+        return CBX_EENGINE;
     }
     size_t used = (size_t)(end - head.p) + 4;
     return cbx_buf_add_bytes(&attach->pending, head.p + used, head.len - used);
@@ -137,8 +131,7 @@ int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struc
     CURLcode code = curl_easy_perform(attach->curl);
     if (code != CURLE_OK ||
         curl_easy_getinfo(attach->curl, CURLINFO_ACTIVESOCKET, &attach->socket) != CURLE_OK) {
-        return cbx_fail(err, CBX_EENGINE, "the engine at %s does not answer: %s",
-                        cbx_engine_host(engine), curl_easy_strerror(code));
+        return cbx_engine_unreachable(engine, code, "", err);
     }
     const char *target = strstr(url, "://");
     target = target != NULL ? strchr(target + 3, '/') : NULL;

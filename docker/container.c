@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A permit as the body of "create a container". README.md has the table of what each line is for.
+ * A permit as the body of "create a container". README.md says what each line is for.
  */
 #include "docker/container.h"
 
@@ -47,7 +47,7 @@ const char *cbx_runnable_languages(void)
 #undef CBX_KERNEL
 #undef CBX_RUNS
     static char names[sizeof(all)];
-    memcpy(names, all, sizeof(all) - 3); /* the same bytes whoever writes them */
+    memcpy(names, all, sizeof(all) - 3); /* every thread writes the same bytes */
     return names;
 }
 
@@ -134,8 +134,7 @@ static json_t *make_list(const char *const items[], size_t count)
     return list;
 }
 
-/* A list of ours replaces the engine's, so it holds what engines mask up to now, and pressure:
- * anyone may open that for writing and have the host's kernel wake him. */
+/* Our list replaces the engine's, so it holds what engines mask, and pressure: any process may open a pressure file for writing and register a PSI trigger in the host kernel. */
 static json_t *make_masked_paths(void)
 {
     static const char *const paths[] = {
@@ -189,8 +188,7 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config,
     return h;
 }
 
-/* Whose sandbox it is stands in the audit log, and is known to the sandbox: it may be made before
- * that is decided, and everyone who can list containers sees labels. */
+/* Labels do not name the owner: a sandbox may be created before it has one, and labels are visible to everyone who can list containers. The audit log and the tag name the owner. */
 static json_t *make_labels(const struct cbx_sandbox_config *config, const char *kernel)
 {
     char created[24];

@@ -6,22 +6,21 @@
 #include "docker/sandbox.h"
 #include "policies/base/json.h"
 
-/* Labels on everything that we create. */
+/* Labels of every container that the gateway creates. */
 #define CBX_LABEL_OWNED    "codebox.sandbox"
 #define CBX_LABEL_INSTANCE "codebox.instance"
 #define CBX_LABEL_CREATED  "codebox.created" /* seconds since 1970 */
 
-/* Which image and kernel serve a language: NULL when none does. "ipython" and "python" are the same
- * kernel. */
+/* The kernel (and image) for a language; NULL when there is none. "ipython" and "python" have the same kernel. */
 const char *cbx_kernel_of(const char *language);
 
-/* The languages that run, as permits name them; NULL behind the last. */
+/* The languages with a kernel, as permits name them; NULL after the last. */
 const char *cbx_language_at(size_t index);
 
-/* The kernels, each once, as images are named by them; NULL behind the last. */
+/* The kernels; images have their names. NULL after the last. */
 const char *cbx_kernel_at(size_t index);
 
-/* "python, ipython, javascript": all that have a kernel. */
+/* "python, ipython, javascript": all languages with a kernel. */
 const char *cbx_runnable_languages(void);
 
 /* The body (new reference) for a sandbox of this kernel within these limits, from the image with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What an engine says about itself, judged. */
+ * Judges what an engine reports about itself. */
 #include "docker/doctor.h"
 
 #include "docker/escapes.h"
@@ -17,8 +17,8 @@ static void make_printable(char *text)
     }
 }
 
-void cbx_doctor_say(const struct cbx_doctor *doctor, enum cbx_health health, const char *name,
-                    const char *advice, const char *found, ...)
+void cbx_doctor_report(const struct cbx_doctor *doctor, enum cbx_health health, const char *name,
+                       const char *advice, const char *found, ...)
 {
     char text[1024];
     va_list args;
@@ -38,8 +38,7 @@ static const char *text_of(const json_t *object, const char *key)
 
 /* --- versions --------------------------------------------------------------------------------- */
 
-/* The version of a component: "containerd", "runc", "OCI Runtime (crun)". Its number only begins
- * where digits do: Podman says "crun version 1.8.1\ncommit: ...". */
+/* The version of a component: "containerd", "runc", "OCI Runtime (crun)". It starts at the first digit: Podman answers "crun version 1.8.1\ncommit: ...". */
 static bool find_version(const json_t *version, const char *component, char *out, size_t size)
 {
     size_t i;
@@ -51,7 +50,7 @@ static bool find_version(const json_t *version, const char *component, char *out
         if (strstr(text_of(entry, "Name"), component) != NULL) {
             text += strcspn(text, "0123456789");
             snprintf(out, size, "%.*s", (int)strcspn(text, " \n"), text);
-            /* A runtime that comes in a package says so only in its commit. */
+            /* Only the commit shows that a runtime comes from a package. */
             const char *commit = text_of(json_object_get(entry, "Details"), "GitCommit");
             if (strncmp(commit, out, strcspn(out, "+~-")) == 0 && cbx_release_is_packaged(commit)) {
                 snprintf(out, size, "%.60s", commit);
@@ -61,23 +60,24 @@ static bool find_version(const json_t *version, const char *component, char *out
     return out[0] != '\0';
 }
 
-static void say_escape(const struct cbx_doctor *doctor, const struct cbx_escape *escape,
-                       const char *version)
+static void report_escape(const struct cbx_doctor *doctor, const struct cbx_escape *escape,
+                          const char *version)
 {
     char advice[160];
     snprintf(advice, sizeof(advice), "install %s %s or newer", escape->component, escape->fixed);
-    cbx_doctor_say(doctor, escape->reachable ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, escape->id,
-                   advice, "%s %s: %s", escape->component, version, escape->what);
+    cbx_doctor_report(doctor, escape->reachable ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, escape->id,
+                      advice, "%s %s: %s", escape->component, version, escape->what);
 }
 
-/* A packager's version: never "ok" by its number, never "failing" either. */
-static void say_packaged(const struct cbx_doctor *doctor, const char *component,
-                         const char *version, const char *ids)
+/* A packaged version: its number proves neither "ok" nor "failing". */
+static void report_packaged(const struct cbx_doctor *doctor, const char *component,
+                            const char *version, const char *ids)
 {
-    cbx_doctor_say(doctor, CBX_HEALTH_WARN, component,
-                   "packages carry fixes under old numbers, so the number alone cannot tell: look "
-                   "whether the packager lists these as fixed",
-                   "%s; by its number it has%s", version, ids);
+    cbx_doctor_report(
+        doctor, CBX_HEALTH_WARN, component,
+        "packages contain fixes under old numbers, so the number proves nothing: check "
+        "whether the packager lists these as fixed",
+        "%s; by its number it has%s", version, ids);
 }
 
 static void check_version(const struct cbx_doctor *doctor, const char *component,
@@ -92,14 +92,14 @@ static void check_version(const struct cbx_doctor *doctor, const char *component
         }
         cbx_buf_printf(&ids, " %s", escape->id);
         if (!cbx_release_is_packaged(version)) {
-            say_escape(doctor, escape, version);
+            report_escape(doctor, escape, version);
         }
     }
     if (ids.len == 0) {
-        cbx_doctor_say(doctor, CBX_HEALTH_OK, component, "", "%s; none of the known escapes",
-                       version);
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, component, "", "%s; none of the known escapes",
+                          version);
     } else if (cbx_release_is_packaged(version)) {
-        say_packaged(doctor, component, version, ids.p);
+        report_packaged(doctor, component, version, ids.p);
     }
 }
 
@@ -110,15 +110,16 @@ static void check_runtime(const struct cbx_doctor *doctor, const json_t *version
     const json_t *runtimes = json_object_get(info, "Runtimes");
     char number[128];
     if (json_object_size(runtimes) > 0 && json_object_get(runtimes, used) == NULL) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "runtime",
-                       "name one that the engine has, or add it to the engine's configuration",
-                       "the engine has no runtime '%s'", used);
+        cbx_doctor_report(
+            doctor, CBX_HEALTH_FAIL, "runtime",
+            "name a runtime that the engine has, or add it to the engine's configuration",
+            "the engine has no runtime '%s'", used);
     } else if (find_version(version, used, number, sizeof(number))) {
         check_version(doctor, used, number);
     } else {
-        cbx_doctor_say(doctor, CBX_HEALTH_WARN, "runtime",
-                       "ask the program itself for its version and compare it with its advisories",
-                       "the engine does not tell the version of runtime '%s'", used);
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "runtime",
+                          "run the program with --version and compare it with its advisories",
+                          "the engine does not report the version of runtime '%s'", used);
     }
 }
 
@@ -128,9 +129,9 @@ static void check_versions(struct cbx_engine *engine, const struct cbx_doctor *d
 {
     char number[128];
     bool podman = find_version(version, "Podman Engine", number, sizeof(number));
-    cbx_doctor_say(doctor, CBX_HEALTH_OK, "engine", "", "%s %s at %s, API %s",
-                   podman ? "Podman" : "Docker", cbx_engine_version(engine),
-                   cbx_engine_host(engine), cbx_engine_api(engine));
+    cbx_doctor_report(doctor, CBX_HEALTH_OK, "engine", "", "%s %s at %s, API %s",
+                      podman ? "Podman" : "Docker", cbx_engine_version(engine),
+                      cbx_engine_host(engine), cbx_engine_api(engine));
     if (!podman) {
         check_version(doctor, "engine", cbx_engine_version(engine));
         if (find_version(version, "containerd", number, sizeof(number))) {
@@ -142,7 +143,7 @@ static void check_versions(struct cbx_engine *engine, const struct cbx_doctor *d
     check_version(doctor, "kernel", kernel[0] != '\0' ? kernel : text_of(version, "KernelVersion"));
 }
 
-/* --- what the engine can do ------------------------------------------------------------------- */
+/* --- capabilities of the engine ------------------------------------------------------------------- */
 
 static void check_limits(const struct cbx_doctor *doctor, const json_t *info)
 {
@@ -160,14 +161,14 @@ static void check_limits(const struct cbx_doctor *doctor, const json_t *info)
         char name[32];
         snprintf(name, sizeof(name), "limit-%s", rows[i].what);
         if (!json_is_true(value)) {
-            cbx_doctor_say(doctor, rows[i].needed ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, name,
-                           "enable the controller of the kernel's cgroups",
-                           "the engine cannot limit %s", rows[i].what);
+            cbx_doctor_report(doctor, rows[i].needed ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, name,
+                              "enable the controller of the kernel's cgroups",
+                              "the engine cannot limit %s", rows[i].what);
         }
     }
     const char *version = text_of(info, "CgroupVersion");
-    cbx_doctor_say(doctor, CBX_HEALTH_OK, "cgroups", "", "version %s, driver %s",
-                   version[0] != '\0' ? version : "unknown", text_of(info, "CgroupDriver"));
+    cbx_doctor_report(doctor, CBX_HEALTH_OK, "cgroups", "", "version %s, driver %s",
+                      version[0] != '\0' ? version : "unknown", text_of(info, "CgroupDriver"));
 }
 
 /* "name=seccomp,profile=default" */
@@ -190,32 +191,32 @@ static void check_security(const struct cbx_doctor *doctor, const json_t *info,
                            const struct cbx_sandbox_config *config)
 {
     if (has_security(info, "seccomp")) {
-        cbx_doctor_say(doctor, CBX_HEALTH_OK, "seccomp", "", "the engine has it");
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "seccomp", "", "the engine has it");
     } else {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "seccomp",
-                       "use an engine and a kernel that are built with it",
-                       "the engine does not filter system calls");
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "seccomp",
+                          "use an engine and a kernel that are built with it",
+                          "the engine does not filter system calls");
     }
     bool mapped = has_security(info, "userns") || has_security(info, "rootless");
-    cbx_doctor_say(doctor, mapped ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "user-namespace",
-                   mapped ? ""
-                          : "start the engine with userns-remap or rootless: whoever breaks out "
-                            "is then nobody on the host",
-                   mapped ? "users of a sandbox are others on the host"
-                          : "user 65532 of a sandbox is user 65532 of the host");
+    cbx_doctor_report(doctor, mapped ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "user-namespace",
+                      mapped ? ""
+                             : "start the engine with userns-remap or rootless: a program that "
+                               "escapes then has no rights on the host",
+                      mapped ? "users of a sandbox are mapped to other users of the host"
+                             : "user 65532 of a sandbox is user 65532 of the host");
     bool labels = has_security(info, "apparmor") || has_security(info, "selinux");
     if (!labels && config->apparmor != NULL) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "apparmor",
-                       "enable AppArmor in the host's kernel, or leave --apparmor out",
-                       "profile '%s' is asked for, and the engine has no AppArmor",
-                       config->apparmor);
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "apparmor",
+                          "enable AppArmor in the host's kernel, or leave --apparmor out",
+                          "profile '%s' is asked for, and the engine has no AppArmor",
+                          config->apparmor);
     } else {
-        cbx_doctor_say(doctor, labels ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "apparmor",
-                       labels ? ""
-                              : "a host with AppArmor or SELinux has one more wall; "
-                                "docker/apparmor/codebox-sandbox is a profile for it",
-                       labels ? "the engine has it or SELinux"
-                              : "the host has neither AppArmor nor SELinux");
+        cbx_doctor_report(doctor, labels ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "apparmor",
+                          labels ? ""
+                                 : "a host with AppArmor or SELinux has one more layer; "
+                                   "docker/apparmor/codebox-sandbox is a profile for it",
+                          labels ? "the engine has it or SELinux"
+                                 : "the host has neither AppArmor nor SELinux");
     }
 }
 
@@ -227,8 +228,8 @@ void cbx_doctor_engine(struct cbx_engine *engine, const struct cbx_sandbox_confi
     struct cbx_err err = { 0 };
     if (cbx_engine_version_info(engine, &version, &err) != 0 ||
         cbx_engine_info(engine, &info, &err) != 0) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "engine", "look at the engine's own log", "%s",
-                       err.text);
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "engine", "read the engine's log", "%s",
+                          cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     check_versions(engine, doctor, version, info, config);

@@ -10,7 +10,7 @@
 
 enum { REPORT_MAX = 1024 * 1024, CHUNK = 65536, PROBE_TIMEOUT_MS = 60000 };
 
-/* The report as it comes in, and what was counted. */
+/* The state of reading the report. */
 struct reading {
     const struct cbx_doctor *doctor;
     const struct cbx_probe_sink *sink;
@@ -21,9 +21,8 @@ struct reading {
 
 /* --- the container ---------------------------------------------------------------------------- */
 
-/* The engine's stream without its heads; stderr is kept too, for what a program says before it
- * dies. */
-static bool take_apart(struct cbx_buf *raw, struct cbx_buf *out)
+/* Removes the headers of the engine's stream. stderr is included, for messages of a program that dies. */
+static bool demultiplex(struct cbx_buf *raw, struct cbx_buf *out)
 {
     while (raw->len >= 8) {
         const unsigned char *h = (const unsigned char *)raw->p;
@@ -48,20 +47,20 @@ static int read_report(struct cbx_attach *attach, struct cbx_buf *out, struct cb
     cbx_buf_init(&raw, 2 * REPORT_MAX);
     for (size_t n = 1; n > 0;) {
         char *to = cbx_buf_reserve(&raw, CHUNK);
-        int failed = to == NULL ? cbx_fail(err, CBX_EPROTO, "the probe says too much")
+        int failed = to == NULL ? cbx_fail(err, CBX_EPROTO, "the report of the probe is too large")
                                 : cbx_attach_receive(attach, to, CHUNK, PROBE_TIMEOUT_MS, &n, err);
         if (failed) {
             return failed;
         }
         raw.len += n;
-        if (!take_apart(&raw, out)) {
-            return cbx_fail(err, CBX_EPROTO, "what the probe says is damaged");
+        if (!demultiplex(&raw, out)) {
+            return cbx_fail(err, CBX_EPROTO, "the report of the probe is damaged");
         }
     }
     return 0;
 }
 
-/* A sandbox's container in everything but the program. No permit: nobody's code runs in it. */
+/* Configured as a sandbox, except for the program. No permit: no code of a caller runs in it. */
 static json_t *make_body(const struct cbx_sandbox_config *config, const char *kernel,
                          const struct cbx_limits *limits, const char *image_id)
 {
@@ -97,7 +96,7 @@ static int run_probe(struct cbx_engine *engine, const struct cbx_sandbox_config 
 
 /* --- the report ------------------------------------------------------------------------------- */
 
-/* "name<TAB>outcome<TAB>what". The probe's own image may be wrong: lines are data, not orders. */
+/* "name<TAB>outcome<TAB>what". The image may be wrong, so lines are untrusted data. */
 static void take_line(struct reading *r, char *line)
 {
     char *outcome = strchr(line, '\t'), *what = outcome != NULL ? strchr(outcome + 1, '\t') : NULL;
@@ -116,9 +115,9 @@ static void take_line(struct reading *r, char *line)
         char name[160];
         snprintf(name, sizeof(name), "probe-%.140s", line);
         bool reached = strcmp(outcome, "unknown") != 0;
-        cbx_doctor_say(r->doctor, reached ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, name,
-                       "do not run hostile code on this engine before it is known why",
-                       "in a %s sandbox: %s", r->kernel, what);
+        cbx_doctor_report(r->doctor, reached ? CBX_HEALTH_FAIL : CBX_HEALTH_WARN, name,
+                          "do not run hostile code on this engine before the reason is known",
+                          "in a %s sandbox: %s", r->kernel, what);
     }
 }
 
@@ -132,9 +131,9 @@ void cbx_doctor_probe(struct cbx_engine *engine, const struct cbx_sandbox_config
     struct reading reading = { .doctor = doctor, .sink = sink, .kernel = kernel };
     int failed = run_probe(engine, config, kernel, limits, &report, &err);
     if (failed) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "probe",
-                       failed == CBX_ENOTFOUND ? "codebox image build" : "", "in a %s sandbox: %s",
-                       kernel, err.text);
+        cbx_doctor_report(
+            doctor, CBX_HEALTH_FAIL, "probe", failed == CBX_ENOTFOUND ? "codebox image build" : "",
+            "in a %s sandbox: %s", kernel, cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     char *rest = report.p;
@@ -142,13 +141,13 @@ void cbx_doctor_probe(struct cbx_engine *engine, const struct cbx_sandbox_config
         take_line(&reading, line);
     }
     if (!reading.whole) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "probe",
-                       "'codebox image build' renews the image; else PID 1 did not survive",
-                       "in a %s sandbox it ended after %d attempts, before its last line", kernel,
-                       reading.held + reading.other);
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "probe",
+                          "run 'codebox image build'; if the image is current, PID 1 was killed",
+                          "in a %s sandbox it ended after %d attempts, before its last line",
+                          kernel, reading.held + reading.other);
     } else {
-        cbx_doctor_say(doctor, reading.other == 0 ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "probe", "",
-                       "in a %s sandbox %d of %d attempts to get out were held", kernel,
-                       reading.held, reading.held + reading.other);
+        cbx_doctor_report(doctor, reading.other == 0 ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "probe", "",
+                          "in a %s sandbox %d of %d attempts to get out were held", kernel,
+                          reading.held, reading.held + reading.other);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Finding the engine and talking HTTP to it. */
+ * Finds the engine and sends HTTP requests to it. */
 #include "docker/engine.h"
 
 #include "docker/engine_http.h"
@@ -7,8 +7,13 @@
 #include "policies/base/json.h"
 
 #include <curl/curl.h>
+#include <errno.h>
+#include <grp.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_S = 120 };
@@ -76,7 +81,7 @@ CURL *cbx_engine_handle(struct cbx_engine *engine)
     return curl;
 }
 
-static void give_back(struct cbx_engine *engine, CURL *curl)
+static void return_handle(struct cbx_engine *engine, CURL *curl)
 {
     pthread_mutex_lock(&engine->lock);
     bool kept = engine->idle_count < IDLE_HANDLES;
@@ -103,6 +108,62 @@ static size_t collect(char *bytes, size_t size, size_t count, void *buf)
     return cbx_buf_add_bytes(buf, bytes, size * count) == 0 ? size * count : 0;
 }
 
+/* Adds the engine's address for the operator. */
+static int add_address(const struct cbx_engine *engine, struct cbx_err *err)
+{
+    cbx_err_detail(err, "%s", engine->host);
+    return CBX_EENGINE;
+}
+
+/* Why a socket cannot be connected to, and what the operator can do; libcurl only says that it
+ * cannot. */
+static void explain_socket(const char *path, char *out, size_t size)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    snprintf(address.sun_path, sizeof(address.sun_path), "%.107s", path);
+    CBX_AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int reason = 0;
+    if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+        reason = errno;
+    }
+    struct stat status;
+    if (reason == EACCES || reason == EPERM) {
+        const struct group *group = stat(path, &status) == 0 ? getgrgid(status.st_gid) : NULL;
+        snprintf(
+            out, size,
+            "permission denied; add this user to the group '%s' and log in again, use sudo, or "
+            "set DOCKER_HOST to the socket of a rootless engine",
+            group != NULL ? group->gr_name : "docker");
+    } else if (reason == ENOENT) {
+        snprintf(out, size, "there is no such socket; start the engine or set DOCKER_HOST");
+    } else if (reason == ECONNREFUSED) {
+        snprintf(out, size, "no process listens there; start the engine");
+    } else {
+        snprintf(out, size, "%s", reason != 0 ? strerror(reason) : "it closed the connection");
+    }
+}
+
+int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const char *words,
+                           struct cbx_err *err)
+{
+    char reason[320];
+    bool by_socket = engine->socket[0] != '\0';
+    if (by_socket && code == CURLE_COULDNT_CONNECT) {
+        explain_socket(engine->socket, reason, sizeof(reason));
+    } else {
+        /* For a socket, libcurl's own words name a host and port that nobody configured. */
+        snprintf(reason, sizeof(reason), "%s%s",
+                 words[0] != '\0' && !by_socket ? words : curl_easy_strerror(code),
+                 cbx_engine_tls_hint(&engine->tls, code));
+    }
+    cbx_fail(err, CBX_EENGINE, "%s",
+             strncmp(reason, "permission", 10) == 0
+                 ? "the gateway has no permission on the sandbox engine's socket"
+                 : "the sandbox engine does not answer");
+    cbx_err_detail(err, "%s: %s", engine->host, reason);
+    return CBX_EENGINE;
+}
+
 int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path,
                     const json_t *body, long *status, json_t **answer, struct cbx_err *err)
 {
@@ -124,7 +185,7 @@ int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *p
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)CALL_TIMEOUT_S);
-    char detail[CURL_ERROR_SIZE] = ""; /* says which certificate, which name */
+    char detail[CURL_ERROR_SIZE] = ""; /* libcurl's words: which certificate, which name */
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
     if (strcmp(method, "POST") == 0) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)request.len);
@@ -134,21 +195,18 @@ int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *p
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
-    give_back(engine, curl);
+    return_handle(engine, curl);
     if (code != CURLE_OK) {
-        return cbx_fail(err, CBX_EENGINE, "the engine at %s does not answer: %s%s", engine->host,
-                        reply.overflow      ? "its answer is too large"
-                        : detail[0] != '\0' ? detail
-                                            : curl_easy_strerror(code),
-                        cbx_engine_tls_hint(&engine->tls, code));
+        return cbx_engine_unreachable(engine, code,
+                                      reply.overflow ? "its answer is too large" : detail, err);
     }
     if (answer != NULL) {
         *answer = NULL;
         struct cbx_err inner;
         if (reply.len > 0 && cbx_json_parse(cbx_buf_str(&reply), ANSWER_MAX, answer, &inner) != 0 &&
             *status < 300) {
-            return cbx_fail(err, CBX_EENGINE, "the engine at %s answered something that is no JSON",
-                            engine->host);
+            cbx_fail(err, CBX_EENGINE, "the sandbox engine answered something that is no JSON");
+            return add_address(engine, err);
         }
     }
     return 0;
@@ -158,12 +216,12 @@ int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_
                        const char *what, struct cbx_err *err)
 {
     const char *message = json_string_value(json_object_get(answer, "message"));
-    return cbx_fail(err, status == 404 ? CBX_ENOTFOUND : CBX_EENGINE,
-                    "the engine at %s refused to %s: %ld %s", engine->host, what, status,
-                    message != NULL ? message : "");
+    cbx_fail(err, CBX_EENGINE, "the sandbox engine refused to %s (HTTP status %ld)", what, status);
+    cbx_err_detail(err, "%s: %s", engine->host, message != NULL ? message : "");
+    return CBX_EENGINE;
 }
 
-/* --- finding it ------------------------------------------------------------------------------- */
+/* --- discovery ------------------------------------------------------------------------------- */
 
 static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)
 {
@@ -171,8 +229,8 @@ static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_er
     engine->socket[0] = engine->tls.cert[0] = '\0';
     if (strncmp(host, "unix://", 7) == 0 && host[7] == '/') {
         if (strlen(host + 7) > 107) {
-            return cbx_fail(err, CBX_EINVAL,
-                            "the engine's socket path has %zu bytes, allowed are 107",
+            return cbx_fail(err, CBX_EENGINE,
+                            "the sandbox engine's socket path has %zu bytes, allowed are 107",
                             strlen(host + 7));
         }
         snprintf(engine->socket, sizeof(engine->socket), "%s", host + 7);
@@ -184,9 +242,10 @@ static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_er
     const char *rest = strstr(host, "://");
     if (rest == NULL || strlen(rest) > 256 ||
         (strncmp(host, "tcp://", 6) != 0 && strncmp(host, "http", 4) != 0)) {
-        return cbx_fail(
-            err, CBX_EINVAL,
-            "the engine's address is '%.100s', allowed is unix:///path or tcp://host:port", host);
+        cbx_fail(
+            err, CBX_EENGINE,
+            "the sandbox engine's address is none; allowed is unix:///path or tcp://host:port");
+        return add_address(engine, err);
     }
     snprintf(engine->base, sizeof(engine->base), "%s%s", tls ? "https" : "http", rest);
     if (tls) {
@@ -239,13 +298,14 @@ static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
     const char *version = json_string_value(json_object_get(answer, "Version"));
     int number = version_number(api);
     if (status != 200 || number == 0) {
-        return cbx_fail(err, CBX_EENGINE, "what answers at %s is not a Docker engine",
-                        engine->host);
+        cbx_fail(err, CBX_EENGINE,
+                 "what answers in place of the sandbox engine is no Docker engine");
+        return add_address(engine, err);
     }
     if (number < OLDEST) {
-        return cbx_fail(err, CBX_EENGINE,
-                        "the engine at %s speaks API %.16s, needed is 1.41 or newer", engine->host,
-                        api);
+        cbx_fail(err, CBX_EENGINE, "the sandbox engine has API %.16s, needed is 1.41 or newer",
+                 api);
+        return add_address(engine, err);
     }
     number = number > NEWEST ? NEWEST : number;
     snprintf(engine->api, sizeof(engine->api), "%d.%d", number / 1000, number % 1000);
@@ -266,7 +326,7 @@ static struct cbx_engine *new_engine(void)
     return engine;
 }
 
-/* Tries the usual sockets in turn; the error names them all. */
+/* Tries the usual sockets in turn; the detail of the error names them all. */
 static int probe(struct cbx_engine *engine, struct cbx_err *err)
 {
     const char *runtime_dir = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
@@ -290,9 +350,11 @@ static int probe(struct cbx_engine *engine, struct cbx_err *err)
             return 0;
         }
     }
-    return cbx_fail(err, CBX_EENGINE,
-                    "no Docker engine answers%s%s; tried %s; start one or set DOCKER_HOST",
-                    last.text[0] != '\0' ? ": " : "", last.text, tried);
+    cbx_fail(err, CBX_EENGINE, "%s",
+             last.text[0] != '\0' ? last.text : "no sandbox engine was found");
+    cbx_err_detail(err, "%.340s%stried %s; start one or set DOCKER_HOST", last.detail,
+                   last.detail[0] != '\0' ? "; " : "", tried);
+    return CBX_EENGINE;
 }
 
 int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err)

@@ -15,11 +15,9 @@
 
 struct cbx_engine;
 
-/* Where the engine is: `host` as given (unix:///path, tcp://host:port), else $DOCKER_HOST, else the
- * usual sockets
+/* Where the engine is: `host` as given (unix:///path, tcp://host:port), else $DOCKER_HOST, else the usual sockets
  * (/var/run/docker.sock, the user's, Podman's). $DOCKER_TLS_VERIFY and $DOCKER_CERT_PATH as the
- * docker client reads them. Connects, and negotiates the version: CBX_EENGINE when nothing answers
- * (the text names all that was tried) or the API is older than 1.41. */
+ * docker client reads them. Connects, and negotiates the version: CBX_EENGINE when none answers (the detail names all places that were tried) or the API is older than 1.41. */
 int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err);
 void cbx_engine_free(struct cbx_engine *engine);
 CBX_DEFINE_AUTO(engine)
@@ -29,21 +27,19 @@ const char *cbx_engine_version(const struct cbx_engine *engine);
 const char *cbx_engine_api(const struct cbx_engine *engine);
 const char *cbx_engine_host(const struct cbx_engine *engine);
 
-/* Whether it is Podman behind the same interface: it differs in small things. */
+/* Whether it is Podman, whose compatible interface differs in details. */
 bool cbx_engine_is_podman(const struct cbx_engine *engine);
 
-/* What the engine says about itself: its answers to /version and /info (new references). */
+/* The engine's answers to /version and /info (new references). */
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
 int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
 
-/* Asks the engine whether it is there, on a connection of its own. CBX_EENGINE with the reason when it does not
- * answer within timeout_ms. */
+/* Pings the engine on a new connection. CBX_EENGINE when it does not answer within timeout_ms. */
 int cbx_engine_ping(struct cbx_engine *engine, int timeout_ms, struct cbx_err *err);
 
 enum { CBX_CONTAINER_ID_CHARS = 64, CBX_IMAGE_ID_CHARS = 71 };
 
-/* The id ("sha256:...") that an image's name stands for now. CBX_ENOTFOUND when there is no such
- * image. */
+/* The id ("sha256:...") of the image that has this name now. CBX_ENOTFOUND when there is none. */
 int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
                         char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
 
@@ -57,8 +53,7 @@ int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
                                 char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err);
 int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
-/* Kills and removes; a container that is gone already is fine. CBX_EBUSY when the engine is
- * removing it already, which may fail yet: who must know asks again. */
+/* Kills and removes; success when the container is gone already. CBX_EBUSY when the engine is removing it, which may still fail: retry. */
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
 /* State of a container: CBX_ENOTFOUND when it is gone. */
@@ -69,19 +64,15 @@ struct cbx_container_state {
 int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
                                struct cbx_container_state *out, struct cbx_err *err);
 
-/* Ids of all containers with this label ("key=value"), as a JSON list (new reference). */
-int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out,
-                              struct cbx_err *err);
-
-/* The same, of those that run. */
+/* Ids of the running containers with this label ("key=value"), as a JSON list (new reference). */
 int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
                                  struct cbx_err *err);
 
-/* The same, of those that were created at least age_s seconds ago. */
+/* The same, of all containers that were created at least age_s seconds ago. */
 int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
                              json_t **out, struct cbx_err *err);
 
-/* The attached streams of a container: one connection, both ways. Used by one thread, except
+/* The attached streams of a container: one connection in both directions. Used by one thread, except
  * cbx_attach_send and cbx_attach_close, which may come from another. */
 struct cbx_attach;
 int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
@@ -92,7 +83,7 @@ CBX_DEFINE_AUTO(attach)
 /* Sends all, or fails with CBX_EIO. */
 int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, struct cbx_err *err);
 
-/* Waits up to timeout_ms (-1 = for ever) and receives what is there, at most `size`. *received is 0
+/* Waits up to timeout_ms (-1 = no limit) and receives the bytes that are available, at most `size`. *received is 0
  * at the end of the stream. CBX_ETIMEDOUT, CBX_EIO. */
 int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
                        size_t *received, struct cbx_err *err);

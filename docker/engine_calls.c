@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The calls of the Engine API that are used, one function each. */
+ * One function for each call of the Engine API that the gateway uses. */
 #include "docker/engine_http.h"
 #include "policies/base/json.h"
 #include "policies/base/str.h"
@@ -37,12 +37,35 @@ static int get_object(struct cbx_engine *engine, const char *path, const char *w
 
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
 {
-    return get_object(engine, "/version", "tell its version", out, err);
+    return get_object(engine, "/version", "give its version", out, err);
 }
 
 int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
 {
-    return get_object(engine, "/info", "tell about itself", out, err);
+    return get_object(engine, "/info", "describe itself", out, err);
+}
+
+/* Of an image; CBX_ENOTFOUND when there is none. */
+static int get_image(struct cbx_engine *engine, const char *name, const char *path, json_t **out,
+                     struct cbx_err *err)
+{
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    if (status == 404) {
+        cbx_fail(err, CBX_ENOTFOUND,
+                 "image '%s' is missing; the operator builds it with 'codebox image build'", name);
+        cbx_err_detail(err, "%s", cbx_engine_host(engine));
+        return CBX_ENOTFOUND;
+    }
+    if (status != 200 || !json_is_object(answer)) {
+        return cbx_engine_refused(engine, status, answer, "inspect an image", err);
+    }
+    *out = json_incref(answer);
+    return 0;
 }
 
 int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const char *label,
@@ -51,7 +74,7 @@ int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const ch
     char path[300];
     snprintf(path, sizeof(path), "/images/%.200s/json", name);
     CBX_AUTO_JSON image = NULL;
-    int failed = get_object(engine, path, "look at an image", &image, err);
+    int failed = get_image(engine, name, path, &image, err);
     if (!failed) {
         const json_t *labels = json_object_get(json_object_get(image, "Config"), "Labels");
         const char *value = json_string_value(json_object_get(labels, label));
@@ -65,27 +88,17 @@ int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
 {
     char path[300];
     snprintf(path, sizeof(path), "/images/%.200s/json", name);
-    CBX_AUTO_JSON answer = NULL;
-    long status = 0;
-    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    CBX_AUTO_JSON image = NULL;
+    int failed = get_image(engine, name, path, &image, err);
     if (failed) {
         return failed;
     }
-    if (status == 404) {
-        return cbx_fail(err, CBX_ENOTFOUND,
-                        "the engine at %s has no image '%s'; 'codebox image build' makes it",
-                        cbx_engine_host(engine), name);
-    }
-    struct cbx_str id = cbx_json_str(json_object_get(answer, "Id"));
-    if (status != 200) {
-        return cbx_engine_refused(engine, status, answer, "look at an image", err);
-    }
+    struct cbx_str id = cbx_json_str(json_object_get(image, "Id"));
     if (cbx_str_starts(id, CBX_STR("sha256:"))) {
         id = cbx_str_sub(id, 7, id.len);
     }
     if (!is_hex(id, 64)) {
-        return cbx_fail(err, CBX_EENGINE, "the engine at %s answered with an image that has no id",
-                        cbx_engine_host(engine));
+        return cbx_fail(err, CBX_EENGINE, "the sandbox engine gave no id for image '%s'", name);
     }
     snprintf(out, CBX_IMAGE_ID_CHARS + 1, "sha256:%.*s", (int)id.len, id.p);
     return 0;
@@ -123,7 +136,7 @@ int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
     }
     struct cbx_str id = cbx_json_str(json_object_get(answer, "Id"));
     if (!is_hex(id, CBX_CONTAINER_ID_CHARS)) {
-        return cbx_fail(err, CBX_EENGINE, "the engine created a container without an id");
+        return cbx_fail(err, CBX_EENGINE, "the sandbox engine created a container without an id");
     }
     snprintf(out, CBX_CONTAINER_ID_CHARS + 1, "%.*s", (int)id.len, id.p);
     return 0;
@@ -149,7 +162,8 @@ int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struc
     long status = 0;
     int failed = cbx_engine_call(engine, "DELETE", path, NULL, &status, &answer, err);
     if (!failed && status == 409) {
-        return cbx_fail(err, CBX_EBUSY, "the engine is removing container %.12s already", id);
+        return cbx_fail(err, CBX_EBUSY, "the sandbox engine is removing container %.12s already",
+                        id);
     }
     bool gone = status == 204 || status == 404;
     return failed ? failed
@@ -169,8 +183,11 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
         return failed;
     }
     const json_t *state = json_object_get(answer, "State");
+    if (status == 404) {
+        return cbx_fail(err, CBX_ENOTFOUND, "the sandbox is gone");
+    }
     if (status != 200 || !json_is_object(state)) {
-        return cbx_engine_refused(engine, status, answer, "look at a container", err);
+        return cbx_engine_refused(engine, status, answer, "inspect a container", err);
     }
     out->running = json_is_true(json_object_get(state, "Running"));
     out->oom_killed = json_is_true(json_object_get(state, "OOMKilled"));
@@ -178,7 +195,7 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
     return 0;
 }
 
-/* Those that are `state` (NULL = any) and were created before that second. */
+/* Containers in `state` (NULL = any) that were created up to that second. */
 static int list_containers(struct cbx_engine *engine, const char *label, const char *state,
                            int64_t before, json_t **out, struct cbx_err *err)
 {
@@ -211,12 +228,6 @@ static int list_containers(struct cbx_engine *engine, const char *label, const c
     }
     *out = ids;
     return 0;
-}
-
-int cbx_engine_container_list(struct cbx_engine *engine, const char *label, json_t **out,
-                              struct cbx_err *err)
-{
-    return list_containers(engine, label, NULL, INT64_MAX, out, err);
 }
 
 int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the engine client share; nobody else includes it. */
+ * Shared by the files of the engine client alone. */
 #ifndef CBX_DOCKER_ENGINE_HTTP_H
 #define CBX_DOCKER_ENGINE_HTTP_H
 
@@ -12,13 +12,13 @@ struct cbx_engine_tls {
     char ca[512], cert[512], key[512];
 };
 
-/* CBX_EENGINE when one of the files is missing, is no certificate, or is out of its time. */
+/* CBX_EENGINE when one of the files is missing, is no certificate, has expired or is not valid yet. */
 int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err);
 
-/* Makes a handle use them: our authority alone, the host's name must match. */
+/* Configures a handle with them: only their CA is trusted, and the host's name must match. */
 void cbx_engine_tls_use(const struct cbx_engine_tls *tls, CURL *curl);
 
-/* What to add to the text of a failure: "" or why it may be that our certificate is refused. */
+/* What to add to the detail of a failure: "" or that the engine may have rejected our certificate. */
 const char *cbx_engine_tls_hint(const struct cbx_engine_tls *tls, CURLcode code);
 
 /* A handle that is set up to reach the engine: a new one, or one with a connection that is open.
@@ -28,18 +28,22 @@ CURL *cbx_engine_handle(struct cbx_engine *engine);
 /* The URL of an API path ("/containers/json"), with the negotiated version in front. */
 void cbx_engine_url(const struct cbx_engine *engine, const char *path, char *out, size_t size);
 
+/* CBX_EENGINE for a transfer that failed with `code`. `words` (may be "") are libcurl's own; they and
+ * the engine's address go into the detail, and so does what the operator can do. */
+int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const char *words,
+                           struct cbx_err *err);
+
 /* One call. *answer (may be NULL) is a new reference, or NULL when the body is empty or no JSON.
  * CBX_EENGINE when nothing answers; an HTTP error status is not an error here. */
 int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path,
                     const json_t *body, long *status, json_t **answer, struct cbx_err *err);
 
-/* A container's body for Podman, which wants the seccomp profile in a file of its own host: writes
- * one, names it in *out (new reference) and in `path`. The caller removes it when the container is
- * made; empty when the body has no profile. */
+/* A container's body for Podman, which reads the seccomp profile from a file on its host: writes the file, names it in *out (new reference) and in `path`. The caller removes the file after the container was created; `path` is empty when the body has no profile. */
 int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static 64],
                            struct cbx_err *err);
 
-/* The error for an HTTP status that is none of the good ones. */
+/* CBX_EENGINE for an HTTP status that is none of the good ones. The engine's words go into the
+ * detail. */
 int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_t *answer,
                        const char *what, struct cbx_err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Asks the engine whether it is there, and waits no longer than the caller wants. */
+ * Pings the engine within a time limit. */
 #include "docker/engine_http.h"
 
 static size_t ignore_body(char *bytes, size_t size, size_t count, void *context)
@@ -24,13 +24,8 @@ int cbx_engine_ping(struct cbx_engine *engine, int timeout_ms, struct cbx_err *e
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_cleanup(curl);
     if (code != CURLE_OK) {
-        return cbx_fail(err, CBX_EENGINE, "the engine at %s does not answer: %s",
-                        cbx_engine_host(engine),
-                        code == CURLE_OPERATION_TIMEDOUT ? "no answer in time"
-                        : detail[0] != '\0'              ? detail
-                                                         : curl_easy_strerror(code));
+        return cbx_engine_unreachable(
+            engine, code, code == CURLE_OPERATION_TIMEDOUT ? "no answer in time" : detail, err);
     }
-    return status == 200 ? 0
-                         : cbx_fail(err, CBX_EENGINE, "the engine at %s answers a ping with %ld",
-                                    cbx_engine_host(engine), status);
+    return status == 200 ? 0 : cbx_engine_refused(engine, status, NULL, "answer a ping", err);
 }

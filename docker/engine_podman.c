@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where Podman's interface differs from the engine's whose it is. */
+ * Adapts requests to Podman, whose compatible interface differs in details. */
 #include "docker/engine_http.h"
 #include "policies/base/json.h"
 
@@ -17,16 +17,21 @@ static int write_profile(const char *text, char path[static 64], struct cbx_err 
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0) {
         path[0] = '\0';
-        return cbx_fail(err, CBX_EIO, "a file for Podman's seccomp profile: %s", strerror(errno));
+        cbx_fail(err, CBX_EENGINE, "the gateway cannot hand over the seccomp profile");
+        cbx_err_detail(err, "a file in /tmp for Podman: %s", strerror(errno));
+        return CBX_EENGINE;
     }
     size_t len = strlen(text);
     bool written = write(fd, text, len) == (ssize_t)len;
     close(fd);
-    return written ? 0 : cbx_fail(err, CBX_EIO, "'%s': it cannot be written", path);
+    if (!written) {
+        cbx_fail(err, CBX_EENGINE, "the gateway cannot hand over the seccomp profile");
+        cbx_err_detail(err, "'%s' cannot be written", path);
+    }
+    return written ? 0 : CBX_EENGINE;
 }
 
-/* Podman knows no number of files for a tmpfs; they cost memory of the sandbox, which is limited.
- * Nor does it know an owner: "U" is the sandbox's user. */
+/* Podman has no option for the number of files of a tmpfs; they count as memory of the sandbox, which is limited. It has none for the owner either: "U" makes it the sandbox's user. */
 static json_t *change_tmpfs(const char *options)
 {
     char text[512] = "notmpcopyup";
@@ -42,7 +47,7 @@ static json_t *change_tmpfs(const char *options)
     return json_string(text);
 }
 
-/* With a read-only root it adds these, writable and executable. */
+/* With a read-only root, Podman adds these mounts, writable and executable. */
 static void close_its_own_tmpfs(json_t *tmpfs)
 {
     static const char *const points[] = { "/run", "/var/tmp" };
@@ -52,7 +57,7 @@ static void close_its_own_tmpfs(json_t *tmpfs)
     }
 }
 
-/* It has its own list of masked paths, and takes more as an option. */
+/* Podman has its own list of masked paths, and takes additional ones as an option. */
 static void mask_paths(const json_t *host, json_t *options)
 {
     char text[1024] = "mask=";
@@ -74,8 +79,7 @@ int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static 64
     json_t *host = json_object_get(copy, "HostConfig");
     json_t *options = json_object_get(host, "SecurityOpt");
     path[0] = '\0';
-    /* Else it asks for a million processes, which it cannot have without CAP_SYS_RESOURCE. All
-     * sandboxes of a host count together here, so this is no limit of one: that is PidsLimit. */
+    /* Without it Podman sets a million processes, which needs CAP_SYS_RESOURCE. All sandboxes of a host count together in this limit; the limit of one sandbox is PidsLimit. */
     enum { PROCESSES = 32768 };
     json_array_append_new(
         json_object_get(host, "Ulimits"),

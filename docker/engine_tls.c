@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * TLS to an engine: the three files that the docker client uses too, looked at before they are
- * used, so that an error names the one that is wrong. */
+ * TLS to an engine: the three files that the docker client uses too. They are checked before use, so that an error names the wrong one. */
 #include "docker/engine_http.h"
 
 #include <errno.h>
@@ -9,28 +8,33 @@
 #include <stdio.h>
 #include <string.h>
 
+static int refuse(struct cbx_err *err, const char *path, const char *why)
+{
+    cbx_fail(err, CBX_EENGINE, "TLS to the sandbox engine is not set up");
+    cbx_err_detail(err, "'%s': %s", path, why);
+    return CBX_EENGINE;
+}
+
 static int read_certificate(const char *path, X509 **out, struct cbx_err *err)
 {
     FILE *f = fopen(path, "re");
     if (f == NULL) {
-        return cbx_fail(err, CBX_EENGINE, "TLS to the engine needs '%s': %s", path,
-                        strerror(errno));
+        return refuse(err, path, strerror(errno));
     }
     *out = PEM_read_X509(f, NULL, NULL, NULL);
     fclose(f);
-    return *out != NULL ? 0 : cbx_fail(err, CBX_EENGINE, "'%s' holds no certificate in PEM", path);
+    return *out != NULL ? 0 : refuse(err, path, "it holds no certificate in PEM");
 }
 
-/* An engine that speaks TLS 1.3 refuses a client's certificate only after the client thinks that
- * all is well, and then just hangs up; so what can be known here is said here. */
+/* With TLS 1.3 an engine rejects a client's certificate only after the client's handshake has succeeded, and closes the connection without a reason; so the certificate is checked here first. */
 static int check_certificate(const char *path, struct cbx_err *err)
 {
     X509 *certificate = NULL;
     int failed = read_certificate(path, &certificate, err);
     if (!failed && X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0) {
-        failed = cbx_fail(err, CBX_EENGINE, "the certificate '%s' has expired", path);
+        failed = refuse(err, path, "the certificate has expired");
     } else if (!failed && X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0) {
-        failed = cbx_fail(err, CBX_EENGINE, "the certificate '%s' is not valid yet", path);
+        failed = refuse(err, path, "the certificate is not valid yet");
     }
     X509_free(certificate);
     return failed;
@@ -42,8 +46,7 @@ int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err)
     failed = failed ? failed : check_certificate(tls->cert, err);
     FILE *key = failed ? NULL : fopen(tls->key, "re");
     if (!failed && key == NULL) {
-        failed = cbx_fail(err, CBX_EENGINE, "TLS to the engine needs '%s': %s", tls->key,
-                          strerror(errno));
+        failed = refuse(err, tls->key, strerror(errno));
     }
     if (key != NULL) {
         fclose(key);
@@ -54,7 +57,7 @@ int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err)
 void cbx_engine_tls_use(const struct cbx_engine_tls *tls, CURL *curl)
 {
     curl_easy_setopt(curl, CURLOPT_CAINFO, tls->ca);
-    /* The system's authorities vouch for web sites, not for engines. */
+    /* The system's CAs certify web sites, not engines. */
     curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
     curl_easy_setopt(curl, CURLOPT_SSLCERT, tls->cert);
     curl_easy_setopt(curl, CURLOPT_SSLKEY, tls->key);
@@ -67,6 +70,6 @@ const char *cbx_engine_tls_hint(const struct cbx_engine_tls *tls, CURLcode code)
 {
     bool hung_up = code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
                    code == CURLE_GOT_NOTHING || code == CURLE_SSL_CONNECT_ERROR;
-    return tls->cert[0] != '\0' && hung_up ? "; it does not take our certificate, or speaks no TLS"
+    return tls->cert[0] != '\0' && hung_up ? "; it rejects our certificate, or does not use TLS"
                                            : "";
 }

@@ -102,7 +102,7 @@ bool cbx_escape_applies(const struct cbx_escape *escape, const char *version)
         }
         at += len + strspn(at + len, " ");
     }
-    return compare(&v, &fix) < 0; /* of a line without a fix: good only when newer than the last */
+    return compare(&v, &fix) < 0; /* of a line without a fix: fixed only when newer than the last */
 }
 
 bool cbx_release_is_packaged(const char *version)
@@ -112,5 +112,5 @@ bool cbx_release_is_packaged(const char *version)
     if (*rest == '\0' || read_rank(rest) != 1000000) {
         return false;
     }
-    return strncmp(rest, "-ce", 3) != 0; /* "19.03.1-ce": the engine's makers' own */
+    return strncmp(rest, "-ce", 3) != 0; /* "19.03.1-ce" is an upstream release */
 }

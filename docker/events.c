@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Frames of a supervisor to events and results. */
+ * Converts frames of a supervisor to events and results. */
 #include "docker/events.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static int take_bundle(const struct cbx_events *events, enum cbx_event_kind kind
     return emit(events, &event);
 }
 
-/* Terminal escapes and other control characters go; lines and tabs stay. */
+/* Removes terminal escapes and other control characters except newlines and tabs. */
 static char *copy_clean(struct cbx_str text)
 {
     char *out = malloc(text.len + 1);
@@ -117,7 +117,7 @@ static void take_error(const struct cbx_events *events, struct cbx_str payload)
     r->traceback = copy_clean(cbx_buf_str(&text));
 }
 
-/* A path that leaves the workspace or is no text is none that we repeat. */
+/* Is it a path inside the workspace? Others are not reported. */
 static bool is_inside(struct cbx_str path)
 {
     if (path.len == 0 || path.p[0] == '/' || memchr(path.p, '\0', path.len) != NULL) {
@@ -222,7 +222,7 @@ int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct 
     (void)events;
     struct cbx_frame_done done;
     if (payload.len != sizeof(done)) {
-        return cbx_fail(err, CBX_EPROTO, "the sandbox's last word has %zu bytes, needed are %zu",
+        return cbx_fail(err, CBX_EPROTO, "the sandbox's DONE frame has %zu bytes, needed are %zu",
                         payload.len, sizeof(done));
     }
     memcpy(&done, payload.p, sizeof(done));
@@ -233,7 +233,9 @@ int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct 
     };
     bool ended = done.status == CBX_DONE_ENDED;
     if (done.status < CBX_DONE_ENDED || done.status > CBX_DONE_CPU) {
-        return cbx_fail(err, CBX_EPROTO, "the sandbox's last word is status %u", done.status);
+        return cbx_fail(err, CBX_EPROTO,
+                        "the sandbox's DONE frame has status %u, allowed are %d..%d", done.status,
+                        CBX_DONE_ENDED, CBX_DONE_CPU);
     }
     result->exit_code = done.exit_code >= 0 && done.exit_code <= 255 ? done.exit_code : -1;
     result->signal = done.signal > 0 && done.signal <= 64 ? done.signal : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Frames of a supervisor to events and results: what a program says is validated here, once. */
+ * Converts frames of a supervisor to events and results. Contents from the program are validated here, once. */
 #ifndef CBX_DOCKER_EVENTS_H
 #define CBX_DOCKER_EVENTS_H
 
@@ -7,15 +7,14 @@
 #include "docker/stream.h"
 
 struct cbx_events {
-    const struct cbx_sink *sink; /* NULL = nobody listens */
-    struct cbx_result *result;   /* gets the error, when there is one */
+    const struct cbx_sink *sink; /* NULL = events are dropped */
+    struct cbx_result *result;   /* receives the error of the program, if any */
 };
 
-/* Hands one frame on. A malformed bundle or error from the program is passed over: it harms only
- * the program. Returns what the sink returned. */
+/* Passes one frame to the sink. A malformed bundle or error of the program is skipped: it harms only the program. Returns what the sink returned. */
 int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame);
 
-/* The DONE frame completes the result. CBX_EPROTO when it is malformed. */
+/* Completes the result from a DONE frame. CBX_EPROTO when it is malformed. */
 int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct cbx_result *result,
                       struct cbx_err *err);
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The frame protocol between host, supervisor and kernel: one byte type, 32 bits length, payload.
- * Numbers are little endian, as every machine that we run on has them. Shared with the supervisor,
+ * Numbers are little endian, as on every supported machine. Shared with the supervisor,
  * so it needs nothing but libc.
  *
- * A host may die in the middle of a frame and the next one go on with the same stream. So a host
- * begins with the sandbox's key, 32 random bytes that no program can know; wherever they stand in
- * the stream, a frame that was under way is void and what follows is a new host's. The supervisor
- * marks its answer the same way, with the key and the host's nonce: what came before is not for
- * this host. */
+ * A host may die in the middle of a frame, and the next host continues on the same stream. So a host begins with the sandbox's key, 32 random bytes that no program can know. Wherever the key stands in the stream, an incomplete frame before it is void and a new host's frames follow. The supervisor marks its answer the same way, with the key and the host's nonce: bytes before the mark were sent to an earlier host. */
 #ifndef CBX_DOCKER_FRAME_H
 #define CBX_DOCKER_FRAME_H
 
@@ -50,11 +46,11 @@ enum { CBX_FRAME_KERNEL_HEAD_BYTES = 48 };
 _Static_assert(offsetof(struct cbx_frame_run, cpu_ms) == CBX_FRAME_KERNEL_HEAD_BYTES,
                "the kernels read the head at fixed offsets");
 
-/* What the supervisor says to a host that attaches. */
+/* The supervisor's answer to a host that attaches. */
 enum { CBX_HELLO_IDLE = 0, CBX_HELLO_RUNNING, CBX_HELLO_ENDED };
 struct cbx_frame_hello {
     uint32_t version;
-    uint32_t run; /* IDLE: nothing is kept; RUNNING; ENDED: a result waits for its ACK */
+    uint32_t run; /* IDLE: no run is stored; RUNNING; ENDED: a result waits for its ACK */
     char id[CBX_FRAME_ID_BYTES]; /* of that run */
 };
 
@@ -66,7 +62,7 @@ struct cbx_frame_entry {
     uint8_t is_folder, spare[5];
 };
 
-/* How a run ended, as the supervisor saw it. */
+/* How a run ended. */
 enum cbx_frame_status {
     CBX_DONE_ENDED = 1,
     CBX_DONE_TIMEOUT,
@@ -90,7 +86,7 @@ enum cbx_frame_type {
 #undef CBX_FRAME
 };
 
-/* Is `type` allowed in this direction ('h', 's', 'k', 'c')? Then its largest payload, else -1. */
+/* The largest payload of a type in this direction ('h', 's', 'k', 'c'); -1 when it is not allowed. */
 static inline int64_t cbx_frame_limit(uint8_t type, char direction)
 {
     static const struct {

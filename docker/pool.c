@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The warm pool: one lock, a queue of those who wait, and a few threads (pool_work.c). */
-#include "docker/pool_parts.h"
+ * The warm pool: one lock, a FIFO of waiting calls, and a few threads (pool_work.c). */
+#include "docker/pool_internal.h"
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,28 +17,28 @@ static bool is_profile(const struct cbx_pool_profile *p, const char *kernel,
            p->limits.disk_bytes == limits->disk_bytes;
 }
 
-/* The profile, or a new one in the place of what nobody uses; NULL when all are in use. */
+/* The profile, or a new one in an unused slot; NULL when all slots are in use. */
 static struct cbx_pool_profile *get_profile(struct cbx_pool *pool, const char *kernel,
                                             const struct cbx_limits *limits)
 {
-    struct cbx_pool_profile *place = NULL;
+    struct cbx_pool_profile *slot = NULL;
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
         struct cbx_pool_profile *p = &pool->profiles[i];
         if (is_profile(p, kernel, limits)) {
             return p;
         }
         bool idle = p->kernel[0] == '\0' ||
-                    (!p->announced && p->count == 0 && p->making == 0 && p->want == 0);
+                    (!p->prewarmed && p->count == 0 && p->making == 0 && p->want == 0);
         for (struct cbx_pool_waiter *w = pool->waiters; w != NULL && idle; w = w->next) {
             idle = w->profile != p;
         }
-        place = idle && place == NULL ? p : place;
+        slot = idle && slot == NULL ? p : slot;
     }
-    if (place != NULL) {
-        *place = (struct cbx_pool_profile){ .limits = *limits };
-        snprintf(place->kernel, sizeof(place->kernel), "%s", kernel);
+    if (slot != NULL) {
+        *slot = (struct cbx_pool_profile){ .limits = *limits };
+        snprintf(slot->kernel, sizeof(slot->kernel), "%s", kernel);
     }
-    return place;
+    return slot;
 }
 
 struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbox_config *sandboxes,
@@ -55,8 +57,8 @@ struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbo
     c->wait_ms = c->wait_ms > 0 ? c->wait_ms : WAIT_DEFAULT_MS;
     c->min = c->min > CBX_POOL_READY_MAX ? CBX_POOL_READY_MAX : c->min;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->work, NULL);
-    pthread_cond_init(&pool->served, NULL);
+    cbx_cond_init(&pool->work);
+    cbx_cond_init(&pool->served);
     int most = (int)(sizeof(pool->threads) / sizeof(pool->threads[0]));
     for (int i = 0; i < c->creates && i < most; i++) {
         if (pthread_create(&pool->threads[i], NULL, cbx_pool_work, pool) != 0) {
@@ -75,7 +77,7 @@ void cbx_pool_stop(struct cbx_pool *pool)
         while (p->count > 0) {
             struct cbx_sandbox *sandbox = p->ready[--p->count].sandbox;
             cbx_sandbox_end(sandbox);
-            cbx_pool_look_after(pool, sandbox);
+            cbx_pool_await_removal(pool, sandbox);
         }
     }
     pool->ending = true;
@@ -86,8 +88,8 @@ void cbx_pool_stop(struct cbx_pool *pool)
         pthread_join(pool->threads[i], NULL);
     }
     pool->thread_count = 0;
-    while (pool->discarded != NULL) {
-        cbx_pool_forget(pool, pool->discarded); /* told to end; the engine removes them */
+    while (pool->removals != NULL) {
+        cbx_pool_drop(pool, pool->removals); /* they were told to end; the engine removes them */
     }
 }
 
@@ -103,12 +105,12 @@ void cbx_pool_free(struct cbx_pool *pool)
     free(pool);
 }
 
-void cbx_pool_announce(struct cbx_pool *pool, const char *kernel, const struct cbx_limits *limits)
+void cbx_pool_prewarm(struct cbx_pool *pool, const char *kernel, const struct cbx_limits *limits)
 {
     pthread_mutex_lock(&pool->lock);
     struct cbx_pool_profile *p = get_profile(pool, kernel, limits);
     if (p != NULL) {
-        p->announced = true;
+        p->prewarmed = true;
         p->want = pool->config.min;
     }
     pthread_cond_broadcast(&pool->work);
@@ -132,7 +134,7 @@ static struct cbx_sandbox *take_ready(struct cbx_pool *pool, struct cbx_pool_pro
     return sandbox;
 }
 
-static void forget_waiter(struct cbx_pool *pool, struct cbx_pool_waiter *waiter)
+static void dequeue(struct cbx_pool *pool, struct cbx_pool_waiter *waiter)
 {
     for (struct cbx_pool_waiter **at = &pool->waiters; *at != NULL; at = &(*at)->next) {
         if (*at == waiter) {
@@ -146,7 +148,7 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
                  struct cbx_sandbox **out, struct cbx_err *err)
 {
     struct cbx_pool_waiter waiter = { .profile = p }, **last = &pool->waiters;
-    int64_t deadline = cbx_pool_clock_ms() + pool->config.wait_ms;
+    int64_t deadline = cbx_clock_ms() + pool->config.wait_ms;
     while (*last != NULL) {
         last = &(*last)->next;
     }
@@ -155,19 +157,19 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
     while (!waiter.done) {
         cbx_pool_wait(pool, &pool->served);
         if (!waiter.done && pool->ending) {
-            forget_waiter(pool, &waiter);
-            return cbx_fail(err, CBX_ESTATE, "the gateway is ending");
+            dequeue(pool, &waiter);
+            return cbx_fail(err, CBX_ESTATE, "the gateway is shutting down");
         }
-        bool unwanted = !waiter.done && sink != NULL && sink->cancelled != NULL &&
-                        sink->cancelled(sink->context);
-        bool late = !waiter.done && pool->config.when_empty == CBX_POOL_WAIT &&
-                    cbx_pool_clock_ms() >= deadline;
-        if (unwanted || late) {
-            forget_waiter(pool, &waiter);
-            return unwanted ? cbx_fail(err, CBX_ESTATE, "cancelled before it began")
-                            : cbx_fail(err, CBX_EBUSY,
-                                       "all %d sandboxes are in use; none came free within %lld s",
-                                       pool->config.max, (long long)pool->config.wait_ms / 1000);
+        bool cancelled = !waiter.done && sink != NULL && sink->cancelled != NULL &&
+                         sink->cancelled(sink->context);
+        bool late =
+            !waiter.done && pool->config.when_empty == CBX_POOL_WAIT && cbx_clock_ms() >= deadline;
+        if (cancelled || late) {
+            dequeue(pool, &waiter);
+            return cancelled ? cbx_fail(err, CBX_ESTATE, "cancelled before it started")
+                             : cbx_fail(err, CBX_EBUSY,
+                                        "all %d sandboxes are in use; none came free within %lld s",
+                                        pool->config.max, (long long)pool->config.wait_ms / 1000);
         }
     }
     if (waiter.failed) {
@@ -190,13 +192,13 @@ int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
     pthread_mutex_lock(&pool->lock);
     struct cbx_pool_profile *p = get_profile(pool, kernel, &permit->limits);
     if (pool->ending) {
-        failed = cbx_fail(err, CBX_ESTATE, "the gateway is ending");
+        failed = cbx_fail(err, CBX_ESTATE, "the gateway is shutting down");
     } else if (p == NULL) {
         failed = cbx_fail(err, CBX_EBUSY, "sandboxes of %d different limits are in use already",
                           CBX_POOL_PROFILES);
     } else {
         pool->stats.taken++;
-        p->used_ms = cbx_pool_clock_ms();
+        p->used_ms = cbx_clock_ms();
         sandbox = take_ready(pool, p);
     }
     if (!failed && sandbox == NULL) {
@@ -226,9 +228,9 @@ void cbx_pool_discard(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
     if (sandbox == NULL) {
         return;
     }
-    cbx_sandbox_end(sandbox); /* what runs in it stops now, not when its turn has come */
+    cbx_sandbox_end(sandbox); /* what runs in it stops now, not when a thread removes it */
     pthread_mutex_lock(&pool->lock);
-    cbx_pool_look_after(pool, sandbox);
+    cbx_pool_await_removal(pool, sandbox);
     pool->in_use--;
     pthread_cond_signal(&pool->work);
     pthread_mutex_unlock(&pool->lock);
@@ -241,12 +243,12 @@ void cbx_pool_count(struct cbx_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-void cbx_pool_keep(struct cbx_pool *pool)
+void cbx_pool_renew_leases(struct cbx_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
         for (int k = 0; k < pool->profiles[i].count; k++) {
-            cbx_sandbox_keep(pool->profiles[i].ready[k].sandbox);
+            cbx_sandbox_renew_lease(pool->profiles[i].ready[k].sandbox);
         }
     }
     pthread_mutex_unlock(&pool->lock);
@@ -261,7 +263,7 @@ bool cbx_pool_has(struct cbx_pool *pool, const char *id)
             has = has || strcmp(cbx_sandbox_id(pool->profiles[i].ready[k].sandbox), id) == 0;
         }
     }
-    for (const struct cbx_pool_discarded *d = pool->discarded; d != NULL; d = d->next) {
+    for (const struct cbx_pool_removal *d = pool->removals; d != NULL; d = d->next) {
         has = has || strcmp(d->id, id) == 0;
     }
     pthread_mutex_unlock(&pool->lock);
@@ -275,6 +277,9 @@ void cbx_pool_stats(struct cbx_pool *pool, struct cbx_pool_stats *out)
     out->in_use = pool->in_use;
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
         out->ready += pool->profiles[i].count;
+        for (int k = 0; k < pool->profiles[i].count; k++) {
+            out->warm += pool->profiles[i].ready[k].warmth == CBX_POOL_WARM;
+        }
         out->making += pool->profiles[i].making;
     }
     for (const struct cbx_pool_waiter *w = pool->waiters; w != NULL; w = w->next) {

@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: MIT
- * What the pool's threads do: they look for the most urgent thing, do it without the lock, and look
- * again. */
-#include "docker/pool_parts.h"
+ * The pool's threads: each picks the most urgent task, does it without the lock, and picks again. */
+#include "docker/pool_internal.h"
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
-    READY_LIFE_MS = 3600 * 1000, /* then it is made anew: images change, memory wears */
+    READY_LIFE_MS =
+        3600 * 1000, /* then it is replaced: images change, and it bounds memory growth */
     CHECK_MS = 30 * 1000,
-    RETRY_MS = 5 * 1000, /* after an engine that failed, when nobody waits */
-    CALM_MS = 250,       /* without anybody who waits, before imports take the processors */
-    /* A sandbox that is told to end does, and the engine removes what ended: asking for it
-     * meanwhile only makes the engine do it twice. Whoever is still there after that is removed by
-     * force. */
+    RETRY_MS = 5 * 1000, /* after a failure of the engine, when no call waits */
+    CALM_MS = 250,       /* without waiting calls, before imports use the processors */
+    /* A sandbox that is told to end does so, and the engine removes it (AutoRemove). A request meanwhile only makes the engine do it twice; after END_MS the container is removed by force. */
     END_MS = 1000,
     TICK_MS = 200,
 };
 
-int64_t cbx_pool_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* --- what there is to do
- * ---------------------------------------------------------------------------- */
+/* --- tasks ---------------------------------------------------------------------------- */
 
 static int count_all(const struct cbx_pool *pool)
 {
@@ -44,7 +35,7 @@ static bool may_make(const struct cbx_pool *pool)
            count_all(pool) < pool->config.max;
 }
 
-/* How many of the profile are on their way beyond those who wait for them. */
+/* How many calls wait for a sandbox of this profile. */
 static int waiting_for(const struct cbx_pool *pool, const struct cbx_pool_profile *p)
 {
     int n = 0;
@@ -54,7 +45,7 @@ static int waiting_for(const struct cbx_pool *pool, const struct cbx_pool_profil
     return n;
 }
 
-static struct cbx_pool_profile *most_wanted(struct cbx_pool *pool)
+static struct cbx_pool_profile *oldest_unserved(struct cbx_pool *pool)
 {
     for (struct cbx_pool_waiter *w = pool->waiters; w != NULL; w = w->next) {
         if (w->profile->making < waiting_for(pool, w->profile)) {
@@ -64,7 +55,7 @@ static struct cbx_pool_profile *most_wanted(struct cbx_pool *pool)
     return NULL;
 }
 
-static struct cbx_pool_profile *wants_more(struct cbx_pool *pool, int64_t now)
+static struct cbx_pool_profile *next_to_prewarm(struct cbx_pool *pool, int64_t now)
 {
     bool full = pool->config.max != 0 && count_all(pool) >= pool->config.max;
     for (int i = 0; i < CBX_POOL_PROFILES && !full && now >= pool->retry_ms; i++) {
@@ -83,7 +74,7 @@ static bool take_stale(struct cbx_pool *pool, int64_t now, struct cbx_pool_ready
     int64_t idle_ms = pool->config.idle_ms;
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
         struct cbx_pool_profile *p = &pool->profiles[i];
-        if (!p->announced && p->want > 0 && now - p->used_ms > idle_ms) {
+        if (!p->prewarmed && p->want > 0 && now - p->used_ms > idle_ms) {
             p->want = 0;
         }
         for (int k = 0; k < p->count; k++) {
@@ -116,22 +107,21 @@ static struct cbx_pool_ready *find_cold(struct cbx_pool *pool)
     return cold;
 }
 
-/* --- doing it: with the lock, which is given up meanwhile
- * -------------------------------------------- */
+/* --- the work: the lock is held, and released meanwhile -------------------------------------------- */
 
-void cbx_pool_look_after(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
+void cbx_pool_await_removal(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
 {
-    struct cbx_pool_discarded *d = calloc(1, sizeof(*d));
+    struct cbx_pool_removal *d = calloc(1, sizeof(*d));
     if (d == NULL) {
         abort();
     }
-    *d = (struct cbx_pool_discarded){ .sandbox = sandbox, .due_ms = cbx_pool_clock_ms() + END_MS };
+    *d = (struct cbx_pool_removal){ .sandbox = sandbox, .due_ms = cbx_clock_ms() + END_MS };
     memcpy(d->id, cbx_sandbox_id(sandbox), sizeof(d->id));
-    d->next = pool->discarded;
-    pool->discarded = d;
+    d->next = pool->removals;
+    pool->removals = d;
 }
 
-/* The first who waits for this profile, taken out of the queue; NULL = nobody. */
+/* Dequeues the first call that waits for this profile; NULL = none. */
 static struct cbx_pool_waiter *next_waiter(struct cbx_pool *pool, const struct cbx_pool_profile *p)
 {
     struct cbx_pool_waiter **at = &pool->waiters;
@@ -159,15 +149,15 @@ static void put_ready(struct cbx_pool *pool, struct cbx_pool_profile *p,
         pthread_cond_broadcast(&pool->served);
     } else {
         cbx_sandbox_end(ready->sandbox);
-        cbx_pool_look_after(pool, ready->sandbox);
+        cbx_pool_await_removal(pool, ready->sandbox);
     }
 }
 
-static void tell_failure(struct cbx_pool *pool, struct cbx_pool_profile *p, int failed,
-                         const struct cbx_err *err)
+static void fail_waiter(struct cbx_pool *pool, struct cbx_pool_profile *p, int failed,
+                        const struct cbx_err *err)
 {
     pool->stats.failed++;
-    pool->retry_ms = cbx_pool_clock_ms() + RETRY_MS;
+    pool->retry_ms = cbx_clock_ms() + RETRY_MS;
     struct cbx_pool_waiter *w = next_waiter(pool, p);
     if (w != NULL) {
         w->failed = failed;
@@ -191,10 +181,10 @@ static void make_one(struct cbx_pool *pool, struct cbx_pool_profile *p)
     pthread_mutex_lock(&pool->lock);
     p->making--;
     if (failed) {
-        tell_failure(pool, p, failed, &err);
+        fail_waiter(pool, p, failed, &err);
     } else {
         pool->stats.made++;
-        int64_t now = cbx_pool_clock_ms();
+        int64_t now = cbx_clock_ms();
         put_ready(
             pool, p,
             &(struct cbx_pool_ready){
@@ -202,81 +192,81 @@ static void make_one(struct cbx_pool *pool, struct cbx_pool_profile *p)
     }
 }
 
-/* The first that is due and that no thread removes yet. */
-static struct cbx_pool_discarded *unremoved(const struct cbx_pool *pool, int64_t now)
+/* The first removal that is due and that no thread has taken. */
+static struct cbx_pool_removal *due_removal(const struct cbx_pool *pool, int64_t now)
 {
-    struct cbx_pool_discarded *d = pool->discarded;
+    struct cbx_pool_removal *d = pool->removals;
     while (d != NULL && (d->busy || d->due_ms > now)) {
         d = d->next;
     }
     return d;
 }
 
-void cbx_pool_forget(struct cbx_pool *pool, struct cbx_pool_discarded *discarded)
+void cbx_pool_drop(struct cbx_pool *pool, struct cbx_pool_removal *removal)
 {
-    struct cbx_pool_discarded **at = &pool->discarded;
-    while (*at != discarded) {
+    struct cbx_pool_removal **at = &pool->removals;
+    while (*at != removal) {
         at = &(*at)->next;
     }
-    *at = discarded->next;
-    cbx_sandbox_leave(discarded->sandbox);
-    free(discarded);
+    *at = removal->next;
+    cbx_sandbox_detach(removal->sandbox);
+    free(removal);
 }
 
-/* An engine that fails, or is at it, is asked again: nothing may be left behind. */
-static void remove_discarded(struct cbx_pool *pool, struct cbx_pool_discarded *d)
+/* Retried when the engine fails or is still removing: no container may be left behind. */
+static void do_removal(struct cbx_pool *pool, struct cbx_pool_removal *d)
 {
     struct cbx_sandbox *sandbox = cbx_steal(&d->sandbox);
     d->busy = true;
     pthread_mutex_unlock(&pool->lock);
-    cbx_sandbox_leave(sandbox);
+    cbx_sandbox_detach(sandbox);
     int failed = cbx_engine_container_remove(pool->engine, d->id, NULL);
     pthread_mutex_lock(&pool->lock);
     d->busy = false;
-    d->due_ms = cbx_pool_clock_ms() + END_MS;
+    d->due_ms = cbx_clock_ms() + END_MS;
     if (!failed) {
-        cbx_pool_forget(pool, d);
+        cbx_pool_drop(pool, d);
     }
 }
 
 static void check_one(struct cbx_pool *pool, struct cbx_pool_profile *p,
                       struct cbx_pool_ready ready, bool check)
 {
-    p->making++; /* nobody can take it, and no other one is made in its place meanwhile */
+    p->making++; /* no call can take it, and no other one is created in its place meanwhile */
     pthread_mutex_unlock(&pool->lock);
-    bool healthy = check && cbx_sandbox_check(ready.sandbox);
+    bool healthy = check && cbx_sandbox_ping(ready.sandbox);
     pthread_mutex_lock(&pool->lock);
     p->making--;
     pool->stats.unhealthy += check && !healthy;
     if (healthy) {
-        ready.checked_ms = cbx_pool_clock_ms();
+        ready.checked_ms = cbx_clock_ms();
         put_ready(pool, p, &ready);
     } else {
         cbx_sandbox_end(ready.sandbox);
-        cbx_pool_look_after(pool, ready.sandbox);
+        cbx_pool_await_removal(pool, ready.sandbox);
     }
 }
 
 static bool work_once(struct cbx_pool *pool)
 {
-    int64_t now = cbx_pool_clock_ms();
-    struct cbx_pool_profile *p = most_wanted(pool);
-    struct cbx_pool_discarded *d;
+    int64_t now = cbx_clock_ms();
+    struct cbx_pool_profile *p = oldest_unserved(pool);
+    struct cbx_pool_removal *d;
     struct cbx_pool_ready stale, *cold;
     bool check;
     if (p != NULL && may_make(pool)) {
         pool->calm_ms = now + CALM_MS;
         make_one(pool, p);
-    } else if ((d = unremoved(pool, now)) != NULL) {
-        remove_discarded(pool, d);
-    } else if ((p = wants_more(pool, now)) != NULL) {
+    } else if ((d = due_removal(pool, now)) != NULL) {
+        do_removal(pool, d);
+    } else if ((p = next_to_prewarm(pool, now)) != NULL) {
         make_one(pool, p);
     } else if (take_stale(pool, now, &stale, &check, &p)) {
         check_one(pool, p, stale, check);
     } else if (now >= pool->calm_ms && (cold = find_cold(pool)) != NULL) {
         pool->calm_ms = now + CALM_MS;
         cold->warmth = CBX_POOL_WARMING;
-        cbx_sandbox_warm(cold->sandbox); /* with the lock: nobody may take it away meanwhile */
+        cbx_sandbox_warm(cold->sandbox); /* with the lock: no call can take it meanwhile */
     } else {
         return false;
     }
@@ -285,12 +275,7 @@ static bool work_once(struct cbx_pool *pool)
 
 void cbx_pool_wait(struct cbx_pool *pool, pthread_cond_t *condition)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += TICK_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(condition, &pool->lock, &until);
+    cbx_cond_wait_ms(condition, &pool->lock, TICK_MS);
 }
 
 void *cbx_pool_work(void *context)

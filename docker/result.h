@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What comes out of a sandbox: a stream of events while it runs, then a result. All bytes in it are
- * hostile; they are capped and their shape is validated, their content is whatever the program
- * wrote. */
+ * The output of a run: a stream of events, then a result. All bytes are hostile: capped, their structure validated, their content whatever the program wrote. */
 #ifndef CBX_DOCKER_RESULT_H
 #define CBX_DOCKER_RESULT_H
 
@@ -17,7 +15,7 @@ enum cbx_event_kind {
     CBX_EVENT_DISPLAY, /* display() or a figure: one MIME bundle */
     CBX_EVENT_RESULT,  /* the value of the last expression: one MIME bundle */
     CBX_EVENT_FILE,    /* a regular file in the workspace that is new or changed: name and size */
-    CBX_EVENT_CUT,     /* output was left out here: size_bytes of it */
+    CBX_EVENT_CUT,     /* size_bytes of output were left out here */
     CBX_EVENT_ASK,     /* the program waits for a line (input()): its prompt */
 };
 
@@ -36,21 +34,19 @@ struct cbx_event {
     uint64_t size_bytes; /* FILE, CUT */
     bool late;           /* STDOUT, STDERR, DISPLAY: written after the run before had ended, by a
                             thread, timer or process that it left behind */
-    bool secret;         /* ASK: what is typed is not to be shown */
+    bool secret;         /* ASK: the input must not be echoed */
 };
 
-/* Called from the thread that runs the program, in order. Anything but 0 stops the run (as a
- * cancellation). A program that is silent makes no events, so `cancelled`, when it is not NULL, is
- * asked as well, a few times a second. */
+/* The client event sink. Called in order from the thread that follows the run. A return value other than 0 cancels the run. A silent program makes no events, so `cancelled`, when it is not NULL, is polled as well, a few times a second. */
 struct cbx_sink {
     int (*event)(void *context, const struct cbx_event *event);
     bool (*cancelled)(void *context);
-    void (*restart)(void *context); /* may be NULL: all events come again, from the beginning */
+    void (*restart)(void *context); /* may be NULL; all events are replayed from the first one */
     void *context;
 };
 
 enum cbx_run_status {
-    CBX_RUN_FAILED = 0, /* infrastructure: the run did not happen or its end was not seen */
+    CBX_RUN_FAILED = 0, /* infrastructure: the run did not start or its end is unknown */
     CBX_RUN_OK,         /* ran to its end, exit_code 0 */
     CBX_RUN_ERROR,      /* the program failed: exception, non-zero exit */
     CBX_RUN_TIMEOUT,
@@ -61,7 +57,7 @@ enum cbx_run_status {
 };
 const char *cbx_run_status_name(enum cbx_run_status status);
 
-/* Owned by the caller: cbx_result_done. Zeroed memory is a failed run. */
+/* Owned by the caller (cbx_result_done). Zero-initialised, it is a failed run. */
 struct cbx_result {
     enum cbx_run_status status;
     int exit_code;        /* -1 = none */
@@ -73,8 +69,9 @@ struct cbx_result {
     bool output_truncated;               /* more was written than the limit lets out */
     bool files_truncated;
     bool
-        session_lost; /* the kernel's state is gone (killed, crashed): the next run starts afresh */
-    bool session_restarted; /* it was gone before this run, which started afresh, without files */
+        session_lost; /* the kernel's state is lost (killed, crashed): the next run starts with a new kernel */
+    bool
+        session_restarted; /* the sandbox was lost before this run, which started in a new one, without files */
 };
 void cbx_result_done(struct cbx_result *result);
 CBX_DEFINE_AUTO_DONE(result)

@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * The life of a sandbox: made, claimed, adopted, left or removed. */
+ * The life cycle of a sandbox: created, claimed, adopted, detached or removed. */
 #include "docker/sandbox.h"
 
 #include "docker/container.h"
-#include "docker/sandbox_parts.h"
+#include "docker/sandbox_internal.h"
+#include "policies/base/clock.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     HELLO_TIMEOUT_MS = 30000,
     ADOPT_TIMEOUT_MS = 5000,
     CHECK_TIMEOUT_MS = 5000,
-    LOOK_MS = 250, /* at first, then twice as long each time */
+    STATE_POLL_MS = 250, /* doubled each time */
     READ_BYTES = 256 * 1024
 };
-
-int64_t cbx_sandbox_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox)
 {
@@ -83,7 +76,7 @@ static struct cbx_sandbox *new_sandbox(struct cbx_engine *engine,
     return sandbox;
 }
 
-void cbx_sandbox_leave(struct cbx_sandbox *sandbox)
+void cbx_sandbox_detach(struct cbx_sandbox *sandbox)
 {
     if (sandbox == NULL) {
         return;
@@ -100,7 +93,7 @@ void cbx_sandbox_free(struct cbx_sandbox *sandbox)
     if (sandbox != NULL && sandbox->id[0] != '\0') {
         cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
     }
-    cbx_sandbox_leave(sandbox);
+    cbx_sandbox_detach(sandbox);
 }
 
 /* --- frames -------------------------------------------------------------------------------------
@@ -143,9 +136,9 @@ int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cb
         if (got != 0) {
             return got < 0 ? got : 0;
         }
-        int64_t left = deadline - cbx_sandbox_clock_ms();
+        int64_t left = deadline - cbx_clock_ms();
         size_t n = 0;
-        int failed = left <= 0 ? cbx_fail(err, CBX_ETIMEDOUT, "the sandbox said nothing in time")
+        int failed = left <= 0 ? cbx_fail(err, CBX_ETIMEDOUT, "the sandbox did not answer in time")
                                : cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES,
                                                     (int)left, &n, err);
         if (failed) {
@@ -168,9 +161,9 @@ static void send_lease(struct cbx_sandbox *sandbox, uint32_t lease_ms)
     cbx_sandbox_send(sandbox, CBX_FRAME_LEASE, lease, CBX_STR(""), NULL);
 }
 
-void cbx_sandbox_keep(struct cbx_sandbox *sandbox)
+void cbx_sandbox_renew_lease(struct cbx_sandbox *sandbox)
 {
-    /* Who sends something now shows that we are there; and may wait for a long time. */
+    /* A thread that sends a frame holds the lock, possibly for long; its frame shows that we are alive. */
     if (pthread_mutex_trylock(&sandbox->send_lock) == 0) {
         pthread_mutex_unlock(&sandbox->send_lock);
         send_lease(sandbox, sandbox->lease_ms);
@@ -182,7 +175,7 @@ void cbx_sandbox_end(struct cbx_sandbox *sandbox)
     send_lease(sandbox, 0);
 }
 
-bool cbx_sandbox_look(struct cbx_sandbox *sandbox)
+bool cbx_sandbox_poll(struct cbx_sandbox *sandbox)
 {
     for (size_t n = 1; sandbox->alive && n > 0;) {
         int failed = cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES, 0, &n, NULL);
@@ -198,7 +191,7 @@ bool cbx_sandbox_look(struct cbx_sandbox *sandbox)
 bool cbx_sandbox_is_warm(struct cbx_sandbox *sandbox)
 {
     struct cbx_frame frame;
-    cbx_sandbox_look(sandbox);
+    cbx_sandbox_poll(sandbox);
     while (!sandbox->warm && next_frame(sandbox, &frame, NULL) > 0) {
     }
     return sandbox->alive && sandbox->warm;
@@ -209,10 +202,9 @@ void cbx_sandbox_warm(struct cbx_sandbox *sandbox)
     cbx_sandbox_send(sandbox, CBX_FRAME_WARM, CBX_STR(""), CBX_STR(""), NULL);
 }
 
-/* --- meeting the supervisor
- * ----------------------------------------------------------------------- */
+/* --- the handshake with the supervisor ----------------------------------------------------------------------- */
 
-/* What only we know of this container: its key, and the proof on its tag. */
+/* Secrets of this container, which only this gateway can derive: its key, and the MAC of its tag. */
 static struct cbx_sha256 derive(const struct cbx_sandbox *sandbox, const char *purpose,
                                 struct cbx_str text)
 {
@@ -234,7 +226,7 @@ static int read_hello(struct cbx_sandbox *sandbox, const struct cbx_frame *frame
     if (hello.version != CBX_FRAME_VERSION) {
         return cbx_fail(
             err, CBX_EENGINE,
-            "the sandbox image speaks protocol %u, needed is %d; 'codebox image build' renews it",
+            "the sandbox image has protocol %u, needed is %d; 'codebox image build' renews it",
             hello.version, CBX_FRAME_VERSION);
     }
     hello.id[sizeof(hello.id) - 1] = '\0';
@@ -245,15 +237,15 @@ static int read_hello(struct cbx_sandbox *sandbox, const struct cbx_frame *frame
     return 0;
 }
 
-/* An engine lets us attach to a container that has just ended, and then says nothing more. */
+/* An engine lets a client attach to a container that has just ended, and then sends nothing. */
 static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_frame *out,
                          struct cbx_err *err)
 {
-    int64_t now = cbx_sandbox_clock_ms(), deadline = now + timeout_ms;
-    for (int64_t wait_ms = LOOK_MS;; wait_ms *= 2) {
+    int64_t now = cbx_clock_ms(), deadline = now + timeout_ms;
+    for (int64_t wait_ms = STATE_POLL_MS;; wait_ms *= 2) {
         int64_t until = now + wait_ms < deadline ? now + wait_ms : deadline;
         int failed = cbx_sandbox_receive(sandbox, until, out, err);
-        now = cbx_sandbox_clock_ms();
+        now = cbx_clock_ms();
         if (failed != CBX_ETIMEDOUT || now >= deadline) {
             return failed;
         }
@@ -265,7 +257,7 @@ static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx
     }
 }
 
-/* Says who we are, and passes over what the sandbox said to hosts before us. */
+/* Authenticates this host, and skips what the sandbox sent to earlier hosts. */
 static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *tag,
                  struct cbx_err *err)
 {
@@ -312,6 +304,12 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
     snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%s", kernel);
     sandbox->limits = *limits;
     int failed = start(sandbox, config, err);
+    if (failed == CBX_ENOTFOUND) { /* an image or a container, which no caller named */
+        failed = CBX_EENGINE;
+        if (err != NULL) {
+            err->code = failed;
+        }
+    }
     if (!failed) {
         sandbox->alive = true;
         *out = cbx_steal(&sandbox);
@@ -319,7 +317,7 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
     return failed;
 }
 
-bool cbx_sandbox_check(struct cbx_sandbox *sandbox)
+bool cbx_sandbox_ping(struct cbx_sandbox *sandbox)
 {
     bool complete;
     json_t *list = NULL;
@@ -329,8 +327,7 @@ bool cbx_sandbox_check(struct cbx_sandbox *sandbox)
     return sandbox->alive;
 }
 
-/* --- whose it is
- * ---------------------------------------------------------------------------------- */
+/* --- ownership ---------------------------------------------------------------------------------- */
 
 bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
                       const struct cbx_limits *limits)
@@ -356,7 +353,7 @@ static int64_t *limit_at(struct cbx_limits *limits, size_t row)
     return (int64_t *)(void *)((char *)limits + limit_rows[row].offset);
 }
 
-/* The tag: a proof that we wrote it for this container, then JSON. */
+/* The tag: a MAC that binds it to this container, then JSON. */
 static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
 {
     CBX_AUTO_JSON limits = json_object();
@@ -371,10 +368,10 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
     if (cbx_json_write(&text, json) != 0) {
-        return cbx_fail(err, CBX_ETOOBIG, "the sandbox's owner has too long a name");
+        return cbx_fail(err, CBX_ETOOBIG, "the names of the sandbox's owner are too long");
     }
-    struct cbx_sha256 proof = derive(sandbox, "tag", cbx_buf_str(&text));
-    struct cbx_str bytes = { .p = (const char *)proof.bytes, .len = sizeof(proof.bytes) };
+    struct cbx_sha256 mac = derive(sandbox, "tag", cbx_buf_str(&text));
+    struct cbx_str bytes = { .p = (const char *)mac.bytes, .len = sizeof(mac.bytes) };
     return cbx_sandbox_send(sandbox, CBX_FRAME_TAG, bytes, cbx_buf_str(&text), err);
 }
 
@@ -397,14 +394,14 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     struct cbx_str text = cbx_str_sub(tag, CBX_SHA256_BYTES, tag.len);
     struct cbx_sha256 have, want = derive(sandbox, "tag", text);
     if (tag.len == 0) {
-        return cbx_fail(err, CBX_ENOTFOUND, "the sandbox belongs to nobody");
+        return cbx_fail(err, CBX_ENOTFOUND, "the sandbox was never claimed");
     }
     if (tag.len <= CBX_SHA256_BYTES) {
         return cbx_fail(err, CBX_EPROTO, "the sandbox's tag is too short");
     }
     memcpy(have.bytes, tag.p, sizeof(have.bytes));
     if (!cbx_sha256_equal(&have, &want)) {
-        return cbx_fail(err, CBX_EPROTO, "the sandbox's tag is not ours");
+        return cbx_fail(err, CBX_EPROTO, "the authentication of the sandbox's tag fails");
     }
     CBX_AUTO_JSON json = NULL;
     struct tag t = { 0 };
@@ -456,10 +453,8 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     if (sandbox->claimed || !cbx_sandbox_fits(sandbox, kernel, &permit->limits)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is not for this sandbox");
     }
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     sandbox->claimed = true;
-    sandbox->claimed_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    sandbox->claimed_ms = cbx_time_ms();
     sandbox->limits = permit->limits;
     memcpy(sandbox->session, permit->session, sizeof(sandbox->session));
     memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));
@@ -492,7 +487,7 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
     failed = failed ? failed : greet(sandbox, ADOPT_TIMEOUT_MS, &tag, err);
     failed = failed ? failed : read_tag(sandbox, tag, err);
     if (failed) {
-        cbx_sandbox_leave(sandbox);
+        cbx_sandbox_detach(sandbox);
         return failed;
     }
     sandbox->claimed = sandbox->alive = true;
@@ -516,7 +511,9 @@ int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, int64_t ag
         if (keeps == NULL || !keeps(context, json_string_value(id))) {
             int kept =
                 cbx_engine_container_remove(engine, json_string_value(id), failed ? NULL : err);
-            failed = failed ? failed : kept; /* one that stays does not keep the others */
+            failed = failed
+                         ? failed
+                         : kept; /* a container that stays does not prevent the removal of others */
             *removed += kept ? 0 : 1;
         }
     }

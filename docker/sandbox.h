@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A sandbox is one hardened container with our supervisor as PID 1 and a kernel in it. It may be
- * made ahead of its use; it is entered only with a permit, and belongs from then on to that
- * permit's principal and session. It outlives the process that made it by its lease, so that the
- * next one can adopt it; without either it ends itself.
+ * A sandbox is one hardened container with our supervisor as PID 1 and a kernel in it. It may be created before a permit exists. A permit claims it, and from then on it belongs to the permit's principal and session. It outlives the executor that created it by its lease, so that the next executor can adopt it; when the lease expires, it ends itself.
  *
  * Calls on one sandbox come from one thread at a time, except those marked "from any thread". */
 #ifndef CBX_DOCKER_SANDBOX_H
@@ -17,36 +14,33 @@ struct cbx_sandbox;
 
 enum { CBX_SANDBOX_SECRET_BYTES = 32, CBX_SANDBOX_LEASE_MS = 60000 };
 
-/* How sandboxes are made on this gateway; from configuration, never from a caller. */
+/* How this gateway creates sandboxes; from configuration, never from a caller. */
 struct cbx_sandbox_config {
-    const char *instance;     /* label value: which gateway owns it; [a-z0-9-]{1,64} */
+    const char *instance;     /* label value: the gateway that owns it; [a-z0-9-]{1,64} */
     const char *runtime;      /* NULL = the engine's default; "runc", "crun", "runsc", ... */
     const char *image_prefix; /* NULL = "codebox"; images are PREFIX-python:latest and so on */
-    uint8_t secret[CBX_SANDBOX_SECRET_BYTES]; /* what proves to a sandbox that we may adopt it */
+    uint8_t secret[CBX_SANDBOX_SECRET_BYTES]; /* authenticates the tags of our sandboxes */
     uint32_t lease_ms;                        /* 0 = CBX_SANDBOX_LEASE_MS */
     const char *apparmor; /* NULL = the engine's default; a profile that the host has loaded */
 };
 
 /* Creates and starts a container for a kernel ("python", ...) within these limits and waits until
- * the supervisor answers. Nothing but our own programs runs in it. Nothing is left behind on
- * failure. CBX_EENGINE when the engine is absent, too old or refuses; CBX_ENOTFOUND when the image
- * is missing (the text says how to build it). */
+ * the supervisor answers. No program of a caller runs in it. No container is left behind on
+ * failure. CBX_EENGINE when the engine is absent, too old or refuses, or the image is missing: an
+ * operator's failure, whose text is fit for a caller. */
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                         const char *kernel, const struct cbx_limits *limits,
                         struct cbx_sandbox **out, struct cbx_err *err);
 
-/* May there be a sandbox for this permit? *kernel is its kernel's name, static. CBX_EINVAL for a
- * language that no kernel runs or a network, CBX_ESEAL when it is no OPEN or RUN permit. */
+/* Checks that a permit allows a sandbox; *kernel is the name of its kernel, static. CBX_EINVAL for a language that no kernel runs and for a network, CBX_ESEAL when it is no OPEN or RUN permit. */
 int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel,
                           struct cbx_err *err);
 
-/* Makes it the permit's: once, with an OPEN or RUN permit whose language its kernel runs and whose
- * limits are those of the container (cbx_sandbox_fits); else as cbx_sandbox_permitted, and
- * CBX_ESEAL. */
+/* Claims the sandbox for a permit. Succeeds once, with an OPEN or RUN permit whose language the kernel runs and whose limits fit the container (cbx_sandbox_fits). Errors as cbx_sandbox_permitted; CBX_ESEAL when it does not fit or is claimed. */
 int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                       struct cbx_err *err);
 
-/* Is it of this kernel and are its memory, processors, processes and disk exactly these? */
+/* Has it this kernel, and exactly these limits of memory, processors, processes and disk? */
 bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
                       const struct cbx_limits *limits);
 
@@ -54,28 +48,27 @@ bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
 int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                     const struct cbx_permit *permit, struct cbx_sandbox **out, struct cbx_err *err);
 
-/* Takes over a sandbox that a process before us claimed. CBX_ENOTFOUND when it was never claimed;
- * CBX_EPROTO when its words are not those of a sandbox of this gateway: remove it then. */
+/* Takes over a sandbox that an earlier executor claimed. CBX_ENOTFOUND when it was never claimed; CBX_EPROTO when the tag's authentication fails or the protocol is broken: the caller removes it then. */
 int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                       const char *id, struct cbx_sandbox **out, struct cbx_err *err);
 
-/* Whose it is, borrowed; empty before it is claimed. */
+/* Its owner, borrowed; empty before it is claimed. */
 const char *cbx_sandbox_session(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_principal(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_policy(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_kernel(const struct cbx_sandbox *sandbox);
 const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox);
 
-/* When it was claimed: milliseconds since 1970. */
+/* The time of the claim: milliseconds since 1970. */
 int64_t cbx_sandbox_claimed_ms(const struct cbx_sandbox *sandbox);
 
 /* The run that is under way or whose result waits to be acknowledged; empty when there is none. */
 const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox);
 
-/* How a run is made; zeroed memory is the usual way. */
+/* Options of a run; zero-initialise for defaults. */
 struct cbx_run_options {
     bool interactive; /* the sink answers CBX_EVENT_ASK by cbx_sandbox_input */
-    /* The sandbox has been told to run it, and it can be resumed; before its first event. */
+    /* Called after RUN was sent and before the first event; the run can be resumed from now on. */
     void (*begun)(void *context);
     void *context;
 };
@@ -85,18 +78,17 @@ struct cbx_run_options {
  * those that the sandbox was claimed for. Returns 0 whenever the program ran, however it ended;
  * *out then owns the result. Events go to `sink` while it runs. When the wall clock or the
  * processor time is exceeded the program is interrupted, and its whole process tree killed within a
- * second. What the run said stays in the sandbox until cbx_sandbox_acknowledge or the next run. */
+ * second. The supervisor keeps the events and the result until cbx_sandbox_acknowledge or the next run. */
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,
                     const struct cbx_sink *sink, struct cbx_result *out, struct cbx_err *err);
 
-/* Follows a run that another process began, from its beginning: all its events, and its result.
- * CBX_ENOTFOUND when the sandbox does not know this run: then it never began, or was acknowledged.
+/* Replays a run that another process began, from its first event, and follows it to its result. CBX_ENOTFOUND when the sandbox has no such run: it never began, or it was acknowledged.
  */
 int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const struct cbx_sink *sink,
                        struct cbx_result *out, struct cbx_err *err);
 
-/* The result of this run is kept elsewhere; it cannot be resumed any more. */
+/* The result of this run is stored: the supervisor drops it, and it cannot be resumed any more. */
 void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id);
 
 /* From any thread; no effect when nothing runs. Interrupt: KeyboardInterrupt in Python. Input: the
@@ -104,15 +96,15 @@ void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id);
 void cbx_sandbox_interrupt(struct cbx_sandbox *sandbox);
 int cbx_sandbox_input(struct cbx_sandbox *sandbox, struct cbx_str line, struct cbx_err *err);
 
-/* Renews the lease; has the kernel import what programs usually need. From any thread. */
-void cbx_sandbox_keep(struct cbx_sandbox *sandbox);
+/* Renews the lease; makes the kernel import what programs usually need. From any thread. */
+void cbx_sandbox_renew_lease(struct cbx_sandbox *sandbox);
 void cbx_sandbox_warm(struct cbx_sandbox *sandbox);
 
 /* Has its kernel done what the last cbx_sandbox_warm asked for? Reads what has arrived, without
  * waiting. Only while nothing runs in it. */
 bool cbx_sandbox_is_warm(struct cbx_sandbox *sandbox);
 
-/* Kills everything in it and starts the kernel anew; files stay. */
+/* Kills every process in it and starts a new kernel; files stay. CBX_ESTATE, CBX_EIO. */
 int cbx_sandbox_reset(struct cbx_sandbox *sandbox, struct cbx_err *err);
 
 /* Files of the workspace by paths relative to it. Links are not followed, nothing but regular files
@@ -135,24 +127,24 @@ const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox);
 /* False once the container is known to be gone. */
 bool cbx_sandbox_alive(const struct cbx_sandbox *sandbox);
 
-/* Asks the sandbox; false when it is gone or does not answer. Only while nothing runs in it. */
-bool cbx_sandbox_check(struct cbx_sandbox *sandbox);
+/* Sends a request and waits for the answer; false when there is none. Only while nothing runs in it. */
+bool cbx_sandbox_ping(struct cbx_sandbox *sandbox);
 
-/* Ends everything in it; returns at once, the engine removes the container. From any thread. */
+/* Ends the lease: the sandbox ends itself and the engine removes the container. Does not wait. From any thread. */
 void cbx_sandbox_end(struct cbx_sandbox *sandbox);
 
-/* Finds out without waiting whether it is still there. Only while nothing runs in it. */
-bool cbx_sandbox_look(struct cbx_sandbox *sandbox);
+/* Whether the connection is still open, without waiting. Only while nothing runs in it. */
+bool cbx_sandbox_poll(struct cbx_sandbox *sandbox);
 
 /* Kills and removes the container. */
 void cbx_sandbox_free(struct cbx_sandbox *sandbox);
 CBX_DEFINE_AUTO(sandbox)
 
-/* Lets go of it; it lives on until its lease ends or somebody adopts it. */
-void cbx_sandbox_leave(struct cbx_sandbox *sandbox);
+/* Detaches without stopping it: it continues until its lease expires or it is adopted. */
+void cbx_sandbox_detach(struct cbx_sandbox *sandbox);
 
 /* Removes every container with our labels and this instance that is at least age_s seconds old,
- * except those that `keeps` (may be NULL) says true to. *removed counts them. */
+ * except those for which `keeps` (may be NULL) returns true. *removed is how many. */
 int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, int64_t age_s,
                      bool (*keeps)(void *context, const char *id), void *context, size_t *removed,
                      struct cbx_err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What is asked of a sandbox between runs: its files, and a new beginning. The answers are as
- * hostile as everything that comes out. */
-#include "docker/sandbox_parts.h"
+ * Requests to a sandbox between runs: its files, and a new kernel. The answers are hostile like everything that a sandbox sends. */
+#include "docker/sandbox_internal.h"
+#include "policies/base/clock.h"
 
 #include "policies/base/sort.h"
 
@@ -10,7 +10,7 @@
 
 enum { ANSWER_TIMEOUT_MS = 30000 };
 
-/* One request and its answer: errno, and what it gave (borrowed until the next call). */
+/* One request and its answer: errno, and the data (borrowed until the next call). */
 static int ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
                uint32_t *code, struct cbx_str *answer, struct cbx_err *err)
 {
@@ -18,13 +18,13 @@ static int ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, stru
         return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
     }
     int failed = cbx_sandbox_send(sandbox, type, a, b, err);
-    int64_t deadline = cbx_sandbox_clock_ms() + ANSWER_TIMEOUT_MS;
+    int64_t deadline = cbx_clock_ms() + ANSWER_TIMEOUT_MS;
     struct cbx_frame frame = { 0 };
-    while (!failed && frame.type != CBX_FRAME_ANSWER) { /* other frames are of runs before */
+    while (!failed && frame.type != CBX_FRAME_ANSWER) { /* other frames belong to earlier runs */
         failed = cbx_sandbox_receive(sandbox, deadline, &frame, err);
     }
     if (!failed && frame.payload.len < sizeof(*code)) {
-        failed = cbx_fail(err, CBX_EPROTO, "the sandbox gave half an answer");
+        failed = cbx_fail(err, CBX_EPROTO, "the sandbox sent a truncated answer");
     }
     if (failed) {
         sandbox->alive = failed == CBX_ETOOBIG;
@@ -44,14 +44,14 @@ static const struct {
     { EISDIR, CBX_EINVAL, "it is a folder" },
     { EXDEV, CBX_EINVAL, "the path leaves the workspace" },
     { ELOOP, CBX_EINVAL, "the path leads through a link, or is nested too deeply" },
-    { EINVAL, CBX_EINVAL, "it is no regular file, or the path is none" },
+    { EINVAL, CBX_EINVAL, "it is no regular file, or the path is invalid" },
     { ENXIO, CBX_EINVAL, "it is no regular file" },
     { ENAMETOOLONG, CBX_EINVAL, "a name has more than 255 bytes" },
     { EFBIG, CBX_ETOOBIG, "the file is larger than allowed" },
     { E2BIG, CBX_ETOOBIG, "the folder has too many entries" },
     { ENOSPC, CBX_ETOOBIG, "the workspace is full" },
     { EDQUOT, CBX_ETOOBIG, "the workspace is full" },
-    { EACCES, CBX_EINVAL, "the program took away the right to it" },
+    { EACCES, CBX_EINVAL, "the program removed the permission" },
 };
 
 static int refuse(uint32_t number, struct cbx_str path, struct cbx_err *err)
@@ -134,7 +134,7 @@ int cbx_sandbox_reset(struct cbx_sandbox *sandbox, struct cbx_err *err)
     struct cbx_str answer;
     int failed = ask(sandbox, CBX_FRAME_RESET, CBX_STR(""), CBX_STR(""), &code, &answer, err);
     return failed      ? failed
-           : code != 0 ? cbx_fail(err, CBX_EIO, "the sandbox could not start its kernel anew")
+           : code != 0 ? cbx_fail(err, CBX_EIO, "the sandbox could not start a new kernel")
                        : 0;
 }
 
@@ -170,14 +170,14 @@ static int read_entries(struct cbx_str answer, json_t **out, struct cbx_err *err
     while (answer.len > 0) {
         struct cbx_frame_entry entry;
         if (answer.len < sizeof(entry)) {
-            return cbx_fail(err, CBX_EPROTO, "the sandbox gave half an answer");
+            return cbx_fail(err, CBX_EPROTO, "the sandbox sent a truncated answer");
         }
         memcpy(&entry, answer.p, sizeof(entry));
         struct cbx_str name =
             cbx_str_sub(answer, sizeof(entry), sizeof(entry) + (size_t)entry.name_len);
         if (name.len != entry.name_len || name.len == 0 || name.len > 255 ||
             memchr(name.p, '/', name.len) != NULL || memchr(name.p, '\0', name.len) != NULL) {
-            return cbx_fail(err, CBX_EPROTO, "the sandbox gave a name that is none");
+            return cbx_fail(err, CBX_EPROTO, "the sandbox sent an invalid file name");
         }
         uint64_t size = entry.size_bytes > INT64_MAX ? INT64_MAX : entry.size_bytes;
         json_array_append_new(list,

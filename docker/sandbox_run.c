@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Runs in a sandbox: begun with a permit, followed to their end, also by a host that did not begin
- * them. */
+ * Runs in a sandbox: started with a permit, followed to their result, also by an executor that did not start them. */
 #include "docker/container.h"
 #include "docker/events.h"
-#include "docker/sandbox_parts.h"
+#include "docker/sandbox_internal.h"
+#include "policies/base/clock.h"
 
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static int check_permit(const struct cbx_sandbox *sandbox, const struct cbx_perm
     return 0;
 }
 
-/* A limit of the run or of the session, whichever is tighter; 0 = none. */
+/* The tighter limit of run and session; 0 = no limit. */
 static int64_t tighter(int64_t run, int64_t session)
 {
     return run == 0 ? session : session == 0 ? run : smaller(run, session);
@@ -73,7 +73,7 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     return cbx_sandbox_send(sandbox, CBX_FRAME_RUN, cbx_buf_str(&head), source, err);
 }
 
-/* The stream ended or said nothing any more: what is known of why. */
+/* The stream ended, or no frame came before the deadline: the result says why, as far as the engine can tell. */
 static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
                       struct cbx_result *result)
 {
@@ -85,7 +85,7 @@ static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
                                                  : CBX_RUN_KILLED;
     result->exit_code = -1;
     result->session_lost = true;
-    result->duration_ms = (uint64_t)(cbx_sandbox_clock_ms() - began);
+    result->duration_ms = (uint64_t)(cbx_clock_ms() - began);
     sandbox->alive = false;
     sandbox->run_id[0] = '\0';
     cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
@@ -98,27 +98,26 @@ struct run {
     bool cancelled;
 };
 
-/* Nobody listens any more: interrupt, and give it a moment to end by itself; nothing is handed on.
+/* The client disconnected: interrupts the run, waits CANCEL_MS for its end, and drops its events.
  */
 static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
 {
     run->cancelled = true;
     run->events->sink = NULL;
-    run->deadline = smaller(run->deadline, cbx_sandbox_clock_ms() + CANCEL_MS);
+    run->deadline = smaller(run->deadline, cbx_clock_ms() + CANCEL_MS);
     cbx_sandbox_interrupt(sandbox);
 }
 
-/* The next frame; meanwhile asks the sink now and then whether the result is still wanted. */
+/* The next frame; polls meanwhile whether the client has cancelled. */
 static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_frame *frame,
                        struct cbx_err *err)
 {
     for (;;) {
         const struct cbx_sink *sink = run->events->sink;
         bool asks = sink != NULL && sink->cancelled != NULL;
-        int64_t until =
-            asks ? smaller(run->deadline, cbx_sandbox_clock_ms() + TICK_MS) : run->deadline;
+        int64_t until = asks ? smaller(run->deadline, cbx_clock_ms() + TICK_MS) : run->deadline;
         int failed = cbx_sandbox_receive(sandbox, until, frame, err);
-        if (failed != CBX_ETIMEDOUT || cbx_sandbox_clock_ms() >= run->deadline) {
+        if (failed != CBX_ETIMEDOUT || cbx_clock_ms() >= run->deadline) {
             return failed;
         }
         if (asks && sink->cancelled(sink->context)) {
@@ -161,7 +160,7 @@ static int follow_to_end(struct cbx_sandbox *sandbox, int64_t wall_ms, const str
 {
     CBX_AUTO_DONE(result) result = { .exit_code = -1 };
     struct cbx_events events = { .sink = sink, .result = &result };
-    int64_t began = cbx_sandbox_clock_ms();
+    int64_t began = cbx_clock_ms();
     struct run run = {
         .events = &events, .result = &result, .began = began, .deadline = began + wall_ms + LATE_MS
     };
@@ -194,7 +193,7 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     }
     if (send_run(sandbox, permit, source, options, NULL) != 0) {
         *out = (struct cbx_result){ 0 };
-        note_loss(sandbox, cbx_sandbox_clock_ms(), false, out);
+        note_loss(sandbox, cbx_clock_ms(), false, out);
         return 0;
     }
     if (options != NULL && options->begun != NULL) {
@@ -208,7 +207,7 @@ int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const st
                        struct cbx_result *out, struct cbx_err *err)
 {
     if (run_id[0] == '\0' || strcmp(run_id, sandbox->run_id) != 0) {
-        return cbx_fail(err, CBX_ENOTFOUND, "the sandbox knows no run '%.31s'", run_id);
+        return cbx_fail(err, CBX_ENOTFOUND, "the sandbox has no run '%.31s'", run_id);
     }
     int failed = cbx_sandbox_send(sandbox, CBX_FRAME_FOLLOW, CBX_STR(""), CBX_STR(""), err);
     return failed ? failed : follow_to_end(sandbox, sandbox->limits.wall_ms, sink, out, err);
@@ -219,7 +218,7 @@ void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id)
     char id[CBX_FRAME_ID_BYTES] = "";
     snprintf(id, sizeof(id), "%s", run_id);
     if (strcmp(id, sandbox->run_id) == 0) {
-        sandbox->run_id[0] = '\0'; /* whoever asks for it now would wait in vain */
+        sandbox->run_id[0] = '\0'; /* it can no longer be resumed */
     }
     cbx_sandbox_send(sandbox, CBX_FRAME_ACK, (struct cbx_str){ .p = id, .len = sizeof(id) },
                      CBX_STR(""), NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Hostile bytes to frames. */
+ * Parses hostile bytes into frames. */
 #include "docker/stream.h"
 
 void cbx_stream_init(struct cbx_stream *stream, size_t max_frame)
@@ -21,7 +21,7 @@ void cbx_stream_seek(struct cbx_stream *stream, const char mark[CBX_FRAME_MARK_B
     stream->used = 0;
 }
 
-/* Drops what cannot be the beginning of the mark, or all before the mark's end. */
+/* Drops bytes that cannot be the start of the mark, or everything up to the mark's end. */
 static void seek(struct cbx_stream *stream)
 {
     struct cbx_buf *frames = &stream->frames;
@@ -34,7 +34,7 @@ static void seek(struct cbx_stream *stream)
     }
 }
 
-/* Collects the engine's head; true when it is whole and good. */
+/* Collects the engine's header; CBX_EPROTO when it is invalid. */
 static int take_head(struct cbx_stream *stream, struct cbx_str *bytes, struct cbx_err *err)
 {
     while (stream->head_len < sizeof(stream->head) && bytes->len > 0) {
@@ -59,7 +59,7 @@ static int take_head(struct cbx_stream *stream, struct cbx_str *bytes, struct cb
 int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_err *err)
 {
     if (stream->used >
-        0) { /* a large frame that is still growing must not be moved for every chunk */
+        0) { /* only then: moving a large incomplete frame for every chunk would cost too much */
         cbx_buf_consume(&stream->frames, stream->used);
         stream->used = 0;
     }
@@ -72,12 +72,10 @@ int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_
             continue;
         }
         size_t n = bytes.len < stream->chunk_left ? bytes.len : (size_t)stream->chunk_left;
-        /* The supervisor writes nothing to stderr; what comes there (libc's last words) is not for
-         * us. */
+        /* The supervisor writes nothing to stderr; messages of libc there are dropped. */
         if (stream->chunk_kind == 1 &&
             cbx_buf_add(&stream->frames, cbx_str_sub(bytes, 0, n)) != 0) {
-            return cbx_fail(err, CBX_EPROTO,
-                            "the sandbox sent more than fits before a frame was whole");
+            return cbx_fail(err, CBX_EPROTO, "the sandbox sent more bytes than a frame may have");
         }
         if (stream->seeking) {
             seek(stream);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Hostile bytes to frames: the engine multiplexes a container's stdout and stderr with heads of 8
- * bytes, and on stdout our supervisor sends frames. Both layers are taken apart here,
- * incrementally, under caps. */
+ * Parses hostile bytes into frames. The engine multiplexes a container's stdout and stderr with headers of 8 bytes; on stdout our supervisor sends frames. Both layers are parsed here, incrementally, under caps. */
 #ifndef CBX_DOCKER_STREAM_H
 #define CBX_DOCKER_STREAM_H
 
@@ -10,13 +8,13 @@
 #include "policies/base/err.h"
 
 struct cbx_stream {
-    uint8_t head[8]; /* of the engine's chunk that is under way */
+    uint8_t head[8]; /* header of the engine's current chunk */
     size_t head_len;
-    uint64_t chunk_left;             /* bytes of it that are still to come */
+    uint64_t chunk_left;             /* bytes of it that have not arrived yet */
     uint8_t chunk_kind;              /* 1 = stdout, 2 = stderr */
-    struct cbx_buf frames;           /* bytes of frames that are not whole yet */
-    size_t used;                     /* bytes of `frames` that were handed out */
-    char mark[CBX_FRAME_MARK_BYTES]; /* what is looked for */
+    struct cbx_buf frames;           /* bytes of incomplete frames */
+    size_t used;                     /* bytes of `frames` that were returned */
+    char mark[CBX_FRAME_MARK_BYTES]; /* to seek */
     bool seeking;
 };
 
@@ -25,10 +23,10 @@ void cbx_stream_init(struct cbx_stream *stream, size_t max_frame);
 void cbx_stream_done(struct cbx_stream *stream);
 CBX_DEFINE_AUTO_DONE(stream)
 
-/* Passes over everything up to and including the mark: an answer to a host before us. */
+/* Skips everything up to and including the mark: it was sent to an earlier host. */
 void cbx_stream_seek(struct cbx_stream *stream, const char mark[CBX_FRAME_MARK_BYTES]);
 
-/* Takes bytes as they came from the engine. CBX_EPROTO when they are not what an engine sends. */
+/* Adds bytes from the engine. CBX_EPROTO when they are not what an engine sends. */
 int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_err *err);
 
 struct cbx_frame {
@@ -37,7 +35,7 @@ struct cbx_frame {
 };
 
 /* The next whole frame: 1 and *out, or 0 when more bytes are needed. CBX_EPROTO for a frame that a
- * supervisor does not send or that is too long; nothing after it can be believed. */
+ * supervisor does not send or that is too long; the stream cannot be used any more. */
 int cbx_stream_next(struct cbx_stream *stream, struct cbx_frame *out, struct cbx_err *err);
 
 #endif

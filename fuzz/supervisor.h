@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The supervisor in a world that is made up, for the fuzz targets and its unit test: its
- * descriptors, processes and clock are what a harness says, so that no input can signal or start
- * anything. Include it once. What it sends to a
- * host is checked as it comes. */
+ * The supervisor with simulated system calls, for the fuzz targets and its unit test: the harness sets descriptors, processes and clock, so that no input can signal or start a process. Include it once. Every frame that the supervisor sends to a host is checked. */
 #ifndef CBX_FUZZ_SUPERVISOR_H
 #define CBX_FUZZ_SUPERVISOR_H
 
@@ -30,16 +27,16 @@ static struct {
     int64_t now_ms;
     int pipes;     /* made for the kernel that starts */
     bool dead;     /* cbx_die was reached */
-    size_t budget; /* how many bytes the host takes */
+    size_t budget; /* how many bytes the host accepts */
     uint8_t *sent; /* to the host */
     size_t sent_len, sent_size;
     size_t checked; /* of it */
-    size_t heard;   /* of it, by the last host, from here on */
+    size_t heard;   /* the last host's bytes begin here */
     bool marked;    /* the next bytes are a mark */
     unsigned frames, dones;
-    uint8_t told[4096]; /* to the kernel, as far as there is room */
+    uint8_t told[4096]; /* to the kernel, as far as they fit */
     size_t told_len;
-    void (*end)(void); /* what cbx_die leads to, if not to `died` */
+    void (*end)(void); /* called by cbx_die; NULL = jump to `died` */
     jmp_buf died;
 } world;
 
@@ -65,7 +62,7 @@ static ssize_t world_write(int fd, const void *p, size_t size)
 {
     size_t n = size < world.budget ? size : world.budget;
     if (fd != STDOUT_FILENO) {
-        abort(); /* it writes to nothing else here */
+        abort(); /* it writes to no other descriptor */
     }
     if (n == 0) {
         errno = EAGAIN;
@@ -95,7 +92,7 @@ static int world_kill(pid_t pid, int number)
 {
     (void)number;
     if (pid != -1 && pid != WORLD_PID && pid != -WORLD_PID) {
-        abort(); /* somebody else */
+        abort(); /* a process outside of the simulation */
     }
     return 0;
 }
@@ -197,7 +194,7 @@ uint64_t cbx_process_cpu_ms(pid_t pid)
     return (uint64_t)world.now_ms / 16;
 }
 
-bool cbx_process_runs(pid_t pid)
+bool cbx_process_is_running(pid_t pid)
 {
     return pid % 2 != 0;
 }
@@ -250,7 +247,7 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
 #define main             supervisor_main
 int supervisor_main(int argc, char **argv);
 #include "docker/supervisor/report.c"
-/* A host that attaches passes over everything before its mark. */
+/* A host that attaches skips everything before its mark. */
 static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
 {
     cbx_reply_mark(mark);
@@ -300,7 +297,7 @@ static void begin_world(void)
     free(cbx_kernel.from.bytes);
     cbx_bytes_free(&cbx_kernel.to);
     cbx_bytes_free(&cbx_run.held);
-    cbx_report_forget();
+    cbx_report_clear();
     cbx_bytes_free(&r.replies);
     cbx_bytes_free(&r.late);
     memset(&r, 0, sizeof(r));
@@ -310,7 +307,7 @@ static void begin_world(void)
     memset(&cbx_kernel, 0, sizeof(cbx_kernel));
     memset(&cbx_run, 0, sizeof(cbx_run));
     cbx_kernel.control = cbx_kernel.out = cbx_kernel.err = -1;
-    cbx_kernel_pick("python");
+    cbx_kernel_select("python");
     world.now_ms = 1000;
     world.budget = SIZE_MAX;
     s.lease_ms = cbx_now_ms() + FIRST_LEASE_MS;
@@ -327,14 +324,14 @@ __attribute__((unused)) static void turn(void)
     if (time_left() < 0) {
         abort();
     }
-    if (keep_time()) {
+    if (check_deadlines()) {
         return;
     }
     if (world.len[0] > 0 && !read_host()) {
         cbx_die();
     }
     take_output(cbx_kernel.control >= 0 && world.len[1] > 0 ? POLLIN : 0);
-    cbx_kernel_feed();
+    cbx_kernel_flush();
     if (!cbx_report_send()) {
         cbx_die();
     }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kernel for everything that is run by other programs: frames in, frames out, processes in
- * between. Static, no library but libc. What it starts is as hostile as what any kernel runs: it
- * may kill this process or fill the disk, and it gains nothing by that. */
+ * The command kernel: receives frames, starts programs, sends frames. Static, no library but libc. The programs are hostile: one may kill this process or fill the disk, and gains nothing by it. */
 #include "docker/command/command.h"
 
 #include "docker/frame.h"
@@ -19,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL = 3, INSIST_MS = 150, ARGUMENTS_MAX = 256 };
+enum { CONTROL = 3, REPEAT_MS = 150, ARGUMENTS_MAX = 256 };
 static int signals = -1;
 
 /* --- frames ----------------------------------------------------------------------------------- */
@@ -69,7 +67,7 @@ static void read_all(void *to, size_t len)
 
 /* --- errors as JSON --------------------------------------------------------------------------- */
 
-/* How many bytes of well-formed UTF-8 stand there: 0 = none. */
+/* The length of the UTF-8 sequence at p; 0 = it is malformed. */
 static size_t utf8_len(const unsigned char *p, size_t left)
 {
     size_t n = p[0] < 0x80                   ? 1
@@ -148,7 +146,7 @@ int cbx_command_exit_code(int status)
 void cbx_command_end_as(int status)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-        kill(getpid(), SIGKILL); /* the supervisor looks whether memory had run out */
+        kill(getpid(), SIGKILL); /* the supervisor checks whether memory ran out */
     }
     _exit(cbx_command_exit_code(status));
 }
@@ -156,7 +154,7 @@ void cbx_command_end_as(int status)
 bool cbx_command_write(const char *path, const char *bytes, size_t len)
 {
     mkdir(CBX_COMMAND_FOLDER, 0700);
-    unlink(path); /* whatever a program left there */
+    unlink(path); /* a program may have left any file there */
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool written = fd >= 0 && write_all(fd, bytes, len);
     if (fd >= 0) {
@@ -175,7 +173,7 @@ static void exec_program(const struct cbx_command_start *start)
     int in = start->in >= 0 ? start->in : open("/dev/null", O_RDONLY | O_CLOEXEC);
     bool ready = dup2(in, 0) == 0 && (start->out < 0 || dup2(start->out, 1) == 1) &&
                  (start->err < 0 || dup2(start->err, 2) == 2) && chdir(start->cwd) == 0;
-    /* Everything of ours closes by itself when the other program takes over. */
+    /* All other descriptors are close-on-exec. */
     if (ready && start->program >= 0) {
         char path[32];
         snprintf(path, sizeof(path), "/proc/self/fd/%d", start->program);
@@ -194,12 +192,12 @@ pid_t cbx_command_start(const struct cbx_command_start *start)
         exec_program(start);
     }
     if (pid > 0) {
-        setpgid(pid, pid); /* whoever of the two comes first */
+        setpgid(pid, pid); /* in parent and child, as either may run first */
     }
     return pid;
 }
 
-/* The signals that came: an interrupt is passed on to the group. */
+/* Handles pending signals: SIGINT is passed on to the process group. */
 static void take_signals(pid_t pid, bool *interrupted)
 {
     struct signalfd_siginfo info;
@@ -211,7 +209,7 @@ static void take_signals(pid_t pid, bool *interrupted)
     }
 }
 
-enum cbx_command_event cbx_command_wait(pid_t pid, int fd, bool insist, int *status,
+enum cbx_command_event cbx_command_wait(pid_t pid, int fd, bool repeat, int *status,
                                         bool *interrupted)
 {
     for (;;) {
@@ -221,7 +219,7 @@ enum cbx_command_event cbx_command_wait(pid_t pid, int fd, bool insist, int *sta
         if (waitpid(pid, status, WNOHANG) == pid) {
             return CBX_COMMAND_ENDED;
         }
-        int ready = poll(fds, 3, insist && *interrupted ? INSIST_MS : -1);
+        int ready = poll(fds, 3, repeat && *interrupted ? REPEAT_MS : -1);
         if (ready < 0 && errno != EINTR) {
             _exit(1);
         }
@@ -275,8 +273,7 @@ int cbx_command_collect(const struct cbx_command_start *start, char *out, size_t
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-/* The payload of RUN behind the kernel's head: arguments, then the source. False: the supervisor
- * does not send this. */
+/* Reads the payload of RUN: the kernel's head, the arguments, the source. False when it is malformed. */
 static bool read_run(const char *payload, size_t len, struct cbx_command_run *out)
 {
     static const char *arguments[ARGUMENTS_MAX + 1];
@@ -317,7 +314,7 @@ static void serve(const struct cbx_command_kernel *kernel)
         payload[len] = '\0';
         if (head[0] == CBX_FRAME_RUN && len >= CBX_FRAME_KERNEL_HEAD_BYTES) {
             bool ignored = false;
-            take_signals(0, &ignored); /* what was meant for the run before */
+            take_signals(0, &ignored); /* an interrupt of the run before */
             struct cbx_command_run run;
             if (!read_run(payload, len, &run)) {
                 _exit(1);
@@ -325,7 +322,7 @@ static void serve(const struct cbx_command_kernel *kernel)
             int32_t code = kernel->run(&run);
             cbx_command_send(CBX_FRAME_FINISH, &code, sizeof(code));
         } else if (head[0] == CBX_FRAME_WARM) {
-            cbx_command_send(CBX_FRAME_READY, NULL, 0); /* there is nothing to import */
+            cbx_command_send(CBX_FRAME_READY, NULL, 0); /* no library to import */
         }
         free(payload);
     }
@@ -334,7 +331,7 @@ static void serve(const struct cbx_command_kernel *kernel)
 int main(int argc, char **argv)
 {
     bool shell = argc == 2 && strcmp(argv[1], "bash") == 0;
-    if (argc != 2 || (!shell && !cbx_command_choose_program(argv[1]))) {
+    if (argc != 2 || (!shell && !cbx_command_select_program(argv[1]))) {
         return 2;
     }
     const struct cbx_command_kernel *kernel = shell ? &cbx_command_shell : &cbx_command_program;
@@ -343,9 +340,9 @@ int main(int argc, char **argv)
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGCHLD);
     sigprocmask(SIG_BLOCK, &ours, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a shell that is gone is no reason to go */
+    signal(SIGPIPE, SIG_IGN); /* the kernel survives the end of a shell */
     signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-    /* What runs here may not look into this process, and does not inherit its channel. */
+    /* Programs must neither inspect this process nor inherit its channel. */
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || fcntl(CONTROL, F_SETFD, FD_CLOEXEC) != 0 || signals < 0 ||
         !kernel->start()) {
         return 1;

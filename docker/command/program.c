@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A source that is compiled, or handed to an interpreter, and runs once: what each language needs
- * is a row of languages.def. Nothing is kept between runs but the workspace. */
+ * Compiles a source or passes it to an interpreter, and runs it once. The commands of each language are a row of languages.def. Only the workspace persists between runs. */
 #include "docker/command/command.h"
 #include "docker/frame.h"
 
@@ -30,7 +29,7 @@ static const struct program {
 
 static const struct program *chosen;
 
-bool cbx_command_choose_program(const char *name)
+bool cbx_command_select_program(const char *name)
 {
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
         if (strcmp(programs[i].name, name) == 0) {
@@ -42,7 +41,7 @@ bool cbx_command_choose_program(const char *name)
 
 enum { WORDS_MAX = 24, TEXT_BYTES = 1024, ARGUMENTS_MAX = 256 };
 
-/* A command as words: blanks divide, '%' is the folder. */
+/* A command split at blanks; '%' stands for the folder. */
 struct words {
     const char *argv[WORDS_MAX + 1];
     char text[TEXT_BYTES];
@@ -74,7 +73,7 @@ static const char *const *split(const char *command, struct words *out)
     return out->argv;
 }
 
-/* An empty folder of our own, whatever the last run made of it. */
+/* Replaces whatever the last run left there by an empty folder. */
 static void empty_folder(void)
 {
     if (mkdir(CBX_COMMAND_FOLDER, 0700) < 0 && errno == EEXIST) {
@@ -90,7 +89,7 @@ static void empty_folder(void)
     }
 }
 
-/* No file system that can be written to lets files be executed: memory does. */
+/* All writable file systems are noexec, so the program is copied to a memfd. */
 static int load(const char *path)
 {
     struct stat status;
@@ -110,7 +109,7 @@ static int load(const char *path)
     return loaded ? memory : -1;
 }
 
-/* The first line that says "error", without what stands before the words. */
+/* The first line that contains "error: ". */
 static void find_error(const char *text, size_t len, char out[200])
 {
     const char *at = memmem(text, len, "error: ", 7);
@@ -147,7 +146,7 @@ static bool compile(int *code, bool *interrupted)
     return false;
 }
 
-static int say_how_it_ended(int status, bool interrupted)
+static int report_end(int status, bool interrupted)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
         cbx_command_end_as(status);
@@ -179,7 +178,7 @@ static const char *const *join(const char *const *command, const struct cbx_comm
     return argv;
 }
 
-/* "prog" for "prog.c": what a compiled program is called. */
+/* argv[0] of a compiled program: "prog" for "prog.c". */
 static const char *name_of(const struct cbx_command_run *run)
 {
     static char name[256];
@@ -226,10 +225,10 @@ static int run(const struct cbx_command_run *run)
         cbx_command_send_error("Error", strerror(errno), "", 0);
         return 1;
     }
-    kill(-1, SIGKILL); /* what it leaves behind; PID 1 and this process are not meant */
+    kill(-1, SIGKILL); /* processes that it left; kill(-1) spares PID 1 and this process */
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
-    return say_how_it_ended(status, interrupted);
+    return report_end(status, interrupted);
 }
 
 static bool start_nothing(void)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Shell cells in one bash that stays, which reads what we tell it from a pipe. A cell is a file
- * that it sources, so an interrupt or an error of the shell itself ends the cell and nothing else;
- * then it reads our next line, which reports the status through a FIFO. Where the cell ends the
- * shell
- * (`exit`, `set -e`), an EXIT trap saves the state, and the next shell takes it over. */
+ * Runs shell cells in one bash for the whole session, which reads commands from a pipe. A cell is a file that bash sources, so an interrupt or an error ends the cell alone. The next command reports the status through a FIFO. Where a cell ends the shell (`exit`, `set -e`), an EXIT trap saves the state, and the next shell restores it. */
 #include "docker/command/command.h"
 #include "docker/frame.h"
 
@@ -25,17 +21,16 @@
 static struct {
     pid_t pid; /* 0 = none */
     int to, done;
-    bool doubtful; /* the last cell was interrupted: the shell may have been killed behind our back
+    bool uncertain; /* the last cell was interrupted: the shell may have been killed without notice
                     */
 } shell = { .to = -1, .done = -1 };
 
-static bool tell(const char *line)
+static bool write_line(const char *line)
 {
     return write(shell.to, line, strlen(line)) == (ssize_t)strlen(line);
 }
 
-/* The FIFO is opened for both, so that it never ends; nobody can write to the one that was here
- * before. */
+/* Opened for reading and writing, so that it never reaches its end. The old FIFO is unlinked, so that no process can write a status into the new one by a descriptor of the old. */
 static bool open_fifo(void)
 {
     if (shell.done >= 0) {
@@ -47,7 +42,7 @@ static bool open_fifo(void)
     return shell.done >= 0;
 }
 
-/* The status that the shell reports: -1 = not the whole of it yet. */
+/* The status that the shell reported; -1 = not complete yet. */
 static int read_report(void)
 {
     char text[16];
@@ -58,7 +53,7 @@ static int read_report(void)
     return n > 1 && *end == '\n' ? (int)(code & 255) : -1;
 }
 
-/* Runs until the shell reports, or has ended (then *ended). */
+/* Waits until the shell reports a status, or has ended (then *ended). */
 static int wait_for_report(int *status, bool *ended, bool *interrupted)
 {
     for (;;) {
@@ -74,7 +69,7 @@ static int wait_for_report(int *status, bool *ended, bool *interrupted)
     }
 }
 
-static void forget_shell(void)
+static void clear_shell(void)
 {
     close(shell.to);
     shell.to = -1;
@@ -91,8 +86,7 @@ static bool start_shell(void)
     if (err < 0 || null < 0 || !open_fifo() || pipe2(ends, O_CLOEXEC) < 0) {
         return false;
     }
-    /* Without a terminal bash says what it cannot do, and its first prompt, to /dev/null; where
-     * stderr is it learns from the first line. */
+    /* The warnings of an interactive bash without a terminal, and its first prompt, go to /dev/null. The first command sets stderr. */
     struct cbx_command_start start = {
         .argv = argv, .cwd = "/workspace", .in = ends[0], .out = -1, .err = null, .program = -1
     };
@@ -104,14 +98,14 @@ static bool start_shell(void)
     char line[128];
     snprintf(line, sizeof(line),
              "PS1= PS2=; exec 2>&%d %d>&-; . /codebox/kernels/bash_session.sh\n", err, err);
-    if (shell.pid < 0 || !tell(line) || wait_for_report(&status, &ended, &interrupted) < 0) {
-        forget_shell();
+    if (shell.pid < 0 || !write_line(line) || wait_for_report(&status, &ended, &interrupted) < 0) {
+        clear_shell();
         return false;
     }
     return true;
 }
 
-/* A syntax error is said before anything runs. */
+/* Reports a syntax error before any command runs. */
 static bool check_syntax(int *code, bool *interrupted)
 {
     static const char *const argv[] = { "/bin/bash", "-O", "extglob", "-n", CELL, NULL };
@@ -133,16 +127,16 @@ static bool check_syntax(int *code, bool *interrupted)
     return false;
 }
 
-/* The shell, or after its end another one with its state. False when there is no state. */
-static bool have_shell(void)
+/* Makes sure that a shell runs: after the end of one, the next with its state. False when there is no state. */
+static bool ensure_shell(void)
 {
     int status;
     bool ended = false, interrupted = false;
-    if (shell.doubtful &&
-        (!tell("echo 0 >" DONE "\n") || wait_for_report(&status, &ended, &interrupted) < 0)) {
-        forget_shell();
+    if (shell.uncertain &&
+        (!write_line("echo 0 >" DONE "\n") || wait_for_report(&status, &ended, &interrupted) < 0)) {
+        clear_shell();
     }
-    shell.doubtful = false;
+    shell.uncertain = false;
     return shell.pid > 0 || (access(STATE, R_OK) == 0 && start_shell());
 }
 
@@ -185,7 +179,7 @@ static int run(const struct cbx_command_run *run)
     bool has_arguments = run->file_name[0] != '\0' || run->arguments[0] != NULL;
     int code = 1, status = 0;
     bool ended = false, interrupted = false;
-    if (!have_shell()) {
+    if (!ensure_shell()) {
         cbx_command_end_as(1 << 8);
     }
     if (!cbx_command_write(CELL, run->source, run->len) ||
@@ -197,17 +191,17 @@ static int run(const struct cbx_command_run *run)
         return code;
     }
     unlink(STATE);
-    if ((has_arguments && !tell(". " ARGS "\n")) ||
-        !tell(". " CELL " </dev/null\n"
-              "{ __codebox_report \"$?\"; } 9>&2 2>/dev/null\n")) {
+    if ((has_arguments && !write_line(". " ARGS "\n")) ||
+        !write_line(". " CELL " </dev/null\n"
+                    "{ __codebox_report \"$?\"; } 9>&2 2>/dev/null\n")) {
         cbx_command_end_as(1 << 8);
     }
     code = wait_for_report(&status, &ended, &interrupted);
-    shell.doubtful = interrupted;
+    shell.uncertain = interrupted;
     if (!ended) {
         return code;
     }
-    forget_shell();
+    clear_shell();
     if (access(STATE, R_OK) != 0 || !start_shell()) {
         cbx_command_end_as(status); /* the session is lost */
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Sourced in a shell that is about to end: its variables, functions, folder, traps and options, for the one that follows.
+# Sourced in a shell that is about to end: saves variables, functions, folder, traps and options for the next shell.
 {
     declare -p
     declare -f

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Sourced by the bash that runs the cells of a session, when it starts: it is interactive so that interrupts and errors end the
-# cell and not the shell; all else is as in a script. State that a shell left when it ended is taken over.
+# Sourced by the bash of a session when it starts. It is interactive, so that interrupts and errors end the cell and not the shell;
+# all other options are those of a script. The state that an earlier shell saved is restored.
 set +o history +o histexpand +o monitor
 shopt -u expand_aliases checkwinsize sourcepath huponexit
 unset HISTFILE HISTFILESIZE HISTSIZE MAILCHECK
 PS0= PS1= PS2=
 
-# The status of the cell that ended, to the kernel. Descriptor 9 is the session's stderr. A cell is a script, so its EXIT trap
-# runs at its end. What an interrupt ended may have been the time limit, after which this shell is killed.
+# Reports the status of a cell to the kernel. Descriptor 9 is the session's stderr. A cell is a script, so its EXIT trap
+# runs at its end. After an interrupt the state is saved, as the time limit may kill this shell next.
 __codebox_report() {
     local -
     set +xveu

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The JavaScript kernel: runs in a sandbox, speaks frames on descriptor 3 with the supervisor. Code is evaluated by V8's own
-// REPL mode: state persists, let and const may be declared again, await works at the top. What arrives is what runs; TypeScript
-// is what runs once its types are taken away.
+// The JavaScript kernel: runs in a sandbox and exchanges frames with the supervisor on descriptor 3. V8's REPL mode evaluates the
+// code: state persists, let and const may be declared again, await works at the top level. It runs exactly the code that it
+// receives; TypeScript runs after its types were removed.
 //
-// An interrupt has V8 terminate what executes: all frames are unwound, state stays. What a cell does before it first waits is
-// evaluated where SIGINT does that; if it goes on after that, a thread of its own (javascript_watch.js) takes over the channel, and
-// hears of the interrupt while the program holds the event loop. So nothing of ours may depend on the call that began a run, and a
-// frame that is half written when it is terminated goes on with the next.
+// At an interrupt V8 terminates the execution: all frames are unwound, the state stays. Up to its first wait a cell is evaluated in
+// a script that SIGINT terminates. When the cell continues after that, a watcher thread (javascript_watch.js) takes over the
+// channel and receives the interrupt while the program blocks the event loop. So the kernel's code must not depend on the call that
+// began a run, and a frame whose write was terminated is completed before the next frame.
 'use strict';
 const fs = require('fs');
 const inspector = require('inspector');
@@ -26,11 +26,11 @@ const CONTROL = 3;
 const BUNDLE_MAX = 64 << 20; // below the limits of frame.def
 const ERROR_MAX = 200000;
 
-// What reports on a program is held here: the program may replace anything that it can name.
+// References for the kernel's own use: the program may replace anything that it can name.
 const { inspect } = util;
 const { stringify } = JSON;
 const { writeSync } = fs;
-const { writeBuffer } = process.binding('fs'); // fs.writeSync may be terminated after it has written, before it says so
+const { writeBuffer } = process.binding('fs'); // fs.writeSync may be terminated between its write and its return
 const { alloc, concat, from, isBuffer } = Buffer;
 const { wait, load, store } = Atomics;
 const reallyExit = process.reallyExit.bind(process);
@@ -41,25 +41,25 @@ const { setImmediate } = timers;
 
 // --- frames -----------------------------------------------------------------------------------------------------
 
-// Shared with the watcher: the numbers of the last run that has ended, and that is to be interrupted.
+// Shared with the watcher: the number of the last run that has ended, and of the run that was interrupted.
 const shared = new Int32Array(new SharedArrayBuffer(8));
 const ENDED = 0, ASKED = 1;
 const nothing = new Int32Array(new SharedArrayBuffer(4));
 
 let outgoing = alloc(0), sent = 0;
 
-// No call stands between a write and the count of it: V8 terminates at calls and at the ends of loops.
+// There is no call between a write and its count: V8 terminates at calls and at the ends of loops.
 function flush() {
   while (sent < outgoing.length) {
     const context = {};
     const n = writeBuffer(CONTROL, outgoing, sent, outgoing.length - sent, null, undefined, context);
     if (n > 0) sent += n;
     else if (context.code === 'EPIPE' || context.code === 'EBADF') reallyExit(1);
-    else wait(nothing, 0, 0, 1); // full; or about to be terminated, when the code may be missing
+    else wait(nothing, 0, 0, 1); // the socket is full, or a termination is pending and the error code missing
   }
 }
 
-// Frames leave synchronously: what was printed must be out before the process can end.
+// Frames are written synchronously: output must be sent before the process can end.
 function sendFrame(type, payload = alloc(0), ends = null) {
   const head = alloc(5);
   head.writeUInt8(type.charCodeAt(0), 0);
@@ -75,7 +75,7 @@ function sendFrame(type, payload = alloc(0), ends = null) {
   flush();
 }
 
-// The same for a short text, without buffers of its own: programs print line by line.
+// The same for a short text, without an allocation: programs print line by line.
 const TEXT_MAX = 16384;
 const textFrame = alloc(5 + 3 * TEXT_MAX);
 function sendText(type, text) {
@@ -115,10 +115,10 @@ function replaceStream(stream, type) {
 }
 replaceStream(process.stdout, 'O');
 replaceStream(process.stderr, 'e');
-// No error comes from these streams. Else each call would listen for one meanwhile, and go on to do so where it is terminated.
+// These streams raise no errors. Otherwise each console call would add a listener, and leave it behind when it is terminated.
 console._ignoreErrors = false;
 
-// Nobody answers: each run finds an input that has ended, and one that waits for more of it is told so.
+// There is no input: each run has a stdin at its end, and a run that waits for input fails with an explanation.
 let stdin;
 Object.defineProperty(process, 'stdin', {
   configurable: true,
@@ -137,7 +137,7 @@ Object.defineProperty(process, 'stdin', {
   },
 });
 
-// What is written past the streams keeps its place among what went through them.
+// Writes that bypass the streams stay in order with those that do not.
 fs.writeSync = function (fd, data, ...rest) {
   if (fd !== 1 && fd !== 2) return writeSync(fd, data, ...rest);
   let bytes;
@@ -152,7 +152,7 @@ fs.writeSync = function (fd, data, ...rest) {
   return bytes.length;
 };
 
-// --- what is shown ----------------------------------------------------------------------------------------------
+// --- values ----------------------------------------------------------------------------------------------
 
 const isBinary = (mime) => (/^(image|audio|video)\//.test(mime) && mime !== 'image/svg+xml') || mime === 'application/pdf';
 
@@ -201,7 +201,7 @@ globalThis.display = (value, mime) => {
 };
 globalThis.require = createRequire('/workspace/');
 
-// A stack ends where the program was called; below are our own frames.
+// A stack ends where the program was called; the frames below are the kernel's.
 Error.prepareStackTrace = (error, frames) => {
   const end = frames.findIndex((frame) => frame.getFileName() === __filename || frame.getFileName() === 'node:inspector');
   let text;
@@ -213,13 +213,13 @@ Error.prepareStackTrace = (error, frames) => {
   return [text, ...(end < 0 ? frames : frames.slice(0, end))].join('\n    at ');
 };
 
-// JSON may hold half of a character as an escape, which the host takes for no JSON.
+// JSON may contain an unpaired surrogate as an escape, which the host rejects.
 const whole = (text) => from(String(text)).toString();
 function attempt(what, otherwise) {
   try {
     return what();
   } catch (broken) {
-    return otherwise; // a getter that throws, or a program that replaced what this needs
+    return otherwise; // a getter that throws, or a program that replaced a function
   }
 }
 
@@ -233,18 +233,18 @@ function describe(error) {
 }
 
 function sendError(error) {
-  const told = attempt(() => describe(error), { ename: 'Error', evalue: '(it cannot be described)', text: '' });
+  const description = attempt(() => describe(error), { ename: 'Error', evalue: '(it cannot be described)', text: '' });
   for (let most = 60000; ; most = Math.floor(most / 2)) {
-    const text = told.text.length <= most ? told.text : `${told.text.slice(0, most / 2)}\n...\n${told.text.slice(-most / 2)}`;
-    const body = from(stringify({ ename: whole(told.ename.slice(0, 1000)), evalue: whole(told.evalue.slice(0, most / 8)), traceback: whole(text).split('\n') }));
+    const text = description.text.length <= most ? description.text : `${description.text.slice(0, most / 2)}\n...\n${description.text.slice(-most / 2)}`;
+    const body = from(stringify({ ename: whole(description.ename.slice(0, 1000)), evalue: whole(description.evalue.slice(0, most / 8)), traceback: whole(text).split('\n') }));
     if (body.length <= ERROR_MAX) return sendFrame('X', body);
   }
 }
 
-// --- TypeScript: only where the supervisor asks for it, as loading the compiler takes a while -----------------------------------
+// --- TypeScript: only in its own image, as loading the compiler takes time -----------------------------------
 const compiler = process.argv[2] === 'typescript' ? require('/codebox/typescript.js') : null;
 
-// `import x = require('y')` would vanish from what is no CommonJS module.
+// `import x = require('y')` would be removed outside of a CommonJS module.
 function importsAsConstants(context) {
   const { factory } = context;
   const rewrite = (node) => {
@@ -269,14 +269,14 @@ function withoutTypes(code) {
     error.stack = lines.map((line) => `SyntaxError: ${line}`).join('\n');
     throw error;
   }
-  return outputText.replace(/^export \{\};\s*$/m, ''); // what it says where only types were imported
+  return outputText.replace(/^export \{\};\s*$/m, ''); // the compiler's output where only types were imported
 }
 
 // --- evaluation -------------------------------------------------------------------------------------------------
 
 const session = new inspector.Session();
 session.connect();
-// The value that was evaluated, fetched by its handle through a function of ours: the protocol itself only describes it.
+// The evaluated value, fetched by its handle through this function: the protocol itself only describes values.
 let fetched;
 Object.defineProperty(globalThis, '__codebox_take__', { value: (value) => { fetched = value; }, enumerable: false, writable: false, configurable: false });
 
@@ -302,14 +302,14 @@ async function valueOf(remote) {
 let count = 0;
 const isModule = (code) => /^\s*(import\s*[\w*{'"]|export\s)/m.test(code);
 
-// V8 says where a SyntaxError is, but not in the error itself.
+// V8 reports the place of a SyntaxError outside of the error object.
 function placeError(error, code, { lineNumber, columnNumber }) {
   const line = code.split('\n')[lineNumber];
   if (line !== undefined) error.stack = `cell-${count}.js:${lineNumber + 1}\n${line.slice(0, 500)}\n${' '.repeat(Math.min(columnNumber, 500))}^\n${error.name}: ${error.message}`;
   return error;
 }
 
-// `{a: 1}` is an object, as in node's own prompt, where that makes sense.
+// `{a: 1}` is an object, as in node's prompt, when it parses as one.
 function asExpression(code) {
   if (!/^\s*\{[^]*\}\s*$/.test(code)) return code;
   try {
@@ -320,7 +320,7 @@ function asExpression(code) {
   }
 }
 
-// What is evaluated this way belongs to no module, so V8 has nobody to ask what import() means: it is a function of ours.
+// Code that is evaluated this way belongs to no module, so V8 cannot resolve import(): it is replaced by this function.
 const skipped = /\/\/.*|\/\*[^]*?\*\/|'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"|(?<=[=(,;:?!&|{}[\n]\s*|\breturn\s+)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])*\/|(?<![.\w$])import(?=\s*\()/g;
 const withImports = (code) => (/\bimport\s*\(/.test(code) ? code.replace(skipped, (found) => (found === 'import' ? '__codebox_import__' : found)) : code);
 Object.defineProperty(globalThis, '__codebox_import__', {
@@ -340,7 +340,7 @@ async function evaluate(code) {
     const details = reply.exceptionDetails;
     const error = details.exception ? await valueOf(details.exception) : new Error(details.text);
     const isSyntax = error instanceof SyntaxError && !/\n\s+at .*cell-\d+\.js/.test(error.stack);
-    // Static imports and exports make it a module: that is run as a file, whose names stay its own.
+    // Static imports and exports make it a module, which is run as a file with a scope of its own.
     if (isSyntax && isModule(code)) return evaluateModule(code);
     throw isSyntax ? placeError(error, code, details) : error;
   }
@@ -360,18 +360,18 @@ async function evaluateModule(code) {
 
 // --- runs -------------------------------------------------------------------------------------------------------
 
-let current = null; // the run that is under way; it ends once, whoever says so first
+let current = null; // the current run; finish() ends it once
 let runs = 0;
-let ours, resources; // what is open before any program runs
+let ours, resources; // handles of the kernel itself
 const control = new net.Socket({ fd: CONTROL, readable: true, writable: true });
 let watcher = null;
 
-// While a program is waited for, what brings the next one does not count as something to do.
+// While a program runs, the channel must not keep the event loop alive.
 const unref = () => (watcher ?? control).unref();
 const ref = () => (watcher ?? control).ref();
 
 function startWatcher(run) {
-  control._handle.readStop(); // pause() would read on, to fill its buffer
+  control._handle.readStop(); // pause() would continue to fill the buffer
   control.unref();
   const before = new Set(getHandles());
   watcher = new Worker(path.join(__dirname, 'javascript_watch.js'), { workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} });
@@ -393,7 +393,7 @@ function finish(run, status) {
   sendFrame('F', code, run);
 }
 
-// A program that fails ends, with all that it had begun.
+// A program that fails ends with its timers, servers, connections and children.
 function fail(run, error) {
   if (run !== current) return;
   const isInterrupted = load(shared, ASKED) === run.number;
@@ -408,19 +408,19 @@ async function begin(run, code) {
     const value = await evaluate(compiler === null ? code : withoutTypes(code));
     if (run !== current) return;
     if (value !== undefined) sendBundle('R', bundleOf(value));
-    // As under node itself, the program ends when nothing is left to do: timers and promises are its last statements too. Our
-    // own thread must not count as something to do.
+    // As under node, the program ends when the event loop is empty: pending timers and promises belong to it. The watcher must not
+    // keep the loop alive.
     run.isEvaluated = true;
     unref();
   } catch (error) {
     fail(run, error);
   }
 }
-// Nothing is left to do. The program's own listeners run after this one, and may begin something.
+// The event loop is empty. The program's own listeners run after this one, and may start new work.
 process.on('beforeExit', () => {
   if (current && load(shared, ASKED) === current.number) interrupt();
   else if (current?.isEvaluated) setImmediate(endUnlessBusy, current, getInfo().length);
-  else if (current?.isStarved) fail(current, new Error('the program waits for input, and nobody can answer here'));
+  else if (current?.isStarved) fail(current, new Error('the program waits for input, and there is none here'));
 });
 
 function endUnlessBusy(run, idleResources) {
@@ -437,14 +437,14 @@ function endUnlessBusy(run, idleResources) {
   finish(run, (Number(process.exitCode) || 0) & 255);
 }
 
-// What a RUN frame holds: its head, the file name and the arguments of the program, the source.
+// Parses a RUN frame: its head, the file name and arguments of the program, the source.
 function readRun(payload) {
   const end = RUN_HEAD + payload.readUInt32LE(ARGUMENTS_OFFSET);
   const words = payload.subarray(RUN_HEAD, end).toString('utf8').split('\0').slice(0, -1);
   return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, words, code: payload.subarray(end).toString('utf8') };
 }
 
-// What node itself gives to the main program.
+// Defines what node defines for a main program.
 function becomeProgram([name, ...words]) {
   const filename = path.join('/workspace', name || (compiler === null ? 'main.js' : 'main.ts'));
   const main = Object.assign(new Module(filename, null), { filename, paths: Module._nodeModulePaths('/workspace') });
@@ -453,7 +453,7 @@ function becomeProgram([name, ...words]) {
   Object.assign(globalThis, { __filename: filename, __dirname: '/workspace', module: main, exports: main.exports, require: requireMain });
 }
 
-// One at a time is what the supervisor sends.
+// The supervisor sends one run at a time.
 function take({ isOneShot, words, code }) {
   if (ours === undefined) {
     ours = new Set(getHandles());
@@ -473,24 +473,24 @@ function take({ isOneShot, words, code }) {
     if (run === current) store(shared, ASKED, run.number);
     fail(run, error);
   }
-  // A listener that the program added was overridden where SIGINT was ours; this has it heard again.
+  // breakOnSigint replaced the signal handler; adding the program's listeners again restores theirs.
   const listeners = process.listeners('SIGINT');
   process.removeAllListeners('SIGINT');
   for (const listener of listeners) process.on('SIGINT', listener);
-  // It goes on: with a promise, a timer, a server.
+  // The run continues: with a promise, a timer, a server.
   if (run === current && watcher === null && (!run.isEvaluated || run.handles.size > 0 || countResources() > resources)) startWatcher(run);
 }
 
-// What this script calls ends when SIGINT comes; promises that are settled already belong to it.
+// SIGINT terminates what this script calls, including the jobs of promises that are settled already.
 let call;
 Object.defineProperty(globalThis, '__codebox_call__', { value: () => call(), enumerable: false });
 const interruptible = new vm.Script('__codebox_call__()', { filename: __filename });
 const drain = process._tickCallback.bind(process);
 
-// The timers that a cell starts are noted, so that they do not go on when it has failed.
+// The timers of a cell are recorded, so that they can be stopped when it fails.
 for (const [name, clear] of [['setTimeout', timers.clearTimeout], ['setInterval', timers.clearInterval], ['setImmediate', timers.clearImmediate]]) {
   const real = timers[name];
-  const noting = function (...parameters) {
+  const recording = function (...parameters) {
     const handle = real.apply(this, parameters);
     const handles = current?.handles;
     if (handles) {
@@ -499,8 +499,8 @@ for (const [name, clear] of [['setTimeout', timers.clearTimeout], ['setInterval'
     }
     return handle;
   };
-  Object.defineProperties(noting, Object.getOwnPropertyDescriptors(real));
-  timers[name] = globalThis[name] = noting;
+  Object.defineProperties(recording, Object.getOwnPropertyDescriptors(real));
+  timers[name] = globalThis[name] = recording;
 }
 for (const name of ['setTimeout', 'setInterval']) {
   const real = promises[name];
@@ -520,7 +520,7 @@ function stopEverything(run) {
       else if (typeof handle.destroy === 'function') handle.destroy();
       else if (typeof handle.close === 'function') handle.close();
     } catch (error) {
-      // it is closed already
+      // the handle is closed already
     }
   }
 }
@@ -539,13 +539,13 @@ function interrupt() {
 }
 
 function onError(error) {
-  if (attempt(() => error?.cause === stopped, false)) return; // what waited when its run was ended
+  if (attempt(() => error?.cause === stopped, false)) return; // a promise of a run that was stopped
   if (current) fail(current, error);
   else sendFrame('e', from(`${inspect(error)}\n`));
 }
 process.on('uncaughtException', onError);
 process.on('unhandledRejection', onError);
-process.on('SIGINT', () => {}); // it may come late: what the watcher says names the run
+process.on('SIGINT', () => {}); // it may arrive late: the watcher's message names the run
 let inbox = alloc(0);
 control.on('data', (chunk) => {
   inbox = concat([inbox, chunk]);
@@ -553,10 +553,10 @@ control.on('data', (chunk) => {
     const type = String.fromCharCode(inbox[0]);
     const payload = inbox.subarray(5, 5 + inbox.readUInt32LE(1));
     inbox = inbox.subarray(5 + payload.length);
-    // Not in what reads, for that may be terminated; one behind the other.
+    // Not in this callback, which may be terminated; and in order.
     if (type === 'E') setImmediate(take, readRun(payload));
     else if (type === 'I') setImmediate(interrupt);
-    else if (type === 'w') sendFrame('Y'); // there is nothing to import
+    else if (type === 'w') sendFrame('Y'); // no library to import
   }
 });
 control.on('end', () => reallyExit(0));

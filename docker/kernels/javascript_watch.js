@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads what the supervisor says, in a thread of its own, so that an interrupt is heard while a program holds the event loop. A main
-// thread that does not answer within a moment is in such a program: V8 terminates what it executes, and the state stays.
+// Reads the channel in a thread of its own, so that an interrupt is received while a program blocks the event loop. When the main
+// thread does not react within MOMENT_MS, V8 terminates its execution; the state stays.
 'use strict';
 const inspector = require('inspector');
 const net = require('net');
@@ -22,7 +22,7 @@ function interrupt(number) {
 
 function terminate(number) {
   if (load(shared, ENDED) >= number) return;
-  // Connected only now: a process to which somebody is connected waits at its exit.
+  // Connected only now: a process with a connected inspector waits at its exit.
   const session = new inspector.Session();
   session.connectToMainThread();
   session.post('Runtime.terminateExecution', () => {

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The Python kernel: runs in a sandbox, speaks frames on descriptor 3 with the supervisor.
+"""The Python kernel: runs in a sandbox and exchanges frames with the supervisor on descriptor 3.
 
-What arrives is what runs: no magic, no automagic, no input transformation; the gateway rewrote notebook syntax before it judged
-the code. Standard library and IPython only. Cells run here; IPython shows what they display, and is imported when that or something
-else needs it: a quarter of a second that most cells never spend. A program shares this process and may replace or delete anything
-it can name, so what reports on it is held by references of our own.
+It runs exactly the code that it receives: no magic, no automagic, no input transformation; the gateway rewrote notebook syntax
+before it judged the code. Standard library and IPython only. Cells run here; IPython formats what they display, and is imported
+when a cell needs it: that takes a quarter of a second, which most cells need not spend. A program shares this process and may
+replace or delete anything that it can name, so the kernel reports through references of its own.
 """
 import builtins
 
-__builtins__ = dict(vars(builtins))  # of the functions below: a program may delete a builtin, and we still report
+__builtins__ = dict(vars(builtins))  # for the functions below: a program may delete a builtin
 
 import _ast
 import _json
@@ -40,8 +40,8 @@ FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
 BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
-FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which hold for the cells that follow
-AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that was swallowed is repeated
+FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which apply to later cells too
+AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that the program caught is repeated
 
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
 write_fd, exit_now, set_trace, set_profile = os.write, os._exit, sys.settrace, sys.setprofile
@@ -71,8 +71,8 @@ def printable(text):
 
 
 class Channel:
-    """The socket to the supervisor. Only the process that opened it may speak on it: a fork inherits the descriptor. An interrupt
-    in the middle of a frame waits for its end."""
+    """The socket to the supervisor. Only the process that opened it sends on it: a fork inherits the descriptor. An interrupt
+    during a frame is raised after the frame."""
 
     def __init__(self, fd):
         self.socket = _socket.socket(fileno=fd)
@@ -80,7 +80,7 @@ class Channel:
         self.fd = fd
         self.pid, self.main = getpid(), get_ident()
         self.lock = _thread.RLock()
-        self.received = bytearray()  # of a frame whose reading was interrupted
+        self.received = bytearray()  # of an incomplete frame
         self.busy, self.interrupted = 0, False
 
     def send(self, kind, *parts):
@@ -116,14 +116,14 @@ class Channel:
         return bool(self.received) or bool(select.select([self.fd], [], [], 0)[0])
 
     def settle(self):
-        """Waits until the supervisor has what was sent: what comes another way after this is then behind it."""
+        """Waits until the supervisor has read what was sent: output of other processes then comes after it."""
         until = now() + 0.2
         while now() < until and ioctl(self.fd, 0x5411, b"\0\0\0\0") != b"\0\0\0\0":  # SIOCOUTQ
             sleep(0.0005)
 
 
 class Stream(io.TextIOBase):
-    """sys.stdout or sys.stderr: text goes out as frames, so that it keeps its place among figures and results."""
+    """sys.stdout or sys.stderr: text is sent as frames, in order with figures and results."""
 
     def __init__(self, channel, kind, fd, name):
         self._channel, self._kind, self._fd, self._lock = channel, kind, fd, _thread.RLock()
@@ -146,7 +146,7 @@ class Stream(io.TextIOBase):
         return False
 
     def close(self):
-        self.flush()  # the next program still wants it
+        self.flush()  # it stays open for later programs
 
     def detach(self):
         return self.buffer
@@ -212,7 +212,7 @@ class Buffer(io.BufferedIOBase):
 
 
 class Stdin(io.TextIOBase):
-    """sys.stdin: each line is asked of whoever started the run; it is at its end when nobody answers."""
+    """sys.stdin: the client is asked for each line; without an interactive client it is at its end."""
 
     def __init__(self, channel, flush):
         self._channel, self._flush = channel, flush
@@ -261,7 +261,7 @@ class Stdin(io.TextIOBase):
             raise EOFError(
                 "the input has ended"
                 if self.interactive
-                else "nobody can answer input() here; put the values into the code, or run it interactively"
+                else "input() has no answer here; put the values into the code, or run it interactively"
             )
         return line.removesuffix("\n")
 
@@ -273,7 +273,7 @@ class Stdin(io.TextIOBase):
 
 
 class StdinBytes(io.RawIOBase):
-    """What sys.stdin.buffer reads from."""
+    """The raw stream of sys.stdin.buffer."""
 
     def __init__(self, stdin):
         self._stdin, self._left = stdin, b""
@@ -289,8 +289,8 @@ class StdinBytes(io.RawIOBase):
 
 
 class NeedsShell:
-    """A finder that finds nothing: when one of these modules is about to be imported, IPython's shell is made first, for they look
-    for it as they are imported."""
+    """A finder that finds nothing: before one of these modules is imported it creates IPython's shell, which they look up during
+    their import."""
 
     names = {"IPython", "matplotlib", "matplotlib_inline", "ipykernel", "ipywidgets"}
 
@@ -304,7 +304,7 @@ class NeedsShell:
 
 
 class AroundImport:
-    """A finder that calls back before one module is imported and after that."""
+    """A finder that calls functions before and after the import of one module."""
 
     def __init__(self, name, before=lambda: None, after=lambda module: None):
         self._name, self._before, self._after = name, before, after
@@ -326,28 +326,28 @@ class AroundImport:
 
 
 def copy_font_list():
-    """The list of fonts is made with the image; without it matplotlib would read every font. It looks in MPLCONFIGDIR, which it has
-    to be able to write to."""
+    """Copies the list of fonts, which is part of the image; without it matplotlib reads every font. matplotlib looks for it in
+    MPLCONFIGDIR, which must be writable."""
     try:
         os.makedirs(FONT_LISTS[1], exist_ok=True)
         for name in os.listdir(FONT_LISTS[0]):
             with open(f"{FONT_LISTS[0]}/{name}", "rb") as source, open(f"{FONT_LISTS[1]}/{name}", "xb") as target:
                 target.write(source.read())
     except OSError:
-        pass  # then matplotlib makes its own
+        pass  # then matplotlib creates the list
 
 
 # --- what a cell is -------------------------------------------------------------------------------------------------
 
-# Whoever looks at these sees whether IPython is there, or what it puts beside the program's names.
-TELLING = frozenset(
+# A program that uses one of these names can observe whether IPython is there, or the names that it adds.
+IPYTHON_NAMES = frozenset(
     "get_ipython In Out _ih _oh _dh __ ___ _i _ii _iii dir vars globals locals eval exec modules __main__ __builtins__ builtins IPython".split()
 )
 NUMBERED = re.compile(r"_i?\d+").fullmatch
 
 
 def names_in(code):
-    """The names, global and of attributes, in a code object and in what it holds."""
+    """The names of globals and attributes in a code object and in those nested in it."""
     names, queue = set(), [code]
     while queue:
         code = queue.pop()
@@ -366,9 +366,9 @@ def reads_underscore(node):
     return any(isinstance(child, _ast.AST) and reads_underscore(child) for child in children)
 
 
-def wants_shell(code, tree):
+def needs_shell(code, tree):
     names = names_in(code)
-    return not names.isdisjoint(TELLING) or any(map(NUMBERED, names)) or "_" in names and reads_underscore(tree)
+    return not names.isdisjoint(IPYTHON_NAMES) or any(map(NUMBERED, names)) or "_" in names and reads_underscore(tree)
 
 
 def ends_with_semicolon(code):
@@ -386,7 +386,7 @@ def ends_with_semicolon(code):
 
 
 def is_plain(value, depth=0):
-    """Is repr() what IPython shows for it? Containers it breaks into lines when they are long."""
+    """Does IPython show its repr()? Long containers are broken into lines."""
     kind = type(value)
     if kind is int:
         return value.bit_length() < 10000
@@ -410,7 +410,7 @@ def pack_bundle(data):
                 try:
                     raw = decode64(raw)
                 except ValueError:
-                    pass  # then it is what it says
+                    pass  # it is not base64: sent as it is
         else:
             raw = to_json(value, default=str).encode("utf-8", "backslashreplace")
         parts.append((printable(str(mime)), raw))
@@ -418,11 +418,11 @@ def pack_bundle(data):
     return [len(listing).to_bytes(4, "little"), listing] + [raw for _, raw in parts]
 
 
-# --- what went wrong ------------------------------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------------------
 
 
 def cut(text, most=200000):
-    """A text without its middle: as much as anybody could be shown."""
+    """A text without its middle."""
     return text if len(text) <= most else text[: most // 2] + "\n...\n" + text[-most // 2 :]
 
 
@@ -434,7 +434,7 @@ def text_of(error):
 
 
 def shorten(error):
-    """A million frames, or exceptions that follow from each other, become as many as anybody reads; how many are gone."""
+    """Removes frames in the middle of long tracebacks and cuts long chains of exceptions. Returns the number of removed frames."""
     queue, seen, gone = [(error, 0)], set(), 0
     while queue:
         error, depth = queue.pop()
@@ -462,7 +462,7 @@ def shorten(error):
 
 def format_error(error, files):
     frame = error.__traceback__
-    # Our own and IPython's frames come first; the program's begin where one of its sources does.
+    # Frames of the kernel and of IPython come first; the program's begin at the first frame of one of its sources.
     while frame is not None and frame.tb_frame.f_code.co_filename not in files:
         frame = frame.tb_next
     if frame is None and isinstance(error, SyntaxError):
@@ -482,7 +482,7 @@ def format_error(error, files):
 
 
 def format_plainly(error):
-    """Where the module that does it is broken: frames, then the error."""
+    """A traceback without the module `traceback`, which the program may have broken."""
     lines, frame = ["Traceback (most recent call last):"], error.__traceback__
     while frame is not None:
         code = frame.tb_frame.f_code
@@ -521,7 +521,7 @@ class Kernel:
         sys.stdout = sys.__stdout__ = self.out
         sys.stderr = sys.__stderr__ = self.err
         self.running, self.is_one_shot, self.has_drawn = False, False, False
-        self.asked, self.alarm = 0, None  # how often this run was interrupted; the program's own handler
+        self.asked, self.alarm = 0, None  # interrupts of this run; the program's SIGALRM handler
         self.count, self.code, self.flags = 0, "", 0
         self.files, self.cells, self.values, self.at_exit = {}, [], [], []
         self.shell = self.loop = self.shown_error = None
@@ -539,11 +539,12 @@ class Kernel:
         builtins.input = self.stdin.input
         getpass.getpass = getpass.win_getpass = getpass.unix_getpass = self.stdin.getpass
         builtins.display = self.display
-        self.module.exit = self.module.quit = sys.exit  # IPython's own belong to its terminal
+        self.module.exit = self.module.quit = sys.exit  # those of IPython are for a terminal
         self.watch_other_ways()
 
     def watch_other_ways(self):
-        """What is written past sys.stdout keeps its place: by os.write, and by other processes, before which ours is out."""
+        """Keeps the order of output that does not go through sys.stdout: by os.write, and by other processes, before whose start
+        pending output is flushed."""
         import _posixsubprocess
         import atexit
 
@@ -612,7 +613,7 @@ class Kernel:
         if self.finder not in sys.meta_path:
             return
         sys.meta_path.remove(self.finder)
-        # The program's files must not stand in for the modules that IPython imports, nor IPython's names for the program's.
+        # The program's files must not shadow modules that IPython imports, nor IPython's names replace the program's.
         path, names = list(sys.path), dict(self.module.__dict__)
         sys.path[:] = [each for each in path if each not in ("", ".", "/workspace")]
         try:
@@ -632,8 +633,8 @@ class Kernel:
         self.cells, self.values = [], []
 
     def make_shell(self):
-        # IPython's package imports its terminal, and that a completion library: half of the time, for nothing here. Who imports
-        # them later gets the real ones.
+        # IPython's package imports its terminal, and that a completion library: half of the import time, and unused here. A program
+        # that imports them later gets the real modules.
         hidden = ("IPython.terminal", "IPython.terminal.embed", "jedi")
         for name in hidden:
             sys.modules[name] = None if name == "jedi" else types.ModuleType(name)
@@ -679,7 +680,7 @@ class Kernel:
             def init_io(self):
                 pass
 
-            # Errors are reported, not printed; these are of figures and values that could not be shown.
+            # Errors of figures and values that cannot be shown: reported, not printed.
             def showtraceback(self, exc_tuple=None, *arguments, **options):
                 kernel.shown_error = kernel.shown_error or (exc_tuple or sys.exc_info())[1]
 
@@ -718,7 +719,7 @@ class Kernel:
                 self.shell.history_manager.store_inputs(count, code)
                 self.shell.history_manager.db_input_cache.clear()
             except Exception:
-                pass  # the program broke it
+                pass  # the program broke the history
 
     def show(self, value):
         """sys.displayhook: the value of the last expression."""
@@ -732,7 +733,7 @@ class Kernel:
         self.need_shell()
         self.shell.displayhook(value)
 
-    # A program that chose the backend Agg itself: its figures are shown as all others, unless it saved or closed them.
+    # For a program that selects the backend Agg: its figures are shown like all others, unless it saved or closed them.
 
     def after_backend_bases(self, module):
         self.saved_figures, self.shown_figures = weakref.WeakSet(), weakref.WeakSet()
@@ -797,8 +798,8 @@ class Kernel:
         try:
             whole = compile(tree, name, "exec", self.flags | TOP_LEVEL_AWAIT, True)
         except (SyntaxError, ValueError):
-            whole = None  # `return` at the top: known when it is reached
-        if self.shell is None and (whole is None or wants_shell(whole, tree)):
+            whole = None  # `return` at the top level: an error when it is reached
+        if self.shell is None and (whole is None or needs_shell(whole, tree)):
             self.need_shell()
         self.remember(self.count, code)
         sys.displayhook = self.show
@@ -826,7 +827,7 @@ class Kernel:
         try:
             self.loop.run_until_complete(task)
         except BaseException:
-            if not task.done():  # an interrupt: it must not go on in the next cell
+            if not task.done():  # an interrupt: the task must not continue in the next cell
                 task.cancel()
                 try:
                     self.loop.run_until_complete(task)
@@ -943,7 +944,7 @@ class Kernel:
         self.code, self.asked, self.shown_error = run.code, 0, None
         self.stdin.interactive, self.is_one_shot = run.is_interactive, run.is_one_shot
         self.channel.interrupted = False
-        _signal.signal(_signal.SIGINT, self.on_interrupt)  # the last program may have taken it, or the streams away
+        _signal.signal(_signal.SIGINT, self.on_interrupt)  # the last program may have replaced the handler, or removed the streams
         for name, stream in (("stdout", self.out), ("stderr", self.err)):
             if sys.__dict__.get(name) is None:
                 setattr(sys, name, stream)
@@ -957,7 +958,7 @@ class Kernel:
             error = self.shown_error if error is None or isinstance(error, SystemExit) else error
             if error is not None and not failed:
                 status = self.report(error)
-        if getpid() != self.channel.pid:  # a fork of the program that came to its end
+        if getpid() != self.channel.pid:  # a fork of the program that reached its end
             exit_now(status)
         return status
 
@@ -1020,7 +1021,7 @@ class Kernel:
             raise KeyboardInterrupt
 
     def on_still_running(self, number, frame):
-        """The program caught the interrupt and goes on. What it raises now comes at each of its lines, so also out of `except:`."""
+        """The program caught the interrupt and continues: raises it again at each line, also in `except:` blocks."""
         if not self.running:
             return
         while frame is not None:
@@ -1033,7 +1034,7 @@ class Kernel:
     def at_each_line(self, frame, event, argument):
         if not self.running or frame.f_code.co_filename == __file__:
             return None
-        if event == "line":  # what is raised at other events ends the tracing, and the program may catch it
+        if event == "line":  # an exception at other events ends the tracing, and the program may catch it
             raise KeyboardInterrupt
         return self.at_each_line
 
@@ -1051,7 +1052,7 @@ class Kernel:
                 continue
             try:
                 status = self.run(Run(payload))
-            except BaseException:  # an interrupt that came a moment too late
+            except BaseException:  # an interrupt that arrived after the run
                 status = 1
             self.flush()
             self.channel.send("F", status.to_bytes(4, "little"))

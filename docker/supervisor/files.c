@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Files of the workspace, for the host. The program may change the workspace at any moment, so
- * every path is resolved beneath it by the kernel, without links (openat2(2)); nothing but regular
- * files is read or written, and nothing is waited for. */
+ * Files of the workspace, for the host. The program may change the workspace at any moment, so Linux resolves every path beneath it without links (openat2(2)). Only regular files are read and written, and no call waits for another process. */
 #include "docker/supervisor/supervisor.h"
 
 #include <dirent.h>
@@ -22,7 +20,7 @@ static void answer(int code, const void *bytes, size_t len)
     cbx_reply(CBX_FRAME_ANSWER, &number, sizeof(number), bytes, len);
 }
 
-/* errno of what was tried last; never 0. */
+/* errno of the last call; never 0. */
 static int reason(void)
 {
     return errno != 0 ? errno : EIO;
@@ -33,7 +31,7 @@ static int open_workspace(void)
     return open("/workspace", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Beneath the folder, through no link and into no other file system. -1 and errno. */
+/* Opens a path beneath the folder, through no link and into no other file system. -1 and errno. */
 static int open_beneath(int folder, const char *path, uint64_t flags, uint64_t mode)
 {
     struct open_how how = {
@@ -44,7 +42,7 @@ static int open_beneath(int folder, const char *path, uint64_t flags, uint64_t m
     return (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
 }
 
-/* The path of a request as a text, "." when it is empty; false when it is none. */
+/* The path of a request as a string, "." when it is empty; false when it is invalid. */
 static bool read_path(const uint8_t *p, size_t len, char out[CBX_FRAME_PATH_MAX + 1])
 {
     if (len > CBX_FRAME_PATH_MAX || memchr(p, '\0', len) != NULL) {
@@ -58,7 +56,7 @@ static bool read_path(const uint8_t *p, size_t len, char out[CBX_FRAME_PATH_MAX 
     return true;
 }
 
-/* The folders that lead to a file are made; what exists is left alone. */
+/* Creates the missing folders of a path. -1 and errno. */
 static int make_folders(int workspace, char *path)
 {
     for (char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -100,7 +98,7 @@ static int write_file(int fd, const uint8_t *p, size_t len)
         }
         if (n <= 0) {
             int code = reason();
-            (void)!ftruncate(fd, 0); /* no half of a file that looks like one */
+            (void)!ftruncate(fd, 0); /* no truncated file is left */
             return code;
         }
         p += n;
@@ -164,7 +162,7 @@ static int read_file(int fd, uint32_t most, uint8_t **out, size_t *out_len)
             continue;
         }
         if (n <= 0) {
-            break; /* it became shorter meanwhile */
+            break; /* the program truncated it meanwhile */
         }
         len += (size_t)n;
     }
@@ -232,7 +230,7 @@ void cbx_file_list(const uint8_t *payload, size_t len)
             continue;
         }
         if (++entries > ENTRIES_MAX || out.len > ANSWER_MAX) {
-            code = E2BIG; /* what fits is listed all the same */
+            code = E2BIG; /* the entries that fit are listed */
             break;
         }
         list_entry(&out, entry->d_name, &status);
@@ -247,8 +245,7 @@ void cbx_file_list(const uint8_t *payload, size_t len)
     cbx_bytes_free(&out);
 }
 
-/* Recursion is bounded by DEPTH_MAX. What is a folder now may be a link in a moment: each is opened
- * without following one, and unlinkat follows none. */
+/* Recursion is bounded by DEPTH_MAX. The program may replace a folder by a link at any moment: opening follows none, and unlinkat neither. */
 static int remove_at(int folder, const char *name, int depth)
 {
     if (unlinkat(folder, name, 0) == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kernel's process: how it is started, what it is told, what its programs write. */
+ * The kernel's process: its start, frames to it, output of its programs. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What starts which kernel. The container's command names a row. */
+/* The command of each kernel. The container's command names a row. */
 static const struct {
     const char *name;
     const char *const argv[7];
@@ -26,7 +26,7 @@ static const struct {
 
 struct cbx_kernel cbx_kernel = { .control = -1, .out = -1, .err = -1 };
 
-bool cbx_kernel_pick(const char *name)
+bool cbx_kernel_select(const char *name)
 {
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
         if (strcmp(name, kernels[i].name) == 0) {
@@ -36,7 +36,7 @@ bool cbx_kernel_pick(const char *name)
     return cbx_kernel.argv != NULL;
 }
 
-/* The kernel is the first to go when memory runs out, so that somebody is left to tell. */
+/* The kernel is the first victim when memory runs out, so that the supervisor is left to report it. */
 static void offer_to_oom(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -63,7 +63,7 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
     }
     close_range(4, ~0u, 0);
     setsid();
-    setpriority(PRIO_PROCESS, 0, 10); /* whatever it forks, the supervisor's turn comes first */
+    setpriority(PRIO_PROCESS, 0, 10); /* the supervisor is scheduled before whatever it forks */
     execv(cbx_kernel.argv[0], (char *const *)(uintptr_t)cbx_kernel.argv);
     _exit(127);
 }
@@ -104,7 +104,7 @@ void cbx_close(int *fd)
     }
 }
 
-void cbx_kernel_forget(void)
+void cbx_kernel_clear(void)
 {
     cbx_close(&cbx_kernel.control);
     cbx_close(&cbx_kernel.out);
@@ -119,8 +119,7 @@ void cbx_kernel_forget(void)
 /* --- to the kernel ------------------------------------------------------------------------------
  */
 
-/* A program may have made its kernel deaf; then the frame stays here until the deadline. */
-void cbx_kernel_tell(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
+void cbx_kernel_send(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
 {
     uint32_t len = (uint32_t)(a_len + b_len);
     cbx_bytes_add(&cbx_kernel.to, &type, 1);
@@ -129,7 +128,7 @@ void cbx_kernel_tell(uint8_t type, const void *a, size_t a_len, const void *b, s
     cbx_bytes_add(&cbx_kernel.to, b, b_len);
 }
 
-void cbx_kernel_feed(void)
+void cbx_kernel_flush(void)
 {
     while (cbx_kernel.control >= 0 && cbx_kernel.taken < cbx_kernel.to.len) {
         ssize_t n = send(cbx_kernel.control, cbx_kernel.to.p + cbx_kernel.taken,
@@ -138,7 +137,7 @@ void cbx_kernel_feed(void)
             continue;
         }
         if (n <= 0) {
-            return; /* full, or it died, which SIGCHLD tells */
+            return; /* the socket is full, or the kernel died and SIGCHLD follows */
         }
         cbx_kernel.taken += (size_t)n;
     }
@@ -163,7 +162,7 @@ static size_t drain(int *fd, uint8_t type, size_t most)
         if (n <= 0) {
             return total;
         }
-        if (cbx_run_is_on()) {
+        if (cbx_run_is_active()) {
             cbx_report_output(type, chunk, (size_t)n);
         } else if (cbx_kernel.ready) { /* else a kernel that starts wrote it */
             cbx_report_late(type, chunk, (size_t)n);

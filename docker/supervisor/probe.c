@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The probe: a program that lies in every sandbox image and tries, as the program in a sandbox
- * would, what must not work there. One line for each attempt, the last line is "end". As PID 1 it
- * first stands in for the supervisor: same defences, the attempts come from a child. */
+ * The probe: a program in every sandbox image that attempts what a program in a sandbox must not be able to do. It prints one line for each attempt; the last line is "end". As PID 1 it first takes the supervisor's place: the same defences, and a child makes the attempts. */
 #include "docker/supervisor/probe.h"
 
 #include <errno.h>
@@ -14,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void cbx_say(const char *name, enum cbx_outcome outcome, const char *format, ...)
+void cbx_attempt_report(const char *name, enum cbx_outcome outcome, const char *format, ...)
 {
     static const char *const words[] = { "reached", "unknown", "held" };
     char text[1024];
@@ -23,13 +21,13 @@ void cbx_say(const char *name, enum cbx_outcome outcome, const char *format, ...
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     for (char *c = text; *c != '\0'; c++) {
-        *c = *c >= ' ' && *c < 0x7f ? *c : '?'; /* names of files may hold anything */
+        *c = *c >= ' ' && *c < 0x7f ? *c : '?'; /* file names may hold any byte */
     }
     printf("%s\t%s\t%s\n", name, words[outcome], text);
     fflush(stdout);
 }
 
-int cbx_try(long (*attempt)(void *), void *context)
+int cbx_attempt_run(long (*attempt)(void *), void *context)
 {
     pid_t pid = fork();
     if (pid == 0) {
@@ -63,10 +61,10 @@ const char *cbx_result_text(int result)
     return text;
 }
 
-void cbx_must_refuse(const char *name, long (*attempt)(void *), void *context)
+void cbx_attempt_must_fail(const char *name, long (*attempt)(void *), void *context)
 {
-    int result = cbx_try(attempt, context);
-    cbx_say_if(cbx_is_refused(result), name, "%s", cbx_result_text(result));
+    int result = cbx_attempt_run(attempt, context);
+    cbx_attempt_report_if(cbx_is_refused(result), name, "%s", cbx_result_text(result));
 }
 
 /* PID 1 as the supervisor is: not dumpable, all signals blocked. Ends when the attempts end. */

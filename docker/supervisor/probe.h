@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the parts of the probe know of each other. The probe stands where a hostile program would
- * stand, tries what must not work, and says of each attempt what became of it. Arguments are such
- * that an attempt which gets through does no harm: an answer other than "not permitted" or "no such
- * call" means that the kernel's own code was reached. */
+ * Shared by the files of the probe. The probe runs in place of a hostile program, attempts what must fail, and reports each outcome. The arguments are harmless should an attempt succeed: an answer other than "not permitted" or "no such call" means that code of the host kernel was reached. */
 #ifndef CBX_DOCKER_SUPERVISOR_PROBE_H
 #define CBX_DOCKER_SUPERVISOR_PROBE_H
 
@@ -12,30 +9,30 @@
 
 enum cbx_outcome { CBX_REACHED = 0, CBX_UNKNOWN, CBX_HELD };
 
-/* One line: "name<TAB>outcome<TAB>what happened". */
-__attribute__((format(printf, 3, 4))) void cbx_say(const char *name, enum cbx_outcome outcome,
-                                                   const char *format, ...);
+/* Prints one line: "name<TAB>outcome<TAB>what happened". */
+__attribute__((format(printf, 3, 4))) void
+cbx_attempt_report(const char *name, enum cbx_outcome outcome, const char *format, ...);
 
-/* Held when `held`, else reached, with one text for both. */
-#define cbx_say_if(held, name, ...) cbx_say(name, (held) ? CBX_HELD : CBX_REACHED, __VA_ARGS__)
+/* HELD when `held`, else REACHED, with one text for both. */
+#define cbx_attempt_report_if(held, name, ...)                                                     \
+    cbx_attempt_report(name, (held) ? CBX_HELD : CBX_REACHED, __VA_ARGS__)
 
-/* Calls `attempt` in a child, for what it does may kill or change the one who does it. 0 when it
- * returned 0 or more, its errno when it returned less, minus a signal when it died of one. */
-int cbx_try(long (*attempt)(void *), void *context);
+/* Calls `attempt` in a child, as it may kill or change its process. Returns 0 when it returned 0 or more, its errno when it returned less, the negative signal number when a signal killed it. */
+int cbx_attempt_run(long (*attempt)(void *), void *context);
 
-/* Whether this result of cbx_try is a refusal. */
+/* Whether this result of cbx_attempt_run is a refusal. */
 bool cbx_is_refused(int result);
 
 /* "EPERM", "killed by signal 31", "it worked"; borrowed until the next call. */
 const char *cbx_result_text(int result);
 
-/* Runs an attempt and says what became of it: it must be refused. */
-void cbx_must_refuse(const char *name, long (*attempt)(void *), void *context);
+/* Runs an attempt that must be refused, and reports the outcome. */
+void cbx_attempt_must_fail(const char *name, long (*attempt)(void *), void *context);
 
-/* Whether PID 1 lives and is not stopped. */
-bool cbx_pid1_lives(void);
+/* Whether PID 1 exists and is not stopped. */
+bool cbx_pid1_is_running(void);
 
-/* The parts. */
+/* The groups of attempts. */
 void cbx_probe_identity(void);
 void cbx_probe_calls(void);
 void cbx_probe_sockets(void);

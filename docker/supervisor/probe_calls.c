@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * System calls: what must be refused, what must not, and the other ways into the kernel. */
+ * System calls: those that must be refused, those that must not, and other entries into the host kernel. */
 #include "docker/supervisor/probe.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static long do_call(void *context)
 
 static int try_call(struct call call)
 {
-    return cbx_try(do_call, &call);
+    return cbx_attempt_run(do_call, &call);
 }
 
 /* --- namespaces ------------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static const struct {
 };
 enum { NAMESPACES = sizeof(namespaces) / sizeof(namespaces[0]) };
 
-/* A child that comes into being ends at once. */
+/* A child that is created ends at once. */
 static long do_clone(void *flags)
 {
     long pid = syscall(SYS_clone, *(unsigned long *)flags | SIGCHLD, 0, 0, 0, 0);
@@ -74,24 +74,24 @@ static void try_namespaces(void)
         unsigned long flag = namespaces[i].flag;
         struct call unshare_call = { .number = SYS_unshare, .a = { (long)flag } };
         snprintf(name, sizeof(name), "unshare-%s", namespaces[i].name);
-        cbx_must_refuse(name, do_call, &unshare_call);
-        if (flag != CLONE_NEWTIME) { /* clone() knows it as a part of the signal's number */
+        cbx_attempt_must_fail(name, do_call, &unshare_call);
+        if (flag != CLONE_NEWTIME) { /* for clone() this bit is part of the signal number */
             snprintf(name, sizeof(name), "clone-%s", namespaces[i].name);
-            cbx_must_refuse(name, do_clone, &flag);
+            cbx_attempt_must_fail(name, do_clone, &flag);
             /* A user namespace of its own would make the other one possible. */
             flag |= CLONE_NEWUSER;
             snprintf(name, sizeof(name), "clone-user-%s", namespaces[i].name);
-            cbx_must_refuse(name, do_clone, &flag);
+            cbx_attempt_must_fail(name, do_clone, &flag);
         }
         snprintf(name, sizeof(name), "clone3-%s", namespaces[i].name);
-        cbx_must_refuse(name, do_clone3, &flag);
+        cbx_attempt_must_fail(name, do_clone3, &flag);
     }
 }
 
 /* --- other entries ---------------------------------------------------------------------------- */
 
 #ifdef __x86_64__
-/* getpid of the 32-bit table; its own arguments are filtered by nobody. */
+/* getpid of the 32-bit table, whose arguments no filter checks. */
 static long enter_as_32_bit(void *context)
 {
     (void)context;
@@ -111,15 +111,15 @@ static long enter_as_x32(void *context)
 static void try_entries(void)
 {
 #ifdef __x86_64__
-    int result = cbx_try(enter_as_32_bit, NULL);
+    int result = cbx_attempt_run(enter_as_32_bit, NULL);
     /* A kernel without 32-bit programs answers with a fault. */
-    cbx_say_if(cbx_is_refused(result) || result == -SIGSEGV, "entry-32-bit", "%s",
-               cbx_result_text(result));
-    cbx_must_refuse("entry-x32", enter_as_x32, NULL);
+    cbx_attempt_report_if(cbx_is_refused(result) || result == -SIGSEGV, "entry-32-bit", "%s",
+                          cbx_result_text(result));
+    cbx_attempt_must_fail("entry-x32", enter_as_x32, NULL);
 #endif
 }
 
-/* Calls that are younger than the profile: none may be let through for being unknown. */
+/* Calls that are newer than the profile: unknown calls must be refused. */
 static void try_young_calls(void)
 {
     enum { FIRST = 450, LAST = 600 };
@@ -129,19 +129,20 @@ static void try_young_calls(void)
             first = through++ == 0 ? number : first;
         }
     }
-    cbx_say_if(through == 0, "calls-450-to-600", "%d got through, the first is %d", through, first);
+    cbx_attempt_report_if(through == 0, "calls-450-to-600", "%d got through, the first is %d",
+                          through, first);
 }
 
-/* What a program may use to lock itself in further. */
+/* Calls with which a program may restrict itself further. */
 static void try_landlock(void)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi > 0) {
-        cbx_say("landlock-usable", CBX_HELD, "version %ld", abi);
+        cbx_attempt_report("landlock-usable", CBX_HELD, "version %ld", abi);
     } else if (errno == ENOSYS || errno == EOPNOTSUPP) {
-        cbx_say("landlock-usable", CBX_HELD, "this kernel has none");
+        cbx_attempt_report("landlock-usable", CBX_HELD, "this kernel has none");
     } else {
-        cbx_say("landlock-usable", CBX_UNKNOWN, "%s", strerrorname_np(errno));
+        cbx_attempt_report("landlock-usable", CBX_UNKNOWN, "%s", strerrorname_np(errno));
     }
 }
 
@@ -149,7 +150,7 @@ void cbx_probe_calls(void)
 {
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         struct call call = calls[i];
-        cbx_must_refuse(call.name, do_call, &call);
+        cbx_attempt_must_fail(call.name, do_call, &call);
     }
     unlink("/workspace/.probe-mem");
     unlink("/workspace/.probe-disk");

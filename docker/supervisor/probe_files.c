@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Files: what of the host shows in /proc, /sys and /dev, what could be written, setuid programs,
- * sockets of engines. Every walk is bounded. */
+ * Files: what /proc, /sys and /dev reveal of the host, what is writable, setuid programs, sockets of engines. Every walk is bounded. */
 #include "docker/supervisor/probe.h"
 
 #include <dirent.h>
@@ -15,14 +14,14 @@
 
 enum { ENTRIES_MAX = 400000, DEPTH_MAX = 24, PATH_BYTES = 4096 };
 
-/* One walk through a tree; `look` counts and names what it finds. */
+/* One walk through a tree; `look` counts and names its findings. */
 struct walk {
     void (*look)(struct walk *, const struct stat *);
-    bool skip_processes; /* /proc/1, /proc/self, ... are looked at elsewhere */
+    bool skip_processes; /* /proc/1, /proc/self, ... have checks of their own */
     bool stay;           /* on one file system */
     dev_t device;
     int entries, found, depth;
-    char first[256]; /* what was found first */
+    char first[256]; /* the first finding */
     char path[PATH_BYTES];
 };
 
@@ -75,15 +74,15 @@ static void walk_and_say(const char *name, const char *root, struct walk *w)
     w->device = lstat(root, &status) == 0 ? status.st_dev : 0;
     walk_folder(w);
     bool whole = w->entries <= ENTRIES_MAX;
-    cbx_say(name,
-            w->found > 0 ? CBX_REACHED
-            : whole      ? CBX_HELD
-                         : CBX_UNKNOWN,
-            "%d of %d%s%s%s", w->found, w->entries, whole ? "" : " and more",
-            w->found > 0 ? ", the first is " : "", w->first);
+    cbx_attempt_report(name,
+                       w->found > 0 ? CBX_REACHED
+                       : whole      ? CBX_HELD
+                                    : CBX_UNKNOWN,
+                       "%d of %d%s%s%s", w->found, w->entries, whole ? "" : " and more",
+                       w->found > 0 ? ", the first is " : "", w->first);
 }
 
-/* --- what walks look for ---------------------------------------------------------------------- */
+/* --- the findings of walks ---------------------------------------------------------------------- */
 
 static void look_for_privilege(struct walk *w, const struct stat *status)
 {
@@ -94,7 +93,7 @@ static void look_for_privilege(struct walk *w, const struct stat *status)
     }
 }
 
-/* Asking is not enough: some files say writable and are not, and the other way round. */
+/* access(2) is not enough: some files are reported as writable and are not, and vice versa. */
 static void look_for_writable(struct walk *w, const struct stat *status)
 {
     bool mode = S_ISREG(status->st_mode);
@@ -107,7 +106,7 @@ static void look_for_writable(struct walk *w, const struct stat *status)
     }
 }
 
-/* What a program may have in /dev: no disk, no memory, no log, no FUSE, no KVM. */
+/* The allowed devices: no disk, no memory, no log, no FUSE, no KVM. */
 static void look_for_devices(struct walk *w, const struct stat *status)
 {
     const dev_t harmless[] = {
@@ -164,20 +163,21 @@ static void try_write(const char *path)
     bool null = fd >= 0 && fstat(fd, &status) == 0 && S_ISCHR(status.st_mode) &&
                 status.st_rdev == makedev(1, 3);
     snprintf(name, sizeof(name), "write-%s", path);
-    cbx_say_if(result != 0 || null, name, "%s", null ? "masked" : cbx_result_text(result));
+    cbx_attempt_report_if(result != 0 || null, name, "%s",
+                          null ? "masked" : cbx_result_text(result));
     if (fd >= 0) {
         close(fd);
     }
 }
 
-/* Masked, absent, empty or refused: all the same to who reads. */
+/* Masked, absent, empty or refused: all count as held. */
 static void try_masked(const char *path)
 {
     char name[200], byte;
     snprintf(name, sizeof(name), "masked-%s", path);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        cbx_say(name, CBX_HELD, "%s", cbx_result_text(errno));
+        cbx_attempt_report(name, CBX_HELD, "%s", cbx_result_text(errno));
         return;
     }
     ssize_t n = read(fd, &byte, 1);
@@ -194,7 +194,7 @@ static void try_masked(const char *path)
     } else {
         close(fd);
     }
-    cbx_say_if(n <= 0, name, "%s", n <= 0 ? "empty" : "it can be read");
+    cbx_attempt_report_if(n <= 0, name, "%s", n <= 0 ? "empty" : "it can be read");
 }
 
 static long write_root(void *context)
@@ -238,8 +238,8 @@ void cbx_probe_files(void)
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         char name[64];
         snprintf(name, sizeof(name), "create-%s", folders[i]);
-        int result = cbx_try(write_root, (void *)(uintptr_t)folders[i]);
-        cbx_say_if(result != 0, name, "%s", cbx_result_text(result));
+        int result = cbx_attempt_run(write_root, (void *)(uintptr_t)folders[i]);
+        cbx_attempt_report_if(result != 0, name, "%s", cbx_result_text(result));
     }
     static struct walk w;
     w = (struct walk){ .look = look_for_privilege, .stay = true };

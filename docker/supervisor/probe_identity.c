@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Who the program is and what it may: credentials, limits. */
+ * Credentials and limits of the program. */
 #include "docker/supervisor/probe.h"
 
 #include <errno.h>
@@ -37,7 +37,8 @@ static void look_at_capabilities(void)
         char value[64], name[32];
         read_status(sets[i], value, sizeof(value));
         snprintf(name, sizeof(name), "capabilities-%s", sets[i]);
-        cbx_say_if(value[0] != '\0' && strspn(value, "0") == strlen(value), name, "%s", value);
+        cbx_attempt_report_if(value[0] != '\0' && strspn(value, "0") == strlen(value), name, "%s",
+                              value);
     }
 }
 
@@ -47,26 +48,28 @@ static void look_at_user(void)
     gid_t g[3], groups[64];
     getresuid(&u[0], &u[1], &u[2]);
     getresgid(&g[0], &g[1], &g[2]);
-    cbx_say_if(u[0] != 0 && u[0] == u[1] && u[1] == u[2], "user", "%u %u %u", u[0], u[1], u[2]);
-    cbx_say_if(g[0] != 0 && g[0] == g[1] && g[1] == g[2], "group", "%u %u %u", g[0], g[1], g[2]);
+    cbx_attempt_report_if(u[0] != 0 && u[0] == u[1] && u[1] == u[2], "user", "%u %u %u", u[0], u[1],
+                          u[2]);
+    cbx_attempt_report_if(g[0] != 0 && g[0] == g[1] && g[1] == g[2], "group", "%u %u %u", g[0],
+                          g[1], g[2]);
     int count = getgroups(64, groups), foreign = 0;
     for (int i = 0; i < count; i++) {
         foreign += groups[i] != g[0];
     }
-    cbx_say_if(count >= 0 && foreign == 0, "groups", "%d others than its own", foreign);
+    cbx_attempt_report_if(count >= 0 && foreign == 0, "groups", "%d others than its own", foreign);
 }
 
 static void look_at_restrictions(void)
 {
     char value[64];
     int set = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
-    cbx_say_if(set == 1, "no-new-privileges", "%d", set);
+    cbx_attempt_report_if(set == 1, "no-new-privileges", "%d", set);
     read_status("Seccomp", value, sizeof(value));
-    cbx_say_if(strcmp(value, "2") == 0, "seccomp-filter", "mode %s", value);
+    cbx_attempt_report_if(strcmp(value, "2") == 0, "seccomp-filter", "mode %s", value);
     struct utsname name;
     uname(&name);
-    cbx_say("host-name", strcmp(name.nodename, "sandbox") == 0 ? CBX_HELD : CBX_UNKNOWN, "%s",
-            name.nodename);
+    cbx_attempt_report("host-name", strcmp(name.nodename, "sandbox") == 0 ? CBX_HELD : CBX_UNKNOWN,
+                       "%s", name.nodename);
 }
 
 static void look_at_limits(void)
@@ -84,8 +87,8 @@ static void look_at_limits(void)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
         getrlimit(rows[i].resource, &limit);
-        cbx_say_if(limit.rlim_max <= rows[i].most, rows[i].name, "%llu",
-                   (unsigned long long)limit.rlim_max);
+        cbx_attempt_report_if(limit.rlim_max <= rows[i].most, rows[i].name, "%llu",
+                              (unsigned long long)limit.rlim_max);
     }
 }
 
@@ -110,7 +113,7 @@ static long escape_the_oom_killer(void *context)
     return failed;
 }
 
-/* Processes until the engine's limit says no. */
+/* Creates processes up to the engine's limit. */
 static long fork_many(void *context)
 {
     enum { MANY = 4096 };
@@ -139,11 +142,11 @@ void cbx_probe_identity(void)
     look_at_user();
     look_at_restrictions();
     look_at_limits();
-    cbx_must_refuse("limit-raised", raise_a_limit, NULL);
-    cbx_must_refuse("priority-raised", raise_priority, NULL);
-    cbx_must_refuse("oom-score-lowered", escape_the_oom_killer, NULL);
+    cbx_attempt_must_fail("limit-raised", raise_a_limit, NULL);
+    cbx_attempt_must_fail("priority-raised", raise_priority, NULL);
+    cbx_attempt_must_fail("oom-score-lowered", escape_the_oom_killer, NULL);
     int count = 0;
     long result = fork_many(&count);
-    cbx_say_if(result < 0, "limit-processes", "%d more started, then %s", count,
-               result < 0 ? strerrorname_np(errno) : "no end");
+    cbx_attempt_report_if(result < 0, "limit-processes", "%d more started, then %s", count,
+                          result < 0 ? strerrorname_np(errno) : "no end");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Mounts: which can be written to, what their flags say, and whether what is in them can be run. */
+ * Mounts: which are writable, their flags, and whether their files can be executed. */
 #include "docker/supervisor/probe.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where a program may write: memory, for this sandbox alone. */
+/* The writable mounts: memory of this sandbox alone. */
 static const char *const writable[] = { "/workspace", "/tmp", "/dev/shm", "/dev/mqueue" };
 enum { WRITABLE = sizeof(writable) / sizeof(writable[0]), MQUEUE = 3 };
 
@@ -43,15 +43,15 @@ static void check_flags(const char *point, const char *options)
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
         char name[300];
         snprintf(name, sizeof(name), "mount-%s-%.200s", flags[i], point);
-        cbx_say_if(has_option(options, flags[i]), name, "%s", options);
+        cbx_attempt_report_if(has_option(options, flags[i]), name, "%s", options);
     }
     struct statvfs size;
     char name[300];
     snprintf(name, sizeof(name), "mount-size-%.200s", point);
     if (strcmp(point, writable[MQUEUE]) != 0 && statvfs(point, &size) == 0) {
         unsigned long long mib = (unsigned long long)size.f_blocks * size.f_frsize >> 20;
-        cbx_say_if(size.f_blocks > 0 && mib <= 64 * 1024, name, "%llu MiB, %llu files", mib,
-                   (unsigned long long)size.f_files);
+        cbx_attempt_report_if(size.f_blocks > 0 && mib <= 64 * 1024, name, "%llu MiB, %llu files",
+                              mib, (unsigned long long)size.f_files);
     }
 }
 
@@ -99,8 +99,8 @@ static void look_at_mount(const char *point, const char *options)
     int result = write_into(point);
     bool held = result != 0 || is_harmless_device(point);
     snprintf(name, sizeof(name), "write-%.200s", point);
-    cbx_say_if(held, name, "%s",
-               result == 0 && held ? "a harmless device" : cbx_result_text(result));
+    cbx_attempt_report_if(held, name, "%s",
+                          result == 0 && held ? "a harmless device" : cbx_result_text(result));
 }
 
 static long run_copy(void *context)
@@ -130,7 +130,8 @@ void cbx_probe_mounts(void)
             look_at_mount(point, options);
         }
     }
-    cbx_say_if(f != NULL, "mounts-listed", "%s", f != NULL ? "all were tried" : "not readable");
+    cbx_attempt_report_if(f != NULL, "mounts-listed", "%s",
+                          f != NULL ? "all were tried" : "not readable");
     if (f != NULL) {
         fclose(f);
     }
@@ -138,7 +139,7 @@ void cbx_probe_mounts(void)
         char name[64], path[64];
         snprintf(name, sizeof(name), "exec-in-%s", writable[i]);
         snprintf(path, sizeof(path), "%s", writable[i]);
-        cbx_must_refuse(name, run_copy, path);
+        cbx_attempt_must_fail(name, run_copy, path);
         snprintf(path, sizeof(path), "%s/.codebox-probe-run", writable[i]);
         unlink(path);
     }

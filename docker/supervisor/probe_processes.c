@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Other processes: which can be seen, and what can be done to PID 1. */
+ * Other processes: which are visible, and what can be done to PID 1. */
 #include "docker/supervisor/probe.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-bool cbx_pid1_lives(void)
+bool cbx_pid1_is_running(void)
 {
     char text[512] = "";
     int fd = open("/proc/1/stat", O_RDONLY | O_CLOEXEC);
@@ -25,7 +25,7 @@ bool cbx_pid1_lives(void)
     return state != NULL && strchr("RSD", state[2]) != NULL && state[2] != '\0';
 }
 
-/* What of /proc/1 shows or changes memory, files or environment. */
+/* Files of /proc/1 that reveal or change memory, files or environment. */
 static void look_into_pid1(void)
 {
     static const char *const links[] = { "root", "cwd", "exe", "ns/mnt", "ns/user" };
@@ -34,7 +34,7 @@ static void look_into_pid1(void)
         snprintf(path, sizeof(path), "/proc/1/%s", links[i]);
         snprintf(name, sizeof(name), "read-proc-1-%s", links[i]);
         int result = readlink(path, to, sizeof(to)) < 0 ? errno : 0;
-        cbx_say_if(cbx_is_refused(result), name, "%s", cbx_result_text(result));
+        cbx_attempt_report_if(cbx_is_refused(result), name, "%s", cbx_result_text(result));
     }
     static const char *const files[] = { "environ",   "mem", "maps",       "smaps",   "auxv",
                                          "stack",     "fd",  "fdinfo",     "syscall", "pagemap",
@@ -46,9 +46,10 @@ static void look_into_pid1(void)
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         int result = fd < 0 ? errno : 0;
         if (fd >= 0 && read(fd, &byte, 1) < 0 && errno != EISDIR) {
-            result = errno; /* some are opened by all and read by few */
+            result = errno; /* some can be opened by all and read by few */
         }
-        cbx_say_if(cbx_is_refused(result) || result == ENOENT, name, "%s", cbx_result_text(result));
+        cbx_attempt_report_if(cbx_is_refused(result) || result == ENOENT, name, "%s",
+                              cbx_result_text(result));
         if (fd >= 0) {
             close(fd);
         }
@@ -67,14 +68,14 @@ static void look_at_processes(void)
             foreign += status.st_uid != getuid();
         }
     }
-    cbx_say_if(proc != NULL && foreign == 0 && count < 32, "other-processes",
-               "%d beside PID 1, %d of another user", count, foreign);
+    cbx_attempt_report_if(proc != NULL && foreign == 0 && count < 32, "other-processes",
+                          "%d beside PID 1, %d of another user", count, foreign);
     if (proc != NULL) {
         closedir(proc);
     }
 }
 
-/* Signals sent in each way there is; what counts is that PID 1 goes on. */
+/* Signals, sent in every way; PID 1 must continue. */
 static void signal_pid1(void)
 {
     static const struct {
@@ -94,15 +95,16 @@ static void signal_pid1(void)
         }
         struct timespec moment = { .tv_nsec = 20000000 };
         nanosleep(&moment, NULL);
-        cbx_say_if(cbx_pid1_lives(), rows[i].name, "PID 1 %s",
-                   cbx_pid1_lives() ? "goes on" : "is stopped or gone");
+        cbx_attempt_report_if(cbx_pid1_is_running(), rows[i].name, "PID 1 %s",
+                              cbx_pid1_is_running() ? "goes on" : "is stopped or gone");
     }
     int pidfd = (int)syscall(SYS_pidfd_open, 1, 0);
     syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-    cbx_say_if(cbx_pid1_lives(), "signal-1-pidfd", "PID 1 %s",
-               cbx_pid1_lives() ? "goes on" : "is stopped or gone");
+    cbx_attempt_report_if(cbx_pid1_is_running(), "signal-1-pidfd", "PID 1 %s",
+                          cbx_pid1_is_running() ? "goes on" : "is stopped or gone");
     long stolen = syscall(SYS_pidfd_getfd, pidfd, 0, 0);
-    cbx_say_if(stolen < 0, "pidfd_getfd-1", "%s", cbx_result_text(stolen < 0 ? errno : 0));
+    cbx_attempt_report_if(stolen < 0, "pidfd_getfd-1", "%s",
+                          cbx_result_text(stolen < 0 ? errno : 0));
 }
 
 void cbx_probe_processes(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sockets of every family and type, and what network there is. */
+ * Sockets of every family and type, and the networks. */
 #include "docker/supervisor/probe.h"
 
 #include <arpa/inet.h>
@@ -41,14 +41,13 @@ static bool may_open(int family, int type)
            (unix_family && type == SOCK_SEQPACKET);
 }
 
-/* "16 stream EAFNOSUPPORT" is no refusal: the filter let it pass, and only this kernel has no such
- * family. */
+/* "16 stream EAFNOSUPPORT" is no refusal: the filter allowed the call, and only this host kernel lacks the family. */
 static void try_family(int family)
 {
     char opened[200] = "", passed[200] = "", name[32];
     for (size_t i = 0; i < TYPES; i++) {
         struct kind kind = { .family = family, .type = types[i].type };
-        int result = cbx_try(open_socket, &kind);
+        int result = cbx_attempt_run(open_socket, &kind);
         if (may_open(family, kind.type) || cbx_is_refused(result)) {
             continue;
         }
@@ -58,12 +57,13 @@ static void try_family(int family)
     }
     snprintf(name, sizeof(name), "socket-family-%d", family);
     if (opened[0] != '\0') {
-        cbx_say(name, CBX_REACHED, "opened:%s", opened);
+        cbx_attempt_report(name, CBX_REACHED, "opened:%s", opened);
     } else if (passed[0] != '\0') {
-        cbx_say(name, CBX_UNKNOWN, "not filtered, but not in this kernel:%s", passed);
+        cbx_attempt_report(name, CBX_UNKNOWN, "not filtered, but not in this kernel:%s", passed);
     } else {
-        cbx_say(name, CBX_HELD, "%s",
-                may_open(family, SOCK_DGRAM) ? "its common types only" : "no type of it opens");
+        cbx_attempt_report(name, CBX_HELD, "%s",
+                           may_open(family, SOCK_DGRAM) ? "its common types only"
+                                                        : "no type of it opens");
     }
 }
 
@@ -83,10 +83,10 @@ static void try_protocols(void)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct kind kind = rows[i].kind;
-        cbx_must_refuse(rows[i].name, open_socket, &kind);
+        cbx_attempt_must_fail(rows[i].name, open_socket, &kind);
     }
     struct kind tipc = { AF_TIPC, SOCK_STREAM, 0 };
-    cbx_must_refuse("socketpair-tipc", open_pair, &tipc);
+    cbx_attempt_must_fail("socketpair-tipc", open_pair, &tipc);
 }
 
 static void try_connect(const char *name, const char *address, uint16_t port)
@@ -95,7 +95,7 @@ static void try_connect(const char *name, const char *address, uint16_t port)
     inet_pton(AF_INET, address, &to.sin_addr);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int result = connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 ? 0 : errno;
-    cbx_say_if(result == ENETUNREACH, name, "%s: %s", address, cbx_result_text(result));
+    cbx_attempt_report_if(result == ENETUNREACH, name, "%s: %s", address, cbx_result_text(result));
     close(fd);
 }
 
@@ -114,11 +114,11 @@ static void try_interfaces(void)
             snprintf(others + used, sizeof(others) - used, " %s", device);
         }
     }
-    cbx_say("network-interfaces",
-            f == NULL           ? CBX_UNKNOWN
-            : others[0] == '\0' ? CBX_HELD
-                                : CBX_REACHED,
-            "beside lo:%s", others[0] == '\0' ? " none" : others);
+    cbx_attempt_report("network-interfaces",
+                       f == NULL           ? CBX_UNKNOWN
+                       : others[0] == '\0' ? CBX_HELD
+                                           : CBX_REACHED,
+                       "beside lo:%s", others[0] == '\0' ? " none" : others);
     if (f != NULL) {
         fclose(f);
     }
@@ -127,16 +127,16 @@ static void try_interfaces(void)
 static void try_routes(void)
 {
     char line[512];
-    int routes = -1; /* the first line is a heading */
+    int routes = -1; /* the first line is a header */
     FILE *f = fopen("/proc/self/net/route", "re");
     while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
         routes++;
     }
-    cbx_say("network-routes",
-            f == NULL     ? CBX_UNKNOWN
-            : routes <= 0 ? CBX_HELD
-                          : CBX_REACHED,
-            "%d", routes < 0 ? 0 : routes);
+    cbx_attempt_report("network-routes",
+                       f == NULL     ? CBX_UNKNOWN
+                       : routes <= 0 ? CBX_HELD
+                                     : CBX_REACHED,
+                       "%d", routes < 0 ? 0 : routes);
     if (f != NULL) {
         fclose(f);
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the host hears: replies to what it asked, and the log of the run, which is kept until the
- * host has it. */
+ * Output for the host: replies to its requests, and the log of the run, which is stored until the host has acknowledged it. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -16,21 +15,21 @@ static struct {
     size_t sent;           /* of the log */
     size_t boundary;       /* end of the frame that `sent` is in, or equal to it between frames */
     size_t last;           /* where the log's last frame begins */
-    bool following, again; /* again: from the beginning, when the frame that is under way is out */
+    bool following, again; /* again: restart at the beginning after the current frame */
     struct cbx_bytes replies;
     size_t replied;
     uint64_t head_left, tail_max, files_left, written[2];
     struct cbx_bytes tail; /* frames that came after the head was full */
-    uint64_t tail_text;    /* bytes of output in it */
-    uint64_t tail_frames;  /* the same with the heads of their frames */
+    uint64_t tail_text;    /* its bytes of output */
+    uint64_t tail_frames;  /* the same with the heads of the frames */
     uint64_t omitted;
-    int aside;            /* frames that no limit counts, */
-    uint64_t aside_bytes; /* and what is in them */
+    int aside;            /* frames that count against no limit of the run, */
+    uint64_t aside_bytes; /* and their bytes */
     bool cut, files_cut;
     struct cbx_bytes late; /* LATE frames, for the next run */
     size_t late_last;      /* where the last one begins */
     uint64_t late_omitted;
-    bool has_begun; /* a run has, so what is written between runs is output of a program */
+    bool has_begun; /* the first run has begun, so output between runs is a program's */
 } r;
 
 void cbx_bytes_add(struct cbx_bytes *bytes, const void *p, size_t len)
@@ -79,8 +78,7 @@ static void log_frame(uint8_t type, const void *a, size_t a_len, const void *b, 
     add_frame(&r.log, type, a, a_len, b, b_len);
 }
 
-/* A program that prints a character at a time would cost six times what it prints: what follows a
- * frame of the same stream that is not on its way yet becomes part of it. */
+/* A program that prints single characters would cost six times its output: output is appended to the last frame when that is of the same stream and no byte of it has been sent. */
 static void log_output(uint8_t type, const uint8_t *bytes, size_t len)
 {
     uint32_t have;
@@ -97,7 +95,7 @@ static void log_output(uint8_t type, const uint8_t *bytes, size_t len)
     memcpy(r.log.p + r.last + 1, &have, sizeof(have));
 }
 
-/* A frame that is under way is sent to its end all the same: what follows must be understood. */
+/* A frame that was sent in part is sent to its end, so that the host can parse what follows. */
 static void keep_rest(void)
 {
     struct cbx_bytes replies = { 0 };
@@ -107,7 +105,7 @@ static void keep_rest(void)
     r.replies = replies;
 }
 
-void cbx_report_forget(void)
+void cbx_report_clear(void)
 {
     if (r.sent < r.boundary) {
         keep_rest();
@@ -169,7 +167,7 @@ static void log_late(void)
 
 void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes)
 {
-    cbx_report_forget();
+    cbx_report_clear();
     log_late();
     r.tail_max = output_bytes / 4;
     r.head_left = output_bytes - r.tail_max;
@@ -178,7 +176,7 @@ void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes)
     r.following = true;
 }
 
-/* --- the end of what is too long ----------------------------------------------------------------
+/* --- output beyond the limit ----------------------------------------------------------------
  */
 
 static bool is_text(uint8_t type)
@@ -186,7 +184,7 @@ static bool is_text(uint8_t type)
     return type == CBX_FRAME_STDOUT || type == CBX_FRAME_STDERR;
 }
 
-/* Drops the oldest text until `most` bytes are left; what is no text stays, in its order. */
+/* Drops the oldest text until `most` bytes are left; other frames stay in their order. */
 static void trim_tail(uint64_t most)
 {
     struct cbx_bytes kept = { 0 };
@@ -220,8 +218,7 @@ static void keep_tail(uint8_t type, const uint8_t *bytes, size_t len)
         r.tail_text += len;
         r.tail_frames += CBX_FRAME_HEAD_BYTES + len;
     }
-    /* Rarely: each time costs as much as the tail is long. Heads count, as a frame may hold one
-     * byte; what is no text does not, as it stays, and would have this happen for each line. */
+    /* Rarely, as trimming costs time in proportion to the tail. Heads count, as a frame may hold one byte; other frames do not, as they stay and would cause a trim for each line. */
     if (r.tail_text > 2 * r.tail_max + JOIN_BYTES || r.tail_frames > 8 * r.tail_max + HEADS_BYTES) {
         trim_tail(r.tail_max);
     }
@@ -246,7 +243,7 @@ void cbx_report_output(uint8_t type, const uint8_t *bytes, size_t len)
 void cbx_report_frame(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
 {
     if (r.tail.len > 0) {
-        add_frame(&r.tail, type, a, a_len, b, b_len); /* keeps its place among the text */
+        add_frame(&r.tail, type, a, a_len, b, b_len); /* in its place among the text */
     } else {
         log_frame(type, a, a_len, b, b_len);
     }
@@ -324,7 +321,7 @@ bool cbx_report_pending(void)
     return r.replied < r.replies.len || (r.following && r.sent < r.log.len);
 }
 
-/* -1 = gone, 0 = it takes nothing now */
+/* -1 = the host is gone, 0 = it accepts nothing now */
 static ssize_t write_some(const uint8_t *p, size_t len)
 {
     ssize_t n;
@@ -333,7 +330,7 @@ static ssize_t write_some(const uint8_t *p, size_t len)
     return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : n;
 }
 
-/* A reply goes between two frames of the log, never into one. */
+/* Replies are sent between two frames of the log, never inside one. */
 bool cbx_report_send(void)
 {
     while (cbx_report_pending()) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The life of a run: from the host's RUN to the DONE that it hears, whatever kernel, program and
- * clock do meanwhile. */
+ * The state machine of a run: from the host's RUN to DONE, whatever kernel, program and deadlines do meanwhile. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -9,14 +8,15 @@
 #include <sys/wait.h>
 
 enum {
-    GRACE_MS = 400,  /* between asking a program to end and ending it, which takes as long again */
-    SIGNAL_MS = 30,  /* between telling a kernel of an interrupt and a signal to all that it runs */
-    SETTLE_MS = 150, /* how long a kernel is watched that says it ended in time, */
-    SETTLE_LOOKS = 4, /* and how often while it still runs */
+    GRACE_MS = 400,    /* from telling a program to end until it is killed */
+    SIGNAL_MS = 30,    /* from INTERRUPT to the kernel until SIGINT to its process group */
+    SETTLE_MS = 150,   /* how long a kernel is observed that reported its end after the limit, */
+    SETTLE_CHECKS = 4, /* and how often while it still runs */
     CPU_TICK_MS = 100,
-    CROWD = 32, /* processes; each that is asked to end would take its time of what is left */
+    CROWD =
+        32, /* processes; that many are killed at once, as each one told to end would use the time left */
     KERNEL_START_MS = 20000,
-    REST_BYTES = 1024 * 1024, /* what is still read of a pipe when its run ends */
+    REST_BYTES = 1024 * 1024, /* what is read of a pipe at most when its run ends */
 };
 
 struct cbx_run cbx_run;
@@ -28,7 +28,7 @@ int64_t cbx_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-bool cbx_run_is_on(void)
+bool cbx_run_is_active(void)
 {
     return cbx_run.phase == CBX_PHASE_RUNNING || cbx_run.phase == CBX_PHASE_STOPPING ||
            cbx_run.phase == CBX_PHASE_SETTLING;
@@ -60,19 +60,19 @@ static void begin(const uint8_t *payload, size_t len)
     cbx_run.oom_kills = cbx_count_oom_kills();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
     cbx_run.began_ms = cbx_now_ms();
-    cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.asked.wall_ms;
+    cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.request.wall_ms;
     clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
     cbx_run.phase = CBX_PHASE_RUNNING;
-    cbx_kernel_tell(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES,
+    cbx_kernel_send(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES,
                     payload + sizeof(struct cbx_frame_run), len - sizeof(struct cbx_frame_run));
-    cbx_kernel_feed();
+    cbx_kernel_flush();
 }
 
-void cbx_run_take(const uint8_t *payload, size_t len)
+void cbx_run_submit(const uint8_t *payload, size_t len)
 {
     struct cbx_frame_run run;
     if (cbx_run.phase != CBX_PHASE_IDLE || len < sizeof(run)) {
-        cbx_die(); /* the host breaks the protocol: it is not the host that we know */
+        cbx_die(); /* the host breaks the protocol */
     }
     memcpy(&run, payload, sizeof(run));
     if (run.arguments_bytes > len - sizeof(run)) {
@@ -80,8 +80,8 @@ void cbx_run_take(const uint8_t *payload, size_t len)
     }
     run.language[sizeof(run.language) - 1] = '\0';
     run.id[sizeof(run.id) - 1] = '\0';
-    cbx_run.asked = run;
-    cbx_run.over = 0;
+    cbx_run.request = run;
+    cbx_run.stop_reason = 0;
     cbx_run.done = (struct cbx_frame_done){ .exit_code = -1 };
     cbx_kernel_drain(REST_BYTES); /* late output is complete before the log begins with it */
     cbx_report_begin(run.output_bytes, run.files_bytes);
@@ -92,9 +92,9 @@ void cbx_run_take(const uint8_t *payload, size_t len)
         begin(payload, len);
         return;
     }
-    if (cbx_run.warming) { /* at whatever comes, it leaves the rest of it */
-        cbx_kernel_tell(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
-        cbx_kernel_feed();
+    if (cbx_run.warming) { /* any frame makes it skip the rest */
+        cbx_kernel_send(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
+        cbx_kernel_flush();
     }
     cbx_bytes_add(&cbx_run.held, payload, len);
     cbx_run.phase = CBX_PHASE_STARTING;
@@ -110,8 +110,8 @@ void cbx_run_warm(void)
     if (cbx_kernel.ready && cbx_run.phase == CBX_PHASE_IDLE) {
         cbx_kernel.ready = false;
         cbx_run.warming = true;
-        cbx_kernel_tell(CBX_FRAME_WARM, NULL, 0, NULL, 0);
-        cbx_kernel_feed();
+        cbx_kernel_send(CBX_FRAME_WARM, NULL, 0, NULL, 0);
+        cbx_kernel_flush();
     }
 }
 
@@ -132,46 +132,44 @@ void cbx_run_kernel_ready(void)
     }
 }
 
-/* Nothing of the run survives: every process but this one. */
+/* Kills every process but this one. */
 static void kill_all(void)
 {
     kill(-1, SIGKILL);
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
     }
     cbx_kernel_drain(REST_BYTES);
-    cbx_kernel_forget();
+    cbx_kernel_clear();
     cbx_run.warm = cbx_run.warming = false;
     cbx_bytes_free(&cbx_run.held);
     cbx_run.done.flags |= CBX_DONE_LOST;
 }
 
-static void stop_run(uint32_t over, int grace_ms)
+static void stop_run(uint32_t reason, int grace_ms)
 {
     cbx_run.phase = CBX_PHASE_STOPPING;
-    cbx_run.over = over;
+    cbx_run.stop_reason = reason;
     cbx_run.deadline_ms = cbx_now_ms() + grace_ms;
-    /* First in a way that no state is lost by; a signal follows where that is not heard. */
-    cbx_kernel_tell(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
-    cbx_kernel_feed();
+    /* The control channel first, as it keeps the state; SIGINT follows when the kernel does not react. */
+    cbx_kernel_send(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
+    cbx_kernel_flush();
     cbx_run.signal_ms = cbx_now_ms() + SIGNAL_MS;
 }
 
-/* Its time is over and it says that it has ended. If it goes on computing all the same, in a thread
- * or behind a forged FINISH, it is ended. */
+/* The kernel reported its end after the time limit. If it continues to compute, in a thread or after a forged FINISH, it is killed. */
 static void settle(void)
 {
     uint64_t used = cbx_process_cpu_ms(cbx_kernel.pid) - cbx_run.settle_cpu_ms;
-    bool busy = used > (uint64_t)SETTLE_MS / 3 * (unsigned)++cbx_run.looks,
-         runs = cbx_process_runs(cbx_kernel.pid);
-    if (runs && !busy && cbx_run.looks < SETTLE_LOOKS) {
-        cbx_run.deadline_ms =
-            cbx_now_ms() + SETTLE_MS; /* on a machine that is busy, what is left of it */
+    bool busy = used > (uint64_t)SETTLE_MS / 3 * (unsigned)++cbx_run.settle_checks,
+         runs = cbx_process_is_running(cbx_kernel.pid);
+    if (runs && !busy && cbx_run.settle_checks < SETTLE_CHECKS) {
+        cbx_run.deadline_ms = cbx_now_ms() + SETTLE_MS; /* a busy machine delays the end of a run */
         return;
     }
     if (busy || runs) {
         kill_all();
     }
-    finish(cbx_run.over, -1, busy || runs ? SIGKILL : 0);
+    finish(cbx_run.stop_reason, -1, busy || runs ? SIGKILL : 0);
 }
 
 void cbx_run_interrupt(void)
@@ -179,7 +177,7 @@ void cbx_run_interrupt(void)
     if (cbx_run.phase == CBX_PHASE_RUNNING) {
         stop_run(0, 3 * GRACE_MS);
     } else if (cbx_run.phase == CBX_PHASE_STARTING) {
-        /* It never begins; the kernel that starts is the next one's. */
+        /* The run never begins; the kernel that starts is for the next one. */
         cbx_bytes_free(&cbx_run.held);
         finish(CBX_DONE_KILLED, -1, SIGINT);
     }
@@ -187,14 +185,14 @@ void cbx_run_interrupt(void)
 
 void cbx_run_finished(int32_t code)
 {
-    if (cbx_run.over == 0) {
+    if (cbx_run.stop_reason == 0) {
         finish(CBX_DONE_ENDED, code >= 0 && code <= 255 ? code : -1, 0);
         return;
     }
-    cbx_kill_others(cbx_kernel.pid); /* the kernel obeyed; what it had started did not hear of it */
+    cbx_kill_others(cbx_kernel.pid); /* the kernel obeyed; its children may not have */
     cbx_run.settle_cpu_ms = cbx_process_cpu_ms(cbx_kernel.pid);
     cbx_run.phase = CBX_PHASE_SETTLING;
-    cbx_run.looks = 0;
+    cbx_run.settle_checks = 0;
     cbx_run.deadline_ms = cbx_now_ms() + SETTLE_MS;
 }
 
@@ -203,12 +201,12 @@ void cbx_run_kernel_died(int status)
     int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     bool oom = signal == SIGKILL && cbx_count_oom_kills() > cbx_run.oom_kills;
     bool running = cbx_run.phase != CBX_PHASE_IDLE;
-    kill_all(); /* what it had written and said still counts; what it leaves belongs to nobody */
+    kill_all(); /* output up to now counts; the processes that it leaves are killed */
     if (running) {
-        finish(cbx_run.over != 0 ? cbx_run.over
-               : oom             ? CBX_DONE_OOM
-               : signal          ? CBX_DONE_KILLED
-                                 : CBX_DONE_ENDED,
+        finish(cbx_run.stop_reason != 0 ? cbx_run.stop_reason
+               : oom                    ? CBX_DONE_OOM
+               : signal                 ? CBX_DONE_KILLED
+                                        : CBX_DONE_ENDED,
                WIFEXITED(status) ? WEXITSTATUS(status) : -1, signal);
     }
 }
@@ -234,32 +232,33 @@ void cbx_run_reset(void)
     cbx_reply(CBX_FRAME_ANSWER, &done, sizeof(done), NULL, 0);
 }
 
-/* --- the clock ---------------------------------------------------------------------------------
+/* --- deadlines ---------------------------------------------------------------------------------
  */
 
-/* First the deadline: ask. Then the grace: no more asking. */
-static void clock_ran_out(void)
+/* At the deadline the program is told to end; after the grace it is killed. */
+static void deadline_passed(void)
 {
     if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_count_processes() < CROWD) {
         stop_run(CBX_DONE_TIMEOUT, GRACE_MS);
     } else if (cbx_run.phase == CBX_PHASE_SETTLING) {
         settle();
     } else {
-        uint32_t over = cbx_run.phase == CBX_PHASE_STOPPING ? cbx_run.over : CBX_DONE_TIMEOUT;
+        uint32_t reason =
+            cbx_run.phase == CBX_PHASE_STOPPING ? cbx_run.stop_reason : CBX_DONE_TIMEOUT;
         kill_all();
-        finish(over != 0 ? over : CBX_DONE_KILLED, -1, SIGKILL);
+        finish(reason != 0 ? reason : CBX_DONE_KILLED, -1, SIGKILL);
     }
 }
 
 static void check_cpu(void)
 {
-    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_run.asked.cpu_ms > 0 &&
-        cbx_cpu_ms() - cbx_run.began_cpu_ms >= cbx_run.asked.cpu_ms) {
+    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_run.request.cpu_ms > 0 &&
+        cbx_cpu_ms() - cbx_run.began_cpu_ms >= cbx_run.request.cpu_ms) {
         stop_run(CBX_DONE_CPU, GRACE_MS);
     }
 }
 
-/* As a terminal does it: the kernel and what runs in its foreground. */
+/* As a terminal does: to the kernel and its process group. */
 static void signal_kernel(int number)
 {
     if (cbx_kernel.pid > 0 && kill(-cbx_kernel.pid, number) < 0) {
@@ -277,13 +276,13 @@ int64_t cbx_run_time_left(int64_t now)
         cbx_run.signal_ms - now < left) {
         left = cbx_run.signal_ms - now;
     }
-    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_run.asked.cpu_ms > 0 && left > CPU_TICK_MS) {
+    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_run.request.cpu_ms > 0 && left > CPU_TICK_MS) {
         left = CPU_TICK_MS;
     }
     return left;
 }
 
-bool cbx_run_keep_time(int64_t now)
+bool cbx_run_check_deadlines(int64_t now)
 {
     check_cpu();
     if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.signal_ms != 0 && now >= cbx_run.signal_ms) {
@@ -291,7 +290,7 @@ bool cbx_run_keep_time(int64_t now)
         signal_kernel(SIGINT);
     }
     if (cbx_run.deadline_ms != 0 && now >= cbx_run.deadline_ms) {
-        clock_ran_out();
+        deadline_passed();
         return true;
     }
     return false;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * PID 1 of every sandbox. Starts the kernel, relays frames between it and the host, keeps the clock
- * and the caps, kills what does not end, reaps what dies. Static, no library but libc. Everything
- * that the kernel says is hostile: the program that runs shares its process.
+ * PID 1 of every sandbox. Starts the kernel, relays frames between kernel and host, enforces deadlines and caps, kills programs that do not end, reaps processes. Static, no library but libc. All frames of the kernel are hostile: the program shares its process.
  *
- * A host may die and another one take over: what a run says is kept (report.c), and the sandbox
- * lives as long as the lease that the last host gave it. Nothing here blocks but a file operation,
- * so the clock holds whatever host and program do. */
+ * A host may die and another one take over: the log of a run is stored (report.c), and the sandbox runs until the lease of the last host expires. Only file operations block here, so deadlines hold whatever host and program do. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -57,7 +53,7 @@ static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
     if (type == CBX_FRAME_READY && !cbx_kernel.ready) {
         cbx_run_kernel_ready();
     }
-    if (!cbx_run_is_on()) {
+    if (!cbx_run_is_active()) {
         if (cbx_kernel.ready) {
             cbx_report_late(type, payload, len);
         }
@@ -81,18 +77,18 @@ static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
     }
 }
 
-static void say_hello(const uint8_t *nonce)
+static void send_hello(const uint8_t *nonce)
 {
     uint8_t mark[CBX_FRAME_MARK_BYTES];
     memcpy(mark, s.key, sizeof(s.key));
     memcpy(mark + sizeof(s.key), nonce, CBX_FRAME_NONCE_BYTES);
     struct cbx_frame_hello hello = {
         .version = CBX_FRAME_VERSION,
-        .run = cbx_run.asked.id[0] == '\0'       ? CBX_HELLO_IDLE
+        .run = cbx_run.request.id[0] == '\0'     ? CBX_HELLO_IDLE
                : cbx_run.phase == CBX_PHASE_IDLE ? CBX_HELLO_ENDED
                                                  : CBX_HELLO_RUNNING,
     };
-    memcpy(hello.id, cbx_run.asked.id, sizeof(hello.id));
+    memcpy(hello.id, cbx_run.request.id, sizeof(hello.id));
     cbx_reply_mark(mark);
     cbx_reply(CBX_FRAME_HELLO, &hello, sizeof(hello), s.tag, s.tag_len);
 }
@@ -102,17 +98,17 @@ static void renew_lease(const uint8_t *payload)
     uint32_t lease_ms;
     memcpy(&lease_ms, payload, sizeof(lease_ms));
     if (lease_ms == 0) {
-        cbx_die(); /* now: the next host may stand right behind, and would find what is discarded */
+        cbx_die(); /* at once: the next host's frames may follow, and it must not find a discarded sandbox */
     }
     s.lease_ms = cbx_now_ms() + lease_ms;
 }
 
-static void forget_run(const uint8_t *payload, size_t len)
+static void drop_run(const uint8_t *payload, size_t len)
 {
-    if (cbx_run.phase == CBX_PHASE_IDLE && len == sizeof(cbx_run.asked.id) &&
-        memcmp(payload, cbx_run.asked.id, len) == 0) {
-        cbx_report_forget();
-        cbx_run.asked.id[0] = '\0';
+    if (cbx_run.phase == CBX_PHASE_IDLE && len == sizeof(cbx_run.request.id) &&
+        memcmp(payload, cbx_run.request.id, len) == 0) {
+        cbx_report_clear();
+        cbx_run.request.id[0] = '\0';
     }
 }
 
@@ -124,7 +120,7 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
             cbx_die();
         }
         renew_lease(payload + CBX_FRAME_NONCE_BYTES);
-        say_hello(payload);
+        send_hello(payload);
         return;
     case CBX_FRAME_LEASE:
         if (len == 4) {
@@ -136,13 +132,13 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
         s.tag_len = len;
         return;
     case CBX_FRAME_RUN:
-        cbx_run_take(payload, len);
+        cbx_run_submit(payload, len);
         return;
     case CBX_FRAME_FOLLOW:
         cbx_report_follow();
         return;
     case CBX_FRAME_ACK:
-        forget_run(payload, len);
+        drop_run(payload, len);
         return;
     case CBX_FRAME_INTERRUPT:
         cbx_run_interrupt();
@@ -152,7 +148,7 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
         return;
     case CBX_FRAME_INPUT:
         if (cbx_kernel.pid > 0 && cbx_run.phase == CBX_PHASE_RUNNING) {
-            cbx_kernel_tell(type, payload, len, NULL, 0);
+            cbx_kernel_send(type, payload, len, NULL, 0);
         }
         return;
     case CBX_FRAME_WARM:
@@ -195,7 +191,7 @@ static void drop_front(struct cbx_inbox *in, size_t n)
     in->len -= n;
 }
 
-/* Hands on every whole frame among the first `end` bytes. False when the protocol is broken. */
+/* Passes on every complete frame in the first `end` bytes. False when the protocol is broken. */
 static bool take_frames(struct cbx_inbox *in, size_t end, char direction,
                         void (*take)(uint8_t, const uint8_t *, size_t))
 {
@@ -211,7 +207,7 @@ static bool take_frames(struct cbx_inbox *in, size_t end, char direction,
         }
         take(in->bytes[at], in->bytes + at + CBX_FRAME_HEAD_BYTES, len);
         if (in->len == 0) {
-            return true; /* the kernel was forgotten meanwhile, and its inbox with it */
+            return true; /* the kernel ended meanwhile, and its inbox was cleared */
         }
         at += CBX_FRAME_HEAD_BYTES + len;
     }
@@ -219,7 +215,7 @@ static bool take_frames(struct cbx_inbox *in, size_t end, char direction,
     return true;
 }
 
-/* What other processes wrote before the kernel sent its frames comes first. */
+/* Output that other processes wrote before the kernel sent its frames comes first. */
 static bool read_kernel(void)
 {
     size_t before = cbx_kernel.from.len;
@@ -231,8 +227,7 @@ static bool read_kernel(void)
     return take_frames(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
 }
 
-/* The first bytes of the stream are the key; wherever it stands again, a new host begins: the one
- * before it said all that is whole by then. */
+/* The first bytes of the stream are the key. Where the key stands again, a new host begins: complete frames before it count, an incomplete one is dropped. */
 static bool read_host(void)
 {
     struct cbx_inbox *in = &s.host;
@@ -270,7 +265,7 @@ static void reap(void)
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid == cbx_kernel.pid) {
-            /* Its last frames may still lie in the socket. */
+            /* Its last frames may still be in the socket. */
             for (size_t before = 1; cbx_kernel.control >= 0 && before != 0;) {
                 struct pollfd left = { .fd = cbx_kernel.control, .events = POLLIN };
                 before = poll(&left, 1, 0) > 0 && (left.revents & POLLIN) != 0 && read_kernel();
@@ -297,14 +292,14 @@ static int time_left(void)
     return left < 0 ? 0 : left > 1000000 ? 1000000 : (int)left;
 }
 
-/* Deadlines first: no flood of bytes comes before the clock. */
-static bool keep_time(void)
+/* Deadlines are checked first, so that a flood of bytes cannot delay them. */
+static bool check_deadlines(void)
 {
     int64_t now = cbx_now_ms();
     if (now >= s.lease_ms) {
-        cbx_die(); /* no host wants this sandbox any more */
+        cbx_die(); /* no host has renewed the lease */
     }
-    return cbx_run_keep_time(now);
+    return cbx_run_check_deadlines(now);
 }
 
 static void take_control(short revents)
@@ -317,11 +312,11 @@ static void take_control(short revents)
     } else {
         cbx_close(
             &cbx_kernel
-                 .control); /* it closed the channel or died: SIGCHLD or the deadline tells which */
+                 .control); /* it closed the channel or died: SIGCHLD or the deadline follows */
     }
 }
 
-/* Reads what the kernel and its programs wrote, unless that is to accumulate. */
+/* Reads what the kernel and its programs wrote, unless output is to accumulate. */
 static void take_output(short control)
 {
     int64_t now = cbx_now_ms();
@@ -351,14 +346,14 @@ static void serve(void)
         if (poll(fds, sizeof(fds) / sizeof(fds[0]), time_left()) < 0 && errno != EINTR) {
             cbx_die();
         }
-        if (keep_time()) {
+        if (check_deadlines()) {
             continue;
         }
         if (fds[0].revents != 0 && !read_host()) {
-            cbx_die(); /* an engine that closes the stream: nobody can come back */
+            cbx_die(); /* the engine closed the stream: no host can attach again */
         }
         take_output(fds[2].fd == cbx_kernel.control ? fds[2].revents & ~POLLOUT : 0);
-        cbx_kernel_feed();
+        cbx_kernel_flush();
         if (fds[5].revents != 0) {
             reap();
         }
@@ -370,7 +365,7 @@ static void serve(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2 || !cbx_kernel_pick(argv[1]) || prctl(PR_SET_DUMPABLE, 0) != 0) {
+    if (argc != 2 || !cbx_kernel_select(argv[1]) || prctl(PR_SET_DUMPABLE, 0) != 0) {
         return 2;
     }
     sigset_t all;

@@ -49,13 +49,13 @@ static void check_policies(const struct cbx_options *options, const struct cbx_d
         CBX_AUTO(policy) policy = NULL;
         struct cbx_err err = { 0 };
         if (cbx_policy_load(flow.policies[i], &policy, &err) != 0) {
-            cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "policy",
+            cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "policy",
                            "'codebox policy check FILE' shows the line", "'%s': %s",
                            flow.policies[i], err.text);
             continue;
         }
         const struct cbx_limits *l = &policy->limits;
-        cbx_doctor_say(doctor, CBX_HEALTH_OK, "policy", "",
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "policy", "",
                        "'%s': wall %" PRId64 " s, cpu %" PRId64 " %%, memory %" PRId64
                        " MiB, %" PRId64 " processes, disk %" PRId64 " MiB",
                        flow.policies[i], l->wall_ms / 1000, l->cpu_milli / 10,
@@ -70,14 +70,14 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
 {
     struct stat status;
     if (stat(path, &status) < 0) {
-        cbx_doctor_say(doctor, errno == ENOENT ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "state",
+        cbx_doctor_report(doctor, errno == ENOENT ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "state",
                        errno == ENOENT ? "" : "say --state DIR", "'%s': %s", path,
                        errno == ENOENT ? "not there yet; the first run makes it" : strerror(errno));
         return;
     }
     bool ours =
         S_ISDIR(status.st_mode) && (status.st_mode & 077) == 0 && status.st_uid == geteuid();
-    cbx_doctor_say(doctor,
+    cbx_doctor_report(doctor,
                    ours                                                      ? CBX_HEALTH_OK
                    : (status.st_mode & 022) != 0 || !S_ISDIR(status.st_mode) ? CBX_HEALTH_FAIL
                                                                              : CBX_HEALTH_WARN,
@@ -87,7 +87,7 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
     struct statvfs disk;
     if (statvfs(path, &disk) == 0) {
         unsigned long long mib = (unsigned long long)disk.f_bavail * disk.f_frsize >> 20;
-        cbx_doctor_say(doctor,
+        cbx_doctor_report(doctor,
                        mib >= 1024 ? CBX_HEALTH_OK
                        : mib >= 64 ? CBX_HEALTH_WARN
                                    : CBX_HEALTH_FAIL,
@@ -104,16 +104,16 @@ static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
     struct cbx_audit_report report;
     struct cbx_err err = { 0 };
     if (access(path, F_OK) < 0 && errno == ENOENT) {
-        cbx_doctor_say(doctor, CBX_HEALTH_OK, "audit", "", "no log yet");
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit", "", "no log yet");
     } else if (cbx_audit_verify(state_dir, &report, &err) != 0) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "audit", "run this as the gateway's user", "%s",
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit", "run this as the gateway's user", "%s",
                        err.text);
     } else if (report.line != 0) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "audit",
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit",
                        "keep a copy of the log and find out who changed it", "line %" PRIu64 ": %s",
                        report.line, report.problem);
     } else {
-        cbx_doctor_say(doctor, CBX_HEALTH_OK, "audit", "", "%" PRIu64 " records, unbroken",
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit", "", "%" PRIu64 " records, unbroken",
                        report.records);
     }
 }
@@ -160,13 +160,13 @@ static bool check_image(struct cbx_engine *engine, const char *kernel,
     snprintf(name, sizeof(name), "codebox-%s:latest", kernel);
     if (cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label), &err) !=
         0) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "image", "codebox image build", "%s: %s", name,
-                       err.code == CBX_ENOTFOUND ? "missing" : err.text);
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "image", "codebox image build", "%s: %s", name,
+                       err.code == CBX_ENOTFOUND ? "missing" : cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return false;
     }
     bool known = ask_fingerprint(kernel, want, sizeof(want));
     bool current = known && strcmp(want, label) == 0;
-    cbx_doctor_say(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
+    cbx_doctor_report(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
                    current ? "" : "codebox image build", "%s: %s", name,
                    current ? "current"
                    : known ? "not made from these sources"
@@ -180,9 +180,9 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     CBX_AUTO(engine) engine = NULL;
     struct cbx_err err = { 0 };
     if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
-        cbx_doctor_say(doctor, CBX_HEALTH_FAIL, "engine",
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "engine",
                        "docker/engine-up starts one; --docker-host says where one is", "%s",
-                       err.text);
+                       cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     struct cbx_sandbox_config config = { .instance = "doctor",

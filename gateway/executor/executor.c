@@ -59,7 +59,7 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
     if (cbx_sessions_adopt(e->sessions, sandbox)) {
         cbx_pool_count(e->pool);
     } else {
-        cbx_sandbox_leave(sandbox);
+        cbx_sandbox_detach(sandbox);
     }
 }
 
@@ -144,7 +144,7 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
     adopt(e, &config);
     cbx_instance_reap(e->config.state_dir, e->engine);
     for (int i = 0; i < e->config.profile_count; i++) {
-        cbx_pool_announce(e->pool, e->config.profiles[i].kernel, &e->config.profiles[i].limits);
+        cbx_pool_prewarm(e->pool, e->config.profiles[i].kernel, &e->config.profiles[i].limits);
     }
     return 0;
 }
@@ -220,7 +220,7 @@ static void look_after(struct cbx_executor *e, int64_t now, int64_t *kept, int64
     if (now - *kept >= lease_ms(e) / 4) {
         *kept = now;
         cbx_sessions_renew_leases(e->sessions);
-        cbx_pool_keep(pool);
+        cbx_pool_renew_leases(pool);
         cbx_instance_touch(&e->instance);
     }
     enum { PROBE_MS = 5000 };

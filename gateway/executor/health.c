@@ -39,7 +39,8 @@ void cbx_health_note(struct cbx_health *health, enum cbx_health_part part, int f
     pthread_mutex_unlock(&health->lock);
     if (changed) {
         cbx_log(ok ? CBX_LOG_INFO : CBX_LOG_ERROR, "the %s %s%s", part_names[part],
-                ok ? "can be used again" : "cannot be used: ", ok ? "" : err->text);
+                ok ? "can be used again" : "cannot be used: ",
+                ok ? "" : cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
 }
 

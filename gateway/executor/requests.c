@@ -25,6 +25,9 @@ static int answer_done(struct cbx_executor_request *r, struct cbx_err *err)
 
 static void answer_error(struct cbx_executor_request *r, int code, const struct cbx_err *err)
 {
+    if (err->detail[0] != '\0') { /* for the operator; the caller gets the text alone */
+        fprintf(stderr, "codebox: %s: %s\n", err->text, err->detail);
+    }
     json_t *header = cbx_reply_json(CBX_REPLY_ERROR);
     json_object_set_new(header, "code", json_integer(code));
     /* A text that was cut to fit may end in half a character. */
@@ -232,7 +235,7 @@ static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct 
         return failed;
     }
     *sandbox = cbx_session_sandbox(*session);
-    if (*sandbox != NULL && cbx_sandbox_look(*sandbox)) {
+    if (*sandbox != NULL && cbx_sandbox_poll(*sandbox)) {
         return 0;
     }
     cbx_sessions_leave(r->executor->sessions, *session);

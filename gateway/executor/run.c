@@ -94,7 +94,7 @@ static int run_entered(struct cbx_executor_request *r, struct cbx_session *sessi
 {
     struct cbx_executor *e = r->executor;
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
-    bool restarted = sandbox == NULL || !cbx_sandbox_look(sandbox);
+    bool restarted = sandbox == NULL || !cbx_sandbox_poll(sandbox);
     if (restarted) {
         /* The container died since the last run: its state is gone, the session lives on in a new
          * one, and the result says so. */

@@ -207,7 +207,7 @@ void cbx_sessions_renew_leases(struct cbx_sessions *sessions)
     pthread_mutex_lock(&sessions->lock);
     for (int i = 0; i < sessions->slots; i++) {
         if (sessions->items[i].sandbox != NULL) {
-            cbx_sandbox_keep(sessions->items[i].sandbox);
+            cbx_sandbox_renew_lease(sessions->items[i].sandbox);
         }
     }
     pthread_mutex_unlock(&sessions->lock);

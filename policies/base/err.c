@@ -18,7 +18,7 @@ __attribute__((format(printf, 5, 0))) static void set_text(struct cbx_err *err, 
     err->code = code;
     err->line = line;
     err->column = column;
-    err->excerpt[0] = '\0';
+    err->excerpt[0] = err->detail[0] = '\0';
     vsnprintf(err->text, sizeof(err->text), format, args);
     cbx_printable_mask(err->text);
 }
@@ -40,6 +40,26 @@ int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, c
     set_text(err, code, line, column, format, args);
     va_end(args);
     return code;
+}
+
+int cbx_err_detail(struct cbx_err *err, const char *format, ...)
+{
+    if (err == NULL) {
+        return CBX_EINVAL;
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->detail, sizeof(err->detail), format, args);
+    va_end(args);
+    cbx_printable_mask(err->detail);
+    return err->code;
+}
+
+const char *cbx_err_full(const struct cbx_err *err, char out[CBX_ERR_FULL_BYTES])
+{
+    snprintf(out, CBX_ERR_FULL_BYTES, "%s%s%s", err->text, err->detail[0] != '\0' ? ": " : "",
+             err->detail);
+    return out;
 }
 
 int cbx_wrap(struct cbx_err *err, const char *format, ...)
@@ -79,7 +99,8 @@ void cbx_err_quote(struct cbx_err *err, struct cbx_str input)
 
 void cbx_err_print(const struct cbx_err *err, const char *program, FILE *to)
 {
-    fprintf(to, "%s: %s\n", program, err->text);
+    char full[CBX_ERR_FULL_BYTES];
+    fprintf(to, "%s: %s\n", program, cbx_err_full(err, full));
     if (err->line == 0) {
         return;
     }

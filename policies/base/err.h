@@ -26,13 +26,17 @@ enum cbx_code {
     CBX_ESTATE = -12, /* the object is not in a state for this call */
 };
 
-enum { CBX_ERR_TEXT_BYTES = 512, CBX_ERR_LINE_BYTES = 160 };
+enum { CBX_ERR_TEXT_BYTES = 512, CBX_ERR_DETAIL_BYTES = 512, CBX_ERR_LINE_BYTES = 160 };
+enum { CBX_ERR_FULL_BYTES = CBX_ERR_TEXT_BYTES + CBX_ERR_DETAIL_BYTES + 2 };
 
 struct cbx_err {
     int code;
     uint32_t line, column; /* 1-based, of the input (policy or source); 0 = no place */
     char text[CBX_ERR_TEXT_BYTES];
-    char excerpt[CBX_ERR_LINE_BYTES]; /* that line of the input, or "" */
+    char detail[CBX_ERR_DETAIL_BYTES]; /* for the operator alone, or "": paths and addresses of the
+                                          host, what another program answered. It goes to the log
+                                          and to the operator's terminal, never to a caller */
+    char excerpt[CBX_ERR_LINE_BYTES];  /* that line of the input, or "" */
 };
 
 /* Sets code and text and returns code, so that failing is one statement. Text: one line, lower
@@ -46,6 +50,13 @@ int cbx_fail(struct cbx_err *err, int code, const char *format, ...)
 int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, const char *format,
                 ...) __attribute__((format(printf, 5, 6)));
 
+/* Sets the detail of an error whose text is set; returns err->code. */
+int cbx_err_detail(struct cbx_err *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "text: detail", or the text alone, for the operator; returns `out`. */
+const char *cbx_err_full(const struct cbx_err *err, char out[CBX_ERR_FULL_BYTES]);
+
 /* Puts context in front of the text on the way up ("loading 'x': ..."); returns err->code. */
 int cbx_wrap(struct cbx_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -53,7 +64,7 @@ int cbx_wrap(struct cbx_err *err, const char *format, ...) __attribute__((format
  * no place, or a line is kept already. */
 void cbx_err_quote(struct cbx_err *err, struct cbx_str input);
 
-/* "program: text", and the line with a mark below the column, when they are known. */
+/* "program: text: detail", and the line with a mark below the column, when they are known. */
 void cbx_err_print(const struct cbx_err *err, const char *program, FILE *to);
 
 /* The stable name of a code: "too-big", "not-found", ... ; "internal" for anything else. */

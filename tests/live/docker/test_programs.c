@@ -256,6 +256,40 @@ static void a_timer_that_does_not_hold_its_cell_is_late(void **state)
     assert_string_equal(seen.out.p, "next\n");
 }
 
+/* --- prewarmed ---------------------------------------------------------------------------------
+ */
+
+static void a_warm_kernel_has_drawn_a_figure_and_shows_none(void **state)
+{
+    IN_SANDBOX("ipython");
+    cbx_sandbox_warm(sandbox);
+    while (!cbx_sandbox_is_warm(sandbox)) {
+        assert_true(cbx_sandbox_ping(sandbox));
+    }
+    RUN("import filecmp, os, sys\n"
+        "lists = os.listdir('/codebox/matplotlib')\n"
+        "print(len(lists), filecmp.cmpfiles('/codebox/matplotlib', '/tmp/matplotlib', lists, "
+        "False)[0] == lists)\n"
+        "print('matplotlib.backends.backend_agg' in sys.modules, 'PIL.PngImagePlugin' in "
+        "sys.modules, 'pandas' in sys.modules)\n"
+        "import matplotlib.pyplot as plt\nprint(plt.get_fignums(), plt.figure().number)\n"
+        "plt.close()");
+    assert_string_equal(seen.out.p, "1 True\nTrue True True\n[] 1\n");
+    assert_string_equal(seen.late.p, "");
+    assert_int_equal(seen.displays, 0);
+}
+
+static void a_program_that_plots_uses_the_fonts_of_the_image(void **state)
+{
+    ONCE("python", "import matplotlib.pyplot as plt, os\nplt.plot([1, 2])\nplt.show()\n"
+                   "name = os.listdir('/codebox/matplotlib')[0]\n"
+                   "print(open('/tmp/matplotlib/' + name).read() == "
+                   "open('/codebox/matplotlib/' + name).read())");
+    assert_string_equal(seen.out.p, "True\n");
+    assert_true(seen.png);
+    assert_string_equal(seen.err.p, "");
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +311,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_thread_of_an_earlier_cell_is_late),
         cmocka_unit_test(a_process_of_an_earlier_cell_is_late),
         cmocka_unit_test(a_timer_that_does_not_hold_its_cell_is_late),
+        cmocka_unit_test(a_warm_kernel_has_drawn_a_figure_and_shows_none),
+        cmocka_unit_test(a_program_that_plots_uses_the_fonts_of_the_image),
     };
     int failed = live_begin();
     if (failed) {

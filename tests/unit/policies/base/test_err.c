@@ -56,9 +56,28 @@ static void takes_nobody_who_listens(void **state)
     assert_int_equal(cbx_fail(NULL, CBX_EIO, "nobody"), CBX_EIO);
 }
 
+static void a_detail_is_for_the_operator_alone(void **state)
+{
+    (void)state;
+    struct cbx_err err;
+    char full[CBX_ERR_FULL_BYTES];
+    assert_int_equal(cbx_fail(&err, CBX_EENGINE, "it does not answer"), CBX_EENGINE);
+    assert_string_equal(cbx_err_full(&err, full), "it does not answer");
+    assert_int_equal(cbx_err_detail(&err, "%s", "/run/x\n"), CBX_EENGINE);
+    assert_string_equal(err.text, "it does not answer");
+    assert_string_equal(cbx_err_full(&err, full), "it does not answer: /run/x?");
+    cbx_wrap(&err, "opening");
+    assert_string_equal(err.text, "opening: it does not answer");
+    assert_string_equal(err.detail, "/run/x?");
+    cbx_fail(&err, CBX_EINVAL, "another");
+    assert_string_equal(err.detail, "");
+    assert_int_equal(cbx_err_detail(NULL, "x"), CBX_EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_detail_is_for_the_operator_alone),
         cmocka_unit_test(keeps_a_message_on_one_printable_line),
         cmocka_unit_test(replaces_what_is_not_utf8),
         cmocka_unit_test(is_well_formed_wherever_a_long_text_is_cut),

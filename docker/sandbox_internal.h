@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the sandbox share; nobody else includes it. */
-#ifndef CBX_DOCKER_SANDBOX_PARTS_H
-#define CBX_DOCKER_SANDBOX_PARTS_H
+ * Shared by sandbox*.c alone. */
+#ifndef CBX_DOCKER_SANDBOX_INTERNAL_H
+#define CBX_DOCKER_SANDBOX_INTERNAL_H
 
 #include "docker/sandbox.h"
 #include "docker/stream.h"
@@ -12,7 +12,7 @@ struct cbx_sandbox {
     struct cbx_engine *engine;
     struct cbx_attach *attach;
     struct cbx_stream stream;
-    pthread_mutex_t send_lock; /* a frame goes out whole */
+    pthread_mutex_t send_lock; /* held while a frame is sent */
     char id[CBX_CONTAINER_ID_CHARS + 1];
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES];
     uint32_t lease_ms;
@@ -24,9 +24,6 @@ struct cbx_sandbox {
     char run_id[CBX_FRAME_ID_BYTES];
     char *chunk;
 };
-
-/* Milliseconds of CLOCK_MONOTONIC. */
-int64_t cbx_sandbox_clock_ms(void);
 
 /* Sends one frame whose payload is a followed by b. From any thread. */
 int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,

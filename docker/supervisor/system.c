@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the supervisor looks at around it: files of the workspace, other processes, the memory
- * controller. All of it is in the hands of the program: no link is followed, nothing but regular
- * files is reported, every walk is bounded. */
+ * Reads the state of the sandbox: files of the workspace, processes, the cgroup's counters. The program controls all of it: no link is followed, only regular files are reported, every walk is bounded. */
 #include "docker/supervisor/supervisor.h"
 
 #include <dirent.h>
@@ -92,7 +90,7 @@ bool cbx_report_files(const struct timespec *since)
     return w.complete;
 }
 
-/* What stands in proc(5)'s stat behind the name, which may hold anything; NULL when it is gone. */
+/* The fields of proc(5)'s stat after the name, which may hold any character; NULL when the process is gone. */
 static const char *read_stat(pid_t pid, char line[STAT_BYTES])
 {
     char path[64];
@@ -107,7 +105,7 @@ static const char *read_stat(pid_t pid, char line[STAT_BYTES])
     return at != NULL ? at + 1 : NULL;
 }
 
-/* How many there were that still lived. A zombie is its parent's matter. */
+/* Returns how many were alive. Zombies do not count: their parent reaps them. */
 static int kill_round(pid_t keep)
 {
     int alive = 0;
@@ -141,7 +139,7 @@ int cbx_count_processes(void)
 
 void cbx_kill_others(pid_t keep)
 {
-    /* Who is stopped forks no more, and the kernel reaches all at once, whoever forks meanwhile. */
+    /* Stopped processes cannot fork; kill(-1) reaches all of them at once. */
     kill(-1, SIGSTOP);
     for (int round = 0; round < 100 && kill_round(keep) > 0; round++) {
         struct timespec moment = { .tv_nsec = 1000000 };
@@ -150,8 +148,7 @@ void cbx_kill_others(pid_t keep)
     kill(keep, SIGCONT);
 }
 
-/* The number behind `name` in a file of lines "name number"; with an empty name, the number that
- * the file begins with. -1 when it is not there. */
+/* The number after `name` in a file of lines "name number"; with an empty name, the first number of the file. -1 when there is none. */
 static long long read_counter(const char *path, const char *name)
 {
     FILE *f = fopen(path, "re");
@@ -170,7 +167,7 @@ static long long read_counter(const char *path, const char *name)
     return count;
 }
 
-/* Each in the second and the first version of control groups. */
+/* These read version 2 of control groups, else version 1. */
 long cbx_count_oom_kills(void)
 {
     long long count = read_counter("/sys/fs/cgroup/memory.events", "oom_kill");
@@ -189,7 +186,7 @@ uint64_t cbx_cpu_ms(void)
     return used_us < 0 ? 0 : (uint64_t)used_us / 1000;
 }
 
-bool cbx_process_runs(pid_t pid)
+bool cbx_process_is_running(pid_t pid)
 {
     char path[64], line[1024];
     bool runs = false;
