@@ -13,13 +13,14 @@ struct cbx_program;
 
 struct cbx_analysis {
     struct cbx_str source; /* any bytes */
-    struct cbx_str
-        language; /* "python" (a plain file), "ipython" (a notebook cell), "javascript", "shell" */
+    /* A name of policies/languages.def: "python" is a plain file, "ipython" a notebook cell. */
+    struct cbx_str language;
     struct cbx_str principal; /* for exceptions; may be empty */
-    struct cbx_str context;   /* the cells before it in the same session (context.h), or empty */
-    const struct cbx_program
-        *program;       /* or the program that it is a cell of (program.h), or NULL; */
-    size_t cell;        /* which cell, from 0 */
+    /* The cells before this one in the same session (context.h), or empty. */
+    struct cbx_str context;
+    /* Or the program that it is a cell of (program.h), or NULL; and which cell, from 0. */
+    const struct cbx_program *program;
+    size_t cell;
     int64_t now;        /* Unix seconds, for exceptions */
     uint32_t budget_ms; /* parse and walk; 0 = 5,000 */
 };

@@ -17,8 +17,8 @@ enum cbx_fact_kind {
     CBX_IS_SPECIAL,    /* `special` says which */
 };
 
-/* An argument of a call: value is the constant as text, or the qualified name; valid only when
- * known. */
+/* An argument of a call: value is the constant as text, or the qualified name; valid only
+ * when known. */
 struct cbx_arg {
     struct cbx_str keyword; /* empty = by position */
     uint32_t position;

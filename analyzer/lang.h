@@ -15,8 +15,8 @@ struct cbx_lang_code {
     const TSLanguage *(*grammar)(void);
     /* Adds the facts of a tree. */
     void (*extract)(struct cbx_parsed *parsed);
-    /* Adds the facts of the notebook lines that were rewritten; NULL: a language without notebook
-     * syntax. */
+    /* Adds the facts of the notebook lines that were rewritten; NULL: a language without
+     * notebook syntax. */
     void (*judge_lines)(const struct cbx_parsed *parsed);
     bool cookie; /* coding cookies count */
     bool reads;  /* the extractor parses another text, and says itself what cannot be read */

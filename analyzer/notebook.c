@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Notebook syntax to plain Python. A small scanner keeps track of strings and brackets, because a
- * line that begins with '%' or
- * '!' inside either is Python. */
+ * line that begins with '%' or '!' inside either is Python. */
 #include "analyzer/notebook.h"
 
 #include "policies/base/array.h"
@@ -104,8 +103,8 @@ static void put_newlines(struct scan *s, struct cbx_str replaced)
     }
 }
 
-/* Writes the call that stands for text = "!cmd", "%magic ..." and so on; `at` is where it is in the
- * cell. */
+/* Writes the call that stands for text = "!cmd", "%magic ..." and so on; `at` is where it is in
+ * the cell. */
 static void put_line(struct scan *s, struct cbx_str text, size_t at, bool assigned)
 {
     struct cbx_magic magic = { .start = (uint32_t)at, .end = (uint32_t)(at + text.len) };

@@ -87,8 +87,8 @@ void cbx_policy_test(const struct cbx_policy *policy,
         const struct cbx_rule *rule = &policy->rules[r];
         const char *language = cbx_policy_test_language(rule);
         out->untested += rule->test_deny.count + rule->test_allow.count == 0;
-        /* What a parent allowed, a child may have tightened by a list; what it denied must stay
-         * denied. */
+        /* What a parent allowed, a child may have tightened by a list; what it denied must
+         * stay denied. */
         bool own = cbx_str_equal(rule->origin, policy->name);
         for (size_t i = 0; i < rule->test_deny.count + (own ? rule->test_allow.count : 0); i++) {
             bool deny = i < rule->test_deny.count;

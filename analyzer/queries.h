@@ -14,9 +14,9 @@
  * what is wrong. */
 int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx_err *err);
 
-/* Calls `found` for the first capture of each match, until it returns false. What cannot be told
- * (a query that does not compile, too many matches, a text that is too long for a regular
- * expression) counts as found. */
+/* Calls `found` for the first capture of each match, until it returns false. What cannot be told (a
+ * query that does not compile, too many matches, a text that is too long for a regular expression)
+ * counts as found. */
 void cbx_query_run(enum cbx_language language, struct cbx_str query, const TSTree *tree,
                    struct cbx_str text,
                    bool (*found)(void *context, uint32_t start, uint32_t end, const char *what),

@@ -281,8 +281,8 @@ static void match_queries(struct matcher *m, enum cbx_language language, const T
     }
 }
 
-/* Places in order; at one place, rules in the policy's order. Pointers into one array keep that
- * order. */
+/* Places in order; at one place, rules in the policy's order. Pointers into one array keep
+ * that order. */
 static int compare_hits(const void *a, const void *b)
 {
     const struct cbx_hit *x = a, *y = b;

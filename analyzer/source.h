@@ -7,8 +7,8 @@
 #include "analyzer/facts.h"
 
 struct cbx_source {
-    struct cbx_str
-        text; /* line ends are '\n', no byte order mark in front; valid UTF-8 when `readable` */
+    /* Line ends are '\n', no byte order mark in front; valid UTF-8 when `readable`. */
+    struct cbx_str text;
     const uint32_t *lines; /* offset of each line's first byte */
     uint32_t line_count;
     bool readable; /* false: a fact says why, and nothing behind it was looked at */

@@ -140,8 +140,7 @@ static bool is_spare(const struct cbx_value *v)
            (v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE);
 }
 
-/* What a full set can do without: constants, then spare ones; its count when there is
- * none. */
+/* What a full set can do without: constants, then spare ones; its count when there is none. */
 static uint32_t find_spare(const struct cbx_values *set)
 {
     uint32_t bare = set->count;

@@ -148,8 +148,8 @@ int cbx_draft_bind(const struct cbx_yaml *root, struct cbx_arena *arena, struct 
 int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool lenient,
                     struct cbx_arena *arena, struct cbx_err *err);
 
-/* What a row cannot say: missing keys, keys that contradict each other. On one file, before
- * merging. */
+/* What a row cannot say: missing keys, keys that contradict each other. On one file,
+ * before merging. */
 int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err);
 
 /* cbx_policy_load with presets from their YAML, whether they are compiled or not: for what compiles

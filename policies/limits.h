@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Upper bounds of a run and of a session, out of limits.def. Callers may ask for less, never for
- * more. */
+ * Upper bounds of a run and of a session, out of limits.def. Callers may ask for less, never
+ * for more. */
 #ifndef CBX_POLICIES_LIMITS_H
 #define CBX_POLICIES_LIMITS_H
 

@@ -334,8 +334,8 @@ static struct cbx_policy *new_policy(void)
     if (policy == NULL) {
         abort();
     }
-    /* jansson reads /dev/urandom when it makes its first object, and a worker that has its policy is
-     * jailed */
+    /* jansson reads /dev/urandom when it makes its first object, and a worker that has its policy
+     * is jailed */
     json_object_seed(0);
     cbx_arena_init(&policy->arena, CBX_POLICY_ARENA_MAX);
     return policy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A policy: what code may do, and within which limits. Immutable once loaded; everything in it
- * lives in its own arena and is borrowed by whoever reads it. Zeroed memory is a policy that
- * denies. */
+ * A policy: what code may do, and within which limits. Immutable once loaded; everything in
+ * it lives in its own arena and is borrowed by whoever reads it. Zeroed memory is a policy
+ * that denies. */
 #ifndef CBX_POLICIES_POLICY_H
 #define CBX_POLICIES_POLICY_H
 
@@ -54,19 +54,15 @@ struct cbx_strs {
  * is never "no match" by default. A test that is empty (count 0, or flag unset) says nothing. */
 enum cbx_presence { CBX_PRESENCE_ANY = 0, CBX_PRESENT, CBX_ABSENT };
 struct cbx_where {
-    struct cbx_strs
-        arg; /* positions ("0", "1", ...) and keyword names, first that is given counts */
-    struct cbx_strs
-        matches; /* globs: the value matches one of them; an absent argument does not hold */
-    struct cbx_strs
-        not_matches; /* globs: the value matches none of them; an absent argument holds */
-    struct cbx_strs
-        outside; /* path globs: the path, made absolute in /workspace, matches none of them */
-    struct cbx_strs inside;             /* path globs: it matches one */
+    /* Positions ("0", "1", ...) and keyword names of one argument; the first that is given counts. */
+    struct cbx_strs arg;
+    struct cbx_strs matches; /* globs: the value matches one; an absent argument does not hold */
+    struct cbx_strs not_matches; /* globs: the value matches none; an absent argument holds */
+    struct cbx_strs outside;     /* path globs: made absolute in /workspace, it matches none */
+    struct cbx_strs inside;      /* path globs: it matches one */
     struct cbx_strs host, host_outside; /* globs: of a URL, the host matches one, none of them */
     enum cbx_presence presence;         /* present: true | false */
-    enum cbx_presence constant;         /* constant: true (PRESENT) = the value is a constant, false
-                                           (ABSENT) = it is not */
+    enum cbx_presence constant;         /* the value is a constant (PRESENT), is not (ABSENT) */
     bool unknown_holds; /* the condition's answer when the value is not a constant; default true */
 };
 
@@ -87,11 +83,13 @@ struct cbx_match {
     struct cbx_strs attribute; /* attribute names read on any object */
     struct cbx_strs literal;   /* globs over constant strings, after folding */
     uint64_t facts;            /* bit 1 << enum cbx_fact_id */
-    struct cbx_strs outside;   /* path globs: a name of a capability counts only when it is called
-                                  with   a constant path that matches none of them */
-    uint64_t capabilities;     /* bit 1 << enum cbx_capability; entries with '!' of `import`, `call`
-                                  and `reference` take names out of these too */
-    struct cbx_str query;      /* a tree-sitter query, or empty */
+    /* Path globs: a name of a capability counts only when it is called with a constant path that
+     * matches none of them. */
+    struct cbx_strs outside;
+    /* Bit 1 << enum cbx_capability; entries with '!' of `import`, `call` and `reference` take names
+     * out of these too. */
+    uint64_t capabilities;
+    struct cbx_str query; /* a tree-sitter query, or empty */
 };
 
 struct cbx_rule {

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* PEP 503: lower case, runs of '-', '_' and '.' become one '-'. Writes at most size - 1 bytes and a
- * NUL. */
+/* PEP 503: lower case, runs of '-', '_' and '.' become one '-'. Writes at most size - 1 bytes and
+ * a NUL. */
 void cbx_package_normalise(struct cbx_str name, char *out, size_t size);
 
 /* Are two names one distribution (PEP 503)? */
@@ -18,8 +18,8 @@ bool cbx_package_same(struct cbx_str a, struct cbx_str b);
 
 /* --- PEP 440 ---------------------------------------------------------------------------------- */
 
-/* A version, in parts that lie in its text. A number is its digits without leading zeros; "" is
- * 0. */
+/* A version, in parts that lie in its text. A number is its digits without leading zeros; ""
+ * is 0. */
 struct cbx_pep440 {
     struct cbx_str epoch;
     struct cbx_str release; /* digits and dots */
@@ -51,8 +51,8 @@ int cbx_version_compare(struct cbx_str a, struct cbx_str b, bool *ok);
 
 /* Could an installer that takes the newest version that `specifiers` let through end below
  * `minimum`? No when they let the minimum itself through (it is there to be taken), or nothing
- * below it. Exclusions must leave a way up: more than one of them at or above the minimum counts
- * as carving out. "Could not tell" (a malformed specifier or minimum) is true. */
+ * below it. Exclusions must leave a way up: more than one of them at or above the minimum counts as
+ * carving out. "Could not tell" (a malformed specifier or minimum) is true. */
 bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum);
 
 /* The same of the version part of a conda MatchSpec ("1.2", "=1.2", ">=1.2,<2|3.*"). */

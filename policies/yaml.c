@@ -61,8 +61,8 @@ static bool has_entry(const struct cbx_yaml *map, struct cbx_str key)
     return false;
 }
 
-/* Links a finished or opened node into its parent. In a mapping, the first of each pair becomes the
- * key. */
+/* Links a finished or opened node into its parent. In a mapping, the first of each pair becomes
+ * the key. */
 static int attach(struct builder *b, const yaml_event_t *event, struct cbx_yaml *node)
 {
     if (b->depth == 0) {

@@ -42,8 +42,8 @@ enum cbx_result { CBX_RETURNS, CBX_YIELDS, CBX_YIELDS_FROM };
 
 struct cbx_scope {
     struct cbx_scope *parent;
-    struct cbx_scope
-        *origin; /* set: one run of that scope's code, with parameters that are known */
+    /* Set: one run of that scope's code, with parameters that are known. */
+    struct cbx_scope *origin;
     enum { CBX_SCOPE_MODULE, CBX_SCOPE_FUNCTION, CBX_SCOPE_CLASS, CBX_SCOPE_COMPREHENSION } kind;
     struct cbx_node *node;
     uint32_t runs;  /* of its code */

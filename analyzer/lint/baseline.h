@@ -13,8 +13,8 @@ enum {
     CBX_BASELINE_ENTRIES_MAX = 500000,
 };
 
-/* Gives each finding of a file its fingerprint; texts live in the arena. CBX_ETOOBIG when that is
- * exhausted. */
+/* Gives each finding of a file its fingerprint; texts live in the arena. CBX_ETOOBIG when that
+ * is exhausted. */
 int cbx_lint_fingerprint(struct cbx_str uri, struct cbx_report_finding *findings, size_t count,
                          struct cbx_arena *arena, struct cbx_err *err);
 
@@ -42,8 +42,8 @@ size_t cbx_baseline_gone(const struct cbx_baseline *baseline,
 void cbx_baseline_record(json_t *entries, struct cbx_str uri,
                          const struct cbx_report_finding *finding);
 
-/* Writes a baseline of these entries, sorted, in one step: the file is the old one or the new one.
- * CBX_EIO. */
+/* Writes a baseline of these entries, sorted, in one step: the file is the old one or the new
+ * one. CBX_EIO. */
 int cbx_baseline_write(const char *path, const json_t *entries, struct cbx_err *err);
 
 #endif

@@ -298,8 +298,8 @@ static bool read_pattern(struct cbx_str line, struct pattern *out)
     return out->text.len > 0;
 }
 
-/* "\\/" is "/", wherever it stands but at the end, where it is a folder's mark behind a quote of
- * nothing. */
+/* "\\/" is "/", wherever it stands but at the end, where it is a folder's mark behind a quote
+ * of nothing. */
 static struct cbx_str unquote_slashes(struct cbx_str line, struct cbx_arena *arena)
 {
     if (line.len == 0 || memmem(line.p, line.len, "\\/", 2) == NULL) {

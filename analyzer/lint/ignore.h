@@ -14,8 +14,8 @@ enum cbx_ignored { CBX_IGNORE_SILENT = 0, CBX_IGNORE_OUT, CBX_IGNORE_IN };
 
 struct cbx_ignore;
 
-/* The lines of a file. CBX_ETOOBIG over the limits: no pattern of it counts then. *out is the
- * caller's. */
+/* The lines of a file. CBX_ETOOBIG over the limits: no pattern of it counts then. *out is
+ * the caller's. */
 int cbx_ignore_new(struct cbx_str text, struct cbx_ignore **out, struct cbx_err *err);
 void cbx_ignore_free(struct cbx_ignore *ignore);
 CBX_DEFINE_AUTO(ignore)

@@ -46,8 +46,8 @@ int cbx_lint_paths_add(struct cbx_lint_paths *paths, const struct cbx_lint_filte
 void cbx_lint_paths_sort(struct cbx_lint_paths *paths);
 
 /* Appends a path without "." and ".." and doubled slashes: relative to `folder` (absolute, without
- * a slash at its end) when it is below it, "." for the folder itself, else absolute. By its letters
- * alone. */
+ * a slash at its end) when it is below it, "." for the folder itself, else absolute. By its
+ * letters alone. */
 void cbx_lint_path_normal(struct cbx_str path, struct cbx_str folder, struct cbx_buf *out);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "analyzer/report/report.h"
 
-/* Appends a line for each rule: id, severity, effect, languages, message; or JSON {version, policy,
- * rules}. */
+/* Appends a line for each rule: id, severity, effect, languages, message; or JSON {version,
+ * policy, rules}. */
 void cbx_lint_list_rules(const struct cbx_policy *policy, bool json, struct cbx_buf *out);
 
 /* Appends all about one rule: message, hint, what it looks for, references, examples. CBX_ENOTFOUND

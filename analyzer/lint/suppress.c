@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Suppressions in the source. What is a comment says the grammar: a string that looks like one is
- * none. */
+ * Suppressions in the source. What is a comment says the grammar: a string that looks like one
+ * is none. */
 #include "analyzer/lint/suppress.h"
 
 #include "analyzer/lang.h"

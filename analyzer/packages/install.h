@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Package installs to facts: what is installed, in which version, and from where. Linear in the
- * words. */
+ * Package installs to facts: what is installed, in which version, and from where. Linear in
+ * the words. */
 #ifndef CBX_ANALYZER_PACKAGES_INSTALL_H
 #define CBX_ANALYZER_PACKAGES_INSTALL_H
 

@@ -55,8 +55,8 @@ static enum cbx_origin origin_of(struct cbx_str address)
                                             : CBX_FROM_PATH;
 }
 
-/* The name and the version that a file's name says: name-1.2-py3-none-any.whl, name-1.2.tar.gz,
- * and what "#egg=" says. */
+/* The name and the version that a file's name says: name-1.2-py3-none-any.whl, name-1.2.tar.gz, and
+ * what "#egg=" says. */
 static void read_file_name(struct cbx_str address, struct cbx_spec *out)
 {
     const char *egg = address.len > 0 ? memmem(address.p, address.len, "#egg=", 5) : NULL;

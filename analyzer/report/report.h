@@ -78,8 +78,8 @@ const struct cbx_rule *cbx_report_rule(const struct cbx_policy *policy, size_t i
  * policy may have rules of its own for that; their facts say so. */
 bool cbx_report_is_built_in(const struct cbx_rule *rule);
 
-/* Appends a path as a URI reference: percent-encoded, relative when the path is. `path` is one of
- * cbx_lint_path_normal. */
+/* Appends a path as a URI reference: percent-encoded, relative when the path is. `path` is one
+ * of cbx_lint_path_normal. */
 void cbx_report_uri(struct cbx_str path, struct cbx_buf *out);
 
 /* Appends JSON on one line, keys in their order. */

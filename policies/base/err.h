@@ -18,8 +18,7 @@ enum cbx_code {
     CBX_EIO = -5,     /* the operating system said no */
     CBX_EENGINE = -6, /* the Docker engine is absent, too old, or said no */
     CBX_EPROTO = -7,  /* a peer (worker, kernel, engine) does not keep to the protocol */
-    CBX_ESEAL =
-        -8, /* a sealed decision is forged, altered, replayed, expired, or for other bytes */
+    CBX_ESEAL = -8, /* a sealed decision is forged, altered, replayed, expired, or of other bytes */
     CBX_ETIMEDOUT = -9,
     CBX_EBUSY = -10,
     CBX_EAUDIT = -11, /* the audit record could not be made durable: nothing runs */

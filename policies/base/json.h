@@ -21,17 +21,17 @@ static inline void cbx_json_auto(json_t **p)
 
 enum { CBX_JSON_DEPTH_MAX = 64 };
 
-/* Parses one JSON value. CBX_ETOOBIG over max_bytes or CBX_JSON_DEPTH_MAX nestings; CBX_EINVAL,
- * with line and column, for anything that is not RFC 8259 or repeats a key. *out is a new
- * reference. */
+/* Parses one JSON value. CBX_ETOOBIG over max_bytes or CBX_JSON_DEPTH_MAX nestings;
+ * CBX_EINVAL, with line and column, for anything that is not RFC 8259 or repeats a key. *out
+ * is a new reference. */
 int cbx_json_parse(struct cbx_str text, size_t max_bytes, json_t **out, struct cbx_err *err);
 
 /* Appends the canonical form (keys sorted, no white space, UTF-8): equal values give equal bytes.
  */
 int cbx_json_write(struct cbx_buf *buf, const json_t *value);
 
-/* A string value from bytes: what is not UTF-8 becomes U+FFFD, NUL stays (jansson holds it). Never
- * NULL. */
+/* A string value from bytes: what is not UTF-8 becomes U+FFFD, NUL stays (jansson holds it).
+ * Never NULL. */
 json_t *cbx_json_text(struct cbx_str bytes);
 
 /* What a field is bound to. */

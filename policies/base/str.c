@@ -64,8 +64,8 @@ static size_t match_set(struct cbx_str p, char c, bool *matches)
     return i + 1;
 }
 
-/* One pattern element other than '*' against one byte; returns its length in the pattern, 0 = no
- * match. */
+/* One pattern element other than '*' against one byte; returns its length in the pattern, 0 =
+ * no match. */
 static size_t match_one(struct cbx_str p, char c, bool path)
 {
     bool matches = false;
@@ -89,9 +89,9 @@ static size_t match_one(struct cbx_str p, char c, bool path)
     }
 }
 
-/* Two resume points suffice: where the last '**' (or, outside path mode, '*') began, and where the
- * last '*' after it began. Trying each start once per resume point keeps this at |pattern| *
- * |text|. */
+/* Two resume points suffice: where the last '**' (or, outside path mode, '*') began, and
+ * where the last '*' after it began. Trying each start once per resume point keeps this at
+ * |pattern| * |text|. */
 static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
 {
     size_t p = 0, t = 0;

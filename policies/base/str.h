@@ -14,8 +14,8 @@ struct cbx_str {
     size_t len;
 };
 
-/* printf: "%.*s", CBX_STR_ARG(s). Only for text from our own tables, and for text that
- * ends in cbx_fail, which masks control characters. */
+/* printf: "%.*s", CBX_STR_ARG(s). Only for text from our own tables, and for text that ends in
+ * cbx_fail, which masks control characters. */
 #define CBX_STR_ARG(s) ((int)((s).len > 200 ? 200 : (s).len)), ((s).p != NULL ? (s).p : "")
 
 /* A slice of a string literal. */
@@ -63,10 +63,10 @@ int cbx_str_compare(struct cbx_str a, struct cbx_str b);
  * Slices over 64 bytes are never near. */
 size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit);
 
-/* Shell-style match over the whole of `text`: '*' any run of bytes, '?' one byte, '[abc]' '[a-z]'
- * '[!a]' a set,
- * '\\' quotes. '*' stops at no separator; in `path` mode ('**' there crosses) it stops at '/'.
- * Linear in text times pattern; never recursive. A malformed set matches itself literally. */
+/* Shell-style match over the whole of `text`: '*' any run of bytes, '?' one byte, '[abc]'
+ * '[a-z]' '[!a]' a set, '\\' quotes. '*' stops at no separator; in `path` mode ('**' there
+ * crosses) it stops at '/'. Linear in text times pattern; never recursive. A malformed set
+ * matches itself literally. */
 bool cbx_str_glob(struct cbx_str pattern, struct cbx_str text);
 bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
 

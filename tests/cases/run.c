@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Judges every case under every preset. A case is a source file; its last lines say what the preset
- * `default` denies in it:
- * "# expect LINE RULE" (or "// expect ..."), none = it is allowed. In the folder of bypasses
- * "known-miss" marks what is not found yet; it is counted, and a miss that is found is an error
- * too, so that the list stays honest. All verdicts stand in one table (decisions.tsv), so that a
- * change of a policy shows in its diff. */
+ * `default` denies in it: "# expect LINE RULE" (or "// expect ..."), none = it is allowed. In the
+ * folder of bypasses "known-miss" marks what is not found yet; it is counted, and a miss that is
+ * found is an error too, so that the list stays honest. All verdicts stand in one table
+ * (decisions.tsv), so that a change of a policy shows in its diff. */
 #include "analyzer/analyze.h"
 #include "analyzer/lang.h"
 #include "policies/base/buf.h"

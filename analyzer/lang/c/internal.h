@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the C extractor share. C is read as the compiler reads it: tokens, then the
- * source's own macros and conditions (c_macros.c), and what comes of that is parsed and judged
- * (c.c). */
+ * What the files of the C extractor share. C is read as the compiler reads it: tokens, then
+ * the source's own macros and conditions (c_macros.c), and what comes of that is parsed and
+ * judged (c.c). */
 #ifndef CBX_ANALYZER_LANG_C_INTERNAL_H
 #define CBX_ANALYZER_LANG_C_INTERNAL_H
 
@@ -33,8 +33,8 @@ static inline bool cbx_c_is(const struct cbx_c_token *token, const char *text)
     return token != NULL && cbx_str_is(token->text, text);
 }
 
-/* Cuts a text into tokens. Facts for what a compiler may read otherwise: raw strings, what never
- * ends. */
+/* Cuts a text into tokens. Facts for what a compiler may read otherwise: raw strings, what
+ * never ends. */
 void cbx_c_tokens_read(struct cbx_parsed *parsed, struct cbx_str text, struct cbx_c_tokens *out);
 
 /* Follows the directives of a source, expands its macros, and adds the facts of both: includes,

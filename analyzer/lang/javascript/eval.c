@@ -152,8 +152,8 @@ bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope 
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* A string, or a template without or with constant substitutions; `raw` keeps backslashes
- * (String.raw). */
+/* A string, or a template without or with constant substitutions; `raw` keeps
+ * backslashes (String.raw). */
 const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope, bool raw)
 {

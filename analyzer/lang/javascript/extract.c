@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Pass two over JavaScript: the facts. One walk; what each node means is looked up with the
- * evaluator. */
+ * Pass two over JavaScript: the facts. One walk; what each node means is looked up with
+ * the evaluator. */
 #include "analyzer/lang/javascript/internal.h"
 
 enum { ARGS_MAX = 16 };
@@ -102,8 +102,8 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *js,
     return args;
 }
 
-/* spawn('git', ['log']): a program and its words; with shell: true a line of shell, which is not
- * followed. */
+/* spawn('git', ['log']): a program and its words; with shell: true a line of shell, which is
+ * not followed. */
 static void extract_program(struct cbx_walk *js, struct cbx_node *call,
                             const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {

@@ -86,8 +86,8 @@ static bool is_quiet(const struct cbx_walk *py, const struct cbx_node *statement
     return true;
 }
 
-/* In a function: its own definition, or one from which on nothing is called until the name is
- * bound. */
+/* In a function: its own definition, or one from which on nothing is called until the name
+ * is bound. */
 static bool runs_later(struct cbx_walk *py, const struct cbx_binding *binding,
                        const struct cbx_node *use, uint32_t from)
 {

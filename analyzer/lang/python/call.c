@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What calls in Python give: callables of the tables, methods of constants, functions of this
- * source. */
+ * What calls in Python give: callables of the tables, methods of constants, functions of
+ * this source. */
 #include "analyzer/lang/python/internal.h"
 #include "analyzer/sinks.h"
 
@@ -471,8 +471,8 @@ static bool is_class(struct cbx_str name)
            cbx_sinks_within(CBX_PYTHON, name);
 }
 
-/* What a callable gives that is not followed: an object of a type that is known by name, or
- * anything. */
+/* What a callable gives that is not followed: an object of a type that is known by name,
+ * or anything. */
 static const struct cbx_values *make_object(struct cbx_walk *py, struct cbx_str name)
 {
     const char *type = cbx_py_makes(name);

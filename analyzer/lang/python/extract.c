@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Pass two over Python: the facts. One loop over the nodes; what each means is looked up with the
- * evaluator. */
+ * Pass two over Python: the facts. One loop over the nodes; what each means is looked up with
+ * the evaluator. */
 #include "analyzer/lang/python/internal.h"
 
 #include "analyzer/notebook.h"
@@ -89,8 +89,8 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
     return args;
 }
 
-/* A module of the interpreter that holds power: a computed name there can be anything that it
- * holds. */
+/* A module of the interpreter that holds power: a computed name there can be anything that
+ * it holds. */
 static bool is_powerful(const struct cbx_values *values)
 {
     for (uint32_t i = 0; i < values->count; i++) {

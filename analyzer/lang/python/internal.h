@@ -54,8 +54,8 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
 /* What reading an attribute, or an item, may give. */
 const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_values *object,
                                      struct cbx_str attribute);
-/* The same by a key of a path: an index, "from:rest" of a starred target, an attribute of a
- * pattern. */
+/* The same by a key of a path: an index, "from:rest" of a starred target, an attribute of
+ * a pattern. */
 const struct cbx_values *cbx_py_member(struct cbx_walk *py, const struct cbx_values *object,
                                        struct cbx_str key);
 const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_values *object,
@@ -146,8 +146,8 @@ bool cbx_py_is_powerful(struct cbx_str module);
 const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword);
 /* The type of what it makes ("pathlib.Path"); NULL when that is not followed. */
 const char *cbx_py_makes(struct cbx_str name);
-/* A callable that calls one of its arguments: which, and from where on the arguments for it
- * stand; false when it is none. */
+/* A callable that calls one of its arguments: which, and from where on the arguments for it stand;
+ * false when it is none. */
 bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first);
 
 /* --- facts ------------------------------------------------------------------------------------ */

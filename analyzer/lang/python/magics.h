@@ -6,8 +6,8 @@
 #include "analyzer/notebook.h"
 #include "analyzer/parse.h"
 
-/* The Python inside a notebook line (%time f(), %%capture): how many pieces, at most
- * CBX_MAGIC_CODES. */
+/* The Python inside a notebook line (%time f(), %%capture): how many pieces, at
+ * most CBX_MAGIC_CODES. */
 enum { CBX_MAGIC_CODES = 2 };
 uint32_t cbx_magic_code(const struct cbx_magic *magic, struct cbx_str out[CBX_MAGIC_CODES]);
 

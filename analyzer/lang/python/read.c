@@ -238,8 +238,8 @@ static const struct cbx_values *run_body(struct cbx_walk *py, struct cbx_node *n
     return out;
 }
 
-/* [f(x) for x in known] member by member. NULL when it filters, nests, or goes through what is not
- * known. */
+/* [f(x) for x in known] member by member. NULL when it filters, nests, or goes through what is
+ * not known. */
 static const struct cbx_value *expand(struct cbx_walk *py, struct cbx_node *node,
                                       struct cbx_scope *scope)
 {

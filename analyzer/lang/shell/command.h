@@ -44,8 +44,8 @@ enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, s
 /* Will the text be another one when the command runs (xargs -I X, find -exec {})? */
 bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text);
 
-/* Code that is a constant is judged as its language ("" = none that can be read); any other is a
- * fact. */
+/* Code that is a constant is judged as its language ("" = none that can be read); any other is
+ * a fact. */
 void cbx_shell_judge_code(struct cbx_shell *s, const char *language, struct cbx_str text,
                           bool known, const struct cbx_word *place);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the parts of the shell extractor share. Private to analyzer/lang/shell/: what others see
- * is cbx_lang_code_shell (lang.h). */
+ * What the parts of the shell extractor share. Private to analyzer/lang/shell/: what others see is
+ * cbx_lang_code_shell (lang.h). */
 #ifndef CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 #define CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 
@@ -78,8 +78,8 @@ struct cbx_shell_built {
     size_t len, size;
 };
 
-/* Appends `part`; false, and nothing is appended, when the text would pass 64 KiB or the arena is
- * exhausted. */
+/* Appends `part`; false, and nothing is appended, when the text would pass 64 KiB or the arena
+ * is exhausted. */
 bool cbx_shell_append(struct cbx_arena *arena, struct cbx_shell_built *built, struct cbx_str part);
 
 static inline struct cbx_str cbx_shell_built_text(const struct cbx_shell_built *built)

@@ -168,8 +168,8 @@ static bool may_assign(struct cbx_str text)
     return false;
 }
 
-/* `read X`, in any wrapper. What runs unseen code could assign anything; printf assigns with -v
- * only. */
+/* `read X`, in any wrapper. What runs unseen code could assign anything; printf assigns with
+ * -v only. */
 static void collect_command(struct collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Command lines of the shell: which words they have, and what commands are fed, as far as that is
- * constant. */
+ * Command lines of the shell: which words they have, and what commands are fed, as far as that
+ * is constant. */
 #include "analyzer/lang/shell/internal.h"
 
 enum { FIELDS_MAX = 32 };
