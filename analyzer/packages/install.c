@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Command lines of package managers: which of their words are packages, files and indexes. The
- * tables are in packages.def. */
+ * tables are in managers.def. */
 #include "analyzer/packages/install.h"
 
 #include "analyzer/fold.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the files of the C extractor share. C is read as the compiler reads it: tokens, then
- * the source's own macros and conditions (c_macros.c), and what comes of that is parsed and
- * judged (c.c). */
+ * the source's own macros and conditions (preprocess.c), and what comes of that is parsed and
+ * judged (extract.c). */
 #ifndef CBX_ANALYZER_LANG_C_INTERNAL_H
 #define CBX_ANALYZER_LANG_C_INTERNAL_H
 
@@ -52,7 +52,7 @@ struct cbx_str cbx_c_bare(struct cbx_str name);
 /* What a string or character literal holds, without its quotes. */
 struct cbx_str cbx_c_unescape(struct cbx_arena *arena, struct cbx_str literal);
 
-/* --- conditions: c_condition.c ---------------------------------------------------------------- */
+/* --- conditions: condition.c ------------------------------------------------------------------ */
 
 /* The value of an expression, and whether it is certain. */
 struct cbx_c_value {

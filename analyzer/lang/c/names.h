@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What the names of a C source are: its own functions and variables, where they are that, and which
- * of them are pointers to functions. Private to c.c and c_names.c. */
+ * of them are pointers to functions. Private to extract.c and names.c. */
 #ifndef CBX_ANALYZER_LANG_C_NAMES_H
 #define CBX_ANALYZER_LANG_C_NAMES_H
 
