@@ -6,11 +6,10 @@
 #include "policies/base/buf.h"
 #include "policies/policy.h"
 
-/* Appends the text: what runs, what is denied, asked about and warned of and by which rule,
- * packages, limits, network. */
+/* Appends the text: the languages, the rules by effect, packages, mounts, limits, network. */
 void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out);
 
-/* Appends what a rule looks for, indented, a line for each kind of thing; nothing for a
+/* Appends what a rule matches, indented, one line for each kind of match; nothing for a
  * built-in rule. */
 void cbx_rule_explain(const struct cbx_rule *rule, struct cbx_buf *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the C extractor share. C is read as the compiler reads it: tokens, then
- * the source's own macros and conditions (preprocess.c), and what comes of that is parsed and
+ * What the files of the C extractor share. C is read as the compiler reads it: tokens, then the
+ * source's own macros and conditions (preprocess.c), and what comes of that is parsed and
  * judged (extract.c). */
 #ifndef CBX_ANALYZER_LANG_C_INTERNAL_H
 #define CBX_ANALYZER_LANG_C_INTERNAL_H
