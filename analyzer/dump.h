@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Every stage of an analysis, to look at: for people who write rules. */
+ * The stages of an analysis as text, for authors of rules. */
 #ifndef CBX_ANALYZER_DUMP_H
 #define CBX_ANALYZER_DUMP_H
 
