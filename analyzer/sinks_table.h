@@ -12,6 +12,13 @@
 
 enum { CBX_SINKS_MAX = 2000 };
 
+/* The names of the capabilities in the tables. */
+enum {
+#define CBX_CAPABILITY(id, name, meaning) id = 1u << CBX_CAN_##id,
+#include "policies/capabilities.def"
+#undef CBX_CAPABILITY
+};
+
 /* Which names a row covers. */
 enum cbx_sink_reach { CBX_SINK_EXACTLY, CBX_SINK_AND_WITHIN, CBX_SINK_WHEN_IMPORTED };
 
