@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The log of a run, with everything that can happen to it in any order: output, bundles, a host
- * that takes some bytes, a new host, another look. What is delivered must be frames; of the text a
- * head and a tail, with the count of what is missing between them; and memory stays within the
- * limits. */
+ * that takes some bytes, a new host, another look. What is delivered must be frames; of the
+ * text a head and a tail, with the count of what is missing between them; and memory stays
+ * within the limits. */
 #include "fuzz/supervisor.h"
 
 enum { TEXT_MAX = 1 << 20 };
