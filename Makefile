@@ -78,7 +78,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all check check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-format \
+.PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-format \
         setup engine demo test live bench install clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
@@ -228,11 +228,12 @@ bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_audit ## ratios to 
 
 # --- checks -------------------------------------------------------------------------------------------------
 
-check: check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
+check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
 
-check-unit: $(TESTS) ## tests/unit/<module>/test_<file>.c
-	$Qfor t in $^; do $$t >$B/test.log 2>&1 || { cat $B/test.log; echo "FAILED $$t"; exit 1; }; \
-	    printf '  ok    %-58s %s\n' "$${t#$B/tests/unit/}" "$$(grep -ao 'PASSED.*' $B/test.log | tail -n 1 | tr -dc '0-9') tests"; done
+# T=pattern: only the tests whose path holds it. All of them run, also when one fails.
+SELECTED = $(if $(T),$(foreach t,$(TESTS),$(if $(findstring $(T),$t),$t)),$(TESTS))
+check-unit: $(SELECTED) ## tests/unit/<module>/test_<file>.c, in parallel; T=pattern chooses
+	$Qprintf '%s\n' $(SELECTED) | xargs -P "$$(nproc)" -n 1 .ci/unit $B
 
 # What a fuzz target begins with: its corpus, and the programs of tests/cases where it reads a language.
 seeds = $(wildcard fuzz/corpus/$1 tests/cases/$1)
@@ -258,8 +259,12 @@ check-command: all ## codebox policy and codebox image as programs
 check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
 	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh
 
-check-docs: $B/codebox $B/codebox-lint ## the policy reference is the key table's, the man page's options are the option table's; the policies in the READMEs pass their own tests
-	$Q.ci/check-docs $B/codebox $B/codebox-lint
+check-docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, and the options in the man pages
+	$Qsed -i '/^<!-- reference -->/q' policies/README.md && $B/codebox policy reference >>policies/README.md
+	$Qfor page in gateway/cli/codebox.1 analyzer/lint/codebox-lint.1; do \
+	    $B/$$(basename $$page .1) --completion man >$B/options && \
+	    awk -v file=$B/options '/^\.\\" options/ { print; while ((getline line < file) > 0) print line; skip = 1 } /^\.\\" end/ { skip = 0 } !skip' \
+	        $$page >$B/page && cat $B/page >$$page; done
 
 docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, and the options in the man page
 	$Qsed -i '/^<!-- reference -->/q' policies/README.md && $B/codebox policy reference >>policies/README.md
@@ -284,6 +289,9 @@ check-layers: ## no module includes one it may not use, nor a process of the gat
 	$Q! grep -rn --include='*.c' '^#include "policies/[^b]' policies/base || { echo 'base may not use the product'; exit 1; }
 	$Q! grep -rnE --include='*.c' 'cbx_permit_new\(' gateway analyzer docker | grep -v '^gateway/executor/audit' || { echo 'only gateway/executor/audit*.c makes permits'; exit 1; }
 
+check-markers: ## no conflict marker was committed
+	$Q! grep -rnE '^(<<<<<<< |>>>>>>> |\|\|\|\|\|\|\| )' --exclude-dir=build --exclude-dir=.git --exclude-dir=node_modules . || { echo 'conflict markers'; exit 1; }
+
 check-symbols: $(MODULES:%=$B/lib%.a) ## every global symbol starts with cbx_
 	$Q! nm -g --defined-only $^ | awk 'NF == 3 { print $$3 }' | grep -vE '^(cbx_|__|_)'
 
@@ -303,10 +311,11 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/docker
 	install $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
-	install -m 644 analyzer/lint/codebox-lint.1 $(DESTDIR)$(MANDIR)/man1
-	$B/codebox-lint --completion bash >$(DESTDIR)$(BASHDIR)/codebox-lint
-	$B/codebox-lint --completion zsh >$(DESTDIR)$(ZSHDIR)/_codebox-lint
-	$B/codebox-lint --completion fish >$(DESTDIR)$(FISHDIR)/codebox-lint.fish
+	install -m 644 analyzer/lint/codebox-lint.1 gateway/cli/codebox.1 $(DESTDIR)$(MANDIR)/man1
+	for p in $(PROGRAMS); do \
+	    $B/$$p --completion bash >$(DESTDIR)$(BASHDIR)/$$p; \
+	    $B/$$p --completion zsh >$(DESTDIR)$(ZSHDIR)/_$$p; \
+	    $B/$$p --completion fish >$(DESTDIR)$(FISHDIR)/$$p.fish; done
 	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $(DESTDIR)$(DATADIR)
 	cp -r docker/images docker/kernels docker/apparmor docker/languages.def $(DESTDIR)$(DATADIR)/docker
 

@@ -62,27 +62,49 @@ int cbx_wire_send(int fd, const json_t *header, struct cbx_str bytes, struct cbx
     return 0;
 }
 
+/* Until there is something to read, by a time of cbx_clock_ms (-1 = none). */
+static int await_readable(int fd, int64_t deadline, struct cbx_err *err)
+{
+    struct pollfd ready = { .fd = fd, .events = POLLIN };
+    while (deadline >= 0) { /* without a deadline the read itself waits */
+        int64_t left = deadline - cbx_clock_ms();
+        int n = left > 0 ? poll(&ready, 1, (int)left) : 0;
+        if (n > 0) {
+            return 0;
+        }
+        if (n == 0 || errno != EINTR) {
+            return cbx_fail(err, CBX_ETIMEDOUT, "no answer in time from another process");
+        }
+    }
+    return 0;
+}
+
+/* One read of at most `len` bytes; the number of bytes, or a code. */
+static ssize_t receive_some(int fd, void *to, size_t len, int flags, int64_t deadline,
+                            struct cbx_err *err)
+{
+    for (;;) {
+        int failed = await_readable(fd, deadline, err);
+        if (failed) {
+            return failed;
+        }
+        ssize_t n = recv(fd, to, len, flags);
+        if (n > 0) {
+            return n;
+        }
+        if (n == 0 || errno != EINTR) {
+            return cbx_fail(err, CBX_EIO, "another process ended");
+        }
+    }
+}
+
 static int receive_exactly(int fd, void *to, size_t len, int64_t deadline, struct cbx_err *err)
 {
     char *p = to;
     while (len > 0) {
-        struct pollfd ready = { .fd = fd, .events = POLLIN };
-        int64_t left = deadline < 0 ? -1 : deadline - cbx_clock_ms();
-        if (deadline >= 0) {
-            int n = left > 0 ? poll(&ready, 1, (int)left) : 0;
-            if (n < 0 && errno == EINTR) {
-                continue;
-            }
-            if (n <= 0) {
-                return cbx_fail(err, CBX_ETIMEDOUT, "no answer in time from another process");
-            }
-        }
-        ssize_t n = read(fd, p, len);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return cbx_fail(err, CBX_EIO, "another process ended");
+        ssize_t n = receive_some(fd, p, len, 0, deadline, err);
+        if (n < 0) {
+            return (int)n;
         }
         p += n;
         len -= (size_t)n;
@@ -90,41 +112,100 @@ static int receive_exactly(int fd, void *to, size_t len, int64_t deadline, struc
     return 0;
 }
 
+/* The first bytes of what arrived, which stay in the socket. Nearly every message is a whole one here: looking at it
+ * and taking it are two calls, where its three parts would be three. */
+struct peeked {
+    char bytes[16 * 1024];
+    size_t len;
+};
+
+static int peek(int fd, int64_t deadline, struct peeked *out, struct cbx_err *err)
+{
+    ssize_t n = receive_some(fd, out->bytes, sizeof(out->bytes), MSG_PEEK, deadline, err);
+    out->len = n > 0 ? (size_t)n : 0;
+    return n < 0 ? (int)n : 0;
+}
+
+/* The lengths of a message, and its header and bytes in memory of the right size. */
+struct parts {
+    uint32_t lengths[2];
+    struct cbx_buf text;
+    struct cbx_message message;
+    char *header, *bytes;
+};
+
+static int make_room(struct parts *p, struct cbx_err *err)
+{
+    if (p->lengths[0] > CBX_WIRE_HEADER_MAX || p->lengths[1] > CBX_WIRE_BYTES_MAX) {
+        return cbx_fail(err, CBX_EPROTO, "another process sent a message of %u and %u bytes",
+                        p->lengths[0], p->lengths[1]);
+    }
+    p->header = cbx_buf_reserve(&p->text, p->lengths[0]);
+    p->bytes = cbx_buf_reserve(&p->message.bytes, p->lengths[1]);
+    return 0;
+}
+
+/* A whole message in what was looked at: takes it out of the socket, and its parts out of the copy. */
+static int take_whole(int fd, struct peeked *peeked, struct parts *p, size_t total,
+                      int64_t deadline, struct cbx_err *err)
+{
+    int failed = receive_exactly(fd, peeked->bytes, total, deadline, err);
+    if (!failed) {
+        memcpy(p->header, peeked->bytes + sizeof(p->lengths), p->lengths[0]);
+        memcpy(p->bytes, peeked->bytes + sizeof(p->lengths) + p->lengths[0], p->lengths[1]);
+    }
+    return failed;
+}
+
+static int receive_parts(int fd, struct parts *p, int64_t deadline, struct cbx_err *err)
+{
+    struct peeked peeked;
+    int failed = peek(fd, deadline, &peeked, err);
+    if (failed) {
+        return failed;
+    }
+    if (peeked.len >= sizeof(p->lengths)) {
+        memcpy(p->lengths, peeked.bytes, sizeof(p->lengths));
+        failed = make_room(p, err);
+        size_t total = sizeof(p->lengths) + p->lengths[0] + (size_t)p->lengths[1];
+        if (failed || total <= peeked.len) {
+            return failed ? failed : take_whole(fd, &peeked, p, total, deadline, err);
+        }
+        failed = receive_exactly(fd, p->lengths, sizeof(p->lengths), deadline, err);
+    } else {
+        failed = receive_exactly(fd, p->lengths, sizeof(p->lengths), deadline, err);
+        failed = failed ? failed : make_room(p, err);
+    }
+    failed = failed ? failed : receive_exactly(fd, p->header, p->lengths[0], deadline, err);
+    return failed ? failed : receive_exactly(fd, p->bytes, p->lengths[1], deadline, err);
+}
+
+static int parse_header(struct parts *p, struct cbx_err *err)
+{
+    struct cbx_str json = { .p = p->header, .len = p->lengths[0] };
+    p->message.bytes.len = p->lengths[1];
+    p->message.bytes.p[p->lengths[1]] = '\0';
+    int failed = cbx_json_parse(json, CBX_WIRE_HEADER_MAX, &p->message.header, err);
+    return failed || !json_is_object(p->message.header)
+               ? cbx_fail(err, CBX_EPROTO, "a message's header is no JSON object")
+               : 0;
+}
+
 int cbx_wire_receive(int fd, int timeout_ms, struct cbx_message *out, struct cbx_err *err)
 {
     int64_t deadline = timeout_ms < 0 ? -1 : cbx_clock_ms() + timeout_ms;
-    uint32_t lengths[2];
-    int failed = receive_exactly(fd, lengths, sizeof(lengths), deadline, err);
+    struct parts p = { .header = NULL };
+    cbx_buf_init(&p.text, CBX_WIRE_HEADER_MAX);
+    cbx_message_init(&p.message);
+    int failed = receive_parts(fd, &p, deadline, err);
+    failed = failed ? failed : parse_header(&p, err);
+    cbx_buf_done(&p.text);
     if (failed) {
-        return failed;
-    }
-    if (lengths[0] > CBX_WIRE_HEADER_MAX || lengths[1] > CBX_WIRE_BYTES_MAX) {
-        return cbx_fail(err, CBX_EPROTO, "another process sent a message of %u and %u bytes",
-                        lengths[0], lengths[1]);
-    }
-    CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, CBX_WIRE_HEADER_MAX);
-    struct cbx_message message;
-    cbx_message_init(&message);
-    char *header = cbx_buf_reserve(&text, lengths[0]);
-    char *bytes = cbx_buf_reserve(&message.bytes, lengths[1]);
-    failed = receive_exactly(fd, header, lengths[0], deadline, err);
-    failed = failed ? failed : receive_exactly(fd, bytes, lengths[1], deadline, err);
-    if (!failed) {
-        message.bytes.len = lengths[1];
-        message.bytes.p[lengths[1]] = '\0';
-        struct cbx_str json = { .p = header, .len = lengths[0] };
-        failed = cbx_json_parse(json, CBX_WIRE_HEADER_MAX, &message.header, err);
-        if (failed || !json_is_object(message.header)) {
-            failed = cbx_fail(err, CBX_EPROTO, "a message's header is no JSON object");
-        }
-    }
-    if (failed) {
-        cbx_message_done(&message);
+        cbx_message_done(&p.message);
         return failed;
     }
     cbx_message_done(out);
-    *out = message;
+    *out = p.message;
     return 0;
 }
 

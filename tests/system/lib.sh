@@ -46,6 +46,7 @@ wait_until() { # COMMAND ...: up to 20 s
 }
 
 start_server() { # MORE OPTIONS ...
+    rm -f "$work/server.log" # the line that is waited for may stand in the log of the server before
     "$codebox" serve --state "$state" --listen 127.0.0.1:0 "$@" 2>"$work/server.log" &
     server=$!
     wait_until grep -q 'serving on' "$work/server.log" || { cat "$work/server.log"; exit 1; }

@@ -149,7 +149,7 @@ session=$(new_session)
 id=$(start_run "$session" 'while True: pass')
 stop_server
 start_server
-goes_on() { curl -sS "$base/v1/executions/$id" | expect '.status == "running"'; post "/v1/executions/$id/cancel" '{}' | expect '.status == "interrupted"'; wait_until is_over "$id"; results_of "$id" | expect '.error.ename == "KeyboardInterrupt"'; }
+goes_on() { curl -sS "$base/v1/executions/$id" | expect '.status == "running"'; post "/v1/executions/$id/cancel" '{}' | expect '.status == "interrupted"'; wait_until is_over "$id"; results_of "$id" >"$work/cancelled"; cat "$work/cancelled"; expect '.error.ename == "KeyboardInterrupt"' "$work/cancelled"; }
 ok 'what ran when the server was told to stop goes on, and can be cancelled' goes_on
 curl -sS -X DELETE "$base/sessions/$session" >/dev/null
 ask_on() { # clients whose connections stay open and that go on asking
