@@ -60,6 +60,72 @@ static uint64_t add_text(struct writer *w, struct cbx_str text, size_t at)
     return number;
 }
 
+/* Pointer and count, side by side. */
+struct array {
+    const char *items;
+    size_t count;
+};
+
+static void copy_head(const struct cbx_draft_head *from, struct cbx_draft_head *to)
+{
+    to->given = from->given;
+    to->override = from->override;
+    to->line = from->line;
+    to->column = from->column;
+}
+
+/* Copies a struct member by member into zeroed memory. What lies between the members is not
+ * defined, and equal policies must give equal images. */
+static void copy_members(const struct cbx_section *section, const char *from, char *to)
+{
+    if (section->head) {
+        copy_head((const void *)from, (void *)to);
+    }
+    for (size_t i = 0; i < section->key_count; i++) {
+        const struct cbx_key *key = &section->keys[i];
+        bool nested = key->type == CBX_KEY_SECTION || key->type == CBX_KEY_NETWORK;
+        bool array = key->type == CBX_KEY_LIST || key->type == CBX_KEY_MINIMUM;
+        if (nested) {
+            copy_members(key->more, from + key->offset, to + key->offset);
+        } else {
+            memcpy(to + key->offset, from + key->offset, array ? sizeof(struct array) : key->size);
+        }
+    }
+}
+
+/* The members that no key is bound to. */
+static void copy_places(const struct cbx_section *section, const char *from, char *to)
+{
+    if (section == &cbx_section_rule) {
+        const struct cbx_rule *x = &((const struct cbx_draft_rule *)(const void *)from)->v;
+        struct cbx_rule *y = &((struct cbx_draft_rule *)(void *)to)->v;
+        y->line = x->line;
+        y->origin = x->origin;
+    } else if (section == &cbx_section_exception) {
+        const struct cbx_exception *x = (const void *)from;
+        struct cbx_exception *y = (void *)to;
+        y->line = x->line;
+        y->column = x->column;
+    }
+}
+
+/* Writes `count` structs of a section, without what their pointers lead to. */
+static size_t add_copies(struct writer *w, const struct cbx_section *section, const char *from,
+                         size_t count)
+{
+    char *copies = calloc(count, section->size);
+    if (copies == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < count; i++) {
+        copy_members(section, from + i * section->size, copies + i * section->size);
+        copy_places(section, from + i * section->size, copies + i * section->size);
+    }
+    size_t at = add_structs(w, copies, count * section->size);
+    free(copies);
+    return at;
+}
+
 static void add_section(struct writer *w, const struct cbx_section *section, const void *from,
                         size_t at);
 
@@ -73,16 +139,10 @@ static void add_texts(struct writer *w, const struct cbx_strs *list, size_t at)
     set_pointer(w, at + offsetof(struct cbx_strs, items), items);
 }
 
-/* Pointer and count, side by side. */
-struct array {
-    const char *items;
-    size_t count;
-};
-
 static void add_list(struct writer *w, const struct cbx_section *section, const struct array *list,
                      size_t at)
 {
-    size_t items = list->count > 0 ? add_structs(w, list->items, list->count * section->size) : 0;
+    size_t items = list->count > 0 ? add_copies(w, section, list->items, list->count) : 0;
     if (section == &cbx_section_call && list->count > 0) {
         struct calls calls = { list->items, list->count * section->size, items };
         cbx_buf_add_bytes(&w->calls, &calls, sizeof(calls));
@@ -177,7 +237,16 @@ static void copy_chains(struct patterns *to, const struct cbx_pattern *const *ch
 {
     for (size_t i = 0; i < count; i++) {
         for (const struct cbx_pattern *p = chains[i]; p != NULL; p = p->next) {
-            to->copies[p->number] = *p;
+            struct cbx_pattern *copy = &to->copies[p->number];
+            copy->text = p->text;
+            copy->must = p->must;
+            copy->shortest = p->shortest;
+            copy->rule = p->rule;
+            copy->number = p->number;
+            copy->call = p->call;
+            copy->list = p->list;
+            copy->glob = p->glob;
+            copy->next = p->next;
         }
     }
 }
@@ -272,7 +341,7 @@ static void move_texts(struct writer *w)
 static int write_image(struct writer *w, const struct cbx_policy *policy, struct cbx_buf *out,
                        struct cbx_err *err)
 {
-    add_structs(w, policy->draft, sizeof(*policy->draft));
+    add_copies(w, &cbx_section_policy, (const char *)policy->draft, 1);
     add_section(w, &cbx_section_policy, policy->draft, 0);
     size_t index = add_index(w, policy);
     bool overflow = w->structs.overflow || w->places.overflow || w->texts.overflow;
