@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * C that somebody wants to run. */
+ * A source in C. */
 #include "fuzz/judge.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Cells in a row: what stands before a "\n#%%\n" is cells that ran, the last part is judged. What
- * is denied by itself must be denied behind them. */
+ * A session: "\n#%%\n" separates cells, the last one is judged. A cell that is denied alone must be
+ * denied after the others. */
 #include "analyzer/analyze.h"
 #include "analyzer/context.h"
 #include "analyzer/program.h"
@@ -38,7 +38,7 @@ static enum cbx_verdict judge_behind(const struct cbx_policy *policy, struct cbx
     return judge(policy, &request, &arena);
 }
 
-/* Each cell as a part of a notebook: never laxer than alone. */
+/* Judges each cell as a part of a notebook: never laxer than alone. */
 static void judge_notebook(const struct cbx_policy *policy, const struct cbx_str *cells,
                            size_t count)
 {

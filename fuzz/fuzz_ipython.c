@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A cell of a notebook that somebody wants to run. */
+ * A cell of a notebook. */
 #include "fuzz/judge.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * JavaScript that somebody wants to run. */
+ * A source in JavaScript. */
 #include "fuzz/judge.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Files that codebox-lint reads besides code: the first byte says which. '#': a .gitignore, its
- * last line the path that is asked about; '{': a baseline, or a notebook; any other: a comment's
- * line of Python. */
+ * Files that codebox-lint reads besides code, selected by the first byte. '#': a .gitignore, with a
+ * path to match in its last line; '{': a baseline, or a notebook; any other: Python with
+ * comments. */
 #include "analyzer/ipynb.h"
 #include "analyzer/lint/baseline.h"
 #include "analyzer/lint/ignore.h"

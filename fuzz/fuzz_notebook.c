@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Notebook cells, and with a '{' in front whole notebook files. Rewriting keeps lines where they
- * are, and every place of the rewritten text has one in the cell. */
+ * Notebook cells, and whole notebook files, which begin with '{'. Rewriting keeps the lines, and
+ * every place of the rewritten text has a place in the cell. */
 #include "analyzer/ipynb.h"
 #include "analyzer/notebook.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A policy from somebody who does not mean well. What loads has one identity, can be explained, and
- * can be judged by. */
+ * A hostile policy. A policy that loads has one identity, can be explained, and can judge a
+ * source. */
 #include "analyzer/analyze.h"
 #include "policies/explain.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Python that somebody wants to run. */
+ * A source in Python. */
 #include "fuzz/judge.h"
 
 #include <assert.h>

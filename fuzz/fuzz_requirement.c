@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Words of installs, as each package manager reads them, and whole install lines. What is read lies
- * in the word, and reading it again says the same. */
+ * Words of installs, as each package manager reads them, and whole install lines. The parts lie in
+ * the word, and parsing twice gives the same. */
 #include "analyzer/analyze.h"
 #include "analyzer/packages/known.h"
 #include "analyzer/packages/requirement.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Shell that somebody wants to run. */
+ * A source in shell. */
 #include "fuzz/judge.h"
 
 #include <assert.h>

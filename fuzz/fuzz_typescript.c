@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * TypeScript that somebody wants to run. */
+ * A source in TypeScript. */
 #include "fuzz/judge.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Versions, specifiers and ranges. One line each: three versions, specifiers, a range. Order is
- * total, normal forms stay, and what is said of minimums agrees with what is let through. */
+ * Versions, specifiers and ranges. One line each: three versions, specifiers, a range. The order is
+ * total, normal forms are stable, and the results for minimums agree with the allowed versions. */
 #include "policies/version.h"
 
 #include <stdio.h>
@@ -79,14 +79,14 @@ static void check_semver(const struct cbx_str text[3])
     check_total(x);
 }
 
-/* What lets the minimum through is not below it; what is malformed is. */
+/* Specifiers that allow the minimum are not below it; malformed ones are. */
 static void check_below(enum cbx_match_result result, bool below)
 {
     check(result != CBX_MATCH_YES || !below);
     check(result != CBX_MATCH_MALFORMED || below);
 }
 
-/* ==V is below exactly the minimums above V, and V is in what it is below of. */
+/* ==V is below exactly the minimums above V, and it allows V. */
 static void check_pin(struct cbx_str version, struct cbx_str minimum)
 {
     char pin[512];

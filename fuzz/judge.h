@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the targets for languages share: whatever comes, there is a decision, its places lie in the
- * source, and both reports can be written. */
+ * Shared by the targets for languages: every input gives a decision, its places lie in the source,
+ * and both reports can be written. */
 #ifndef CBX_FUZZ_JUDGE_H
 #define CBX_FUZZ_JUDGE_H
 

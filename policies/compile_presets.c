@@ -22,7 +22,7 @@ static int compile(const char *folder, const char *name)
     struct cbx_err err;
     cbx_buf_init(&image, 16 * 1024 * 1024);
     if (cbx_policy_load_source(name, &policy, &err) != 0 ||
-        cbx_image_write(policy->draft, &policy->sha256, &image, &err) != 0) {
+        cbx_image_write(policy, &image, &err) != 0) {
         cbx_err_print(&err, "compile_presets", stderr);
         return -1;
     }

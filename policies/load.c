@@ -27,15 +27,8 @@ struct loader {
     bool from_source; /* presets too */
 };
 
-/* What loading a policy gives: the draft, and the hash when it is a preset that was compiled. */
-struct loaded {
-    struct cbx_draft draft;
-    struct cbx_sha256 sha256;
-    bool hashed;
-};
-
 static int load_draft(struct loader *l, const char *name, const char *folder,
-                      const struct chain *up, struct loaded *out);
+                      const struct chain *up, struct cbx_image *out);
 
 static bool is_path(const char *name)
 {
@@ -122,7 +115,7 @@ static int apply_extends(struct loader *l, const char *folder, const struct chai
     struct cbx_draft base = { 0 };
     for (size_t i = 0; i < own->extends.count; i++) {
         char name[PATH_MAX];
-        struct loaded parent = { 0 };
+        struct cbx_image parent = { 0 };
         struct cbx_str item = own->extends.items[i];
         if (item.len >= sizeof(name)) {
             return cbx_fail(l->err, CBX_ETOOBIG,
@@ -205,7 +198,7 @@ static int check_chain(struct loader *l, const struct chain *chain)
 }
 
 static int load_draft(struct loader *l, const char *name, const char *folder,
-                      const struct chain *up, struct loaded *out)
+                      const struct chain *up, struct cbx_image *out)
 {
     char path[PATH_MAX], beside[PATH_MAX];
     struct cbx_str text;
@@ -244,8 +237,7 @@ static int load_draft(struct loader *l, const char *name, const char *folder,
     if (preset != NULL && preset->image_begin != NULL && !l->from_source) {
         struct cbx_str image = { .p = preset->image_begin,
                                  .len = (size_t)(preset->image_end - preset->image_begin) };
-        out->hashed = true;
-        return cbx_image_read(image, l->arena, &out->draft, &out->sha256, l->err);
+        return cbx_image_read(image, l->arena, out, l->err);
     }
     failed = parse_draft(l, text, folder, &chain, &out->draft);
     /* Line and column are places in the innermost file: the outer files are not named. */
@@ -281,7 +273,7 @@ static int hash_policy(struct cbx_policy *policy, struct cbx_err *err)
     return 0;
 }
 
-static int seal(const struct loaded *loaded, struct cbx_policy *policy, struct cbx_err *err)
+static int seal(const struct cbx_image *loaded, struct cbx_policy *policy, struct cbx_err *err)
 {
     struct cbx_draft *draft = cbx_arena_alloc(&policy->arena, sizeof(*draft));
     struct cbx_rule *rules =
@@ -315,8 +307,12 @@ static int seal(const struct loaded *loaded, struct cbx_policy *policy, struct c
     policy->exceptions = draft->exceptions;
     policy->exception_count = draft->exception_count;
     policy->inline_suppressions = draft->suppressions.in_source;
-    policy->sha256 = loaded->sha256;
-    int failed = loaded->hashed ? 0 : hash_policy(policy, err);
+    if (loaded->index != NULL) { /* a preset that was compiled */
+        policy->sha256 = loaded->sha256;
+        policy->index = loaded->index;
+        return 0;
+    }
+    int failed = hash_policy(policy, err);
     return failed ? failed : cbx_index_build(policy, err);
 }
 
@@ -344,7 +340,7 @@ static int load(const char *name, bool from_source, struct cbx_policy **out, str
 {
     CBX_AUTO(policy) policy = new_policy();
     struct loader l = { .arena = &policy->arena, .err = err, .from_source = from_source };
-    struct loaded loaded = { 0 };
+    struct cbx_image loaded = { 0 };
     int failed = load_draft(&l, name, "", NULL, &loaded);
     failed = failed ? failed : seal(&loaded, policy, err);
     if (!failed) {
@@ -373,7 +369,7 @@ int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy *
     CBX_AUTO(policy) policy = new_policy();
     struct loader l = { .arena = &policy->arena, .err = err };
     struct chain chain = { .name = label };
-    struct loaded loaded = { 0 };
+    struct cbx_image loaded = { 0 };
     int failed = parse_draft(&l, cbx_arena_copy(&policy->arena, yaml), NULL, &chain, &loaded.draft);
     if (failed && err != NULL && strncmp(err->text, "policy ", 7) != 0) {
         cbx_wrap(err, "policy '%s'", label);

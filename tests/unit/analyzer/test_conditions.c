@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Conditions on arguments: what is known, what may be one of several, what is not given, and paths
+ * Conditions on arguments: known values, several possible values, missing arguments, and paths
  * outside of the workspace. */
 #include "analyzer/conditions.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Cells in a row: what an earlier one bound means the same in the next, and no earlier one can hide
- * what the next does. */
+ * Sessions and notebooks: names that a cell binds have their meaning in the next one, and no cell
+ * can hide what another does. */
 #include "analyzer/analyze.h"
 #include "analyzer/context.h"
 #include "analyzer/program.h"
@@ -64,7 +64,7 @@ static void judge_in_notebook(const char *const *cells, size_t cell, char out[12
     judge(&request, &arena, out);
 }
 
-/* Judges the last of the cells behind the others, as in a session; it is the same in a notebook. */
+/* Judges the last cell after the others, as in a session; the result in a notebook is the same. */
 static void judge_last(const char *const *cells, char out[128])
 {
     CBX_AUTO_DONE(buf) context;
@@ -116,7 +116,7 @@ static void knows_what_earlier_cells_bound(void **state)
     }
 }
 
-/* Whatever stands at the end of the cell before: what is denied alone is denied behind it. */
+/* Whatever the end of the cell before: a cell that is denied alone is denied after it. */
 static void lets_no_earlier_cell_hide_anything(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void gives_each_cell_of_a_notebook_its_own_facts(void **state)
     }
 }
 
-/* Cells of a notebook may be run in any order. */
+/* Cells of a notebook may run in any order. */
 static void knows_what_later_cells_of_a_notebook_bind(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Notebook files: cells, their numbers, and where they stand in the file. */
+ * Notebook files: cells, their numbers, and their lines in the file. */
 #include "analyzer/ipynb.h"
 #include "policies/base/json.h"
 #include "tests/unit/unit.h"
@@ -19,7 +19,7 @@ static void knows_where_cells_stand(void **state)
           "\"code\",\n\"outputs\": [{\"source\": [\n\"q\"]}], \"source\": [\n\"a\"]}]}",
           6 },
         { "{\"cells\": [{\"cell_type\": \"code\", \"source\": [\"\\\"]}\\\\\"]}]}", 1 },
-        /* not a line on each line: nobody can tell */
+        /* not one source line on each line of the file: unknown */
         { "{\"cells\": [{\"cell_type\": \"code\", \"source\": [\"a\\n\", \"b\"]}]}", 0 },
         { "{\"cells\": [{\"cell_type\": \"code\", \"source\": [\"a\\nb\\n\",\n\"c\"]}]}", 0 },
         { "{\"cells\": [{\"cell_type\": \"code\", \"source\": [\"a\",\n\"c\"]}]}", 0 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Notebook syntax: every rewriting, what is left alone, and the way back from a place in what runs
- * to the place in the cell. */
+ * Notebook syntax: every rewriting, text that stays, and the mapping of places in the rewritten
+ * text to the cell. */
 #include "analyzer/notebook.h"
 #include "tests/unit/unit.h"
 
@@ -97,7 +97,7 @@ static void leaves_python_alone(void **state)
         { "x = a \\\n% b", NULL },
         { "'a' # (\n'b' % c", NULL },
         { "x = '?'", NULL },
-        { "f(x)?", NULL }, /* not a name: left to the parser, which refuses it */
+        { "f(x)?", NULL }, /* not a name: the parser reports it */
         { "x == !ls", NULL },
         { "f(x = !ls)", NULL },
         { "s = '%%time'\n%%time", "s = '%%time'\nget_ipython().run_line_magic('%time', '')" },
@@ -165,7 +165,7 @@ static void maps_places_back(void **state)
         assert_int_equal(place, strstr(cell, words[i]) - cell);
     }
     for (size_t i = 0; i < out.magic_count;
-         i++) { /* whatever is in a rewritten piece stands where the piece begins */
+         i++) { /* every place in a rewritten piece maps to the start of the piece */
         const struct cbx_magic *m = &out.magics[i];
         assert_int_equal(cbx_notebook_place(out.magics, out.magic_count, m->text_start), m->start);
         assert_int_equal(cbx_notebook_place(out.magics, out.magic_count, m->text_end - 1),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests that stand in policies: those of every preset pass, and a wrong one is told. */
+ * Tests in policies: those of every preset pass, and a failing one is reported. */
 #include "analyzer/policy_test.h"
 #include "tests/unit/unit.h"
 

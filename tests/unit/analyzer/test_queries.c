@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * tree-sitter queries of rules: predicates hold as their names say, and what is wrong with a query
- * is told. */
+ * tree-sitter queries of rules: the meaning of predicates, and errors of malformed queries. */
 #include "analyzer/queries.h"
 #include "tests/unit/unit.h"
 

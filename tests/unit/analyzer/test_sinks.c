@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What names can do, and rules that speak of it. */
+ * Capabilities of names, and rules that use them. */
 #include "analyzer/analyze.h"
 #include "analyzer/sinks.h"
 #include "tests/unit/unit.h"
@@ -155,7 +155,7 @@ static void shell_commands_are_names_too(void **state)
     assert_string_equal(symbols(deletes, "python", "import os\nos.system('rm x')"), "rm");
 }
 
-/* A row twice would hide one of the two. */
+/* A duplicate row would be hidden. */
 static void no_name_stands_in_a_table_twice(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Bytes as they came: one kind of line end, nothing that two readers read differently, places
- * in characters. */
+ * Reading a source: one kind of line end, no text that readers could read differently, places in
+ * characters. */
 #include "analyzer/source.h"
 #include "tests/unit/unit.h"
 
@@ -17,7 +17,7 @@ static void read_bytes(struct read *r, struct cbx_str bytes, bool python)
     assert_int_equal(cbx_source_read(bytes, python, &r->arena, &r->facts, &r->source), 0);
 }
 
-/* What the source is refused for, or NULL. */
+/* The reason why the source is refused, or NULL. */
 static const char *complaint(struct cbx_str bytes, bool python)
 {
     static char text[64];
@@ -68,8 +68,7 @@ static void refuses_bytes_that_readers_disagree_on(void **state)
     assert_string_equal(complaint(CBX_STR("x = '\xFF'"), true), "invalid UTF-8");
     assert_string_equal(complaint(CBX_STR("x = '\xC0\xAF'"), false), "invalid UTF-8");
     assert_string_equal(complaint(CBX_STR("x = '\xED\xA0\x80'"), false), "invalid UTF-8");
-    assert_null(complaint(CBX_STR("\xEF\xBB\xBFx = 1"),
-                          true)); /* taken away, so there is nothing to disagree on */
+    assert_null(complaint(CBX_STR("\xEF\xBB\xBFx = 1"), true)); /* removed, so that readers agree */
     assert_null(complaint(CBX_STR("x = '\xC3\xA9\xEF\xBB\xBF'"), true));
 }
 
@@ -79,7 +78,7 @@ static void points_at_the_byte_that_is_wrong(void **state)
     struct read r;
     read_bytes(&r, CBX_STR("ab\r\n\xC3\xA9\xFFz"), true);
     assert_false(r.source.readable);
-    assert_int_equal(r.facts.items[0].start, 5); /* behind the line end that became one byte */
+    assert_int_equal(r.facts.items[0].start, 5); /* after the line end that became one byte */
     assert_int_equal(r.facts.items[0].end, 6);
     cbx_arena_done(&r.arena);
 }
@@ -104,7 +103,7 @@ static void finds_coding_cookies_where_python_does(void **state)
         { "# coding: utf_8\n", NULL },
         { "# coding: utf8\n", NULL },
         { "# coding: utf-8-and-more\n",
-          "utf-8-and-more" }, /* CPython would take it for UTF-8; nobody needs it */
+          "utf-8-and-more" }, /* CPython would read it as UTF-8; refused nevertheless */
         { "# coding: utf-80\n", "utf-80" },
         { "x = 1\n# coding: latin-1\n", NULL },
         { "\n\n# coding: latin-1\n", NULL },

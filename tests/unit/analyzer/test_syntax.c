@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * tree-sitter's tree as an array: the order, the links, what is kept and what is left out. The
- * kinds are this test's own, so that no extractor's table matters. */
+ * tree-sitter's tree as an array: the order, the links, the nodes that are kept and left out. The
+ * test has its own kinds, independent of the extractors. */
 #include "analyzer/syntax.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Folding of constants: what it says a text is, the interpreter must say too; what it cannot say
- * for certain is unknown, and then the default policy denies. Most lines spell 'system' or 'eval';
- * some only show a computation that cannot be followed. */
+ * Constant folding: a folded text is the text that the interpreter computes; other texts are
+ * unknown, and then the default policy denies. Most lines spell 'system' or 'eval'; some are
+ * computations that cannot be folded. */
 #include "analyzer/analyze.h"
 #include "analyzer/value.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What one policy allows and another does not. */
+ * Differences between policies. */
 #include "policies/diff.h"
 #include "tests/unit/unit.h"
 

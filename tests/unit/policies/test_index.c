@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The index finds what trying every entry would find. */
+ * The index finds the same patterns as a linear search. */
 #include "policies/base/json.h"
 #include "policies/index.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Mount requests: what they say, and which rule of a policy decides. */
+ * Mount requests: parsing, and the rule of a policy that decides. */
 #include "policies/mounts.h"
 #include "tests/unit/unit.h"
 

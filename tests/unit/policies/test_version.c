@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names of packages (PEP 503), and the question that policies ask of a requirement. */
+ * Names of packages (PEP 503), and requirements against minimum versions. */
 #include "policies/version.h"
 #include "tests/unit/unit.h"
 

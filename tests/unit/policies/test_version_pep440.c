@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * PEP 440: spellings, order, and what specifiers let through. */
+ * PEP 440: spellings, order, and the versions that specifiers allow. */
 #include "policies/version.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names, bindings and what they may come out to, with a language of one-letter names: a node is a
- * letter, and what it may be is what the name is bound to. At the end the same through the real
- * Python extractor. */
+ * Names, bindings and their values, with a language of one-letter names: a node is a letter, and
+ * its value is the value of the name. At the end the same with the real Python extractor. */
 #include "analyzer/lang/scope.h"
 
 #include "analyzer/analyze.h"

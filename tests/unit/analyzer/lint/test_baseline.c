@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Baselines: findings that are known again, and files that are refused. */
+ * Baselines: findings that are recognised, and files that are refused. */
 #include "analyzer/lint/baseline.h"
 #include "analyzer/rules.h"
 #include "tests/unit/unit.h"
@@ -162,7 +162,7 @@ static void suppresses_what_it_holds(void **state)
     }
 }
 
-/* It cannot be made by hand so that it takes a syntax error away. */
+/* A hand-made baseline cannot suppress a syntax error. */
 static void suppresses_nothing_of_what_cannot_be_read(void **state)
 {
     (void)state;

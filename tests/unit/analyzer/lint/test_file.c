@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One file of codebox-lint: verdicts with and without what is suppressed, places behind any line
- * end, what cannot be checked. */
+ * Checking one file: verdicts with and without suppressions, places after any line end, files that
+ * cannot be checked. */
 #include "analyzer/lint/file.h"
 #include "tests/unit/unit.h"
 
@@ -64,7 +64,7 @@ static void counts_what_is_not_suppressed(void **state)
     }
 }
 
-/* A cell that no mode lets pass, beside one with a finding that is suppressed. */
+/* A cell that is denied in every mode, next to one with a suppressed finding. */
 static void keeps_a_denial_that_no_finding_shows(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void says_what_cannot_be_checked(void **state)
     }
 }
 
-/* No byte of a file is an error of ours: what cannot be read is denied. */
+/* No bytes of a file are an error: unreadable source is denied. */
 static void denies_what_is_no_text(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Options as they are written, and what is made of their table. */
+ * Command lines of codebox-lint, and the texts that are made of the option table. */
 #include "analyzer/lint/options.h"
 #include "tests/unit/unit.h"
 

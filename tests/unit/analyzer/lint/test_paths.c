@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Paths by their letters, and which files of a folder are found. */
+ * Textual normalisation of paths, and the files that are found in folders. */
 #include "analyzer/lint/paths.h"
 #include "tests/unit/unit.h"
 

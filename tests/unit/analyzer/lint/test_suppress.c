@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Comments that take findings back: which line they speak of, what they must say, what they cannot
- * take back. */
+ * Comments that suppress findings: the line that they apply to, their syntax, findings that cannot
+ * be suppressed. */
 #include "analyzer/analyze.h"
 #include "analyzer/lint/suppress.h"
 #include "tests/unit/unit.h"
@@ -12,8 +12,8 @@
     "rules: [{id: os, match: {import: os}}, {id: fs, match: {import: fs}}, {id: s, match: "        \
     "{fact: syntax}}]\n"
 
-/* "LINE:RULE" of what still counts, and "LINE?WORD" of comments that do nothing, with the first
- * word of why that tells them apart. */
+/* "LINE:RULE" of findings that still count, and "LINE?WORD" of comments without effect, with a word
+ * of the reason. */
 static void judge(const char *policy_text, const char *language, const char *source,
                   struct cbx_buf *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which indexes, registries and channels a policy lets in. */
+ * The indexes, registries and channels that a policy allows. */
 #include "analyzer/packages/check.h"
 #include "tests/unit/unit.h"
 

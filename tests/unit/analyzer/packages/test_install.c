@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Installs of packages, in every spelling, against what the policy says of packages. */
+ * Installs of packages, in every spelling, under policies for packages. */
 #include "analyzer/analyze.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Well-known names, what looks like them, and where imports come from. */
+ * Well-known names, look-alikes, and the distributions of imports. */
 #include "analyzer/packages/known.h"
 #include "tests/unit/unit.h"
 

@@ -221,6 +221,7 @@ static void a_plain_requirement_is_a_name_with_extras_and_versions(void **state)
         { "a @ https://host/a.whl", false },
         { "a; python_version > '3'", false },
         { "a===1'; id", false },
+        { "a===1'x", false },
         { "a===$(id)", false },
         { "a===`id`", false },
         { "", false },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What words of installs name, by package manager. */
+ * Parsing words of installs, by package manager. */
 #include "analyzer/packages/spec.h"
 #include "tests/unit/unit.h"
 

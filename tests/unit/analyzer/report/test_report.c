@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Decisions as text and as JSON: carets below what is meant, nothing of the source unescaped, the
- * keys that are promised. */
+ * Decisions as text and as JSON: carets at the right columns, escaped source text, the documented
+ * keys. */
 #include "analyzer/analyze.h"
 #include "analyzer/report/report.h"
 #include "tests/unit/unit.h"

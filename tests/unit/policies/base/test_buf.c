@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The growing buffer: its cap, whole-or-nothing appends, and the escaping through which hostile
- * bytes reach a person. */
+ * The growing buffer: its cap, and whole-or-nothing appends. */
 #include "policies/base/buf.h"
 #include "policies/base/err.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Errors as values: one printable line of well-formed text, whatever came in. */
+ * Errors as values: one printable line of well-formed text for every input. */
 #include "policies/base/err.h"
 
 #include "policies/base/str.h"

@@ -26,7 +26,7 @@ static const struct cbx_option rows[] = {
       "who" },
     { "color", 0, CBX_OPTION_WORD, offsetof(struct values, color), "C", "@color", 0, 0, "ab",
       "{words}, as it is painted" },
-    { "count", 'n', CBX_OPTION_NUMBER, offsetof(struct values, count), "N", NULL, 0, 9, "b",
+    { "count", 'n', CBX_OPTION_NUMBER, offsetof(struct values, count), "N", NULL, 1, 9, "b",
       "how many" },
     { "tag", 0, CBX_OPTION_LIST, offsetof(struct values, tags), "T", "@host", 0, 2, NULL,
       "what [it] is" },
@@ -65,13 +65,13 @@ static void reads_every_type_in_both_spellings(void **state)
     (void)state;
     struct line line;
     static const char *const words[] = { "-l", "a",  "--name", "x=y", "--color=blue",
-                                         "-n", "0",  "--tag",  "t",   "--tag=",
+                                         "-n", "9",  "--tag",  "t",   "--tag=",
                                          "-",  "--", "--loud", NULL };
     assert_int_equal(read_line(&line, '\0', words), 0);
     assert_true(line.values.loud);
     assert_string_equal(line.values.name, "x=y");
     assert_string_equal(line.values.color, "blue");
-    assert_int_equal(line.values.count, 0);
+    assert_int_equal(line.values.count, 9);
     assert_int_equal(line.values.tags.count, 2);
     assert_string_equal(line.values.tags.items[1], "");
     assert_int_equal(line.rest.count, 3);
@@ -116,11 +116,12 @@ static void refuses_with_what_was_found_and_what_is_allowed(void **state)
         { 0, { "-ln" }, "unknown option '-ln'; --help lists the options" },
         { 0, { "--color", "re" }, "--color is 're', allowed are: red green blue" },
         { 0, { "--color", "red green" }, "--color is 'red green', allowed are: red green blue" },
-        { 0, { "--count", "10" }, "--count is '10', allowed are 0..9" },
-        { 0, { "--count", "-1" }, "--count is '-1', allowed are 0..9" },
-        { 0, { "--count", "1x" }, "--count is '1x', allowed are 0..9" },
-        { 0, { "--count=" }, "--count is '', allowed are 0..9" },
-        { 0, { "--count", "99999999999999999999" }, "allowed are 0..9" },
+        { 0, { "--count", "10" }, "--count is '10', allowed are 1..9" },
+        { 0, { "--count", "0" }, "--count is '0', allowed are 1..9" },
+        { 0, { "--count", "-1" }, "--count is '-1', allowed are 1..9" },
+        { 0, { "--count", "1x" }, "--count is '1x', allowed are 1..9" },
+        { 0, { "--count=" }, "--count is '', allowed are 1..9" },
+        { 0, { "--count", "99999999999999999999" }, "allowed are 1..9" },
         { 0, { "--tag=1", "--tag=2", "--tag=3" }, "--tag is given more than 2 times" },
         { 0, { "--name" }, "--name needs a value: FILE" },
         { 0, { "--loud=1" }, "--loud takes no value, it has '1'" },

