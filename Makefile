@@ -18,7 +18,7 @@ FLAGS.debug   := -O0
 FLAGS.release := -O2 -DNDEBUG -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 FLAGS.asan    := -O1 $(SAN)
 FLAGS.fuzz    := -O1 $(SAN) -fsanitize=fuzzer-no-link
-LDFLAGS.release := -pie -Wl,-z,relro,-z,now
+LDFLAGS.release := -pie -Wl,-z,relro,-z,now,-z,pack-relative-relocs
 $(if $(FLAGS.$(VARIANT)),,$(error VARIANT must be debug, release, asan or fuzz))
 
 CFLAGS ?= -g
@@ -63,7 +63,7 @@ LIBS.codebox       := gateway $(USES.gateway)
 MAIN.codebox-lint  := analyzer/lint/main.c
 LIBS.codebox-lint  := analyzer $(USES.analyzer)
 
-MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p))
+MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p)) policies/compile_presets.c
 TESTS   := $(patsubst %.c,$B/%,$(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c tests/unit/*/*/*/*/test_*.c)))
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
 # docker/supervisor and docker/command are programs of their own that run inside sandboxes; they are in no archive.
@@ -126,8 +126,22 @@ $B/%.o: %.c $B/flags | $G/.fetched
 	@printf '{"directory":"%s","file":"%s","command":"%s"}\n' \
 	    '$(CURDIR)' '$<' '$(subst ",\",$(CC) $(ALL_CFLAGS) -c $<)' >$(@:.o=.cdb)
 
-# The presets are compiled in, so that codebox-lint needs no file beside it.
-$B/policies/preset.o: $(wildcard policies/presets/*.yaml)
+# The presets are compiled in, so that codebox-lint needs no file beside it: as YAML, and as data that is loaded without parsing.
+# compile_presets writes that data; it is linked with the same loader, but with presets that are YAML alone.
+PRESETS  := $(wildcard policies/presets/*.yaml)
+COMPILER := $(filter-out $B/policies/preset.o,$(call objects,$(call sources,policies))) $B/policies/preset_source.o $B/policies/compile_presets.o
+$B/policies/preset.o $B/policies/preset_source.o: $(PRESETS)
+$B/policies/preset.o: $B/presets/done
+$B/policies/preset.o: private ALL_CFLAGS += -DCBX_PRESET_IMAGES='"$B/presets"'
+$B/policies/preset_source.o: policies/preset.c $B/flags
+	$(call say,CC)
+	$Q$(CC) $(ALL_CFLAGS) -c -o $@ $<
+$B/compile_presets: $(COMPILER)
+	$(call say,LD)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,policies)
+$B/presets/done: $B/compile_presets
+	@mkdir -p $(@D)
+	$Q$< $(@D) && touch $@
 
 define module_rules
 $B/lib$1.a: $(call objects,$(call sources,$1))
@@ -155,10 +169,17 @@ $B/tests/bench/%: $B/tests/bench/%.o $B/libgateway.a $B/libanalyzer.a $B/libdock
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
 
+# codebox-lint is started once per file by editors and hooks. Loading libcrypto costs more time than reading and judging a small
+# file, and SHA-256 is all that is needed of it: it is linked statically where the archive is there. STATIC= turns that off.
+STATIC              ?= crypto
+archive              = $(filter /%,$(shell $(CC) -print-file-name=lib$1.a))
+STATIC.codebox-lint := $(foreach l,$(STATIC),$(if $(call archive,$l),-l$l))
+as_archive           = $(patsubst -l%,-l:lib%.a,$1)
+
 define program_rules
 $B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
 	$$(call say,LD)
-	$$Q$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(call pkg_libs,$(LIBS.$1))
+	$$Q$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(call as_archive,$(STATIC.$1)) $$(filter-out $(STATIC.$1),$$(call pkg_libs,$(LIBS.$1)))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 

@@ -2,14 +2,12 @@
  * Source to decision: the stages in a row. */
 #include "analyzer/analyze.h"
 
-#include "analyzer/context.h"
-#include "analyzer/lang.h"
 #include "analyzer/notebook.h"
 #include "analyzer/packages/install.h"
+#include "analyzer/program.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
 #include "analyzer/tree_memory.h"
-#include "policies/base/clock.h"
 
 static struct cbx_span make_span(const struct cbx_source *source, uint32_t start, uint32_t end)
 {
@@ -22,17 +20,28 @@ static struct cbx_span make_span(const struct cbx_source *source, uint32_t start
     return span;
 }
 
+/* One analysis on its way through the stages. */
+struct stages {
+    const struct cbx_policy *policy;
+    const struct cbx_analysis *request;
+    const struct cbx_lang *lang;
+    struct cbx_arena *arena;
+    struct cbx_source source;
+    struct cbx_facts facts;
+    struct cbx_decision *out;
+};
+
 /* After exceptions and log-only. */
-static enum cbx_effect effect_of(const struct cbx_policy *policy, const struct cbx_rule *rule,
-                                 const struct cbx_analysis *request, struct cbx_str *exception)
+static enum cbx_effect effect_of(const struct stages *s, const struct cbx_rule *rule,
+                                 struct cbx_str *exception)
 {
     const struct cbx_exception *e =
-        cbx_policy_exception(policy, rule->id, request->principal, request->now);
+        cbx_policy_exception(s->policy, rule->id, s->request->principal, s->request->now);
     if (e != NULL && rule->effect < CBX_EFFECT_WARN) {
         *exception = e->reason;
         return CBX_EFFECT_WARN;
     }
-    return policy->log_only && rule->effect < CBX_EFFECT_WARN ? CBX_EFFECT_WARN : rule->effect;
+    return s->policy->log_only && rule->effect < CBX_EFFECT_WARN ? CBX_EFFECT_WARN : rule->effect;
 }
 
 static enum cbx_verdict verdict_of(enum cbx_effect effect)
@@ -41,88 +50,110 @@ static enum cbx_verdict verdict_of(enum cbx_effect effect)
 }
 
 /* Hits to findings; the verdict is the strictest of them all, also of those beyond the cap. */
-static int decide(const struct cbx_policy *policy, const struct cbx_analysis *request,
-                  const struct cbx_source *source, const struct cbx_hit *hits, size_t count,
-                  struct cbx_arena *arena, struct cbx_decision *out)
+static int decide(struct stages *s, const struct cbx_hits *hits)
 {
-    size_t shown = count > CBX_FINDINGS_MAX ? CBX_FINDINGS_MAX : count, n = 0;
-    struct cbx_finding *findings = cbx_arena_array(arena, shown + 1, sizeof(*findings));
+    size_t shown = hits->count > CBX_FINDINGS_MAX ? CBX_FINDINGS_MAX : hits->count, n = 0;
+    struct cbx_finding *findings = cbx_arena_array(s->arena, shown + 1, sizeof(*findings));
     if (findings == NULL) {
         return CBX_ETOOBIG;
     }
     enum cbx_verdict verdict = CBX_ALLOW;
-    for (size_t i = 0; i < count; i++) {
-        struct cbx_finding f = { .rule = hits[i].rule,
-                                 .symbol = hits[i].symbol,
-                                 .detail = hits[i].detail };
-        f.effect = effect_of(policy, f.rule, request, &f.exception);
+    for (size_t i = 0; i < hits->count; i++) {
+        const struct cbx_hit *hit = &hits->items[i];
+        struct cbx_finding f = { .rule = hit->rule, .symbol = hit->symbol, .detail = hit->detail };
+        f.effect = effect_of(s, f.rule, &f.exception);
         verdict = verdict_of(f.effect) < verdict ? verdict_of(f.effect) : verdict;
         if (f.effect != CBX_EFFECT_ALLOW && n < shown) {
-            f.span = make_span(source, hits[i].start, hits[i].end);
+            f.span = make_span(&s->source, hit->start, hit->end);
             findings[n++] = f;
         }
     }
-    out->verdict = verdict;
-    out->findings = findings;
-    out->finding_count = n;
-    out->truncated |= count > CBX_FINDINGS_MAX;
+    /* hits that were not kept may have been denials */
+    s->out->verdict = hits->truncated ? CBX_DENY : verdict;
+    s->out->findings = findings;
+    s->out->finding_count = n;
+    s->out->truncated = hits->truncated || hits->count > CBX_FINDINGS_MAX;
     return 0;
 }
 
 /* A denial for the whole source by a built-in rule. */
-static int deny_whole(const struct cbx_policy *policy, const struct cbx_analysis *request,
-                      const struct cbx_source *source, const struct cbx_rule *rule,
-                      struct cbx_str symbol, struct cbx_arena *arena, struct cbx_decision *out)
+static int deny_whole(struct stages *s, const struct cbx_rule *rule, struct cbx_str symbol)
 {
     struct cbx_hit hit = { .rule = rule, .symbol = symbol, .start = 0, .end = 0 };
-    int failed = decide(policy, request, source, &hit, 1, arena, out);
-    out->verdict = CBX_DENY; /* no exception and no mode lets this pass */
+    int failed = decide(s, &(struct cbx_hits){ .items = &hit, .count = 1 });
+    s->out->verdict = CBX_DENY; /* no exception and no mode lets this pass */
     return failed;
 }
 
-int64_t cbx_analysis_deadline(uint32_t budget_ms)
+/* Source to tree and facts. *tree is the caller's. */
+static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tree)
 {
-    return cbx_clock_ms() + (budget_ms > 0 ? budget_ms : 5000);
-}
-
-static int analyze_readable(const struct cbx_policy *policy, const struct cbx_analysis *request,
-                            const struct cbx_lang *lang, const struct cbx_source *source,
-                            struct cbx_facts *facts, struct cbx_arena *arena,
-                            struct cbx_decision *out)
-{
-    struct cbx_notebook notebook = { .text = source->text };
-    TSTree *tree = NULL;
-    if (source->readable && lang->notebook &&
-        cbx_notebook_rewrite(source->text, arena, &notebook) != 0) {
+    bool cell = cbx_lang_is_notebook(s->lang);
+    if (!s->source.readable) {
+        return 0;
+    }
+    if (cell && cbx_notebook_rewrite(s->source.text, s->arena, notebook) != 0) {
         return CBX_ETOOBIG;
     }
-    if (source->readable) {
-        struct cbx_parsed parsed = { .policy = policy,
-                                     .arena = arena,
-                                     .facts = facts,
-                                     .deadline_ms = cbx_analysis_deadline(request->budget_ms),
-                                     .magics = notebook.magics,
-                                     .magic_count = notebook.magic_count };
-        cbx_parse_text(&parsed, lang, notebook.text, &tree);
-        if (lang->notebook && request->program != NULL) {
-            cbx_program_facts(request->program, request->cell, facts);
-        } else if (lang->notebook) {
-            cbx_context_facts(&parsed, lang, request->context, &notebook);
-        }
-        cbx_packages_imports(policy, facts);
+    struct cbx_parsed parsed = { .policy = s->policy,
+                                 .arena = s->arena,
+                                 .facts = &s->facts,
+                                 .deadline_ms = cbx_parse_deadline(s->request->budget_ms),
+                                 .magics = notebook->magics,
+                                 .magic_count = notebook->magic_count };
+    cbx_parse_text(&parsed, s->lang, notebook->text, tree);
+    if (cell && s->request->program != NULL) {
+        cbx_program_facts(s->request->program, s->request->cell, &s->facts);
+    } else if (cell) {
+        cbx_program_add_cell(&parsed, s->lang, s->request->context, notebook);
     }
-    out->text = notebook.text;
-    out->sha256 = cbx_sha256_of(out->text);
-    const struct cbx_hit *hits;
-    size_t count = 0;
-    int failed =
-        cbx_rules_match(policy, facts, tree, out->text, arena, &hits, &count, &out->truncated);
-    bool lost = out->truncated; /* hits that were not kept may have been denials */
-    failed = failed ? failed : decide(policy, request, source, hits, count, arena, out);
-    out->verdict = lost ? CBX_DENY : out->verdict;
+    cbx_packages_imports(s->policy, &s->facts);
+    return 0;
+}
+
+static int analyze_readable(struct stages *s)
+{
+    struct cbx_notebook notebook = { .text = s->source.text };
+    struct cbx_hits hits = { 0 };
+    TSTree *tree = NULL;
+    int failed = extract(s, &notebook, &tree);
+    if (!failed) {
+        s->out->text = notebook.text;
+        s->out->sha256 = cbx_sha256_of(s->out->text);
+        struct cbx_evidence evidence = { .facts = &s->facts, .tree = tree, .text = notebook.text };
+        failed = cbx_rules_match(s->policy, &evidence, s->arena, &hits);
+    }
+    failed = failed ? failed : decide(s, &hits);
     if (tree != NULL) {
         cbx_tree_delete(tree);
     }
+    return failed;
+}
+
+static int deny_too_large(struct stages *s, struct cbx_err *err)
+{
+    struct cbx_str size =
+        cbx_arena_printf(s->arena, "%zu bytes, allowed are %lld", s->request->source.len,
+                         (long long)s->policy->limits.source_bytes);
+    return deny_whole(s, &cbx_rule_too_large, size) == 0
+               ? 0
+               : cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
+}
+
+static int run_stages(struct stages *s)
+{
+    const struct cbx_analysis *request = s->request;
+    int failed =
+        cbx_source_read(request->source, s->lang->code->cookie, s->arena, &s->facts, &s->source);
+    if (failed) {
+        return failed;
+    }
+    if ((s->policy->languages >> s->lang->policy & 1) == 0) {
+        return deny_whole(s, &cbx_rule_language, request->language);
+    }
+    cbx_tree_memory_begin();
+    failed = analyze_readable(s);
+    cbx_tree_memory_end();
     return failed;
 }
 
@@ -135,27 +166,20 @@ int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *requ
                         CBX_STR_ARG(request->language), cbx_lang_names());
     }
     *out = (struct cbx_decision){ .language = cbx_str_of(lang->name),
-                                  .text = request->source }; /* until it is read */
-    out->sha256 = cbx_sha256_of(request->source);
-    struct cbx_source source = { 0 };
-    struct cbx_facts facts = { .arena = arena, .language = lang->policy, .source = lang->policy };
+                                  .text = request->source, /* until it is read */
+                                  .sha256 = cbx_sha256_of(request->source) };
+    struct stages s = {
+        .policy = policy,
+        .request = request,
+        .lang = lang,
+        .arena = arena,
+        .facts = { .arena = arena, .language = lang->policy, .source = lang->policy },
+        .out = out
+    };
     if (request->source.len > (size_t)policy->limits.source_bytes) {
-        struct cbx_str size =
-            cbx_arena_printf(arena, "%zu bytes, allowed are %lld", request->source.len,
-                             (long long)policy->limits.source_bytes);
-        return deny_whole(policy, request, &source, &cbx_rule_too_large, size, arena, out) == 0
-                   ? 0
-                   : cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
+        return deny_too_large(&s, err);
     }
-    int failed = cbx_source_read(request->source, lang->cookie, arena, &facts, &source);
-    if (!failed && (policy->languages >> lang->policy & 1) == 0) {
-        failed =
-            deny_whole(policy, request, &source, &cbx_rule_language, request->language, arena, out);
-    } else if (!failed) {
-        cbx_tree_memory_begin();
-        failed = analyze_readable(policy, request, lang, &source, &facts, arena, out);
-        cbx_tree_memory_end();
-    }
+    int failed = run_stages(&s);
     if (failed || arena->exhausted) {
         static const struct cbx_finding too_complex = { .rule = &cbx_rule_unreadable,
                                                         .effect = CBX_EFFECT_DENY,

@@ -5,7 +5,6 @@
 #define CBX_ANALYZER_ANALYZE_H
 
 #include "analyzer/decide.h"
-#include "policies/base/buf.h"
 #include "policies/policy.h"
 
 #define CBX_ANALYZER_VERSION "1"
@@ -17,10 +16,9 @@ struct cbx_analysis {
     struct cbx_str
         language; /* "python" (a plain file), "ipython" (a notebook cell), "javascript", "shell" */
     struct cbx_str principal; /* for exceptions; may be empty */
-    struct cbx_str
-        context; /* the cells before it in the same session (cbx_context_add), or empty */
+    struct cbx_str context;   /* the cells before it in the same session (context.h), or empty */
     const struct cbx_program
-        *program;       /* or the program that it is a cell of (context.h), or NULL; */
+        *program;       /* or the program that it is a cell of (program.h), or NULL; */
     size_t cell;        /* which cell, from 0 */
     int64_t now;        /* Unix seconds, for exceptions */
     uint32_t budget_ms; /* parse and walk; 0 = 5,000 */
@@ -28,17 +26,6 @@ struct cbx_analysis {
 
 /* Memory that one analysis may take, for cbx_arena_init. */
 enum { CBX_ANALYSIS_ARENA_MAX = 512 * 1024 * 1024, CBX_FINDINGS_MAX = 1000 };
-
-/* What is kept of a session's past for its next cell: as much as costs a few milliseconds to read
- * again. */
-enum { CBX_CONTEXT_MAX_BYTES = 64 * 1024 };
-
-/* Adds a cell, as it was sent, to the context of what comes after. Over the cap the oldest cells
- * go, whole. `context` was initialised with at least twice CBX_CONTEXT_MAX_BYTES. */
-void cbx_context_add(struct cbx_buf *context, struct cbx_str cell);
-
-/* The end of a budget that begins now, on CLOCK_MONOTONIC; 0 is 5,000 ms. */
-int64_t cbx_analysis_deadline(uint32_t budget_ms);
 
 /* Judges one source. Everything that is wrong with the source itself (size, encoding, syntax,
  * budget) is a finding and a denial, not an error. Errors: CBX_EINVAL for a language that does not

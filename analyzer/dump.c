@@ -2,8 +2,8 @@
  * Stages as text. */
 #include "analyzer/dump.h"
 
-#include "analyzer/lang.h"
 #include "analyzer/notebook.h"
+#include "analyzer/parse.h"
 #include "analyzer/source.h"
 #include "policies/base/printable.h"
 
@@ -27,12 +27,14 @@ static int run_stages(const struct cbx_policy *policy, const struct cbx_analysis
     s->facts = (struct cbx_facts){ .arena = arena,
                                    .language = s->lang->policy,
                                    .source = s->lang->policy };
-    if (cbx_source_read(request->source, s->lang->cookie, arena, &s->facts, &s->source) != 0 ||
+    if (cbx_source_read(request->source, s->lang->code->cookie, arena, &s->facts, &s->source) !=
+            0 ||
         !s->source.readable) {
         return cbx_fail(err, CBX_EINVAL, "the source cannot be read; --dump=findings says why");
     }
     s->notebook.text = s->source.text;
-    if (s->lang->notebook && cbx_notebook_rewrite(s->source.text, arena, &s->notebook) != 0) {
+    if (cbx_lang_is_notebook(s->lang) &&
+        cbx_notebook_rewrite(s->source.text, arena, &s->notebook) != 0) {
         return cbx_fail(err, CBX_ETOOBIG, "the source is too large");
     }
     struct cbx_parsed parsed = { .policy = policy,

@@ -29,17 +29,6 @@ struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct
     return (struct cbx_str){ .p = p, .len = a.len + b.len };
 }
 
-struct cbx_str cbx_fold_reverse(struct cbx_arena *arena, struct cbx_str text)
-{
-    char *p = text.len <= CBX_FOLD_MAX_BYTES && cbx_str_is_ascii(text)
-                  ? cbx_arena_alloc(arena, text.len + 1)
-                  : NULL;
-    for (size_t i = 0; p != NULL && i < text.len; i++) {
-        p[i] = text.p[text.len - 1 - i];
-    }
-    return (struct cbx_str){ .p = p, .len = p != NULL ? text.len : 0 };
-}
-
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f);

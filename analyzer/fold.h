@@ -15,7 +15,6 @@ enum { CBX_FOLD_MAX_BYTES = 65536 };
 /* Interpreters count characters and know Unicode's cases, we count bytes: what depends on it is
  * unknown for a text that is not ASCII. */
 struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b);
-struct cbx_str cbx_fold_reverse(struct cbx_arena *arena, struct cbx_str text);
 /* Base64 and hex: {NULL, 0} for text that not every decoder reads alike. */
 struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text);
 struct cbx_str cbx_fold_hex(struct cbx_arena *arena, struct cbx_str text);

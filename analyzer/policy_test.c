@@ -7,14 +7,13 @@
 
 const char *cbx_policy_test_language(const struct cbx_rule *rule)
 {
-    static const char *const names[CBX_LANGUAGES] = { "ipython", "javascript", "shell",
-                                                      "typescript", "c" };
-    for (int i = 0; i < CBX_LANGUAGES; i++) {
-        if ((rule->languages >> i & 1) != 0) {
-            return names[i];
-        }
+    unsigned language = rule->languages != 0 ? (unsigned)__builtin_ctz(rule->languages) : 0;
+    const char *name = cbx_language_name((enum cbx_language)language);
+    const struct cbx_language_row *row;
+    for (size_t i = 0; (row = cbx_language_row(i)) != NULL; i++) {
+        name = row->dialect && row->language == language ? row->name : name; /* what sessions run */
     }
-    return names[0];
+    return name;
 }
 
 /* Tests ask whether a rule matches, not what follows: every language is let in, and rules that

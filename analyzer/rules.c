@@ -4,13 +4,11 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/conditions.h"
-#include "analyzer/lang.h"
 #include "analyzer/queries.h"
 #include "analyzer/sinks.h"
 #include "policies/base/array.h"
+#include "policies/base/sort.h"
 #include "policies/index.h"
-
-#include <stdlib.h>
 
 #define BUILT_IN(rule_id, text, advice)                                                            \
     {                                                                                              \
@@ -360,10 +358,10 @@ bool cbx_name_matters(const struct cbx_policy *policy, enum cbx_language languag
     return false;
 }
 
-int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts,
-                    const TSTree *tree, struct cbx_str text, struct cbx_arena *arena,
-                    const struct cbx_hit **out, size_t *count, bool *truncated)
+int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_evidence *evidence,
+                    struct cbx_arena *arena, struct cbx_hits *out)
 {
+    const struct cbx_facts *facts = evidence->facts;
     struct matcher m = {
         .policy = policy, .index = index_of(policy), .source = facts->source, .arena = arena
     };
@@ -377,12 +375,12 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *fac
     match_facts(&m, facts, true);
     m.imports = m.count;
     match_facts(&m, facts, false);
-    match_queries(&m, facts->language, tree, text);
-    if (m.count > 0) {
-        qsort(m.hits, m.count, sizeof(*m.hits), compare_hits);
+    match_queries(&m, facts->language, evidence->tree, evidence->text);
+    if (!cbx_sort_in(arena, m.hits, m.count, sizeof(*m.hits), compare_hits)) {
+        return CBX_ETOOBIG;
     }
-    *out = m.hits;
-    *count = drop_repeated(m.hits, m.count);
-    *truncated = m.truncated;
+    *out = (struct cbx_hits){ .items = m.hits,
+                              .count = drop_repeated(m.hits, m.count),
+                              .truncated = m.truncated };
     return 0;
 }

@@ -15,14 +15,24 @@ struct cbx_hit {
     uint32_t start, end;
 };
 
-/* Every rule that matches a fact, each place once, in order of places. What must be denied whatever
- * the policy says (unreadable source) gets a built-in rule when the policy has none for it. `tree`
- * and the text that it was made from are for query rules; NULL: there are none. At most
- * CBX_FINDINGS_MAX; *truncated says that there were more, and the hits that are kept hold the
- * strictest effects. */
-int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_facts *facts,
-                    const TSTree *tree, struct cbx_str text, struct cbx_arena *arena,
-                    const struct cbx_hit **out, size_t *count, bool *truncated);
+struct cbx_hits {
+    const struct cbx_hit *items; /* in order of places */
+    size_t count;
+    bool truncated; /* there were more */
+};
+
+/* What rules are held against. */
+struct cbx_evidence {
+    const struct cbx_facts *facts;
+    const TSTree *tree;  /* for rules with a query; NULL: there is none */
+    struct cbx_str text; /* that the tree was made from */
+};
+
+/* Every rule that matches, each place once. What must be denied whatever the policy says
+ * (unreadable source) gets a built-in rule when the policy has none for it. CBX_ETOOBIG when the
+ * arena is exhausted, CBX_EINVAL for a policy without an index. */
+int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_evidence *evidence,
+                    struct cbx_arena *arena, struct cbx_hits *out);
 
 /* The built-in rules, for what no policy can allow. */
 extern const struct cbx_rule cbx_rule_language, cbx_rule_too_large, cbx_rule_unreadable;

@@ -342,7 +342,7 @@ static const struct {
     const char *name;
     size_t offset;
 } limit_rows[] = {
-#define CBX_LIMIT(member) { #member, offsetof(struct cbx_limits, member) },
+#define CBX_LIMIT(member, ...) { #member, offsetof(struct cbx_limits, member) },
 #include "policies/limits.def"
 #undef CBX_LIMIT
 };

@@ -3,6 +3,8 @@
 #include "docker/sandbox_internal.h"
 #include "policies/base/clock.h"
 
+#include "policies/base/sort.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -152,7 +154,7 @@ static json_t *sort(json_t *list)
     for (size_t i = 0; i < count; i++) {
         items[i] = json_incref(json_array_get(list, i));
     }
-    qsort(items, count, sizeof(json_t *), by_name);
+    cbx_sort_heap(items, count, sizeof(json_t *), by_name);
     json_t *sorted = json_array();
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(sorted, items[i]);

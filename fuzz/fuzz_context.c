@@ -3,6 +3,7 @@
  * is denied by itself must be denied behind them. */
 #include "analyzer/analyze.h"
 #include "analyzer/context.h"
+#include "analyzer/program.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,9 +3,10 @@
  * what is allowed. */
 #include "policies/keys.h"
 
+#include "policies/base/date.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct binder {
     struct cbx_arena *arena;
@@ -239,25 +240,8 @@ static int read_number(struct binder *b, const struct cbx_key *key, const struct
 static int read_date(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                      int64_t *out)
 {
-    struct tm day = { 0 }, again;
-    char text[11] = "";
-    if (node->kind == CBX_YAML_SCALAR && node->text.len == 10) {
-        memcpy(text, node->text.p, 10);
-    }
-    const char *end = strptime(text, "%Y-%m-%d", &day);
-    time_t seconds = timegm(&day);
-    /* 2027-02-30 would silently become March: the date must come back as it was written. */
-    bool real =
-        end != NULL && *end == '\0' && strlen(text) == 10 && gmtime_r(&seconds, &again) != NULL;
-    char back[16] = "";
-    if (real) {
-        strftime(back, sizeof(back), "%Y-%m-%d", &again);
-    }
-    if (!real || strcmp(back, text) != 0) {
-        return fail_value(b, key, node, "a date, YYYY-MM-DD");
-    }
-    *out = seconds;
-    return 0;
+    bool real = node->kind == CBX_YAML_SCALAR && cbx_date_parse(node->text, out);
+    return real ? 0 : fail_value(b, key, node, "a date, YYYY-MM-DD");
 }
 
 static int read_enum(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
@@ -410,6 +394,16 @@ static const char *const *capability_names(void)
     return names;
 }
 
+/* A rule about JavaScript is about TypeScript too. */
+static uint32_t with_likes(uint32_t languages)
+{
+    uint32_t out = 0;
+    for (unsigned i = 0; i < CBX_LANGUAGES; i++) {
+        out |= (languages >> i & 1) != 0 ? cbx_language_likes((enum cbx_language)i) : 0;
+    }
+    return out;
+}
+
 static int bind_key(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                     void *member)
 {
@@ -440,10 +434,7 @@ static int bind_key(struct binder *b, const struct cbx_key *key, const struct cb
         return read_presence(b, key, node, member);
     case CBX_KEY_LANGUAGES:
         failed = read_bits(b, key, node, cbx_language_names, &bits);
-        if (key->more != NULL && (bits >> CBX_JAVASCRIPT & 1) != 0) {
-            bits |= 1u << CBX_TYPESCRIPT; /* JavaScript with types */
-        }
-        *(uint32_t *)member = (uint32_t)bits;
+        *(uint32_t *)member = key->more != NULL ? with_likes((uint32_t)bits) : (uint32_t)bits;
         return failed;
     case CBX_KEY_FACTS:
         return read_bits(b, key, node, fact_names(), member);

@@ -240,32 +240,17 @@ static void compare_packages(struct diff *d, const char *manager, const json_t *
     compare_minimums(d, what, json_object_get(b, "minimum"), json_object_get(a, "minimum"), false);
 }
 
-static const json_t *at(const struct cbx_policy *policy, const char *section, const char *key)
+static const json_t *at(const json_t *policy, const char *section, const char *key)
 {
-    return json_object_get(json_object_get(policy->canonical, section), key);
+    return json_object_get(json_object_get(policy, section), key);
 }
 
-static void compare_limits(struct diff *d, const struct cbx_policy *a, const struct cbx_policy *b)
+static void compare_limits(struct diff *d, const json_t *a, const json_t *b)
 {
-    static const double mib = 1024.0 * 1024.0;
-    static const struct {
-        const char *key, *text;
-        double unit;
-        const char *unit_name;
-    } limits[] = { { "wall", "time", 1000, " s" },
-                   { "cpu", "processors", 1000, "" },
-                   { "memory", "memory", mib, " MiB" },
-                   { "pids", "processes", 1, "" },
-                   { "disk", "the workspace", mib, " MiB" },
-                   { "output", "output", mib, " MiB" },
-                   { "files", "files", mib, " MiB" },
-                   { "source", "source", mib, " MiB" },
-                   { "cpu-time", "processor time", 1000, " s" },
-                   { "idle", "time a session is idle", 1000, " s" },
-                   { "life", "the life of a session", 1000, " s" } };
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        compare_numbers(d, limits[i].text, at(a, "limits", limits[i].key),
-                        at(b, "limits", limits[i].key), limits[i].unit, limits[i].unit_name);
+    const struct cbx_limit_row *row;
+    for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
+        compare_numbers(d, row->title, at(a, "limits", row->key), at(b, "limits", row->key),
+                        row->divisor, row->suffix);
     }
 }
 
@@ -287,26 +272,26 @@ void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
                   { "environment", "pass", "variables passed in:", true },
                   { "environment", "secrets", "secrets passed in:", true } };
     struct diff d = { .tell = to, .context = context };
+    CBX_AUTO_JSON x = cbx_policy_json(a);
+    CBX_AUTO_JSON y = cbx_policy_json(b);
     cbx_buf_init(&d.text, 1 << 20);
-    compare_names(&d, "mode", json_object_get(a->canonical, "mode"),
-                  json_object_get(b->canonical, "mode"), modes);
-    compare_lists(&d, "languages:", json_object_get(a->canonical, "languages"),
-                  json_object_get(b->canonical, "languages"), true);
-    compare_rules(&d, json_object_get(a->canonical, "rules"),
-                  json_object_get(b->canonical, "rules"));
-    compare_packages(&d, "pip", at(a, "packages", "pip"), at(b, "packages", "pip"));
-    compare_packages(&d, "npm", at(a, "packages", "npm"), at(b, "packages", "npm"));
-    compare_names(&d, "network", at(a, "network", "mode"), at(b, "network", "mode"), networks);
+    compare_names(&d, "mode", json_object_get(x, "mode"), json_object_get(y, "mode"), modes);
+    compare_lists(&d, "languages:", json_object_get(x, "languages"),
+                  json_object_get(y, "languages"), true);
+    compare_rules(&d, json_object_get(x, "rules"), json_object_get(y, "rules"));
+    compare_packages(&d, "pip", at(x, "packages", "pip"), at(y, "packages", "pip"));
+    compare_packages(&d, "npm", at(x, "packages", "npm"), at(y, "packages", "npm"));
+    compare_names(&d, "network", at(x, "network", "mode"), at(y, "network", "mode"), networks);
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        compare_lists(&d, lists[i].text, at(a, lists[i].section, lists[i].key),
-                      at(b, lists[i].section, lists[i].key), lists[i].allows);
+        compare_lists(&d, lists[i].text, at(x, lists[i].section, lists[i].key),
+                      at(y, lists[i].section, lists[i].key), lists[i].allows);
     }
-    compare_lists(&d, "exceptions:", json_object_get(a->canonical, "exceptions"),
-                  json_object_get(b->canonical, "exceptions"), true);
+    compare_lists(&d, "exceptions:", json_object_get(x, "exceptions"),
+                  json_object_get(y, "exceptions"), true);
     if (a->inline_suppressions != b->inline_suppressions) {
         cbx_buf_add_cstr(&d.text, "suppressions in the source, for codebox-lint");
         tell(&d, b->inline_suppressions);
     }
-    compare_limits(&d, a, b);
+    compare_limits(&d, x, y);
     cbx_buf_done(&d.text);
 }

@@ -2,7 +2,7 @@
  * Structs to JSON by the key table: the canonical form that the hash of a policy is over. */
 #include "policies/keys.h"
 
-#include <time.h>
+#include "policies/base/date.h"
 
 static json_t *emit_strs(const struct cbx_strs *list)
 {
@@ -65,11 +65,8 @@ static json_t *emit_minimum(const void *member)
 
 static json_t *emit_date(int64_t seconds)
 {
-    time_t when = seconds;
-    struct tm day;
-    char text[16];
-    gmtime_r(&when, &day);
-    strftime(text, sizeof(text), "%Y-%m-%d", &day);
+    char text[CBX_DATE_BYTES];
+    cbx_date_format(seconds, text);
     return json_string(text);
 }
 

@@ -2,10 +2,10 @@
  * A policy in plain words. */
 #include "policies/explain.h"
 
+#include "policies/base/date.h"
 #include "policies/base/printable.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 static bool takes_out(struct cbx_str entry)
 {
@@ -247,11 +247,8 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
     add_limits(out, policy);
     for (size_t i = 0; i < policy->exception_count; i++) {
         const struct cbx_exception *e = &policy->exceptions[i];
-        time_t until = e->until;
-        struct tm day;
-        char date[16];
-        gmtime_r(&until, &day);
-        strftime(date, sizeof(date), "%Y-%m-%d", &day);
+        char date[CBX_DATE_BYTES];
+        cbx_date_format(e->until, date);
         cbx_buf_printf(out, "%sException, until %s: %.*s may pass %.*s: %.*s\n", i == 0 ? "\n" : "",
                        date, CBX_STR_ARG(e->principal), CBX_STR_ARG(e->rule),
                        CBX_STR_ARG(e->reason));

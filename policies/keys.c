@@ -13,10 +13,6 @@ const char *const cbx_source_names[] = { "index", "url", "vcs", "path", "require
 const char *const cbx_mount_mode_names[] = { "ro", "rw", NULL };
 const char *const cbx_network_names[] = { "none", "packages-only", "egress", NULL };
 const char *const cbx_mode_names[] = { "enforce", "log-only", NULL };
-const char *const cbx_language_names[] = {
-    "python", "javascript", "shell", "typescript", "c", NULL
-};
-
 #define CBX_SECTION(section, type, has_head)                                                       \
     typedef type section##_struct;                                                                 \
     enum { section##_has_head = has_head };                                                        \

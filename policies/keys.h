@@ -122,14 +122,14 @@ struct cbx_section {
 #undef CBX_SECTION_END
 
 /* NULL-terminated. */
-extern const char *const cbx_effect_names[],
-    *const cbx_severity_names[], *const cbx_unknown_names[],
-                                     *const cbx_package_mode_names[],
-                                         *const cbx_source_names[],
-                                             *const cbx_mount_mode_names[],
-                                                 *const cbx_network_names[],
-                                                     *const cbx_mode_names[],
-                                                         *const cbx_language_names[];
+extern const char *const cbx_effect_names[];
+extern const char *const cbx_severity_names[];
+extern const char *const cbx_unknown_names[];
+extern const char *const cbx_package_mode_names[];
+extern const char *const cbx_source_names[];
+extern const char *const cbx_mount_mode_names[];
+extern const char *const cbx_network_names[];
+extern const char *const cbx_mode_names[];
 
 /* True when the section's key was given; aborts for a name that is not in the table (our mistake).
  */
@@ -151,6 +151,10 @@ int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool 
 /* What a row cannot say: missing keys, keys that contradict each other. On one file, before
  * merging. */
 int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err);
+
+/* cbx_policy_load with presets from their YAML, whether they are compiled or not: for what compiles
+ * them, and for tests that compare both. */
+int cbx_policy_load_source(const char *name, struct cbx_policy **out, struct cbx_err *err);
 
 /* A struct of this section as JSON (new reference): the canonical form. */
 json_t *cbx_section_json(const struct cbx_section *section, const void *from);

@@ -5,6 +5,7 @@
 
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
+#include "policies/image.h"
 #include "policies/index.h"
 
 #include <errno.h>
@@ -23,10 +24,18 @@ struct chain {
 struct loader {
     struct cbx_arena *arena;
     struct cbx_err *err;
+    bool from_source; /* presets too */
+};
+
+/* What loading a policy gives: the draft, and the hash when it is a preset that was compiled. */
+struct loaded {
+    struct cbx_draft draft;
+    struct cbx_sha256 sha256;
+    bool hashed;
 };
 
 static int load_draft(struct loader *l, const char *name, const char *folder,
-                      const struct chain *up, struct cbx_draft *out);
+                      const struct chain *up, struct loaded *out);
 
 static bool is_path(const char *name)
 {
@@ -113,7 +122,7 @@ static int apply_extends(struct loader *l, const char *folder, const struct chai
     struct cbx_draft base = { 0 };
     for (size_t i = 0; i < own->extends.count; i++) {
         char name[PATH_MAX];
-        struct cbx_draft parent = { 0 };
+        struct loaded parent = { 0 };
         struct cbx_str item = own->extends.items[i];
         if (item.len >= sizeof(name)) {
             return cbx_fail(l->err, CBX_ETOOBIG,
@@ -127,8 +136,8 @@ static int apply_extends(struct loader *l, const char *folder, const struct chai
             return failed;
         }
         if (i == 0) {
-            base = parent;
-        } else if ((failed = cbx_draft_merge(&base, &parent, true, l->arena, l->err)) != 0) {
+            base = parent.draft;
+        } else if ((failed = cbx_draft_merge(&base, &parent.draft, true, l->arena, l->err)) != 0) {
             return failed;
         }
     }
@@ -196,7 +205,7 @@ static int check_chain(struct loader *l, const struct chain *chain)
 }
 
 static int load_draft(struct loader *l, const char *name, const char *folder,
-                      const struct chain *up, struct cbx_draft *out)
+                      const struct chain *up, struct loaded *out)
 {
     char path[PATH_MAX], beside[PATH_MAX];
     struct cbx_str text;
@@ -232,7 +241,13 @@ static int load_draft(struct loader *l, const char *name, const char *folder,
     if (failed) {
         return failed;
     }
-    failed = parse_draft(l, text, folder, &chain, out);
+    if (preset != NULL && preset->image_begin != NULL && !l->from_source) {
+        struct cbx_str image = { .p = preset->image_begin,
+                                 .len = (size_t)(preset->image_end - preset->image_begin) };
+        out->hashed = true;
+        return cbx_image_read(image, l->arena, &out->draft, &out->sha256, l->err);
+    }
+    failed = parse_draft(l, text, folder, &chain, &out->draft);
     /* The innermost file is where the line and column point; outer ones add nothing a reader needs.
      */
     if (failed && l->err != NULL && strncmp(l->err->text, "policy ", 7) != 0) {
@@ -244,19 +259,8 @@ static int load_draft(struct loader *l, const char *name, const char *folder,
 /* What a run may use when no policy on the way said anything. */
 static void set_default_limits(struct cbx_draft_limits *limits)
 {
-    static const struct cbx_limits defaults = {
-        .wall_ms = 60000,
-        .cpu_milli = 1000,
-        .memory_bytes = 512LL << 20,
-        .pids = 64,
-        .disk_bytes = 64 << 20,
-        .output_bytes = 1 << 20,
-        .files_bytes = 16 << 20,
-        .source_bytes = 1 << 20,
-        .cpu_ms = 3600 * 1000,
-        .idle_ms = 1800 * 1000,
-        .life_ms = 86400 * 1000,
-    };
+    struct cbx_limits defaults;
+    cbx_limits_default(&defaults);
     for (size_t i = 0; i < cbx_section_limits.key_count; i++) {
         const struct cbx_key *key = &cbx_section_limits.keys[i];
         if (key->type != CBX_KEY_BOOL && (limits->head.given >> i & 1) == 0) {
@@ -266,16 +270,34 @@ static void set_default_limits(struct cbx_draft_limits *limits)
     }
 }
 
-static int seal(struct cbx_draft *draft, struct cbx_policy *policy, struct cbx_err *err)
+static int hash_policy(struct cbx_policy *policy, struct cbx_err *err)
 {
-    struct cbx_rule *rules = cbx_arena_array(&policy->arena, draft->rule_count + 1, sizeof(*rules));
-    if (rules == NULL) {
+    CBX_AUTO_JSON json = cbx_policy_json(policy);
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_POLICY_ARENA_MAX);
+    if (cbx_json_write(&text, json) != 0) {
         return cbx_fail(err, CBX_ETOOBIG, "the policy takes too much memory");
     }
+    policy->sha256 = cbx_sha256_of(cbx_buf_str(&text));
+    return 0;
+}
+
+static int seal(const struct loaded *loaded, struct cbx_policy *policy, struct cbx_err *err)
+{
+    struct cbx_draft *draft = cbx_arena_alloc(&policy->arena, sizeof(*draft));
+    struct cbx_rule *rules =
+        cbx_arena_array(&policy->arena, loaded->draft.rule_count + 1, sizeof(*rules));
+    if (draft == NULL || rules == NULL) {
+        return cbx_fail(err, CBX_ETOOBIG, "the policy takes too much memory");
+    }
+    *draft = loaded->draft;
+    draft->version = 1;
     for (size_t i = 0; i < draft->rule_count; i++) {
         rules[i] = draft->rules[i].v;
     }
-    set_default_limits(&draft->limits);
+    struct cbx_draft_limits limits = draft->limits;
+    set_default_limits(&limits);
+    policy->draft = draft;
     policy->name = draft->name;
     policy->description = draft->description;
     policy->languages = draft->languages;
@@ -286,7 +308,7 @@ static int seal(struct cbx_draft *draft, struct cbx_policy *policy, struct cbx_e
     policy->pip = draft->packages.pip.v;
     policy->npm = draft->packages.npm.v;
     policy->mounts = draft->mounts.v;
-    policy->limits = draft->limits.v;
+    policy->limits = limits.v;
     policy->network = draft->network.mode;
     policy->egress = draft->network.egress;
     policy->environment_pass = draft->environment.pass;
@@ -294,16 +316,16 @@ static int seal(struct cbx_draft *draft, struct cbx_policy *policy, struct cbx_e
     policy->exceptions = draft->exceptions;
     policy->exception_count = draft->exception_count;
     policy->inline_suppressions = draft->suppressions.in_source;
+    policy->sha256 = loaded->sha256;
+    int failed = loaded->hashed ? 0 : hash_policy(policy, err);
+    return failed ? failed : cbx_index_build(policy, err);
+}
 
-    draft->version = 1;
-    policy->canonical = cbx_section_json(&cbx_section_policy, draft);
-    CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, CBX_POLICY_ARENA_MAX);
-    if (cbx_json_write(&text, policy->canonical) != 0) {
-        return cbx_fail(err, CBX_ETOOBIG, "the policy takes too much memory");
-    }
-    policy->sha256 = cbx_sha256_of(cbx_buf_str(&text));
-    return cbx_index_build(policy, err);
+json_t *cbx_policy_json(const struct cbx_policy *policy)
+{
+    struct cbx_draft draft = *policy->draft;
+    set_default_limits(&draft.limits);
+    return cbx_section_json(&cbx_section_policy, &draft);
 }
 
 static struct cbx_policy *new_policy(void)
@@ -312,21 +334,34 @@ static struct cbx_policy *new_policy(void)
     if (policy == NULL) {
         abort();
     }
+    /* jansson reads /dev/urandom when it makes its first object, and a worker that has its policy is
+     * jailed */
+    json_object_seed(0);
     cbx_arena_init(&policy->arena, CBX_POLICY_ARENA_MAX);
     return policy;
 }
 
-int cbx_policy_load(const char *name, struct cbx_policy **out, struct cbx_err *err)
+static int load(const char *name, bool from_source, struct cbx_policy **out, struct cbx_err *err)
 {
     CBX_AUTO(policy) policy = new_policy();
-    struct loader l = { .arena = &policy->arena, .err = err };
-    struct cbx_draft draft = { 0 };
-    int failed = load_draft(&l, name, "", NULL, &draft);
-    failed = failed ? failed : seal(&draft, policy, err);
+    struct loader l = { .arena = &policy->arena, .err = err, .from_source = from_source };
+    struct loaded loaded = { 0 };
+    int failed = load_draft(&l, name, "", NULL, &loaded);
+    failed = failed ? failed : seal(&loaded, policy, err);
     if (!failed) {
         *out = cbx_steal(&policy);
     }
     return failed;
+}
+
+int cbx_policy_load(const char *name, struct cbx_policy **out, struct cbx_err *err)
+{
+    return load(name, false, out, err);
+}
+
+int cbx_policy_load_source(const char *name, struct cbx_policy **out, struct cbx_err *err)
+{
+    return load(name, true, out, err);
 }
 
 int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy **out,
@@ -339,12 +374,12 @@ int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy *
     CBX_AUTO(policy) policy = new_policy();
     struct loader l = { .arena = &policy->arena, .err = err };
     struct chain chain = { .name = label };
-    struct cbx_draft draft = { 0 };
-    int failed = parse_draft(&l, cbx_arena_copy(&policy->arena, yaml), NULL, &chain, &draft);
+    struct loaded loaded = { 0 };
+    int failed = parse_draft(&l, cbx_arena_copy(&policy->arena, yaml), NULL, &chain, &loaded.draft);
     if (failed && err != NULL && strncmp(err->text, "policy ", 7) != 0) {
         cbx_wrap(err, "policy '%s'", label);
     }
-    failed = failed ? failed : seal(&draft, policy, err);
+    failed = failed ? failed : seal(&loaded, policy, err);
     if (!failed) {
         *out = cbx_steal(&policy);
     }
@@ -354,7 +389,6 @@ int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy *
 void cbx_policy_free(struct cbx_policy *policy)
 {
     if (policy != NULL) {
-        json_decref(policy->canonical);
         cbx_arena_done(&policy->arena);
         free(policy);
     }

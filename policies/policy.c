@@ -14,11 +14,6 @@ const char *cbx_severity_name(enum cbx_severity severity)
     return severity <= CBX_LOW ? cbx_severity_names[severity] : "critical";
 }
 
-const char *cbx_language_name(enum cbx_language language)
-{
-    return language < CBX_LANGUAGES ? cbx_language_names[language] : "unknown";
-}
-
 static const struct {
     const char *name, *meaning;
 } facts[] = {

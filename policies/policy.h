@@ -10,6 +10,8 @@
 #include "policies/base/err.h"
 #include "policies/base/hash.h"
 #include "policies/base/str.h"
+#include "policies/language.h"
+#include "policies/limits.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -22,18 +24,6 @@ enum cbx_severity { CBX_CRITICAL = 0, CBX_HIGH, CBX_MEDIUM, CBX_LOW };
 /* "deny", "high", ... for output. */
 const char *cbx_effect_name(enum cbx_effect effect);
 const char *cbx_severity_name(enum cbx_severity severity);
-
-/* Languages as policies name them. `ipython` code is judged by the rules for python, and what a
- * rule says of javascript it says of typescript. */
-enum cbx_language {
-    CBX_PYTHON = 0,
-    CBX_JAVASCRIPT,
-    CBX_SHELL,
-    CBX_TYPESCRIPT,
-    CBX_C,
-    CBX_LANGUAGES
-};
-const char *cbx_language_name(enum cbx_language language);
 
 enum cbx_fact_id {
 #define CBX_FACT(id, name, meaning) CBX_FACT_##id,
@@ -152,24 +142,10 @@ struct cbx_mounts {
     struct cbx_strs container; /* folders under which a mount may appear in the sandbox */
 };
 
-/* Upper bounds of a run. Callers may ask for less, never for more. */
-struct cbx_limits {
-    int64_t wall_ms;
-    int64_t cpu_milli; /* 1000 = one CPU */
-    int64_t memory_bytes;
-    int64_t pids;
-    int64_t disk_bytes;   /* the workspace */
-    int64_t output_bytes; /* stdout and stderr together */
-    int64_t files_bytes;  /* files and display data that come out */
-    int64_t source_bytes;
-    int64_t cpu_ms;  /* processor time of one run, all its processes together */
-    int64_t idle_ms; /* how long a session may be unused */
-    int64_t life_ms; /* and how long it may exist */
-};
-
 enum cbx_network { CBX_NETWORK_NONE = 0, CBX_NETWORK_PACKAGES, CBX_NETWORK_EGRESS };
 
 struct cbx_index;
+struct cbx_draft;
 
 struct cbx_policy {
     struct cbx_str name, description;
@@ -189,8 +165,8 @@ struct cbx_policy {
     size_t exception_count;
     bool inline_suppressions; /* comments of the source count, for codebox-lint alone */
 
-    json_t *canonical;        /* the resolved policy, without positions; what the hash is over */
-    struct cbx_sha256 sha256; /* of canonical in its canonical form: the identity of the policy */
+    const struct cbx_draft *draft; /* what it was sealed from, limits that were not given unset */
+    struct cbx_sha256 sha256; /* of cbx_policy_json in its canonical form: the policy's identity */
     struct cbx_arena arena;
 };
 
@@ -217,6 +193,9 @@ int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy *
 void cbx_policy_free(struct cbx_policy *policy);
 CBX_DEFINE_AUTO(policy)
 
+/* The resolved policy as JSON, without positions: what the hash is over. A new reference. */
+json_t *cbx_policy_json(const struct cbx_policy *policy);
+
 /* The rule with this id, or NULL. */
 const struct cbx_rule *cbx_policy_rule(const struct cbx_policy *policy, struct cbx_str id);
 
@@ -228,7 +207,8 @@ const struct cbx_exception *cbx_policy_exception(const struct cbx_policy *policy
 /* The built-in presets, in the order in which they should be shown. */
 struct cbx_preset {
     const char *name;
-    const char *begin, *end; /* its YAML */
+    const char *begin, *end;             /* its YAML */
+    const char *image_begin, *image_end; /* what it was compiled to (image.h), or NULL */
 };
 const struct cbx_preset *cbx_preset_list(size_t *count);
 

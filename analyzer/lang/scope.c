@@ -4,7 +4,7 @@
 
 #include "analyzer/rules.h"
 
-uint64_t cbx_name_hash(struct cbx_str text)
+static uint64_t hash_name(struct cbx_str text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < text.len; i++) {
@@ -20,7 +20,7 @@ static uint64_t bit_of(uint64_t hash)
 
 uint64_t cbx_name_bit(struct cbx_str name)
 {
-    return bit_of(cbx_name_hash(name));
+    return bit_of(hash_name(name));
 }
 
 /* Both words are addresses or hashes; all bits of both must reach the low ones. */
@@ -179,7 +179,7 @@ static struct cbx_scope *target_scope(struct cbx_walk *walk, struct cbx_scope *s
 struct cbx_binding *cbx_scope_chain(struct cbx_walk *walk, const struct cbx_scope *scope,
                                     struct cbx_str name)
 {
-    uint64_t hash = cbx_name_hash(name);
+    uint64_t hash = hash_name(name);
     if (scope != NULL && (scope->bound & bit_of(hash)) == 0) {
         return NULL;
     }
@@ -198,7 +198,7 @@ struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scop
     if (binding == NULL) {
         return NULL;
     }
-    uint64_t hash = cbx_name_hash(name);
+    uint64_t hash = hash_name(name);
     if (scope != NULL && kind < CBX_BIND_GLOBAL && (scope->bound & bit_of(hash)) != 0) {
         scope = target_scope(walk, scope, name);
     }
@@ -539,7 +539,7 @@ void cbx_actuals_shift(const struct cbx_actuals *from, uint32_t drop,
 
 static size_t slot_of(uint8_t what, struct cbx_str name)
 {
-    uint64_t hash = cbx_name_hash(name) + what * 0x9E3779B97F4A7C15u;
+    uint64_t hash = hash_name(name) + what * 0x9E3779B97F4A7C15u;
     return (hash ^ hash >> 32) & (CBX_NAMES_SLOTS - 1);
 }
 

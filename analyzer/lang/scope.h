@@ -5,7 +5,7 @@
 #ifndef CBX_ANALYZER_LANG_SCOPE_H
 #define CBX_ANALYZER_LANG_SCOPE_H
 
-#include "analyzer/lang.h"
+#include "analyzer/parse.h"
 #include "analyzer/syntax.h"
 #include "analyzer/value.h"
 
@@ -107,7 +107,6 @@ struct cbx_walk {
     uint32_t tentative_count;
 };
 
-uint64_t cbx_name_hash(struct cbx_str text);
 /* One bit of 64, for sets that say "no" quickly. */
 uint64_t cbx_name_bit(struct cbx_str name);
 

@@ -3,6 +3,7 @@
 #include "analyzer/lint/baseline.h"
 
 #include "policies/base/hash.h"
+#include "policies/base/sort.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,8 +95,7 @@ int cbx_lint_fingerprint(struct cbx_str uri, struct cbx_report_finding *findings
         add_line(line_of(findings[i].source, findings[i].v.span.start_byte), &key);
         list[i] = (struct same){ .hash = cbx_sha256_of(cbx_buf_str(&key)), .index = i };
     }
-    if (list != NULL && count > 0) {
-        qsort(list, count, sizeof(*list), compare_same);
+    if (list != NULL && cbx_sort_in(arena, list, count, sizeof(*list), compare_same)) {
         number_same(list, count, findings, arena);
     }
     return arena->exhausted ? cbx_fail(err, CBX_ETOOBIG, "more findings than memory allows") : 0;
@@ -170,7 +170,7 @@ static int read_entries(const json_t *list, struct cbx_baseline *baseline, struc
         }
     }
     baseline->count = count;
-    qsort(baseline->entries, count, sizeof(*baseline->entries), compare_entries);
+    cbx_sort_heap(baseline->entries, count, sizeof(*baseline->entries), compare_entries);
     for (i = 1; i < count; i++) {
         struct cbx_str fingerprint = baseline->entries[i].fingerprint;
         if (cbx_str_equal(fingerprint, baseline->entries[i - 1].fingerprint)) {
@@ -323,7 +323,7 @@ static void add_entries(const json_t *entries, struct cbx_buf *out)
     for (size_t i = 0; i < count; i++) {
         list[i] = json_array_get(entries, i);
     }
-    qsort(list, count, sizeof(json_t *), compare_values);
+    cbx_sort_heap(list, count, sizeof(json_t *), compare_values);
     for (size_t i = 0; i < count; i++) {
         cbx_buf_add_cstr(out, i > 0 ? ",\n" : "");
         cbx_report_add_json(list[i], out);

@@ -3,12 +3,13 @@
 #include "analyzer/lint/file.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/context.h"
 #include "analyzer/dump.h"
 #include "analyzer/ipynb.h"
 #include "analyzer/lint/suppress.h"
+#include "analyzer/program.h"
 #include "analyzer/source.h"
 #include "policies/base/array.h"
+#include "policies/base/sort.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -292,8 +293,9 @@ static void record(struct check *c, struct cbx_lint_result *out)
 
 static int finish(struct check *c, struct cbx_lint_result *out)
 {
-    if (c->count > 1) {
-        qsort(c->findings, c->count, sizeof(*c->findings), compare_findings);
+    if (!cbx_sort_in(&c->worker->file, c->findings, c->count, sizeof(*c->findings),
+                     compare_findings)) {
+        return cbx_fail(c->err, CBX_ETOOBIG, "more findings than memory allows");
     }
     int failed = cbx_lint_fingerprint(c->file.uri, c->findings, c->count, &c->worker->file, c->err);
     if (failed) {

@@ -144,19 +144,6 @@ static int read_globs(const char *name, const struct cbx_words *words, struct cb
     return failed ? cbx_wrap(err, "--%s", name) : 0;
 }
 
-static int read_jobs(const char *text, unsigned *out, struct cbx_err *err)
-{
-    char *end = NULL;
-    unsigned long jobs = text != NULL ? strtoul(text, &end, 10) : cbx_lint_cpus();
-    if (text != NULL &&
-        (text[0] < '0' || text[0] > '9' || *end != '\0' || jobs < 1 || jobs > CBX_LINT_JOBS_MAX)) {
-        return cbx_fail(err, CBX_EINVAL, "--jobs is '%s', allowed are 1..%d", text,
-                        CBX_LINT_JOBS_MAX);
-    }
-    *out = (unsigned)jobs;
-    return 0;
-}
-
 static enum cbx_lint_stage read_stage(const char *name)
 {
     static const char *const stages[] = { "", "tree", "facts", "findings", "decision" };
@@ -280,9 +267,8 @@ static int lint_all(const struct cbx_lint_options *o, const struct cbx_policy *p
         .record = o->write_baseline != NULL,
         .now = time(NULL),
     };
-    unsigned jobs = 1;
-    int failed = read_jobs(o->jobs, &jobs, err);
-    failed = failed ? failed : cbx_lint_paths_init(&paths, err);
+    unsigned jobs = o->jobs > 0 ? (unsigned)o->jobs : cbx_lint_cpus();
+    int failed = cbx_lint_paths_init(&paths, err);
     if (!failed && o->baseline != NULL) {
         failed = cbx_baseline_load(o->baseline, &baseline, err);
     }

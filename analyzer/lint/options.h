@@ -3,31 +3,25 @@
 #ifndef CBX_ANALYZER_LINT_OPTIONS_H
 #define CBX_ANALYZER_LINT_OPTIONS_H
 
-#include "policies/base/buf.h"
-#include "policies/base/err.h"
+#include "policies/base/options.h"
 
-/* The values of an option that may be given more than once. */
-struct cbx_words {
-    const char **items;
-    size_t count;
-};
+#define CBX_MEMBER_FLAG   bool
+#define CBX_MEMBER_TEXT   const char *
+#define CBX_MEMBER_WORD   const char *
+#define CBX_MEMBER_NUMBER int64_t
+#define CBX_MEMBER_LIST   struct cbx_words
 
-#define CBX_OPTION_FLAG bool
-#define CBX_OPTION_TEXT const char *
-#define CBX_OPTION_WORD const char *
-#define CBX_OPTION_LIST struct cbx_words
-
-/* Borrowed from argv; NULL, false and none when an option is not given. */
+/* Borrowed from argv; NULL, false, 0 and none when an option is not given. */
 struct cbx_lint_options {
-#define CBX_OPTION(member, name, type, value, words, help) CBX_OPTION_##type member;
+#define CBX_OPTION(member, name, letter, type, value, words, lo, hi, help) CBX_MEMBER_##type member;
 #include "analyzer/lint/options.def"
 #undef CBX_OPTION
     struct cbx_words paths;
-    const char **memory; /* that the lists lie in */
+    struct cbx_arena arena; /* that the lists lie in */
 };
 
-/* CBX_EINVAL says what is wrong with which option, and what is allowed. --NAME VALUE and
- * --NAME=VALUE are the same; behind "--" everything is a path. */
+/* Reads the command line (cbx_options_read). The options are the caller's also when it fails:
+ * cbx_lint_options_done. */
 int cbx_lint_options_parse(int argc, char **argv, struct cbx_lint_options *out,
                            struct cbx_err *err);
 void cbx_lint_options_done(struct cbx_lint_options *options);

@@ -4,6 +4,7 @@
 
 #include "analyzer/lang.h"
 #include "policies/base/array.h"
+#include "policies/base/sort.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 
 enum { PATHS_MAX_BYTES = 1024 * 1024 * 1024 };
 
-const char *cbx_lint_language(const char *path)
+static const char *language_of(const char *path)
 {
     const struct cbx_lang *lang = cbx_lang_of_file(path);
     return cbx_str_ends(cbx_str_of(path), CBX_STR(".ipynb")) ? "notebook"
@@ -107,9 +108,7 @@ static int compare_paths(const void *a, const void *b)
 void cbx_lint_paths_sort(struct cbx_lint_paths *paths)
 {
     size_t kept = 0;
-    if (paths->count > 1) {
-        qsort(paths->items, paths->count, sizeof(*paths->items), compare_paths);
-    }
+    cbx_sort_heap(paths->items, paths->count, sizeof(*paths->items), compare_paths);
     for (size_t i = 0; i < paths->count; i++) {
         bool again = kept > 0 &&
                      cbx_str_equal(paths->items[kept - 1].normal, paths->items[i].normal) &&
@@ -311,7 +310,7 @@ static void enter_folder(struct walk *w, FTS *fts, FTSENT *entry)
 static void take_file(struct walk *w, const FTSENT *entry)
 {
     const char *language =
-        w->filter->language != NULL ? w->filter->language : cbx_lint_language(entry->fts_path);
+        w->filter->language != NULL ? w->filter->language : language_of(entry->fts_path);
     if (language != NULL && !is_foreign(entry, false) && !is_left_out(w, entry, false)) {
         add_path(w->paths, entry->fts_path, language, "");
     }
@@ -374,7 +373,7 @@ static void add_file(struct cbx_lint_paths *paths, const struct cbx_lint_filter 
                      const char *path)
 {
     char error[256];
-    const char *language = filter->language != NULL ? filter->language : cbx_lint_language(path);
+    const char *language = filter->language != NULL ? filter->language : language_of(path);
     snprintf(error, sizeof(error), "no language has files of this name; say --language %s",
              cbx_lang_names());
     add_path(paths, path, language, language == NULL ? error : "");

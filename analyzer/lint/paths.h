@@ -50,7 +50,4 @@ void cbx_lint_paths_sort(struct cbx_lint_paths *paths);
  * alone. */
 void cbx_lint_path_normal(struct cbx_str path, struct cbx_str folder, struct cbx_buf *out);
 
-/* The language of a file's name, "notebook" for .ipynb, NULL when none has it. */
-const char *cbx_lint_language(const char *path);
-
 #endif

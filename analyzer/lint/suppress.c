@@ -163,13 +163,13 @@ int cbx_lint_comments_read(struct cbx_str source, struct cbx_str language, struc
         return 0;
     }
     struct cbx_notebook notebook = { .text = source };
-    if (lang->notebook && cbx_notebook_rewrite(source, arena, &notebook) != 0) {
+    if (cbx_lang_is_notebook(lang) && cbx_notebook_rewrite(source, arena, &notebook) != 0) {
         return cbx_fail(err, CBX_ETOOBIG, "the source is too large");
     }
     struct reader r = { .text = notebook.text, .notebook = &notebook, .arena = arena, .out = out };
     cbx_tree_memory_begin();
     TSParser *parser = ts_parser_new();
-    ts_parser_set_language(parser, lang->grammar());
+    ts_parser_set_language(parser, lang->code->grammar());
     TSTree *tree =
         ts_parser_parse_string(parser, NULL, notebook.text.p, (uint32_t)notebook.text.len);
     if (tree != NULL) {

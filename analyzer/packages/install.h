@@ -4,7 +4,7 @@
 #ifndef CBX_ANALYZER_PACKAGES_INSTALL_H
 #define CBX_ANALYZER_PACKAGES_INSTALL_H
 
-#include "analyzer/lang.h"
+#include "analyzer/parse.h"
 
 /* A word of a command line. */
 struct cbx_word {

@@ -141,3 +141,20 @@ bool cbx_requirement_parse(struct cbx_str text, struct cbx_requirement *out)
     skip_space(&text);
     return take_marker(&text, out) && one_line;
 }
+
+static bool has_only(struct cbx_str text, const char *others)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.p[i];
+        if (!isalnum((unsigned char)c) && (c == '\0' || strchr(others, c) == NULL)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool cbx_requirement_is_plain(const struct cbx_requirement *r)
+{
+    return r->name.len > 0 && r->url.len == 0 && r->marker.len == 0 && has_only(r->name, "-_.") &&
+           has_only(r->extras, "-_., \t") && has_only(r->specifiers, "-_.,<>=!~*+ \t");
+}

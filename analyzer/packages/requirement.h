@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * One requirement as pip reads it (PEP 508): name, extras, versions or a direct reference, marker.
- * Linear in the text, no recursion, nothing allocated; the parts lie in the text. */
+ * Linear in the text, no recursion, nothing allocated; the parts lie in the text. For the gateway
+ * too: it needs nothing else of the analyzer. */
 #ifndef CBX_ANALYZER_PACKAGES_REQUIREMENT_H
 #define CBX_ANALYZER_PACKAGES_REQUIREMENT_H
 
@@ -19,6 +20,11 @@ struct cbx_requirement {
 /* Reads a requirement. False when it is malformed; *out then holds what was read up to there, with
  * what follows the name and the extras as specifiers. */
 bool cbx_requirement_parse(struct cbx_str text, struct cbx_requirement *out);
+
+/* Is it a name with optional extras and versions, and nothing else: no URL, no marker, and no
+ * character that a shell or a quote around it would read? True only for what was parsed. Names are
+ * compared with cbx_package_same (policies/version.h). */
+bool cbx_requirement_is_plain(const struct cbx_requirement *requirement);
 
 /* Can a marker hold in a sandbox: CPython 3 on Linux? What depends on anything else may hold. */
 enum cbx_marker { CBX_MARKER_MALFORMED = 0, CBX_MARKER_NEVER, CBX_MARKER_MAY };

@@ -11,7 +11,7 @@ static void set_text(json_t *object, const char *key, struct cbx_str text)
     }
 }
 
-json_t *cbx_finding_json(const struct cbx_finding *f)
+static json_t *finding_json(const struct cbx_finding *f)
 {
     json_t *object = json_object();
     set_text(object, "rule", f->rule->id);
@@ -44,7 +44,7 @@ int cbx_decision_json(const struct cbx_decision *decision, json_t **out, struct 
     json_object_set_new(object, "language", cbx_json_text(decision->language));
     json_object_set_new(object, "sha256", json_string(hex));
     for (size_t i = 0; i < decision->finding_count; i++) {
-        json_array_append_new(findings, cbx_finding_json(&decision->findings[i]));
+        json_array_append_new(findings, finding_json(&decision->findings[i]));
     }
     if (object == NULL || json_array_size(findings) != decision->finding_count) {
         return cbx_fail(err, CBX_ETOOBIG, "%zu findings are more than memory allows",
@@ -63,7 +63,7 @@ int cbx_decision_json(const struct cbx_decision *decision, json_t **out, struct 
 static json_t *reported_json(const struct cbx_report_finding *f)
 {
     static const char *const kinds[] = { "", "inline", "baseline" };
-    json_t *object = cbx_finding_json(&f->v);
+    json_t *object = finding_json(&f->v);
     set_text(object, "fingerprint", f->fingerprint);
     if (f->cell > 0) {
         json_object_set_new(object, "cell", json_integer(f->cell));

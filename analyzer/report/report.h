@@ -12,9 +12,6 @@
  * ones. *out is a new reference. CBX_ETOOBIG when there are more findings than memory for them. */
 int cbx_decision_json(const struct cbx_decision *decision, json_t **out, struct cbx_err *err);
 
-/* One finding of it; a new reference. */
-json_t *cbx_finding_json(const struct cbx_finding *finding);
-
 /* Why a finding does not count. */
 enum cbx_suppression { CBX_SUPPRESSED_NOT = 0, CBX_SUPPRESSED_INLINE, CBX_SUPPRESSED_BASELINE };
 
@@ -95,12 +92,6 @@ void cbx_report_message(const struct cbx_report_finding *finding, struct cbx_buf
  * columns of a terminal it takes: two for a wide character, none for one that joins the one before.
  */
 size_t cbx_report_shown(struct cbx_str text, struct cbx_buf *out);
-
-/* Appends one block: path:line:column, effect, rule, what was found, the source line with a caret,
- * message and hint. `source` is the text that the place speaks of. `color` uses terminal escapes.
- */
-void cbx_report_finding_text(const struct cbx_finding *finding, struct cbx_str path,
-                             struct cbx_str source, bool color, struct cbx_buf *out);
 
 /* A block for each finding of a decision. */
 void cbx_report_text(const struct cbx_decision *decision, struct cbx_str path,

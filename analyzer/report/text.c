@@ -87,8 +87,8 @@ static void add_line(const struct cbx_finding *f, struct cbx_str source, struct 
     cbx_buf_add_char(out, '\n');
 }
 
-void cbx_report_finding_text(const struct cbx_finding *f, struct cbx_str path,
-                             struct cbx_str source, bool color, struct cbx_buf *out)
+static void add_finding(const struct cbx_finding *f, struct cbx_str path, struct cbx_str source,
+                        bool color, struct cbx_buf *out)
 {
     bool stops = f->effect == CBX_EFFECT_DENY || f->effect == CBX_EFFECT_ASK;
     const char *mark = !color  ? ""
@@ -124,7 +124,7 @@ void cbx_report_text(const struct cbx_decision *decision, struct cbx_str path,
     for (size_t i = 0; i < decision->finding_count; i++) {
         if (decision->findings[i].effect != CBX_EFFECT_ALLOW ||
             decision->findings[i].exception.len > 0) {
-            cbx_report_finding_text(&decision->findings[i], path, source, color, out);
+            add_finding(&decision->findings[i], path, source, color, out);
         }
     }
     if (decision->truncated) {
@@ -158,7 +158,7 @@ static void add_file(const struct cbx_report *report, const struct cbx_report_fi
         if (f->cell > 0) {
             cbx_buf_printf(&name, ":cell %u", f->cell);
         }
-        cbx_report_finding_text(&f->v, cbx_buf_str(&name), f->source, report->color, out);
+        add_finding(&f->v, cbx_buf_str(&name), f->source, report->color, out);
         if (f->suppression != CBX_SUPPRESSED_NOT) {
             add_suppressed(f, out);
         }

@@ -156,7 +156,7 @@ static int tail(const struct cbx_options *options)
 
 int cbx_audit_command(const struct cbx_options *options)
 {
-    const char *what = options->argument_count == 1 ? options->arguments[0] : "";
+    const char *what = options->arguments.count == 1 ? options->arguments.items[0] : "";
     if (strcmp(what, "verify") == 0) {
         return verify(options);
     }

@@ -2,12 +2,30 @@
  * What the commands share. */
 #include "gateway/cli/cli.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "policies/base/printable.h"
 
 int cbx_cli_fail(const struct cbx_err *err)
 {
     cbx_err_print(err, "codebox", stderr);
     return 2;
+}
+
+int cbx_cli_write(int fd, struct cbx_str bytes)
+{
+    while (bytes.len > 0) {
+        ssize_t n = write(fd, bytes.p, bytes.len);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return -1;
+        }
+        bytes = cbx_str_sub(bytes, (size_t)n, bytes.len);
+    }
+    return 0;
 }
 
 static void print_text(const char *label, const json_t *value, FILE *to)
@@ -72,29 +90,36 @@ static enum cbx_pool_policy pool_policy(const char *name)
                                                      : CBX_POOL_FAIL;
 }
 
-int cbx_options_check(const struct cbx_options *o)
+int cbx_options_check(const struct cbx_options *o, struct cbx_err *err)
 {
-    static const char *const known[] = { "grow", "wait", "fail" };
-    bool found = o->pool_empty == NULL;
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !found; i++) {
-        found = strcmp(o->pool_empty, known[i]) == 0;
+    if (o->pool_empty != NULL && strcmp(o->pool_empty, "wait") == 0 && o->pool_max == 0) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--pool-empty wait needs a bound to wait for: --pool-max N");
     }
-    if (!found) {
-        fprintf(stderr, "codebox: --pool-empty is '%s', allowed is grow, wait or fail\n",
-                o->pool_empty);
-    } else if (o->pool_empty != NULL && strcmp(o->pool_empty, "wait") == 0 && o->pool_max == 0) {
-        fprintf(stderr, "codebox: --pool-empty wait needs a bound to wait for: --pool-max N\n");
-        found = false;
+    if (o->pool_max > 0 && o->pool_min > o->pool_max) {
+        return cbx_fail(
+            err, CBX_EINVAL,
+            "--pool-min is %lld and --pool-max %lld; the pool cannot keep more ready than "
+            "there may be",
+            (long long)o->pool_min, (long long)o->pool_max);
     }
-    return found ? 0 : 2;
+    return 0;
+}
+
+void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level, bool times)
+{
+    if (options->log_level != NULL) {
+        cbx_log_level_of(options->log_level, &level);
+    }
+    cbx_log_set(level, times);
 }
 
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
 {
     static const char *const default_policy[] = { "default" };
     return (struct cbx_flow_config){
-        .policies = o->policies_count > 0 ? o->policies : default_policy,
-        .policy_count = o->policies_count > 0 ? o->policies_count : 1,
+        .policies = o->policies.count > 0 ? o->policies.items : default_policy,
+        .policy_count = o->policies.count > 0 ? o->policies.count : 1,
         .workers = (int)o->workers,
         .executor = { .state_dir = o->state_dir,
                       .docker_host = o->docker_host,

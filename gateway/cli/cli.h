@@ -4,24 +4,15 @@
 #ifndef CBX_GATEWAY_CLI_CLI_H
 #define CBX_GATEWAY_CLI_CLI_H
 
+#include "gateway/cli/options.h"
 #include "gateway/cli/start.h"
+#include "policies/base/log.h"
 
-enum { CBX_POLICIES_MAX = 32 };
+/* CBX_EINVAL when values of options contradict each other. */
+int cbx_options_check(const struct cbx_options *options, struct cbx_err *err);
 
-struct cbx_options {
-    const char *policies[CBX_POLICIES_MAX];
-    size_t policies_count; /* directly behind its list */
-    const char *state_dir, *listen, *docker_host, *runtime, *language;
-    const char *apparmor, *format, *pool_empty, *reason;
-    int64_t max_sessions, max_runs, idle_s, lease_s, workers, lines, pool_min, pool_max,
-        pool_idle_s;
-    const char *const *arguments; /* what is left, in order */
-    size_t argument_count;
-    char state_buffer[4096];
-};
-
-/* 0, or 2 and a sentence on stderr, when values do not go together. */
-int cbx_options_check(const struct cbx_options *options);
+/* Sets the log's level: --log-level, else `level`. With `times` as cbx_log_set has it. */
+void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level, bool times);
 
 /* A flow's configuration from the options, with the defaults. */
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *options);
@@ -37,6 +28,9 @@ int cbx_doctor_command(const struct cbx_options *options);
 /* The script that builds sandbox images and the supervisor that it packs, beside this program: in
  * the source tree, or where it is installed. Both have room for PATH_MAX bytes. */
 bool cbx_image_script(char *script, char *supervisor);
+
+/* Writes all of it to a descriptor; -1 and errno. */
+int cbx_cli_write(int fd, struct cbx_str bytes);
 
 /* "codebox: TEXT" on stderr, with line and column when there are any; returns 2. */
 int cbx_cli_fail(const struct cbx_err *err);

@@ -217,7 +217,7 @@ static int print_summary(struct list *list)
 int cbx_doctor_command(const struct cbx_options *options)
 {
     const char *format = options->format != NULL ? options->format : "text";
-    if (options->argument_count > 0 ||
+    if (options->arguments.count > 0 ||
         (strcmp(format, "text") != 0 && strcmp(format, "json") != 0)) {
         fprintf(stderr, "codebox: doctor takes options only, and --format text or json\n");
         return 2;

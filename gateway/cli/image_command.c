@@ -85,8 +85,8 @@ static int build(const struct cbx_options *options)
            1); /* the docker client builds where we shall run */
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
     char *arguments[8] = { script };
-    for (size_t i = 1; i < options->argument_count && i < 7; i++) {
-        arguments[i] = (char *)(uintptr_t)options->arguments[i];
+    for (size_t i = 1; i < options->arguments.count && i < 7; i++) {
+        arguments[i] = (char *)(uintptr_t)options->arguments.items[i];
     }
     closefrom(3); /* the engine client's connections, and what the caller had open */
     execv(script, arguments);
@@ -96,7 +96,7 @@ static int build(const struct cbx_options *options)
 
 int cbx_image_command(const struct cbx_options *options)
 {
-    const char *verb = options->argument_count > 0 ? options->arguments[0] : "";
+    const char *verb = options->arguments.count > 0 ? options->arguments.items[0] : "";
     if (strcmp(verb, "list") == 0) {
         return list(options);
     }

@@ -8,13 +8,14 @@
 
 int cbx_mcp_command(const struct cbx_options *options)
 {
-    if (options->argument_count != 0) {
-        fprintf(stderr, "codebox: mcp takes options only, not '%s'\n", options->arguments[0]);
+    if (options->arguments.count != 0) {
+        fprintf(stderr, "codebox: mcp takes options only, not '%s'\n", options->arguments.items[0]);
         return 2;
     }
     struct cbx_err err = { 0 };
     struct cbx_flow flow;
     struct cbx_flow_config config = cbx_options_flow(options);
+    cbx_options_log(options, CBX_LOG_WARNING, false);
     config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : 1;
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);

@@ -234,12 +234,12 @@ static int diff(const struct cbx_options *options)
 {
     CBX_AUTO(policy) a = NULL;
     CBX_AUTO(policy) b = NULL;
-    if (options->argument_count != 3) {
+    if (options->arguments.count != 3) {
         fprintf(stderr, "codebox: policy diff takes two policies, found are %zu\n",
-                options->argument_count - 1);
+                options->arguments.count - 1);
         return 2;
     }
-    const char *first = options->arguments[1], *second = options->arguments[2];
+    const char *first = options->arguments.items[1], *second = options->arguments.items[2];
     if (load(first, &a) != 0 || load(second, &b) != 0) {
         return 2;
     }
@@ -266,8 +266,8 @@ static int diff(const struct cbx_options *options)
 static int check_mounts(const struct cbx_options *options)
 {
     CBX_AUTO(policy) policy = NULL;
-    const char *name = options->policies_count > 0 ? options->policies[0] : "default";
-    if (options->argument_count < 2) {
+    const char *name = options->policies.count > 0 ? options->policies.items[0] : "default";
+    if (options->arguments.count < 2) {
         fprintf(stderr, "codebox: policy check-mount takes HOST:CONTAINER:MODE\n");
         return 2;
     }
@@ -275,17 +275,17 @@ static int check_mounts(const struct cbx_options *options)
         return 2;
     }
     int worst = 0;
-    for (size_t i = 1; i < options->argument_count; i++) {
+    for (size_t i = 1; i < options->arguments.count; i++) {
         struct cbx_mount_request request;
         struct cbx_err err = { 0 };
         char why[CBX_MOUNT_WHY_MAX];
-        if (cbx_mount_parse(cbx_str_of(options->arguments[i]), &request, &err) != 0) {
+        if (cbx_mount_parse(cbx_str_of(options->arguments.items[i]), &request, &err) != 0) {
             worst = cbx_cli_fail(&err);
             continue;
         }
         bool allowed = cbx_mount_allowed(&policy->mounts, &request, why);
-        printf("%s: %s by policy %s: %s\n", options->arguments[i], allowed ? "allowed" : "refused",
-               name, why);
+        printf("%s: %s by policy %s: %s\n", options->arguments.items[i],
+               allowed ? "allowed" : "refused", name, why);
         worst = allowed || worst > 1 ? worst : 1;
     }
     return worst;
@@ -317,11 +317,11 @@ static int run_each(const struct verb *verb, const struct cbx_options *options)
 {
     size_t presets_count;
     const struct cbx_preset *presets = cbx_preset_list(&presets_count);
-    bool all = options->argument_count == 1 && strcmp(verb->name, "test") == 0;
-    size_t count = all ? presets_count : options->argument_count - 1;
+    bool all = options->arguments.count == 1 && strcmp(verb->name, "test") == 0;
+    size_t count = all ? presets_count : options->arguments.count - 1;
     int worst = count > 0 ? 0 : 2;
     for (size_t i = 0; i < count; i++) {
-        const char *name = all ? presets[i].name : options->arguments[i + 1];
+        const char *name = all ? presets[i].name : options->arguments.items[i + 1];
         CBX_AUTO(policy) policy = NULL;
         int status = load(name, &policy);
         status = status ? status : verb->each(name, policy);
@@ -335,7 +335,7 @@ static int run_each(const struct verb *verb, const struct cbx_options *options)
 
 int cbx_policy_command(const struct cbx_options *options)
 {
-    const char *name = options->argument_count > 0 ? options->arguments[0] : "";
+    const char *name = options->arguments.count > 0 ? options->arguments.items[0] : "";
     for (size_t i = 0; i < VERBS; i++) {
         if (strcmp(name, verbs[i].name) == 0) {
             return verbs[i].each != NULL ? run_each(&verbs[i], options) : verbs[i].whole(options);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * `codebox run`: one file through the whole flow. Its stdout and stderr become ours (without
- * control sequences where they are a terminal), its exit status ours, its pictures files. */
+ * `codebox run`: one file through the whole flow. The program's stdout and stderr become those of this process (without
+ * control sequences where they are a terminal), so does its exit status, and its pictures become files. */
 #include "analyzer/lang.h"
 #include "docker/container.h"
 #include "gateway/cli/cli.h"
+#include "gateway/cli/run_files.h"
+#include "gateway/cli/run_input.h"
 #include "gateway/cli/terminal.h"
-#include "gateway/front/executor_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,66 +77,30 @@ struct stream {
     struct cbx_terminal terminal;
 };
 
-/* Where pictures go: NAME-1.png beside the current folder's other files. */
+/* Where a run's events go. */
 struct output {
-    const char *stem;
-    size_t stem_len;
-    int pictures;
+    struct cbx_run_files files;
+    struct cbx_run_input *input;
     bool is_cell; /* only a notebook cell shows its last value */
-    bool reads_stdin;
-    struct cbx_flow *flow;
     const struct cbx_outcome *outcome;
     struct stream out, err;
 };
 
-static void write_all(int fd, struct cbx_str bytes)
-{
-    while (bytes.len > 0) {
-        ssize_t n = write(fd, bytes.p, bytes.len);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return;
-        }
-        bytes = cbx_str_sub(bytes, (size_t)n, bytes.len);
-    }
-}
-
 static void write_shown(struct stream *to, struct cbx_str bytes)
 {
     if (!to->is_terminal) {
-        write_all(to->fd, bytes);
+        cbx_cli_write(to->fd, bytes);
         return;
     }
     CBX_AUTO_DONE(buf) shown;
     cbx_buf_init(&shown, bytes.len + 8);
     cbx_terminal_add(&to->terminal, &shown, bytes);
-    write_all(to->fd, cbx_buf_str(&shown));
+    cbx_cli_write(to->fd, cbx_buf_str(&shown));
 }
 
 static struct stream open_stream(int fd)
 {
     return (struct stream){ .fd = fd, .is_terminal = isatty(fd) == 1 };
-}
-
-static void save_picture(struct output *o, struct cbx_str bytes, const char *ending)
-{
-    char name[256];
-    for (int tries = 0; tries < 10000; tries++) {
-        snprintf(name, sizeof(name), "%.*s-%d.%s", (int)(o->stem_len > 200 ? 200 : o->stem_len),
-                 o->stem, ++o->pictures, ending);
-        CBX_AUTO_FD fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        if (fd >= 0) {
-            write_all(fd, bytes);
-            fprintf(stderr, "codebox: wrote %s (%zu bytes)\n", name, bytes.len);
-            return;
-        }
-        if (errno != EEXIST) {
-            fprintf(stderr, "codebox: '%s': %s\n", name, strerror(errno));
-            return;
-        }
-    }
 }
 
 /* A value in several forms: the first kind of picture that it has, else its text. */
@@ -150,7 +115,7 @@ static void show_value(struct output *o, const struct cbx_event *event)
     for (size_t p = 0; p < sizeof(pictures) / sizeof(pictures[0]); p++) {
         for (size_t i = 0; i < event->mime_count; i++) {
             if (cbx_str_is(event->mimes[i].type, pictures[p].type)) {
-                save_picture(o, event->mimes[i].data, pictures[p].ending);
+                cbx_run_files_picture(&o->files, event->mimes[i].data, pictures[p].ending);
                 return;
             }
         }
@@ -162,20 +127,6 @@ static void show_value(struct output *o, const struct cbx_event *event)
             return;
         }
     }
-}
-
-/* input(): a line of our own standard input; none, when that has ended. */
-static int answer(struct output *o, const struct cbx_event *event)
-{
-    char *line = NULL;
-    size_t size = 0;
-    write_shown(&o->out, event->text);
-    ssize_t n = o->reads_stdin ? getline(&line, &size, stdin) : -1;
-    struct cbx_input_args args = { .session = cbx_str_of(o->outcome->id) };
-    struct cbx_str bytes = { .p = line, .len = n > 0 ? (size_t)n : 0 };
-    int failed = cbx_call_input(o->flow, &args, bytes, NULL, NULL);
-    free(line);
-    return failed;
 }
 
 static int take_event(void *context, const struct cbx_event *event)
@@ -200,8 +151,11 @@ static int take_event(void *context, const struct cbx_event *event)
                 (unsigned long long)event->size_bytes);
         break;
     case CBX_EVENT_ASK:
-        return answer(o, event);
+        write_shown(&o->out, event->text);
+        cbx_run_input_ask(o->input, o->outcome->id, event->secret);
+        break;
     case CBX_EVENT_FILE:
+        cbx_run_files_note(&o->files, event->text, event->size_bytes);
         break;
     }
     return 0;
@@ -241,83 +195,143 @@ static int report_result(const struct cbx_result *r, struct stream *to)
     }
 }
 
-static int review_file(const struct cbx_options *options, const char *path, const char *language,
-                       struct cbx_str source)
+/* A file program of the command line. */
+struct program {
+    const char *path; /* "-" = standard input */
+    const char *name; /* without folders; empty for standard input */
+    const char *language;
+    struct cbx_str source;
+    json_t *arguments;
+};
+
+static int report_outcome(const struct program *program, struct output *output,
+                          struct cbx_flow *flow, struct cbx_str principal)
+{
+    const struct cbx_outcome *outcome = output->outcome;
+    if (outcome->verdict == CBX_ALLOW) {
+        int status = report_result(&outcome->result, &output->err);
+        bool kept = cbx_run_files_keep(&output->files, flow, outcome->id, principal);
+        return status == 0 && !kept ? 1 : status;
+    }
+    cbx_print_findings(outcome->decision, program->path, stderr);
+    fprintf(stderr, "codebox: %s did not run: %s by policy %.*s (decision %s, audit record %llu)\n",
+            program->path, outcome->verdict == CBX_ASK ? "needs approval" : "denied",
+            CBX_STR_ARG(flow->policies.items[0]->name), outcome->id,
+            (unsigned long long)outcome->audit_seq);
+    return 1;
+}
+
+static int run_program(const struct cbx_options *options, const struct program *program,
+                       struct cbx_flow *flow)
 {
     struct cbx_err err = { 0 };
-    struct cbx_flow flow;
-    struct cbx_flow_config config = cbx_options_flow(options);
-    if (cbx_flow_start(&config, &flow, &err) != 0) {
-        return cbx_cli_fail(&err);
-    }
     char principal[32];
     snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
-    const char *slash = strrchr(path, '/'), *stem = slash != NULL ? slash + 1 : path;
-    struct output output = { .stem = strcmp(path, "-") == 0 ? "codebox" : stem,
-                             .is_cell = strcmp(language, "ipython") == 0,
+    bool from_stdin = strcmp(program->path, "-") == 0;
+    const char *name = from_stdin ? "codebox" : program->name;
+    size_t stem = strcspn(name, ".");
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    CBX_AUTO(run_input) input = cbx_run_input_new(flow, from_stdin ? -1 : STDIN_FILENO);
+    struct output output = { .is_cell = strcmp(program->language, "ipython") == 0,
+                             .input = input,
+                             .outcome = &outcome,
                              .out = open_stream(STDOUT_FILENO),
                              .err = open_stream(STDERR_FILENO) };
-    output.stem_len =
-        strcspn(output.stem, ".") > 0 ? strcspn(output.stem, ".") : strlen(output.stem);
+    cbx_run_files_init(&output.files, options->output,
+                       cbx_str_sub(cbx_str_of(name), 0, stem > 0 ? stem : strlen(name)));
     struct cbx_sink sink = { .event = take_event, .context = &output };
     struct cbx_request request = {
         .subject = { .action = CBX_ACTION_RUN,
-                     .language = cbx_str_of(language),
+                     .language = cbx_str_of(program->language),
                      .principal = cbx_str_of(principal),
                      .session = CBX_STR(""),
-                     .origin = CBX_STR("run") },
-        .source = source,
+                     .origin = CBX_STR("run"),
+                     .file_name = cbx_str_of(program->name),
+                     .arguments = program->arguments },
+        .source = program->source,
         .options = { .interactive = true },
     };
-    CBX_AUTO_DONE(outcome) outcome = { 0 };
-    output.flow = &flow;
-    output.outcome = &outcome;
-    output.reads_stdin = strcmp(path, "-") != 0;
-    int failed = cbx_review(&flow, &request, &sink, &outcome, &err);
-    int status = 1;
-    if (failed) {
-        status = cbx_cli_fail(&err);
-    } else if (outcome.verdict == CBX_ALLOW) {
-        status = report_result(&outcome.result, &output.err);
-    } else {
-        cbx_print_findings(outcome.decision, path, stderr);
-        fprintf(stderr,
-                "codebox: %s did not run: %s by policy %.*s (decision %s, audit record %llu)\n",
-                path, outcome.verdict == CBX_ASK ? "needs approval" : "denied",
-                CBX_STR_ARG(flow.policies.items[0]->name), outcome.id,
-                (unsigned long long)outcome.audit_seq);
-    }
-    cbx_flow_done(&flow);
+    int failed = cbx_review(flow, &request, &sink, &outcome, &err);
+    int status =
+        failed ? cbx_cli_fail(&err) : report_outcome(program, &output, flow, cbx_str_of(principal));
+    cbx_run_files_done(&output.files);
     return status;
 }
 
-int cbx_run_command(const struct cbx_options *options)
+/* The words behind FILE; NULL and a sentence on stderr when one is no text that can be recorded. */
+static json_t *read_arguments(const struct cbx_options *options)
 {
-    if (options->argument_count != 1) {
-        fprintf(stderr, "codebox: run takes one FILE, or '-' for standard input, not %zu\n",
-                options->argument_count);
-        return 2;
+    CBX_AUTO_JSON arguments = json_array();
+    for (size_t i = 1; i < options->arguments.count; i++) {
+        json_t *text = json_string(options->arguments.items[i]);
+        if (text == NULL) {
+            fprintf(stderr, "codebox: argument %zu of the program is not UTF-8\n", i);
+            return NULL;
+        }
+        json_array_append_new(arguments, text);
     }
-    const char *path = options->arguments[0], *language = language_of(path, options->language);
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(buf) joined;
+    cbx_buf_init(&joined, CBX_ARGUMENTS_BYTES_MAX);
+    if (cbx_arguments_join(arguments, &joined, &err) != 0) {
+        cbx_cli_fail(&err);
+        return NULL;
+    }
+    return cbx_steal(&arguments);
+}
+
+/* NULL and a sentence on stderr when the file's language cannot run. */
+static const char *choose_language(const char *path, const char *asked)
+{
+    const char *language = language_of(path, asked);
     if (language == NULL) {
         fprintf(stderr,
                 "codebox: '%s' has no ending that says its language; say --language NAME, or use "
                 "one of ",
                 path);
         print_languages(stderr);
-        return 2;
+        return NULL;
     }
     if (cbx_kernel_of(language) == NULL) {
         fprintf(stderr, "codebox: the language is '%s', what can run is ", language);
         print_languages(stderr);
+        return NULL;
+    }
+    return language;
+}
+
+int cbx_run_command(const struct cbx_options *options)
+{
+    enum { READ_MAX = 32 * 1024 * 1024 };
+    if (options->arguments.count == 0) {
+        fprintf(stderr,
+                "codebox: run takes a FILE, or '-' for standard input, and its arguments\n");
         return 2;
     }
-    enum { READ_MAX = 32 * 1024 * 1024 };
+    struct cbx_err err = { 0 };
+    struct program program = { .path = options->arguments.items[0] };
+    const char *slash = strrchr(program.path, '/');
+    program.name = strcmp(program.path, "-") == 0 ? "" : slash != NULL ? slash + 1 : program.path;
     CBX_AUTO_DONE(buf) source;
     cbx_buf_init(&source, READ_MAX);
-    struct cbx_err err = { 0 };
-    if (read_source(path, READ_MAX, &source, &err) != 0) {
+    CBX_AUTO_JSON arguments = read_arguments(options);
+    program.arguments = arguments;
+    program.language = choose_language(program.path, options->language);
+    if (arguments == NULL || program.language == NULL) {
+        return 2;
+    }
+    if (read_source(program.path, READ_MAX, &source, &err) != 0 ||
+        cbx_permit_check_arguments(program.name, CBX_STR(""), &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    return review_file(options, path, language, cbx_buf_str(&source));
+    program.source = cbx_buf_str(&source);
+    struct cbx_flow flow;
+    struct cbx_flow_config config = cbx_options_flow(options);
+    cbx_options_log(options, CBX_LOG_WARNING, false);
+    if (cbx_flow_start(&config, &flow, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    int status = run_program(options, &program, &flow);
+    cbx_flow_done(&flow);
+    return status;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli/cli.h"
-#include "gateway/front/rest/jobs.h"
+#include "gateway/front/rest/recovery.h"
 #include "gateway/ipc/jail.h"
+#include "policies/base/log.h"
 #include "policies/release.h"
 
 #include <signal.h>
@@ -40,19 +41,21 @@ static int parse_listen(const char *text, struct address *out, struct cbx_err *e
     return 0;
 }
 
-static void announce(const struct cbx_flow *flow, const struct address *address, uint16_t port,
-                     const char *state_dir)
+static void log_start(const struct cbx_flow *flow, const struct address *address, uint16_t port,
+                      const char *state_dir)
 {
     bool v6 = strchr(address->host, ':') != NULL;
-    fprintf(stderr, "codebox %s: serving on http://%s%s%s:%u, polic%s", CBX_VERSION, v6 ? "[" : "",
-            address->host, v6 ? "]" : "", port, flow->policies.count == 1 ? "y" : "ies");
+    CBX_AUTO_DONE(buf) policies;
+    cbx_buf_init(&policies, 64 * 1024);
     for (size_t i = 0; i < flow->policies.count; i++) {
         char hex[CBX_SHA256_HEX + 1];
         cbx_sha256_hex(&flow->policies.items[i]->sha256, hex);
-        fprintf(stderr, "%s %.*s (%.12s)", i > 0 ? "," : "",
-                CBX_STR_ARG(flow->policies.items[i]->name), hex);
+        cbx_buf_printf(&policies, "%s %.*s (%.12s)", i > 0 ? "," : "",
+                       CBX_STR_ARG(flow->policies.items[i]->name), hex);
     }
-    fprintf(stderr, ", state in %s\n", state_dir);
+    cbx_log(CBX_LOG_INFO, "%s: serving on http://%s%s%s:%u, polic%s%s, state in %s", CBX_VERSION,
+            v6 ? "[" : "", address->host, v6 ? "]" : "", port,
+            flow->policies.count == 1 ? "y" : "ies", policies.p, state_dir);
 }
 
 /* Until a signal says stop, with everything else blocked in all threads. */
@@ -61,7 +64,7 @@ static void wait_for_stop(const sigset_t *signals)
     int number = 0;
     while (sigwait(signals, &number) != 0 || (number != SIGINT && number != SIGTERM)) {
     }
-    fprintf(stderr, "codebox: stopping\n");
+    cbx_log(CBX_LOG_INFO, "stopping");
 }
 
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
@@ -84,11 +87,11 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .refuse = cbx_rest_refuse,
                                     .context = &rest };
     struct cbx_http_server *server = NULL;
-    cbx_rest_jobs_recover(&rest);
+    cbx_rest_recover(&rest);
     failed = cbx_http_server_new(&http, &server, err);
     failed = failed ? failed : cbx_jail_front(err);
     if (!failed) {
-        announce(flow, address, cbx_http_server_port(server), options->state_dir);
+        log_start(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
     }
     cbx_rest_stop(&rest);
@@ -103,11 +106,13 @@ int cbx_serve_command(const struct cbx_options *options)
     struct cbx_err err = { 0 };
     struct address address;
     struct cbx_flow flow;
-    if (options->argument_count > 0) {
-        fprintf(stderr, "codebox: serve takes no arguments, not '%s'\n", options->arguments[0]);
+    if (options->arguments.count > 0) {
+        fprintf(stderr, "codebox: serve takes no arguments, not '%s'\n",
+                options->arguments.items[0]);
         return 2;
     }
     struct cbx_flow_config config = cbx_options_flow(options);
+    cbx_options_log(options, CBX_LOG_INFO, true);
     enum { POOL_MIN = 2 };
     config.executor.persistent = true;
     config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : POOL_MIN;

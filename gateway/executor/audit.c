@@ -9,6 +9,7 @@
 #include "gateway/ipc/state.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -289,7 +290,7 @@ static void *sign_batches(void *context)
         pthread_mutex_unlock(&audit->lock);
         struct cbx_err err = { 0 };
         if (sign(audit, &err) != 0) {
-            fprintf(stderr, "codebox: %s\n", err.text);
+            cbx_log(CBX_LOG_ERROR, "%s", err.text);
         }
         flock(audit->fd, LOCK_UN);
         pthread_mutex_lock(&audit->lock);
@@ -314,7 +315,7 @@ static void hand_to_signer(struct cbx_audit *audit)
     }
     struct cbx_err err = { 0 };
     if (sign(audit, &err) != 0) {
-        fprintf(stderr, "codebox: %s\n", err.text);
+        cbx_log(CBX_LOG_ERROR, "%s", err.text);
     }
     flock(audit->fd, LOCK_UN);
     audit->writing = false;

@@ -4,6 +4,7 @@
 
 #include "gateway/executor/internal.h"
 #include "policies/base/clock.h"
+#include "policies/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,7 @@ void cbx_health_note(struct cbx_health *health, enum cbx_health_part part, int f
              ok ? "" : err->text);
     pthread_mutex_unlock(&health->lock);
     if (changed) {
-        fprintf(stderr, "codebox: the %s %s%s\n", part_names[part],
+        cbx_log(ok ? CBX_LOG_INFO : CBX_LOG_ERROR, "the %s %s%s", part_names[part],
                 ok ? "can be used again" : "cannot be used: ",
                 ok ? "" : cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }

@@ -3,6 +3,7 @@
 #include "gateway/executor/internal.h"
 #include "gateway/ipc/relay.h"
 #include "policies/base/clock.h"
+#include "policies/base/log.h"
 
 /* How long the executor waits for the acknowledgement of a result: from the client that has it, and on
  * behalf of the session's next run. */
@@ -106,7 +107,7 @@ static int run_entered(struct cbx_executor_request *r, struct cbx_session *sessi
     struct cbx_run_options options = { .interactive = interactive,
                                        .begun = note_begun,
                                        .context = r };
-    cbx_sessions_begin(e->sessions, session, permit->decision);
+    cbx_sessions_begin(e->sessions, session, permit->decision, permit->audit_seq);
     int failed = cbx_sandbox_run(sandbox, permit, text, &options, sink, result, err);
     result->session_restarted = restarted;
     return failed;
@@ -183,7 +184,7 @@ static void await_record(struct cbx_audit *audit, struct cbx_audit_pending *reco
     enum { MAX_BATCH_DELAY_MS = 50 };
     struct cbx_err err;
     if (cbx_audit_await(audit, record, MAX_BATCH_DELAY_MS, &err) != 0) {
-        fprintf(stderr, "codebox: %s\n", err.text);
+        cbx_log(CBX_LOG_ERROR, "the outcome of a run is not recorded: %s", err.text);
     }
 }
 
@@ -326,9 +327,14 @@ static int enter_begun_run(struct cbx_executor_request *r, const char *run,
         return failed;
     }
     await_begin(r, run);
-    failed = cbx_sessions_find_run(e->sessions, run, slot, err);
+    uint64_t seq = 0;
+    failed = cbx_sessions_find_run(e->sessions, run, slot, &seq, err);
     if (!failed) {
-        send_reply(r, CBX_REPLY_BEGUN);
+        CBX_AUTO_JSON begun = cbx_reply_json(CBX_REPLY_BEGUN);
+        if (seq > 0) {
+            json_object_set_new(begun, "seq", json_integer((json_int_t)seq));
+        }
+        cbx_wire_send(r->fd, begun, CBX_STR(""), NULL);
         failed = cbx_sessions_enter(e->sessions, slot, NULL, session, err);
     }
     return failed;

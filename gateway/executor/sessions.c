@@ -330,10 +330,11 @@ void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *ses
 }
 
 void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *session,
-                        const char *run_id)
+                        const char *run_id, uint64_t audit_seq)
 {
     pthread_mutex_lock(&sessions->lock);
     snprintf(session->run_id, sizeof(session->run_id), "%s", run_id);
+    session->run_seq = audit_seq;
     session->ended_ms = 0;
     session->state = session->state == CBX_SLOT_DISCARDING ? CBX_SLOT_ENTERED : session->state;
     pthread_mutex_unlock(&sessions->lock);

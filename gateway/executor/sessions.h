@@ -86,13 +86,14 @@ void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *ses
 
 /* The run that the session was entered for begins; its result is kept until it is acknowledged. */
 void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *session,
-                        const char *run_id);
+                        const char *run_id, uint64_t audit_seq);
 
 /* --- results ---------------------------------------------------------------------------------- */
 
-/* The slot in which a run is, or in which its result waits: copies the slot's id. CBX_ENOTFOUND. */
+/* The slot in which a run is, or in which its result waits: copies the slot's id, and the number of the run's
+ * audit record (0 = not known; may be NULL). CBX_ENOTFOUND. */
 int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
-                          char out[CBX_NAME_MAX + 1], struct cbx_err *err);
+                          char out[CBX_NAME_MAX + 1], uint64_t *audit_seq, struct cbx_err *err);
 
 /* The result of the run is stored elsewhere; a one-shot's sandbox is discarded. Waits while the
  * session is entered. */

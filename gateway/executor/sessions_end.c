@@ -104,7 +104,7 @@ void cbx_sessions_drop_result(struct cbx_sessions *sessions, struct cbx_session 
 }
 
 int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
-                          char out[CBX_NAME_MAX + 1], struct cbx_err *err)
+                          char out[CBX_NAME_MAX + 1], uint64_t *audit_seq, struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = cbx_sessions_find_slot_of_run(sessions, run_id);
@@ -112,6 +112,9 @@ int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
         session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "no sandbox has a run '%.40s'", run_id) : 0;
     if (!failed) {
         memcpy(out, session->id, sizeof(session->id));
+        if (audit_seq != NULL) {
+            *audit_seq = session->run_seq;
+        }
     }
     pthread_mutex_unlock(&sessions->lock);
     return failed;

@@ -111,7 +111,7 @@ struct following {
 static void note(const struct following *f, enum cbx_progress progress)
 {
     if (f->options != NULL && f->options->note != NULL) {
-        f->options->note(f->options->context, progress, f->out->id);
+        f->options->note(f->options->context, progress, f->out->id, f->out->audit_seq);
     }
 }
 
@@ -153,6 +153,10 @@ static int take_answer(struct following *f, const struct cbx_message *message, b
         note(f, CBX_ADMITTED);
         return 0;
     case CBX_REPLY_BEGUN:
+        if (json_is_integer(json_object_get(message->header, "seq"))) { /* of a resumed run */
+            f->out->audit_seq =
+                (uint64_t)json_integer_value(json_object_get(message->header, "seq"));
+        }
         f->out->begun = true;
         note(f, CBX_BEGUN);
         return 0;

@@ -30,7 +30,7 @@ static void note_decision(const struct cbx_submit_options *options,
     char id[CBX_ID_CHARS + 1];
     cbx_judgement_id(judgement, id);
     if (options->note != NULL && id[0] != '\0') {
-        options->note(options->context, CBX_JUDGED_AGAIN, id);
+        options->note(options->context, CBX_JUDGED_AGAIN, id, 0);
     }
 }
 

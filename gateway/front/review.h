@@ -29,8 +29,10 @@ enum cbx_progress {
 struct cbx_submit_options {
     bool detach;      /* the run continues when this process is gone, and its result is kept */
     bool interactive; /* the sink answers CBX_EVENT_ASK, by cbx_call_input */
-    /* Called with each step of the run and the decision that it runs under; may be NULL. */
-    void (*note)(void *context, enum cbx_progress progress, const char *decision);
+    /* Called with each step of the run, the decision that it runs under, and the number of that decision's
+     * audit record (0 = not known); may be NULL. */
+    void (*note)(void *context, enum cbx_progress progress, const char *decision,
+                 uint64_t audit_seq);
     void *context;
 };
 

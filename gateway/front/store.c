@@ -6,6 +6,7 @@
 #include "gateway/ipc/state.h"
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
+#include "policies/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +17,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { STATEMENTS = 24 };
 
 struct cbx_store {
-    int lock_fd; /* held as long as we live: opening forgets the sessions of whoever was here before
-                  */
+    int lock_fd;  /* locked while the store is open: one process owns it */
+    int begun_fd; /* ids of runs that began since the database was opened; see note_begun */
+    off_t begun_bytes;
+    char failure[CBX_ERR_TEXT_BYTES]; /* of the last statement that wrote; empty = it succeeded */
     sqlite3 *db;
     pthread_mutex_t lock;
     int keep, added;
@@ -34,7 +38,8 @@ struct cbx_store {
 
 /* What an older gateway left is kept where it still means something. */
 static const char schema[] =
-    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA trusted_schema=OFF;"
+    "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA "
+    "trusted_schema=OFF;"
     "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, created_at TEXT NOT NULL, policy "
     "TEXT NOT NULL, options TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS executions(id TEXT PRIMARY KEY, session TEXT NOT NULL, status TEXT "
@@ -53,6 +58,10 @@ static const char third_schema[] =
     "ALTER TABLE executions ADD COLUMN request TEXT NOT NULL DEFAULT '{}';"
     "ALTER TABLE executions ADD COLUMN begun INTEGER NOT NULL DEFAULT 1;"
     "PRAGMA user_version=3;";
+
+static const char fourth_schema[] =
+    "ALTER TABLE executions ADD COLUMN audit_seq INTEGER NOT NULL DEFAULT 0;"
+    "PRAGMA user_version=4;";
 
 static int fail_db(struct cbx_store *store, struct cbx_err *err)
 {
@@ -136,6 +145,7 @@ static int execute(struct cbx_store *store, const char *sql, const char *const *
     if (changed != NULL) {
         *changed = sqlite3_changes(store->db);
     }
+    snprintf(store->failure, sizeof(store->failure), "%s", failed ? sqlite3_errmsg(store->db) : "");
     release(statement);
     pthread_mutex_unlock(&store->lock);
     return failed;
@@ -191,6 +201,99 @@ static int read_version(struct cbx_store *store)
     return version;
 }
 
+/* --- runs that began --------------------------------------------------------------------------- */
+
+/* That a run began must be known after a crash of every process, for it is never submitted again. One line
+ * written to a file says so, which costs a tenth of a transaction; the lines become rows when the
+ * store is opened and when there are many. */
+enum { BEGUN_LINE_BYTES = 37 + 21, BEGUN_MAX_BYTES = 256 * 1024 };
+
+/* Marks the run of one line. A line that is torn or of another form is left out. */
+static int merge_line(struct cbx_store *store, const char *line)
+{
+    char id[40], seq[24], end;
+    if (sscanf(line, "%36[0-9a-f-] %20[0-9]%c", id, seq, &end) != 3 || end != '\n') {
+        return SQLITE_DONE;
+    }
+    const char *const values[] = { seq, id };
+    sqlite3_stmt *statement = prepare(
+        store, "UPDATE executions SET begun=1, audit_seq=CAST(? AS INTEGER) WHERE id=?", values, 2);
+    int step = statement != NULL ? sqlite3_step(statement) : SQLITE_ERROR;
+    release(statement);
+    return step;
+}
+
+/* With the lock held. */
+static int merge_begun(struct cbx_store *store, struct cbx_err *err)
+{
+    CBX_AUTO_FILE lines = fdopen(dup(store->begun_fd), "r");
+    if (lines == NULL) {
+        return cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
+    }
+    CBX_AUTO_MEM char *line = NULL;
+    size_t size = 0;
+    int step = sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ? SQLITE_DONE
+                                                                               : SQLITE_ERROR;
+    rewind(lines);
+    while (step == SQLITE_DONE && getline(&line, &size, lines) > 0) {
+        step = merge_line(store, line);
+    }
+    if (step != SQLITE_DONE || sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
+        int failed = fail_db(store, err);
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+        return failed;
+    }
+    store->begun_bytes = 0;
+    return ftruncate(store->begun_fd, 0) == 0
+               ? 0
+               : cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
+}
+
+static int open_begun(struct cbx_store *store, const char *state_dir, struct cbx_err *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/codebox.begun", state_dir);
+    store->begun_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return store->begun_fd < 0 ? cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno))
+                               : merge_begun(store, err);
+}
+
+/* With the lock held. A line that was written in part is taken back. */
+static int append_begun(struct cbx_store *store, const char *line, size_t len, struct cbx_err *err)
+{
+    ssize_t n = write(store->begun_fd, line, len);
+    if (n == (ssize_t)len) {
+        store->begun_bytes += n;
+        return store->begun_bytes > BEGUN_MAX_BYTES ? merge_begun(store, err) : 0;
+    }
+    int failed = cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
+    if (n > 0 && ftruncate(store->begun_fd, store->begun_bytes) < 0) {
+        cbx_log(CBX_LOG_ERROR, "the list of begun runs: %s", strerror(errno));
+    }
+    return failed;
+}
+
+int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t audit_seq,
+                              struct cbx_err *err)
+{
+    char line[BEGUN_LINE_BYTES + 2];
+    int len = snprintf(line, sizeof(line), "%.36s %llu\n", id, (unsigned long long)audit_seq);
+    pthread_mutex_lock(&store->lock);
+    int failed = append_begun(store, line, (size_t)len, err);
+    pthread_mutex_unlock(&store->lock);
+    return failed;
+}
+
+int cbx_store_check(struct cbx_store *store, struct cbx_err *err)
+{
+    pthread_mutex_lock(&store->lock);
+    int failed = store->failure[0] != '\0'
+                     ? cbx_fail(err, CBX_EIO, "the last result was not stored: %s", store->failure)
+                     : 0;
+    pthread_mutex_unlock(&store->lock);
+    return failed;
+}
+
 int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err)
 {
     int failed = cbx_state_make(state_dir, err);
@@ -202,6 +305,7 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
         abort();
     }
     store->keep = keep;
+    store->lock_fd = store->begun_fd = -1;
     pthread_mutex_init(&store->lock, NULL);
     failed = take_lock(store, state_dir, err);
     if (failed) {
@@ -217,8 +321,14 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
         (read_version(store) < 2 &&
          sqlite3_exec(store->db, second_schema, NULL, NULL, NULL) != SQLITE_OK) ||
         (read_version(store) < 3 &&
-         sqlite3_exec(store->db, third_schema, NULL, NULL, NULL) != SQLITE_OK)) {
+         sqlite3_exec(store->db, third_schema, NULL, NULL, NULL) != SQLITE_OK) ||
+        (read_version(store) < 4 &&
+         sqlite3_exec(store->db, fourth_schema, NULL, NULL, NULL) != SQLITE_OK)) {
         return fail_db(store, err);
+    }
+    failed = open_begun(store, state_dir, err);
+    if (failed) {
+        return failed;
     }
     trim_executions(store);
     *out = cbx_steal(&store);
@@ -232,6 +342,7 @@ void cbx_store_free(struct cbx_store *store)
             sqlite3_finalize(store->prepared[i].statement);
         }
         sqlite3_close(store->db);
+        cbx_fd_auto(&store->begun_fd);
         cbx_fd_auto(&store->lock_fd);
         pthread_mutex_destroy(&store->lock);
         free(store);
@@ -293,11 +404,11 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
                    values, 7, NULL, err);
 }
 
-int cbx_store_mark_execution(struct cbx_store *store, const char *id, const char *decision,
-                             bool begun, struct cbx_err *err)
+int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *decision,
+                           struct cbx_err *err)
 {
-    const char *const values[] = { decision, begun ? "1" : "0", id };
-    return execute(store, "UPDATE executions SET decision=?, begun=? WHERE id=?", values, 3, NULL,
+    const char *const values[] = { decision, id };
+    return execute(store, "UPDATE executions SET decision=?, begun=0 WHERE id=?", values, 2, NULL,
                    err);
 }
 
@@ -375,11 +486,12 @@ int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_er
 
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
 {
-    return fetch_rows(store,
-                      "SELECT id, session, decision, language, created_at, code, request, begun "
-                      "FROM executions WHERE status IN ('initializing','running') "
-                      "ORDER BY created_at, rowid",
-                      NULL, 0, out, err);
+    return fetch_rows(
+        store,
+        "SELECT id, session, decision, language, created_at, code, request, begun, audit_seq "
+        "FROM executions WHERE status IN ('initializing','running') "
+        "ORDER BY created_at, rowid",
+        NULL, 0, out, err);
 }
 
 int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,

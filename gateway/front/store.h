@@ -35,9 +35,17 @@ struct cbx_stored_execution {
 };
 int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *execution,
                             struct cbx_err *err);
-/* It runs, or is about to, under this decision. One that never began may be submitted once more. */
-int cbx_store_mark_execution(struct cbx_store *store, const char *id, const char *decision,
-                             bool begun, struct cbx_err *err);
+/* It was judged again: it is about to run under this decision. */
+int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *decision,
+                           struct cbx_err *err);
+
+/* It began, by the decision in this audit record: it is never submitted again. */
+int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t audit_seq,
+                              struct cbx_err *err);
+
+/* CBX_EIO, with the reason, when the last statement that wrote failed. */
+int cbx_store_check(struct cbx_store *store, struct cbx_err *err);
+
 /* status: "running", "completed", "error"; `results` (may be NULL) is stored as JSON. */
 int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
                             const char *completed_at, const json_t *results, struct cbx_err *err);
@@ -48,7 +56,7 @@ int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **ou
 
 /* Lists of objects of texts (new references). Sessions: {id, created_at, policy, options}.
  * Executions that are not over: {id, session, decision, language, created_at, code, request, begun:
- * "0" or "1"}. A session's
+ * "0" or "1", audit_seq}. A session's
  * executions, oldest first, at most 1,000: {id, status, created_at, completed_at, language,
  * decision, code}. */
 int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err);

@@ -3,6 +3,7 @@
 #include "gateway/ipc/master.h"
 
 #include "gateway/ipc/wire.h"
+#include "policies/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -173,7 +174,7 @@ static bool reap(struct master *m)
             if (WIFEXITED(status) || m->stopping || !m->config.respawn_front) {
                 end(m, status);
             }
-            fprintf(stderr, "codebox: the front was killed; it is started again\n");
+            cbx_log(CBX_LOG_WARNING, "the front was killed; it is started again");
             pause_if_quick(m);
             if (fork_front(m)) {
                 return true;
@@ -182,7 +183,7 @@ static bool reap(struct master *m)
             pause_if_quick(m);
             m->zygote_pid = fork_zygote(m);
         } else if (pid == m->executor_pid) {
-            fprintf(stderr, "codebox: the executor was killed; it is started again\n");
+            cbx_log(CBX_LOG_WARNING, "the executor was killed; it is started again");
             pause_if_quick(m);
             m->executor_pid = fork_executor(m);
         }

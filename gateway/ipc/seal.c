@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     size_t offset;
 } limit_fields[] = {
-#define CBX_LIMIT(member) { #member, offsetof(struct cbx_limits, member) },
+#define CBX_LIMIT(member, ...) { #member, offsetof(struct cbx_limits, member) },
 #include "policies/limits.def"
 #undef CBX_LIMIT
 };
@@ -93,6 +93,7 @@ void cbx_sealed_done(struct cbx_sealed *sealed)
 {
     json_decref(sealed->json);
     sealed->json = NULL;
+    cbx_buf_done(&sealed->arguments);
 }
 
 void cbx_replay_guard_done(struct cbx_replay_guard *guard)
@@ -188,6 +189,8 @@ static const struct cbx_json_field field_table[] = {
     { #member, CBX_JSON_STR, offsetof(struct fields, subject.member), true, false, 0, max_bytes },
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
+    { "arguments", CBX_JSON_ARRAY, offsetof(struct fields, subject.arguments), false, false, 0,
+      CBX_ARGUMENTS_MAX },
     FIELD(limits, OBJECT, 0, 0),
     FIELD(network, INT, 0, CBX_NETWORK_EGRESS),
     FIELD(issued_ms, INT, 1, INT64_MAX),
@@ -243,7 +246,10 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
         !read_limits(f.limits, &p->limits)) {
         return cbx_fail(err, CBX_ESEAL, "the decision's hashes or limits are malformed");
     }
-    return 0;
+    cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
+    failed = cbx_arguments_join(f.subject.arguments, &out->arguments, err);
+    p->arguments = cbx_buf_str(&out->arguments);
+    return failed ? failed : cbx_permit_check_arguments(p->file_name, p->arguments, err);
 }
 
 static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, int64_t now_ms,
@@ -288,6 +294,6 @@ int cbx_seal_open(const struct cbx_seal_key *key, struct cbx_str text, const str
         return cbx_fail(err, CBX_ESEAL, "the decision was used before");
     }
     *out = sealed;
-    sealed.json = NULL;
+    sealed = (struct cbx_sealed){ 0 };
     return 0;
 }

@@ -20,12 +20,14 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_policy *polic
                   const struct cbx_subject *subject, const struct cbx_decision *decision,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
 
-/* What a seal says, read back. `json` is owned: cbx_sealed_done. */
+/* What a seal says, read back. `json` and `arguments`, to which fields.arguments points, are owned:
+ * cbx_sealed_done. */
 struct cbx_sealed {
     enum cbx_verdict verdict;
     struct cbx_permit fields; /* all but audit_seq */
     int64_t issued_ms;
     json_t *json;
+    struct cbx_buf arguments;
 };
 void cbx_sealed_done(struct cbx_sealed *sealed);
 CBX_DEFINE_AUTO_DONE(sealed)

@@ -2,6 +2,8 @@
  * Subjects and limits as JSON. */
 #include "gateway/ipc/subject.h"
 
+#include <string.h>
+
 static const char *const action_names[] = {
     [CBX_ACTION_CHECK] = "check",
     [CBX_ACTION_OPEN] = "open",
@@ -30,11 +32,36 @@ void cbx_subject_write(const struct cbx_subject *subject, json_t *into)
     json_object_set_new(into, #member, cbx_json_text(subject->member));
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
+    if (json_array_size(subject->arguments) > 0) {
+        json_object_set(into, "arguments", (json_t *)(uintptr_t)subject->arguments);
+    }
+}
+
+int cbx_arguments_join(const json_t *arguments, struct cbx_buf *out, struct cbx_err *err)
+{
+    size_t i;
+    const json_t *item;
+    if (json_array_size(arguments) > CBX_ARGUMENTS_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "there are %zu arguments, allowed are %d",
+                        json_array_size(arguments), CBX_ARGUMENTS_MAX);
+    }
+    json_array_foreach(arguments, i, item)
+    {
+        struct cbx_str text = cbx_json_str(item);
+        if (text.p == NULL || memchr(text.p, '\0', text.len) != NULL) {
+            return cbx_fail(err, CBX_EINVAL, "argument %zu is not a text without NUL", i + 1);
+        }
+        if (cbx_buf_add(out, text) != 0 || cbx_buf_add_char(out, '\0') != 0) {
+            return cbx_fail(err, CBX_ETOOBIG, "the arguments have more than %d bytes",
+                            CBX_ARGUMENTS_BYTES_MAX);
+        }
+    }
+    return 0;
 }
 
 void cbx_limits_write(const struct cbx_limits *limits, json_t *into)
 {
-#define CBX_LIMIT(member) json_object_set_new(into, #member, json_integer(limits->member));
+#define CBX_LIMIT(member, ...) json_object_set_new(into, #member, json_integer(limits->member));
 #include "policies/limits.def"
 #undef CBX_LIMIT
 }
@@ -47,7 +74,7 @@ static int64_t stricter(int64_t a, int64_t b)
 struct cbx_limits cbx_limits_stricter(const struct cbx_limits *a, const struct cbx_limits *b)
 {
     struct cbx_limits limits;
-#define CBX_LIMIT(member) limits.member = stricter(a->member, b->member);
+#define CBX_LIMIT(member, ...) limits.member = stricter(a->member, b->member);
 #include "policies/limits.def"
 #undef CBX_LIMIT
     return limits;
@@ -56,7 +83,7 @@ struct cbx_limits cbx_limits_stricter(const struct cbx_limits *a, const struct c
 struct cbx_limits cbx_limits_read(const json_t *object)
 {
     struct cbx_limits limits = { 0 };
-#define CBX_LIMIT(member) limits.member = json_integer_value(json_object_get(object, #member));
+#define CBX_LIMIT(member, ...) limits.member = json_integer_value(json_object_get(object, #member));
 #include "policies/limits.def"
 #undef CBX_LIMIT
     return limits;

@@ -13,6 +13,7 @@ struct cbx_subject {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) struct cbx_str member;
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
+    const json_t *arguments;  /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
     struct cbx_limits limits; /* asked for; 0 = the policy's */
     struct cbx_str context; /* earlier cells of the session (cbx_context_add); its hash is sealed */
 };
@@ -21,8 +22,12 @@ struct cbx_subject {
 const char *cbx_action_name(enum cbx_action action);
 enum cbx_action cbx_action_of(struct cbx_str name);
 
-/* Writes the text fields into the JSON object `into`. */
+/* Writes the text fields and the arguments into the JSON object `into`. */
 void cbx_subject_write(const struct cbx_subject *subject, json_t *into);
+
+/* The arguments as permits have them, each terminated by NUL, appended to `out` (initialised with
+ * CBX_ARGUMENTS_BYTES_MAX). CBX_EINVAL for what is not a string or has a NUL, CBX_ETOOBIG. */
+int cbx_arguments_join(const json_t *arguments, struct cbx_buf *out, struct cbx_err *err);
 
 /* Writes every limit into `into` under its name in limits.def; and the stricter of two, where 0
  * means "not asked for". */

@@ -5,9 +5,11 @@
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
+#include "analyzer/context.h"
 #include "analyzer/report/report.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/wire.h"
+#include "policies/base/log.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -39,7 +41,7 @@ struct analysis_request {
     {                                                                                              \
         .name = #member, .type = CBX_JSON_STR,                                                     \
         .offset = offsetof(struct analysis_request, subject.member), .required = true,             \
-        .max = CBX_NAME_MAX                                                                        \
+        .max = CBX_FILE_NAME_MAX                                                                   \
     }
 #define LIMIT(member)                                                                              \
     {                                                                                              \
@@ -50,10 +52,14 @@ static const struct cbx_json_field request_fields[] = {
     FIELD(policy, STR, true, CBX_NAME_MAX),
     FIELD(action, STR, true, 16),
     FIELD(context_bytes, INT, false, 2 * CBX_CONTEXT_MAX_BYTES),
+    { .name = "arguments",
+      .type = CBX_JSON_ARRAY,
+      .offset = offsetof(struct analysis_request, subject.arguments),
+      .max = CBX_ARGUMENTS_MAX },
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member),
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
-#define CBX_LIMIT(member) LIMIT(member),
+#define CBX_LIMIT(member, ...) LIMIT(member),
 #include "policies/limits.def"
 #undef CBX_LIMIT
 };
@@ -152,7 +158,7 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
     prctl(PR_SET_NAME, "cbx-analyzer");
     if (cbx_jail_worker(&err) != 0) {
-        fprintf(stderr, "codebox: analyzer worker: %s\n", err.text);
+        cbx_log(CBX_LOG_ERROR, "analyzer worker: %s", err.text);
         _exit(1);
     }
     for (;;) {

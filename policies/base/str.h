@@ -56,7 +56,7 @@ static inline struct cbx_str cbx_str_sub(struct cbx_str a, size_t from, size_t t
                              .len = to > from ? to - from : 0 };
 }
 
-/* memcmp order, shorter first: for qsort and bsearch over slices. */
+/* memcmp order, shorter first: for cbx_sort and bsearch over slices. */
 int cbx_str_compare(struct cbx_str a, struct cbx_str b);
 
 /* Edit distance (Levenshtein) up to `limit`; limit + 1 when it is larger. For "did you mean".

@@ -3,6 +3,8 @@
  * of the same bytes. Usage: bench_audit DIR */
 #include "gateway/executor/audit.h"
 
+#include "policies/base/sort.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -25,7 +27,7 @@ static int compare(const void *a, const void *b)
 
 static double median(double *times, size_t count)
 {
-    qsort(times, count, sizeof(*times), compare);
+    cbx_sort_heap(times, count, sizeof(*times), compare);
     return times[count / 2];
 }
 

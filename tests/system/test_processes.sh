@@ -116,10 +116,51 @@ kill -STOP "$(process cbx-executor)" "$(process cbx-front)"
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
 pkill -9 -P 1 -x 'cbx-executor|cbx-front' || true
-ok 'the audit log is whole after all that' "$codebox" audit verify --state "$state"
+ok 'the audit log is whole after all that' audit_is_whole
 start_server --workers 1 --idle 1
 is_closed() { ! docker inspect "$container" 2>/dev/null | grep -q .Id..; }
 ok 'a session that nobody uses is closed, also one that was adopted' wait_until is_closed
+stop_server
+
+# --- health: what the last attempts and a probe showed, and each change in the log once
+cat >"$work/proxy.mjs" <<'JS'
+import { connect, createServer } from 'node:net';
+createServer((client) => {
+  const engine = connect(process.argv[3]);
+  client.pipe(engine).pipe(client);
+  for (const end of [client, engine]) end.on('error', () => { client.destroy(); engine.destroy(); });
+}).listen(process.argv[2]);
+JS
+engine=$("$codebox" image host)
+engine=${engine#unix://}
+start_proxy() { rm -f "$work/engine.sock"; node "$work/proxy.mjs" "$work/engine.sock" "$engine" & proxy=$!; disown; wait_until test -S "$work/engine.sock"; }
+health_is() { [ "$(status_of "$base/healthz")" = "$1" ]; }
+if [ -S "$engine" ]; then
+    start_proxy
+    start_server --docker-host "unix://$work/engine.sock"
+    ok 'with an engine that answers it is healthy' wait_until health_is 200
+    kill -9 "$proxy"
+    ok 'without its engine it is not' wait_until health_is 503
+    reason() { expect '.status == "failing" and .engine_ok == false and .audit_ok == true and (.engine | length) > 0 and (.checks[0].since_ms > 0)' "$work/body"; }
+    ok '  and it says which part fails, since when, and why' reason
+    for _ in 1 2 3; do status_of "$base/healthz" >/dev/null; done
+    logged_once() { [ "$(grep -c 'the engine cannot be used' "$work/server.log")" = 1 ]; }
+    ok '  and its log says so once' logged_once
+    start_proxy
+    ok 'when the engine is back, so is its health' wait_until health_is 200
+    ok '  and the log says that, too' wait_until grep -q 'the engine can be used again' "$work/server.log"
+    kill -9 "$proxy"
+    stop_server
+fi
+refused() { # a 5xx has its reason in the log, with the id of its request
+    start_server --docker-host unix:///nonexistent/engine.sock
+    post /v1/executions '{"code": "1", "language": "python"}' >/dev/null
+    local id
+    id=$(curl -sS -D - -o /dev/null -H 'Content-Type: application/json' -d '{"code": "1", "language": "python"}' "$base/v1/executions" | tr -d '\r' | sed -n 's/^[Xx]-[Rr]equest-[Ii]d: //p')
+    [ -n "$id" ]
+    grep -q "warning.*request $id: POST /v1/executions answered 503: .*engine" "$work/server.log"
+}
+ok 'a server that answers 503 says why in its log' refused
 stop_server
 
 # --- a full disk

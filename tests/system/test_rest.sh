@@ -72,7 +72,6 @@ one_dialect() { # a cell is judged alike whether it is checked or run
         checked=$(post /v1/check "$(jq -n --arg c "$cell" '{code: $c, language: "python"}')" | jq -c '[.findings[] | .rule]')
         run=$(post /v1/executions "$(jq -n --arg c "$cell" '{code: $c, language: "python"}')" | jq -c '[.findings[]? | .rule]')
         [ "$run" = '[]' ] || [ "$checked" = "$run" ] || { echo "$cell: checked $checked, run $run"; return 1; }
-        ! jq -e '.detail' "$work/body" >/dev/null 2>&1 || [ "$checked" != '[]' ]
     done
     post /v1/check '{"code": "%pip install numpy", "language": "python"}' | expect '[.findings[] | select(.rule == "syntax")] == [] and .language == "python"'
 }

@@ -38,6 +38,52 @@ program flood.py 'print("x" * 30000000)'
 flood() { [ "$(run flood.py 2>err.txt | wc -c)" = 1048576 ]; grep -q 'cut at' err.txt; }
 ok 'a flood of output is cut at the limit, and that is said' flood
 
+# --- arguments, standard input, files
+program args.py 'import sys; print(sys.argv[1:], __file__)'
+ok 'words behind FILE are the arguments of a Python program, options too' gives 0 "['a', 'b c', '--state', '--help'] /workspace/args.py" run args.py a 'b c' --state --help
+program args.js 'console.log(JSON.stringify(process.argv.slice(2)), require("path").basename(__filename))'
+ok 'of a JavaScript program' gives 0 '["a","b c"] args.js' run args.js a 'b c'
+program args.sh 'echo "$0 $# $2"'
+ok 'of a shell script' gives 0 'args.sh 2 b c' run args.sh a 'b c'
+program args.c $'#include <stdio.h>\nint main(int argc, char **argv) { printf("%d %s\\n", argc, argv[2]); }'
+ok 'of a C program' gives 0 '3 b c' run args.c a 'b c'
+recorded() { tail -n 20 "$state/audit.jsonl" | jq -se 'map(select(.type == "decision")) | last | .body.arguments == ["a", "b c"] and .body.file_name == "args.c"'; }
+ok 'they are in the audit log' recorded
+ok 'an argument that is not UTF-8 is refused' gives 2 'argument 2 of the program is not UTF-8' run args.py a $'\377'
+ok 'too many arguments are refused' gives 2 'arguments, allowed are 256' run args.py $(seq 300)
+
+program ask.py $'try:\n    print("got", input("name? "))\nexcept EOFError:\n    print("no more")'
+answers() { printf 'Ann\nBob\n' | run ask.py | grep -qx 'name? got Ann'; }
+ok 'input() gets a line of standard input' answers
+program ask2.py $'print(input() + input())'
+two() { [ "$(printf 'a\nb\n' | run ask2.py)" = ab ]; [ "$(printf 'a\nb' | run ask2.py)" = ab ]; }
+ok 'two lines that came together are two answers, also when the last has no end' two
+ended() { run ask.py </dev/null | grep -q 'no more'; }
+ok 'the end of standard input is EOFError' ended
+program forever.py 'input()'
+held_open() { # its time limit holds while standard input stays open and silent
+    mkfifo fifo; exec 9<>fifo
+    local status=0
+    timeout 30 "$codebox" run --state "$state" --policy ./quick.yaml forever.py <fifo >held.txt 2>&1 || status=$?
+    exec 9>&-
+    cat held.txt
+    [ "$status" = 124 ] && grep -q 'time limit' held.txt
+}
+ok 'a program that waits for input that never comes ends at its time limit' held_open
+
+program files.py $'import os\nos.makedirs("sub")\nopen("a.csv", "w").write("1,2")\nopen("sub/b.txt", "w").write("b")\nopen("new\\nline", "w").write("c")'
+listed() { gives 0 '--output DIR keeps them' run files.py; grep -qF 'a.csv (3 bytes)' out.txt; grep -qF 'new\x0aline' out.txt; [ ! -e a.csv ]; }
+ok 'files that the program made are listed, and it says how to keep them' listed
+kept() { local status=0; run --output kept files.py >out.txt 2>&1 || status=$?; cat out.txt; [ "$(cat kept/a.csv kept/sub/b.txt)" = 1,2b ]; [ "$status" = 1 ]; grep -q 'its name is not allowed' out.txt; [ "$(find kept -type f | wc -l)" = 2 ]; }
+ok 'with --output they are written there; one with a control character in its name is refused' kept
+mkdir -p linked victim
+ln -s "$PWD/victim" linked/sub
+ln -s "$PWD/victim/file" linked/a.csv
+through() { run --output linked files.py >out.txt 2>&1 || true; [ -z "$(ls victim)" ]; grep -q 'a link is in its way' out.txt; }
+ok 'no link in the folder is followed' through
+plotted() { run --output plots plot.py; cmp -n 8 plots/plot-1.png <(printf '\211PNG\r\n\032\n'); }
+ok 'pictures go there, too' plotted
+
 # --- what is denied
 program denied.py 'import subprocess'
 ok 'a denied program does not run, and its finding says what to do instead' gives 1 'instead:' run denied.py

@@ -561,7 +561,7 @@ static void judge(struct cbx_c_walk *c, TSTree *tree)
     }
 }
 
-void cbx_extract_c(struct cbx_parsed *parsed)
+static void extract(struct cbx_parsed *parsed)
 {
     struct cbx_c_tokens in = { 0 }, out = { 0 };
     cbx_c_tokens_read(parsed, parsed->text, &in);
@@ -586,3 +586,8 @@ void cbx_extract_c(struct cbx_parsed *parsed)
     judge(c, tree);
     cbx_tree_delete(tree);
 }
+
+const TSLanguage *tree_sitter_c(void);
+const struct cbx_lang_code cbx_lang_code_c = { .grammar = tree_sitter_c,
+                                               .extract = extract,
+                                               .reads = true };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Macros of a source in C and their expansion. Private to c_preprocess.c and c_expand.c. */
+ * Macros of a source in C and their expansion. Private to macros.c, preprocess.c and expand.c. */
 #ifndef CBX_ANALYZER_LANG_C_MACROS_H
 #define CBX_ANALYZER_LANG_C_MACROS_H
 
@@ -30,6 +30,10 @@ struct cbx_c_reader {
 
 /* The macro of this name, #undef'd ones too; NULL when there never was one. */
 struct cbx_c_macro *cbx_c_macro(struct cbx_c_reader *r, struct cbx_str name);
+
+/* The same; when there is none, a new one, zeroed but for its name. NULL when the arena is
+ * exhausted. */
+struct cbx_c_macro *cbx_c_macro_add(struct cbx_c_reader *r, struct cbx_str name);
 
 /* Where an expansion takes its tokens from when those it has are used up: the rest of the source.
  */

@@ -53,7 +53,7 @@ static struct cbx_c_name *find(struct cbx_c_name *const *buckets, struct cbx_str
     return n;
 }
 
-bool cbx_c_is_function_type(const struct cbx_c_walk *c, struct cbx_str name)
+static bool is_function_type(const struct cbx_c_walk *c, struct cbx_str name)
 {
     return find(c->types, name) != NULL;
 }
@@ -105,7 +105,7 @@ bool cbx_c_is_callable_type(const struct cbx_c_walk *c, const struct cbx_node *d
 {
     const struct cbx_node *type = cbx_child_of(descriptor, CBX_FIELD_type),
                           *node = cbx_child_of(descriptor, CBX_FIELD_declarator);
-    if (cbx_c_kind(type) == CN_type_identifier && cbx_c_is_function_type(c, cbx_c_text(c, type))) {
+    if (cbx_c_kind(type) == CN_type_identifier && is_function_type(c, cbx_c_text(c, type))) {
         return true;
     }
     while (node != NULL) {
@@ -166,8 +166,7 @@ static void add_name(struct cbx_c_walk *c, const struct cbx_node *name,
                      const struct cbx_node *type, bool defines)
 {
     struct cbx_str text = cbx_c_text(c, name);
-    bool named =
-        cbx_c_kind(type) == CN_type_identifier && cbx_c_is_function_type(c, cbx_c_text(c, type));
+    bool named = cbx_c_kind(type) == CN_type_identifier && is_function_type(c, cbx_c_text(c, type));
     struct cbx_c_name *out = block == NULL ? find(c->names, text) : NULL;
     out = out != NULL ? out : add(c, c->names, text);
     if (out == NULL) {
@@ -251,7 +250,7 @@ static void collect_types(struct cbx_c_walk *c, struct cbx_node *node)
         struct cbx_node *name =
             child->field == CBX_FIELD_declarator ? cbx_c_declared(child, &what) : NULL;
         bool function = what != CBX_C_OBJECT || (cbx_c_kind(type) == CN_type_identifier &&
-                                                 cbx_c_is_function_type(c, cbx_c_text(c, type)));
+                                                 is_function_type(c, cbx_c_text(c, type)));
         if (name != NULL && function) {
             add(c, cbx_c_kind(node) == CN_type_definition ? c->types : c->fields,
                 cbx_c_text(c, name));

@@ -75,8 +75,6 @@ const struct cbx_c_name *cbx_c_values(const struct cbx_c_walk *c, struct cbx_str
  * source's own. */
 struct cbx_c_name *cbx_c_name_find(const struct cbx_c_walk *c, const struct cbx_node *identifier);
 
-/* Is it the name of a type, or of a member, that is a pointer to a function? */
-bool cbx_c_is_function_type(const struct cbx_c_walk *c, struct cbx_str name);
 bool cbx_c_is_function_field(const struct cbx_c_walk *c, struct cbx_str name);
 
 /* Does the type say that what is cast becomes something to call? */

@@ -21,24 +21,6 @@ struct preprocessor {
     int depth;
 };
 
-static uint32_t bucket_of(struct cbx_str name)
-{
-    uint32_t hash = 0x811c9dc5u;
-    for (size_t i = 0; i < name.len; i++) {
-        hash = (hash ^ (unsigned char)name.p[i]) * 16777619u;
-    }
-    return (hash ^ hash >> 15) % CBX_C_BUCKETS;
-}
-
-struct cbx_c_macro *cbx_c_macro(struct cbx_c_reader *r, struct cbx_str name)
-{
-    struct cbx_c_macro *macro = r->buckets[bucket_of(name)];
-    while (macro != NULL && !cbx_str_equal(macro->name, name)) {
-        macro = macro->next;
-    }
-    return macro;
-}
-
 /* The worst of all conditions around. */
 static enum taken state(const struct preprocessor *p)
 {
@@ -80,20 +62,6 @@ static struct cbx_c_tokens line_of(struct preprocessor *p)
     return line;
 }
 
-static struct cbx_c_macro *make_macro(struct preprocessor *p, struct cbx_str name)
-{
-    struct cbx_c_macro *macro = cbx_c_macro(&p->r, name);
-    if (macro == NULL) {
-        macro = cbx_arena_alloc(p->r.arena, sizeof(*macro));
-        if (macro != NULL) {
-            macro->name = name;
-            macro->next = p->r.buckets[bucket_of(name)];
-            p->r.buckets[bucket_of(name)] = macro;
-        }
-    }
-    return macro;
-}
-
 /* (a, b, rest...) behind a macro's name: how many tokens it takes. */
 static size_t read_parameters(struct cbx_c_macro *macro, const struct cbx_c_tokens *line)
 {
@@ -121,7 +89,7 @@ static void define(struct preprocessor *p, const struct cbx_c_tokens *line)
         return;
     }
     enum taken now = state(p);
-    struct cbx_c_macro *macro = make_macro(p, line->items[0].text);
+    struct cbx_c_macro *macro = cbx_c_macro_add(&p->r, line->items[0].text);
     if (macro == NULL) {
         return;
     }
@@ -151,7 +119,8 @@ static void define(struct preprocessor *p, const struct cbx_c_tokens *line)
 
 static void undefine(struct preprocessor *p, const struct cbx_c_tokens *line)
 {
-    struct cbx_c_macro *macro = line->count > 0 ? make_macro(p, line->items[0].text) : NULL;
+    struct cbx_c_macro *macro =
+        line->count > 0 ? cbx_c_macro_add(&p->r, line->items[0].text) : NULL;
     if (macro == NULL) {
         return;
     }

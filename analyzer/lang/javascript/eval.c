@@ -184,7 +184,7 @@ static const struct cbx_values *eval_number(struct cbx_walk *js, struct cbx_node
 }
 
 /* The text of a constant as string concatenation has it. */
-bool cbx_js_to_text(const struct cbx_values *values, struct cbx_str *out)
+static bool to_text(const struct cbx_values *values, struct cbx_str *out)
 {
     if (values->count == 1 && values->items[0]->kind == CBX_V_NUMBER) {
         *out = values->items[0]->text;
@@ -318,12 +318,12 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
             struct cbx_node *key = cbx_child_of(child, CBX_FIELD_key);
             if (cbx_js_kind(key) == JS_property_identifier) {
                 keys[value.count] = cbx_js_name(js, key);
-            } else if (!cbx_js_to_text(cbx_js_eval(js,
-                                                   cbx_js_kind(key) == JS_computed_property_name
-                                                       ? cbx_child_at(key, 0)
-                                                       : key,
-                                                   scope),
-                                       &keys[value.count])) {
+            } else if (!to_text(cbx_js_eval(js,
+                                            cbx_js_kind(key) == JS_computed_property_name
+                                                ? cbx_child_at(key, 0)
+                                                : key,
+                                            scope),
+                                &keys[value.count])) {
                 keys[value.count] = CBX_STR("\xff");
             }
             members[value.count++] = cbx_js_eval(js, cbx_child_of(child, CBX_FIELD_value), scope);

@@ -544,3 +544,7 @@ void cbx_extract_javascript(struct cbx_parsed *parsed)
     }
     cbx_walk_end(js);
 }
+
+const TSLanguage *tree_sitter_javascript(void);
+const struct cbx_lang_code cbx_lang_code_javascript = { .grammar = tree_sitter_javascript,
+                                                        .extract = cbx_extract_javascript };

@@ -65,9 +65,6 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope);
 
-/* The text of a constant as string concatenation has it; false when it is none. */
-bool cbx_js_to_text(const struct cbx_values *values, struct cbx_str *out);
-
 /* The name of an identifier or property, with its \u escapes read. */
 struct cbx_str cbx_js_name(struct cbx_walk *js, const struct cbx_node *node);
 
@@ -143,5 +140,8 @@ const struct cbx_values *cbx_js_call_method(struct cbx_walk *js, struct cbx_node
 bool cbx_js_keeps_ascii(struct cbx_str encoding);
 /* Any number of [key, member]. */
 const struct cbx_values *cbx_js_entries(struct cbx_walk *js, const struct cbx_values *member);
+
+/* Adds the facts of the tree, of JavaScript as of TypeScript. */
+void cbx_extract_javascript(struct cbx_parsed *parsed);
 
 #endif

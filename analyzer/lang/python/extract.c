@@ -14,12 +14,6 @@ static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str nam
     cbx_facts_add(py->facts, kind, name, node->start, node->end);
 }
 
-void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
-                    const struct cbx_node *node)
-{
-    cbx_facts_add_special(py->facts, id, name, node->start, node->end);
-}
-
 static struct cbx_str folded(struct cbx_walk *py, const struct cbx_node *node)
 {
     return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
@@ -595,3 +589,8 @@ void cbx_extract_python(struct cbx_parsed *parsed)
     }
     cbx_walk_end(py);
 }
+
+const TSLanguage *tree_sitter_python(void);
+const struct cbx_lang_code cbx_lang_code_python = { .grammar = tree_sitter_python,
+                                                    .extract = cbx_extract_python,
+                                                    .cookie = true };

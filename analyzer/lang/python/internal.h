@@ -152,6 +152,9 @@ bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *fir
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
+/* Adds the facts of the tree, of a plain file as of a notebook cell. */
+void cbx_extract_python(struct cbx_parsed *parsed);
+
 void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
                     const struct cbx_node *node);
 /* A fact when an item (or attribute) of a module's dictionary is read by a name that is no

@@ -3,6 +3,8 @@
  * mappings, paths. */
 #include "analyzer/lang/python/internal.h"
 
+#include "policies/base/sort.h"
+
 #include <stdlib.h>
 
 enum { MEMBERS_MAX = 256 };
@@ -68,11 +70,8 @@ static const struct cbx_values *make_list(struct cbx_walk *py, const struct cbx_
 
 static int compare_texts(const void *a, const void *b)
 {
-    struct cbx_str x = (*(const struct cbx_values *const *)a)->items[0]->text,
-                   y = (*(const struct cbx_values *const *)b)->items[0]->text;
-    size_t shorter = x.len < y.len ? x.len : y.len;
-    int order = shorter > 0 ? memcmp(x.p, y.p, shorter) : 0;
-    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
+    const struct cbx_values *const *x = a, *const *y = b;
+    return cbx_str_compare((*x)->items[0]->text, (*y)->items[0]->text);
 }
 
 /* Texts that are all known; any order, of whatever else. */
@@ -92,10 +91,10 @@ static const struct cbx_values *sort(struct cbx_walk *py, struct cbx_actuals *ac
     if (members == NULL) {
         return cbx_values_each(py->arena, cbx_py_members(py, values));
     }
-    if (list->count > 1) {
-        qsort(members, list->count, sizeof(const struct cbx_values *), compare_texts);
-    }
-    return cbx_values_list(py->arena, members, list->count);
+    const struct cbx_values **sorted =
+        cbx_sort_in(py->arena, members, list->count, sizeof(*members), compare_texts) ? members
+                                                                                      : NULL;
+    return cbx_values_list(py->arena, sorted, list->count);
 }
 
 static const struct cbx_values *reverse(struct cbx_walk *py, const struct cbx_values *values)

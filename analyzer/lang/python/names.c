@@ -196,3 +196,9 @@ struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *objec
     return cbx_py_canonical(
         py, (struct cbx_str){ .p = p, .len = object->text.len + 1 + attribute.len });
 }
+
+void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
+                    const struct cbx_node *node)
+{
+    cbx_facts_add_special(py->facts, id, name, node->start, node->end);
+}

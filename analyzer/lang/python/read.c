@@ -338,8 +338,13 @@ static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct
     return &cbx_values_unknown;
 }
 
+/* The members of a slice: from, from + step, ... before `to`. */
+struct bounds {
+    int64_t from, to, step;
+};
+
 static bool slice_bounds(struct cbx_walk *py, const struct cbx_node *slice, struct cbx_scope *scope,
-                         int64_t len, int64_t *from, int64_t *to, int64_t *step)
+                         int64_t len, struct bounds *out)
 {
     int64_t part[3] = { INT64_MIN, INT64_MIN, 1 };
     int at = 0;
@@ -350,38 +355,47 @@ static bool slice_bounds(struct cbx_walk *py, const struct cbx_node *slice, stru
             return false;
         }
     }
-    *step = part[2];
-    if (*step == 0) {
+    if (part[2] == 0) {
         return false;
     }
-    int64_t low = *step > 0 ? 0 : -1, high = *step > 0 ? len : len - 1;
-    *from = part[0] == INT64_MIN ? (*step > 0 ? 0 : len - 1)
-            : part[0] < 0        ? part[0] + len
-                                 : part[0];
-    *to = part[1] == INT64_MIN ? (*step > 0 ? len : -1) : part[1] < 0 ? part[1] + len : part[1];
-    *from = *from < low ? low : *from > high ? high : *from;
-    *to = *to < low ? low : *to > high ? high : *to;
+    bool up = part[2] > 0;
+    int64_t low = up ? 0 : -1, high = up ? len : len - 1;
+    int64_t from = part[0] == INT64_MIN ? (up ? 0 : len - 1)
+                   : part[0] < 0        ? part[0] + len
+                                        : part[0];
+    int64_t to = part[1] == INT64_MIN ? (up ? len : -1) : part[1] < 0 ? part[1] + len : part[1];
+    *out = (struct bounds){ .from = from < low    ? low
+                                    : from > high ? high
+                                                  : from,
+                            .to = to < low    ? low
+                                  : to > high ? high
+                                              : to,
+                            .step = part[2] };
     return true;
+}
+
+static bool is_in(const struct bounds *b, int64_t i, int64_t len)
+{
+    return (b->step > 0 ? i < b->to : i > b->to) && i >= 0 && i < len;
 }
 
 static const struct cbx_values *slice_text(struct cbx_walk *py, const struct cbx_value *v,
                                            struct cbx_node *slice, struct cbx_scope *scope)
 {
-    int64_t from, to, step;
+    struct bounds b;
     bool bytes = v->number == CBX_TEXT_BYTES;
     if (v->text.len > CBX_FOLD_MAX_BYTES || (!bytes && !cbx_str_is_ascii(v->text)) ||
-        !slice_bounds(py, slice, scope, (int64_t)v->text.len, &from, &to, &step)) {
+        !slice_bounds(py, slice, scope, (int64_t)v->text.len, &b)) {
         return &cbx_values_unknown;
     }
-    if (step == 1) {
-        struct cbx_str part = cbx_str_sub(v->text, (size_t)from, (size_t)(to > from ? to : from));
+    if (b.step == 1) {
+        struct cbx_str part =
+            cbx_str_sub(v->text, (size_t)b.from, (size_t)(b.to > b.from ? b.to : b.from));
         return bytes ? cbx_values_bytes(py->arena, part) : cbx_values_text(py->arena, part);
     }
     char *p = cbx_arena_alloc(py->arena, v->text.len + 1);
     size_t n = 0;
-    for (int64_t i = from;
-         p != NULL && (step > 0 ? i < to : i > to) && i >= 0 && i < (int64_t)v->text.len;
-         i += step) {
+    for (int64_t i = b.from; p != NULL && is_in(&b, i, (int64_t)v->text.len); i += b.step) {
         p[n++] = v->text.p[i];
     }
     struct cbx_str out = { .p = p, .len = n };
@@ -391,16 +405,15 @@ static const struct cbx_values *slice_text(struct cbx_walk *py, const struct cbx
 static const struct cbx_values *slice_list(struct cbx_walk *py, const struct cbx_value *list,
                                            struct cbx_node *slice, struct cbx_scope *scope)
 {
-    int64_t from, to, step;
+    struct bounds b;
     uint32_t n = 0;
     const struct cbx_values **members =
         cbx_arena_array(py->arena, list->count + 1u, sizeof(*members));
-    if (members == NULL || !slice_bounds(py, slice, scope, list->count, &from, &to, &step)) {
+    if (members == NULL || !slice_bounds(py, slice, scope, list->count, &b)) {
         return cbx_values_each(py->arena,
                                cbx_values_members(py->arena, cbx_values_one(py->arena, list)));
     }
-    for (int64_t i = from; (step > 0 ? i < to : i > to) && i >= 0 && i < (int64_t)list->count;
-         i += step) {
+    for (int64_t i = b.from; is_in(&b, i, list->count); i += b.step) {
         members[n++] = list->members[i];
     }
     return cbx_values_list(py->arena, members, n);

@@ -61,7 +61,6 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name);
 /* What the command does by its name, when it is an interpreter (code.c), one that runs others
  * (run.c), or a builtin or tool with a language of its own (special.c). */
 void cbx_shell_judge_interpreters(const struct cbx_shell_command *c, struct cbx_str name);
-void cbx_shell_judge_runners(const struct cbx_shell_command *c, struct cbx_str name);
 void cbx_shell_judge_specials(const struct cbx_shell_command *c, struct cbx_str name);
 
 /* Arguments that hand code out, and files that are written. */

@@ -393,7 +393,7 @@ static void walk_tree(struct walk *w, TSTreeCursor *cursor)
     }
 }
 
-void cbx_extract_shell(struct cbx_parsed *parsed)
+static void extract(struct cbx_parsed *parsed)
 {
     struct walk w = { .shell = { .parsed = parsed,
                                  .src = parsed->text.p,
@@ -403,3 +403,7 @@ void cbx_extract_shell(struct cbx_parsed *parsed)
     walk_tree(&w, &cursor);
     ts_tree_cursor_delete(&cursor);
 }
+
+const TSLanguage *tree_sitter_bash(void);
+const struct cbx_lang_code cbx_lang_code_shell = { .grammar = tree_sitter_bash,
+                                                   .extract = extract };

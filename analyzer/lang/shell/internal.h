@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What the parts of the shell extractor share. Private to analyzer/lang/shell*.c: what others see
- * is cbx_extract_shell (lang.h). */
+ * What the parts of the shell extractor share. Private to analyzer/lang/shell/: what others see
+ * is cbx_lang_code_shell (lang.h). */
 #ifndef CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 #define CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 
-#include "analyzer/lang.h"
 #include "analyzer/packages/install.h"
+#include "analyzer/parse.h"
 
 /* Where the standard input of a command comes from, as far as the source says. */
 enum cbx_shell_source {
@@ -53,10 +53,39 @@ struct cbx_shell_line {
     size_t count;
 };
 
-/* --- words.c ---------------------------------------------------------------------------- */
+/* --- nodes.c --------------------------------------------------------------------------------- */
 
 bool cbx_shell_type_is(TSNode node, const char *type);
+
+/* The source of a node. Borrows from the text. */
 struct cbx_str cbx_shell_source_of(const struct cbx_shell *s, TSNode node);
+
+/* Does the text hold one of these bytes? */
+bool cbx_shell_has_any(struct cbx_str text, const char *bytes);
+
+/* Is this child of a command one of its words? `behind`: of a redirection, whose other children
+ * are not. */
+bool cbx_shell_is_word(TSNode child, bool behind);
+
+/* Do words of a command stand behind the file that this `file_redirect` names? */
+bool cbx_shell_has_words_behind(TSNode redirect);
+
+/* --- fold.c ---------------------------------------------------------------------------------- */
+
+/* A text that is put together in the arena; zeroed memory is the empty text. */
+struct cbx_shell_built {
+    char *p;
+    size_t len, size;
+};
+
+/* Appends `part`; false, and nothing is appended, when the text would pass 64 KiB or the arena is
+ * exhausted. */
+bool cbx_shell_append(struct cbx_arena *arena, struct cbx_shell_built *built, struct cbx_str part);
+
+static inline struct cbx_str cbx_shell_built_text(const struct cbx_shell_built *built)
+{
+    return (struct cbx_str){ .p = built->p != NULL ? built->p : "", .len = built->len };
+}
 
 /* Expands a node of a word as far as constants go. */
 struct cbx_shell_text cbx_shell_fold(struct cbx_shell *s, TSNode node);
@@ -64,13 +93,16 @@ struct cbx_shell_text cbx_shell_fold(struct cbx_shell *s, TSNode node);
 /* Expands a word that is an assignment's value, before variables are known. */
 struct cbx_shell_text cbx_shell_fold_constant(struct cbx_shell *s, TSNode node);
 
+/* Does the text hold a substitution that is not quoted by a backslash? The grammar leaves some of
+ * them in what it calls words. */
+bool cbx_shell_substitutes(struct cbx_str text);
+
+/* --- words.c --------------------------------------------------------------------------------- */
+
 /* The words of a `command` node. More of them stand behind the redirections of the statements that
  * it ends (`a >x b`: the grammar counts b as x's), `statements`, innermost first. */
 struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const TSNode *statements,
                                      size_t count);
-
-/* Do words of a command stand behind the file that this `file_redirect` names? */
-bool cbx_shell_has_words_behind(TSNode redirect);
 
 /* What a here-document or here-string holds, or what a command such as `echo x` writes; false when
  * that is not a constant. */
@@ -79,10 +111,6 @@ bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out);
 
 /* Has the here-document's node, or the statement, another redirection of standard input? */
 bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node);
-
-/* Does the text hold a substitution that is not quoted by a backslash? The grammar leaves some of
- * them in what it calls words. */
-bool cbx_shell_substitutes(struct cbx_str text);
 
 /* --- names.c ---------------------------------------------------------------------------- */
 

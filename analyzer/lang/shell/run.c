@@ -284,7 +284,7 @@ static void judge_runner(const struct cbx_shell_command *outer, const struct run
     }
 }
 
-void cbx_shell_judge_runners(const struct cbx_shell_command *c, struct cbx_str name)
+static void judge_runners(const struct cbx_shell_command *c, struct cbx_str name)
 {
     for (size_t i = 0; i < CBX_SHELL_COUNT(runners); i++) {
         if (cbx_str_is(name, runners[i].word)) {
@@ -374,7 +374,7 @@ static void judge(const struct cbx_shell_command *c)
     read_packages(c, name);
     cbx_shell_check_arguments(c, name);
     cbx_shell_judge_interpreters(c, name);
-    cbx_shell_judge_runners(c, name);
+    judge_runners(c, name);
     cbx_shell_judge_specials(c, name);
 }
 

@@ -6,6 +6,9 @@
 #include "gateway/front/http/check.h"
 #include "gateway/front/http/stream.h"
 #include "policies/base/buf.h"
+#include "policies/base/clock.h"
+#include "policies/base/hash.h"
+#include "policies/base/log.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,7 +29,9 @@ enum {
 /* One request from its first header to its answer. */
 struct cbx_http_exchange {
     struct MHD_Connection *connection;
-    char *target, *method; /* as sent */
+    char *target, *method;     /* as sent */
+    char id[CBX_ID_CHARS + 1]; /* of the request: in the log, and in the header X-Request-Id */
+    int64_t began_ms;
     struct cbx_buf body;
     size_t surplus; /* bytes that came after the body was full */
     struct cbx_http_headers headers;
@@ -165,9 +170,25 @@ static struct MHD_Response *make_response(struct cbx_http_response *r)
     return response;
 }
 
-static enum MHD_Result send_response(struct MHD_Connection *connection, struct cbx_http_response *r,
-                                     bool close)
+/* One line per request; one that is not the client's fault is a warning, with its reason. */
+static void log_response(const struct cbx_http_exchange *e, const struct cbx_http_response *r)
 {
+    const char *detail = json_string_value(json_object_get(r->json, "detail"));
+    bool failed = r->status >= 500 && detail != NULL; /* /healthz logs its changes itself */
+    cbx_log(failed ? CBX_LOG_WARNING : CBX_LOG_DEBUG,
+            "request %s: %s %.200s answered %d%s%s (%lld ms)", e->id,
+            e->method != NULL ? e->method : "-", e->target, r->status, failed ? ": " : "",
+            !failed          ? ""
+            : detail != NULL ? detail
+                             : "no reason is known",
+            (long long)(cbx_clock_ms() - e->began_ms));
+}
+
+static enum MHD_Result send_response(const struct cbx_http_exchange *e,
+                                     struct MHD_Connection *connection, bool close,
+                                     struct cbx_http_response *r)
+{
+    log_response(e, r);
     bool body = r->json != NULL || r->bytes != NULL || r->stream != NULL;
     if (r->stream != NULL) {
         cbx_http_stream_connect(r->stream, connection);
@@ -180,9 +201,10 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, struct c
         MHD_add_response_header(response, "Content-Type",
                                 r->type != NULL ? r->type : "application/json");
     }
-    if (r->allow != NULL) {
+    if (r->allow[0] != '\0') {
         MHD_add_response_header(response, "Allow", r->allow);
     }
+    MHD_add_response_header(response, "X-Request-Id", e->id);
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (close) {
@@ -213,7 +235,7 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
     }
     e->refused = true;
     server->config.refuse(status, detail, &e->response);
-    return send_response(e->connection, &e->response, true);
+    return send_response(e, e->connection, true, &e->response);
 }
 
 /* Keeps a piece of the body, or lets it go when there is no room. What comes after that is read for
@@ -280,7 +302,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (!e->answered) {
         server->config.refuse(503, "the server is stopping", &e->response);
     }
-    return send_response(connection, &e->response, e->surplus > 0 || !e->answered);
+    return send_response(e, connection, e->surplus > 0 || !e->answered, &e->response);
 }
 
 /* Called with the raw target before anything else; what it returns is the request's state. */
@@ -292,6 +314,8 @@ static void *begin_request(void *context, const char *target, struct MHD_Connect
     if (e == NULL || (e->target = strdup(target)) == NULL) {
         abort();
     }
+    cbx_id_make(e->id);
+    e->began_ms = cbx_clock_ms();
     return e;
 }
 

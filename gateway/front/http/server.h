@@ -37,15 +37,16 @@ void cbx_http_stream_end(struct cbx_http_stream *stream);
 void cbx_http_stream_discard(struct cbx_http_stream *stream);
 
 /* The body is one of `json`, `bytes` (malloc'ed, with their length) and `stream`, or none; the
- * server drops it. `type` and `allow` are static strings; NULL = application/json, none. */
+ * server drops it. `type` is a static string; NULL = application/json. */
 struct cbx_http_response {
     int status;
     json_t *json;
     char *bytes;
     size_t bytes_len;
     struct cbx_http_stream *stream;
-    const char *type, *allow;
-    bool deferred; /* no answer yet: cbx_http_answer will be called, once, from any thread */
+    const char *type;
+    char allow[64]; /* the header Allow; empty = none */
+    bool deferred;  /* no answer yet: cbx_http_answer will be called, once, from any thread */
 };
 
 /* The answer that a handler deferred. Takes what is in the response. */

@@ -4,6 +4,7 @@
 
 #include "gateway/front/mcp/server.h"
 #include "gateway/ipc/threads.h"
+#include "policies/base/log.h"
 #include "policies/base/printable.h"
 
 #include <errno.h>
@@ -187,7 +188,7 @@ static void take_notification(struct face *f, const struct cbx_rpc_message *mess
         cbx_printable_add(
             &reason, cbx_str_sub(cbx_json_str(json_object_get(message->params, "reason")), 0, 200),
             CBX_PRINTABLE_LINE);
-        fprintf(stderr, "codebox: the client cancelled a call%s%s\n", reason.len > 0 ? ": " : "",
+        cbx_log(CBX_LOG_INFO, "the client cancelled a call%s%s", reason.len > 0 ? ": " : "",
                 reason.p);
     }
 }

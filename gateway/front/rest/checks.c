@@ -57,9 +57,10 @@ void cbx_rest_check(struct cbx_rest_call *call)
     cbx_rest_answer(call, 200, answer);
 }
 
+/* Engine and audit log as the executor found them, and the store as the last write to it went. */
 void cbx_rest_get_health(struct cbx_rest_call *call)
 {
-    struct cbx_err err = { 0 };
+    struct cbx_err err = { 0 }, store_err = { 0 };
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
     const struct cbx_health_args args;
@@ -68,10 +69,13 @@ void cbx_rest_get_health(struct cbx_rest_call *call)
         return;
     }
     json_t *health = answer.header;
-    bool engine = json_is_true(json_object_get(health, "engine_ok")),
-         audit = json_is_true(json_object_get(health, "audit_ok"));
+    bool store = cbx_store_check(call->rest->store, &store_err) == 0;
+    bool ok = store && json_is_true(json_object_get(health, "engine_ok")) &&
+              json_is_true(json_object_get(health, "audit_ok"));
     json_object_del(health, "type");
-    json_object_set_new(health, "status", json_string(engine && audit ? "ok" : "failing"));
+    json_object_set_new(health, "store_ok", json_boolean(store));
+    json_object_set_new(health, "store", cbx_json_text(cbx_str_of(store_err.text)));
+    json_object_set_new(health, "status", json_string(ok ? "ok" : "failing"));
     json_object_set_new(health, "version", json_string(CBX_VERSION));
-    cbx_rest_answer(call, engine && audit ? 200 : 503, json_incref(health));
+    cbx_rest_answer(call, ok ? 200 : 503, json_incref(health));
 }

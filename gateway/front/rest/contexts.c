@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What ran in each session, for the judgement of its next cell. Kept in memory, and made again from
  * the store for a session that a gateway before us opened. */
-#include "analyzer/analyze.h"
+#include "analyzer/context.h"
 #include "gateway/front/rest/rest.h"
 
 /* The session's entry, or with `make` a new one, in the place of the one that was used the longest

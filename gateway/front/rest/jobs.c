@@ -3,12 +3,15 @@
 #include "gateway/front/rest/jobs.h"
 
 #include "analyzer/analyze.h"
+#include "analyzer/context.h"
 #include "gateway/front/collect.h"
 #include "gateway/front/executor_client.h"
-#include "gateway/front/rest/line.h"
+#include "gateway/front/rest/queue.h"
+#include "gateway/front/rest/recovery.h"
 #include "gateway/front/rest/results.h"
 #include "gateway/ipc/relay.h"
 #include "gateway/ipc/wire.h"
+#include "policies/base/log.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -31,7 +34,7 @@ struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest)
 
 void cbx_rest_job_free(struct cbx_rest_job *job)
 {
-    cbx_rest_line_leave(job);
+    cbx_rest_dequeue(job);
     cbx_buf_done(&job->policy);
     cbx_buf_done(&job->source);
     cbx_buf_done(&job->context);
@@ -39,20 +42,27 @@ void cbx_rest_job_free(struct cbx_rest_job *job)
     free(job);
 }
 
-/* The next gateway asks the executor for it by the decision that it really ran under; and one that
- * never began it begins. */
-static void note_progress(void *context, enum cbx_progress progress, const char *decision)
+/* What a gateway after this one needs to know of a run: the decision that it runs under, to resume it by; and
+ * whether it began, for then it is not submitted again. */
+static void note_progress(void *context, enum cbx_progress progress, const char *decision,
+                          uint64_t audit_seq)
 {
     struct cbx_rest_job *job = context;
+    struct cbx_store *store = job->rest->store;
+    struct cbx_err err;
+    int failed = 0;
     if (progress == CBX_ADMITTED) {
-        cbx_rest_line_pass(job);
-        return;
-    }
-    cbx_store_mark_execution(job->rest->store, job->id, decision, progress == CBX_BEGUN, NULL);
-    if (progress == CBX_BEGUN) {
-        cbx_rest_line_leave(job);
+        cbx_rest_set_admitted(job, true);
+        cbx_rest_recovery_started(job);
+    } else if (progress == CBX_BEGUN) {
+        failed = cbx_store_begin_execution(store, job->id, audit_seq, &err);
+        cbx_rest_dequeue(job);
     } else {
-        cbx_rest_line_await(job);
+        failed = cbx_store_set_decision(store, job->id, decision, &err);
+        cbx_rest_await_turn(job);
+    }
+    if (failed) {
+        cbx_log(CBX_LOG_ERROR, "execution %s: %s", job->id, err.text);
     }
 }
 
@@ -85,10 +95,9 @@ int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err)
     return 0;
 }
 
-/* --- who hears of it ----------------------------------------------------------------------------
- */
+/* --- the waiting client ----------------------------------------------------------------------- */
 
-/* Where the events of a job go, and who asks whether it should go on. */
+/* A job while it runs. */
 struct run {
     struct cbx_rest_job *job;
     struct cbx_collected collected;
@@ -148,7 +157,7 @@ static int take_event(void *context, const struct cbx_event *event)
 static void restart(void *context)
 {
     struct run *run = context;
-    cbx_rest_line_return(run->job);
+    cbx_rest_set_admitted(run->job, false);
     run->sink.restart(run->sink.context);
     if (run->job->stream != NULL) {
         CBX_AUTO_JSON nothing = json_object();
@@ -156,7 +165,7 @@ static void restart(void *context)
     }
 }
 
-/* Runs that are wanted by themselves go on without us when the gateway stops. */
+/* Detached runs continue without this process when the gateway stops. */
 static bool is_stopping(void *context)
 {
     struct cbx_rest *rest = ((struct run *)context)->job->rest;
@@ -166,8 +175,7 @@ static bool is_stopping(void *context)
     return stopping;
 }
 
-/* The executor of a master that was killed does not come back; that we are to end, we hear in a
- * moment. */
+/* When the master was killed, no executor comes back, and SIGTERM follows: waits for it. */
 static bool will_stop(struct run *run, int failed)
 {
     enum { STEPS = 150, STEP_MS = 20 };
@@ -248,7 +256,7 @@ static int submit(struct cbx_rest_job *job, const struct cbx_sink *sink,
 {
     enum { FRESH_MS = 10000 }; /* a third of what a judgement is good for */
     int64_t began = cbx_clock_ms();
-    if (!cbx_rest_line_await(job)) {
+    if (!cbx_rest_await_turn(job)) {
         return cbx_fail(err, CBX_EIO, "the gateway stops");
     }
     int failed = cbx_clock_ms() - began > FRESH_MS ? judge_again(job, err) : 0;
@@ -263,6 +271,7 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
                    struct cbx_outcome *outcome, struct cbx_err *err)
 {
     snprintf(outcome->id, sizeof(outcome->id), "%s", job->decision);
+    outcome->audit_seq = job->audit_seq;
     struct cbx_request request = cbx_rest_job_request(job);
     int failed = cbx_review_resume(job->rest->flow, &request.options, sink, outcome, err);
     if (failed != CBX_ENOTFOUND) {
@@ -304,7 +313,8 @@ static void run_job(void *context)
     if (failed && will_stop(&run, failed)) {
         /* It goes on in its sandbox; the next gateway stores its result. */
         CBX_AUTO_JSON nothing = json_object();
-        cbx_fail(&err, CBX_EBUSY, "the gateway stops; ask the next one for this execution");
+        cbx_fail(&err, CBX_EBUSY,
+                 "the gateway is shutting down; poll this execution after the restart");
         answer(job, nothing, &err);
     } else {
         if (failed == CBX_ENOTFOUND && job->session[0] != '\0') {
@@ -316,10 +326,11 @@ static void run_job(void *context)
         finish(&run, &outcome, failed, &err);
     }
     cbx_collected_done(&run.collected);
+    cbx_rest_recovery_started(job);
     cbx_rest_job_free(job);
 }
 
-static int start_thread(struct cbx_rest_job *job, struct cbx_err *err)
+int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err)
 {
     struct cbx_rest *rest = job->rest;
     pthread_mutex_lock(&rest->lock);
@@ -360,83 +371,12 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
                                            .code = job->source.p,
                                            .request = request };
     int failed = cbx_store_add_execution(rest->store, &stored, err);
-    cbx_rest_line_up(job);
-    failed = failed ? failed : start_thread(job, err);
+    cbx_rest_enqueue(job);
+    failed = failed ? failed : cbx_rest_job_launch(job, err);
     if (failed) {
         CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
         cbx_store_set_execution(rest->store, id, "error", now, results, NULL);
         cbx_rest_job_free(job);
     }
     return failed;
-}
-
-static const char *text_of(const json_t *row, const char *name)
-{
-    const char *text = json_string_value(json_object_get(row, name));
-    return text != NULL ? text : "";
-}
-
-static struct cbx_rest_job *read_row(struct cbx_rest *rest, const json_t *row)
-{
-    struct cbx_rest_job *job = cbx_rest_job_new(rest);
-    const char *decision = text_of(row, "decision");
-    struct cbx_err err;
-    CBX_AUTO_JSON request = NULL;
-    cbx_json_parse(cbx_str_of(text_of(row, "request")), 64 * 1024, &request, &err);
-    snprintf(job->id, sizeof(job->id), "%s", text_of(row, "id"));
-    snprintf(job->session, sizeof(job->session), "%s", text_of(row, "session"));
-    snprintf(job->language, sizeof(job->language), "%s", text_of(row, "language"));
-    snprintf(job->decision, sizeof(job->decision), "%s", decision[0] != '\0' ? decision : "-");
-    cbx_buf_add_cstr(&job->source, text_of(row, "code"));
-    cbx_buf_add(&job->policy, cbx_json_str(json_object_get(request, "policy")));
-    job->interactive = json_is_true(json_object_get(request, "interactive"));
-    job->limits = cbx_limits_read(request);
-    job->begun = strcmp(text_of(row, "begun"), "0") != 0;
-    job->recovered = true;
-    return job;
-}
-
-/* Has the executor close and drop what the store has no record of. An executor that does not answer now keeps its
- * sessions and results until they expire. */
-static void reconcile(struct cbx_rest *rest, const json_t *rows)
-{
-    CBX_AUTO_JSON sessions = NULL;
-    struct cbx_err err;
-    size_t i;
-    const json_t *row;
-    if (cbx_store_list_sessions(rest->store, &sessions, &err) != 0) {
-        return;
-    }
-    CBX_AUTO_JSON ids = json_array();
-    CBX_AUTO_JSON runs = json_array();
-    json_array_foreach(sessions, i, row)
-    {
-        json_array_append(ids, json_object_get(row, "id"));
-    }
-    json_array_foreach(rows, i, row)
-    {
-        json_array_append(runs, json_object_get(row, "decision"));
-    }
-    struct cbx_reconcile_args args = { .sessions = ids, .runs = runs };
-    cbx_call_reconcile(rest->flow, &args, CBX_STR(""), NULL, &err);
-}
-
-void cbx_rest_jobs_recover(struct cbx_rest *rest)
-{
-    CBX_AUTO_JSON rows = NULL;
-    size_t i;
-    const json_t *row;
-    struct cbx_err err;
-    if (cbx_store_list_running(rest->store, &rows, &err) != 0) {
-        return;
-    }
-    reconcile(rest, rows);
-    json_array_foreach(rows, i, row)
-    {
-        struct cbx_rest_job *job = read_row(rest, row);
-        cbx_rest_line_up(job);
-        if (start_thread(job, &err) != 0) {
-            cbx_rest_job_free(job);
-        }
-    }
 }

@@ -15,16 +15,19 @@ struct cbx_rest_job {
     struct cbx_limits limits;
     bool interactive;
     struct cbx_judgement judgement;
-    /* Of one that a gateway before us left: what it is known by, and whether it was seen to begin.
-     */
+    /* Of one that a gateway before this one accepted (recovery.h): its decision, the number of that audit
+     * record (0 = not known), and whether it began. */
     char decision[CBX_ID_CHARS + 1];
+    uint64_t audit_seq;
     bool begun, recovered;
-    /* Who hears of it besides the store; one or none. */
+    bool starting; /* one of the backlog that the executor has not admitted yet */
+    struct cbx_rest_job *next_in_backlog;
+    /* The waiting client: an exchange, an event stream, or neither. */
     struct cbx_http_exchange *exchange;
     struct cbx_http_stream *stream;
-    /* In the line of its session (line.h). */
-    struct cbx_rest_job *next_in_line;
-    bool handed_over;
+    /* In the queue of its session (queue.h). */
+    struct cbx_rest_job *next_queued;
+    bool admitted;
 };
 
 struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest);
@@ -40,10 +43,8 @@ struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job);
  * On failure the exchange and the stream are still the caller's to answer. */
 int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err);
 
-/* Those that a gateway before us left: their results are fetched; those that never began are judged
- * and run now; others become errors that say so. What the executor still has of others is let go.
- * Before anything is served. */
-void cbx_rest_jobs_recover(struct cbx_rest *rest);
+/* Runs a job that is stored already, in a thread of its own. CBX_EBUSY; the job is then still the caller's. */
+int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err);
 
 /* What is stored of an execution as /v1 answers it, and as clients of CodeBox-AI read it (new
  * references). */

@@ -2,6 +2,7 @@
  * Routing, problem documents, bodies. */
 #include "gateway/front/rest/rest.h"
 
+#include "gateway/front/rest/recovery.h"
 #include "policies/base/printable.h"
 
 #include <stdio.h>
@@ -275,12 +276,21 @@ static bool match_path(const char *pattern, struct cbx_str path, char id[64], st
     return at == path.len;
 }
 
-static void refuse_method(struct cbx_rest_call *call, struct cbx_str path, const char *allow)
+/* Names the methods of every route that has this path. */
+static void refuse_method(struct cbx_rest_call *call, struct cbx_str path)
 {
     struct cbx_err err;
-    cbx_fail(&err, CBX_EINVAL, "%.*s takes %s, not %.*s", CBX_STR_ARG(path), allow,
+    char methods[64] = "";
+    for (size_t i = 0; i < ROUTES; i++) {
+        size_t used = strlen(methods);
+        if (match_path(routes[i].path, path, call->id, &call->rest_path)) {
+            snprintf(methods + used, sizeof(methods) - used, "%s%s", used > 0 ? ", " : "",
+                     routes[i].method);
+        }
+    }
+    cbx_fail(&err, CBX_EINVAL, "%.*s takes %s, not %.*s", CBX_STR_ARG(path), methods,
              CBX_STR_ARG(call->request->method));
-    call->response->allow = allow;
+    snprintf(call->response->allow, sizeof(call->response->allow), "%s", methods);
     cbx_rest_fail(call, 405, &err);
 }
 
@@ -288,7 +298,7 @@ void cbx_rest_handle(void *context, const struct cbx_http_request *request,
                      struct cbx_http_response *out)
 {
     struct cbx_rest_call call = { .rest = context, .request = request, .response = out };
-    const struct route *other = NULL;
+    bool known = false;
     for (size_t i = 0; i < ROUTES; i++) {
         if (!match_path(routes[i].path, request->path, call.id, &call.rest_path)) {
             continue;
@@ -299,11 +309,11 @@ void cbx_rest_handle(void *context, const struct cbx_http_request *request,
             json_decref(call.body);
             return;
         }
-        other = &routes[i];
+        known = true;
     }
     struct cbx_err err;
-    if (other != NULL) {
-        refuse_method(&call, request->path, other->method);
+    if (known) {
+        refuse_method(&call, request->path);
         return;
     }
     cbx_fail(&err, CBX_ENOTFOUND, "nothing is at %.*s", CBX_STR_ARG(request->path));
@@ -317,7 +327,7 @@ void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_stor
 {
     *rest = (struct cbx_rest){ .flow = flow, .store = store, .jobs_max = jobs_max };
     pthread_mutex_init(&rest->lock, NULL);
-    pthread_cond_init(&rest->line_moved, NULL);
+    pthread_cond_init(&rest->queue_changed, NULL);
     rest->jobs = cbx_threads_new(jobs_max);
 }
 
@@ -325,14 +335,15 @@ void cbx_rest_stop(struct cbx_rest *rest)
 {
     pthread_mutex_lock(&rest->lock);
     rest->stopping = true;
-    pthread_cond_broadcast(&rest->line_moved);
+    pthread_cond_broadcast(&rest->queue_changed);
     pthread_mutex_unlock(&rest->lock);
 }
 
 void cbx_rest_done(struct cbx_rest *rest)
 {
     cbx_threads_free(rest->jobs);
+    cbx_rest_recovery_done(rest);
     cbx_rest_contexts_done(rest);
-    pthread_cond_destroy(&rest->line_moved);
+    pthread_cond_destroy(&rest->queue_changed);
     pthread_mutex_destroy(&rest->lock);
 }

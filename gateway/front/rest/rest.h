@@ -9,6 +9,7 @@
 #include "gateway/ipc/threads.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* Every caller, until callers have identities. */
 #define CBX_REST_PRINCIPAL CBX_STR("local")
@@ -29,13 +30,16 @@ struct cbx_rest {
     struct cbx_flow *flow;
     struct cbx_store *store;
     pthread_mutex_t lock;
-    pthread_cond_t line_moved;
-    struct cbx_rest_job *line; /* line.h */
+    pthread_cond_t queue_changed;
+    struct cbx_rest_job *queue;   /* executions that have not begun (queue.h) */
+    struct cbx_rest_job *backlog; /* executions of before that were not started yet (recovery.h) */
+    int starting; /* executions of the backlog that were started and not admitted yet */
     struct cbx_threads *jobs;
     int jobs_max;
     bool stopping;
     struct cbx_rest_context contexts[CBX_REST_CONTEXTS];
     uint64_t context_uses;
+    atomic_int sessions_opened;
 };
 
 void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
@@ -103,7 +107,7 @@ struct cbx_request cbx_rest_request(enum cbx_action action, const char *language
 /* Limits that a caller asks for, by the names of limits.def; absent ones are 0. CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
 
-/* The sessions that are open (new reference); the store forgets those that are not. */
+/* The sessions that are open (new reference). */
 int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err);
 
 /* True when a session can have all of them; false when the answer is made: 400 with what is wrong,

@@ -110,7 +110,9 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
     json_object_set_new(results, "session_lost", json_boolean(r->session_lost));
     json_object_set_new(results, "session_restarted", json_boolean(r->session_restarted));
     json_object_set_new(results, "decision", json_string(outcome->id));
-    json_object_set_new(results, "audit_seq", json_integer((json_int_t)outcome->audit_seq));
+    json_object_set_new(results, "audit_seq",
+                        outcome->audit_seq > 0 ? json_integer((json_int_t)outcome->audit_seq)
+                                               : json_null());
     return results;
 }
 

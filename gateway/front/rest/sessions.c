@@ -133,7 +133,7 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err)
 {
     static const struct cbx_json_field limit_fields[] = {
-#define CBX_LIMIT(member)                                                                          \
+#define CBX_LIMIT(member, ...)                                                                     \
     { #member, CBX_JSON_INT, offsetof(struct cbx_limits, member), false, true, 1, INT64_MAX },
 #include "policies/limits.def"
 #undef CBX_LIMIT
@@ -141,6 +141,85 @@ int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_
     int failed =
         cbx_json_read(json, limit_fields, sizeof(limit_fields) / sizeof(limit_fields[0]), out, err);
     return failed ? cbx_wrap(err, "limits") : 0;
+}
+
+/* --- the open ones ---------------------------------------------------------------------------- */
+
+/* What the store and the executor know of a session, in one object. */
+static json_t *describe(const json_t *row, const json_t *live)
+{
+    CBX_AUTO_JSON options = NULL;
+    struct cbx_err err;
+    cbx_json_parse(cbx_json_str(json_object_get(row, "options")), 1024 * 1024, &options, &err);
+    const char *language = json_string_value(json_object_get(options, "language"));
+    json_t *json =
+        json_pack("{s:O,s:O,s:s,s:O}", "session_id", json_object_get(row, "id"), "created_at",
+                  json_object_get(row, "created_at"), "language", cbx_dialect_shown(language),
+                  "policy", json_object_get(live, "policy"));
+    json_object_set_new(json, "status",
+                        json_string(json_is_true(json_object_get(live, "busy")) ? "busy" : "idle"));
+    json_object_set(json, "idle_ms", json_object_get(live, "idle_ms"));
+    json_object_set(json, "age_ms", json_object_get(live, "age_ms"));
+    json_object_set(json, "container", json_object_get(live, "container"));
+    return json;
+}
+
+/* The stored sessions that are open. One that only the store has was closed because it was idle, or its
+ * sandbox died. */
+static int list_live(struct cbx_rest *rest, json_t **out, json_t *closed, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    CBX_AUTO_JSON rows = NULL;
+    const struct cbx_list_sessions_args args;
+    int failed = cbx_store_list_sessions(rest->store, &rows, err);
+    failed = failed ? failed : cbx_call_list_sessions(rest->flow, &args, CBX_STR(""), &answer, err);
+    if (failed) {
+        return failed;
+    }
+    json_t *list = json_array();
+    size_t i, k;
+    const json_t *row, *live;
+    json_array_foreach(rows, i, row)
+    {
+        json_t *found = NULL;
+        json_array_foreach(json_object_get(answer.header, "sessions"), k, live)
+        {
+            if (json_equal(json_object_get(live, "session"), json_object_get(row, "id"))) {
+                found = describe(row, live);
+            }
+        }
+        if (found != NULL) {
+            json_array_append_new(list, found);
+        } else if (closed != NULL) {
+            json_array_append(closed, json_object_get(row, "id"));
+        }
+    }
+    *out = list;
+    return 0;
+}
+
+/* Removes the rows of closed sessions, now and then, when a session is opened: reading never does. */
+static void trim_sessions(struct cbx_rest *rest)
+{
+    enum { EVERY = 16 };
+    CBX_AUTO_JSON live = NULL;
+    CBX_AUTO_JSON closed = json_array();
+    size_t i;
+    const json_t *id;
+    if (atomic_fetch_add(&rest->sessions_opened, 1) % EVERY != EVERY - 1 ||
+        list_live(rest, &live, closed, NULL) != 0) {
+        return;
+    }
+    json_array_foreach(closed, i, id)
+    {
+        cbx_store_remove_session(rest->store, json_string_value(id), NULL);
+    }
+}
+
+int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err)
+{
+    return list_live(rest, out, NULL, err);
 }
 
 /* --- opening and closing
@@ -202,6 +281,7 @@ static bool open_session(struct cbx_rest_call *call, struct opening *o)
         return false;
     }
     cbx_outcome_acknowledge(call->rest->flow, &outcome);
+    trim_sessions(call->rest);
     return true;
 }
 
@@ -277,64 +357,6 @@ void cbx_rest_delete_session(struct cbx_rest_call *call)
         return;
     }
     cbx_rest_answer(call, 200, json_pack("{s:s}", "status", "cleaned up"));
-}
-
-/* --- looking at them
- * ------------------------------------------------------------------------------ */
-
-/* What the store and the executor know of a session, in one object. */
-static json_t *describe(const json_t *row, const json_t *live)
-{
-    CBX_AUTO_JSON options = NULL;
-    struct cbx_err err;
-    cbx_json_parse(cbx_json_str(json_object_get(row, "options")), 1024 * 1024, &options, &err);
-    const char *language = json_string_value(json_object_get(options, "language"));
-    json_t *json =
-        json_pack("{s:O,s:O,s:s,s:O}", "session_id", json_object_get(row, "id"), "created_at",
-                  json_object_get(row, "created_at"), "language", cbx_dialect_shown(language),
-                  "policy", json_object_get(live, "policy"));
-    json_object_set_new(json, "status",
-                        json_string(json_is_true(json_object_get(live, "busy")) ? "busy" : "idle"));
-    json_object_set(json, "idle_ms", json_object_get(live, "idle_ms"));
-    json_object_set(json, "age_ms", json_object_get(live, "age_ms"));
-    json_object_set(json, "container", json_object_get(live, "container"));
-    return json;
-}
-
-/* Those that both know; one that only the store knows was closed, for it was idle or its sandbox
- * died, and is forgotten. */
-int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err)
-{
-    CBX_AUTO_DONE(message) answer;
-    cbx_message_init(&answer);
-    CBX_AUTO_JSON rows = NULL;
-    const struct cbx_list_sessions_args args;
-    int failed = cbx_store_list_sessions(rest->store, &rows, err);
-    failed = failed ? failed : cbx_call_list_sessions(rest->flow, &args, CBX_STR(""), &answer, err);
-    if (failed) {
-        return failed;
-    }
-    json_t *list = json_array();
-    size_t i, k;
-    const json_t *row, *live;
-    json_array_foreach(rows, i, row)
-    {
-        json_t *found = NULL;
-        json_array_foreach(json_object_get(answer.header, "sessions"), k, live)
-        {
-            if (json_equal(json_object_get(live, "session"), json_object_get(row, "id"))) {
-                found = describe(row, live);
-            }
-        }
-        if (found != NULL) {
-            json_array_append_new(list, found);
-        } else {
-            cbx_store_remove_session(rest->store, json_string_value(json_object_get(row, "id")),
-                                     NULL);
-        }
-    }
-    *out = list;
-    return 0;
 }
 
 void cbx_rest_list_sessions(struct cbx_rest_call *call)

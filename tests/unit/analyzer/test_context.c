@@ -3,6 +3,7 @@
  * what the next does. */
 #include "analyzer/analyze.h"
 #include "analyzer/context.h"
+#include "analyzer/program.h"
 #include "policies/base/buf.h"
 #include "tests/unit/unit.h"
 

@@ -14,8 +14,8 @@ static void runs_no_language_without_an_analyzer(void **state)
         const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(name));
         assert_non_null(lang);
         assert_string_equal(lang->name, name); /* not by another name: permits carry this one */
-        assert_non_null(lang->extract);
-        assert_non_null(lang->grammar());
+        assert_non_null(lang->code->extract);
+        assert_non_null(lang->code->grammar());
         assert_non_null(lang->endings[0]);
         assert_true(lang->policy < CBX_LANGUAGES);
     }
@@ -33,7 +33,7 @@ static void analyses_every_language_that_policies_name(void **state)
         }
         assert_non_null(lang);
         assert_string_equal(lang->name, cbx_language_name((enum cbx_language)language));
-        assert_ptr_equal(cbx_lang_grammar((enum cbx_language)language), lang->grammar());
+        assert_ptr_equal(cbx_lang_grammar((enum cbx_language)language), lang->code->grammar());
         assert_non_null(cbx_kernel_of(lang->name));
     }
 }

@@ -62,7 +62,7 @@ static void tells_of_every_option_everywhere(void **state)
 {
     (void)state;
     static const char *const names[] = {
-#define CBX_OPTION(member, name, type, value, words, help) name,
+#define CBX_OPTION(member, name, letter, type, value, words, lo, hi, help) name,
 #include "analyzer/lint/options.def"
 #undef CBX_OPTION
     };

@@ -205,6 +205,35 @@ static void stops_at_its_nesting_cap(void **state)
     }
 }
 
+static void a_plain_requirement_is_a_name_with_extras_and_versions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool plain;
+    } cases[] = {
+        { "numpy", true },
+        { " numpy ", true },
+        { "Num_py.x [a, b-c] >=1.0, <2", true },
+        { "numpy (>=1.22)", true },
+        { "a===1.0+local.1", true },
+        { "a!=1.*", true },
+        { "a @ https://host/a.whl", false },
+        { "a; python_version > '3'", false },
+        { "a===1'; id", false },
+        { "a===$(id)", false },
+        { "a===`id`", false },
+        { "", false },
+        { "-r x", false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cbx_requirement r;
+        bool parsed = cbx_requirement_parse(cbx_str_of(cases[i].text), &r);
+        assert_int_equal(parsed && cbx_requirement_is_plain(&r), cases[i].plain);
+    }
+    assert_false(cbx_requirement_is_plain(&(struct cbx_requirement){ 0 }));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +241,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_no_requirement),
         cmocka_unit_test(says_which_markers_may_hold),
         cmocka_unit_test(stops_at_its_nesting_cap),
+        cmocka_unit_test(a_plain_requirement_is_a_name_with_extras_and_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -309,7 +309,7 @@ static void refuses_to_run_in_a_session_that_is_not_open(void **state)
 
 static json_t *describe_failure(void)
 {
-    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "call", "record_failure", "language",
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "call", "record_failure", "file_name", "", "language",
                      "python", "policy", "default", "principal", "ann", "session", "", "origin",
                      "test", "reason", "the worker was killed");
 }

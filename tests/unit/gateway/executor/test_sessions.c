@@ -113,7 +113,7 @@ enum { PATIENCE_MS = 20 };
 /* Leaves a result that nobody takes. */
 static void leave_result(struct crowd *crowd, struct cbx_session *session)
 {
-    cbx_sessions_begin(crowd->sessions, session, "r");
+    cbx_sessions_begin(crowd->sessions, session, "r", 7);
     crowd->left_ms = cbx_clock_ms();
     cbx_sessions_leave(crowd->sessions, session);
 }
@@ -180,7 +180,7 @@ static void a_run_waits_until_the_result_before_it_is_taken(void **state)
     pthread_t waiting;
     open_session(crowd.sessions, "a");
     assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
-    cbx_sessions_begin(crowd.sessions, session, "r1");
+    cbx_sessions_begin(crowd.sessions, session, "r1", 7);
     assert_int_equal(pthread_create(&waiting, NULL, enter_with_patience, &crowd), 0);
     cbx_sessions_leave(crowd.sessions, session);
     /* Who follows that run once more need not wait for it. */
@@ -204,17 +204,17 @@ static void a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left(void 
     CBX_AUTO_JSON none = json_array();
     open_session(sessions, "a");
     assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
-    cbx_sessions_begin(sessions, session, "r1");
+    cbx_sessions_begin(sessions, session, "r1", 7);
     cbx_sessions_reconcile(sessions, ids, wanted);
     cbx_sessions_leave(sessions, session);
-    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), 0);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), 0);
     /* Somebody who was killed since follows it once more, while the next front says what it wants.
      */
     assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
     cbx_sessions_reconcile(sessions, ids, none);
-    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), 0);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), 0);
     cbx_sessions_leave(sessions, session);
-    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), CBX_ENOTFOUND);
     assert_int_equal(cbx_sessions_count(sessions), 1);
     cbx_sessions_free(sessions);
 }
@@ -252,7 +252,7 @@ static void a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entere
     cbx_sessions_enqueue(sessions, "a", "r1", &ticket);
     assert_int_equal(cbx_sessions_enter_run(sessions, &ticket, "ann", 0, &session, NULL), 0);
     assert_true(cbx_sessions_is_queued(sessions, "r1"));
-    cbx_sessions_begin(sessions, session, "r1");
+    cbx_sessions_begin(sessions, session, "r1", 7);
     cbx_sessions_dequeue(sessions, &ticket);
     cbx_sessions_await_dequeued(sessions, "r1");
     assert_false(cbx_sessions_is_queued(sessions, "r1"));

@@ -238,6 +238,77 @@ static void serves_many_threads(void **state)
     end(&rig);
 }
 
+static json_t *running(struct rig *rig)
+{
+    json_t *rows = NULL;
+    assert_int_equal(cbx_store_list_running(rig->store, &rows, &rig->err), 0);
+    return rows;
+}
+
+static void assert_row(const json_t *rows, size_t i, const char *begun, const char *audit_seq)
+{
+    const json_t *row = json_array_get(rows, i);
+    assert_string_equal(json_string_value(json_object_get(row, "begun")), begun);
+    assert_string_equal(json_string_value(json_object_get(row, "audit_seq")), audit_seq);
+}
+
+#define FIRST  "00000000-0000-4000-8000-000000000001"
+#define SECOND "00000000-0000-4000-8000-000000000002"
+
+static void remembers_which_runs_began_and_by_which_record(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 100);
+    add(&rig, FIRST, "2026-01-01T00:00:01");
+    add(&rig, SECOND, "2026-01-01T00:00:02");
+    assert_int_equal(cbx_store_begin_execution(rig.store, SECOND, 77, &rig.err), 0);
+    reopen(&rig, 100);
+    CBX_AUTO_JSON rows = running(&rig);
+    assert_row(rows, 0, "0", "0");
+    assert_row(rows, 1, "1", "77");
+    reopen(&rig, 100);
+    CBX_AUTO_JSON again = running(&rig);
+    assert_row(again, 1, "1", "77");
+    end(&rig);
+}
+
+static void a_torn_or_foreign_line_costs_no_other_run_its_beginning(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 100);
+    add(&rig, FIRST, "2026-01-01T00:00:01");
+    add(&rig, SECOND, "2026-01-01T00:00:02");
+    cbx_store_free(rig.store);
+    rig.store = NULL;
+    scratch_write(rig.scratch.path, "codebox.begun",
+                  CBX_STR("garbage\n" SECOND " 5\n../../etc/passwd 1\n" FIRST " 1"));
+    reopen(&rig, 100);
+    CBX_AUTO_JSON rows = running(&rig);
+    assert_row(rows, 0, "0", "0");
+    assert_row(rows, 1, "1", "5");
+    end(&rig);
+}
+
+static void many_that_began_become_rows_while_it_is_open(void **state)
+{
+    (void)state;
+    struct rig rig;
+    CBX_AUTO_DONE(buf) lines;
+    begin(&rig, 100);
+    add(&rig, FIRST, "2026-01-01T00:00:01");
+    for (int i = 1; i <= 10000; i++) {
+        assert_int_equal(cbx_store_begin_execution(rig.store, FIRST, (uint64_t)i, &rig.err), 0);
+    }
+    scratch_read(rig.scratch.path, "codebox.begun", &lines);
+    assert_true(lines.len < 300 * 1024);
+    reopen(&rig, 100);
+    CBX_AUTO_JSON rows = running(&rig);
+    assert_row(rows, 0, "1", "10000");
+    end(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +319,9 @@ int main(void)
         cmocka_unit_test(takes_texts_as_texts),
         cmocka_unit_test(refuses_what_is_no_database),
         cmocka_unit_test(serves_many_threads),
+        cmocka_unit_test(remembers_which_runs_began_and_by_which_record),
+        cmocka_unit_test(a_torn_or_foreign_line_costs_no_other_run_its_beginning),
+        cmocka_unit_test(many_that_began_become_rows_while_it_is_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

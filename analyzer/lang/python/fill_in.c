@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What IPython puts into a line of shell before the shell sees it: {name} and $name, where the
  * name's value is one constant of the program. */
+#include "analyzer/lang/python/magics.h"
 #include "analyzer/lang/scope.h"
 
 #include <ctype.h>

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ * One text from bytes to facts: parse, note what cannot be read, extract. */
+#include "analyzer/parse.h"
+
+#include "analyzer/notebook.h"
+#include "analyzer/tree_memory.h"
+#include "analyzer/written.h"
+#include "policies/base/clock.h"
+
+/* --- parsing ---------------------------------------------------------------------------------- */
+
+static bool is_late(TSParseState *state)
+{
+    const int64_t *deadline = state->payload;
+    return *deadline != 0 && cbx_clock_ms() > *deadline;
+}
+
+struct reader {
+    struct cbx_str text;
+};
+
+static const char *read_text(void *payload, uint32_t byte, TSPoint at, uint32_t *len)
+{
+    (void)at;
+    const struct reader *r = payload;
+    *len = byte < r->text.len ? (uint32_t)(r->text.len - byte) : 0;
+    return byte < r->text.len ? r->text.p + byte : "";
+}
+
+TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t deadline)
+{
+    TSParser *parser = ts_parser_new();
+    if (!ts_parser_set_language(parser, grammar)) {
+        cbx_parser_delete(parser);
+        return NULL;
+    }
+    struct reader reader = { .text = text };
+    TSInput input = { .payload = &reader, .read = read_text, .encoding = TSInputEncodingUTF8 };
+    TSParseOptions options = { .payload = &deadline, .progress_callback = is_late };
+    TSTree *tree = ts_parser_parse_with_options(parser, NULL, input, options);
+    cbx_parser_delete(parser);
+    return tree;
+}
+
+enum { SYNTAX_MAX = 20 };
+
+/* Walks only where tree-sitter says that something is wrong. */
+void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts)
+{
+    TSNode root = ts_tree_root_node(tree);
+    if (!ts_node_has_error(root)) {
+        return;
+    }
+    int found = 0, depth = 0;
+    TSTreeCursor cursor = ts_tree_cursor_new(root);
+    for (;;) {
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+        bool bad = ts_node_is_error(node) || ts_node_is_missing(node);
+        if (bad && found++ < SYNTAX_MAX) {
+            struct cbx_str what =
+                ts_node_is_missing(node)
+                    ? cbx_arena_printf(facts->arena, "missing %s", ts_node_type(node))
+                    : CBX_STR("syntax error");
+            cbx_facts_add_special(facts, CBX_FACT_SYNTAX, what, ts_node_start_byte(node),
+                                  ts_node_end_byte(node));
+        }
+        if (found >= SYNTAX_MAX) {
+            break;
+        }
+        if (!bad && ts_node_has_error(node) && depth < 100000 &&
+            ts_tree_cursor_goto_first_child(&cursor)) {
+            depth++;
+            continue;
+        }
+        bool more;
+        while (!(more = ts_tree_cursor_goto_next_sibling(&cursor)) && depth > 0 &&
+               ts_tree_cursor_goto_parent(&cursor)) {
+            depth--;
+        }
+        if (!more) {
+            break;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (found == 0) {
+        cbx_facts_add_special(facts, CBX_FACT_SYNTAX, CBX_STR("syntax error"), 0, 1);
+    }
+}
+
+/* --- characters that are not seen ------------------------------------------------------------- */
+
+/* Bidirectional controls, zero-width and filler characters: a reader sees other code than runs
+ * (CVE-2021-42574, "invisible backdoor"). Several of them are letters to Unicode. */
+static bool is_invisible(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = { { 0x00AD, 0x00AD }, { 0x034F, 0x034F },  { 0x061C, 0x061C }, { 0x115F, 0x1160 },
+                   { 0x17B4, 0x17B5 }, { 0x180B, 0x180F },  { 0x200B, 0x200F }, { 0x202A, 0x202E },
+                   { 0x2060, 0x206F }, { 0x3164, 0x3164 },  { 0xFE00, 0xFE0F }, { 0xFEFF, 0xFEFF },
+                   { 0xFFA0, 0xFFA0 }, { 0xE0000, 0xE0FFF } };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (c >= ranges[i].first && c <= ranges[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In a string, a comment or a here-document they are text. */
+static bool is_in_text(TSNode root, uint32_t byte)
+{
+    TSNode node = ts_node_descendant_for_byte_range(root, byte, byte + 1);
+    const char *type = ts_node_is_null(node) ? "" : ts_node_type(node);
+    return strstr(type, "string") != NULL || strstr(type, "comment") != NULL ||
+           strstr(type, "heredoc") != NULL || strstr(type, "regex") != NULL;
+}
+
+static void note_invisible(TSTree *tree, struct cbx_str text, struct cbx_facts *facts)
+{
+    int found = 0;
+    for (size_t i = 0; i + 1 < text.len && found < SYNTAX_MAX; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c < 0xC2) {
+            continue;
+        }
+        size_t len = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+        uint32_t code = len == 2 ? c & 0x1Fu : len == 3 ? c & 0x0Fu : c & 0x07u;
+        for (size_t k = 1; k < len && i + k < text.len; k++) {
+            code = code << 6 | ((unsigned char)text.p[i + k] & 0x3F);
+        }
+        if (is_invisible(code) && !is_in_text(ts_tree_root_node(tree), (uint32_t)i)) {
+            cbx_facts_add_special(facts, CBX_FACT_BIDI,
+                                  cbx_arena_printf(facts->arena, "U+%04X", code), (uint32_t)i,
+                                  (uint32_t)(i + len));
+            found++;
+        }
+        i += len - 1;
+    }
+}
+
+/* --- the way of one text ---------------------------------------------------------------------- */
+
+enum { DEFAULT_BUDGET_MS = 5000 };
+
+int64_t cbx_parse_deadline(uint32_t budget_ms)
+{
+    return cbx_clock_ms() + (budget_ms > 0 ? budget_ms : DEFAULT_BUDGET_MS);
+}
+
+/* Places in rewritten notebook text to places in the cell. Code in code stands at one place, which
+ * is none of these. */
+static void map_places(const struct cbx_parsed *parsed, size_t from)
+{
+    struct cbx_facts *facts = parsed->facts;
+    for (size_t i = from; parsed->magic_count > 0 && facts->base_end == 0 && i < facts->count;
+         i++) {
+        facts->items[i].start =
+            cbx_notebook_place(parsed->magics, parsed->magic_count, facts->items[i].start);
+        facts->items[i].end =
+            cbx_notebook_place(parsed->magics, parsed->magic_count, facts->items[i].end);
+    }
+}
+
+void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang,
+                    struct cbx_str text, TSTree **tree_out)
+{
+    struct cbx_parsed parsed = *parent;
+    parsed.walk = NULL;
+    parsed.lang = lang;
+    parsed.text = text;
+    enum cbx_language outer = parsed.facts->language;
+    parsed.facts->language = lang->policy;
+    parsed.tree = cbx_parse_tree(lang->code->grammar(), text, parsed.deadline_ms);
+    if (parsed.tree == NULL) {
+        cbx_facts_add_special(parsed.facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
+    } else {
+        size_t before = parsed.facts->count;
+        if (!lang->code->reads) {
+            cbx_parse_errors(parsed.tree, parsed.facts);
+        }
+        note_invisible(parsed.tree, text, parsed.facts);
+        lang->code->extract(&parsed);
+        if (!parsed.names_only) {
+            map_places(&parsed, before);
+        }
+    }
+    if (!parsed.names_only && cbx_lang_is_notebook(lang)) {
+        lang->code->judge_lines(&parsed);
+    }
+    if (parsed.depth == 0) {
+        struct cbx_written written;
+        cbx_written_read(parsed.facts, &written);
+        cbx_written_imports(&written, parsed.facts);
+    }
+    parsed.facts->language = outer;
+    if (tree_out != NULL) {
+        *tree_out = parsed.tree;
+    } else if (parsed.tree != NULL) {
+        cbx_tree_delete(parsed.tree);
+    }
+}
+
+void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,
+                     uint32_t start, uint32_t end)
+{
+    struct cbx_facts *facts = parent->facts;
+    const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(language));
+    if (text.len == 0 || lang == NULL) {
+        return;
+    }
+    if (parent->depth >= CBX_CODE_DEPTH_MAX) {
+        cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("code in code"), start, end);
+        return;
+    }
+    struct cbx_parsed inner = *parent;
+    inner.walk = NULL;
+    inner.depth++;
+    inner.magics = NULL;
+    inner.magic_count = 0;
+    uint32_t base = facts->base, base_end = facts->base_end;
+    if (base_end == 0) {
+        facts->base = base + start;
+        facts->base_end = base + (end > start ? end : start + 1);
+    }
+    struct cbx_notebook notebook = { .text = text };
+    if (cbx_lang_is_notebook(lang) && cbx_notebook_rewrite(text, parent->arena, &notebook) != 0) {
+        cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("notebook syntax"), start, end);
+    }
+    inner.magics = notebook.magics;
+    inner.magic_count = notebook.magic_count;
+    cbx_parse_text(&inner, lang, notebook.text, NULL);
+    facts->base = base;
+    facts->base_end = base_end;
+}
+
+void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start,
+                          uint32_t end)
+{
+    cbx_parse_inner(parent, "shell", text, start, end);
+}

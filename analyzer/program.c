@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ * Cells as programs. */
+#include "analyzer/program.h"
+
+#include "analyzer/context.h"
+#include "analyzer/lang/python/magics.h"
+#include "analyzer/source.h"
+#include "analyzer/tree_memory.h"
+#include "analyzer/written.h"
+#include "policies/base/array.h"
+
+/* Between two pieces: an empty line ends whatever the line before would go on with. */
+static const char separator[] = "\n\n";
+
+/* A part of the program: the text of a cell, or code inside one of its notebook lines. */
+struct segment {
+    uint32_t start; /* in the program */
+    uint32_t cell;
+    const struct cbx_magic *magic; /* NULL: the cell's own text */
+};
+
+struct cell {
+    struct cbx_notebook notebook;
+    uint32_t first_fact; /* in `order`; the next cell's is the end */
+};
+
+struct cbx_program {
+    struct cbx_arena *arena;
+    struct cell *cells;
+    size_t cell_count;
+    struct segment *segments; /* by start */
+    size_t segment_count, segment_size;
+    struct cbx_magic *lines; /* all notebook lines that were rewritten, at their places here */
+    size_t line_count, line_size;
+    bool has_code; /* some notebook line has code inside */
+    bool whole;    /* false: it could not be read, and no cell of it can be judged */
+    struct cbx_facts facts;
+    uint32_t *order; /* the facts' indexes, by cell */
+    struct cbx_written written;
+};
+
+static bool add_lines(struct cbx_program *p, const struct cbx_notebook *notebook, uint32_t at)
+{
+    for (size_t i = 0; i < notebook->magic_count; i++) {
+        if (!CBX_ARRAY_RESERVE(p->arena, p->lines, p->line_count, &p->line_size, 1, SIZE_MAX)) {
+            return false;
+        }
+        struct cbx_magic *line = &p->lines[p->line_count++];
+        *line = notebook->magics[i];
+        line->text_start += at;
+        line->text_end += at;
+    }
+    return true;
+}
+
+/* Appends a text of the newest cell. */
+static bool add_segment(struct cbx_program *p, const struct cbx_notebook *notebook,
+                        const struct cbx_magic *magic, struct cbx_buf *text)
+{
+    if (!CBX_ARRAY_RESERVE(p->arena, p->segments, p->segment_count, &p->segment_size, 1,
+                           SIZE_MAX) ||
+        !add_lines(p, notebook, (uint32_t)text->len)) {
+        return false;
+    }
+    p->segments[p->segment_count++] = (struct segment){ .start = (uint32_t)text->len,
+                                                        .cell = (uint32_t)p->cell_count - 1,
+                                                        .magic = magic };
+    cbx_buf_add(text, notebook->text);
+    cbx_buf_add_cstr(text, separator);
+    return !text->overflow;
+}
+
+/* Appends a cell's text and then the code inside its lines. p->cells has room for it. */
+static bool add_cell(struct cbx_program *p, const struct cbx_notebook *notebook,
+                     struct cbx_buf *text)
+{
+    p->cells[p->cell_count++].notebook = *notebook;
+    bool added = add_segment(p, notebook, NULL, text);
+    for (size_t i = 0; added && i < notebook->magic_count; i++) {
+        struct cbx_str codes[CBX_MAGIC_CODES];
+        uint32_t count = cbx_magic_code(&notebook->magics[i], codes);
+        p->has_code |= count > 0;
+        for (uint32_t c = 0; added && c < count; c++) {
+            struct cbx_notebook inner = { .text = codes[c] };
+            added = cbx_notebook_rewrite(codes[c], p->arena, &inner) == 0 &&
+                    add_segment(p, &inner, &notebook->magics[i], text);
+        }
+    }
+    return added;
+}
+
+/* A cell as it was sent. One that cannot be read is denied by itself, and stands here without its
+ * text: what it holds would only keep the others from being read. */
+static bool add_source(struct cbx_program *p, struct cbx_str cell, struct cbx_buf *text)
+{
+    struct cbx_facts ignored = { .arena = p->arena };
+    struct cbx_source source;
+    struct cbx_notebook notebook = { 0 };
+    if (cbx_source_read(cell, false, p->arena, &ignored, &source) != 0) {
+        return false;
+    }
+    notebook.text = source.text;
+    if (!source.readable) {
+        notebook.text.len = 0;
+    } else if (cbx_notebook_rewrite(source.text, p->arena, &notebook) != 0) {
+        return false;
+    }
+    return add_cell(p, &notebook, text);
+}
+
+static bool add_context(struct cbx_program *p, struct cbx_str context, struct cbx_buf *text)
+{
+    struct cbx_str cell;
+    bool added = true;
+    while (added && cbx_context_next(&context, &cell)) {
+        added = add_source(p, cell, text);
+    }
+    return added && context.len == 0;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static const struct segment *segment_at(const struct cbx_program *p, uint32_t byte)
+{
+    size_t low = 0, high = p->segment_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (p->segments[middle].start <= byte) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return &p->segments[low];
+}
+
+/* Counts the facts of each cell, and then puts them in their order. */
+static bool sort_facts(struct cbx_program *p)
+{
+    p->order = cbx_arena_array(p->arena, p->facts.count + 1, sizeof(*p->order));
+    uint32_t *next = cbx_arena_array(p->arena, p->cell_count + 1, sizeof(*next));
+    if (p->order == NULL || next == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < p->facts.count; i++) {
+        next[segment_at(p, p->facts.items[i].start)->cell]++;
+    }
+    uint32_t before = 0;
+    for (size_t c = 0; c <= p->cell_count; c++) {
+        uint32_t own = next[c];
+        p->cells[c].first_fact = next[c] = before;
+        before += own;
+    }
+    for (size_t i = 0; i < p->facts.count; i++) {
+        p->order[next[segment_at(p, p->facts.items[i].start)->cell]++] = (uint32_t)i;
+    }
+    return true;
+}
+
+/* One text, one tree, one extraction. */
+static bool read_text(struct cbx_program *p, const struct cbx_parsed *like,
+                      const struct cbx_lang *lang, const struct cbx_buf *buf)
+{
+    struct cbx_str text = cbx_arena_copy(p->arena, cbx_buf_str(buf)); /* facts borrow from it */
+    struct cbx_parsed parsed = *like;
+    TSTree *tree = NULL;
+    p->facts =
+        (struct cbx_facts){ .arena = p->arena, .language = lang->policy, .source = lang->policy };
+    parsed.facts = &p->facts;
+    parsed.magics = p->lines;
+    parsed.magic_count = p->line_count;
+    parsed.names_only = true;
+    if (text.p == NULL) {
+        return false;
+    }
+    cbx_parse_text(&parsed, lang, text, &tree);
+    bool in_time = tree != NULL;
+    cbx_tree_delete(tree);
+    cbx_written_read(&p->facts, &p->written);
+    return in_time && sort_facts(p);
+}
+
+enum { PROGRAM_MAX_BYTES = 64 * 1024 * 1024 };
+
+static struct cbx_program *new_program(struct cbx_arena *arena, size_t cells)
+{
+    struct cbx_program *p = cbx_arena_array(arena, 1, sizeof(*p));
+    if (p != NULL) {
+        p->arena = arena;
+        p->cells = cbx_arena_array(arena, cells + 1, sizeof(*p->cells));
+    }
+    return p != NULL && p->cells != NULL ? p : NULL;
+}
+
+/* A cell alone and without code in its lines says nothing that it does not say by itself. */
+static bool adds_nothing(const struct cbx_program *p)
+{
+    return p->cell_count < 2 && !p->has_code;
+}
+
+int cbx_program_read(const struct cbx_policy *policy, const struct cbx_str *cells, size_t count,
+                     uint32_t budget_ms, struct cbx_arena *arena, const struct cbx_program **out)
+{
+    const struct cbx_lang *lang = cbx_lang_of_notebooks();
+    struct cbx_program *p = new_program(arena, count);
+    if (p == NULL) {
+        return CBX_ETOOBIG;
+    }
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, PROGRAM_MAX_BYTES);
+    p->whole = true;
+    for (size_t i = 0; p->whole && i < count; i++) {
+        p->whole = add_source(p, cells[i], &text);
+    }
+    struct cbx_parsed like = { .policy = policy,
+                               .arena = arena,
+                               .deadline_ms = cbx_parse_deadline(budget_ms) };
+    cbx_tree_memory_begin();
+    p->whole = p->whole && (adds_nothing(p) || read_text(p, &like, lang, &text));
+    cbx_tree_memory_end();
+    *out = p;
+    return 0;
+}
+
+/* --- facts of a cell -------------------------------------------------------------------------- */
+
+/* Where a place of the program stands in its cell. */
+static void place_in_cell(const struct cbx_program *p, const struct cbx_fact *fact, uint32_t *start,
+                          uint32_t *end)
+{
+    const struct segment *s = segment_at(p, fact->start);
+    const struct cbx_notebook *notebook = &p->cells[s->cell].notebook;
+    if (s->magic != NULL) {
+        *start = s->magic->start;
+        *end = s->magic->end;
+        return;
+    }
+    /* A node that goes on beyond the cell, as after an error, ends with it. */
+    uint32_t last = (uint32_t)notebook->text.len, from = fact->start - s->start,
+             to = fact->end - s->start;
+    *start = cbx_notebook_place(notebook->magics, notebook->magic_count, from < last ? from : last);
+    *end = cbx_notebook_place(notebook->magics, notebook->magic_count, to < last ? to : last);
+}
+
+/* Errors are told where the cell and its pieces are read by themselves. */
+static void take_fact(const struct cbx_program *p, const struct cbx_fact *from,
+                      struct cbx_facts *to)
+{
+    uint32_t start, end;
+    if (from->kind == CBX_IS_SPECIAL && from->special == CBX_FACT_SYNTAX) {
+        return;
+    }
+    place_in_cell(p, from, &start, &end);
+    struct cbx_fact *fact = cbx_facts_add(to, from->kind, from->name, start, end);
+    if (fact != NULL) {
+        start = fact->start;
+        end = fact->end;
+        *fact = *from;
+        fact->start = start;
+        fact->end = end;
+    }
+}
+
+void cbx_program_facts(const struct cbx_program *p, size_t cell, struct cbx_facts *facts)
+{
+    if (!p->whole || cell >= p->cell_count) {
+        cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("cells"), 0, 1);
+        return;
+    }
+    cbx_written_imports(&p->written, facts);
+    for (uint32_t i = p->cells[cell].first_fact; i < p->cells[cell + 1].first_fact; i++) {
+        take_fact(p, &p->facts.items[p->order[i]], facts);
+    }
+}
+
+void cbx_program_add_cell(const struct cbx_parsed *parsed, const struct cbx_lang *lang,
+                          struct cbx_str context, const struct cbx_notebook *notebook)
+{
+    struct cbx_program *p = new_program(parsed->arena, cbx_context_count(context) + 1);
+    if (p == NULL) {
+        return;
+    }
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, PROGRAM_MAX_BYTES);
+    p->whole = add_context(p, context, &text) && add_cell(p, notebook, &text) &&
+               (adds_nothing(p) || read_text(p, parsed, lang, &text));
+    size_t last = p->cell_count > 0 ? p->cell_count - 1 : 0;
+    cbx_program_facts(p, last, parsed->facts);
+}

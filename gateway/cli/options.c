@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * The options of codebox. */
+#include "gateway/cli/options.h"
+
+#include "policies/language.h"
+#include "policies/policy.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static void add_presets(struct cbx_buf *out)
+{
+    size_t count;
+    const struct cbx_preset *presets = cbx_preset_list(&count);
+    for (size_t i = 0; i < count; i++) {
+        cbx_buf_printf(out, "%s%s", i > 0 ? " " : "", presets[i].name);
+    }
+}
+
+static void add_languages(struct cbx_buf *out)
+{
+    char names[256];
+    cbx_language_list(" ", names, sizeof(names));
+    cbx_buf_add_cstr(out, names);
+}
+
+static const struct cbx_option_kind kinds[] = {
+    { .name = "@file", .files = true },
+    { .name = "@policy", .files = true, .words = add_presets },
+    { .name = "@language", .words = add_languages },
+};
+
+static const struct cbx_option rows[] = {
+#define CBX_OPTION(member, name, type, value, words, lo, hi, commands, help)                       \
+    { name,                                                                                        \
+      strcmp(name, "help") == 0 ? 'h' : '\0',                                                      \
+      CBX_OPTION_##type,                                                                           \
+      offsetof(struct cbx_options, member),                                                        \
+      value,                                                                                       \
+      words,                                                                                       \
+      lo,                                                                                          \
+      hi,                                                                                          \
+      commands,                                                                                    \
+      help },
+#include "gateway/cli/options.def"
+#undef CBX_OPTION
+};
+
+static struct cbx_option_table table_of(char command)
+{
+    return (struct cbx_option_table){ .program = "codebox",
+                                      .rows = rows,
+                                      .count = sizeof(rows) / sizeof(rows[0]),
+                                      .kinds = kinds,
+                                      .kind_count = sizeof(kinds) / sizeof(kinds[0]),
+                                      .command = command,
+                                      .first_argument_ends = command == 'r' };
+}
+
+int cbx_cli_options_read(char command, int argc, char **argv, int from, struct cbx_options *out,
+                         struct cbx_err *err)
+{
+    enum { ARENA_MAX = 64 * 1024 * 1024 };
+    *out = (struct cbx_options){ 0 };
+    cbx_arena_init(&out->arena, ARENA_MAX);
+    struct cbx_option_table table = table_of(command);
+    struct cbx_option_values values = { .into = out, .arena = &out->arena };
+    int failed = cbx_options_read(&table, argc, argv, from, &values, err);
+    out->arguments = values.rest;
+    return failed;
+}
+
+void cbx_cli_options_done(struct cbx_options *options)
+{
+    cbx_arena_done(&options->arena);
+}
+
+void cbx_cli_options_help(char command, struct cbx_buf *out)
+{
+    struct cbx_option_table table = table_of(command);
+    cbx_options_help(&table, out);
+}
+
+bool cbx_cli_options_complete(const char *shell, struct cbx_buf *out)
+{
+    struct cbx_option_table table = table_of('\0');
+    cbx_options_complete(&table, shell, out);
+    return out->len > 0;
+}

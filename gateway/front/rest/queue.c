@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * One list of all executions that have not begun, in the order of acceptance. */
+#include "gateway/front/rest/queue.h"
+
+#include <string.h>
+
+void cbx_rest_enqueue(struct cbx_rest_job *job)
+{
+    struct cbx_rest *rest = job->rest;
+    if (job->session[0] == '\0') {
+        return;
+    }
+    pthread_mutex_lock(&rest->lock);
+    struct cbx_rest_job **last = &rest->queue;
+    while (*last != NULL) {
+        last = &(*last)->next_queued;
+    }
+    *last = job;
+    pthread_mutex_unlock(&rest->lock);
+}
+
+/* With the lock: is one of its session before it that the executor has not admitted? */
+static bool is_behind(const struct cbx_rest_job *job)
+{
+    const struct cbx_rest_job *at = job->rest->queue;
+    while (at != NULL && at != job && (at->admitted || strcmp(at->session, job->session) != 0)) {
+        at = at->next_queued;
+    }
+    return at != NULL && at != job;
+}
+
+bool cbx_rest_await_turn(struct cbx_rest_job *job)
+{
+    struct cbx_rest *rest = job->rest;
+    pthread_mutex_lock(&rest->lock);
+    while (!rest->stopping && is_behind(job)) {
+        pthread_cond_wait(&rest->queue_changed, &rest->lock);
+    }
+    bool stopping = rest->stopping;
+    pthread_mutex_unlock(&rest->lock);
+    return !stopping;
+}
+
+void cbx_rest_set_admitted(struct cbx_rest_job *job, bool admitted)
+{
+    if (job->session[0] == '\0') {
+        return;
+    }
+    pthread_mutex_lock(&job->rest->lock);
+    job->admitted = admitted;
+    pthread_cond_broadcast(&job->rest->queue_changed);
+    pthread_mutex_unlock(&job->rest->lock);
+}
+
+void cbx_rest_dequeue(struct cbx_rest_job *job)
+{
+    struct cbx_rest *rest = job->rest;
+    if (job->session[0] == '\0') {
+        return;
+    }
+    pthread_mutex_lock(&rest->lock);
+    struct cbx_rest_job **at = &rest->queue;
+    while (*at != NULL && *at != job) {
+        at = &(*at)->next_queued;
+    }
+    if (*at != NULL) {
+        *at = job->next_queued;
+        pthread_cond_broadcast(&rest->queue_changed);
+    }
+    pthread_mutex_unlock(&rest->lock);
+}

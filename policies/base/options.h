@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * Command lines out of one table: parsing, --help, completions for shells and the list of a man
+ * page. A program has a row per option and says which struct they fill. */
+#ifndef CBX_POLICIES_BASE_OPTIONS_H
+#define CBX_POLICIES_BASE_OPTIONS_H
+
+#include "policies/base/arena.h"
+#include "policies/base/buf.h"
+#include "policies/base/err.h"
+
+/* What the member of an option is. */
+enum cbx_option_type {
+    CBX_OPTION_FLAG,   /* bool */
+    CBX_OPTION_TEXT,   /* const char *: the last one counts; NULL when it is not given */
+    CBX_OPTION_WORD,   /* const char *: one of the row's words */
+    CBX_OPTION_NUMBER, /* int64_t in lo..hi; unchanged when it is not given */
+    CBX_OPTION_LIST,   /* struct cbx_words: each one adds to it */
+};
+
+/* The values of an option that may be given more than once, and the arguments. */
+struct cbx_words {
+    const char **items;
+    size_t count, size;
+};
+
+struct cbx_option {
+    const char *name; /* without the dashes */
+    char letter;      /* -h is --help; '\0' = none */
+    enum cbx_option_type type;
+    size_t offset;
+    const char *value;    /* what help calls the value; NULL for a flag */
+    const char *words;    /* the values that there are, or a kind that begins with '@', or NULL */
+    int64_t lo, hi;       /* of a number; of a list's length, 0, 0 = any */
+    const char *commands; /* letters of the commands that take it; NULL = every one */
+    const char *help;     /* one line; "{words}" stands for the words */
+};
+
+/* Values that are not the same in every program that is built: files, or what a table says. */
+struct cbx_option_kind {
+    const char *name; /* "@file", ... */
+    bool files;       /* files complete it */
+    /* Appends the words, separated by blanks; NULL: anything may be said. */
+    void (*words)(struct cbx_buf *out);
+    const char *command; /* prints a value in the first column of each line; NULL = none */
+};
+
+struct cbx_option_table {
+    const char *program;
+    const struct cbx_option *rows;
+    size_t count;
+    const struct cbx_option_kind *kinds;
+    size_t kind_count;
+    char command;             /* only rows that this command takes; '\0' = all */
+    bool first_argument_ends; /* behind the first argument there are no options */
+};
+
+/* What is read from a command line. */
+struct cbx_option_values {
+    void *into;              /* the struct of the rows' offsets */
+    struct cbx_arena *arena; /* of lists */
+    struct cbx_words rest;   /* what is no option, in order */
+};
+
+/* Reads argv[from..argc). "--name value" and "--name=value" are the same, "-x" is the option with
+ * that letter, behind "--" everything is an argument, and so is "-". Values are borrowed from argv.
+ * CBX_EINVAL says which option, what was found and what is allowed; an unknown option comes with
+ * the nearest known name. */
+int cbx_options_read(const struct cbx_option_table *table, int argc, char **argv, int from,
+                     struct cbx_option_values *out, struct cbx_err *err);
+
+/* Appends the list of options for --help. */
+void cbx_options_help(const struct cbx_option_table *table, struct cbx_buf *out);
+
+/* The words of cbx_options_complete. */
+#define CBX_OPTION_SHELLS "bash zsh fish man"
+
+/* Appends the completions for a shell, or the list of options for a man page (mdoc). Nothing for
+ * another word. */
+void cbx_options_complete(const struct cbx_option_table *table, const char *shell,
+                          struct cbx_buf *out);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * Limits: the rows, and what is done with all members alike. */
+#include "policies/limits.h"
+
+static const struct cbx_limit_row rows[] = {
+#define CBX_LIMIT(member, key, type, lo, hi, initial, container, title, divisor, suffix, help)     \
+    { #member, key,   offsetof(struct cbx_limits, member), lo, hi, initial, container, title,      \
+      divisor, suffix },
+#include "policies/limits.def"
+#undef CBX_LIMIT
+};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+const struct cbx_limit_row *cbx_limit_row(size_t index)
+{
+    return index < ROWS ? &rows[index] : NULL;
+}
+
+int64_t *cbx_limit_at(struct cbx_limits *limits, const struct cbx_limit_row *row)
+{
+    return (int64_t *)(void *)((char *)limits + row->offset);
+}
+
+int64_t cbx_limit_get(const struct cbx_limits *limits, const struct cbx_limit_row *row)
+{
+    return *(const int64_t *)(const void *)((const char *)limits + row->offset);
+}
+
+void cbx_limits_unset(struct cbx_limits *limits)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        *cbx_limit_at(limits, &rows[i]) = CBX_LIMIT_UNSET;
+    }
+}
+
+void cbx_limits_default(struct cbx_limits *limits)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        *cbx_limit_at(limits, &rows[i]) = rows[i].initial;
+    }
+}
+
+void cbx_limits_tighten(struct cbx_limits *limits, const struct cbx_limits *by)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        int64_t *own = cbx_limit_at(limits, &rows[i]), other = cbx_limit_get(by, &rows[i]);
+        if (other >= 0 && (*own < 0 || other < *own)) {
+            *own = other;
+        }
+    }
+}
+
+bool cbx_limits_same_container(const struct cbx_limits *a, const struct cbx_limits *b)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].container && cbx_limit_get(a, &rows[i]) != cbx_limit_get(b, &rows[i])) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * Upper bounds of a run and of a session, out of limits.def. Callers may ask for less, never for
+ * more. */
+#ifndef CBX_POLICIES_LIMITS_H
+#define CBX_POLICIES_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cbx_limits {
+#define CBX_LIMIT(member, ...) int64_t member;
+#include "policies/limits.def"
+#undef CBX_LIMIT
+};
+
+/* A bound that nobody asked for. A member of 0 is a bound: nothing at all. */
+enum { CBX_LIMIT_UNSET = -1 };
+
+struct cbx_limit_row {
+    const char *name; /* of the member, as seals and requests write it */
+    const char *key;  /* in a policy */
+    size_t offset;    /* of the int64_t in struct cbx_limits */
+    int64_t lo, hi, initial;
+    bool container; /* sandboxes that differ in it cannot stand for each other */
+    const char *title;
+    double divisor;
+    const char *suffix;
+};
+
+/* The rows in order; NULL behind the last. */
+const struct cbx_limit_row *cbx_limit_row(size_t index);
+
+/* The member of a row. */
+int64_t *cbx_limit_at(struct cbx_limits *limits, const struct cbx_limit_row *row);
+int64_t cbx_limit_get(const struct cbx_limits *limits, const struct cbx_limit_row *row);
+
+/* Every member CBX_LIMIT_UNSET; every member its default. */
+void cbx_limits_unset(struct cbx_limits *limits);
+void cbx_limits_default(struct cbx_limits *limits);
+
+/* Lowers each member to that of `by` where that is set and lower, or where the own one is unset. */
+void cbx_limits_tighten(struct cbx_limits *limits, const struct cbx_limits *by);
+
+/* True when a sandbox that was made for `a` serves `b`: all that shapes the container is equal. */
+bool cbx_limits_same_container(const struct cbx_limits *a, const struct cbx_limits *b);
+
+#endif
