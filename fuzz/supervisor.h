@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The supervisor with simulated system calls, for the fuzz targets and its unit test: the harness sets descriptors, processes and clock, so that no input can signal or start a process. Include it once. Every frame that the supervisor sends to a host is checked. */
+ * The supervisor with simulated system calls, for the fuzz targets and its unit test: the harness
+ * sets descriptors, processes and clock, so that no input can signal or start a process. Include it
+ * once. Every frame that the supervisor sends to a host is checked. */
 #ifndef CBX_FUZZ_SUPERVISOR_H
 #define CBX_FUZZ_SUPERVISOR_H
 

@@ -84,8 +84,7 @@ static void assert_safe(const char *detail)
     assert_non_null(strstr(err.detail, detail));
 }
 
-/* --- events ------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static struct {
     char text[256];
@@ -128,8 +127,7 @@ static int run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit, con
     return cbx_sandbox_run(sandbox, permit, cbx_str_of(source), &options, &sink, out, &err);
 }
 
-/* --- made --------------------------------------------------------------------------------------
- */
+/* --- made ------------------------------------------------------------------------------------- */
 
 static void is_attached_before_it_starts(void **state)
 {
@@ -254,8 +252,7 @@ static void an_image_of_another_version_is_refused(void **state)
     assert_nothing_left();
 }
 
-/* --- claimed -----------------------------------------------------------------------------------
- */
+/* --- claimed ---------------------------------------------------------------------------------- */
 
 static void belongs_to_its_permit_once_claimed(void **state)
 {
@@ -310,8 +307,7 @@ static void has_the_limits_of_the_permit_that_claims_it(void **state)
     assert_int_equal(fake.containers[0].run.wall_ms, 500);
 }
 
-/* --- runs --------------------------------------------------------------------------------------
- */
+/* --- runs ------------------------------------------------------------------------------------- */
 
 static void runs_what_its_permit_says(void **state)
 {
@@ -509,8 +505,7 @@ static void an_error_of_the_program_is_in_its_result(void **state)
     assert_string_equal(result.traceback, "a\nb");
 }
 
-/* --- adopted, detached, removed ----------------------------------------------------------------
- */
+/* --- adopted, detached, removed --------------------------------------------------------------- */
 
 static void is_adopted_by_the_next_process_with_its_run(void **state)
 {
@@ -652,8 +647,7 @@ static void reaping_removes_old_ones_that_nobody_keeps(void **state)
     assert_int_equal(removed, 0); /* all are younger */
 }
 
-/* --- files -------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static void a_refused_file_has_a_reason(void **state)
 {

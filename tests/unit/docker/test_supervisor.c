@@ -6,8 +6,7 @@
 
 static const uint8_t key[CBX_FRAME_KEY_BYTES] = "0123456789abcdef0123456789abcde";
 
-/* --- a host ------------------------------------------------------------------------------------
- */
+/* --- a host ----------------------------------------------------------------------------------- */
 
 static struct cbx_bytes line; /* what it writes at once */
 
@@ -84,8 +83,7 @@ static struct cbx_frame_done done(void)
     return done;
 }
 
-/* --- a kernel ----------------------------------------------------------------------------------
- */
+/* --- a kernel --------------------------------------------------------------------------------- */
 
 static void kernel_says(uint8_t type, const void *p, size_t len)
 {
@@ -130,8 +128,7 @@ static int begin_test(void **state)
     return 0;
 }
 
-/* --- tests -------------------------------------------------------------------------------------
- */
+/* --- tests ------------------------------------------------------------------------------------ */
 
 static void a_run_is_begun_that_was_whole_when_its_host_was_replaced(void **state)
 {
