@@ -76,7 +76,7 @@ int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64
                              json_t **out, struct cbx_err *err);
 
 /* The attached streams of a container: one connection in both directions. Used by one thread,
- * except cbx_attach_send and cbx_attach_close, which may come from another. */
+ * except cbx_attach_send, which may be called from another. */
 struct cbx_attach;
 int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                                 struct cbx_err *err);

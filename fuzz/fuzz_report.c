@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The log of a run, with everything that can happen to it in any order: output, bundles, a host
- * that takes some bytes, a new host, another look. What is delivered must be frames; of the text a
- * head and a tail, with the count of what is missing between them; and memory stays within the
- * limits. */
+ * The log of a run under all operations in any order: output, bundles, a host that reads some
+ * bytes, a new host, a replay. The host must receive frames; of the text a head and a tail, with
+ * the number of omitted bytes between them; and memory stays within the limits. */
 #include "fuzz/supervisor.h"
 
 enum { TEXT_MAX = 1 << 20 };
@@ -25,7 +24,7 @@ static void write_text(uint8_t type, size_t len)
     cbx_report_output(type, bytes, len);
 }
 
-/* The whole log as a host gets it that asks now. */
+/* The whole log as a host receives it now. */
 static void check_log(void)
 {
     size_t seen = 0;

@@ -219,6 +219,7 @@ static void a_socket_without_permission_is_explained(void **state)
     if (geteuid() == 0) { /* root may connect to any socket */
         assert_int_equal(chmod(fake.folder, 0755), 0);
         assert_int_equal(chmod(fake.socket, 0600), 0);
+        assert_int_equal(chown(fake.socket, 0, 1), 0); /* the group 'daemon' */
         assert_int_equal(seteuid(65534), 0);
     } else {
         assert_int_equal(chmod(fake.socket, 0), 0);
@@ -227,7 +228,8 @@ static void a_socket_without_permission_is_explained(void **state)
     assert_int_equal(seteuid(getuid()), 0);
     assert_int_equal(failed, CBX_EENGINE);
     assert_string_equal(err.text, "the gateway has no permission on the sandbox engine's socket");
-    assert_safe("group '");
+    assert_safe("permission denied");
+    assert_true(geteuid() != 0 || strstr(err.detail, "the group 'daemon'") != NULL);
     assert_non_null(strstr(err.detail, "sudo"));
     assert_non_null(strstr(err.detail, "DOCKER_HOST"));
 }
