@@ -241,8 +241,9 @@ check-fuzz: $(FUZZERS:%=$B/fuzz/%) ## replay the corpora, without a fuzzing engi
 	$Qset -e; $(foreach f,$(FUZZERS),$B/fuzz/$f $$(find $(call seeds,$f) -type f); \
 	    printf '  ok    %-58s %s\n' fuzz/$f "$$(find $(call seeds,$f) -type f | wc -l) inputs";)
 
-check-cases: $B/tests/cases/run ## tests/cases and tests/bypass: what each preset says about each
+check-cases: $B/tests/cases/run ## tests/cases and tests/bypass: what each preset says about each, as it was compiled and as its YAML says
 	$Q$B/tests/cases/run tests/cases tests/bypass tests/decisions.tsv
+	$Q$B/tests/cases/run --source tests/cases tests/bypass tests/decisions.tsv
 
 decisions: $B/tests/cases/run ## write tests/decisions.tsv anew, to look at its diff
 	$Q$B/tests/cases/run --write tests/cases tests/bypass tests/decisions.tsv

@@ -20,7 +20,7 @@ static struct cbx_span make_span(const struct cbx_source *source, uint32_t start
     return span;
 }
 
-/* One analysis on its way through the stages. */
+/* The state of one analysis. */
 struct stages {
     const struct cbx_policy *policy;
     const struct cbx_analysis *request;
@@ -31,7 +31,7 @@ struct stages {
     struct cbx_decision *out;
 };
 
-/* After exceptions and log-only. */
+/* The effect of a rule after exceptions and log-only. */
 static enum cbx_effect effect_of(const struct stages *s, const struct cbx_rule *rule,
                                  struct cbx_str *exception)
 {
@@ -81,7 +81,7 @@ static int deny_whole(struct stages *s, const struct cbx_rule *rule, struct cbx_
 {
     struct cbx_hit hit = { .rule = rule, .symbol = symbol, .start = 0, .end = 0 };
     int failed = decide(s, &(struct cbx_hits){ .items = &hit, .count = 1 });
-    s->out->verdict = CBX_DENY; /* no exception and no mode lets this pass */
+    s->out->verdict = CBX_DENY; /* no exception and no mode allows this */
     return failed;
 }
 
@@ -185,7 +185,7 @@ int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *requ
                                                         .effect = CBX_EFFECT_DENY,
                                                         .symbol = { "too-complex", 11 },
                                                         .span = { 0, 0, 1, 1, 1, 1 } };
-        out->verdict = CBX_DENY; /* what did not fit was not judged */
+        out->verdict = CBX_DENY; /* some of the source was not judged */
         out->findings = &too_complex;
         out->finding_count = 1;
     }

@@ -13,23 +13,24 @@ struct cbx_program;
 
 struct cbx_analysis {
     struct cbx_str source; /* any bytes */
-    struct cbx_str
-        language; /* "python" (a plain file), "ipython" (a notebook cell), "javascript", "shell" */
+    /* A name of policies/languages.def: "python" is a plain file, "ipython" a notebook cell. */
+    struct cbx_str language;
     struct cbx_str principal; /* for exceptions; may be empty */
-    struct cbx_str context;   /* the cells before it in the same session (context.h), or empty */
-    const struct cbx_program
-        *program;       /* or the program that it is a cell of (program.h), or NULL; */
-    size_t cell;        /* which cell, from 0 */
+    /* The cells before this one in the same session (context.h), or empty. */
+    struct cbx_str context;
+    /* Or the program that it is a cell of (program.h), or NULL; and which cell, from 0. */
+    const struct cbx_program *program;
+    size_t cell;
     int64_t now;        /* Unix seconds, for exceptions */
     uint32_t budget_ms; /* parse and walk; 0 = 5,000 */
 };
 
-/* Memory that one analysis may take, for cbx_arena_init. */
+/* The cap of the arena of one analysis, for cbx_arena_init. */
 enum { CBX_ANALYSIS_ARENA_MAX = 512 * 1024 * 1024, CBX_FINDINGS_MAX = 1000 };
 
-/* Judges one source. Everything that is wrong with the source itself (size, encoding, syntax,
- * budget) is a finding and a denial, not an error. Errors: CBX_EINVAL for a language that does not
- * exist (the text names those that do). *out borrows from `policy`, `request` and `arena`. */
+/* Judges one source. A source that is too large, badly encoded, malformed or too slow to judge
+ * gives a finding and a denial, not an error. Errors: CBX_EINVAL for an unknown language (the text
+ * lists the known ones). *out borrows from `policy`, `request` and `arena`. */
 int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *request,
                 struct cbx_arena *arena, struct cbx_decision *out, struct cbx_err *err);
 

@@ -25,7 +25,7 @@ struct cbx_str cbx_path_resolve(struct cbx_arena *arena, struct cbx_str path)
     if (out == NULL || path.len > 4096) {
         return path;
     }
-    if (path.len > 0 && path.p[0] == '~') { /* somebody's home is not the workspace */
+    if (path.len > 0 && path.p[0] == '~') { /* a home folder is not the workspace */
         memcpy(out, "/", 1);
     } else if (path.len == 0 || path.p[0] != '/') {
         memcpy(out, "/workspace", 10);
@@ -56,8 +56,8 @@ static const struct cbx_arg *find_argument(const struct cbx_fact *fact,
     return NULL;
 }
 
-/* Folders of the system. A relative path that climbs out of the workspace to somewhere else hits
- * what does not exist in the sandbox, as in programs that were written for another layout. */
+/* Folders of the system. A relative path that leaves the workspace to any other folder does not
+ * exist in the sandbox, as in programs that were written for another layout. */
 static bool is_system(struct cbx_str path)
 {
     static const char *const folders[] = { "etc",  "usr",  "bin", "sbin", "lib",  "lib64",
@@ -75,7 +75,7 @@ static bool is_system(struct cbx_str path)
     return false;
 }
 
-/* Does no glob match the path, made absolute? */
+/* True when no glob matches the path, made absolute. */
 static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs, struct cbx_str text)
 {
     struct cbx_str path = cbx_path_resolve(arena, text);
@@ -83,8 +83,8 @@ static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs, st
     return !any_glob(globs, path, true) && (!relative || is_system(path));
 }
 
-/* Does a glob match the path, made absolute? Where ".." leads out of the workspace depends on how
- * deep the program has gone. */
+/* True when a glob matches the path, made absolute. The result of ".." above the workspace depends
+ * on the working directory of the program. */
 static bool is_within(struct cbx_arena *arena, const struct cbx_strs *globs, struct cbx_str text)
 {
     struct cbx_str path = cbx_path_resolve(arena, text);
@@ -92,8 +92,8 @@ static bool is_within(struct cbx_arena *arena, const struct cbx_strs *globs, str
     return !climbs && any_glob(globs, path, true);
 }
 
-/* Is a path outside of which only the beginning is known, up to a '*': is the folder that it is in
- * outside, whatever the rest may be? */
+/* True when a path of which only the beginning is known, up to a '*', is outside for every possible
+ * rest. */
 static bool begins_outside(struct cbx_arena *arena, const struct cbx_strs *globs,
                            struct cbx_str partial)
 {
@@ -108,7 +108,7 @@ static bool begins_outside(struct cbx_arena *arena, const struct cbx_strs *globs
     }
     for (size_t i = 0; i < globs->count; i++) {
         if (cbx_str_starts(globs->items[i], folder)) {
-            return false; /* it may lead there */
+            return false; /* the rest may lead inside */
         }
     }
     return !any_glob(globs, folder, true);
@@ -166,7 +166,7 @@ static bool value_holds(struct cbx_arena *arena, const struct cbx_where *w, stru
            (!tests_host(w) || host_holds(arena, w, value));
 }
 
-/* Of a text only parts are known: what they say of its path or host. */
+/* The text is known in part: decides by the known parts of its path or host. */
 static bool partial_holds(struct cbx_arena *arena, const struct cbx_where *w,
                           struct cbx_str partial)
 {
@@ -176,7 +176,8 @@ static bool partial_holds(struct cbx_arena *arena, const struct cbx_where *w,
     return !more && (w->outside.count == 0 || path) && (!tests_host(w) || host);
 }
 
-/* Not known for certain: it holds for one of the constants that it may be, or for anything. */
+/* The value is not certain: the condition holds when it holds for one of the possible constants, or
+ * for any value. */
 static bool any_value_holds(struct cbx_arena *arena, const struct cbx_where *w,
                             const struct cbx_arg *arg)
 {
@@ -200,7 +201,7 @@ static bool condition_holds(struct cbx_arena *arena, const struct cbx_fact *fact
 {
     const struct cbx_arg *arg = find_argument(fact, &w->arg);
     if (arg == NULL && fact->spread) {
-        return w->unknown_holds; /* it may be among *args */
+        return w->unknown_holds; /* *args may contain it */
     }
     if ((w->presence == CBX_PRESENT && arg == NULL) || (w->presence == CBX_ABSENT && arg != NULL)) {
         return false;
@@ -246,7 +247,7 @@ bool cbx_call_holds(const struct cbx_call *call, const struct cbx_fact *fact,
                     struct cbx_arena *arena)
 {
     if (fact->kind != CBX_IS_CALL) {
-        return call->where_count == 0; /* handed on: who knows with which arguments */
+        return call->where_count == 0; /* passed on: its arguments are unknown */
     }
     for (size_t i = 0; i < call->where_count; i++) {
         if (!condition_holds(arena, fact, &call->where[i])) {

@@ -5,13 +5,13 @@
 
 #include "analyzer/facts.h"
 
-/* Do all conditions of `call` hold for this fact? A callable that is handed on instead of called
- * meets only a `call` without conditions. `arena` is for the request's intermediate texts. */
+/* True when all conditions of `call` hold for this fact. A reference to a callable that is not
+ * called matches only a `call` without conditions. Intermediate texts are allocated in `arena`. */
 bool cbx_call_holds(const struct cbx_call *call, const struct cbx_fact *fact,
                     struct cbx_arena *arena);
 
-/* Is a call given a constant path that none of the globs match, made absolute in /workspace? *path
- * is the first one. */
+/* True when an argument of the call is a constant path that none of the globs match; relative paths
+ * are made absolute in /workspace. *path is the first such path. */
 bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_fact *fact,
                          struct cbx_arena *arena, struct cbx_str *path);
 

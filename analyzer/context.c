@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The cells of a session's past. A context is a row of cells, each with its length in front (32
- * bits, host order): the bytes between our own processes say where a cell ends, not the cell. */
+ * The past of a session. A context is a sequence of cells, each preceded by its length (32 bits,
+ * host order), so that no text in a cell can end it early. */
 #include "analyzer/context.h"
 
-/* Takes the record at `at` out. */
+/* Removes the record at `at`. */
 static void drop_record(struct cbx_buf *context, size_t at)
 {
     uint32_t length;
@@ -19,7 +19,7 @@ void cbx_context_add(struct cbx_buf *context, struct cbx_str cell)
     if (cell.len > CBX_CONTEXT_MAX_BYTES - sizeof(length)) {
         return;
     }
-    /* A cell that is run again and again binds the same each time. */
+    /* A repeated cell is kept once: it binds the same names each time. */
     for (size_t at = 0; at < context->len;) {
         uint32_t other;
         memcpy(&other, context->p + at, sizeof(other));

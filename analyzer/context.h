@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * What is kept of a session's past for its next cell: the cells before it, as they were sent. */
+ * The past of a session, for judging its next cell: the cells before it, as the client sent
+ * them. */
 #ifndef CBX_ANALYZER_CONTEXT_H
 #define CBX_ANALYZER_CONTEXT_H
 
 #include "policies/base/buf.h"
 
-/* As much as costs a few milliseconds to read again. */
+/* Chosen so that reading the context again takes a few milliseconds. */
 enum { CBX_CONTEXT_MAX_BYTES = 64 * 1024 };
 
-/* Adds a cell, as it was sent, to the context of what comes after. Over the cap the oldest cells
- * go, whole. `context` was initialised with at least twice CBX_CONTEXT_MAX_BYTES. */
+/* Adds a cell, as the client sent it, to the context. Over the cap, whole cells are removed, the
+ * oldest first. `context` must be initialised with at least twice CBX_CONTEXT_MAX_BYTES. */
 void cbx_context_add(struct cbx_buf *context, struct cbx_str cell);
 
-/* Takes the first cell off the context, which it borrows from; false at the end, and before what is
- * no whole cell. */
+/* Removes the first cell from the context; *cell borrows from it. False at the end, and when the
+ * rest is not a whole cell. */
 bool cbx_context_next(struct cbx_str *context, struct cbx_str *cell);
 
-/* How many whole cells there are. */
+/* The number of whole cells. */
 size_t cbx_context_count(struct cbx_str context);
 
 #endif

@@ -17,23 +17,23 @@ struct cbx_span {
 /* One rule that matched one place. Texts are borrowed from the policy or the request's arena. */
 struct cbx_finding {
     const struct cbx_rule *rule;
-    enum cbx_effect effect;   /* after exceptions and log-only */
-    struct cbx_str symbol;    /* what was found: "subprocess.run", "dynamic-code", ... */
-    struct cbx_str detail;    /* more for the reader, or empty ("decoded from base64", "'numpy<1.22'
-                                 allows 1.21.6") */
-    struct cbx_str exception; /* reason of the exception that let it pass, or empty */
+    enum cbx_effect effect; /* after exceptions and log-only */
+    struct cbx_str symbol;  /* what was found: "subprocess.run", "dynamic-code", ... */
+    struct cbx_str
+        detail; /* more detail, or empty ("decoded from base64", "'numpy<1.22' allows 1.21.6") */
+    struct cbx_str exception; /* reason of the exception that allows it, or empty */
     struct cbx_span span;
 };
 
 struct cbx_decision {
     enum cbx_verdict verdict;
-    struct cbx_str language; /* as asked: "python", "ipython", "javascript", "shell" */
-    struct cbx_str text; /* the bytes that may run: normalised, notebook syntax rewritten; as they
-                            came when they were denied unread */
+    struct cbx_str language; /* as requested: "python", "ipython", ... */
+    struct cbx_str
+        text; /* the bytes that may run: normalised, notebook syntax rewritten; the original bytes when the source was denied unread */
     struct cbx_sha256 sha256;           /* of text */
     const struct cbx_finding *findings; /* in source order */
     size_t finding_count;
-    bool truncated; /* more findings than the cap; the verdict is right all the same */
+    bool truncated; /* there were more findings than the cap; the verdict covers all of them */
 };
 
 #endif

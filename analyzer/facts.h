@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What code does, as the extractors found it: names that are imported, called or used, attributes
- * that are read, constant strings, and what could not be followed. Rules speak about facts, never
- * about syntax. */
+ * Facts about code, as the extractors found them: names that are imported, called or used,
+ * attributes that are read, constant strings, and expressions that could not be resolved. Rules
+ * match facts, never syntax. */
 #ifndef CBX_ANALYZER_FACTS_H
 #define CBX_ANALYZER_FACTS_H
 
@@ -13,20 +13,21 @@ enum cbx_fact_kind {
     CBX_IS_REFERENCE,  /* name: what is used, called or not */
     CBX_IS_ATTRIBUTE,  /* name: of the attribute */
     CBX_IS_LITERAL,    /* name: the string */
-    CBX_IS_FILES,      /* name: a pattern that a shell looks up files by */
-    CBX_IS_SPECIAL,    /* `special` says which */
+    CBX_IS_FILES,      /* name: a pattern that a shell expands to files */
+    CBX_IS_SPECIAL,    /* `special` is the fact */
 };
 
-/* An argument of a call: value is the constant as text, or the qualified name; valid only when
- * known. */
+/* An argument of a call: value is the constant as text, or the qualified name; valid only
+ * when known. */
 struct cbx_arg {
     struct cbx_str keyword; /* empty = by position */
     uint32_t position;
     bool known, constant;
     struct cbx_str value;
-    const struct cbx_str *texts; /* not known for certain: the constants that it may be */
+    const struct cbx_str *texts; /* not certain: the constants that it may be */
     uint32_t text_count;
-    const struct cbx_str *partials; /* and the texts of which parts are known, '*' for the rest */
+    const struct cbx_str
+        *partials; /* and texts that are known in part, '*' for each unknown part */
     uint32_t partial_count;
 };
 
@@ -36,7 +37,7 @@ struct cbx_fact {
     struct cbx_str name, detail;
     const struct cbx_arg *args;
     uint32_t arg_count;
-    bool spread; /* *args or **kwargs among them: an argument that is missing may be there */
+    bool spread;         /* *args or **kwargs among them: a missing argument may be given */
     uint32_t start, end; /* bytes of the source */
     enum cbx_language language;
 };
@@ -51,15 +52,15 @@ struct cbx_facts {
     enum cbx_language source;   /* of the source that it stands in */
 };
 
-/* Adds a fact at [start, end). Silently stops when the arena is exhausted; the arena remembers, and
- * the decision is then too-complex. Returns NULL in that case. */
+/* Adds a fact at [start, end). Returns NULL when the arena is exhausted; the arena's flag makes the
+ * decision too-complex then. */
 struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
                                struct cbx_str name, uint32_t start, uint32_t end);
 void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name,
                            uint32_t start, uint32_t end);
 
-/* Does this text begin a statement of SQL: SELECT ... FROM, INSERT INTO, UPDATE ... SET and so on?
- */
+/* True when the text begins a statement of SQL: SELECT ... FROM, INSERT INTO, UPDATE ... SET and so
+ * on. */
 bool cbx_is_sql(struct cbx_str text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The folding of constant texts. */
+ * Constant folding of texts. */
 #include "analyzer/fold.h"
 
 #include "policies/base/hex.h"
@@ -13,7 +13,7 @@ static const struct cbx_str no_text;
 struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b)
 {
     if (a.p == NULL || b.p == NULL ||
-        a.len + b.len > CBX_FOLD_MAX_BYTES) { /* what holds something unknown is unknown */
+        a.len + b.len > CBX_FOLD_MAX_BYTES) { /* a result with an unknown part is unknown */
         return no_text;
     }
     char *p = cbx_arena_alloc(arena, a.len + b.len + 1);
@@ -44,7 +44,7 @@ struct cbx_str cbx_fold_trim(struct cbx_str text)
     }
     bool edges = text.len > 0 &&
                  ((unsigned char)text.p[0] >= 0x80 || (unsigned char)text.p[text.len - 1] >= 0x80);
-    return edges ? no_text : text; /* there are more spaces in Unicode */
+    return edges ? no_text : text; /* Unicode has more spaces */
 }
 
 static int base64_digit(unsigned char c)
@@ -71,7 +71,7 @@ struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text)
             continue;
         }
         if (digit < 0 || ended) {
-            return no_text; /* some pass over it, some stop */
+            return no_text; /* some decoders skip it, some stop */
         }
         bits = bits << 6 | (uint32_t)digit;
         have += 6;
@@ -94,7 +94,7 @@ struct cbx_str cbx_fold_hex(struct cbx_arena *arena, struct cbx_str text)
             continue;
         }
         if (digit < 0) {
-            return no_text; /* some stop there, some refuse it */
+            return no_text; /* some decoders stop there, some fail */
         }
         if (high < 0) {
             high = digit;

@@ -6,7 +6,7 @@
 
 /* --- where cells stand ------------------------------------------------------------------------ */
 
-/* A walk through JSON that was parsed already: lines of the file are all that it looks for. */
+/* A scan of JSON that was parsed already; it only finds the lines of the file. */
 struct places {
     struct cbx_str json;
     size_t at;
@@ -15,7 +15,7 @@ struct places {
     bool in_cells, in_source;
     struct cbx_str keys[4]; /* the last one of each of the outer objects */
     uint32_t first, count;  /* of the strings of a source */
-    bool regular;           /* each on the line behind the one before */
+    bool regular;           /* each on the line after the one before */
 };
 
 static bool has_key(const struct places *p, int depth, const char *key)
@@ -79,7 +79,7 @@ static void find_lines(struct cbx_str json, uint32_t *lines, size_t cells)
         char c = json.p[p.at];
         if (c == '"') {
             take_string(&p);
-            continue; /* already behind it */
+            continue; /* already after it */
         }
         p.line += c == '\n';
         if (c == '{' || c == '[') {

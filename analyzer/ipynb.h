@@ -11,17 +11,18 @@ enum { CBX_IPYNB_MAX_BYTES = 64 * 1024 * 1024, CBX_IPYNB_CELLS_MAX = 10000 };
 struct cbx_cell {
     struct cbx_str source;
     uint32_t number; /* 1-based, as notebooks count all their cells */
-    uint32_t line;   /* of the file, where its first line stands when each of them stands on a line
-                        of its own, as notebooks are written; 0: they do not */
+    uint32_t
+        line; /* line of the file on which its first line is, when each of its lines has a line of its own; else 0 */
 };
 
 struct cbx_ipynb {
     const struct cbx_cell *cells; /* code cells alone, in order */
     size_t count;
-    struct cbx_str language; /* of the kernel, "python" when the file does not say */
+    struct cbx_str language; /* of the kernel; "python" when the file has none */
 };
 
-/* CBX_EINVAL for what is no notebook, CBX_ETOOBIG over the caps. *out borrows from the arena. */
+/* CBX_EINVAL when the text is not a notebook, CBX_ETOOBIG over the caps. *out borrows from the
+ * arena. */
 int cbx_ipynb_read(struct cbx_str json, struct cbx_arena *arena, struct cbx_ipynb *out,
                    struct cbx_err *err);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Notebook syntax to plain Python. A small scanner keeps track of strings and brackets, because a
- * line that begins with '%' or
- * '!' inside either is Python. */
+ * line that begins with '%' or '!' inside either is Python. */
 #include "analyzer/notebook.h"
 
 #include "policies/base/array.h"
@@ -37,7 +36,7 @@ static void put(struct scan *s, struct cbx_str text)
         s->out = out;
         s->room = room;
     }
-    if (text.len > 0) { /* else both may be NULL */
+    if (text.len > 0) { /* memcpy of no bytes must not get NULL */
         memcpy(s->out + s->len, text.p, text.len);
         s->len += text.len;
     }
@@ -104,8 +103,8 @@ static void put_newlines(struct scan *s, struct cbx_str replaced)
     }
 }
 
-/* Writes the call that stands for text = "!cmd", "%magic ..." and so on; `at` is where it is in the
- * cell. */
+/* Writes the call that replaces `text` ("!cmd", "%magic ..." and so on), which begins at `at` in
+ * the cell. */
 static void put_line(struct scan *s, struct cbx_str text, size_t at, bool assigned)
 {
     struct cbx_magic magic = { .start = (uint32_t)at, .end = (uint32_t)(at + text.len) };
@@ -126,8 +125,7 @@ static void put_line(struct scan *s, struct cbx_str text, size_t at, bool assign
         put(s, CBX_STR(", "));
         put_literal(s, magic.rest);
     }
-    put_newlines(
-        s, text); /* a line that was continued keeps its count of lines, inside the brackets */
+    put_newlines(s, text); /* a continued line keeps its number of lines, inside the brackets */
     put(s, CBX_STR(")"));
     add_magic(s, magic, from, s->len);
 }
@@ -197,7 +195,7 @@ static void scan_python(struct scan *s, struct cbx_str line)
     }
     s->continued = line.len > 0 && line.p[line.len - 1] == '\\';
     if (s->quote != 0 && !s->triple && !s->continued) {
-        s->quote = 0; /* an error that the parser will report */
+        s->quote = 0; /* the parser reports this error */
     }
 }
 
@@ -245,8 +243,8 @@ static bool is_help(struct cbx_str line)
     return true;
 }
 
-/* One line that begins outside strings, brackets and continuations. Returns the offset behind it.
- */
+/* Reads one line that begins outside strings, brackets and continuations. Returns the offset after
+ * it. */
 static size_t take_line(struct scan *s, size_t at)
 {
     size_t end = line_end(s->cell, at, false);
@@ -271,7 +269,7 @@ static size_t take_line(struct scan *s, size_t at)
     return end;
 }
 
-/* A cell that begins with "%%name" is that magic's, whole. */
+/* A cell that begins with "%%name" belongs to that magic as a whole. */
 static bool take_cell_magic(struct scan *s)
 {
     size_t at = 0;
@@ -342,7 +340,7 @@ int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cb
     return 0;
 }
 
-/* How many pieces begin at or before this place of the rewritten text. */
+/* The number of replacements that begin at or before this place of the rewritten text. */
 static size_t count_before(const struct cbx_magic *magics, size_t count, uint32_t byte)
 {
     size_t low = 0, high = count;

@@ -14,8 +14,8 @@ enum cbx_magic_kind {
     CBX_MAGIC_HELP,      /* obj?, ?obj */
 };
 
-/* One piece of notebook syntax: where it stands in the cell, and where its rewriting stands in the
- * text that runs. */
+/* One piece of notebook syntax: its place in the cell, and the place of its replacement in the text
+ * that runs. */
 struct cbx_magic {
     enum cbx_magic_kind kind;
     uint32_t start, end;             /* in the cell */
@@ -32,7 +32,7 @@ struct cbx_notebook {
 /* CBX_ETOOBIG when the arena is exhausted. A cell without notebook syntax is returned as it is. */
 int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cbx_notebook *out);
 
-/* Does a rewritten piece cover [start, end) of the rewritten text? */
+/* True when one replacement covers [start, end) of the rewritten text. */
 bool cbx_notebook_covers(const struct cbx_magic *magics, size_t count, uint32_t start,
                          uint32_t end);
 

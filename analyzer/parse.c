@@ -44,7 +44,7 @@ TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t d
 
 enum { SYNTAX_MAX = 20 };
 
-/* Walks only where tree-sitter says that something is wrong. */
+/* Visits only the nodes in which tree-sitter found an error. */
 void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts)
 {
     TSNode root = ts_tree_root_node(tree);
@@ -89,8 +89,9 @@ void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts)
 
 /* --- characters that are not seen ------------------------------------------------------------- */
 
-/* Bidirectional controls, zero-width and filler characters: a reader sees other code than runs
- * (CVE-2021-42574, "invisible backdoor"). Several of them are letters to Unicode. */
+/* Bidirectional controls, zero-width and filler characters: with them, the code that runs differs
+ * from the code that a reader sees (CVE-2021-42574, "invisible backdoor"). Several of them are
+ * letters in Unicode. */
 static bool is_invisible(uint32_t c)
 {
     static const struct {
@@ -107,7 +108,7 @@ static bool is_invisible(uint32_t c)
     return false;
 }
 
-/* In a string, a comment or a here-document they are text. */
+/* In a string, a comment or a here-document they are data. */
 static bool is_in_text(TSNode root, uint32_t byte)
 {
     TSNode node = ts_node_descendant_for_byte_range(root, byte, byte + 1);
@@ -148,8 +149,8 @@ int64_t cbx_parse_deadline(uint32_t budget_ms)
     return cbx_clock_ms() + (budget_ms > 0 ? budget_ms : DEFAULT_BUDGET_MS);
 }
 
-/* Places in rewritten notebook text to places in the cell. Code in code stands at one place, which
- * is none of these. */
+/* Maps places in rewritten notebook text to places in the cell. Facts of code in code have the
+ * place of the outer code, which is mapped already. */
 static void map_places(const struct cbx_parsed *parsed, size_t from)
 {
     struct cbx_facts *facts = parsed->facts;

@@ -16,9 +16,9 @@ const char *cbx_policy_test_language(const struct cbx_rule *rule)
     return name;
 }
 
-/* Tests ask whether a rule matches, not what follows: every language is let in, and rules that
- * allow are heard too. */
-static struct cbx_rule *audible_rules(const struct cbx_policy *policy)
+/* Tests check whether a rule matches, not its effect: every language is allowed, and rules that
+ * allow give findings too. */
+static struct cbx_rule *rules_with_findings(const struct cbx_policy *policy)
 {
     struct cbx_rule *rules = calloc(policy->rule_count + 1, sizeof(*rules));
     if (rules == NULL) {
@@ -31,7 +31,7 @@ static struct cbx_rule *audible_rules(const struct cbx_policy *policy)
     return rules;
 }
 
-/* Could not tell counts as a match: a broken allow snippet is then seen. */
+/* An analysis that fails counts as a match, so that a broken allow snippet is noticed. */
 static bool matches(const struct cbx_policy *policy, const struct cbx_rule *rule,
                     const char *language, struct cbx_str snippet)
 {
@@ -78,24 +78,23 @@ void cbx_policy_test(const struct cbx_policy *policy,
                      void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out)
 {
-    struct cbx_policy heard = *policy;
-    struct cbx_rule *rules = audible_rules(policy);
-    heard.rules = rules;
-    heard.languages = (1u << CBX_LANGUAGES) - 1;
+    struct cbx_policy all = *policy;
+    struct cbx_rule *rules = rules_with_findings(policy);
+    all.rules = rules;
+    all.languages = (1u << CBX_LANGUAGES) - 1;
     *out = (struct cbx_policy_test_report){ 0 };
     for (size_t r = 0; r < policy->rule_count; r++) {
         const struct cbx_rule *rule = &policy->rules[r];
         const char *language = cbx_policy_test_language(rule);
         out->untested += rule->test_deny.count + rule->test_allow.count == 0;
-        /* What a parent allowed, a child may have tightened by a list; what it denied must stay
-         * denied. */
+        /* A child may tighten what its parent allowed; what the parent denied must stay denied. */
         bool own = cbx_str_equal(rule->origin, policy->name);
         for (size_t i = 0; i < rule->test_deny.count + (own ? rule->test_allow.count : 0); i++) {
             bool deny = i < rule->test_deny.count;
             struct cbx_str snippet =
                 deny ? rule->test_deny.items[i] : rule->test_allow.items[i - rule->test_deny.count];
             out->run++;
-            if (matches(&heard, rule, language, snippet) != deny) {
+            if (matches(&all, rule, language, snippet) != deny) {
                 out->failed++;
                 tell(context, &(struct cbx_policy_test_failure){ .rule = rule,
                                                                  .snippet = snippet,

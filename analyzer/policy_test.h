@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Runs the tests that stand in a policy's rules: `deny` snippets must make their rule match,
- * `allow` snippets must not. */
+ * Runs the tests in a policy's rules: `deny` snippets must match their rule, `allow` snippets must
+ * not. */
 #ifndef CBX_ANALYZER_POLICY_TEST_H
 #define CBX_ANALYZER_POLICY_TEST_H
 
 #include "policies/policy.h"
 
-/* One snippet that did not come out as its rule says. */
+/* One snippet that failed. */
 struct cbx_policy_test_failure {
-    const struct cbx_rule *rule; /* NULL: the snippet is a mount, and language says why */
+    const struct cbx_rule *rule; /* NULL: the snippet is a mount, and `language` is the reason */
     struct cbx_str snippet;
-    const char *language; /* as which it was judged */
+    const char *language; /* of the judgement */
     bool should_match;
 };
 
@@ -18,14 +18,14 @@ struct cbx_policy_test_report {
     size_t run, failed, untested; /* snippets; rules without any */
 };
 
-/* A rule for python is tried as a notebook cell, so shell lines and magics can be tested; one for
- * several languages as the first of them. Of rules that the policy inherited only the `deny`
- * snippets are run. Calls `tell` for every failure. */
+/* Snippets of a rule for python are judged as notebook cells, so that shell lines and magics can be
+ * tested; those of a rule for several languages as the first of them. Of inherited rules only the
+ * `deny` snippets run. Calls `tell` for every failure. */
 void cbx_policy_test(const struct cbx_policy *policy,
                      void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out);
 
-/* The name of the language that a rule's snippets are judged as. */
+/* The name of the language in which a rule's snippets are judged. */
 const char *cbx_policy_test_language(const struct cbx_rule *rule);
 
 #endif

@@ -9,7 +9,7 @@
 #include "analyzer/written.h"
 #include "policies/base/array.h"
 
-/* Between two pieces: an empty line ends whatever the line before would go on with. */
+/* Separates two pieces: an empty line ends any continued line. */
 static const char separator[] = "\n\n";
 
 /* A part of the program: the text of a cell, or code inside one of its notebook lines. */
@@ -33,7 +33,7 @@ struct cbx_program {
     struct cbx_magic *lines; /* all notebook lines that were rewritten, at their places here */
     size_t line_count, line_size;
     bool has_code; /* some notebook line has code inside */
-    bool whole;    /* false: it could not be read, and no cell of it can be judged */
+    bool whole;    /* false: it could not be read, and all its cells are denied */
     struct cbx_facts facts;
     uint32_t *order; /* the facts' indexes, by cell */
     struct cbx_written written;
@@ -89,8 +89,8 @@ static bool add_cell(struct cbx_program *p, const struct cbx_notebook *notebook,
     return added;
 }
 
-/* A cell as it was sent. One that cannot be read is denied by itself, and stands here without its
- * text: what it holds would only keep the others from being read. */
+/* Adds a cell as the client sent it. A cell that cannot be read is denied by its own analysis; it
+ * is empty here, so that the other cells can be read. */
 static bool add_source(struct cbx_program *p, struct cbx_str cell, struct cbx_buf *text)
 {
     struct cbx_facts ignored = { .arena = p->arena };
@@ -134,7 +134,7 @@ static const struct segment *segment_at(const struct cbx_program *p, uint32_t by
     return &p->segments[low];
 }
 
-/* Counts the facts of each cell, and then puts them in their order. */
+/* Counts the facts of each cell, then sorts them by cell. */
 static bool sort_facts(struct cbx_program *p)
 {
     p->order = cbx_arena_array(p->arena, p->facts.count + 1, sizeof(*p->order));
@@ -192,7 +192,7 @@ static struct cbx_program *new_program(struct cbx_arena *arena, size_t cells)
     return p != NULL && p->cells != NULL ? p : NULL;
 }
 
-/* A cell alone and without code in its lines says nothing that it does not say by itself. */
+/* A single cell without code in its lines has no facts besides those of its own analysis. */
 static bool adds_nothing(const struct cbx_program *p)
 {
     return p->cell_count < 2 && !p->has_code;
@@ -235,14 +235,14 @@ static void place_in_cell(const struct cbx_program *p, const struct cbx_fact *fa
         *end = s->magic->end;
         return;
     }
-    /* A node that goes on beyond the cell, as after an error, ends with it. */
+    /* A node that continues after the cell, as after an error, is cut at its end. */
     uint32_t last = (uint32_t)notebook->text.len, from = fact->start - s->start,
              to = fact->end - s->start;
     *start = cbx_notebook_place(notebook->magics, notebook->magic_count, from < last ? from : last);
     *end = cbx_notebook_place(notebook->magics, notebook->magic_count, to < last ? to : last);
 }
 
-/* Errors are told where the cell and its pieces are read by themselves. */
+/* The analyses of the cell and of its pieces report syntax errors. */
 static void take_fact(const struct cbx_program *p, const struct cbx_fact *from,
                       struct cbx_facts *to)
 {

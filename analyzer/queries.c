@@ -67,7 +67,7 @@ static bool copy(struct cbx_str from, char *to, size_t size)
     return true;
 }
 
-/* 1 it does, 0 it does not, -1 could not tell. */
+/* 1: matches, 0: does not match, -1: cannot be decided. */
 static int regex_matches(struct cbx_str pattern, struct cbx_str text)
 {
     char expression[REGEX_MAX + 1], subject[REGEX_TEXT_MAX + 1];
@@ -81,7 +81,7 @@ static int regex_matches(struct cbx_str pattern, struct cbx_str text)
     return status == 0 ? 1 : status == REG_NOMATCH ? 0 : -1;
 }
 
-/* The other side of a comparison: a string, or the first node of a capture. */
+/* The other operand: a string, or the first node of a capture. */
 static struct cbx_str operand(const struct run *run, const TSQueryPredicateStep *step)
 {
     if (step->type == TSQueryPredicateStepTypeString) {
@@ -95,7 +95,8 @@ static struct cbx_str operand(const struct run *run, const TSQueryPredicateStep 
     return (struct cbx_str){ 0 };
 }
 
-/* Does it hold for this text? -1: could not tell. `steps` are the operands behind the capture. */
+/* 1 when the predicate holds for this text, 0 when not, -1 when it cannot be decided. `steps` are
+ * the operands after the capture. */
 static int holds_for(const struct run *run, enum test test, struct cbx_str text,
                      const TSQueryPredicateStep *steps, uint32_t count)
 {
@@ -116,7 +117,7 @@ static bool predicate_holds(const struct run *run, const TSQueryPredicateStep *s
 {
     size_t p = find_predicate(string_of(run->query, &steps[0]));
     if (p == PREDICATES || count < 3) {
-        return true; /* refused when the policy was checked; here it stops nothing */
+        return true; /* rejected when the policy was checked */
     }
     for (uint16_t i = 0; i < run->match->capture_count; i++) {
         const TSQueryCapture *capture = &run->match->captures[i];

@@ -10,12 +10,12 @@
 
 #include <tree_sitter/api.h>
 
-/* Is this a query that the language's grammar knows, with predicates that we know? CBX_EPOLICY with
- * what is wrong. */
+/* Checks that the query compiles with the language's grammar and has only supported predicates.
+ * CBX_EPOLICY with the error otherwise. */
 int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx_err *err);
 
-/* Calls `found` for the first capture of each match, until it returns false. What cannot be told
- * (a query that does not compile, too many matches, a text that is too long for a regular
+/* Calls `found` for the first capture of each match, until it returns false. A query that cannot be
+ * evaluated (it does not compile, has too many matches, or a text is too long for a regular
  * expression) counts as found. */
 void cbx_query_run(enum cbx_language language, struct cbx_str query, const TSTree *tree,
                    struct cbx_str text,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The matching of facts against rules, through the index that the policy brings. */
+ * Matches facts against rules through the index of the policy. */
 #include "analyzer/rules.h"
 
 #include "analyzer/analyze.h"
@@ -39,8 +39,8 @@ struct matcher {
     const struct cbx_index *index;
     enum cbx_language source;
     struct cbx_arena *arena;
-    uint32_t *tried; /* by number of the pattern: the text it was last tried on */
-    uint32_t text;   /* counts the texts that globs were tried on */
+    uint32_t *tried; /* by number of the pattern: the text on which it was last tried */
+    uint32_t text;   /* number of texts on which globs were tried */
     struct cbx_hit *hits;
     size_t count, size;
     size_t imports; /* how many of the hits are imports; they come first */
@@ -63,7 +63,7 @@ static void add_hit(struct matcher *m, const struct cbx_rule *rule, const struct
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static bool speaks(const struct cbx_rule *rule, const struct cbx_fact *fact)
+static bool applies_to_language(const struct cbx_rule *rule, const struct cbx_fact *fact)
 {
     return (rule->languages >> fact->language & 1) != 0;
 }
@@ -72,7 +72,8 @@ static void take_pattern(struct matcher *m, const struct cbx_pattern *p,
                          const struct cbx_fact *fact)
 {
     const struct cbx_rule *rule = &m->policy->rules[p->rule];
-    if (speaks(rule, fact) && (p->call == NULL || cbx_call_holds(p->call, fact, m->arena)) &&
+    if (applies_to_language(rule, fact) &&
+        (p->call == NULL || cbx_call_holds(p->call, fact, m->arena)) &&
         !cbx_index_excludes(m->index, p->rule, p->list, fact->name)) {
         add_hit(m, rule, fact, fact->name);
     }
@@ -96,14 +97,14 @@ static void try_globs(struct matcher *m, uint32_t lists, const struct cbx_fact *
         if ((p->list & lists) == 0 || m->tried[p->number] == m->text) {
             continue;
         }
-        m->tried[p->number] = m->text; /* what repeats in a text is tried once */
+        m->tried[p->number] = m->text; /* each glob is tried once per text */
         if (cbx_pattern_matches(p, fact->name)) {
             take_pattern(m, p, fact);
         }
     }
 }
 
-/* A name in these lists; in LIST_IMPORT its parents too. */
+/* Matches a name in these lists; in CBX_IN_IMPORT its parents too. */
 static void match_name(struct matcher *m, uint32_t lists, const struct cbx_fact *fact)
 {
     struct cbx_str name = fact->name;
@@ -132,8 +133,9 @@ enum { IN_NAMES = CBX_IN_IMPORT | CBX_IN_CALL | CBX_IN_REFERENCE };
 
 enum { IMPORTS_MAX = 64 };
 
-/* The import that this rule refused speaks for whatever is used of it. */
-static bool is_said(const struct matcher *m, const struct cbx_rule *rule, struct cbx_str name)
+/* True when the rule already matched the import of the module that the name is in. */
+static bool is_covered_by_import(const struct matcher *m, const struct cbx_rule *rule,
+                                 struct cbx_str name)
 {
     for (size_t i = 0; i < m->imports && i < IMPORTS_MAX; i++) {
         if (m->hits[i].rule == rule && cbx_name_is_within(name, m->hits[i].symbol)) {
@@ -156,31 +158,31 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
             const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
             struct cbx_str symbol = fact->name;
             const struct cbx_strs *outside = &rule->match.outside;
-            if (speaks(rule, fact) &&
+            if (applies_to_language(rule, fact) &&
                 (outside->count == 0 || cbx_call_is_outside(outside, fact, m->arena, &symbol)) &&
                 !cbx_index_excludes(m->index, rules->items[i], IN_NAMES, fact->name) &&
-                !is_said(m, rule, fact->name)) {
+                !is_covered_by_import(m, rule, fact->name)) {
                 add_hit(m, rule, fact, symbol);
             }
         }
     }
 }
 
-/* A shell line in a notebook is a matter of rules for shell and of rules for Python. */
+/* Rules for shell and rules for Python both match facts of a shell line in a notebook. */
 static void match_special(struct matcher *m, const struct cbx_fact *fact)
 {
     uint32_t languages = 1u << fact->language | 1u << m->source;
     const struct cbx_index_rules *rules = &m->index->by_fact[fact->special];
-    bool spoken_for = false;
+    bool matched = false;
     for (size_t i = 0; i < rules->count; i++) {
         const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
         if ((rule->languages & languages) != 0) {
             add_hit(m, rule, fact,
                     fact->name.len > 0 ? fact->name : cbx_str_of(cbx_fact_name(fact->special)));
-            spoken_for = true;
+            matched = true;
         }
     }
-    if (!spoken_for && (cbx_rules_always >> fact->special & 1) != 0) {
+    if (!matched && (cbx_rules_always >> fact->special & 1) != 0) {
         add_hit(m, &cbx_rule_unreadable, fact, cbx_str_of(cbx_fact_name(fact->special)));
     }
 }
@@ -200,16 +202,15 @@ static void match_detour(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
-/* cat /e*c/sh?dow: any file that a rule's pattern can mean as well. */
+/* cat /e*c/sh?dow: the pattern matches a file that a rule's pattern matches too. */
 static void match_files(struct matcher *m, const struct cbx_fact *fact)
 {
-    /* what lies in the root folder itself is no secret */
+    /* files in the root folder itself are not secret */
     bool deep = fact->name.len > 1 && memchr(fact->name.p + 1, '/', fact->name.len - 1) != NULL;
     for (size_t i = 0; deep && i <= CBX_INDEX_GRAMS; i++) {
         const struct cbx_pattern *p = i < CBX_INDEX_GRAMS ? m->index->by_gram[i] : m->index->globs;
         for (; p != NULL; p = p->next) {
-            struct cbx_str file =
-                p->text; /* "shadow*" is there for "shadow" and what belongs to it */
+            struct cbx_str file = p->text; /* "shadow*" means "shadow" and related files */
             file.len -=
                 file.len > 2 && cbx_str_ends(file, CBX_STR("*")) && file.p[file.len - 2] != '/';
             bool path = p->list == CBX_IN_LITERAL &&
@@ -252,8 +253,8 @@ static void match_fact(struct matcher *m, const struct cbx_fact *fact)
 
 /* --- queries ---------------------------------------------------------------------------------- */
 
-/* What a rule's query finds. What other rules found does not count towards the cap: the verdict
- * needs this rule's first match. */
+/* The hits of one rule's query. Hits of other rules do not count towards its cap: the verdict needs
+ * this rule's first match. */
 struct query_hits {
     struct matcher *m;
     const struct cbx_rule *rule;
@@ -281,8 +282,8 @@ static void match_queries(struct matcher *m, enum cbx_language language, const T
     }
 }
 
-/* Places in order; at one place, rules in the policy's order. Pointers into one array keep that
- * order. */
+/* Places in order; at one place, rules in the policy's order. Pointers into one array keep
+ * that order. */
 static int compare_hits(const void *a, const void *b)
 {
     const struct cbx_hit *x = a, *y = b;

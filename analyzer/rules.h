@@ -18,30 +18,30 @@ struct cbx_hit {
 struct cbx_hits {
     const struct cbx_hit *items; /* in order of places */
     size_t count;
-    bool truncated; /* there were more */
+    bool truncated; /* there were more than the cap */
 };
 
-/* What rules are held against. */
+/* The input of rules. */
 struct cbx_evidence {
     const struct cbx_facts *facts;
     const TSTree *tree;  /* for rules with a query; NULL: there is none */
     struct cbx_str text; /* that the tree was made from */
 };
 
-/* Every rule that matches, each place once. What must be denied whatever the policy says
- * (unreadable source) gets a built-in rule when the policy has none for it. CBX_ETOOBIG when the
- * arena is exhausted, CBX_EINVAL for a policy without an index. */
+/* Finds every rule that matches, each place once. Facts that always deny (unreadable source) get a
+ * built-in rule when no rule of the policy matches them. CBX_ETOOBIG when the arena is exhausted,
+ * CBX_EINVAL for a policy without an index. */
 int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_evidence *evidence,
                     struct cbx_arena *arena, struct cbx_hits *out);
 
-/* The built-in rules, for what no policy can allow. */
+/* The built-in rules, for sources that no policy can allow. */
 extern const struct cbx_rule cbx_rule_language, cbx_rule_too_large, cbx_rule_unreadable;
 
-/* Facts (bit 1 << enum cbx_fact_id) that deny even when no rule speaks of them. */
+/* Facts (bit 1 << enum cbx_fact_id) that deny even when no rule matches them. */
 extern const uint64_t cbx_rules_always;
 
-/* Could a rule of the policy say something about this name when it is called or used, or do the
- * sinks know it, or something within it? */
+/* True when a rule of the policy could match this name when it is called or used, or when the sinks
+ * have a row for the name or for something within it. */
 bool cbx_name_matters(const struct cbx_policy *policy, enum cbx_language language,
                       struct cbx_str name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The tables of names, and a hash table over each that is built at the first question. */
+ * The tables of names, and a hash table over each that is built at its first use. */
 #include "analyzer/sinks.h"
 
 #include "analyzer/sinks_table.h"
@@ -10,8 +10,8 @@
 enum { SLOTS = 4096 };
 _Static_assert(CBX_SINKS_MAX * 2 < SLOTS, "a search has to come upon an empty slot soon");
 
-/* Rows by the hash of their names; and the hashes of all that rows stand within: "flask" and
- * "flask.Flask" of "flask.Flask.run". */
+/* Rows by the hash of their names, and the hashes of their parents: "flask" and "flask.Flask" of
+ * "flask.Flask.run". */
 struct table {
     const struct cbx_sink *rows;
     const size_t *count;
@@ -62,7 +62,7 @@ static void build(struct table *table)
 #include "policies/languages.def"
 #undef CBX_LANGUAGE
 
-/* A language without rows of its own has a table with those of the language that it is like. */
+/* A language that is like another one has a table with that one's rows. */
 #define CBX_LANGUAGE(id, word, display, kernel, like, ...)                                         \
     static struct table word##_table = { .rows = cbx_sinks_##like,                                 \
                                          .count = &cbx_sinks_##like##_count };                     \
@@ -74,7 +74,7 @@ static void build(struct table *table)
 #include "policies/languages.def"
 #undef CBX_LANGUAGE
 
-/* The table of a language, built when it is asked for first: a linter of one file needs one. */
+/* The table of a language, built at its first use: a linter of one file needs one table. */
 static const struct table *table_of(enum cbx_language language)
 {
     static const struct {
@@ -110,7 +110,7 @@ static bool counts(const struct cbx_sink *sink, bool whole, bool imported)
            (sink->reach == CBX_SINK_EXACTLY && whole && !imported);
 }
 
-/* Longer names come later on the way, and the last one that counts is the answer. */
+/* Longer names are looked up later, and the last row that counts wins. */
 static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool imported)
 {
     const struct table *table = table_of(language);
@@ -121,7 +121,7 @@ static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool im
             const struct cbx_sink *sink = find(table, cbx_str_sub(name, 0, i), hash);
             bool taken = sink != NULL && sink->reach == CBX_SINK_EXACTLY && whole && imported;
             found = sink != NULL && counts(sink, whole, imported) ? sink->capabilities : found;
-            found = taken ? 0 : found; /* what is taken out of a module speaks for itself */
+            found = taken ? 0 : found; /* a name that is imported from a module has its own row */
         }
         hash = whole ? hash : step(hash, name.p[i]);
     }

@@ -5,16 +5,16 @@
 
 #include "policies/policy.h"
 
-/* What a callable, a value or a command of this name can do, called or handed on: bits 1 << enum
- * cbx_capability; 0 when the table does not know it. The longest row that covers the name counts.
+/* The capabilities of a callable, a value or a command of this name, called or passed on: bits 1 <<
+ * enum cbx_capability; 0 when no row covers it. The longest row that covers the name counts.
  * Thread-safe, linear in the name. */
 uint32_t cbx_sinks_of(enum cbx_language language, struct cbx_str name);
 
-/* What importing this module gives: only rows for whole modules count, so that `os` gives nothing
+/* The capabilities of importing this module. Only rows for whole modules count: `os` has none,
  * although os.system can start a process. */
 uint32_t cbx_sinks_of_module(enum cbx_language language, struct cbx_str module);
 
-/* Does the table speak of anything within this name ("flask.Flask", for "flask.Flask.run")? */
+/* True when the table has a row within this name ("flask.Flask", for "flask.Flask.run"). */
 bool cbx_sinks_within(enum cbx_language language, struct cbx_str name);
 
 #endif

@@ -12,7 +12,14 @@
 
 enum { CBX_SINKS_MAX = 2000 };
 
-/* How far a row reaches. */
+/* The names of the capabilities in the tables. */
+enum {
+#define CBX_CAPABILITY(id, name, meaning) id = 1u << CBX_CAN_##id,
+#include "policies/capabilities.def"
+#undef CBX_CAPABILITY
+};
+
+/* Which names a row covers. */
 enum cbx_sink_reach { CBX_SINK_EXACTLY, CBX_SINK_AND_WITHIN, CBX_SINK_WHEN_IMPORTED };
 
 struct cbx_sink {
@@ -22,7 +29,7 @@ struct cbx_sink {
 };
 
 #define CBX_SINKS(word) const struct cbx_sink cbx_sinks_##word[]
-/* Also refuses to compile more rows than the hash tables of sinks.c hold. */
+/* Fails to compile when there are more rows than the hash tables of sinks.c hold. */
 #define CBX_SINKS_COUNT(word)                                                                      \
     _Static_assert(sizeof(cbx_sinks_##word) / sizeof(cbx_sinks_##word[0]) <= CBX_SINKS_MAX,        \
                    "more rows than the hash table holds");                                         \

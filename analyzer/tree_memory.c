@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Blocks for tree-sitter that are dropped whole. */
+ * Blocks for tree-sitter that are freed all at once. */
 #include "analyzer/tree_memory.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -49,16 +49,16 @@ enum {
     CHUNK_BYTES = 256 * 1024,
 };
 
-/* Who a block belongs to; anything else is a pointer that is none of ours. */
+/* The owner of a block; any other value means that the pointer was not allocated here. */
 enum owner { OUTSIDE = 0x6f757473, SMALL = 0x736d616c, LARGE = 0x6c617267 };
 
-/* In front of every block. */
+/* Precedes every block. */
 struct block {
     _Alignas(STEP) size_t size;
     uint64_t owner;
 };
 
-/* In front of the block of a large one: they are freed one by one at the end. */
+/* Precedes a large block: large blocks are freed one by one at the end. */
 struct large {
     struct large *next, *before;
     struct block block;
@@ -71,9 +71,9 @@ struct chunk {
 
 static _Thread_local struct {
     int depth;
-    struct chunk *chunks; /* the one that is filled comes first */
+    struct chunk *chunks; /* the chunk in use is the first */
     size_t used;
-    struct block *free[CLASSES]; /* the next one stands behind the header */
+    struct block *free[CLASSES]; /* the next one follows the header */
     struct large larges;         /* a ring */
 } memory;
 static pthread_key_t key;
@@ -200,7 +200,7 @@ void cbx_tree_memory_begin(void)
     }
 }
 
-/* One chunk stays with the thread, for its next source. */
+/* The thread keeps one chunk for its next source. */
 void cbx_tree_memory_end(void)
 {
     if (--memory.depth > 0) {

@@ -133,14 +133,14 @@ static bool is_constant(const struct cbx_value *v)
            v->kind == CBX_V_MAP;
 }
 
-/* Names that nothing binds, and functions of the source: "anything" stands well for them. */
+/* Names that nothing binds, and functions of the source: "anything" represents them well enough. */
 static bool is_spare(const struct cbx_value *v)
 {
     return v->kind == CBX_V_FUNCTION || v->kind == CBX_V_PARTIAL ||
            (v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE);
 }
 
-/* What a full set can do without: constants, then spare ones; its count when there is
+/* The alternative to drop from a full set: a constant, else a spare one; its count when there is
  * none. */
 static uint32_t find_spare(const struct cbx_values *set)
 {
@@ -155,8 +155,8 @@ static uint32_t find_spare(const struct cbx_values *set)
     return bare;
 }
 
-/* Where it says "anything"; its count when it does not. Once is enough: each copy would cost
- * another alternative. */
+/* The index of "anything"; the count when it is not in the set. The set has at most one: each copy
+ * would cost an alternative. */
 static uint32_t find_unknown(const struct cbx_values *set)
 {
     uint32_t i = 0;
@@ -166,8 +166,8 @@ static uint32_t find_unknown(const struct cbx_values *set)
     return i;
 }
 
-/* False when the set lost something by it. A name takes the place of a constant: it is names that
- * rules speak of, and nobody shall drown one in constants. */
+/* False when an alternative was dropped. A name replaces a constant: rules match names, and an
+ * attacker must not be able to crowd a name out with constants. */
 static bool add_to_set(struct cbx_values *set, const struct cbx_value *value, bool *more)
 {
     for (uint32_t i = 0; i < set->count; i++) {
@@ -234,7 +234,7 @@ bool cbx_values_all_text(const struct cbx_values *values)
     return all;
 }
 
-/* What is written of the alternatives of a kind, paths of objects too. */
+/* The texts of the alternatives of a kind, paths of objects too. */
 static const struct cbx_str *written(struct cbx_arena *arena, const struct cbx_values *values,
                                      enum cbx_value_kind kind, uint32_t *count)
 {
@@ -298,7 +298,7 @@ bool cbx_values_has_unknown(const struct cbx_values *values)
     return values->count == 0;
 }
 
-/* The last one of this key; those of keys that are not known may take its place. */
+/* The last member of this key; members with unknown keys may replace it. */
 static const struct cbx_values *member_of_map(struct cbx_arena *arena, const struct cbx_value *map,
                                               struct cbx_str key)
 {

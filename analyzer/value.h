@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Abstract values: what an expression may be, as a small set of alternatives. The one mechanism
- * behind aliases, folding and containers, in every language. Sets live in the request's arena and
- * never change once made. */
+ * Abstract values: the possible values of an expression, as a small set of alternatives. Aliases,
+ * constant folding and containers are built on it, in every language. Sets lie in the request's
+ * arena and are immutable. */
 #ifndef CBX_ANALYZER_VALUE_H
 #define CBX_ANALYZER_VALUE_H
 
@@ -14,8 +14,7 @@
 struct cbx_node;
 
 enum cbx_value_kind {
-    CBX_V_UNKNOWN = 0, /* could be anything; text: of a text some parts are known, '*' stands for
-                          those that are not */
+    CBX_V_UNKNOWN = 0, /* any value; text: the known parts of a text, '*' for each unknown part */
     CBX_V_NAME,        /* the thing of this qualified name: "os.system" */
     CBX_V_TEXT,        /* a constant string or bytes */
     CBX_V_NUMBER,      /* a constant integer; or, count is 1, another constant: text is how it is
@@ -46,24 +45,24 @@ struct cbx_values {
 
 enum { CBX_VALUES_MAX = 48, CBX_MEMBERS_MAX = 4096 };
 
-/* Anything; and nothing, which joins with everything. Whoever reads the first alternative of
- * nothing reads "anything". */
+/* Any value; and no value, the neutral element of a join. The first alternative of "nothing" reads
+ * as "anything". */
 extern const struct cbx_values cbx_values_unknown, cbx_values_nothing;
 /* "Anything" for nothing. */
 const struct cbx_values *cbx_values_some(const struct cbx_values *values);
 
 /* A set of one. */
 const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str name);
-/* What the number of a name says besides: nothing in the source binds it (a builtin, or something
- * of an earlier cell); it is an object that the callable of this name made. */
+/* Values of the number of a name: nothing in the source binds the name (a builtin, or a name of an
+ * earlier cell); it is an object that the callable of this name returned. */
 enum { CBX_NAME_BARE = 1, CBX_NAME_OBJECT = 2 };
 const struct cbx_values *cbx_values_bare(struct cbx_arena *arena, struct cbx_str name);
 const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text);
-/* One more piece of a text that is put together: a constant as it is, "*" for anything else, which
- * sets *gaps. */
+/* One piece of a concatenated text: the text of a constant, "*" for any other value, which sets
+ * *gaps. */
 struct cbx_str cbx_values_piece(const struct cbx_values *values, bool *gaps);
-/* What came of the pieces: a constant; with gaps "anything", which remembers what is known of it
- * when that may be a path. */
+/* Result of the concatenation: a constant; with gaps "anything", which keeps the known parts when
+ * they may be a path. */
 const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_str text, bool gaps);
 /* A constant of bytes (value.number is CBX_TEXT_BYTES): iterated over, it gives numbers. */
 enum { CBX_TEXT_BYTES = 1 };
@@ -73,18 +72,18 @@ const struct cbx_values *cbx_values_number(struct cbx_arena *arena, struct cbx_s
 /* Another constant: None, 1.5, true. */
 const struct cbx_values *cbx_values_constant(struct cbx_arena *arena, struct cbx_str text);
 const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cbx_value *value);
-/* Any number of things, each of which may be `member`. */
+/* A list of any length, each member of which may be `member`. */
 const struct cbx_values *cbx_values_each(struct cbx_arena *arena, const struct cbx_values *member);
 /* A list of `count` members; the array is borrowed. "Anything" when it is NULL. */
 const struct cbx_values *cbx_values_list(struct cbx_arena *arena,
                                          const struct cbx_values *const *members, uint32_t count);
-/* The one list or mapping with known members that it is, or NULL. */
+/* The only alternative, when it is a list or mapping with known members; else NULL. */
 const struct cbx_value *cbx_values_container(const struct cbx_values *values,
                                              enum cbx_value_kind kind);
 
-/* Everything that either may be. Too many alternatives: those beyond the cap are dropped for
- * "anything", never silently: constants first, then names that nothing binds. When others were
- * dropped too, the "anything" has the number CBX_UNKNOWN_MORE. */
+/* The union of both. Alternatives over the cap are replaced by "anything": constants first, then
+ * names that nothing binds. When other alternatives were replaced too, the "anything" has the
+ * number CBX_UNKNOWN_MORE. */
 enum { CBX_UNKNOWN_MORE = 1 };
 const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
                                          const struct cbx_values *b);
@@ -96,11 +95,11 @@ bool cbx_values_all_text(const struct cbx_values *values);
 /* The constant texts among the alternatives, paths of objects too; NULL when there are none. */
 const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx_values *values,
                                        uint32_t *count);
-/* The same of texts of which only parts are known. */
+/* The same for texts that are known in part. */
 const struct cbx_str *cbx_values_partials(struct cbx_arena *arena, const struct cbx_values *values,
                                           uint32_t *count);
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out);
-/* Were there more names than could be followed? */
+/* True when there were more names than the cap. */
 bool cbx_values_has_more(const struct cbx_values *values);
 bool cbx_values_has_unknown(const struct cbx_values *values);
 
@@ -108,8 +107,8 @@ bool cbx_values_has_unknown(const struct cbx_values *values);
 const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values,
                                            struct cbx_str key);
 
-/* The same of something that may have been changed since it was made: of a list it is not known how
- * many members it has, of a mapping which others, and bytes may be others. */
+/* The same value when it may have been changed since it was made: a list of unknown length, a
+ * mapping that may have other keys, bytes that may differ. */
 const struct cbx_values *cbx_values_loose(struct cbx_arena *arena, const struct cbx_values *values);
 
 /* Any member. */

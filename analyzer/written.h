@@ -5,8 +5,8 @@
 
 #include "analyzer/facts.h"
 
-/* Modules that have the name of a file of code which a source writes, by a path that is known at
- * least at its end. Borrowed from its facts. */
+/* Names of modules whose file the source writes, as far as the end of the path is known. Borrowed
+ * from its facts. */
 enum { CBX_WRITTEN_MAX = 16 };
 struct cbx_written {
     struct cbx_str modules[CBX_WRITTEN_MAX];
@@ -14,7 +14,7 @@ struct cbx_written {
 };
 void cbx_written_read(const struct cbx_facts *writers, struct cbx_written *out);
 
-/* Adds CBX_FACT_WRITTEN_IMPORT to `facts` for each import in it of one of those modules: what is in
+/* Adds CBX_FACT_WRITTEN_IMPORT to `facts` for each import of one of those modules: the content of
  * the file was not judged. */
 void cbx_written_imports(const struct cbx_written *written, struct cbx_facts *facts);
 

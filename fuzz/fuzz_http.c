@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The strict request check: method, target and header fields as any client sends them, one per
- * line. */
+ * The strict request check: method, target and header fields as any client sends them, one
+ * per line. */
 #include "gateway/front/http/check.h"
 
 #include <stdint.h>

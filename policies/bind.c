@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A tree of text bound to a draft by the key table. Every refusal says where, what was found and
+ * A tree of text bound to a draft by the key table. Every error has the place, what was found and
  * what is allowed. */
 #include "policies/keys.h"
 
@@ -119,7 +119,7 @@ static int read_text(struct binder *b, const struct cbx_key *key, const struct c
     return 0;
 }
 
-/* One text stands for a list of one. */
+/* A single text is read as a list of one. */
 static int read_list(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                      struct cbx_strs *out)
 {
@@ -306,7 +306,7 @@ static int read_minimum(struct binder *b, const struct cbx_key *key, const struc
     return 0;
 }
 
-/* What a section holds before anything is said. */
+/* The defaults of a section. */
 static void set_defaults(const struct cbx_section *section, void *into)
 {
     if (section == &cbx_section_where) {

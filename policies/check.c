@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a row of the key table cannot say about one policy file: keys that are required, keys that
- * go together. */
+ * The checks of one policy file that a row of the key table cannot express: required keys, and keys
+ * that depend on each other. */
 #include "policies/keys.h"
 #include "policies/version.h"
 
@@ -83,7 +83,7 @@ static int check_exceptions(const struct cbx_draft *draft, struct cbx_err *err)
     return 0;
 }
 
-/* A minimum that is no version would refuse every install. */
+/* An invalid version as minimum would refuse every install. */
 static int check_minimums(const struct cbx_draft_packages *packages, bool python,
                           struct cbx_err *err)
 {

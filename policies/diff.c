@@ -45,8 +45,8 @@ static bool holds(const json_t *list, const json_t *item)
     return false;
 }
 
-/* Entries of `list` that `other` lacks, as one line; `more`: to have them allows more. `out`: those
- * that begin with '!' and take something out of the others, or those that do not. */
+/* Writes the entries of `list` that are not in `other` as one line. `more`: an additional entry
+ * allows more. `out`: take the entries that begin with '!' (they exclude names), or the others. */
 static void only_in(struct diff *d, const char *what, const json_t *list, const json_t *other,
                     bool out, bool more)
 {
@@ -95,7 +95,7 @@ static const json_t *find_rule(const json_t *rules, const char *id)
     return NULL;
 }
 
-/* 0 nothing stops, 1 warned of, 2 a person is asked, 3 denied. */
+/* 0 allowed, 1 warning, 2 needs approval, 3 denied. */
 static int strictness(const json_t *rule)
 {
     static const char *const effects[] = { "allow", "warn", "ask", "deny" };
@@ -177,7 +177,7 @@ static void compare_numbers(struct diff *d, const char *what, const json_t *a, c
     }
 }
 
-/* `order`: from what allows least. */
+/* `order`: the names, the one that allows least first. */
 static void compare_names(struct diff *d, const char *what, const json_t *a, const json_t *b,
                           const char *const *order)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * What one policy allows and another does not, out of what they say. */
+ * The differences between two policies: what one of them allows and the other does not. */
 #ifndef CBX_POLICIES_DIFF_H
 #define CBX_POLICIES_DIFF_H
 
 #include "policies/policy.h"
 
-/* One difference: `text` is one line, `more` says that the second policy allows more by it. */
+/* One difference: `text` is one line, `more` is true when the second policy allows more by it. */
 struct cbx_policy_difference {
     bool more;
     struct cbx_str text;
 };
 
 /* Calls `tell` for every difference between the resolved policies, in the order of the language's
- * keys. Messages, hints, tests and the like are none. */
+ * keys. Messages, hints, references and tests are not compared. */
 void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
                      void (*tell)(void *context, const struct cbx_policy_difference *difference),
                      void *context);

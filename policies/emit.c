@@ -76,7 +76,7 @@ static json_t *emit_enum(const struct cbx_key *key, const void *member)
     return json_string(((const char *const *)key->more)[index]);
 }
 
-/* NULL for what says nothing: an empty text or list, an unset presence. */
+/* NULL for an empty text or list, and for an unset presence: they are left out. */
 static json_t *emit_key(const struct cbx_key *key, const void *member)
 {
     const struct cbx_str *text = member;
@@ -126,7 +126,7 @@ json_t *cbx_section_json(const struct cbx_section *section, const void *from)
     json_t *object = json_object();
     for (size_t i = 0; i < section->key_count; i++) {
         const struct cbx_key *key = &section->keys[i];
-        /* What only steers the merge is not part of what came out of it. */
+        /* These keys only control the merge; they are no part of the result. */
         if (strcmp(key->name, "override") == 0 || strcmp(key->name, "extends") == 0) {
             continue;
         }

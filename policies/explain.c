@@ -54,7 +54,7 @@ static void add_alternatives(struct cbx_buf *out, const struct cbx_strs *list)
     }
 }
 
-/* What one condition asks of its argument. */
+/* One condition on an argument, in words. */
 static void add_where(struct cbx_buf *out, const struct cbx_where *w)
 {
     const struct {

@@ -6,16 +6,15 @@
 #include "policies/base/buf.h"
 #include "policies/policy.h"
 
-/* Appends the text: what runs, what is denied, asked about and warned of and by which rule,
- * packages, limits, network. */
+/* Appends the text: the languages, the rules by effect, packages, mounts, limits, network. */
 void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out);
 
-/* Appends what a rule looks for, indented, a line for each kind of thing; nothing for a built-in
- * rule. */
+/* Appends what a rule matches, indented, one line for each kind of match; nothing for a
+ * built-in rule. */
 void cbx_rule_explain(const struct cbx_rule *rule, struct cbx_buf *out);
 
-/* Appends the reference of the policy language as Markdown: every key and every fact, out of their
- * tables. */
+/* Appends the reference of the policy language as Markdown: every key and every fact, out of
+ * their tables. */
 void cbx_policy_reference(struct cbx_buf *out);
 
 /* A JSON Schema of the policy language, for editors; a new reference. */

@@ -16,7 +16,7 @@ struct writer {
     struct cbx_buf structs, places, texts;
 };
 
-/* The draft is the first struct, so that offset 0 is never pointed at and can stand for NULL. */
+/* The draft is the first struct, so that no pointer has the offset 0, and 0 can mean NULL. */
 static size_t add_structs(struct writer *w, const void *from, size_t bytes)
 {
     static const char zeros[ALIGNMENT];

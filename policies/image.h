@@ -13,8 +13,8 @@
 int cbx_image_write(const struct cbx_draft *draft, const struct cbx_sha256 *sha256,
                     struct cbx_buf *out, struct cbx_err *err);
 
-/* The draft of an image, in `arena`; its texts are borrowed from the image. The image is ours and is
- * trusted. CBX_ETOOBIG when the arena is exhausted. */
+/* The draft of an image, in `arena`; its texts are borrowed from the image. The image is ours and
+ * is trusted. CBX_ETOOBIG when the arena is exhausted. */
 int cbx_image_read(struct cbx_str image, struct cbx_arena *arena, struct cbx_draft *out,
                    struct cbx_sha256 *sha256, struct cbx_err *err);
 

@@ -23,8 +23,8 @@ static bool is_special(char c)
     return c == '*' || c == '?' || c == '[' || c == '\\';
 }
 
-/* Notes what a text must have to match. Behind a '[' or a '\\' nothing is plain any more: where a
- * set ends is the matcher's business. */
+/* Computes the shortest match and the longest plain run. Stops at a '[' or a '\\': only the
+ * matcher determines where a set ends. */
 static void measure(struct cbx_pattern *p)
 {
     size_t from = 0, i = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What the rules of a policy look for, arranged so that the cost of a name does not grow with the
- * policy. Built once when a policy is loaded, lives in its arena, read-only afterwards and so
- * shared by threads. Rules are numbers into policy->rules, so that a policy whose rules have other
- * effects can share it. */
+ * An index of the patterns of a policy's rules, so that the time to look up a name does not grow
+ * with the policy. It is built when the policy is loaded, lies in the policy's arena, and is
+ * read-only afterwards, so threads share it. Rules are indexes into policy->rules, so a copy of the
+ * policy whose rules have other effects can use it too. */
 #ifndef CBX_POLICIES_INDEX_H
 #define CBX_POLICIES_INDEX_H
 
@@ -19,9 +19,9 @@ enum cbx_index_list {
 
 /* One entry of one list. */
 struct cbx_pattern {
-    struct cbx_str text; /* without the '!' */
-    struct cbx_str must; /* of a glob: its longest run of plain bytes; what lacks it cannot match */
-    size_t shortest;     /* bytes that a text has at least */
+    struct cbx_str text;   /* without the '!' */
+    struct cbx_str must;   /* of a glob: its longest run of plain bytes; every match contains it */
+    size_t shortest;       /* minimum length of a match, in bytes */
     uint32_t rule, number; /* number: 0.. over all patterns of the index */
     const struct cbx_call *call;
     enum cbx_index_list list;
@@ -44,7 +44,7 @@ struct cbx_index {
     const struct cbx_pattern *by_gram[CBX_INDEX_GRAMS]; /* globs by the end of `must` */
     const struct cbx_pattern *globs;                    /* whose `must` is too short for that */
     const struct cbx_pattern **excluding;               /* by rule: its entries with '!', or NULL */
-    uint64_t capabilities;                              /* that any rule speaks of */
+    uint64_t capabilities;                              /* of all rules together */
     struct cbx_index_rules by_capability[CBX_CAPABILITIES];
     struct cbx_index_rules by_fact[CBX_FACTS];
     struct cbx_index_rules queries;
@@ -76,14 +76,14 @@ static inline uint32_t cbx_index_gram(const char *three)
     return gram * 2654435761u >> 22;
 }
 
-/* Does the pattern, a glob, match the text? */
+/* True when the pattern, which is a glob, matches the text. */
 bool cbx_pattern_matches(const struct cbx_pattern *pattern, struct cbx_str text);
 
-/* Is the name this module, or something in it: a.b.c in a.b, a/b in a? */
+/* True when the name is this module or something in it: a.b.c in a.b, a/b in a. */
 bool cbx_name_is_within(struct cbx_str name, struct cbx_str module);
 
-/* Is `name` taken out of these lists of the rule by an entry with '!'? In CBX_IN_IMPORT an entry
- * covers submodules. */
+/* True when an entry with '!' of these lists excludes `name` from the rule. In CBX_IN_IMPORT an
+ * entry covers submodules. */
 bool cbx_index_excludes(const struct cbx_index *index, uint32_t rule, uint32_t lists,
                         struct cbx_str name);
 

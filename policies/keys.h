@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The key table and the draft that it fills. Private to the loader: what others see is policy.h. A
- * draft is one file as it was written, with a note of what it said; merging drafts along `extends`
- * gives the policy. */
+ * The key table and the draft that it fills. Private to the loader; policy.h is the public header.
+ * A draft is one file as it was written, with a bit for each key that it gives; merging drafts
+ * along `extends` gives the policy. */
 #ifndef CBX_POLICIES_KEYS_H
 #define CBX_POLICIES_KEYS_H
 
@@ -77,7 +77,7 @@ struct cbx_draft {
 enum cbx_key_type {
     CBX_KEY_STR,       /* struct cbx_str */
     CBX_KEY_NAME,      /* struct cbx_str of [A-Za-z0-9._-] */
-    CBX_KEY_STRS,      /* struct cbx_strs; one text stands for a list of one */
+    CBX_KEY_STRS,      /* struct cbx_strs; a single text is read as a list of one */
     CBX_KEY_ENUMS,     /* struct cbx_strs of names out of `names` */
     CBX_KEY_BOOL,      /* bool */
     CBX_KEY_INT,       /* int64_t */
@@ -142,14 +142,14 @@ bool cbx_draft_has(const struct cbx_section *section, const struct cbx_draft_hea
 int cbx_draft_bind(const struct cbx_yaml *root, struct cbx_arena *arena, struct cbx_draft *out,
                    struct cbx_err *err);
 
-/* Lays `child` over `base` (the result is in base). A child may only tighten unless it says
- * `override: true` there; with `lenient`, for the second of two parents, what is laxer is passed
- * over instead of refused. */
+/* Lays `child` over `base` (the result is in base). A child may only tighten unless it has
+ * `override: true` there; with `lenient`, for the second of two parents, laxer values are ignored
+ * instead of refused. */
 int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool lenient,
                     struct cbx_arena *arena, struct cbx_err *err);
 
-/* What a row cannot say: missing keys, keys that contradict each other. On one file, before
- * merging. */
+/* The checks that a row cannot express: missing keys, keys that contradict each other. For one
+ * file, before merging. */
 int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err);
 
 /* cbx_policy_load with presets from their YAML, whether they are compiled or not: for what compiles

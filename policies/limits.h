@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Upper bounds of a run and of a session, out of limits.def. Callers may ask for less, never for
- * more. */
+ * Upper bounds of a run and of a session, out of limits.def. Callers may ask for less, never
+ * for more. */
 #ifndef CBX_POLICIES_LIMITS_H
 #define CBX_POLICIES_LIMITS_H
 
@@ -14,7 +14,7 @@ struct cbx_limits {
 #undef CBX_LIMIT
 };
 
-/* A bound that nobody asked for. A member of 0 is a bound: nothing at all. */
+/* No bound was requested. 0 is a bound: nothing at all. */
 enum { CBX_LIMIT_UNSET = -1 };
 
 struct cbx_limit_row {
@@ -22,7 +22,7 @@ struct cbx_limit_row {
     const char *key;  /* in a policy */
     size_t offset;    /* of the int64_t in struct cbx_limits */
     int64_t lo, hi, initial;
-    bool container; /* sandboxes that differ in it cannot stand for each other */
+    bool container; /* it is a property of the container: see cbx_limits_same_container */
     const char *title;
     double divisor;
     const char *suffix;

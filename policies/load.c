@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The names on the way down, to find cycles; newest first. */
+/* The names along `extends`, to find cycles; newest first. */
 struct chain {
     const char *name;
     const struct chain *up;
@@ -115,7 +115,7 @@ static const struct cbx_preset *find_preset(const char *name)
     return NULL;
 }
 
-/* Lays the file's draft over its parents, left to right. */
+/* Merges the file's draft over its parents, left to right. */
 static int apply_extends(struct loader *l, const char *folder, const struct chain *chain,
                          struct cbx_draft *own)
 {
@@ -248,15 +248,14 @@ static int load_draft(struct loader *l, const char *name, const char *folder,
         return cbx_image_read(image, l->arena, &out->draft, &out->sha256, l->err);
     }
     failed = parse_draft(l, text, folder, &chain, &out->draft);
-    /* The innermost file is where the line and column point; outer ones add nothing a reader needs.
-     */
+    /* Line and column are places in the innermost file: the outer files are not named. */
     if (failed && l->err != NULL && strncmp(l->err->text, "policy ", 7) != 0) {
         cbx_wrap(l->err, "policy '%s'", path);
     }
     return failed;
 }
 
-/* What a run may use when no policy on the way said anything. */
+/* Sets the limits that no policy along `extends` gives. */
 static void set_default_limits(struct cbx_draft_limits *limits)
 {
     struct cbx_limits defaults;
@@ -334,8 +333,8 @@ static struct cbx_policy *new_policy(void)
     if (policy == NULL) {
         abort();
     }
-    /* jansson reads /dev/urandom when it makes its first object, and a worker that has its policy is
-     * jailed */
+    /* jansson reads /dev/urandom when it makes its first object, and a worker that has its policy
+     * is jailed */
     json_object_seed(0);
     cbx_arena_init(&policy->arena, CBX_POLICY_ARENA_MAX);
     return policy;

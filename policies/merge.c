@@ -9,7 +9,7 @@
 struct merge {
     struct cbx_arena *arena;
     struct cbx_err *err;
-    bool lenient; /* second of two parents: the stricter of both counts, nobody is to blame */
+    bool lenient; /* second of two parents: take the stricter value instead of failing */
 };
 
 /* 0 = take the child's value, 1 = keep the base's (lenient), negative = refused. */
@@ -127,7 +127,7 @@ static bool same_match(const struct cbx_rule *a, const struct cbx_rule *b)
                      cbx_section_json(&cbx_section_match, &b->match));
 }
 
-/* What the child did not say is inherited. */
+/* Keys that the child does not give are inherited. */
 static void inherit_rule(struct cbx_draft_rule *child, const struct cbx_draft_rule *base)
 {
 #define INHERIT(key, member)                                                                       \
@@ -461,7 +461,7 @@ static int merge_exceptions(struct merge *m, struct cbx_draft *base, const struc
     return 0;
 }
 
-/* A policy that does not say so does not permit them, so the second of two parents counts too. */
+/* A policy without the key does not permit suppressions, so a second parent without it forbids them. */
 static int merge_suppressions(struct merge *m, struct cbx_draft_suppressions *base,
                               const struct cbx_draft_suppressions *child)
 {

@@ -9,7 +9,7 @@
 
 enum { CBX_MOUNT_PATH_MAX = 1024, CBX_MOUNT_WHY_MAX = 512 };
 
-/* HOST:CONTAINER[:ro|rw], as Docker has it; ro when nothing is said. */
+/* HOST:CONTAINER[:ro|rw], in Docker's notation; ro without a mode. */
 struct cbx_mount_request {
     char host[CBX_MOUNT_PATH_MAX], container[CBX_MOUNT_PATH_MAX]; /* straight, absolute */
     bool writable;
@@ -19,10 +19,11 @@ struct cbx_mount_request {
  * that is none; CBX_ETOOBIG for paths over the cap. */
 int cbx_mount_parse(struct cbx_str text, struct cbx_mount_request *out, struct cbx_err *err);
 
-/* May this be mounted? `why` says which entry of which list decided. A host path is refused when it
- * is an entry of `deny`, lies in one ("/" only for itself), or holds one; it is allowed when it is
- * an entry of `allow` or lies in one, and `rw` only when that entry says so. The container's path
- * must lie in a folder of `container`; where that list is empty, nothing may be mounted. */
+/* Decides whether this may be mounted. `why` names the entry and the list that decided. A host path
+ * is refused when it is an entry of `deny`, lies in one ("/" only for itself), or holds one; it is
+ * allowed when it is an entry of `allow` or lies in one, and `rw` only when that entry has mode rw.
+ * The container's path must lie in a folder of `container`; where that list is empty, nothing may
+ * be mounted. */
 bool cbx_mount_allowed(const struct cbx_mounts *mounts, const struct cbx_mount_request *request,
                        char why[CBX_MOUNT_WHY_MAX]);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A policy: what code may do, and within which limits. Immutable once loaded; everything in it
- * lives in its own arena and is borrowed by whoever reads it. Zeroed memory is a policy that
- * denies. */
+ * A policy: what code may do, and within which limits. Immutable once loaded; everything in it lies
+ * in its own arena and readers borrow it. Zeroed memory is a policy that denies. */
 #ifndef CBX_POLICIES_POLICY_H
 #define CBX_POLICIES_POLICY_H
 
@@ -51,22 +50,18 @@ struct cbx_strs {
 
 /* One condition on an argument of a call. All conditions of a call must hold. A condition on an
  * argument whose value could not be folded holds, unless `unknown` says otherwise: "could not tell"
- * is never "no match" by default. A test that is empty (count 0, or flag unset) says nothing. */
+ * is never "no match" by default. An empty test (count 0, or flag unset) is ignored. */
 enum cbx_presence { CBX_PRESENCE_ANY = 0, CBX_PRESENT, CBX_ABSENT };
 struct cbx_where {
-    struct cbx_strs
-        arg; /* positions ("0", "1", ...) and keyword names, first that is given counts */
-    struct cbx_strs
-        matches; /* globs: the value matches one of them; an absent argument does not hold */
-    struct cbx_strs
-        not_matches; /* globs: the value matches none of them; an absent argument holds */
-    struct cbx_strs
-        outside; /* path globs: the path, made absolute in /workspace, matches none of them */
-    struct cbx_strs inside;             /* path globs: it matches one */
+    /* Positions ("0", "1", ...) and keyword names of one argument; the first that is given counts. */
+    struct cbx_strs arg;
+    struct cbx_strs matches; /* globs: the value matches one; an absent argument does not hold */
+    struct cbx_strs not_matches; /* globs: the value matches none; an absent argument holds */
+    struct cbx_strs outside;     /* path globs: made absolute in /workspace, it matches none */
+    struct cbx_strs inside;      /* path globs: it matches one */
     struct cbx_strs host, host_outside; /* globs: of a URL, the host matches one, none of them */
     enum cbx_presence presence;         /* present: true | false */
-    enum cbx_presence constant;         /* constant: true (PRESENT) = the value is a constant, false
-                                           (ABSENT) = it is not */
+    enum cbx_presence constant;         /* the value is a constant (PRESENT), is not (ABSENT) */
     bool unknown_holds; /* the condition's answer when the value is not a constant; default true */
 };
 
@@ -87,11 +82,13 @@ struct cbx_match {
     struct cbx_strs attribute; /* attribute names read on any object */
     struct cbx_strs literal;   /* globs over constant strings, after folding */
     uint64_t facts;            /* bit 1 << enum cbx_fact_id */
-    struct cbx_strs outside;   /* path globs: a name of a capability counts only when it is called
-                                  with   a constant path that matches none of them */
-    uint64_t capabilities;     /* bit 1 << enum cbx_capability; entries with '!' of `import`, `call`
-                                  and `reference` take names out of these too */
-    struct cbx_str query;      /* a tree-sitter query, or empty */
+    /* Path globs: a name of a capability counts only when it is called with a constant path that
+     * matches none of them. */
+    struct cbx_strs outside;
+    /* Bit 1 << enum cbx_capability; entries with '!' of `import`, `call` and `reference` take names
+     * out of these too. */
+    uint64_t capabilities;
+    struct cbx_str query; /* a tree-sitter query, or empty */
 };
 
 struct cbx_rule {
@@ -107,7 +104,7 @@ struct cbx_rule {
     struct cbx_str origin;                 /* name of the policy that it came from */
 };
 
-/* Who may do what a rule says no to, until when, and why. */
+/* An exception: until a date, a principal may do what matching rules deny. */
 struct cbx_exception {
     struct cbx_str rule;      /* glob over rule ids */
     struct cbx_str principal; /* glob */
@@ -181,9 +178,9 @@ enum {
 };
 
 /* Loads a preset by its name, or a file when `name` holds a '/' or ends in .yaml or .yml. `extends`
- * names presets, or files beside the one that says so. CBX_EPOLICY with line and column for
- * anything wrong with the text (the file's name is in err->text), CBX_ENOTFOUND with the list of
- * presets for an unknown name. *out is the caller's. */
+ * names presets, or files in the folder of the file that extends them. CBX_EPOLICY with line and
+ * column for anything wrong with the text (the file's name is in err->text), CBX_ENOTFOUND with the
+ * list of presets for an unknown name. *out is the caller's. */
 int cbx_policy_load(const char *name, struct cbx_policy **out, struct cbx_err *err);
 
 /* The same from memory; `label` stands in errors. Only presets can be extended. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The built-in policies, compiled in: codebox-lint needs no file beside it, and nobody can change a
- * preset without changing the program. CBX_PRESET_IMAGES is the folder of what compile_presets
+ * The built-in policies, compiled in: codebox-lint needs no data files, and presets cannot be
+ * changed without changing the program. CBX_PRESET_IMAGES is the folder of what compile_presets
  * wrote; compile_presets itself is built without. */
 #include "policies/policy.h"
 

@@ -56,7 +56,7 @@ static json_t *list_schema(const struct cbx_key *key)
 {
     const struct cbx_section *section = key->more;
     json_t *item = reference_to(section);
-    if (section == &cbx_section_call) { /* a name stands for itself */
+    if (section == &cbx_section_call) { /* a call may be given as its name alone */
         item = json_pack("{s:[o,{s:s}]}", "anyOf", item, "type", "string");
     }
     return json_pack("{s:s,s:o,s:I,s:I}", "type", "array", "items", item, "minItems",
@@ -72,7 +72,7 @@ static json_t *key_schema(const struct cbx_key *key)
     case CBX_KEY_NAME:
         return json_pack("{s:s,s:s,s:I}", "type", "string", "pattern", "^[A-Za-z0-9._-]+$",
                          "maxLength", (json_int_t)key->hi);
-    case CBX_KEY_STRS: /* YAML makes numbers and truth values of some texts */
+    case CBX_KEY_STRS: /* YAML reads some texts as numbers or booleans */
         return one_or_list(json_pack("{s:[s,s,s]}", "type", "string", "number", "boolean"), key->lo,
                            key->hi);
     case CBX_KEY_ENUMS:

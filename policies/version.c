@@ -114,7 +114,7 @@ bool cbx_package_same(struct cbx_str a, struct cbx_str b)
 
 enum outcome { OUT_BELOW = 0, OUT_HOLDS, OUT_ABOVE };
 
-/* Is everything that this specifier lets through at least the minimum? */
+/* True when every version that this specifier allows is at least the minimum. */
 static bool starts_above(const struct cbx_specifier *s, const struct cbx_pep440 *minimum)
 {
     struct cbx_pep440 lowest = s->version;
@@ -152,7 +152,7 @@ static bool all_hold(struct cbx_str specifiers, struct cbx_str version)
     return cbx_pep440_matches(specifiers, version) == CBX_MATCH_YES;
 }
 
-/* The minimum itself is excluded: is there a way over the one exclusion? */
+/* The minimum itself is excluded: is the version after the one exclusion allowed? */
 static bool leads_over(struct cbx_str specifiers, const struct cbx_specifier *exclusion,
                        const struct cbx_pep440 *minimum)
 {
@@ -195,7 +195,7 @@ bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum)
 /* --- conda ------------------------------------------------------------------------------------ */
 
 /* One condition of conda in PEP 440's words: "=1.2" is 1.2.*, "1.2*" too, "1.2" is ==1.2, and "*"
- * says nothing. */
+ * is no condition. */
 static int write_condition(struct cbx_str text, char *out, size_t size)
 {
     if (cbx_str_is(text, "*")) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Versions and names of packages: PEP 440 and semver 2.0.0, exact; PEP 503 names; and the one
- * question that policies ask of a requirement. Numbers have no upper bound, nothing is allocated,
- * and everything borrows the text that it was read from. */
+ * Versions and names of packages: PEP 440 and semver 2.0.0, exact; PEP 503 names; and the check of
+ * a requirement against a minimum version. Numbers have no upper bound, nothing is allocated, and
+ * results borrow from the text that was parsed. */
 #ifndef CBX_POLICIES_VERSION_H
 #define CBX_POLICIES_VERSION_H
 
@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* PEP 503: lower case, runs of '-', '_' and '.' become one '-'. Writes at most size - 1 bytes and a
- * NUL. */
+/* PEP 503: lower case, runs of '-', '_' and '.' become one '-'. Writes at most size - 1 bytes and
+ * a NUL. */
 void cbx_package_normalise(struct cbx_str name, char *out, size_t size);
 
 /* Are two names one distribution (PEP 503)? */
@@ -18,8 +18,8 @@ bool cbx_package_same(struct cbx_str a, struct cbx_str b);
 
 /* --- PEP 440 ---------------------------------------------------------------------------------- */
 
-/* A version, in parts that lie in its text. A number is its digits without leading zeros; "" is
- * 0. */
+/* A version, in parts that lie in its text. A number is its digits without leading zeros; ""
+ * is 0. */
 struct cbx_pep440 {
     struct cbx_str epoch;
     struct cbx_str release; /* digits and dots */
@@ -38,21 +38,22 @@ int cbx_pep440_order(const struct cbx_pep440 *a, const struct cbx_pep440 *b);
 /* Writes the normal form ("1.0a1" for "v1.0-ALPHA.01") and a NUL. False when it does not fit. */
 bool cbx_pep440_write(const struct cbx_pep440 *version, char *out, size_t size);
 
-/* What specifiers say of a version, and what cannot be said because one of them is malformed. */
+/* Whether specifiers allow a version; MALFORMED when one of them cannot be parsed. */
 enum cbx_match_result { CBX_MATCH_NO = 0, CBX_MATCH_YES, CBX_MATCH_MALFORMED };
 
-/* Do all specifiers (">=1.0, !=1.3.*, <2") let this version through? Each as the specification
- * says, "<1.0" not 1.0rc1 and ">1.0" neither 1.0.post1 nor 1.0+local among it. Whether pre-releases
- * are taken at all is the installer's choice and no part of this. No specifiers: yes. */
+/* Whether all specifiers (">=1.0, !=1.3.*, <2") allow this version. Each is read by the
+ * specification: "<1.0" excludes 1.0rc1, and ">1.0" excludes 1.0.post1 and 1.0+local. Whether
+ * pre-releases are considered at all is the installer's choice and not decided here. Without
+ * specifiers: yes. */
 enum cbx_match_result cbx_pep440_matches(struct cbx_str specifiers, struct cbx_str version);
 
-/* The same order as a question about texts. *ok is false when one of them is no version. */
+/* The same order for texts. *ok is false when one of them is not a version. */
 int cbx_version_compare(struct cbx_str a, struct cbx_str b, bool *ok);
 
-/* Could an installer that takes the newest version that `specifiers` let through end below
- * `minimum`? No when they let the minimum itself through (it is there to be taken), or nothing
- * below it. Exclusions must leave a way up: more than one of them at or above the minimum counts
- * as carving out. "Could not tell" (a malformed specifier or minimum) is true. */
+/* True when an installer that takes the newest version that `specifiers` allow could install one
+ * below `minimum`. False when they allow the minimum itself (the installer can take it), or nothing
+ * below it. More than one exclusion at or above the minimum counts as an attempt to force an old
+ * version. True also when it cannot be decided (a malformed specifier or minimum). */
 bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum);
 
 /* The same of the version part of a conda MatchSpec ("1.2", "=1.2", ">=1.2,<2|3.*"). */
@@ -71,12 +72,12 @@ bool cbx_semver_parse(struct cbx_str text, struct cbx_semver *out);
 /* Precedence: build metadata does not count. */
 int cbx_semver_order(const struct cbx_semver *a, const struct cbx_semver *b);
 
-/* Does an npm range ("^4.17.0", "1.2 - 2", ">=3 <4 || 5.x", "*") let this version through? A
- * pre-release passes only where a comparator of the same alternative names one of the same three
- * numbers. Malformed: no range (a tag, say), or no version. */
+/* Does an npm range ("^4.17.0", "1.2 - 2", ">=3 <4 || 5.x", "*") allow this version? A pre-release
+ * is allowed only where a comparator of the same alternative names one of the same three numbers.
+ * Malformed: no range (a tag, say), or no version. */
 enum cbx_match_result cbx_npm_matches(struct cbx_str range, struct cbx_str version);
 
-/* Could an install of this range, or tag, end below `minimum`? Any tag but "latest" could. */
+/* True when an install of this range or tag could be below `minimum`. Any tag but "latest" could. */
 bool cbx_npm_below(struct cbx_str range, struct cbx_str minimum);
 
 #endif

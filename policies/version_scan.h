@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the readers of versions share: numbers without bounds, and single specifiers. Private to
- * version*.c. */
+ * What the readers of versions share: numbers without bounds, and single specifiers. Private
+ * to version*.c. */
 #ifndef CBX_POLICIES_VERSION_SCAN_H
 #define CBX_POLICIES_VERSION_SCAN_H
 

@@ -297,8 +297,8 @@ static bool read_bounds(struct cbx_str op, struct cbx_str text, struct bounds *o
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-/* What an alternative says of one version. `named`: a comparator has a pre-release of the same
- * three numbers. */
+/* Whether an alternative allows one version. `named`: one of its comparators has a pre-release of
+ * the same three numbers. */
 struct view {
     struct npm version;
     bool holds, named;

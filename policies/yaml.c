@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * libyaml events to a tree with positions. Aliases are expanded by copying, so that a tree is a
- * tree and what an alias bomb would expand to is counted while it expands. */
+ * libyaml events to a tree with positions. Aliases are expanded by copying, and the copies count
+ * towards the cap on nodes, which stops alias bombs. */
 #include "policies/yaml.h"
 
 #include <yaml.h>
@@ -61,8 +61,8 @@ static bool has_entry(const struct cbx_yaml *map, struct cbx_str key)
     return false;
 }
 
-/* Links a finished or opened node into its parent. In a mapping, the first of each pair becomes the
- * key. */
+/* Links a finished or opened node into its parent. In a mapping, the first of each pair becomes
+ * the key. */
 static int attach(struct builder *b, const yaml_event_t *event, struct cbx_yaml *node)
 {
     if (b->depth == 0) {
@@ -242,7 +242,7 @@ static int take_event(struct builder *b, const yaml_event_t *event, int *documen
     }
 }
 
-/* What libyaml's reader refuses has an offset and no mark. */
+/* Errors of libyaml's reader have an offset and no mark. */
 static void find_problem(const yaml_parser_t *parser, struct cbx_str text, uint32_t *line,
                          uint32_t *column)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Builtins whose names a text binds itself. A name may be anything that it is bound to; that it is
- * no longer the builtin needs a binding that has certainly happened before. */
+ * Builtins whose names the text binds. A name may have any value that it is bound to; it is no
+ * longer the builtin only after a binding that has certainly happened before its use. */
 #include "analyzer/lang/builtins.h"
 
 static size_t find(const struct cbx_builtins *language, struct cbx_str name)
@@ -19,7 +19,8 @@ void cbx_builtins_begin(struct cbx_walk *walk, const struct cbx_builtins *langua
     }
 }
 
-/* In the scope itself, or in one inside that does not bind the name; NULL when another one does. */
+/* In the scope itself, or in an inner one that does not bind the name; NULL when another scope
+ * binds it. */
 static struct cbx_scope *scope_of_use(struct cbx_walk *walk, const struct cbx_node *use,
                                       struct cbx_str name)
 {
@@ -34,7 +35,7 @@ static struct cbx_scope *scope_of_use(struct cbx_walk *walk, const struct cbx_no
     return s;
 }
 
-/* Adds the builtin to what the name may be in the scope; once. */
+/* Adds the builtin to the possible values of the name in the scope, once. */
 static void keep(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_str name)
 {
     const struct cbx_binding *b = cbx_scope_chain(walk, scope, name);
@@ -49,7 +50,7 @@ static void keep(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_str 
     }
 }
 
-/* Is one of the module's bindings of the name certain where it is used? */
+/* True when one of the module's bindings of the name is certain at its use. */
 static bool is_replaced(struct cbx_walk *walk, const struct cbx_builtins *language,
                         const struct cbx_node *use, struct cbx_str name)
 {

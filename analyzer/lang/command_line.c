@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Programs that other languages start by a list of words: the line of shell that means the same. */
+ * Programs that other languages start with a list of words, as the equivalent line of shell. */
 #include "analyzer/lang/scope.h"
 
-/* sys.executable, the way to name the interpreter that runs this. */
+/* sys.executable, the path of the running interpreter. */
 static bool is_interpreter(const struct cbx_values *word)
 {
     return word->count == 1 && word->items[0]->kind == CBX_V_NAME &&
            cbx_str_is(word->items[0]->text, "sys.executable");
 }
 
-/* Quoted, so that the shell makes one word of it; what is not known is a variable that nobody set.
- */
+/* Quoted, so that the shell reads one word; an unknown part is a variable that is not set. */
 static struct cbx_str add_word(struct cbx_arena *arena, struct cbx_str line,
                                const struct cbx_values *word)
 {

@@ -102,7 +102,7 @@ bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
         cbx_facts_add_special(walk->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), deep->start,
                               deep->end);
     }
-    return deep == NULL && walk->syntax.count > 0; /* it is denied: half a tree says nothing more */
+    return deep == NULL && walk->syntax.count > 0; /* the source is denied anyway */
 }
 
 void cbx_walk_end(struct cbx_walk *walk)
@@ -160,7 +160,7 @@ struct cbx_scope *cbx_scope_run(struct cbx_walk *walk, struct cbx_scope *origin,
     return scope;
 }
 
-/* The scope that an assignment of the name in `scope` is about. */
+/* The scope in which an assignment of the name in `scope` binds it. */
 static struct cbx_scope *target_scope(struct cbx_walk *walk, struct cbx_scope *scope,
                                       struct cbx_str name)
 {
@@ -275,13 +275,13 @@ const struct cbx_values *cbx_walk_escaped(
 
 enum { EVAL_DEPTH_MAX = 400, EVAL_STEPS_MAX = 2000000, ALTERNATIVES_MAX = 256, RETURNS_MAX = 64 };
 
-/* What is being worked out already is nothing new to itself: a = b; b = a. */
+/* A value that depends on itself adds nothing: a = b; b = a. */
 static const struct cbx_value anything = { .kind = CBX_V_UNKNOWN };
 static const struct cbx_values in_progress = { .count = 0, .items = { &anything } };
 
-/* A value that was worked out while it, or something that it depends on, was in progress may lack
- * what that comes out to. It is good enough until the outermost evaluation is done, then it is
- * forgotten, twice at most: otherwise cycles would cost more than linear time. */
+/* A value that was computed inside a cycle may lack alternatives. It is kept until the outermost
+ * evaluation is done and then discarded, at most twice per value: otherwise cycles would cost more
+ * than linear time. */
 static void note_tentative(struct cbx_walk *walk, const struct cbx_values **place, uint8_t *retries,
                            uint32_t cycles)
 {
@@ -355,7 +355,7 @@ const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cb
     }
 }
 
-/* Everything that the chain says; `run` takes the place of the scope that it is a run of. */
+/* The values of the whole chain; `run` replaces the scope that it is a run of. */
 static const struct cbx_values *eval_chain(struct cbx_walk *walk, const struct cbx_binding *chain,
                                            struct cbx_str name, struct cbx_scope *run)
 {
@@ -434,7 +434,7 @@ const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scop
     return out;
 }
 
-/* In the node for the scope that it stands in (NULL), else in the table. */
+/* The memo: in the node for its own scope (NULL), else in the table. */
 static void remember(struct cbx_walk *walk, struct cbx_node *node, struct cbx_scope *scope,
                      const struct cbx_values *values)
 {

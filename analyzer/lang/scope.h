@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Scopes and bindings: which name is bound where, and to what. Shared by the extractors; flow does
- * not count, a name may be anything that it is bound to anywhere in its scope. All of it lives in
- * the request's arena. */
+ * Scopes and bindings: the names that each scope binds, and their values. Shared by the extractors.
+ * Flow-insensitive: a name may have any value that it is bound to anywhere in its scope. Everything
+ * lies in the request's arena. */
 #ifndef CBX_ANALYZER_LANG_SCOPE_H
 #define CBX_ANALYZER_LANG_SCOPE_H
 
@@ -11,7 +11,7 @@
 
 enum cbx_bind {
     CBX_BIND_NAME,     /* the thing of the qualified name `path` */
-    CBX_BIND_EXPR,     /* what `node` may be; of it `each` member, of that what is at `path` */
+    CBX_BIND_EXPR,     /* the value of `node`; of that `each` member, of that the part at `path` */
     CBX_BIND_FUNCTION, /* the function or class at `node` */
     CBX_BIND_VALUES,   /* `values` */
     CBX_BIND_UNKNOWN,  /* anything */
@@ -26,8 +26,8 @@ struct cbx_scope;
 struct cbx_binding {
     enum cbx_bind kind;
     bool each;
-    bool builtin; /* what the name is when nothing binds it */
-    bool given;   /* a parameter, its default, or what a call gives it; not an assignment */
+    bool builtin; /* the value of the name when nothing binds it */
+    bool given;   /* a parameter, its default, or an argument of a call; not an assignment */
     uint8_t retries;
     struct cbx_str name, path;
     struct cbx_scope *where; /* evaluated in */
@@ -37,17 +37,17 @@ struct cbx_binding {
     const struct cbx_values *memo; /* of the whole chain, on its first */
 };
 
-/* What a function does with a result: `yield from` yields every member. */
+/* How a function returns a result: `yield from` yields every member. */
 enum cbx_result { CBX_RETURNS, CBX_YIELDS, CBX_YIELDS_FROM };
 
 struct cbx_scope {
     struct cbx_scope *parent;
-    struct cbx_scope
-        *origin; /* set: one run of that scope's code, with parameters that are known */
+    /* Set: one run of that scope's code, with parameters that are known. */
+    struct cbx_scope *origin;
     enum { CBX_SCOPE_MODULE, CBX_SCOPE_FUNCTION, CBX_SCOPE_CLASS, CBX_SCOPE_COMPREHENSION } kind;
     struct cbx_node *node;
     uint32_t runs;  /* of its code */
-    uint64_t bound; /* bits of the hashes of the names that it binds: a quick "no" */
+    uint64_t bound; /* bits of the hashes of the names that it binds: a quick test */
     struct cbx_return {
         struct cbx_node *node;
         enum cbx_result kind;
@@ -76,18 +76,18 @@ struct cbx_walk {
     struct cbx_table bindings; /* (scope, hash of name) -> chain; scope NULL: attributes of objects,
                                   by their name */
     struct cbx_table memo;     /* (node or scope, scope or hash) -> values, for runs */
-    /* The evaluator of the language, and how it reads a member. */
+    /* The evaluator of the language, and its function to read a member. */
     const struct cbx_values *(*eval)(struct cbx_walk *walk, struct cbx_node *node,
                                      struct cbx_scope *scope);
     const struct cbx_values *(*member)(struct cbx_walk *walk, const struct cbx_values *object,
                                        struct cbx_str key);
-    /* Modules and other powerful things that were handed to where they are not followed: whatever
-     * is not known may be one of them. */
+    /* Modules and other powerful objects that escaped: they were passed to code that is not
+     * followed, so an unknown value may be one of them. */
     const struct cbx_values *escaped;
-    struct cbx_scope escapes; /* what was said about their attributes */
+    struct cbx_scope escapes; /* the attributes of each */
     uint64_t patched;         /* bits of the attributes that are assigned to what was imported */
     bool changes;             /* containers are changed in place, somewhere */
-    bool giving;              /* what is bound now is `given` */
+    bool giving;              /* bindings that are made now are `given` */
     bool namespaces;          /* globals() and the like are used */
     uint64_t builtins;        /* bits of the names of powerful builtins */
     uint64_t rebound;         /* of those of them that the text binds */
@@ -101,85 +101,86 @@ struct cbx_walk {
     bool examples;       /* of docstrings were read */
     bool uses_arguments; /* of JavaScript's functions */
     bool withs;          /* there is a `with` of JavaScript's */
-    bool gave_up;        /* a bound was reached: something is "anything" that could be known */
-    /* Values that were worked out inside a cycle, to be forgotten. */
+    bool gave_up; /* a bound was reached: some value is "anything" although it could be computed */
+    /* Values that were computed inside a cycle; they are discarded after it. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];
     uint32_t tentative_count;
 };
 
-/* One bit of 64, for sets that say "no" quickly. */
+/* One bit of 64, for quick membership tests. */
 uint64_t cbx_name_bit(struct cbx_str name);
 
-/* What is at (a, b); NULL when nothing is. */
+/* The value at (a, b); NULL when there is none. */
 void *cbx_table_find(const struct cbx_table *table, const void *a, uint64_t b);
 
-/* The place of (a, b) in the table; what it holds is NULL until it is set. When the arena is
- * exhausted it is a place that nobody reads. */
+/* The slot of (a, b) in the table; it holds NULL until it is set. When the arena is exhausted, a
+ * dummy slot. */
 void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void *a, uint64_t b);
 
-/* Sets up a walk over a parsed text, its array of nodes included; facts for what is nested too
- * deep. False when the arena is exhausted. */
+/* Initialises a walk over a parsed text with its array of nodes; adds facts for nodes that are
+ * nested too deep. False when the arena is exhausted. */
 bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
                     const struct cbx_grammar *grammar);
 
-/* A bound that was reached is a fact: what was not followed to its end was not judged. */
+/* Adds a fact when a bound was reached: some of the text was not judged then. */
 void cbx_walk_end(struct cbx_walk *walk);
 
-/* The scope that a node stands in; the scope of its children is node->inner. */
+/* The scope that contains a node; the scope of its children is node->inner. */
 struct cbx_scope *cbx_scope_around(const struct cbx_walk *walk, const struct cbx_node *node);
 
-/* Binds `name` in `scope` (NULL: as an attribute of any object), or where a `global` or `nonlocal`
- * there says; NULL when the arena is exhausted. The caller fills in what the kind needs. */
+/* Binds `name` in `scope` (NULL: as an attribute of any object), or in the scope that a `global` or
+ * `nonlocal` there selects; NULL when the arena is exhausted. The caller fills in the members of
+ * the kind. */
 struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scope,
                                    struct cbx_scope *where, struct cbx_str name, enum cbx_bind kind,
                                    struct cbx_node *node);
 
-/* Is the name assigned in the scope, besides being a parameter of it? */
+/* True when the scope assigns the name; being a parameter does not count. */
 bool cbx_scope_assigns(struct cbx_walk *walk, const struct cbx_scope *scope, struct cbx_str name);
 
-/* Does the scope itself bind the name? The chain of its bindings, or NULL. */
+/* The chain of the scope's own bindings of the name, or NULL. */
 struct cbx_binding *cbx_scope_chain(struct cbx_walk *walk, const struct cbx_scope *scope,
                                     struct cbx_str name);
 
-/* A scope that `node` opens. */
+/* Opens a scope for `node`. */
 struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent,
                                  struct cbx_node *node, int kind);
 
-/* One run of the code of `origin`: names that are bound in it are looked up there first. NULL when
- * there were too many, or they are nested too deep. */
+/* A scope for one run of the code of `origin`: names are looked up in it first. NULL when there are
+ * too many runs, or they are nested too deep. */
 struct cbx_scope *cbx_scope_run(struct cbx_walk *walk, struct cbx_scope *origin,
                                 struct cbx_scope *parent);
 
-/* Notes an expression that a function returns or yields. */
+/* Records an expression that a function returns or yields. */
 void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_node *node,
                       enum cbx_result kind);
 
-/* Everything that the function of this scope may return; a generator is a list of what it yields.
- */
+/* All values that the function of this scope may return; for a generator, a list of the values that
+ * it yields. */
 const struct cbx_values *cbx_scope_returns(struct cbx_walk *walk, struct cbx_scope *scope);
 
-/* Everything that a name may be in one scope; NULL when the scope does not bind it. Scope NULL: as
- * an attribute of any object. */
+/* All values of a name in one scope; NULL when the scope does not bind it. Scope NULL: as an
+ * attribute of any object. */
 const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope,
                                           struct cbx_str name);
 
-/* What one binding says, evaluated in `where`. */
+/* The value of one binding, evaluated in `where`. */
 const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cbx_binding *binding,
                                           struct cbx_scope *where);
 
-/* `eval_kind` behind a memo and the bounds on depth and steps; whatever is beyond them is
+/* Calls `eval_kind` with a memo and with bounds on depth and steps; beyond a bound the value is
  * "anything". Never NULL; "anything" for no node. */
 const struct cbx_values *
 cbx_scope_eval(struct cbx_walk *walk, struct cbx_node *node, struct cbx_scope *scope,
                const struct cbx_values *(*eval_kind)(struct cbx_walk *, struct cbx_node *,
                                                      struct cbx_scope *));
 
-/* Notes that this name is out of sight from now on. There is room for some; `first`: rather for
- * this one than for others. */
+/* Records that this name has escaped. The set is bounded; `first`: replace another entry if
+ * necessary. */
 void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name, bool first);
 
-/* What an attribute of something that went out of sight may be: of each escaped thing `read` says,
- * and what no rule could speak of is left out. */
+/* The possible values of an attribute of an unknown object: the results of `read` for each escaped
+ * object, without those that no rule could match. */
 const struct cbx_values *cbx_walk_escaped(
     struct cbx_walk *walk, struct cbx_str attribute, enum cbx_language language,
     const struct cbx_values *(*read)(struct cbx_walk *walk, const struct cbx_value *object,
@@ -187,7 +188,7 @@ const struct cbx_values *cbx_walk_escaped(
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-/* What a call is given, in the order of the source; evaluated when asked for. */
+/* The arguments of a call, in the order of the source; evaluated lazily. */
 struct cbx_actual {
     struct cbx_str keyword; /* empty: by position */
     struct cbx_node *node;  /* evaluated in `scope`, when `values` is NULL */
@@ -198,29 +199,30 @@ enum { CBX_ACTUALS_MAX = 20 };
 struct cbx_actuals {
     struct cbx_actual items[CBX_ACTUALS_MAX];
     uint32_t count;
-    bool spread; /* more that is not known (*args), or beyond the cap */
+    bool spread; /* unknown further arguments (*args), or more than the cap */
 };
 
 void cbx_actuals_add(struct cbx_actuals *actuals, struct cbx_str keyword, struct cbx_node *node,
                      struct cbx_scope *scope, const struct cbx_values *values);
-/* The argument at a position, or of this keyword (NULL: none); NULL when it is not given. */
+/* The argument at a position, or with this keyword (NULL: none); NULL when it is not given. */
 struct cbx_actual *cbx_actual_find(struct cbx_actuals *actuals, uint32_t position,
                                    const char *keyword);
 /* Its values; "anything" when it is not given. */
 const struct cbx_values *cbx_actual_values(struct cbx_walk *walk, struct cbx_actuals *actuals,
                                            uint32_t position, const char *keyword);
-/* Without the first `drop` positional ones, and with `first` (may be NULL) in front. */
+/* Copies the arguments without the first `drop` positional ones, and with `first` (may be NULL) in
+ * front. */
 void cbx_actuals_shift(const struct cbx_actuals *from, uint32_t drop,
                        const struct cbx_values *first, struct cbx_actuals *out);
 
-/* A program that is started with these words (argv), judged as the line of shell that would start
- * it. `open`: more words follow that are not known. No words: a fact that it is computed. */
+/* Judges a program that is started with these words (argv) as the equivalent line of shell. `open`:
+ * unknown words follow. Without words: adds the fact that the command is computed. */
 void cbx_command_line(const struct cbx_parsed *parsed, const struct cbx_values *const *words,
                       uint32_t count, bool open, uint32_t start, uint32_t end);
 
 /* --- tables of names -------------------------------------------------------------------------- */
 
-/* A row of a table of names: what it says about the name is one of the table's own kinds. */
+/* A row of a table of names: `what` is one of the table's own kinds. */
 struct cbx_name_row {
     uint8_t what;
     struct cbx_str name, text;
@@ -237,9 +239,9 @@ struct cbx_names {
     size_t count;                    /* at most half of the slots */
     uint16_t slots[CBX_NAMES_SLOTS]; /* 1 + row */
 };
-/* Fills the slots; once, before anyone looks. */
+/* Fills the slots. Call it once, before cbx_names_find. */
 void cbx_names_fill(struct cbx_names *names);
-/* The row that says this about the name, or NULL. */
+/* The row of this kind for the name, or NULL. */
 const struct cbx_name_row *cbx_names_find(const struct cbx_names *names, uint8_t what,
                                           struct cbx_str name);
 

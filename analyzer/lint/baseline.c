@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Baselines. The file is somebody's input: its size is capped first, and every entry is checked. */
+ * Baselines. The file is untrusted input: its size is capped first, and every entry is checked. */
 #include "analyzer/lint/baseline.h"
 
 #include "policies/base/hash.h"
@@ -24,7 +24,8 @@ static struct cbx_str line_of(struct cbx_str source, uint32_t byte)
     return cbx_str_sub(source, from, to);
 }
 
-/* Runs of blanks are one, none at the ends: a line that is indented anew is the same. */
+/* Runs of blanks become one, blanks at the ends are removed: a change of indentation keeps the
+ * fingerprint. */
 static void add_line(struct cbx_str line, struct cbx_buf *out)
 {
     bool blank = false;
@@ -47,7 +48,7 @@ static void add_part(struct cbx_str part, struct cbx_buf *out)
     cbx_buf_add_char(out, '\0');
 }
 
-/* Findings of a file that are the same so far, in the order in which they stand there. */
+/* Sorts equal findings of a file next to each other, in their order in the file. */
 struct same {
     struct cbx_sha256 hash;
     size_t index;
@@ -312,7 +313,7 @@ static int compare_values(const void *a, const void *b)
     return order;
 }
 
-/* One finding a line: what a change adds and takes away is read in its diff. */
+/* One finding per line, so that a diff shows what a change adds and removes. */
 static void add_entries(const json_t *entries, struct cbx_buf *out)
 {
     size_t count = json_array_size(entries);

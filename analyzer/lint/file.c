@@ -88,7 +88,7 @@ struct check {
     struct cbx_err *err;
 };
 
-/* Room for so many findings more. */
+/* Reserves room for `more` findings. */
 static int reserve(struct check *c, size_t more)
 {
     bool fits =
@@ -96,7 +96,7 @@ static int reserve(struct check *c, size_t more)
     return fits ? 0 : cbx_fail(c->err, CBX_ETOOBIG, "more findings than memory allows");
 }
 
-/* What a cell's analysis borrowed is gone with the next cell's. */
+/* Copies what the finding borrows: the memory of a cell's analysis is reused for the next cell. */
 static void keep_finding(struct check *c, const struct cbx_finding *finding,
                          const struct cbx_cell *cell, struct cbx_str source)
 {
@@ -109,7 +109,7 @@ static void keep_finding(struct check *c, const struct cbx_finding *finding,
     f->v.detail = cbx_arena_copy(arena, finding->detail);
 }
 
-/* Comments that do nothing are findings of their own. */
+/* Comments without effect are findings. */
 static int suppress_inline(struct check *c, const struct cbx_cell *cell, struct cbx_str source,
                            size_t first)
 {
@@ -192,8 +192,8 @@ static int dump_decision(struct check *c, const struct cbx_decision *decision)
     return failed;
 }
 
-/* What is denied whatever its findings' effects are (source that cannot be read, under a policy
- * that only logs; findings beyond those that are kept) stays denied, whatever is suppressed. */
+/* A denial that is stricter than its findings (unreadable source under a log-only policy; findings
+ * over the cap) stays a denial, whatever is suppressed. */
 static void note_verdict(struct check *c, const struct cbx_decision *decision)
 {
     enum cbx_verdict shown = CBX_ALLOW;
@@ -229,7 +229,7 @@ static int check_cell(struct check *c, const struct cbx_cell *cell,
                                               : take_decision(c, &decision, cell);
 }
 
-/* A notebook is read once as a program; large ones get time in proportion. */
+/* A notebook is read once as a program; its budget grows with its size. */
 static int check_notebook(struct check *c, struct cbx_str text)
 {
     enum { BUDGET_MS = 5000, BYTES_PER_BUDGET = 1024 * 1024 };
@@ -278,7 +278,7 @@ static void count_findings(struct check *c, struct cbx_lint_result *out)
     }
 }
 
-/* What a new baseline holds is suppressed by it from now on. */
+/* Findings that go into a new baseline are suppressed by it at once. */
 static void record(struct check *c, struct cbx_lint_result *out)
 {
     out->entries = json_array();
@@ -348,7 +348,7 @@ static json_t *failure_json(const struct check *c)
                      cbx_json_text(c->file.path), "error", c->err->text);
 }
 
-/* Nothing of a file that could not be checked as a whole is reported, but that. */
+/* For a file that could not be checked completely, only the error is reported. */
 static void report_failure(struct check *c, struct cbx_lint_result *out)
 {
     c->file.error = cbx_str_of(c->err->text);

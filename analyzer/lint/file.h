@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One file on its way through codebox-lint: read, cut into cells, judged, findings suppressed,
- * reported. Thread-safe as long as each thread has its own worker. */
+ * Checks one file: reads it, splits it into cells, judges them, suppresses and reports findings.
+ * Thread-safe as long as each thread has its own worker. */
 #ifndef CBX_ANALYZER_LINT_FILE_H
 #define CBX_ANALYZER_LINT_FILE_H
 
@@ -15,13 +15,13 @@ enum cbx_lint_stage {
     CBX_STAGE_DECISION
 };
 
-/* What all files are checked by; nothing in it changes but what the baseline saw. */
+/* The configuration of all checks; immutable except for the baseline's marks. */
 struct cbx_lint {
     struct cbx_report report;
     const struct cbx_report_format *format;
     enum cbx_lint_stage stage;
     struct cbx_baseline *baseline;
-    bool record; /* findings go into a new baseline */
+    bool record; /* collect findings for a new baseline */
     int64_t now; /* Unix seconds, for exceptions */
 };
 
@@ -35,7 +35,7 @@ void cbx_lint_worker_init(struct cbx_lint_worker *worker);
 void cbx_lint_worker_done(struct cbx_lint_worker *worker);
 CBX_DEFINE_AUTO_DONE(lint_worker)
 
-/* What one file came to. */
+/* The result of one file. */
 struct cbx_lint_result {
     struct cbx_buf output; /* its part of the report */
     int status;            /* 0 allowed, 1 denied or needs approval, 2 not checked */

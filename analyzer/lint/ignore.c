@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * gitignore(5). Matching is linear in pattern times path and never recursive, whatever the pattern;
- * git's own matcher is the model for what the manual leaves open. */
+ * gitignore(5). Matching is linear in pattern times path and never recursive; where the manual is
+ * silent, it behaves like git. */
 #include "analyzer/lint/ignore.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ struct cbx_ignore {
 
 /* --- one name against one pattern ------------------------------------------------------------- */
 
-/* 1 or 0; -1 when there is no such class. */
+/* 1: in the class, 0: not, -1: unknown class. */
 static int is_in_class(struct cbx_str name, unsigned char c)
 {
     static const struct {
@@ -37,7 +37,7 @@ static int is_in_class(struct cbx_str name, unsigned char c)
     return -1;
 }
 
-/* Takes a byte of a set, quoted or not; false at the end of the pattern. */
+/* Reads a byte of a set, quoted or not; false at the end of the pattern. */
 static bool take_byte(struct cbx_str p, size_t *i, unsigned char *byte)
 {
     *i += *i < p.len && p.p[*i] == '\\';
@@ -57,7 +57,8 @@ static size_t class_at(struct cbx_str p, size_t i)
     return close != NULL ? (size_t)(close - p.p) + 2 - i : 0;
 }
 
-/* The set at p[0] == '[' against a byte: the set's length, 0 when it is none. */
+/* Matches the set at p[0] == '[' against a byte. Returns the set's length, 0 when it is
+ * malformed. */
 static size_t match_set(struct cbx_str p, unsigned char c, bool *matches)
 {
     size_t i = 1;
@@ -91,7 +92,8 @@ static size_t match_set(struct cbx_str p, unsigned char c, bool *matches)
     return i < p.len ? i + 1 : 0;
 }
 
-/* One element of a pattern other than '*' against one byte: its length, 0 = no match. */
+/* Matches one element of a pattern other than '*' against one byte. Returns its length, 0 = no
+ * match. */
 static size_t match_one(struct cbx_str p, unsigned char c)
 {
     bool matches = false;
@@ -109,7 +111,7 @@ static size_t match_one(struct cbx_str p, unsigned char c)
     }
 }
 
-/* A name without '/': a star that failed is tried one byte later, and only the last one. */
+/* Matches a name without '/'. After a failure only the last star is retried, one byte later. */
 static bool match_name(struct cbx_str pattern, struct cbx_str name)
 {
     size_t p = 0, t = 0, star_p = SIZE_MAX, star_t = 0;
@@ -139,7 +141,7 @@ static bool match_name(struct cbx_str pattern, struct cbx_str name)
 
 /* --- a path ----------------------------------------------------------------------------------- */
 
-/* Takes the next name off. */
+/* Removes the next name. */
 static struct cbx_str take_name(struct cbx_str *path)
 {
     const char *slash = path->len > 0 ? memchr(path->p, '/', path->len) : NULL;
@@ -149,7 +151,7 @@ static struct cbx_str take_name(struct cbx_str *path)
     return name;
 }
 
-/* The same of a pattern: a '/' in a set ends no name. */
+/* The same for a pattern: a '/' in a set does not end a name. */
 static struct cbx_str take_pattern(struct cbx_str *pattern)
 {
     size_t end = 0;
@@ -176,7 +178,8 @@ static bool is_deep(struct cbx_str name)
     return name.len > 1 && is_stars(name);
 }
 
-/* Names in a row; "**" stands for any number of them, behind the last name for at least one. */
+/* Matches a sequence of names; "**" matches any number of them, after the last name at least
+ * one. */
 static bool match_names(struct cbx_str pattern, struct cbx_str path)
 {
     struct cbx_str deep_pattern = { 0 }, deep_path = { 0 };
@@ -209,8 +212,8 @@ static bool match_names(struct cbx_str pattern, struct cbx_str path)
     }
 }
 
-/* git compares what stands before the first special character by its letters, and then begins anew:
- * so the "**" of "a**" and of "a**" + "/b" is one that begins a name. */
+/* git compares the prefix before the first special character literally and then starts again: so
+ * the "**" of "a**" and of "a**" + "/b" counts as the begin of a name. */
 static bool match_path(const struct pattern *p, struct cbx_str path)
 {
     struct cbx_str plain = cbx_str_sub(p->text, 0, p->plain_bytes);
@@ -265,7 +268,7 @@ bool cbx_ignore_covers(const struct cbx_ignore *ignore, struct cbx_str path)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Blanks at the end do not count, unless they are quoted. */
+/* Trailing blanks are ignored, unless they are quoted. */
 static struct cbx_str trim_end(struct cbx_str line)
 {
     size_t end = 0;
@@ -277,7 +280,7 @@ static struct cbx_str trim_end(struct cbx_str line)
     return cbx_str_sub(line, 0, end);
 }
 
-/* '/' at the start or in the middle: the path counts, not the name alone. */
+/* '/' at the start or in the middle: the pattern matches the path, not only the name. */
 static bool read_pattern(struct cbx_str line, struct pattern *out)
 {
     line = cbx_str_sub(line, 0, line.len - (line.len > 0 && line.p[line.len - 1] == '\r'));
@@ -298,8 +301,8 @@ static bool read_pattern(struct cbx_str line, struct pattern *out)
     return out->text.len > 0;
 }
 
-/* "\\/" is "/", wherever it stands but at the end, where it is a folder's mark behind a quote of
- * nothing. */
+/* "\\/" is "/", wherever it stands but at the end, where it is a folder's mark behind a quote
+ * of nothing. */
 static struct cbx_str unquote_slashes(struct cbx_str line, struct cbx_arena *arena)
 {
     if (line.len == 0 || memmem(line.p, line.len, "\\/", 2) == NULL) {

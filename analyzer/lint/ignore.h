@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The patterns of a .gitignore file, as gitignore(5) says: comments, negation, anchoring, folders,
- * sets, "**". Also the globs of --include and --exclude. */
+ * The patterns of a .gitignore file, by gitignore(5): comments, negation, anchoring, folders, sets,
+ * "**". Also the globs of --include and --exclude. */
 #ifndef CBX_ANALYZER_LINT_IGNORE_H
 #define CBX_ANALYZER_LINT_IGNORE_H
 
@@ -9,23 +9,23 @@
 
 enum { CBX_IGNORE_MAX_BYTES = 1024 * 1024, CBX_IGNORE_PATTERNS_MAX = 20000 };
 
-/* What a list of patterns says about a path. */
+/* The result of a list of patterns for a path. */
 enum cbx_ignored { CBX_IGNORE_SILENT = 0, CBX_IGNORE_OUT, CBX_IGNORE_IN };
 
 struct cbx_ignore;
 
-/* The lines of a file. CBX_ETOOBIG over the limits: no pattern of it counts then. *out is the
- * caller's. */
+/* Parses the lines of a file. CBX_ETOOBIG over the limits: then no pattern of the file counts. *out
+ * is the caller's. */
 int cbx_ignore_new(struct cbx_str text, struct cbx_ignore **out, struct cbx_err *err);
 void cbx_ignore_free(struct cbx_ignore *ignore);
 CBX_DEFINE_AUTO(ignore)
 
-/* The last pattern that matches decides. `path` is relative to the folder that the patterns stand
- * in, without "./" in front. */
+/* The last pattern that matches decides. `path` is relative to the folder of the patterns, without
+ * a leading "./". */
 enum cbx_ignored cbx_ignore_match(const struct cbx_ignore *ignore, struct cbx_str path,
                                   bool folder);
 
-/* Does a pattern match the path of a file, or a folder that it is in? */
+/* True when a pattern matches the path of a file, or a folder that contains it. */
 bool cbx_ignore_covers(const struct cbx_ignore *ignore, struct cbx_str path);
 
 #endif

@@ -18,9 +18,9 @@ enum { OUTPUT_MAX_BYTES = 64 * 1024 * 1024 };
 
 /* --- what comes out --------------------------------------------------------------------------- */
 
-/* A line that says how far it is, when somebody looks at a terminal and it takes long. */
+/* A progress line, on a terminal, when the run takes long. */
 struct progress {
-    bool wanted, shown;
+    bool enabled, shown;
     int64_t next_ms;
 };
 
@@ -36,8 +36,8 @@ static void hide_progress(struct progress *p)
 
 static void show_progress(struct progress *p, size_t done, size_t all)
 {
-    int64_t now = p->wanted ? cbx_clock_ms() : 0;
-    if (p->wanted && now >= p->next_ms) {
+    int64_t now = p->enabled ? cbx_clock_ms() : 0;
+    if (p->enabled && now >= p->next_ms) {
         fprintf(stderr, "\r\033[Kcodebox-lint: %zu of %zu files", done, all);
         p->next_ms = now + PROGRESS_EVERY_MS;
         p->shown = true;
@@ -49,7 +49,7 @@ struct output {
     struct cbx_report_totals totals;
     json_t *failures, *entries;
     struct progress progress;
-    bool said_something;
+    bool has_output;
     int worst;
 };
 
@@ -69,11 +69,10 @@ static void take_result(void *context, struct cbx_lint_result *result, size_t do
         hide_progress(&o->progress);
     }
     if (result->output.len > 0) {
-        fputs(o->said_something && o->lint->stage == CBX_STAGE_REPORT ? o->lint->format->separator
-                                                                      : "",
+        fputs(o->has_output && o->lint->stage == CBX_STAGE_REPORT ? o->lint->format->separator : "",
               stdout);
         fwrite(result->output.p, 1, result->output.len, stdout);
-        o->said_something = true;
+        o->has_output = true;
     }
     if (result->failure != NULL) {
         print_failure(result->failure);
@@ -173,7 +172,7 @@ static int find_paths(const struct cbx_lint_options *o, struct cbx_lint_paths *p
     return failed;
 }
 
-/* What an entry of the baseline is looked for in: the arguments of this run. */
+/* The arguments of this run: entries of the baseline outside of them are not reported as unused. */
 struct scope {
     const struct cbx_lint_options *options;
     struct cbx_str folder;
@@ -217,7 +216,7 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
     CBX_AUTO_JSON entries = json_array();
     cbx_buf_init(&text, OUTPUT_MAX_BYTES);
     struct output output = { .lint = lint, .failures = failures, .entries = entries };
-    output.progress = (struct progress){ .wanted = !o->quiet && isatty(STDERR_FILENO),
+    output.progress = (struct progress){ .enabled = !o->quiet && isatty(STDERR_FILENO),
                                          .next_ms = cbx_clock_ms() + PROGRESS_AFTER_MS };
     bool reports = lint->stage == CBX_STAGE_REPORT;
     if (reports) {
@@ -310,7 +309,7 @@ static int with_policy(const struct cbx_lint_options *o, struct cbx_err *err)
                           "no PATH is given; '-' is standard input, --help lists the options");
 }
 
-/* A status, or a negative code with what is wrong in *err. */
+/* Returns an exit status, or a negative code with *err set. */
 static int run(const struct cbx_lint_options *o, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;

@@ -20,8 +20,8 @@ struct cbx_lint_options {
     struct cbx_arena arena; /* that the lists lie in */
 };
 
-/* Reads the command line (cbx_options_read). The options are the caller's also when it fails:
- * cbx_lint_options_done. */
+/* Reads the command line (cbx_options_read). The options are the caller's also when it
+ * fails: cbx_lint_options_done. */
 int cbx_lint_options_parse(int argc, char **argv, struct cbx_lint_options *out,
                            struct cbx_err *err);
 void cbx_lint_options_done(struct cbx_lint_options *options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Looking for files. */
+ * Finds the files to check. */
 #include "analyzer/lint/paths.h"
 
 #include "analyzer/lang.h"
@@ -121,10 +121,10 @@ void cbx_lint_paths_sort(struct cbx_lint_paths *paths)
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
-/* The .gitignore files above a folder that is looked through, up to the one of its repository. */
+/* The .gitignore files above a folder that is walked, up to the root of its repository. */
 struct above {
     struct cbx_ignore *ignore;
-    size_t prefix; /* where the path below it begins in the folder's absolute path */
+    size_t prefix; /* offset in the folder's absolute path where the path below it begins */
     struct above *next;
 };
 
@@ -136,7 +136,7 @@ struct walk {
     struct above *above; /* the nearest first */
 };
 
-/* A .gitignore that is a link, a pipe or too large is none; that it is not read is told. */
+/* A .gitignore that is a link, a pipe or too large is not read, and reported as an error. */
 static struct cbx_ignore *read_ignore(struct walk *w, const char *path)
 {
     struct cbx_err err = { 0 };
@@ -202,7 +202,7 @@ static void add_above(struct walk *w, struct above **end, struct cbx_str folder,
     }
 }
 
-/* Without a repository around it a folder stands for itself. */
+/* Outside of a repository only the folder itself counts. */
 static void read_above(struct walk *w)
 {
     struct cbx_str root = cbx_str_of(w->root), top = root;
@@ -235,32 +235,32 @@ static struct cbx_str below(struct cbx_str path, size_t len)
     return cbx_str_sub(path, len + (len < path.len && path.p[len] == '/'), path.len);
 }
 
-/* The nearest file that says something counts. */
+/* The nearest file with a matching pattern decides. */
 static enum cbx_ignored ask_ignores(const struct walk *w, const FTSENT *entry, bool folder)
 {
-    enum cbx_ignored said = CBX_IGNORE_SILENT;
+    enum cbx_ignored result = CBX_IGNORE_SILENT;
     struct cbx_str path = { .p = entry->fts_path, .len = entry->fts_pathlen };
     for (const FTSENT *up = entry->fts_parent;
-         said == CBX_IGNORE_SILENT && up != NULL && up->fts_level >= FTS_ROOTLEVEL;
+         result == CBX_IGNORE_SILENT && up != NULL && up->fts_level >= FTS_ROOTLEVEL;
          up = up->fts_parent) {
         if (up->fts_pointer != NULL) {
-            said = cbx_ignore_match(up->fts_pointer, below(path, up->fts_pathlen), folder);
+            result = cbx_ignore_match(up->fts_pointer, below(path, up->fts_pathlen), folder);
         }
     }
-    for (const struct above *a = w->above; said == CBX_IGNORE_SILENT && a != NULL; a = a->next) {
+    for (const struct above *a = w->above; result == CBX_IGNORE_SILENT && a != NULL; a = a->next) {
         CBX_AUTO_DONE(buf) whole;
         cbx_buf_init(&whole, PATHS_MAX_BYTES);
         cbx_buf_add_cstr(&whole, w->root);
         cbx_buf_add(&whole, cbx_str_sub(path, w->root_len, path.len));
-        said = cbx_ignore_match(a->ignore, cbx_str_sub(cbx_buf_str(&whole), a->prefix, whole.len),
-                                folder);
+        result = cbx_ignore_match(a->ignore, cbx_str_sub(cbx_buf_str(&whole), a->prefix, whole.len),
+                                  folder);
     }
-    return said;
+    return result;
 }
 
 /* --- folders ---------------------------------------------------------------------------------- */
 
-/* Hidden folders, dependencies and virtual environments are somebody else's code. */
+/* Hidden folders, dependencies and virtual environments contain code of others. */
 static bool is_foreign(const FTSENT *entry, bool folder)
 {
     char path[PATH_MAX];
@@ -275,7 +275,8 @@ static bool is_foreign(const FTSENT *entry, bool folder)
     return folder && n < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* Is it left out by a pattern? What is left out is counted, so that nobody takes it for checked. */
+/* True when a pattern excludes it. Excluded paths are counted, so that the summary shows that they
+ * were not checked. */
 static bool is_left_out(struct walk *w, const FTSENT *entry, bool folder)
 {
     const struct cbx_lint_filter *f = w->filter;
@@ -368,7 +369,7 @@ static void walk_folder(struct cbx_lint_paths *paths, const struct cbx_lint_filt
     free_above(&w);
 }
 
-/* A path that is named itself is checked, or it is told why not. */
+/* A path that is given by name is checked, or an error is reported. */
 static void add_file(struct cbx_lint_paths *paths, const struct cbx_lint_filter *filter,
                      const char *path)
 {
@@ -379,7 +380,7 @@ static void add_file(struct cbx_lint_paths *paths, const struct cbx_lint_filter 
     add_path(paths, path, language, language == NULL ? error : "");
 }
 
-/* Without a name it is Python. */
+/* Standard input without a name is Python. */
 static void add_input(struct cbx_lint_paths *paths, const struct cbx_lint_filter *filter)
 {
     size_t before = paths->count;

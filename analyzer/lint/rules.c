@@ -88,7 +88,7 @@ static void add_line(struct cbx_buf *out, const char *label, struct cbx_str text
     }
 }
 
-/* Each snippet with its lines below each other. */
+/* Prints each snippet with its lines. */
 static void add_snippets(struct cbx_buf *out, const char *label, const struct cbx_strs *snippets)
 {
     for (size_t i = 0; i < snippets->count; i++) {

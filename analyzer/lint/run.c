@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Threads take the next path, and put the result in a ring as long as the window; the caller takes
- * results out in order. */
+ * Threads take the next path and store the result in a ring of the size of the window; the caller
+ * removes results in order. */
 #include "analyzer/lint/run.h"
 
 #include <pthread.h>
@@ -95,8 +95,8 @@ static void run_here(const struct cbx_lint *lint, const struct cbx_lint_paths *p
     }
 }
 
-/* As many threads as could be made; trees are copied and walked with loops, so an ordinary stack
- * is enough. */
+/* Runs with as many threads as could be created. The analysis does not recurse over trees, so the
+ * default stack is enough. */
 static size_t start_threads(struct run *run, unsigned jobs, pthread_t *threads)
 {
     size_t started = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Suppressions in the source. What is a comment says the grammar: a string that looks like one is
- * none. */
+ * Suppressions in the source. Comments are found by the grammar, so a string that looks like one
+ * does not count. */
 #include "analyzer/lint/suppress.h"
 
 #include "analyzer/lang.h"
@@ -83,7 +83,8 @@ static uint32_t chars_before(struct cbx_str text, uint32_t byte)
 }
 
 struct reader {
-    struct cbx_str text; /* as it is parsed: notebook lines rewritten, on the same lines */
+    struct cbx_str
+        text; /* the text that is parsed: notebook lines are rewritten on the same lines */
     const struct cbx_notebook *notebook;
     struct cbx_arena *arena;
     struct cbx_lint_comments *out;
@@ -143,7 +144,8 @@ static void walk(struct reader *r, TSTree *tree)
     ts_tree_cursor_delete(&cursor);
 }
 
-/* Comments in rows, each alone on its line, speak of the line behind the last. */
+/* Consecutive comments, each alone on its line, suppress findings of the line after the last
+ * one. */
 static void look_below(struct cbx_lint_comments *comments)
 {
     for (size_t i = comments->count; i > 1; i--) {

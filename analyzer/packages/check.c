@@ -7,7 +7,7 @@
 
 #include <ctype.h>
 
-enum { NAME_MAX_BYTES = 214 }; /* npm's bound; PyPI has none that low */
+enum { NAME_MAX_BYTES = 214 }; /* npm's limit on a name; PyPI allows longer names */
 
 const struct cbx_packages *cbx_packages_of(const struct cbx_policy *policy, enum cbx_spec_kind kind)
 {
@@ -37,7 +37,7 @@ static bool glob_covers(struct cbx_str glob, struct cbx_str name)
     char pattern[256], text[256];
     cbx_package_normalise(name, text, sizeof(text));
     cbx_package_normalise(glob, pattern, sizeof(pattern));
-    /* a set would lose its ranges */
+    /* normalising would break the ranges of a set */
     bool set = memchr(glob.p, '[', glob.len) != NULL;
     return cbx_str_glob(set ? glob : cbx_str_of(pattern), cbx_str_of(text));
 }
@@ -49,7 +49,7 @@ static bool is_glob(struct cbx_str text)
             memchr(text.p, '[', text.len) != NULL);
 }
 
-/* Most names differ in their first letter already. */
+/* A quick test: most names differ in their first letter. */
 static bool may_cover(struct cbx_str item, struct cbx_str name)
 {
     bool letters = item.len > 0 && name.len > 0 && isalnum((unsigned char)item.p[0]) &&
@@ -57,7 +57,7 @@ static bool may_cover(struct cbx_str item, struct cbx_str name)
     return !letters || (item.p[0] | 32) == (name.p[0] | 32);
 }
 
-/* Names of Python packages are compared as PEP 503 says, others as they are. */
+/* Names of Python packages are compared in normal form (PEP 503), other names byte by byte. */
 static bool is_listed(const struct cbx_strs *list, struct cbx_str name, bool python)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -142,7 +142,7 @@ void cbx_packages_check_text(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
     cbx_spec_read(kind, text, &spec);
     if (spec.malformed || spec.name.len > NAME_MAX_BYTES) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_UNRESOLVED, word);
-        /* "paramiko," is no requirement, and yet the reader knows what is meant. */
+        /* "paramiko," is malformed, but the name is still checked. */
     }
     if (spec.never) {
         return;
@@ -171,7 +171,7 @@ void cbx_packages_check(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
 
 /* --- imports ---------------------------------------------------------------------------------- */
 
-/* Are all distributions that could give this import blocked? *name is the first of them. */
+/* True when all distributions that provide this import are blocked. *name is the first of them. */
 static bool is_import_blocked(const struct cbx_strs *block, struct cbx_str import, bool python,
                               struct cbx_str *name)
 {
@@ -204,7 +204,7 @@ void cbx_packages_imports(const struct cbx_policy *policy, struct cbx_facts *fac
         }
         struct cbx_fact *added = add_named(facts, CBX_FACT_PACKAGE_BLOCKED, name, 0, 0);
         if (added != NULL) {
-            added->start = fact.start; /* facts->base is in it already */
+            added->start = fact.start; /* facts->base is added already */
             added->end = fact.end;
             added->language = fact.language;
         }

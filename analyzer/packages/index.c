@@ -4,7 +4,7 @@
 
 #include <strings.h>
 
-/* What "default" in a policy means, by kind. */
+/* The meaning of "default" in a policy, by kind. */
 static const struct {
     enum cbx_spec_kind kind;
     const char *index;
@@ -37,7 +37,7 @@ static struct cbx_str default_port(struct cbx_str scheme)
                                            : (struct cbx_str){ 0 };
 }
 
-/* Paths that a server may read as another one are no path of an index. */
+/* Paths that a server may normalise to another path never match an index. */
 static bool is_plain(struct cbx_str path)
 {
     for (size_t i = 0; i < path.len; i++) {

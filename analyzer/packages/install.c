@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Command lines of package managers: which of their words are packages, files and indexes. The
- * tables are in packages.def. */
+ * tables are in managers.def. */
 #include "analyzer/packages/install.h"
 
 #include "analyzer/fold.h"
@@ -49,15 +49,15 @@ static const struct option {
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
-/* An install that is read. */
+/* The state of reading one install. */
 struct line {
     struct cbx_parsed *parsed;
     const struct cbx_word *words;
     size_t count;
     enum cbx_spec_kind kind;
-    bool quiet;   /* only looking where the words begin */
-    bool runs;    /* npx and its like: -p is a package */
-    bool unknown; /* an option was seen behind which a value may stand */
+    bool quiet;   /* only searching for the first word */
+    bool runs;    /* npx and similar: -p is a package */
+    bool unknown; /* the last option may take a value */
     size_t named; /* packages that options named */
 };
 
@@ -92,8 +92,8 @@ static bool is_for(const struct line *l, const struct option *o)
            (l->runs && l->kind == CBX_SPEC_NPM && strchr(o->kinds, 'X') != NULL);
 }
 
-/* Options may be shortened as long as it is clear what is meant: where it is not, what matters more
- * stands first in the table. *whole: it is not shortened. */
+/* Options may be abbreviated; when an abbreviation is ambiguous, the first row of the table wins,
+ * and rows that matter more come first. *whole: it is not abbreviated. */
 static enum what find_long(struct line *l, struct cbx_str name, bool *whole)
 {
     enum what what = WHAT_FLAG;
@@ -129,7 +129,7 @@ static bool is_remote(struct cbx_str value)
     return value.len > 0 && memmem(value.p, value.len, "://", 3) != NULL;
 }
 
-/* A file of requirements, or an address of one. */
+/* A file of requirements, or its URL. */
 static void check_file_value(struct line *l, const struct cbx_word *option, struct cbx_str value)
 {
     check_file(l, option);
@@ -138,7 +138,7 @@ static void check_file_value(struct line *l, const struct cbx_word *option, stru
     }
 }
 
-/* A folder, or an address of a repository. */
+/* A folder, or the URL of a repository. */
 static void check_code(struct line *l, const struct cbx_word *option, struct cbx_str value)
 {
     if (is_remote(value)) {
@@ -244,8 +244,8 @@ static struct given read_short(const struct line *l, struct cbx_str text)
     return g;
 }
 
-/* Takes the option at words[at] and its value; returns how many words that is. A word that may be
- * no value is left for whoever reads the words. */
+/* Reads the option at words[at] and its value; returns the number of words. A word that may not be
+ * a value is read as a word again. */
 static size_t take_option(struct line *l, size_t at)
 {
     const struct cbx_word *word = &l->words[at], *next = at + 1 < l->count ? word + 1 : NULL;
@@ -283,7 +283,7 @@ static void check_made(struct line *l, const struct cbx_word *word)
     }
 }
 
-/* Returns false when what follows is no matter of the manager. */
+/* Returns false when the rest is not for the manager. */
 static bool take_word(struct line *l, enum how how, size_t at)
 {
     const struct cbx_word *word = &l->words[at];
@@ -332,7 +332,8 @@ static void read_words(struct line *l, enum how how, size_t from)
 
 /* --- verbs ------------------------------------------------------------------------------------ */
 
-/* Do the verbs stand here, with options between them? Returns where the words begin, or 0. */
+/* Matches the verbs, with options between them. Returns the index of the first word after them, or
+ * 0. */
 static size_t match_verbs(struct line *l, const char *verbs, size_t at)
 {
     struct cbx_str rest = cbx_str_of(verbs);
@@ -366,8 +367,8 @@ static const struct install *match_installs(struct line *l, size_t at, size_t *f
     return NULL;
 }
 
-/* The manager's own options may stand before the verbs: pip --quiet install. Behind one that the
- * table lacks its value may stand, so that the next word may be a verb as well. */
+/* The manager's own options may come before the verbs: pip --quiet install. An option that is not
+ * in the table may take a value, so the next word may be a value or a verb. */
 static const struct install *find_install(struct line *l, size_t *from)
 {
     const struct install *install = match_installs(l, 1, from); /* those without a verb too */
@@ -420,7 +421,7 @@ static void read_install(struct cbx_parsed *parsed, const struct cbx_word *words
     }
 }
 
-/* python -m pip install x: behind the -m. */
+/* python -m pip install x: the words after -m. */
 static size_t find_module(const struct cbx_word *words, size_t count)
 {
     size_t i = 1;
@@ -469,7 +470,7 @@ static struct cbx_str clean_line(struct cbx_str line)
     return cbx_fold_trim(line);
 }
 
-/* An option and its value, or a requirement with options behind it. */
+/* An option and its value, or a requirement followed by options. */
 static void read_line(struct line *l, struct cbx_str text, struct cbx_word words[2])
 {
     bool option = text.len > 1 && text.p[0] == '-';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Package installs to facts: what is installed, in which version, and from where. Linear in the
+ * Facts about package installs: the packages, their versions and their sources. Linear in the
  * words. */
 #ifndef CBX_ANALYZER_PACKAGES_INSTALL_H
 #define CBX_ANALYZER_PACKAGES_INSTALL_H
@@ -13,18 +13,19 @@ struct cbx_word {
     uint32_t start, end;
 };
 
-/* Reads a command line from its first word on and adds the facts of an install, in any spelling.
- * Returns true when the command is one of a package manager. */
+/* Reads a command line and adds the facts of an install, in any spelling. Returns true when the
+ * command is one of a package manager. */
 bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, size_t count);
 
-/* Is this the name of a file of requirements: "requirements-dev.txt", "constraints.txt"? */
+/* True when this is the name of a file of requirements: "requirements-dev.txt",
+ * "constraints.txt". */
 bool cbx_packages_is_file(struct cbx_str path);
 
-/* Adds the facts of what such a file says, all at one place. */
+/* Adds the facts of the content of such a file, all at one place. */
 void cbx_packages_read_file(struct cbx_parsed *parsed, struct cbx_str text, uint32_t start,
                             uint32_t end);
 
-/* Adds a package-blocked at every import that only blocked packages could give. */
+/* Adds package-blocked at every import that only blocked packages provide. */
 void cbx_packages_imports(const struct cbx_policy *policy, struct cbx_facts *facts);
 
 #endif

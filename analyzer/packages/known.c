@@ -45,7 +45,7 @@ static struct cbx_str text_of(const struct row *row)
     return (struct cbx_str){ .p = row->p, .len = row->len };
 }
 
-/* Is it in a table that is in the order of its bytes? */
+/* Binary search in a table that is sorted by bytes. */
 static const struct row *find(const struct row *rows, size_t count, struct cbx_str name)
 {
     size_t from = 0, to = count;
@@ -65,7 +65,7 @@ static const struct row *find(const struct row *rows, size_t count, struct cbx_s
 
 /* --- one slip --------------------------------------------------------------------------------- */
 
-/* Names of so many characters have so many neighbours that are packages of their own. */
+/* Shorter names have too many neighbours that are packages of their own. */
 enum { SWAP_MIN = 4, OMIT_MIN = 5, CHANGE_MIN = 6 };
 
 static size_t shared_start(struct cbx_str a, struct cbx_str b)
@@ -86,7 +86,7 @@ static size_t shared_end(struct cbx_str a, struct cbx_str b, size_t most)
     return n;
 }
 
-/* Characters that are taken for each other. */
+/* Characters that look alike. */
 static bool are_alike(char a, char b)
 {
     static const char pairs[] = "0o1l1iil5s";
@@ -157,7 +157,7 @@ static bool same_squashed(struct cbx_str a, struct cbx_str b)
     }
 }
 
-/* What people put before and behind names; `least`: how long the rest must be to mean something. */
+/* Usual prefixes and suffixes of names; `least`: minimum length of the rest. */
 static const struct affix {
     const char *text;
     bool python, before;
@@ -189,7 +189,7 @@ static struct cbx_str put_on(const struct affix *affix, struct cbx_str name, cha
     return cbx_str_of(n > 0 && (size_t)n < size ? out : "");
 }
 
-/* The name with an affix too many, or without the one that belongs to it. */
+/* The name with an additional affix, or without its affix. */
 static const struct row *find_affixed(const struct row *rows, size_t count, struct cbx_str name,
                                       bool python)
 {
@@ -210,7 +210,7 @@ static const struct row *find_affixed(const struct row *rows, size_t count, stru
     return NULL;
 }
 
-/* pip install cv2: the name of an import, which is some other distribution or none. */
+/* pip install cv2: the name of an import, which is another distribution or none. */
 static struct cbx_str find_import(struct cbx_str name)
 {
     for (size_t i = 0; i < COUNT(imports); i++) {

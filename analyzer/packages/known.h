@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is known of packages in general: names that everybody uses, names that look like them, and
- * which distribution an import comes from. Tables: known.def, imports.def. */
+ * General knowledge of packages: well-known names, names that look like them, and the distributions
+ * that provide an import. Tables: known.def, imports.def. */
 #ifndef CBX_ANALYZER_PACKAGES_KNOWN_H
 #define CBX_ANALYZER_PACKAGES_KNOWN_H
 
@@ -8,16 +8,15 @@
 
 #include <stdbool.h>
 
-/* The well-known package that somebody who writes this name probably means: the name is not well
- * known itself, and a slip or a usual trick away. Empty when there is none. Linear in the table. */
+/* The well-known package that this name resembles: the name is not well known itself, and differs
+ * from it by a typing error or a usual trick. Empty when there is none. Linear in the table. */
 struct cbx_str cbx_known_meant(bool python, struct cbx_str name);
 
-/* The distributions of which any one may give this import ("google.protobuf.message",
- * "@scope/x/y"), separated by spaces. Empty for what comes from no package: relative, absolute and
- * other addresses. */
+/* The distributions that may provide this import ("google.protobuf.message", "@scope/x/y"),
+ * separated by spaces. Empty for relative, absolute and other paths. */
 struct cbx_str cbx_known_distributions(struct cbx_str import, bool python);
 
-/* Does the interpreter itself bring this module? */
+/* True when the module is part of the interpreter. */
 bool cbx_known_builtin(struct cbx_str import, bool python);
 
 #endif

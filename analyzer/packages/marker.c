@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Markers of PEP 508. There is no "not" in them, so "may hold" is all that has to be carried: a
- * conjunction never holds when one part never does, an alternative when no part may. */
+ * Markers of PEP 508. They have no negation, so one flag suffices: "and" never holds when one part
+ * never holds, "or" never holds when no part may hold. */
 #include "analyzer/packages/requirement.h"
 #include "policies/version.h"
 
@@ -9,7 +9,7 @@
 
 enum { NESTING_MAX = 32, VERSION_MAX_BYTES = 64 };
 
-/* What is known of every sandbox; NULL: not known. A version is one of a row of 3.x. */
+/* The value in every sandbox; NULL: not known. A version is any 3.x. */
 static const struct variable {
     const char *name, *value;
     bool version;
@@ -94,7 +94,7 @@ static bool take_operand(struct cbx_str *text, struct operand *out)
     return false;
 }
 
-/* "not in" comes back as "not". */
+/* "not in" is returned as "not". */
 static bool take_operator(struct cbx_str *text, struct cbx_str *out)
 {
     static const char *const symbols[] = { "===", "==", "!=", "~=", "<=", ">=", "<", ">" };
@@ -123,8 +123,8 @@ static bool may_be(const char *op, struct cbx_str text, const char *version)
     return cbx_pep440_matches(cbx_str_of(specifier), cbx_str_of(version)) != CBX_MATCH_NO;
 }
 
-/* Is there a Python 3 of which this holds? The lowest, one as high as can be, or the one that is
- * named, when it is one. */
+/* True when this holds for some Python 3. Tries the lowest version, a very high one, and the one
+ * that is named. */
 static bool python_may(struct cbx_str op, struct cbx_str text)
 {
     char symbol[4], named[VERSION_MAX_BYTES + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * PEP 508: a requirement but for its marker. */
+ * PEP 508: requirements, except their markers (marker.c). */
 #include "analyzer/packages/requirement.h"
 
 #include "policies/version.h"

@@ -10,23 +10,24 @@
 #include <stdbool.h>
 
 struct cbx_requirement {
-    struct cbx_str name, extras; /* extras: what stands between the brackets */
+    struct cbx_str name, extras; /* extras: the text between the brackets */
     struct cbx_str specifiers;   /* without parentheses */
     struct cbx_str url;          /* name @ url */
     struct cbx_str marker;
     bool never; /* the marker does not hold in any sandbox */
 };
 
-/* Reads a requirement. False when it is malformed; *out then holds what was read up to there, with
- * what follows the name and the extras as specifiers. */
+/* Reads a requirement. False when it is malformed; *out then holds the parts before the error, with
+ * the text after the name and the extras as specifiers. */
 bool cbx_requirement_parse(struct cbx_str text, struct cbx_requirement *out);
 
-/* Is it a name with optional extras and versions, and nothing else: no URL, no marker, and no
- * character that a shell or a quote around it would read? True only for what was parsed. Names are
- * compared with cbx_package_same (policies/version.h). */
+/* True when a parsed requirement is a name with optional extras and versions only: no URL, no
+ * marker, and no character that is special to a shell or within quotes. Compare names with
+ * cbx_package_same (policies/version.h). */
 bool cbx_requirement_is_plain(const struct cbx_requirement *requirement);
 
-/* Can a marker hold in a sandbox: CPython 3 on Linux? What depends on anything else may hold. */
+/* Whether a marker can hold in a sandbox (CPython 3 on Linux). A marker that depends on anything
+ * else may hold. */
 enum cbx_marker { CBX_MARKER_MALFORMED = 0, CBX_MARKER_NEVER, CBX_MARKER_MAY };
 enum cbx_marker cbx_marker_read(struct cbx_str text);
 

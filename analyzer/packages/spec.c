@@ -55,8 +55,8 @@ static enum cbx_origin origin_of(struct cbx_str address)
                                             : CBX_FROM_PATH;
 }
 
-/* The name and the version that a file's name says: name-1.2-py3-none-any.whl, name-1.2.tar.gz,
- * and what "#egg=" says. */
+/* The name and the version in a file name (name-1.2-py3-none-any.whl, name-1.2.tar.gz) or in
+ * "#egg=". */
 static void read_file_name(struct cbx_str address, struct cbx_spec *out)
 {
     const char *egg = address.len > 0 ? memmem(address.p, address.len, "#egg=", 5) : NULL;
@@ -127,7 +127,7 @@ static void read_pip(struct cbx_str text, struct cbx_spec *out)
     }
 }
 
-/* pkg@^1.2, pkg@latest, pkg[extra]@1.2; what stands behind the @ may be an address as well. */
+/* pkg@^1.2, pkg@latest, pkg[extra]@1.2, pkg@URL. */
 static void read_project(struct cbx_str text, struct cbx_spec *out)
 {
     struct cbx_str front = before(text, "@"), constraint = behind(text, front, 1);
@@ -231,7 +231,7 @@ static bool is_npm_name(struct cbx_str name)
            name.p[name.len - 1] != '/';
 }
 
-/* user/repo and what is no name at all but a folder, a file or an address. */
+/* user/repo, and folders, files and URLs. */
 static bool read_npm_address(struct cbx_str text, struct cbx_spec *out)
 {
     static const char *const paths[] = { ".", "/", "~/", "file:", "link:", "workspace:", NULL };
@@ -306,7 +306,7 @@ bool cbx_spec_below(enum cbx_spec_kind kind, const struct cbx_spec *spec, struct
     struct cbx_str version = spec->version;
     bool ok = true;
     if (spec->origin != CBX_FROM_INDEX && !spec->pinned) {
-        return true; /* who knows */
+        return true; /* not decidable */
     }
     if (spec->pinned) {
         return cbx_version_compare(version, minimum, &ok) < 0 || !ok;

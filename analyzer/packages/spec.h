@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What one word of an install names, in the words of its package manager. Pure: nothing is judged
- * here, nothing is allocated, the parts lie in the word. */
+ * Parses one word of an install as its package manager does. Pure: nothing is judged, nothing is
+ * allocated, the parts lie in the word. */
 #ifndef CBX_ANALYZER_PACKAGES_SPEC_H
 #define CBX_ANALYZER_PACKAGES_SPEC_H
 
@@ -18,19 +18,19 @@ enum cbx_spec_kind {
 enum cbx_origin { CBX_FROM_INDEX = 0, CBX_FROM_URL, CBX_FROM_VCS, CBX_FROM_PATH };
 
 struct cbx_spec {
-    struct cbx_str name;    /* may be empty for what does not come from an index */
+    struct cbx_str name;    /* may be empty when the origin is not an index */
     struct cbx_str version; /* specifiers, constraint, range or tag; "" is any */
     struct cbx_str channel; /* conda: the channel that it is taken from */
     enum cbx_origin origin;
-    bool pinned;    /* version is one version, whatever the kind would make of it */
-    bool malformed; /* not what the manager reads; name and version are what was understood */
+    bool pinned;    /* version is exactly one version */
+    bool malformed; /* the manager would refuse it; name and version hold what could be read */
     bool never;     /* its marker does not hold */
 };
 
 /* Reads one word. Always fills *out. */
 void cbx_spec_read(enum cbx_spec_kind kind, struct cbx_str word, struct cbx_spec *out);
 
-/* Could what it lets in be below the minimum? "Could not tell" is true. */
+/* True when it allows a version below the minimum, or when that cannot be decided. */
 bool cbx_spec_below(enum cbx_spec_kind kind, const struct cbx_spec *spec, struct cbx_str minimum);
 
 #endif

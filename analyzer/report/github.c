@@ -18,7 +18,7 @@ static void add_value(struct cbx_str text, bool property, struct cbx_buf *out)
     }
 }
 
-/* Text of hostile source: no control character goes to the log. */
+/* The text may quote hostile source: no control character may reach the log. */
 static void add_text(struct cbx_str text, bool property, struct cbx_buf *out)
 {
     CBX_AUTO_DONE(buf) escaped;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the formats of reports share. */
+ * Functions that the report formats share. */
 #include "analyzer/report/report.h"
 
 #include "analyzer/lint/suppress.h"

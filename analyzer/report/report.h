@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Decisions for people and for machines. Everything in a decision may quote hostile source: text
- * goes through one escaping function, JSON through jansson. */
+ * Decisions as text and in machine formats. Everything in a decision may quote hostile source: text
+ * is escaped by cbx_printable_add, JSON by jansson. */
 #ifndef CBX_ANALYZER_REPORT_REPORT_H
 #define CBX_ANALYZER_REPORT_REPORT_H
 
@@ -12,13 +12,13 @@
  * ones. *out is a new reference. CBX_ETOOBIG when there are more findings than memory for them. */
 int cbx_decision_json(const struct cbx_decision *decision, json_t **out, struct cbx_err *err);
 
-/* Why a finding does not count. */
+/* Why a finding is suppressed. */
 enum cbx_suppression { CBX_SUPPRESSED_NOT = 0, CBX_SUPPRESSED_INLINE, CBX_SUPPRESSED_BASELINE };
 
 /* A finding of a file. */
 struct cbx_report_finding {
     struct cbx_finding v;
-    struct cbx_str source; /* the text that its place speaks of: the file's, or its cell's */
+    struct cbx_str source; /* the text that its place refers to: the file's, or its cell's */
     uint32_t cell;         /* of a notebook, as notebooks count them; 0: a file without cells */
     uint32_t file_line;    /* where its first line stands in the file, 0: not known */
     enum cbx_suppression suppression;
@@ -26,7 +26,7 @@ struct cbx_report_finding {
     struct cbx_str fingerprint; /* the same when the line is moved, or empty */
 };
 
-/* A file that was checked, or why it could not be. */
+/* A file that was checked, or the reason why it could not be. */
 struct cbx_report_file {
     struct cbx_str path;   /* as it was found: for people */
     struct cbx_str normal; /* cbx_lint_path_normal of it: for tools */
@@ -45,17 +45,16 @@ struct cbx_report {
     bool color, show_suppressed;
 };
 
-/* What all files came to. */
+/* The totals of all files. */
 struct cbx_report_totals {
     size_t files, denied, findings, suppressed, errors;
-    size_t ignored;         /* files and folders that were left out */
+    size_t ignored;         /* files and folders that patterns excluded */
     size_t gone;            /* entries of the baseline that nothing matched */
     const json_t *failures; /* [{uri, error}] of the files that could not be checked */
 };
 
-/* A format is three steps: what comes first, one file at a time (in any thread, nothing when there
- * is nothing to say), what comes last; begin and end may be NULL. `separator` goes between files
- * that said something. */
+/* A format is three functions: begin, one file (in any thread; may append nothing), end; begin and
+ * end may be NULL. `separator` is written between files that appended something. */
 struct cbx_report_format {
     const char *name, *separator;
     void (*begin)(const struct cbx_report *report, struct cbx_buf *out);
@@ -74,26 +73,25 @@ extern const struct cbx_report_format cbx_report_as_text, cbx_report_as_json, cb
 /* All rules that findings can have: the policy's, then the built-in ones; NULL behind the last. */
 const struct cbx_rule *cbx_report_rule(const struct cbx_policy *policy, size_t index);
 
-/* Is it about what no policy can allow and nothing can suppress: source that cannot be read? A
- * policy may have rules of its own for that; their facts say so. */
+/* True for rules about unreadable source, which no policy can allow and nothing can suppress: the
+ * built-in ones, and rules of a policy for the same facts. */
 bool cbx_report_is_built_in(const struct cbx_rule *rule);
 
-/* Appends a path as a URI reference: percent-encoded, relative when the path is. `path` is one of
- * cbx_lint_path_normal. */
+/* Appends a path as a URI reference: percent-encoded, relative when the path is. `path` is one
+ * of cbx_lint_path_normal. */
 void cbx_report_uri(struct cbx_str path, struct cbx_buf *out);
 
 /* Appends JSON on one line, keys in their order. */
 void cbx_report_add_json(const json_t *value, struct cbx_buf *out);
 
-/* "message: symbol (detail)", the hint behind it; for machines that show one text. */
+/* Appends "message: symbol (detail)" and the hint, for formats that show one text. */
 void cbx_report_message(const struct cbx_report_finding *finding, struct cbx_buf *out);
 
-/* Appends text as it is shown below a caret, escaped and a tab as four spaces, and returns how many
- * columns of a terminal it takes: two for a wide character, none for one that joins the one before.
- */
+/* Appends text as shown above a caret, escaped and with a tab as four spaces, and returns its width
+ * in columns of a terminal: two for a wide character, none for a combining one. */
 size_t cbx_report_shown(struct cbx_str text, struct cbx_buf *out);
 
-/* A block for each finding of a decision. */
+/* Appends one block for each finding of a decision. */
 void cbx_report_text(const struct cbx_decision *decision, struct cbx_str path,
                      struct cbx_str source, bool color, struct cbx_buf *out);
 

@@ -58,7 +58,7 @@ static void add_tag(json_t *tags, struct cbx_str tag)
     }
 }
 
-/* References as they stand, and CWE-78 once more as code scanning spells it. */
+/* References as written, and CWE-78 also in the form of code scanning. */
 static json_t *tags_json(const struct cbx_rule *rule)
 {
     json_t *tags = json_pack("[s]", "security");
@@ -95,7 +95,7 @@ static void add_code(struct cbx_buf *out, const char *label, const struct cbx_st
     }
 }
 
-/* What to read about a rule: what it looks for, what to do instead; examples as Markdown alone. */
+/* The help of a rule: what it matches and what to do instead; examples in Markdown only. */
 static json_t *help_json(const struct cbx_rule *rule)
 {
     CBX_AUTO_DONE(buf) text;
@@ -170,7 +170,7 @@ static json_t *artifact_json(struct cbx_str uri)
     return location;
 }
 
-/* A cell's columns are not the notebook file's: its text stands there as JSON. */
+/* A cell's columns are not those of the notebook file, which contains the text as JSON. */
 static json_t *region_json(const struct cbx_report_finding *f)
 {
     const struct cbx_span *s = &f->v.span;
@@ -266,7 +266,7 @@ static void begin(const struct cbx_report *report, struct cbx_buf *out)
     cbx_buf_add_cstr(out, "},\n\"results\":[\n");
 }
 
-/* What could not be checked is about the run, not about the code. */
+/* Files that could not be checked are notifications of the run, not results. */
 static void end(const struct cbx_report *report, const struct cbx_report_totals *totals,
                 struct cbx_buf *out)
 {

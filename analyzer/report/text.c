@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A decision for a person. */
+ * Decisions as text. */
 #include "analyzer/report/report.h"
 
 #include "policies/base/printable.h"
@@ -48,7 +48,7 @@ size_t cbx_report_shown(struct cbx_str text, struct cbx_buf *out)
     return width_of(cbx_str_sub(cbx_buf_str(out), from, out->len));
 }
 
-/* The start of the character that `at` is in, or behind one that began before. */
+/* The start of the character that contains `at`. */
 static size_t char_start(struct cbx_str text, size_t at)
 {
     while (at > 0 && at < text.len && ((unsigned char)text.p[at] & 0xC0) == 0x80) {
@@ -64,8 +64,8 @@ static void add_repeated(struct cbx_buf *out, char c, size_t count)
     }
 }
 
-/* The line, and a caret below what the finding speaks of. A long line is shown from a little before
- * the place on. */
+/* The source line, and a caret below the place of the finding. A long line is cut a little before
+ * the place. */
 static void add_line(const struct cbx_finding *f, struct cbx_str source, struct cbx_buf *out)
 {
     uint32_t offset;

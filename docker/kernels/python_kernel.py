@@ -15,9 +15,11 @@ import _json
 import _signal
 import _socket
 import _thread
+import atexit
 import binascii
 import fcntl
 import functools
+import gc
 import getpass
 import io
 import json
@@ -546,7 +548,6 @@ class Kernel:
         """Keeps the order of output that does not go through sys.stdout: by os.write, and by other processes, before whose start
         pending output is flushed."""
         import _posixsubprocess
-        import atexit
 
         streams = {1: self.out, 2: self.err}
 
@@ -699,6 +700,8 @@ class Kernel:
         shell = Shell.instance(
             config=config, displayhook_class=Hook, display_pub_class=Publisher, user_module=self.module, user_ns=self.module.__dict__
         )
+        # It saves a history that there is none of, and collects garbage for 50 ms at the end of each one-shot run.
+        atexit.unregister(shell.atexit_operations)
         manager = shell.input_transformer_manager
         manager.cleanup_transforms = []
         manager.line_transforms = []
@@ -920,6 +923,8 @@ class Kernel:
                 step()
             except Exception:
                 pass
+        gc.collect()
+        gc.freeze()  # collections of the program need not look at the libraries again
 
     def draw_figure(self):
         """As a cell would, but nothing is shown: the first figure loads fonts, locators and encoders."""

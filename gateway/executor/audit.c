@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <openssl/pem.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -38,11 +39,24 @@ struct cbx_audit {
     bool head_behind; /* the last head could not be written */
 };
 
+/* CBX_EAUDIT; the log's path is for the operator alone. */
+__attribute__((format(printf, 3, 4))) static int fail(const struct cbx_audit *audit,
+                                                      struct cbx_err *err, const char *format, ...)
+{
+    char text[CBX_ERR_TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    cbx_fail(err, CBX_EAUDIT, "%s", text);
+    cbx_err_detail(err, "%s", audit->path);
+    return CBX_EAUDIT;
+}
+
 static int fail_io(struct cbx_audit *audit, struct cbx_err *err, const char *what)
 {
-    return cbx_fail(err, CBX_EAUDIT,
-                    "the audit log '%s' cannot be written (%s: %s), so nothing runs", audit->path,
-                    what, strerror(errno));
+    return fail(audit, err, "the audit log cannot be written (%s: %s), so nothing runs", what,
+                strerror(errno));
 }
 
 static int write_all(int fd, struct cbx_str bytes, off_t at)
@@ -92,10 +106,7 @@ static int find_last_line(struct cbx_audit *audit, off_t size, off_t *begin, off
     const char *newline = memrchr(bytes, '\n', (size_t)(size - from));
     *begin = *end = 0;
     if (newline == NULL) {
-        return from == 0
-                   ? 0
-                   : cbx_fail(err, CBX_EAUDIT, "the audit log '%s' ends in a line that is too long",
-                              audit->path);
+        return from == 0 ? 0 : fail(audit, err, "the audit log ends in a line that is too long");
     }
     const char *before = newline > bytes ? memrchr(bytes, '\n', (size_t)(newline - bytes)) : NULL;
     *end = from + (newline - bytes) + 1;
@@ -116,10 +127,9 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
         if (line == NULL || cbx_json_parse(text, CBX_AUDIT_LINE_MAX, &record, &inner) != 0 ||
             !cbx_sha256_from_hex(cbx_json_str(json_object_get(record, "hash")), &chain.hash) ||
             json_integer_value(json_object_get(record, "seq")) <= 0) {
-            return cbx_fail(
-                err, CBX_EAUDIT,
-                "the last line of the audit log '%s' is not a record; see 'codebox audit verify'",
-                audit->path);
+            return fail(
+                audit, err,
+                "the last line of the audit log is not a record; see 'codebox audit verify'");
         }
         chain.seq = (uint64_t)json_integer_value(json_object_get(record, "seq"));
     }
@@ -147,22 +157,21 @@ static int check_head(struct cbx_audit *audit, struct remains *remains, struct c
     ssize_t n = pread(audit->head_fd, text, sizeof(text), 0);
     if (n < 0 || cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)n }, audit->key, &head,
                                 &inner) != 0) {
-        return cbx_fail(err, CBX_EAUDIT,
-                        "the audit log '%s' has no signed head any more (%s), so nothing runs; see "
-                        "'codebox audit verify'",
-                        audit->path, n < 0 ? strerror(errno) : inner.text);
+        return fail(audit, err,
+                    "the audit log has no signed head any more (%s), so nothing runs; see "
+                    "'codebox audit verify'",
+                    n < 0 ? strerror(errno) : inner.text);
     }
     if (head.seq > audit->chain.seq) {
-        return cbx_fail(err, CBX_EAUDIT,
-                        "the audit log '%s' ends after record %" PRIu64 ", but record %" PRIu64
-                        " was written, so nothing runs; see 'codebox audit verify'",
-                        audit->path, audit->chain.seq, head.seq);
+        return fail(audit, err,
+                    "the audit log ends after record %" PRIu64 ", but record %" PRIu64
+                    " was written, so nothing runs; see 'codebox audit verify'",
+                    audit->chain.seq, head.seq);
     }
     if (head.seq == audit->chain.seq && !cbx_sha256_equal(&head.hash, &audit->chain.hash)) {
-        return cbx_fail(err, CBX_EAUDIT,
-                        "the last record of the audit log '%s' is not the one that was signed, so "
-                        "nothing runs; see 'codebox audit verify'",
-                        audit->path);
+        return fail(audit, err,
+                    "the last record of the audit log is not the one that was signed, so "
+                    "nothing runs; see 'codebox audit verify'");
     }
     remains->unsigned_from = head.seq < audit->chain.seq ? head.seq + 1 : 0;
     return 0;
@@ -244,9 +253,8 @@ static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batc
     struct cbx_chain chain = audit->chain;
     int64_t now = cbx_time_ms();
     if (chain_remains(&chain, &remains, &text) != 0) {
-        return cbx_fail(err, CBX_EAUDIT,
-                        "the audit log '%s': what a crash left cannot be recorded, so nothing runs",
-                        audit->path);
+        return fail(audit, err,
+                    "the audit log: what a crash left cannot be recorded, so nothing runs");
     }
     for (struct cbx_audit_pending *p = batch; p != NULL; p = p->next) {
         p->too_large = cbx_chain_add(&chain, p->type, p->body, now, &text) != 0;
@@ -469,14 +477,15 @@ static int open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_e
     if (audit->key == NULL && access(key_path, F_OK) != 0) {
         audit->key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
         if (audit->key != NULL && write_key_files(key_path, pub_path, audit->key) < 0) {
-            return cbx_fail(err, CBX_EAUDIT, "the audit key '%s' cannot be written: %s", key_path,
-                            strerror(errno));
+            cbx_fail(err, CBX_EAUDIT, "the audit key cannot be written: %s", strerror(errno));
+            cbx_err_detail(err, "%s", key_path);
+            return CBX_EAUDIT;
         }
     }
     if (audit->key == NULL || EVP_PKEY_get_id(audit->key) != EVP_PKEY_ED25519) {
-        return cbx_fail(err, CBX_EAUDIT,
-                        "the audit key '%s' cannot be read, allowed is an Ed25519 key in PEM",
-                        key_path);
+        cbx_fail(err, CBX_EAUDIT, "the audit key cannot be read, allowed is an Ed25519 key in PEM");
+        cbx_err_detail(err, "%s", key_path);
+        return CBX_EAUDIT;
     }
     return 0;
 }
@@ -560,15 +569,12 @@ int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err)
         return fail_io(audit, err, "stat");
     }
     if (open_file.st_dev != named.st_dev || open_file.st_ino != named.st_ino) {
-        return cbx_fail(err, CBX_EAUDIT, "the audit log '%s' was replaced by another file",
-                        audit->path);
+        return fail(audit, err, "the audit log was replaced by another file");
     }
     pthread_mutex_lock(&audit->lock);
     bool behind = audit->head_behind;
     pthread_mutex_unlock(&audit->lock);
-    return behind ? cbx_fail(err, CBX_EAUDIT, "the head of the audit log '%s' cannot be written",
-                             audit->path)
-                  : 0;
+    return behind ? fail(audit, err, "the head of the audit log cannot be written") : 0;
 }
 
 void cbx_audit_free(struct cbx_audit *audit)

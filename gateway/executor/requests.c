@@ -33,6 +33,7 @@ static void answer_error(struct cbx_executor_request *r, int code, const struct 
     json_object_set_new(header, "code", json_integer(code));
     /* A text that was cut to fit may end in half a character. */
     json_object_set_new(header, "text", cbx_json_text(cbx_str_of(err->text)));
+    json_object_set_new(header, "detail", cbx_json_text(cbx_str_of(err->detail)));
     answer(r, header, CBX_STR(""), NULL);
 }
 

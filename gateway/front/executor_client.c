@@ -55,7 +55,10 @@ static int read_error(const json_t *header, struct cbx_err *err)
     int code = (int)json_integer_value(json_object_get(header, "code"));
     /* CBX_EIO stands for an executor that has ended, and this one answers. */
     code = code >= 0 ? CBX_EPROTO : code == CBX_EIO ? CBX_EENGINE : code;
-    return cbx_fail(err, code, "%s", text != NULL ? text : "the executor failed");
+    cbx_fail(err, code, "%s", text != NULL ? text : "the executor failed");
+    const char *detail = json_string_value(json_object_get(header, "detail"));
+    cbx_err_detail(err, "%s", detail != NULL ? detail : "");
+    return code;
 }
 
 /* --- calls with one answer -------------------------------------------------------------------- */

@@ -39,21 +39,26 @@ int cbx_state_make(const char *path, struct cbx_err *err)
     for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(part, 0755) < 0 && errno != EEXIST) {
-            return cbx_fail(err, CBX_EAUDIT, "the state directory '%s' cannot be made: '%s': %s",
-                            path, part, strerror(errno));
+            cbx_fail(err, CBX_EAUDIT, "the state directory cannot be made: %s", strerror(errno));
+            cbx_err_detail(err, "'%s'", part);
+            return CBX_EAUDIT;
         }
         *slash = '/';
     }
     struct stat status;
     if ((mkdir(part, 0700) < 0 && errno != EEXIST) || stat(part, &status) < 0) {
-        return cbx_fail(err, CBX_EAUDIT, "the state directory '%s' cannot be made: %s", path,
-                        strerror(errno));
+        cbx_fail(err, CBX_EAUDIT, "the state directory cannot be made: %s", strerror(errno));
+        cbx_err_detail(err, "'%s'", path);
+        return CBX_EAUDIT;
     }
     if (!S_ISDIR(status.st_mode) || (status.st_mode & 022) != 0) {
-        return cbx_fail(err, CBX_EAUDIT,
-                        "the state directory '%s' is no directory of ours alone (mode %03o), "
-                        "allowed is one that only its owner can write to",
-                        path, status.st_mode & 0777);
+        cbx_fail(
+            err, CBX_EAUDIT,
+            "the state directory has mode %03o, allowed is a directory that only its owner can "
+            "write to",
+            status.st_mode & 0777);
+        cbx_err_detail(err, "'%s'", path);
+        return CBX_EAUDIT;
     }
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Memory that is dropped whole. */
+ * Memory that is freed all at once. */
 #include "policies/base/arena.h"
 
 #include <stdarg.h>

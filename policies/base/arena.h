@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Memory that is dropped whole: everything of one request lives in one arena with a cap. Reaching
- * the cap is an ordinary error of the request; a failing malloc below the cap means that the
- * machine is out of memory, and aborts. Not thread-safe. */
+ * Memory that is freed all at once: each request allocates from one arena with a cap. Reaching the
+ * cap is an ordinary error of the request; a malloc that fails below the cap means that the machine
+ * is out of memory, and aborts. Not thread-safe. */
 #ifndef CBX_POLICIES_BASE_ARENA_H
 #define CBX_POLICIES_BASE_ARENA_H
 
@@ -16,21 +16,21 @@ struct cbx_arena_chunk;
 struct cbx_arena {
     struct cbx_arena_chunk *head;
     size_t used_bytes, max_bytes;
-    bool exhausted; /* some request was refused; stays set until reset */
+    bool exhausted; /* an allocation was refused; stays set until reset */
 };
 
-/* max_bytes counts what callers ask for, rounded up to 16; it is the whole life's cap. */
+/* max_bytes caps the sum of all allocations until a reset, each rounded up to 16 bytes. */
 void cbx_arena_init(struct cbx_arena *arena, size_t max_bytes);
 void cbx_arena_done(struct cbx_arena *arena);
 CBX_DEFINE_AUTO_DONE(arena)
 
-/* Gives everything back but keeps one chunk, for the next request. */
+/* Frees every allocation but keeps one chunk of memory for the next request. */
 void cbx_arena_reset(struct cbx_arena *arena);
 
 /* Zeroed memory, 16-byte aligned; NULL when over the cap (and `exhausted` is set). */
 void *cbx_arena_alloc(struct cbx_arena *arena, size_t bytes);
 
-/* count * bytes with overflow checked. */
+/* The same for `count` items of `bytes` each; a product that overflows counts as over the cap. */
 void *cbx_arena_array(struct cbx_arena *arena, size_t count, size_t bytes);
 
 /* A copy, terminated by a NUL that is not counted; p is NULL when over the cap. */

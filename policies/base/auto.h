@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Scope exit frees. `CBX_AUTO(policy) p = NULL;` calls cbx_policy_free(p) when p leaves scope;
- * `return cbx_steal(&p)` hands it out instead. */
+ * Cleanup at scope exit. `CBX_AUTO(policy) p = NULL;` calls cbx_policy_free(p) when p leaves its
+ * scope; `return cbx_steal(&p)` returns the pointer instead. */
 #ifndef CBX_POLICIES_BASE_AUTO_H
 #define CBX_POLICIES_BASE_AUTO_H
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* In a header, after declaring `void cbx_NOUN_free(struct cbx_NOUN *)`. */
+/* Write it in a header, after declaring `void cbx_NOUN_free(struct cbx_NOUN *)`. */
 #define CBX_DEFINE_AUTO(noun)                                                                      \
     static inline void cbx_##noun##_auto(struct cbx_##noun **p)                                    \
     {                                                                                              \
@@ -24,7 +24,7 @@
     }
 #define CBX_AUTO_DONE(noun) __attribute__((cleanup(cbx_##noun##_auto_done))) struct cbx_##noun
 
-/* Takes the pointer out of the variable, which is NULL afterwards. */
+/* Returns the pointer and sets the variable to NULL. */
 #define cbx_steal(p)                                                                               \
     __extension__({                                                                                \
         __typeof__(*(p)) stolen_ = *(p);                                                           \
@@ -56,7 +56,7 @@ static inline void cbx_mem_auto(void *p)
 /* malloc'ed memory of any type. */
 #define CBX_AUTO_MEM __attribute__((cleanup(cbx_mem_auto)))
 
-/* Takes the descriptor out of the variable, which is -1 afterwards. */
+/* Returns the descriptor and sets the variable to -1. */
 static inline int cbx_fd_steal(int *fd)
 {
     int taken = *fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A growing byte buffer with a cap that is set at the start. `p` is never NULL and always
- * terminated. Going over the cap sets `overflow`, keeps what fits not at all (an append is whole or
- * nothing), and returns CBX_ETOOBIG; callers may append on and check `overflow` once at the end. */
+ * terminated. An append that would pass the cap appends nothing, sets `overflow` and returns
+ * CBX_ETOOBIG; callers may go on appending and check `overflow` once at the end. */
 #ifndef CBX_POLICIES_BASE_BUF_H
 #define CBX_POLICIES_BASE_BUF_H
 
@@ -22,7 +22,7 @@ void cbx_buf_init(struct cbx_buf *buf, size_t max_bytes);
 void cbx_buf_done(struct cbx_buf *buf);
 CBX_DEFINE_AUTO_DONE(buf)
 
-/* Empties it, keeps the memory and the cap. */
+/* Empties the buffer; keeps its memory and its cap. */
 void cbx_buf_reset(struct cbx_buf *buf);
 
 int cbx_buf_add(struct cbx_buf *buf, struct cbx_str s);
@@ -32,14 +32,14 @@ int cbx_buf_add_char(struct cbx_buf *buf, char c);
 int cbx_buf_printf(struct cbx_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Makes room for `bytes` more and returns where they go; NULL over the cap. The caller then adds to
- * len what it wrote (at most `bytes`). */
+/* Makes room for `bytes` more bytes and returns where to write them; NULL over the cap. The caller
+ * then adds to `len` the bytes that it wrote (at most `bytes`). */
 char *cbx_buf_reserve(struct cbx_buf *buf, size_t bytes);
 
-/* Drops the first `bytes` (a consumed prefix). */
+/* Removes the first `bytes` bytes. */
 void cbx_buf_consume(struct cbx_buf *buf, size_t bytes);
 
-/* The malloc'ed string becomes the caller's; the buffer is empty and usable again. */
+/* Returns the terminated string, which the caller frees; the buffer is empty and usable again. */
 char *cbx_buf_take(struct cbx_buf *buf);
 
 static inline struct cbx_str cbx_buf_str(const struct cbx_buf *buf)

@@ -15,11 +15,10 @@ enum cbx_code {
     CBX_ETOOBIG = -2, /* over a limit */
     CBX_EPOLICY = -3, /* a policy is wrong */
     CBX_ENOTFOUND = -4,
-    CBX_EIO = -5,     /* the operating system said no */
-    CBX_EENGINE = -6, /* the Docker engine is absent, too old, or said no */
-    CBX_EPROTO = -7,  /* a peer (worker, kernel, engine) does not keep to the protocol */
-    CBX_ESEAL =
-        -8, /* a sealed decision is forged, altered, replayed, expired, or for other bytes */
+    CBX_EIO = -5,     /* a system call failed */
+    CBX_EENGINE = -6, /* the Docker engine is absent, too old, or refused a call */
+    CBX_EPROTO = -7,  /* a peer (worker, kernel, engine) broke the protocol */
+    CBX_ESEAL = -8, /* a sealed decision is forged, altered, replayed, expired, or of other bytes */
     CBX_ETIMEDOUT = -9,
     CBX_EBUSY = -10,
     CBX_EAUDIT = -11, /* the audit record could not be made durable: nothing runs */
@@ -57,14 +56,15 @@ int cbx_err_detail(struct cbx_err *err, const char *format, ...)
 /* "text: detail", or the text alone, for the operator; returns `out`. */
 const char *cbx_err_full(const struct cbx_err *err, char out[CBX_ERR_FULL_BYTES]);
 
-/* Puts context in front of the text on the way up ("loading 'x': ..."); returns err->code. */
+/* Prefixes the text with context ("loading 'x': ..."), for callers that pass an error up.
+ * Returns err->code. */
 int cbx_wrap(struct cbx_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Keeps the line of the input that the error is about, for whoever prints it; nothing when there is
- * no place, or a line is kept already. */
+/* Stores the line of the input that the error is about, for printing. Does nothing when the error
+ * has no place, or a line is stored already. */
 void cbx_err_quote(struct cbx_err *err, struct cbx_str input);
 
-/* "program: text: detail", and the line with a mark below the column, when they are known. */
+/* Prints "program: text: detail", and the stored line with a mark below the column when there is one. */
 void cbx_err_print(const struct cbx_err *err, const char *program, FILE *to);
 
 /* The stable name of a code: "too-big", "not-found", ... ; "internal" for anything else. */

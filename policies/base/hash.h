@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * SHA-256 (FIPS 180-4), HMAC-SHA256 (RFC 2104), random bytes, hex: thin over libcrypto. */
+ * SHA-256 (FIPS 180-4), HMAC-SHA256 (RFC 2104), random bytes and identifiers, by libcrypto. */
 #ifndef CBX_POLICIES_BASE_HASH_H
 #define CBX_POLICIES_BASE_HASH_H
 
@@ -17,21 +17,21 @@ struct cbx_sha256 {
 
 struct cbx_sha256 cbx_sha256_of(struct cbx_str bytes);
 
-/* Hash of a, then b, as one message. */
+/* The hash of the message that is `a` followed by `b`. */
 struct cbx_sha256 cbx_sha256_of2(struct cbx_str a, struct cbx_str b);
 
 struct cbx_sha256 cbx_hmac_sha256(struct cbx_str key, struct cbx_str message);
 
-/* Constant-time. */
+/* Compares in constant time. */
 bool cbx_sha256_equal(const struct cbx_sha256 *a, const struct cbx_sha256 *b);
 
-/* Lower case, terminated: 65 bytes. */
+/* Writes 64 lower-case digits and a NUL. */
 void cbx_sha256_hex(const struct cbx_sha256 *hash, char out[CBX_SHA256_HEX + 1]);
 
-/* Exactly 64 lower-case hex digits; false otherwise. */
+/* Reads exactly 64 lower-case digits; false, and *out unchanged, for any other text. */
 bool cbx_sha256_from_hex(struct cbx_str hex, struct cbx_sha256 *out);
 
-/* Random bytes from the kernel; aborts when there are none, which no caller could handle safely. */
+/* Random bytes from the host kernel. Aborts when that fails: no caller could go on safely. */
 void cbx_random(void *p, size_t bytes);
 
 /* A new identifier: 26 characters of Crockford base 32, 48 bits of milliseconds then 80 random bits

@@ -21,20 +21,19 @@ static inline void cbx_json_auto(json_t **p)
 
 enum { CBX_JSON_DEPTH_MAX = 64 };
 
-/* Parses one JSON value. CBX_ETOOBIG over max_bytes or CBX_JSON_DEPTH_MAX nestings; CBX_EINVAL,
- * with line and column, for anything that is not RFC 8259 or repeats a key. *out is a new
- * reference. */
+/* Parses one JSON value. CBX_ETOOBIG over max_bytes or CBX_JSON_DEPTH_MAX nestings;
+ * CBX_EINVAL, with line and column, for anything that is not RFC 8259 or repeats a key. *out
+ * is a new reference. */
 int cbx_json_parse(struct cbx_str text, size_t max_bytes, json_t **out, struct cbx_err *err);
 
 /* Appends the canonical form (keys sorted, no white space, UTF-8): equal values give equal bytes.
  */
 int cbx_json_write(struct cbx_buf *buf, const json_t *value);
 
-/* A string value from bytes: what is not UTF-8 becomes U+FFFD, NUL stays (jansson holds it). Never
- * NULL. */
+/* A new string value. Bytes that are not UTF-8 become U+FFFD; NUL is kept. Never NULL. */
 json_t *cbx_json_text(struct cbx_str bytes);
 
-/* What a field is bound to. */
+/* The type of a field and of the member that it is bound to. */
 enum cbx_json_type {
     CBX_JSON_STR,    /* struct cbx_str, borrowed from the json_t; absent = {NULL, 0} */
     CBX_JSON_BOOL,   /* bool */
@@ -54,8 +53,8 @@ struct cbx_json_field {
     int64_t min, max; /* of a number; of a string's bytes; of an array's length. 0, 0 = any */
 };
 
-/* Reads `object` into `into` (which holds the defaults already). CBX_EINVAL names the field, what
- * was found and what is allowed; an unknown field is an error with the nearest known name. */
+/* Reads `object` into `into`, which holds the defaults. CBX_EINVAL names the field, what was found
+ * and what is allowed; an unknown field is an error with the nearest known name. */
 int cbx_json_read(const json_t *object, const struct cbx_json_field *fields, size_t count,
                   void *into, struct cbx_err *err);
 

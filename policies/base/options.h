@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Command lines out of one table: parsing, --help, completions for shells and the list of a man
- * page. A program has a row per option and says which struct they fill. */
+ * page. A program has one row per option and names the struct that the rows fill. */
 #ifndef CBX_POLICIES_BASE_OPTIONS_H
 #define CBX_POLICIES_BASE_OPTIONS_H
 
@@ -35,11 +35,11 @@ struct cbx_option {
     const char *help;     /* one line; "{words}" stands for the words */
 };
 
-/* Values that are not the same in every program that is built: files, or what a table says. */
+/* A kind of values: files, the rows of a table, the output of a command. */
 struct cbx_option_kind {
     const char *name; /* "@file", ... */
     bool files;       /* files complete it */
-    /* Appends the words, separated by blanks; NULL: anything may be said. */
+    /* Appends the words, separated by blanks; NULL: any text is allowed. */
     void (*words)(struct cbx_buf *out);
     const char *command; /* prints a value in the first column of each line; NULL = none */
 };

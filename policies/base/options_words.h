@@ -14,7 +14,7 @@ bool cbx_option_is_of(const struct cbx_option_table *table, const struct cbx_opt
 const struct cbx_option_kind *cbx_option_kind(const struct cbx_option_table *table,
                                               const struct cbx_option *row);
 
-/* Appends the values that there are, separated by blanks; nothing when anything may be said. */
+/* Appends the values that there are, separated by blanks; nothing when any text is allowed. */
 void cbx_option_words(const struct cbx_option_table *table, const struct cbx_option *row,
                       struct cbx_buf *out);
 

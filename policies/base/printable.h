@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The one way in which bytes of unknown origin become text that is safe to show, to log or to put
- * into JSON. The mode says what happens to each byte that is not. */
+ * into JSON. The mode chooses what replaces unsafe bytes. */
 #ifndef CBX_POLICIES_BASE_PRINTABLE_H
 #define CBX_POLICIES_BASE_PRINTABLE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A stable sort without system calls. glibc's qsort asks the host kernel for the amount of memory
- * before it sorts more than a KiB, which the jail of a worker answers by killing the worker. */
+ * A stable sort without system calls. glibc's qsort reads the amount of memory from the host
+ * kernel (sysinfo) before it sorts more than a KiB, and the jail of a worker kills the worker for
+ * that call. */
 #ifndef CBX_POLICIES_BASE_SORT_H
 #define CBX_POLICIES_BASE_SORT_H
 

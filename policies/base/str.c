@@ -64,8 +64,8 @@ static size_t match_set(struct cbx_str p, char c, bool *matches)
     return i + 1;
 }
 
-/* One pattern element other than '*' against one byte; returns its length in the pattern, 0 = no
- * match. */
+/* One pattern element other than '*' against one byte; returns its length in the pattern, 0 =
+ * no match. */
 static size_t match_one(struct cbx_str p, char c, bool path)
 {
     bool matches = false;
@@ -89,9 +89,9 @@ static size_t match_one(struct cbx_str p, char c, bool path)
     }
 }
 
-/* Two resume points suffice: where the last '**' (or, outside path mode, '*') began, and where the
- * last '*' after it began. Trying each start once per resume point keeps this at |pattern| *
- * |text|. */
+/* Two resume points suffice: where the last '**' (or, outside path mode, '*') began, and
+ * where the last '*' after it began. Trying each start once per resume point keeps this at
+ * |pattern| * |text|. */
 static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
 {
     size_t p = 0, t = 0;
@@ -105,7 +105,7 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
             }
             bool slash = deep && path && p < pattern.len && pattern.p[p] == '/' &&
                          (t == 0 || text.p[t - 1] == '/');
-            p += slash; /* a "**" that stands for no folder at all takes its slash with it */
+            p += slash; /* a "**" that matches no folder at all matches its slash too */
             if (deep) {
                 deep_p = p, deep_t = t;
                 folders = slash;
@@ -206,7 +206,7 @@ bool cbx_str_globs_meet(struct cbx_str pattern, struct cbx_str files)
         for (size_t j = 0; j <= m; j++) {
             bool more_a = row[j] && i < n, more_b = row[j] && j < m;
             bool some_a = more_a && a[i] == SOME, some_b = more_b && b[j] == SOME;
-            /* no wildcard stands for a dot that begins a name */
+            /* no wildcard matches a dot that begins a name */
             bool takes = more_a && a[i] != '/' && !(a[i] == '.' && i > 0 && a[i - 1] == '/');
             bool both = more_a && more_b && !some_a && !some_b &&
                         (a[i] == b[j] || a[i] == ANY || (b[j] == ANY && takes));

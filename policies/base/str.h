@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A borrowed slice of bytes: pointer and length, not terminated, may hold NUL. Whoever made it
- * keeps the bytes alive; passing one never transfers ownership. */
+ * A borrowed slice of bytes: pointer and length, not terminated, may contain NUL. The owner of the
+ * bytes keeps them alive; passing a slice never transfers ownership. */
 #ifndef CBX_POLICIES_BASE_STR_H
 #define CBX_POLICIES_BASE_STR_H
 
@@ -14,8 +14,8 @@ struct cbx_str {
     size_t len;
 };
 
-/* printf: "%.*s", CBX_STR_ARG(s). Only for text from our own tables, and for text that
- * ends in cbx_fail, which masks control characters. */
+/* printf: "%.*s", CBX_STR_ARG(s). Only for text from our own tables, and for text that ends in
+ * cbx_fail, which masks control characters. */
 #define CBX_STR_ARG(s) ((int)((s).len > 200 ? 200 : (s).len)), ((s).p != NULL ? (s).p : "")
 
 /* A slice of a string literal. */
@@ -60,13 +60,13 @@ static inline struct cbx_str cbx_str_sub(struct cbx_str a, size_t from, size_t t
 int cbx_str_compare(struct cbx_str a, struct cbx_str b);
 
 /* Edit distance (Levenshtein) up to `limit`; limit + 1 when it is larger. For "did you mean".
- * Slices over 64 bytes are never near. */
+ * Slices over 64 bytes always give limit + 1. */
 size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit);
 
-/* Shell-style match over the whole of `text`: '*' any run of bytes, '?' one byte, '[abc]' '[a-z]'
- * '[!a]' a set,
- * '\\' quotes. '*' stops at no separator; in `path` mode ('**' there crosses) it stops at '/'.
- * Linear in text times pattern; never recursive. A malformed set matches itself literally. */
+/* Shell-style match over the whole of `text`: '*' any run of bytes, '?' one byte, '[abc]'
+ * '[a-z]' '[!a]' a set, '\\' quotes. '*' stops at no separator; in `path` mode ('**' there
+ * crosses) it stops at '/'. Linear in text times pattern; never recursive. A malformed set
+ * matches itself literally. */
 bool cbx_str_glob(struct cbx_str pattern, struct cbx_str text);
 bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
 
@@ -75,9 +75,9 @@ bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
  * returns the new length, 0 for the root. */
 size_t cbx_path_append(char *out, size_t n, struct cbx_str path);
 
-/* Is there a text that `pattern` matches and that is a path which the shell's pattern `files` finds
- * (glob(7): no wildcard stands for '/', nor for a dot that begins a name)? Sets count as '?'; true
- * for what is too long to tell. */
+/* True when some path matches both `pattern` and the shell pattern `files` (glob(7): no wildcard
+ * matches '/', nor a dot that begins a name). Sets count as '?'; true for patterns that are too
+ * long to compare. */
 bool cbx_str_globs_meet(struct cbx_str pattern, struct cbx_str files);
 
 /* True when the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms); otherwise

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Judges every case under every preset. A case is a source file; its last lines say what the preset
- * `default` denies in it:
- * "# expect LINE RULE" (or "// expect ..."), none = it is allowed. In the folder of bypasses
- * "known-miss" marks what is not found yet; it is counted, and a miss that is found is an error
- * too, so that the list stays honest. All verdicts stand in one table (decisions.tsv), so that a
- * change of a policy shows in its diff. */
+ * `default` denies in it: "# expect LINE RULE" (or "// expect ..."), none = it is allowed. In the
+ * folder of bypasses "known-miss" marks what is not found yet; it is counted, and a miss that is
+ * found is an error too, so that the list stays honest. All verdicts stand in one table
+ * (decisions.tsv), so that a change of a policy shows in its diff. */
 #include "analyzer/analyze.h"
 #include "analyzer/lang.h"
 #include "policies/base/buf.h"
+#include "policies/keys.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -213,20 +213,24 @@ static int write_table(const struct runner *r, const char *path)
 int main(int argc, char **argv)
 {
     bool write = argc > 1 && strcmp(argv[1], "--write") == 0;
-    if (argc - write < 4) {
-        fprintf(stderr, "usage: run [--write] FOLDER ... TABLE\n");
+    bool source = argc > 1 && strcmp(argv[1], "--source") == 0;
+    if (argc - write - source < 4) {
+        fprintf(stderr, "usage: run [--write | --source] FOLDER ... TABLE\n"
+                        "--source: presets are read from their YAML, not as they were compiled\n");
         return 2;
     }
     static struct runner r;
     cbx_buf_init(&r.table, SOURCE_MAX);
     for (size_t p = 0; p < PRESETS; p++) {
         struct cbx_err err = { 0 };
-        if (cbx_policy_load(presets[p], &r.policies[p], &err) != 0) {
+        int (*load)(const char *, struct cbx_policy **, struct cbx_err *) =
+            source ? cbx_policy_load_source : cbx_policy_load;
+        if (load(presets[p], &r.policies[p], &err) != 0) {
             printf("FAILED %s: %s\n", presets[p], err.text);
             return 1;
         }
     }
-    for (int i = 1 + write; i < argc - 1; i++) {
+    for (int i = 1 + (write || source); i < argc - 1; i++) {
         check_folder(&r, argv[i]);
     }
     int status = write ? write_table(&r, argv[argc - 1]) : compare_table(&r, argv[argc - 1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The expressions of #if. What depends on something that this source does not say (a header's
- * macro) has a value, as if that were not defined, which is not certain. */
+ * The expressions of #if. An expression with an unknown macro (of a header) has the value as if the
+ * macro were not defined, marked as not certain. */
 #include "analyzer/lang/c/internal.h"
 
 int cbx_c_predefined(struct cbx_str name)

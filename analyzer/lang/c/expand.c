@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Macro expansion as the standard has it: arguments are expanded before they are put in, except
- * beside # and ##; the result is read again, together with what follows; a macro is not expanded
- * inside of itself. Bounded in steps and depth; beyond, the reader gives up, which is a denial. */
+ * Macro expansion by the C standard: arguments are expanded before substitution, except beside #
+ * and ##; the result is scanned again together with the tokens after it; a macro is not expanded
+ * inside of itself. Bounded in steps and depth; beyond a bound the reader gives up, which is a
+ * denial. */
 #include "analyzer/lang/c/macros.h"
 
 enum { CONTEXTS_MAX = 256 };
 
-/* Tokens that are still to be read: what macros became, the innermost last. */
+/* The tokens still to be read: expansions, the innermost last. */
 struct context {
     struct cbx_c_tokens tokens;
     size_t at;
@@ -44,8 +45,8 @@ static bool next_token(struct stream *s, struct cbx_c_token *out)
     return s->rest != NULL && s->rest->next(s->rest->context, out);
 }
 
-/* Looks through contexts that are used up, without dropping them: their macros stay busy unless the
- * mark is there. */
+/* Peeks past contexts that are used up without removing them: their macros stay busy unless the
+ * mark follows. */
 static bool next_is(struct stream *s, const char *text)
 {
     for (int i = s->depth; i > 0; i--) {
@@ -68,7 +69,8 @@ struct arguments {
     uint32_t count, size;
 };
 
-/* Behind the '(': up to its ')'. False when that never comes, or there are too many. */
+/* Reads the arguments after the '(' up to its ')'. False when there is no ')', or there are too
+ * many. */
 static bool read_arguments(struct stream *s, const struct cbx_c_macro *macro, struct arguments *out)
 {
     struct cbx_c_token token;
@@ -178,7 +180,7 @@ static void paste(struct cbx_c_reader *r, const struct cbx_c_macro *macro, struc
     }
 }
 
-/* __VA_OPT__(x) is x: nobody is harmed when it is there once too often. */
+/* __VA_OPT__(x) is x: an additional x only adds facts. */
 static bool is_wrapper(const struct cbx_c_macro *macro, size_t at)
 {
     return macro->variadic && cbx_c_is(&macro->body.items[at], "__VA_OPT__");
@@ -257,7 +259,7 @@ static void enter(struct stream *s, struct cbx_c_macro *macro, const struct cbx_
             s->r->gave_up = true;
             return;
         }
-        a.count = a.size; /* what was not given is empty */
+        a.count = a.size; /* a missing argument is empty */
     }
     drop_empty(s);
     if (s->depth == CONTEXTS_MAX) {
@@ -267,7 +269,7 @@ static void enter(struct stream *s, struct cbx_c_macro *macro, const struct cbx_
     struct context *c = &s->contexts[s->depth];
     *c = (struct context){ .macro = macro };
     substitute(s->r, macro, &a, use, &c->tokens);
-    for (size_t i = 0; i < c->tokens.count; i++) { /* what it was given may be dropped */
+    for (size_t i = 0; i < c->tokens.count; i++) { /* its argument may not be used */
         c->tokens.items[i].maybe |= macro->doubtful || use->maybe;
     }
     macro->busy = true;

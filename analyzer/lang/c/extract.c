@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * C to facts. Every name that the source does not declare itself is one of the library: called or
- * only mentioned, a rule can speak of it, so it does not matter where a pointer to it goes. What
- * becomes something to call without being the name of a function is a call that cannot be followed.
- */
+ * Facts about C. Every name that the source does not declare is a library name, and a fact whether
+ * it is called or only mentioned, so pointers to it need not be followed. A value that is called
+ * without being the name of a function is an unresolved call. */
 #include "analyzer/lang/c/names.h"
 #include "analyzer/lang/scope.h"
 #include "analyzer/tree_memory.h"
@@ -29,7 +28,7 @@ static void fill_grammar(void)
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* Where what stands at [start, end) of the expanded text comes from. */
+/* The place in the source of [start, end) in the expanded text. */
 static void place_of(const struct cbx_c_walk *c, uint32_t start, uint32_t end, uint32_t *from,
                      uint32_t *to)
 {
@@ -71,7 +70,7 @@ static struct cbx_node *strip(struct cbx_node *node)
     }
 }
 
-/* { 'a', 98, 0 }: a text that is written by its characters. */
+/* { 'a', 98, 0 }: a text as a list of its characters. */
 static bool read_characters(struct cbx_c_walk *c, const struct cbx_node *list, struct cbx_str *out)
 {
     uint32_t count = cbx_child_count(list);
@@ -158,7 +157,7 @@ enum { TEXTS_MAX = CBX_C_VALUES_MAX * 2 };
 struct texts {
     struct cbx_str items[TEXTS_MAX];
     uint32_t count;
-    bool all; /* it is certainly one of them */
+    bool all; /* the value is certainly one of them */
 };
 
 static void add_texts(struct cbx_c_walk *c, struct cbx_node *node, struct texts *out, int depth)
@@ -212,7 +211,7 @@ static void read_argument(struct cbx_c_walk *c, struct cbx_node *node, uint32_t 
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* Which argument is a line of shell, or where words of a program begin. */
+/* The argument that is a line of shell, or the first word of a program. */
 static const struct {
     const char *name;
     int line, words;
@@ -332,8 +331,8 @@ static void extract_name(struct cbx_c_walk *c, struct cbx_node *node)
 
 /* --- what becomes something to call ----------------------------------------------------------- */
 
-/* May this be the address of something else than a function? A name that the source does not
- * declare is a function of the library, of which others speak, or a constant such as SIG_IGN. */
+/* True when this may be the address of something other than a function. A name that the source does
+ * not declare is a library function, which has its own fact, or a constant such as SIG_IGN. */
 static bool is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node, int depth)
 {
     node = strip(node);
@@ -343,7 +342,7 @@ static bool is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node
     switch (cbx_c_kind(node)) {
     case CN_OTHER:
     case CN_null:
-    case CN_call_expression: /* what it returns was looked at where it was made */
+    case CN_call_expression: /* the expressions that it returns were checked */
     case CN_assignment_expression:
         return false;
     case CN_identifier:
@@ -369,7 +368,7 @@ static bool is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node
     }
 }
 
-/* (void (*)(void))address, where a cast of members and elements is one of data too. */
+/* (void (*)(void))address; casts of members and elements count as casts of data. */
 static void check_cast(struct cbx_c_walk *c, struct cbx_node *cast)
 {
     struct cbx_node *value = strip(cbx_child_of(cast, CBX_FIELD_value));
@@ -386,7 +385,7 @@ static void check_cast(struct cbx_c_walk *c, struct cbx_node *cast)
     }
 }
 
-/* A pointer to a function that begins with, or is assigned, something else than a function. */
+/* A pointer to a function that is initialised with, or assigned, a value other than a function. */
 static void check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
 {
     bool begins = cbx_c_kind(node) == CN_init_declarator;
@@ -409,7 +408,7 @@ static void check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
     }
 }
 
-/* &f of a pointer to a function that is cast or handed on: its bytes are written elsewhere. */
+/* &f of a pointer to a function that is cast or passed on: other code may write its bytes. */
 static void check_address(struct cbx_c_walk *c, struct cbx_node *node)
 {
     const struct cbx_node *token = node->first;
@@ -427,7 +426,7 @@ static void check_address(struct cbx_c_walk *c, struct cbx_node *node)
     }
 }
 
-/* (char *)puts + 1000: the address of something else in the library. */
+/* (char *)puts + 1000: an address of other code in the library. */
 static void check_offset(struct cbx_c_walk *c, const struct cbx_node *binary)
 {
     for (uint32_t i = 0; i < 2; i++) {
@@ -512,7 +511,7 @@ static void extract_node(struct cbx_c_walk *c, struct cbx_node *node)
     }
 }
 
-/* Tokens that mean the same wherever they stand. */
+/* Tokens whose meaning does not depend on the context. */
 static void extract_tokens(struct cbx_c_walk *c)
 {
     static const char *const words[] = { "asm", "__asm", "__asm__" };

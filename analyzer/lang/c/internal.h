@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the C extractor share. C is read as the compiler reads it: tokens, then the
- * source's own macros and conditions (c_macros.c), and what comes of that is parsed and judged
- * (c.c). */
+ * Declarations that the files of the C extractor share. C is read as a compiler reads it: tokens,
+ * then the source's own macros and conditions (preprocess.c); the result is parsed and judged
+ * (extract.c). */
 #ifndef CBX_ANALYZER_LANG_C_INTERNAL_H
 #define CBX_ANALYZER_LANG_C_INTERNAL_H
 
@@ -15,9 +15,9 @@ struct cbx_c_token {
     bool first;          /* of its line */
     bool space;          /* stands before it */
     bool fixed;          /* a macro's own name inside of it: never expanded */
-    bool maybe;          /* it may not be there: under a condition that is not known */
+    bool maybe;          /* it may be absent: under an unknown condition */
     struct cbx_str text; /* without line continuations */
-    uint32_t start, end; /* in the source; of what comes out of a macro, of its use */
+    uint32_t start, end; /* in the source; for an expansion, the place of the macro's use */
 };
 
 struct cbx_c_tokens {
@@ -33,26 +33,26 @@ static inline bool cbx_c_is(const struct cbx_c_token *token, const char *text)
     return token != NULL && cbx_str_is(token->text, text);
 }
 
-/* Cuts a text into tokens. Facts for what a compiler may read otherwise: raw strings, what never
- * ends. */
+/* Splits a text into tokens. Adds facts for texts that compilers may read differently: raw strings,
+ * unterminated literals. */
 void cbx_c_tokens_read(struct cbx_parsed *parsed, struct cbx_str text, struct cbx_c_tokens *out);
 
-/* Follows the directives of a source, expands its macros, and adds the facts of both: includes,
- * names in macros and in branches that may not be taken. `out` is what the compiler's parser would
- * see of the source itself; headers are not read. */
+/* Executes the directives of a source, expands its macros, and adds the facts of both: includes,
+ * names in macros and in branches that may not be taken. `out` is the input of a compiler's parser,
+ * without headers, which are not read. */
 void cbx_c_preprocess(struct cbx_parsed *parsed, const struct cbx_c_tokens *in,
                       struct cbx_c_tokens *out);
 
-/* A name of the C library as rules know it: without "__builtin_", leading underscores and "64". */
+/* The name of a C library function in rules: without "__builtin_", leading underscores and "64". */
 struct cbx_str cbx_c_canonical(struct cbx_str name);
 
 /* Without underscores at both ends. */
 struct cbx_str cbx_c_bare(struct cbx_str name);
 
-/* What a string or character literal holds, without its quotes. */
+/* The content of a string or character literal. */
 struct cbx_str cbx_c_unescape(struct cbx_arena *arena, struct cbx_str literal);
 
-/* --- conditions: c_condition.c ---------------------------------------------------------------- */
+/* --- conditions: condition.c ------------------------------------------------------------------ */
 
 /* The value of an expression, and whether it is certain. */
 struct cbx_c_value {
@@ -60,11 +60,12 @@ struct cbx_c_value {
     bool certain;
 };
 
-/* Of the tokens of #if, after expansion; `defined X` was replaced by 1 or 0, which is uncertain
- * when the token is `maybe`. */
+/* Evaluates the tokens of #if after expansion; `defined X` was replaced by 1 or 0, which is not
+ * certain when the token is `maybe`. */
 struct cbx_c_value cbx_c_condition(const struct cbx_c_tokens *tokens);
 
-/* Macros of compilers and systems that are certainly there (1), certainly not (0), or -1. */
+/* 1 for macros that compilers and systems certainly define, 0 for macros that they certainly do not
+ * define, else -1. */
 int cbx_c_predefined(struct cbx_str name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What comes out of the preprocessor as a text that the grammar reads; and the names of the library
- * as rules know them. */
+ * The tokens of the preprocessor as a text for the grammar; and the names of library functions in
+ * rules. */
 #include "analyzer/lang/c/names.h"
 #include "analyzer/sinks.h"
 
@@ -15,7 +15,7 @@ struct cbx_str cbx_c_bare(struct cbx_str name)
     return name;
 }
 
-/* __builtin_execv, __open64, _Fork: what the library, or the compiler, has under other names. */
+/* __builtin_execv, __open64, _Fork: other names of library functions. */
 struct cbx_str cbx_c_canonical(struct cbx_str name)
 {
     if (cbx_str_starts(name, CBX_STR("__builtin_"))) {
@@ -40,8 +40,8 @@ struct cbx_str cbx_c_canonical(struct cbx_str name)
                                                   : name;
 }
 
-/* What the grammar reads in the place of a token that it does not: `case 1 ... 3` is a range, &&x
- * the address of a label, `goto *p` goes there. */
+/* Replacements for tokens that the grammar does not support: `case 1 ... 3` is a range, &&x the
+ * address of a label, `goto *p` jumps to it. */
 static struct cbx_str readable(const struct cbx_c_walk *c, size_t i, bool in_case)
 {
     const struct cbx_c_token *token = &c->tokens->items[i], *before = i > 0 ? token - 1 : NULL,
@@ -61,8 +61,8 @@ static struct cbx_str readable(const struct cbx_c_walk *c, size_t i, bool in_cas
     return token->text;
 }
 
-/* typeof(expression): the grammar expects a type there. What is one name stays, all else is `int`;
- * its names are facts still. How many tokens it takes; 0: it is none. */
+/* typeof(expression): the grammar expects a type. A single name is kept, anything else becomes
+ * `int`; its names are still facts. Returns the number of tokens; 0: no typeof. */
 static size_t skip_typeof(struct cbx_c_walk *c, size_t i)
 {
     const struct cbx_c_token *items = c->tokens->items;

@@ -13,7 +13,7 @@ struct cbx_c_macro {
     struct cbx_str parameters[CBX_C_PARAMETERS_MAX];
     uint32_t parameter_count;
     bool defined, function, variadic;
-    bool doubtful; /* it may be another one, or none */
+    bool doubtful; /* its definition is not certain */
     bool busy;     /* it is being expanded */
 };
 
@@ -31,21 +31,20 @@ struct cbx_c_reader {
 /* The macro of this name, #undef'd ones too; NULL when there never was one. */
 struct cbx_c_macro *cbx_c_macro(struct cbx_c_reader *r, struct cbx_str name);
 
-/* The same; when there is none, a new one, zeroed but for its name. NULL when the arena is
- * exhausted. */
+/* The same; when there is none, a new one, zeroed but for its name. NULL when the arena
+ * is exhausted. */
 struct cbx_c_macro *cbx_c_macro_add(struct cbx_c_reader *r, struct cbx_str name);
 
-/* Where an expansion takes its tokens from when those it has are used up: the rest of the source.
- */
+/* The source of further tokens for an expansion: the rest of the text. */
 struct cbx_c_source {
     bool (*next)(void *context, struct cbx_c_token *out); /* false at the end */
-    /* Is the next token this mark? Nothing is taken. */
+    /* True when the next token is this mark; does not remove it. */
     bool (*is_next)(void *context, const char *text);
     void *context;
 };
 
-/* Expands everything in `in`, and what of `rest` (may be NULL) becomes the arguments of a macro in
- * it. Adds a fact for names that are pasted together out of what is doubtful. */
+/* Expands all tokens of `in`; arguments of its last macro may come from `rest` (may be NULL). Adds
+ * a fact for names that are pasted from uncertain parts. */
 void cbx_c_expand(struct cbx_c_reader *r, const struct cbx_c_tokens *in,
                   const struct cbx_c_source *rest, struct cbx_c_tokens *out);
 

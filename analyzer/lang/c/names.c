@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Declarations. A function of the library is replaced by one that the source defines, for the whole
- * source; other names from their declaration to the end of their block. What may not be there, for
- * a condition that is not known, replaces nothing. */
+ * Declarations. A function that the source defines replaces the library function in the whole
+ * source; other names hold from their declaration to the end of their block. A declaration under an
+ * unknown condition replaces nothing. */
 #include "analyzer/lang/c/names.h"
 
 struct cbx_str cbx_c_text(const struct cbx_c_walk *c, const struct cbx_node *node)
@@ -137,7 +137,7 @@ static bool is_extern(const struct cbx_c_walk *c, const struct cbx_node *declara
     return false;
 }
 
-/* What a declaration belongs to; NULL for the whole source. */
+/* The block of a declaration; NULL for the whole source. */
 static const struct cbx_node *block_of(const struct cbx_node *node)
 {
     for (const struct cbx_node *n = node->parent; n != NULL; n = n->parent) {
@@ -146,7 +146,7 @@ static const struct cbx_node *block_of(const struct cbx_node *node)
             kind == CN_function_definition) {
             return n;
         }
-        if (kind == CN_parameter_list) { /* of a definition: the whole of it; else nothing more */
+        if (kind == CN_parameter_list) { /* for a definition, the whole of it */
             const struct cbx_node *up = n->parent;
             while (up != NULL && (cbx_c_kind(up) == CN_function_declarator ||
                                   cbx_c_kind(up) == CN_pointer_declarator ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the names of a C source are: its own functions and variables, where they are that, and which
- * of them are pointers to functions. Private to c.c and c_names.c. */
+ * The names of a C source: its functions and variables, their scopes, and which of them are
+ * pointers to functions. Private to extract.c and names.c. */
 #ifndef CBX_ANALYZER_LANG_C_NAMES_H
 #define CBX_ANALYZER_LANG_C_NAMES_H
 
@@ -23,7 +23,7 @@ static inline enum cbx_c_node_kind cbx_c_kind(const struct cbx_node *node)
     return node != NULL ? (enum cbx_c_node_kind)node->kind : CN_OTHER;
 }
 
-/* What a name is: OBJECT is any variable, enumerator or parameter that is none of the others. */
+/* The kind of a name: OBJECT is any other variable, enumerator or parameter. */
 enum cbx_c_what { CBX_C_FOREIGN = 0, CBX_C_OBJECT, CBX_C_FUNCTION, CBX_C_POINTER };
 
 enum { CBX_C_NAME_BUCKETS = 1024, CBX_C_VALUES_MAX = 16 };
@@ -33,7 +33,7 @@ struct cbx_c_name {
     uint32_t to; /* until where in the expanded text */
     enum cbx_c_what what;
     struct cbx_c_name *around; /* the local name that was declared before it */
-    /* What variables of this name, anywhere, begin with or are assigned. */
+    /* The initial and assigned values of all variables of this name. */
     struct cbx_node *values[CBX_C_VALUES_MAX];
     uint32_t value_count;
 };
@@ -50,7 +50,7 @@ struct cbx_c_walk {
     struct cbx_c_name *types[CBX_C_NAME_BUCKETS];  /* typedefs of functions and pointers to them */
     struct cbx_c_name *fields[CBX_C_NAME_BUCKETS]; /* members that are pointers to functions */
     struct cbx_c_name *values[CBX_C_NAME_BUCKETS]; /* by name alone */
-    struct cbx_c_name *local;                      /* the last that was declared and still holds */
+    struct cbx_c_name *local; /* the last declared one that is still in scope */
 };
 
 struct cbx_str cbx_c_text(const struct cbx_c_walk *c, const struct cbx_node *node);
@@ -58,29 +58,29 @@ struct cbx_str cbx_c_text(const struct cbx_c_walk *c, const struct cbx_node *nod
 /* The token that a node begins with. */
 const struct cbx_c_token *cbx_c_token_at(const struct cbx_c_walk *c, uint32_t offset);
 
-/* Puts the tokens together to one text; false when the arena is exhausted. Adds facts for what it
+/* Joins the tokens to one text; false when the arena is exhausted. Adds facts for tokens that it
  * leaves out. */
 bool cbx_c_join(struct cbx_c_walk *c);
 
-/* Reads off what the source declares outside of its functions, types, members and values. */
+/* Collects the declarations outside of functions, and types, members and values. */
 void cbx_c_names_collect(struct cbx_c_walk *c);
 
-/* Goes on to a node, in the order of the text: local names begin and end. */
+/* Advances to a node, in the order of the text: local names enter and leave their scope. */
 void cbx_c_names_enter(struct cbx_c_walk *c, struct cbx_node *node);
 
 /* The values of the variables of a name, or NULL. */
 const struct cbx_c_name *cbx_c_values(const struct cbx_c_walk *c, struct cbx_str name);
 
-/* The name as it is where it stands: its innermost declaration, NULL for one that is not the
- * source's own. */
+/* The innermost declaration of the name at this place; NULL when the source does not declare it. */
 struct cbx_c_name *cbx_c_name_find(const struct cbx_c_walk *c, const struct cbx_node *identifier);
 
 bool cbx_c_is_function_field(const struct cbx_c_walk *c, struct cbx_str name);
 
-/* Does the type say that what is cast becomes something to call? */
+/* True when a cast to this type gives something that can be called. */
 bool cbx_c_is_callable_type(const struct cbx_c_walk *c, const struct cbx_node *descriptor);
 
-/* The identifier that a declarator declares; *what says how. NULL for an abstract one. */
+/* The identifier that a declarator declares, and its kind in *what. NULL for an abstract
+ * declarator. */
 struct cbx_node *cbx_c_declared(struct cbx_node *declarator, enum cbx_c_what *what);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The directives of a source in C. Conditions that depend on what is not known take one of their
- * branches, whose tokens are `maybe`; of the other branches every name and text is a fact, wherever
- * it stands. So are the names in macros, used or not. */
+ * The directives of a source in C. Of an unknown condition one branch is taken, and its tokens are
+ * `maybe`; every name and text in the other branches is a fact. So is every name in a macro, used
+ * or not. */
 #include "analyzer/lang/c/macros.h"
 
 enum taken { TAKEN, DEAD, CHOSEN, PASSED }; /* certainly, certainly not, maybe: read, maybe: not */
@@ -21,7 +21,7 @@ struct preprocessor {
     int depth;
 };
 
-/* The worst of all conditions around. */
+/* The least certain of all enclosing conditions. */
 static enum taken state(const struct preprocessor *p)
 {
     enum taken out = TAKEN;
@@ -62,7 +62,7 @@ static struct cbx_c_tokens line_of(struct preprocessor *p)
     return line;
 }
 
-/* (a, b, rest...) behind a macro's name: how many tokens it takes. */
+/* Reads (a, b, rest...) after a macro's name; returns the number of tokens. */
 static size_t read_parameters(struct cbx_c_macro *macro, const struct cbx_c_tokens *line)
 {
     size_t i = 2;
@@ -154,8 +154,8 @@ static struct cbx_str straight(struct cbx_arena *arena, struct cbx_str path)
     return (struct cbx_str){ .p = out != NULL ? out : "", .len = out != NULL ? n : 0 };
 }
 
-/* What the compiler and headers define that the grammar does not expect: what pastes, takes a type,
- * or is written where no name can be. */
+/* Macros of compilers and headers that the grammar cannot parse as names: they paste, take a type,
+ * or occur where no name is allowed. */
 static const struct {
     const char *header, *text; /* NULL: always there */
 } known_macros[] = {
@@ -220,8 +220,8 @@ static void include(struct preprocessor *p, const struct cbx_c_tokens *line, uin
     }
 }
 
-/* #pragma weak f = g and redefine_extname f g give functions other names; push_macro and pop_macro
- * change macros behind our back. */
+/* #pragma weak f = g and redefine_extname f g rename functions; push_macro and pop_macro change
+ * macros. */
 static void pragma(struct preprocessor *p, const struct cbx_c_tokens *line)
 {
     for (size_t i = 0; i < line->count; i++) {
@@ -290,7 +290,7 @@ static void branch(struct condition *c, struct cbx_c_value value)
     }
 }
 
-/* #else behind a branch that may be taken and was not. */
+/* #else after a branch that may be taken and was not. */
 static void other_branch(struct condition *c, bool passed)
 {
     c->now = c->done ? DEAD : c->chosen ? PASSED : passed ? CHOSEN : TAKEN;
@@ -333,7 +333,7 @@ static bool take_condition(struct preprocessor *p, const struct cbx_c_token *nam
         other_branch(c, passed);
     } else {
         enum taken before = c->now;
-        c->now = TAKEN; /* its own expression is read as if around it */
+        c->now = TAKEN; /* its own expression is read in the outer state */
         struct cbx_c_value value = evaluate(p, line);
         value.certain &= before != PASSED || value.value == 0;
         branch(c, value);
@@ -364,7 +364,7 @@ static void take_directive(struct preprocessor *p)
 
 /* --- the source ------------------------------------------------------------------------------- */
 
-/* Takes directives, and what stands in branches that are not read. */
+/* Reads directives, and the tokens of branches that are not taken. */
 static void settle(struct preprocessor *p)
 {
     while (p->at < p->in->count && !p->r.gave_up) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * C source to tokens, as the first phases of a compiler have it: line continuations, with blanks
- * before the line's end too, go first; then comments. */
+ * C source to tokens, by the first translation phases: line continuations (also with blanks before
+ * the end of the line) are removed first, then comments. */
 #include "analyzer/lang/c/internal.h"
 
 #include "policies/base/array.h"
@@ -22,7 +22,7 @@ bool cbx_c_push(struct cbx_arena *arena, struct cbx_c_tokens *list, struct cbx_c
     return true;
 }
 
-/* The length of a line continuation that stands there, or 0. */
+/* The length of the line continuation at `at`, or 0. */
 static size_t continuation(struct cbx_str text, size_t at)
 {
     if (at >= text.len || text.p[at] != '\\') {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Pass one over JavaScript: which name is bound where, and to what. Blocks are scopes; `var`
- * belongs to its function. Declarations come first, then assignments, which may stand before them.
- */
+ * Pass one over JavaScript: the bindings of every scope. Blocks are scopes; `var` belongs to its
+ * function. Declarations are read first, then assignments, which may precede them in the text. */
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/javascript/internal.h"
 
@@ -52,8 +51,8 @@ struct cbx_str cbx_js_module(struct cbx_str specifier)
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-/* What a pattern takes its names from: `value`, or any member of it, or what is at `path` in that.
- * No node is anything. */
+/* The source of a pattern's names: `value`, any member of it, or the part of that at `path`.
+ * Without a node, anything. */
 enum { PATTERN_DEPTH_MAX = 64 };
 
 struct target {
@@ -97,7 +96,7 @@ static void bind_array(struct cbx_walk *js, const struct target *t, struct cbx_n
         }
         struct target inner = at_key(js, *t, cbx_arena_printf(js->arena, "%u", i));
         if (cbx_js_kind(child) == JS_rest_pattern) {
-            inner = *t; /* any of what is left: the whole, with other numbers */
+            inner = *t; /* the rest: the whole, with other indexes */
         }
         bind_pattern(js, inner, child, depth + 1);
     }
@@ -148,7 +147,7 @@ static void bind_default(struct cbx_walk *js, const struct target *t, struct cbx
 static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *pattern, int depth)
 {
     if (depth >= PATTERN_DEPTH_MAX) {
-        js->gave_up = true; /* the names in it are not known */
+        js->gave_up = true; /* its names are unknown */
         return;
     }
     switch (cbx_js_kind(pattern)) {
@@ -208,7 +207,7 @@ static struct cbx_scope *function_scope(struct cbx_scope *scope)
     return scope;
 }
 
-/* `var require;` in a module leaves what was there. */
+/* `var require;` in a module keeps the value. */
 static void bind_declarator(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node,
                             bool var)
 {
@@ -304,7 +303,7 @@ static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *sc
     return inner;
 }
 
-/* A function is a name of its scope; a method is an attribute of whatever has it. */
+/* A function binds a name of its scope; a method binds an attribute. */
 static struct cbx_scope *declare_function(struct cbx_walk *js, struct cbx_scope *scope,
                                           struct cbx_node *node)
 {
@@ -421,7 +420,7 @@ static struct cbx_scope *scope_of_name(struct cbx_walk *js, struct cbx_scope *sc
     return js->module;
 }
 
-/* [a, b] = [c, d]: every name where it is declared. */
+/* [a, b] = [c, d]: binds each name in the scope that declares it. */
 static void bind_assigned(struct cbx_walk *js, struct target t, struct cbx_node *left)
 {
     if (cbx_js_kind(left) == JS_identifier) {
@@ -455,7 +454,7 @@ static void bind_assignment(struct cbx_walk *js, struct cbx_node *node)
             js->changes = true;
         }
         return;
-    case JS_for_in_statement: /* for (x of o) of a name that stands elsewhere */
+    case JS_for_in_statement: /* for (x of o) with a name that is declared elsewhere */
         if (cbx_child_of(node, CBX_FIELD_kind) == NULL) {
             t.value = cbx_child_of(node, CBX_FIELD_right);
             t.each = true;
@@ -464,14 +463,14 @@ static void bind_assignment(struct cbx_walk *js, struct cbx_node *node)
             bind_assigned(js, t, left);
         }
         return;
-    case JS_augmented_assignment_expression: /* a ||= b; a += b is the evaluator's */
+    case JS_augmented_assignment_expression: /* a ||= b; the evaluator handles a += b */
         t.value = node;
         t.unknown = true;
         bind_assigned(js, t, left);
         t.unknown = false;
         bind_assigned(js, t, left);
         return;
-    case JS_pair: /* {key: value}: an object that is not followed may have it */
+    case JS_pair: /* {key: value}: an unknown object may have it */
         t.scope = NULL;
         t.value = cbx_child_of(node, CBX_FIELD_value);
         if (key_of(js, cbx_child_of(node, CBX_FIELD_key)).len > 0) {

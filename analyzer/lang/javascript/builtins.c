@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Which bindings in JavaScript certainly replace a global or one of a module's own names (require,
- * module): what is hoisted or cannot be read before, always; statements of the program, from their
- * end on. `var` leaves what was there. */
+ * The bindings in JavaScript that certainly replace a global or one of a module's own names
+ * (require, module): hoisted declarations, and names that cannot be read before their declaration,
+ * always; statements of the program from their end on. `var` keeps the value. */
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/javascript/internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a call in JavaScript may give: callables of the tables, methods of constants, functions of
+ * The values of a call in JavaScript: callables of the tables, methods of constants, functions of
  * this source. */
 #include "analyzer/lang/javascript/internal.h"
 #include <stdlib.h>
@@ -131,7 +131,7 @@ bool cbx_js_keeps_ascii(struct cbx_str encoding)
            cbx_str_is(encoding, "binary");
 }
 
-/* Buffer.from('..', 'base64'), Buffer.from([..]); what it holds is what toString() gives. */
+/* Buffer.from('..', 'base64'), Buffer.from([..]); its content is the result of toString(). */
 static const struct cbx_values *
 read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -168,7 +168,7 @@ read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx
                : &cbx_values_unknown;
 }
 
-/* The module, for every name that it may be. */
+/* The module, for each possible name. */
 static const struct cbx_values *require_any(struct cbx_walk *js, const struct cbx_values *names)
 {
     const struct cbx_values *out = &cbx_values_nothing;
@@ -324,7 +324,7 @@ static struct cbx_scope *make_run(struct cbx_walk *js, const struct cbx_value *f
         if (cbx_js_kind(p) == JS_identifier) {
             struct cbx_binding *b =
                 cbx_scope_bind(js, run, run, cbx_js_name(js, p), CBX_BIND_VALUES, p);
-            if (b != NULL) { /* it may not stay what was given */
+            if (b != NULL) { /* its value may change */
                 bool stays = !cbx_scope_assigns(js, natural, b->name) && !js->uses_arguments;
                 b->values = stays ? arguments[i]
                                   : cbx_values_join(js->arena, arguments[i], &cbx_values_unknown);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The JavaScript evaluator: what an expression may be. Bounded in depth and steps; whatever is
- * beyond is "anything". */
+ * The JavaScript evaluator: the possible values of an expression. Bounded in depth and steps;
+ * beyond a bound the value is "anything". */
 #include "analyzer/lang/javascript/internal.h"
 
 #include <stdlib.h>
 
-/* What Node gives the function around a module: exports, require, module, two texts. */
+/* The parameters of the function that Node wraps around a module: exports, require, module, two
+ * texts. */
 static const struct cbx_values *eval_arguments(struct cbx_walk *js, const struct cbx_scope *scope)
 {
     static const char *const given[] = { "exports", "require", "module", "__filename",
@@ -48,7 +49,7 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
         return cbx_values_one(js->arena, object);
     }
     if (object->text.len + key.len > 512) {
-        return cbx_values_one(js->arena, object); /* longer than any name that a policy knows */
+        return cbx_values_one(js->arena, object); /* longer than any name of a policy */
     }
     char *p = cbx_arena_alloc(js->arena, object->text.len + key.len + 2);
     if (p == NULL) {
@@ -61,7 +62,7 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
     return cbx_values_name(js->arena, cbx_js_canonical(name));
 }
 
-/* Of the global object only what is powerful itself. */
+/* Of the global object, only powerful members. */
 static const struct cbx_values *read_escaped(struct cbx_walk *js, const struct cbx_value *object,
                                              struct cbx_str key)
 {
@@ -72,8 +73,8 @@ static const struct cbx_values *read_escaped(struct cbx_walk *js, const struct c
                : &cbx_values_nothing;
 }
 
-/* A member of what is not known: what is assigned to a member of that name anywhere, or a member of
- * something powerful that went out of sight. */
+/* A member of an unknown object: any value that is assigned to a member of that name, or a member
+ * of a powerful object that has escaped. */
 static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_str key)
 {
     const struct cbx_values *fields = cbx_scope_lookup(js, NULL, key);
@@ -152,8 +153,8 @@ bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope 
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* A string, or a template without or with constant substitutions; `raw` keeps backslashes
- * (String.raw). */
+/* A string, or a template without or with constant substitutions; `raw` keeps
+ * backslashes (String.raw). */
 const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope, bool raw)
 {
@@ -263,8 +264,7 @@ static const struct cbx_values *eval_augmented(struct cbx_walk *js, struct cbx_n
     for (struct cbx_scope *s = scope; s != NULL && b == NULL; s = s->parent) {
         b = cbx_js_kind(left) == JS_identifier ? cbx_scope_chain(js, s, name) : NULL;
     }
-    struct cbx_binding *before =
-        NULL; /* declarations are behind assignments, the first one first */
+    struct cbx_binding *before = NULL; /* declarations follow assignments, the first one first */
     for (; b != NULL && b->node != node; b = b->next) {
         before = cbx_str_equal(b->name, name) && b->kind == CBX_BIND_EXPR ? b : before;
     }
@@ -336,13 +336,13 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
                 js->arena, &(struct cbx_value){
                                .kind = CBX_V_FUNCTION, .node = child, .scope = child->inner });
         } else if (map && kind == JS_spread_element) {
-            value.number = 1; /* whatever that has, over what came before */
+            value.number = 1; /* the members of that override earlier ones */
         } else if (!map) {
             spread |= kind == JS_spread_element;
             members[value.count++] = cbx_js_eval(js, child, scope);
         }
     }
-    if (spread) { /* which places its members take is not known */
+    if (spread) { /* the indexes of its members are unknown */
         return cbx_values_each(js->arena,
                                cbx_values_members(js->arena, cbx_values_one(js->arena, &value)));
     }
@@ -364,7 +364,7 @@ bool cbx_js_holds_power(const struct cbx_values *values)
     return false;
 }
 
-/* object[key], for every text that the key may be. */
+/* object[key], for each possible text of the key. */
 static const struct cbx_values *read_keys(struct cbx_walk *js, const struct cbx_values *object,
                                           const struct cbx_values *keys)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Pass two over JavaScript: the facts. One walk; what each node means is looked up with the
- * evaluator. */
+ * Pass two over JavaScript: the facts. One walk; the evaluator gives the values. */
 #include "analyzer/lang/javascript/internal.h"
 
 enum { ARGS_MAX = 16 };
@@ -19,7 +18,7 @@ static void add_special(struct cbx_walk *js, enum cbx_fact_id id, struct cbx_str
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
-/* import(`./themes/${name}.js`): some file of the program itself. */
+/* import(`./themes/${name}.js`): a file of the program itself. */
 static bool is_local_file(struct cbx_walk *js, const struct cbx_node *call)
 {
     struct cbx_node *text = cbx_child_at(cbx_child_of(call, CBX_FIELD_arguments), 0);
@@ -44,7 +43,7 @@ static void add_imports(struct cbx_walk *js, const struct cbx_values *values, st
     }
 }
 
-/* import ... from 'm' and export ... from 'm'; each name that is taken from it is a reference. */
+/* import ... from 'm' and export ... from 'm'; each imported name is a reference. */
 static void extract_module(struct cbx_walk *js, struct cbx_node *node)
 {
     struct cbx_node *source = cbx_child_of(node, CBX_FIELD_source);
@@ -102,8 +101,8 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *js,
     return args;
 }
 
-/* spawn('git', ['log']): a program and its words; with shell: true a line of shell, which is not
- * followed. */
+/* spawn('git', ['log']): a program and its words; with shell: true a line of shell, which is
+ * not followed. */
 static void extract_program(struct cbx_walk *js, struct cbx_node *call,
                             const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -129,7 +128,7 @@ static void extract_program(struct cbx_walk *js, struct cbx_node *call,
                      call->start, call->end);
 }
 
-/* Code in a string: the last argument is the body (Function), for all else it is the first. */
+/* Code in a string: for Function the last argument, else the first. */
 static void extract_code(struct cbx_walk *js, struct cbx_str callee, const char *language,
                          struct cbx_node *call, const struct cbx_js_call_site *site,
                          struct cbx_scope *scope)
@@ -189,8 +188,8 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
     }
 }
 
-/* f.constructor(...) without `new` is a way to Function, whatever f is: nobody calls Array or
- * Object like that. */
+/* f.constructor(...) without `new` is a way to Function, whatever f is: ordinary code does not call
+ * Array or Object like that. */
 static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
                                    struct cbx_node *call, struct cbx_scope *scope)
 {
@@ -213,7 +212,7 @@ static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
     }
 }
 
-/* Is every alternative an object or array whose members are known? */
+/* True when every alternative is an object or array with known members. */
 static bool is_container(const struct cbx_values *values)
 {
     bool container = values->count > 0;
@@ -223,7 +222,7 @@ static bool is_container(const struct cbx_values *values)
     return container;
 }
 
-/* Is the key a symbol that everybody knows (Symbol.iterator)? It is no text. */
+/* True when the key is a well-known symbol (Symbol.iterator), which is not a text. */
 static bool is_symbol(struct cbx_walk *js, const struct cbx_node *member, struct cbx_scope *scope)
 {
     const struct cbx_values *key = cbx_js_eval(js, cbx_child_of(member, CBX_FIELD_index), scope);
@@ -231,7 +230,7 @@ static bool is_symbol(struct cbx_walk *js, const struct cbx_node *member, struct
            cbx_str_starts(key->items[0]->text, CBX_STR("Symbol."));
 }
 
-/* The o[k] that an expression is, or that one of the variables in it was given. */
+/* The o[k] that is the expression, or the value of one of its variables. */
 static struct cbx_node *computed_member(struct cbx_walk *js, struct cbx_node *node,
                                         struct cbx_scope *scope)
 {
@@ -258,8 +257,8 @@ static struct cbx_node *computed_member(struct cbx_walk *js, struct cbx_node *no
     return NULL;
 }
 
-/* ""[k](...) and o[k](...)(...): nobody calls a computed member of a literal, or what one returns,
- * but to get at Function. */
+/* ""[k](...) and o[k](...)(...): the only use of calling a computed member of a literal, or its
+ * result, is to reach Function. */
 static void check_computed_call(struct cbx_walk *js, struct cbx_node *callee,
                                 struct cbx_scope *scope)
 {
@@ -274,7 +273,7 @@ static void check_computed_call(struct cbx_walk *js, struct cbx_node *callee,
     bool literal = kind == JS_string || kind == JS_template_string || kind == JS_number ||
                    kind == JS_regex || kind == JS_true || kind == JS_false ||
                    (kind == JS_array && cbx_child_count(object) == 0) || cbx_js_is_function(kind);
-    /* one step from an object of the program itself leads no further than to Object */
+    /* one step from an object of the program itself only reaches Object */
     bool away = again && member != NULL && !is_container(cbx_js_eval(js, object, scope));
     if (away || literal) {
         add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_str_sub(cbx_walk_text(js, object), 0, 40),
@@ -282,8 +281,8 @@ static void check_computed_call(struct cbx_walk *js, struct cbx_node *callee,
     }
 }
 
-/* Does what is called come out of a module or a global object, by ways that are not followed? What
- * functions of the program itself return was put there by somebody, and is judged there. */
+/* True when the callee comes from a module or a global object in a way that is not followed. Values
+ * that functions of the program return are judged where they are created. */
 static bool comes_from_module(struct cbx_walk *js, struct cbx_node *callee, struct cbx_scope *scope)
 {
     for (enum cbx_js_kind kind = cbx_js_kind(callee);
@@ -340,7 +339,7 @@ static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* `x instanceof Function` and Function.prototype.call ask about functions and make none. */
+/* `x instanceof Function` and Function.prototype.call do not create functions. */
 static bool is_only_asked(struct cbx_walk *js, struct cbx_str name, const struct cbx_node *node)
 {
     const struct cbx_node *parent = node->parent;
@@ -354,8 +353,8 @@ static bool is_only_asked(struct cbx_walk *js, struct cbx_str name, const struct
            cbx_str_is(cbx_js_name(js, cbx_child_of(parent, CBX_FIELD_property)), "prototype");
 }
 
-/* The names that an expression may come out to: what rules call references. require handed to
- * someone else loads what he says. */
+/* The names that an expression may have as values: references, in rules. A require that is passed
+ * on loads any module. */
 static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_js_eval(js, node, scope);
@@ -374,7 +373,7 @@ static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cb
     }
 }
 
-/* V8 asks any error's class for it, whatever object it was reached by. */
+/* V8 reads it from the class of any error, so every object counts. */
 static void add_hook(struct cbx_walk *js, struct cbx_str key, struct cbx_node *node)
 {
     if (cbx_str_is(key, "prepareStackTrace")) {
@@ -382,7 +381,7 @@ static void add_hook(struct cbx_walk *js, struct cbx_str key, struct cbx_node *n
     }
 }
 
-/* {prepareStackTrace: f}, for Object.assign and its like. */
+/* {prepareStackTrace: f}, for Object.assign and similar. */
 static void extract_key(struct cbx_walk *js, struct cbx_node *node)
 {
     add_hook(js,
@@ -403,7 +402,7 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
     }
     add(js, CBX_IS_ATTRIBUTE, key, node);
     add_hook(js, key, node);
-    /* f.caller.arguments: those of whoever called, in the end of the module, which has require */
+    /* f.caller.arguments: the arguments of a caller, finally of the module, which has require */
     bool callers = cbx_js_kind(object) == JS_member_expression &&
                    cbx_js_member(js, object, scope, &inner) &&
                    ((cbx_str_is(inner, "caller") && cbx_str_is(key, "arguments")) ||
@@ -456,7 +455,7 @@ static bool is_plain_name(const struct cbx_node *name)
 
 static void extract_text(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
-    /* `${home}/.ssh`: '*' stands for what is not known, for rules' patterns */
+    /* `${home}/.ssh`: '*' for each unknown part, to match the patterns of rules */
     const struct cbx_values *values = cbx_js_eval(js, node, scope);
     const struct cbx_value *v = values->count == 1 ? values->items[0] : NULL;
     if (v != NULL && (v->kind == CBX_V_TEXT || (v->kind == CBX_V_UNKNOWN && v->text.len > 0))) {
@@ -466,7 +465,7 @@ static void extract_text(struct cbx_walk *js, struct cbx_node *node, struct cbx_
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* A text that is put together, and is SQL. */
+/* A concatenated text that is SQL. */
 static void extract_built(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     const struct cbx_node *first = node;

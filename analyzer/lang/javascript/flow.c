@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What flows between the scopes of a JavaScript source besides names: the arguments that parameters
- * are given, and what goes out of sight. */
+ * The flow between the scopes of a JavaScript source besides names: arguments of calls, and values
+ * that escape. */
 #include "analyzer/lang/javascript/internal.h"
 
 /* --- what parameters are given ---------------------------------------------------------------- */
@@ -33,8 +33,8 @@ static void call_chain(struct cbx_walk *js, struct cbx_binding *chain, struct cb
     }
 }
 
-/* [a].map(x => ...), promise.then(x => ...): the function gets members of the object, or itself;
- * that of reduce gets what it returned or began with, and a member. */
+/* [a].map(x => ...), promise.then(x => ...): the function is called with members of the object, or
+ * with the object; that of reduce with its last result or the initial value, and a member. */
 static void give_callback(struct cbx_walk *js, struct cbx_node *callee, struct cbx_node *list,
                           struct cbx_scope *where)
 {
@@ -63,7 +63,7 @@ static void give_callback(struct cbx_walk *js, struct cbx_node *callee, struct c
     }
 }
 
-/* The functions of this source that a call may call, told by the name alone. */
+/* The functions of this source that a call may call, by name only. */
 static void give_call(struct cbx_walk *js, struct cbx_node *call)
 {
     bool is_new = cbx_js_kind(call) == JS_new_expression;
@@ -100,8 +100,8 @@ static void give_call(struct cbx_walk *js, struct cbx_node *call)
 
 /* --- what goes out of sight ------------------------------------------------------------------- */
 
-/* process, globalThis and the like used as values, for more than their members, may turn up
- * anywhere; so may modules. */
+/* process, globalThis and similar, and modules, escape when they are used as values, not only for
+ * their members. */
 static bool is_value(struct cbx_walk *js, const struct cbx_node *name)
 {
     struct cbx_str operator;

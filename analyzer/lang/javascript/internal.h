@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the JavaScript extractor share. */
+ * Declarations that the files of the JavaScript extractor share. */
 #ifndef CBX_ANALYZER_LANG_JAVASCRIPT_INTERNAL_H
 #define CBX_ANALYZER_LANG_JAVASCRIPT_INTERNAL_H
 
@@ -24,7 +24,7 @@ static inline enum cbx_js_kind cbx_js_kind(const struct cbx_node *node)
 
 const struct cbx_grammar *cbx_js_grammar(enum cbx_language language);
 
-/* Turns a tree of TypeScript into one of JavaScript: what is left when the types are taken away. */
+/* Turns a tree of TypeScript into one of JavaScript by removing the types. */
 void cbx_ts_reshape(struct cbx_walk *js);
 
 /* True for everything that opens a function's scope. */
@@ -33,12 +33,12 @@ bool cbx_js_is_function(enum cbx_js_kind kind);
 /* Binds the names of a pattern to `value`, or to any member of it. */
 void cbx_js_bind_value(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                        struct cbx_node *pattern, struct cbx_node *value, bool each);
-/* What parameters are given, and what goes out of sight; a part of pass one. */
+/* Binds parameters to arguments and records escapes; a part of pass one. */
 void cbx_js_flow_all(struct cbx_walk *js);
 /* Pass one: every binding of every scope. */
 void cbx_js_bind_all(struct cbx_walk *js);
 
-/* What an expression may be, in this scope. Never NULL. */
+/* The possible values of an expression in this scope. Never NULL. */
 const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
                                      struct cbx_scope *scope);
 
@@ -46,13 +46,13 @@ const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key);
 
-/* The name of the constructor of something that is not known. */
+/* The name of the constructor of an unknown object. */
 #define CBX_JS_SOME_CLASS "(class)"
-/* A computed member of the global object, of process or of the module machinery can be anything
- * that they hold. Is this one of them? */
+/* True for the global object, process and the module machinery: a computed member of them may be
+ * any of their members. */
 bool cbx_js_holds_power(const struct cbx_values *values);
-/* A member by a key of a destructuring's path; a computed key is CBX_JS_COMPUTED and the number of
- * its node. */
+/* The member at a key of a destructuring's path; a computed key is CBX_JS_COMPUTED and the number
+ * of its node. */
 #define CBX_JS_COMPUTED '\x02'
 const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key);
@@ -61,21 +61,21 @@ const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_value
 const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope, bool raw);
 
-/* What a call or `new` may give. */
+/* The values of a call or `new`. */
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope);
 
-/* The name of an identifier or property, with its \u escapes read. */
+/* The name of an identifier or property, with its \u escapes resolved. */
 struct cbx_str cbx_js_name(struct cbx_walk *js, const struct cbx_node *node);
 
-/* A module as rules name it: without "node:". */
+/* The name of a module in rules: without "node:". */
 struct cbx_str cbx_js_module(struct cbx_str specifier);
 
-/* The one name of a thing that has several. */
+/* The canonical name of an object with several names. */
 struct cbx_str cbx_js_canonical(struct cbx_str name);
 
-/* The name of a member expression's or a subscript's member; false when it is computed from what is
- * no constant. */
+/* The name of the member in a member expression or subscript; false when it is computed and not
+ * constant. */
 bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope,
                    struct cbx_str *out);
 
@@ -106,42 +106,42 @@ enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 const char *cbx_js_runs(struct cbx_str name);
 /* globalThis, global, window, ... */
 bool cbx_js_is_global_object(struct cbx_str name);
-/* Does a method of this name change an object in place? */
+/* True when a method of this name changes an object in place. */
 bool cbx_js_changes(struct cbx_str method);
-/* Those, process, require, ...: what is read from something unknown may be theirs. The bits of
- * their names, for a quick "no". */
+/* True for those, process, require, ...: an unknown object may be one of them. The bits of their
+ * names, for a quick test. */
 bool cbx_js_is_powerful(struct cbx_str name);
 uint64_t cbx_js_powerful_bits(void);
 
-/* What a call calls and with what: f(a), f.call(this, a), f.apply(this, [a]), f.bind(this)(a) and
- * Reflect.apply(f, this, [a]) alike. */
+/* The callee and the arguments of a call, for f(a), f.call(this, a), f.apply(this, [a]),
+ * f.bind(this)(a) and Reflect.apply(f, this, [a]). */
 struct cbx_js_call_site {
     const struct cbx_values *targets;
     struct cbx_node *list;         /* of arguments; a template string for a tagged template */
     uint32_t skip;                 /* of them, before the first */
-    bool from_array;               /* the one behind `skip` is the list itself */
-    const struct cbx_value *bound; /* f.bind(this, a): what stands before all of them, or NULL */
+    bool from_array;               /* the one after `skip` is the list itself */
+    const struct cbx_value *bound; /* f.bind(this, a): the arguments before all others, or NULL */
 };
 struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *call,
                                          struct cbx_scope *scope);
 
-/* The n-th argument's value; "anything" when there is none. *given says whether there is one (or
- * may be). */
+/* The n-th argument's value; "anything" when there is none. *given is true when there is or may be
+ * one. */
 const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site,
                                          uint32_t position, struct cbx_scope *scope, bool *given);
 uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site);
 
-/* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x): NULL when it is no method that is known. */
+/* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x); NULL for an unknown method. */
 const struct cbx_values *cbx_js_call_method(struct cbx_walk *js, struct cbx_node *callee,
                                             const struct cbx_js_call_site *site,
                                             struct cbx_scope *scope);
 
-/* Is this an encoding in which an ASCII text is its own bytes? */
+/* True for encodings in which an ASCII text is its own bytes. */
 bool cbx_js_keeps_ascii(struct cbx_str encoding);
 /* Any number of [key, member]. */
 const struct cbx_values *cbx_js_entries(struct cbx_walk *js, const struct cbx_values *member);
 
-/* Adds the facts of the tree, of JavaScript as of TypeScript. */
+/* Adds the facts of the tree, of JavaScript or TypeScript. */
 void cbx_extract_javascript(struct cbx_parsed *parsed);
 
 #endif

@@ -108,7 +108,7 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     if ((cbx_str_is(method, "replace") || cbx_str_is(method, "replaceAll")) && is_text &&
         cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &b)) {
         if (memchr(b.p, '$', b.len) != NULL) {
-            return &cbx_values_unknown; /* stands for a part of the text */
+            return &cbx_values_unknown; /* replaced by a part of the text */
         }
         bool all = cbx_str_is(method, "replaceAll");
         return cbx_values_text(js->arena, all ? cbx_fold_replace(js->arena, text, a, b)
@@ -117,7 +117,7 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     return &cbx_values_unknown;
 }
 
-/* What the function that is the first argument may return. */
+/* The values that the function in the first argument may return. */
 static const struct cbx_values *
 callback_result(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -129,7 +129,7 @@ callback_result(struct cbx_walk *js, const struct cbx_js_call_site *site, struct
                : &cbx_values_unknown;
 }
 
-/* Methods that give members, lists of members, or what their function makes of members. */
+/* Methods that return members, lists of members, or results of their function for members. */
 static const struct cbx_values *list_method(struct cbx_walk *js, const struct cbx_value *list,
                                             struct cbx_str method,
                                             const struct cbx_js_call_site *site,
@@ -210,8 +210,8 @@ static const struct cbx_values *bind_arguments(struct cbx_walk *js, const struct
     return cbx_values_one(js->arena, &bound);
 }
 
-/* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x), promise.then(...): NULL when it is no method
- * that is known. */
+/* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x), promise.then(...); NULL for an unknown
+ * method. */
 const struct cbx_values *cbx_js_call_method(struct cbx_walk *js, struct cbx_node *callee,
                                             const struct cbx_js_call_site *site,
                                             struct cbx_scope *scope)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the JavaScript extractor knows about names: the table of names.def. */
+ * The table of JavaScript names: names.def. */
 #include "analyzer/lang/javascript/internal.h"
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * attribute is an item. */
 #include "analyzer/lang/python/internal.h"
 
-/* Is this something of a literal: "".__class__, [].append? */
+/* True when this is an attribute of a literal: "".__class__, [].append. */
 static bool is_of_literal(const struct cbx_node *node)
 {
     for (;;) {
@@ -32,7 +32,7 @@ static bool is_of_literal(const struct cbx_node *node)
     }
 }
 
-/* f.__code__.co_name looks, f.__code__.replace() changes. */
+/* f.__code__.co_name only reads, f.__code__.replace() changes the function. */
 static bool is_code_object(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
     const struct cbx_node *whole = node->parent, *use = whole != NULL ? whole->parent : NULL;
@@ -66,7 +66,7 @@ static bool is_module_dictionary(const struct cbx_values *values)
            cbx_py_is_powerful(cbx_str_sub(name, 0, name.len - dict.len));
 }
 
-/* os.__dict__[name], vars(os).values(): any of its members. */
+/* os.__dict__[name], vars(os).values(): any member of os. */
 void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     bool subscript = cbx_py_kind(node) == PY_subscript;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Pass one over Python: which name is bound where, and to what. Flow does not count: a name may be
- * anything that it is bound to anywhere in its scope. */
+ * Pass one over Python: the bindings of every scope. Flow-insensitive: a name may have any value
+ * that it is bound to anywhere in its scope. */
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/python/internal.h"
 
@@ -36,7 +36,7 @@ struct cbx_str cbx_py_text(struct cbx_walk *py, const struct cbx_node *node)
     return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
 }
 
-/* The name that a definition or a keyword argument gives. */
+/* The name of a definition or of a keyword argument. */
 struct cbx_str cbx_py_name(struct cbx_walk *py, const struct cbx_node *node)
 {
     return cbx_py_text(py, cbx_child_of(node, CBX_FIELD_name));
@@ -44,7 +44,7 @@ struct cbx_str cbx_py_name(struct cbx_walk *py, const struct cbx_node *node)
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-/* What a target takes its value from: `value`, or a member of it, or what is at `path` in that. */
+/* The source of a target's value: `value`, a member of it, or the part of that at `path`. */
 enum { PATTERN_DEPTH_MAX = 64 };
 
 struct target {
@@ -54,7 +54,7 @@ struct target {
     struct cbx_str path;
 };
 
-/* `json.m = x`, and what setattr gives: the attributes of json are no longer what its name says. */
+/* `json.m = x`, and setattr: the attributes of json may differ from those of the module. */
 static void note_patch(struct cbx_walk *py, struct cbx_node *object, struct cbx_str attribute)
 {
     struct cbx_str name = cbx_walk_text(py, object);
@@ -76,8 +76,8 @@ static void bind_name(struct cbx_walk *py, const struct target *t, struct cbx_sc
     }
 }
 
-/* x['k'] = value: what is read as 'k' from an object that is not followed may be it; globals()['k']
- * = value binds a name. */
+/* x['k'] = value: a read of 'k' from an unknown object may give it; globals()['k'] = value binds a
+ * name. */
 static void bind_item(struct cbx_walk *py, const struct target *t, struct cbx_node *target)
 {
     struct cbx_str key;
@@ -98,7 +98,7 @@ static void bind_item(struct cbx_walk *py, const struct target *t, struct cbx_no
     bind_name(py, t, names ? py->module : NULL, key);
 }
 
-/* The path to the i-th of `count` targets; those behind a starred one are counted from the end. */
+/* The path to the i-th of `count` targets; targets after a starred one are counted from the end. */
 static struct cbx_str path_to(struct cbx_walk *py, struct cbx_str path, uint32_t i, uint32_t count,
                               uint32_t star)
 {
@@ -119,7 +119,7 @@ static struct cbx_str path_to(struct cbx_walk *py, struct cbx_str path, uint32_t
 
 static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth);
 
-/* a, (b, *c) = value: each takes its own place. */
+/* a, (b, *c) = value: each target gets the member at its place. */
 static void bind_places(struct cbx_walk *py, const struct target *t, struct cbx_node *target,
                         int depth)
 {
@@ -139,7 +139,7 @@ static void bind_places(struct cbx_walk *py, const struct target *t, struct cbx_
 static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth)
 {
     if (depth >= PATTERN_DEPTH_MAX) {
-        py->gave_up = true; /* the names in it are not known */
+        py->gave_up = true; /* its names are unknown */
         return;
     }
     switch (cbx_py_kind(target)) {
@@ -181,7 +181,7 @@ static void bind_value(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_
 
 /* --- imports ---------------------------------------------------------------------------------- */
 
-/* A module; what was taken out of one is followed where its name is. */
+/* Binds a module; names imported from one are resolved at their use. */
 bool cbx_py_holds_more(struct cbx_str name)
 {
     return cbx_py_is_powerful(name) || memchr(name.p, '.', name.len) == NULL;
@@ -229,7 +229,7 @@ static void note_star(struct cbx_walk *py, struct cbx_str module)
         }
     }
     if (py->stars.count == sizeof(py->star_items) / sizeof(py->star_items[0])) {
-        py->gave_up = true; /* a name may come from any of them */
+        py->gave_up = true; /* a name may be from any of them */
         return;
     }
     py->star_items[py->stars.count++] = module;
@@ -315,8 +315,8 @@ static bool is_in_pattern(const struct cbx_node *node)
            parent == PY_keyword_pattern;
 }
 
-/* A name that a pattern binds. case Point(x=a): `a` is the subject's attribute x; else it is the
- * subject, or something in it. */
+/* Binds a name of a pattern. case Point(x=a): `a` is the subject's attribute x; else it is the
+ * subject, or a part of it. */
 static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name)
 {
     struct target t = { .scope = scope, .where = scope, .value = subject_of(name) };
@@ -352,8 +352,8 @@ static void bind_globals(struct cbx_walk *py, struct cbx_scope *scope, struct cb
     }
 }
 
-/* The scope that an assignment in here binds in: names of a comprehension's walrus belong to the
- * function around it. */
+/* The scope in which an assignment binds: a walrus in a comprehension binds in the enclosing
+ * function. */
 static struct cbx_scope *binding_scope(struct cbx_scope *scope)
 {
     while (scope->kind == CBX_SCOPE_COMPREHENSION && scope->parent != NULL) {
@@ -362,8 +362,8 @@ static struct cbx_scope *binding_scope(struct cbx_scope *scope)
     return scope;
 }
 
-/* `match [a, b]:` reads like `match[a, b]: type` to the grammar; what stands as types then are the
- * cases. Whatever they name may be anything. */
+/* The grammar reads `match [a, b]:` as `match[a, b]: type`; the types are the cases then. The names
+ * in them may be anything. */
 static void bind_misread_match(struct cbx_walk *py, struct cbx_scope *scope,
                                const struct cbx_node *node)
 {
@@ -428,7 +428,7 @@ static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, struct
     }
 }
 
-/* x += y: the node stands for the sum; the evaluator knows. */
+/* x += y: the value is the node; the evaluator computes the sum. */
 static void bind_augmented(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
@@ -438,8 +438,8 @@ static void bind_augmented(struct cbx_walk *py, struct cbx_scope *scope, struct 
     bind_target(py, t, left, 0);
 }
 
-/* A definition is a name of its scope, and of a class also an attribute. Decorated, it is what the
- * decorators make of it, too. */
+/* A definition binds a name of its scope, and in a class also an attribute. With decorators, the
+ * name may also have the value that they return. */
 static void bind_definition(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_str name = cbx_py_name(py, node);
@@ -479,7 +479,8 @@ static void bind_result(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
     }
 }
 
-/* `with f() as x`: what f gives, or a generator of it yields (contextlib.contextmanager). */
+/* `with f() as x`: the value that f returns, or that its generator yields
+ * (contextlib.contextmanager). */
 static void bind_alias(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_node *value = cbx_child_at(node, 0), *alias = cbx_child_of(node, CBX_FIELD_alias);
@@ -494,7 +495,7 @@ static void bind_alias(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_
     bind_value(py, scope, alias, value, true);
 }
 
-/* One node; returns the scope for its children. */
+/* Binds the names of one node; returns the scope for its children. */
 static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
                                    struct cbx_node *node)
 {

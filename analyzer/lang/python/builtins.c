@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which bindings in Python certainly replace a builtin: statements of the module itself, from their
- * end on. */
+ * The bindings in Python that certainly replace a builtin: statements of the module itself, from
+ * their end on. */
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/python/internal.h"
 
@@ -68,7 +68,7 @@ static uint32_t holds_from(struct cbx_walk *py, const struct cbx_binding *bindin
     return certain ? node->end : UINT32_MAX;
 }
 
-/* Does running the statement call nothing? What stands inside a function does not run. */
+/* True when running the statement calls nothing. Code inside a function does not run. */
 static bool is_quiet(const struct cbx_walk *py, const struct cbx_node *statement)
 {
     const struct cbx_node *all = py->syntax.nodes + py->syntax.count,
@@ -86,7 +86,7 @@ static bool is_quiet(const struct cbx_walk *py, const struct cbx_node *statement
     return true;
 }
 
-/* In a function: its own definition, or one from which on nothing is called until the name is
+/* In a function: its own definition, or one after which nothing is called until the name is
  * bound. */
 static bool runs_later(struct cbx_walk *py, const struct cbx_binding *binding,
                        const struct cbx_node *use, uint32_t from)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What calls in Python give: callables of the tables, methods of constants, functions of this
+ * The values of calls in Python: callables of the tables, methods of constants, functions of this
  * source. */
 #include "analyzer/lang/python/internal.h"
 #include "analyzer/sinks.h"
@@ -50,7 +50,8 @@ void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope
 
 /* --- functions of this source ----------------------------------------------------------------- */
 
-/* Is it worth running the function with these arguments: are they known, and one a text or list? */
+/* True when running the function is useful: the arguments are known, and one is a text or a
+ * list. */
 static bool is_known(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     bool constant = false;
@@ -107,7 +108,7 @@ static void bind_actuals(struct cbx_walk *py, const struct cbx_value *function,
                     : given         ? cbx_actual_values(py, actuals, n, keyword)
                     : value != NULL ? cbx_py_eval(py, value, natural->parent)
                                     : &cbx_values_unknown;
-        if (cbx_scope_assigns(py, natural, text)) { /* it does not stay what was given */
+        if (cbx_scope_assigns(py, natural, text)) { /* its value may change */
             b->values = cbx_values_join(py->arena, b->values, &cbx_values_unknown);
         }
         n += !rest;
@@ -315,7 +316,7 @@ static const struct cbx_values *call_getter(struct cbx_walk *py, struct cbx_str 
 
 /* --- callables of the table ------------------------------------------------------------------- */
 
-/* Whatever a module holds: it may be another module. */
+/* Any member of a module; it may be another module. */
 static const struct cbx_values *any_of_module(struct cbx_walk *py, const struct cbx_values *object)
 {
     bool module =
@@ -342,7 +343,7 @@ static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_v
     return cbx_values_some(out);
 }
 
-/* The module, for every name that it may be; __import__('a.b') gives a. */
+/* The module, for each possible name; __import__('a.b') returns a. */
 static const struct cbx_values *import_any(struct cbx_walk *py, const struct cbx_values *names,
                                            bool top)
 {
@@ -463,7 +464,7 @@ static const struct cbx_values *apply_namespace_method(struct cbx_walk *py, stru
     return NULL;
 }
 
-/* Is this the name of a class, by its looks, whose methods the sinks speak of? */
+/* True when the name looks like a class for whose methods the sinks have rows. */
 static bool is_class(struct cbx_str name)
 {
     const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
@@ -471,7 +472,7 @@ static bool is_class(struct cbx_str name)
            cbx_sinks_within(CBX_PYTHON, name);
 }
 
-/* What a callable gives that is not followed: an object of a type that is known by name, or
+/* The value of a callable that is not followed: an object of a type with a known name, or
  * anything. */
 static const struct cbx_values *make_object(struct cbx_walk *py, struct cbx_str name)
 {

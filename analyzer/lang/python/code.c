@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Texts in Python that are code, or may be: what eval and others run, expressions of pandas and
- * sympy, examples of docstrings, annotations, format strings. */
+ * Texts in Python that are or may be code: arguments of eval and similar functions, expressions of
+ * pandas and sympy, examples in docstrings, annotations, format strings. */
 #include "analyzer/lang/python/internal.h"
 
 enum { CODES_MAX = 8 }; /* that one call may run */
 
-/* Code that sees the names around it. */
+/* Judges code that can use the surrounding names. */
 static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str text,
                        const struct cbx_node *node)
 {
@@ -16,7 +16,7 @@ static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str
     cbx_parse_inner(&around, language, text, node->start, node->end);
 }
 
-/* Text that is read as Python, whatever else it may be: what is no Python in it says nothing. */
+/* Judges a text that may be Python; syntax errors in it are ignored. */
 static void parse_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
 {
     size_t before = py->facts->count, kept = before;
@@ -31,7 +31,7 @@ static void parse_loosely(struct cbx_walk *py, struct cbx_str text, const struct
     py->facts->count = kept;
 }
 
-/* What pandas and sympy evaluate: an expression in which @x is a variable and `x y` a column. */
+/* An expression of pandas or sympy, in which @x is a variable and `x y` a column. */
 static void check_expression(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *call)
 {
     struct cbx_str copy = cbx_arena_copy(py->arena, text);
@@ -52,8 +52,8 @@ static void check_expression(struct cbx_walk *py, struct cbx_str text, const str
     }
 }
 
-/* A parameter, or what a loop goes through, of which nothing is known: for timeit, which also takes
- * functions, that is one more often than a text. */
+/* An unknown parameter or loop variable: for timeit, which also takes functions, it is usually a
+ * function. */
 static bool is_handed_in(struct cbx_walk *py, const struct cbx_actual *actual)
 {
     struct cbx_str name = cbx_walk_text(py, actual->node);
@@ -98,8 +98,8 @@ static void extract_list(struct cbx_walk *py, struct cbx_actuals *actuals,
     }
 }
 
-/* The words of a program that is started with its arguments one by one, from `position` on; behind
- * those that are a list (os.execv) the list without its first, which is only a name. */
+/* The words of a program whose arguments begin at `position`; for a list (os.execv), the list
+ * without its first member, which is only a name. */
 static void extract_words(struct cbx_walk *py, struct cbx_actuals *actuals, uint32_t position,
                           bool names_itself, const struct cbx_node *call)
 {
@@ -123,7 +123,7 @@ static void extract_words(struct cbx_walk *py, struct cbx_actuals *actuals, uint
     cbx_command_line(py->parsed, words, count, open, call->start, call->end);
 }
 
-/* The n-th of the arguments that the callable runs as code. */
+/* Judges the n-th argument that the callable runs as code. */
 static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
                          struct cbx_actuals *actuals, const struct cbx_node *call)
 {
@@ -169,7 +169,7 @@ void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_
     extract_code(py, callee, 1, actuals, call);
 }
 
-/* The examples of a docstring, which doctest runs: what stands behind >>> and .... */
+/* Judges the examples of a docstring, which doctest runs: the lines after >>> and .... */
 static void parse_examples(struct cbx_walk *py, const struct cbx_node *string)
 {
     struct cbx_str text = cbx_walk_text(py, string);
@@ -270,17 +270,17 @@ void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_
             bool told = parent == PY_list || parent == PY_tuple || parent == PY_set ||
                         parent == PY_comparison_operator;
             if (!told &&
-                cbx_py_is_dunder(v->text)) { /* for somebody who reads attributes by name */
+                cbx_py_is_dunder(v->text)) { /* for functions that read attributes by name */
                 cbx_py_special(py, CBX_FACT_DUNDER_WALK, v->text, node);
             }
         } else if (v->kind == CBX_V_UNKNOWN && v->text.len > 0) {
-            /* f"/proc/{pid}/environ": '*' stands for what is not known, for rules' patterns */
+            /* f"/proc/{pid}/environ": '*' for each unknown part, to match the patterns of rules */
             cbx_facts_add(py->facts, CBX_IS_LITERAL, v->text, node->start, node->end);
         }
     }
 }
 
-/* The constant that a text which is put together begins with. */
+/* The constant at the start of a concatenated text. */
 static struct cbx_str first_text(struct cbx_walk *py, const struct cbx_node *node)
 {
     while (node != NULL && cbx_py_kind(node) != PY_string) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The Python evaluator: what an expression may be. Bounded in depth and steps; whatever is beyond
- * is "anything". */
+ * The Python evaluator: the possible values of an expression. Bounded in depth and steps; beyond a
+ * bound the value is "anything". */
 #include "analyzer/lang/python/internal.h"
 
 enum { AUGMENTED_MAX = 256, AUGMENTED_DEPTH_MAX = 150 };
 
-/* What a free name of code in code means outside of it. Functions stay there: their nodes are of
- * another text. */
+/* The value of a free name of code in code, in the outer text. Functions are excluded: their nodes
+ * are of the outer text. */
 static const struct cbx_values *eval_outside(struct cbx_walk *py, struct cbx_str name,
                                              const struct cbx_values *out)
 {
@@ -41,7 +41,7 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
             continue;
         }
         const struct cbx_values *found = cbx_scope_lookup(py, s, name);
-        if (found != NULL) { /* globals() may have other things to say */
+        if (found != NULL) { /* globals() may bind it too */
             return py->namespaces && s == py->module && is_constant(found)
                        ? cbx_values_join(py->arena, found, &cbx_values_unknown)
                        : found;
@@ -85,7 +85,7 @@ static struct cbx_str eval_interpolation(struct cbx_walk *py, struct cbx_node *n
                : cbx_values_piece(as_written ? value : &cbx_values_unknown, gaps);
 }
 
-/* A bytes literal holds bytes, which the escapes made characters of. */
+/* A bytes literal: converts the characters of its escapes to bytes. */
 static struct cbx_str to_bytes(struct cbx_walk *py, struct cbx_str text)
 {
     char *p = cbx_str_is_ascii(text) ? NULL : cbx_arena_alloc(py->arena, text.len + 1);
@@ -200,7 +200,7 @@ static const struct cbx_values *eval_augmented(struct cbx_walk *py, struct cbx_n
         b = b->next;
     }
     if (steps > AUGMENTED_MAX || py->depth > AUGMENTED_DEPTH_MAX) {
-        return &cbx_values_unknown; /* a text that is put together over many lines */
+        return &cbx_values_unknown; /* a text that is built over many lines */
     }
     while (b != NULL && (b->node == node || !cbx_str_equal(b->name, name))) {
         b = b->next;
@@ -248,7 +248,7 @@ static void add_member(struct builder *b, struct cbx_str key, const struct cbx_v
     b->members[b->count++] = member;
 }
 
-/* Room for the children of a display, and for what is spread among them. */
+/* Allocates members for the children of a display and for spread lists among them. */
 static bool make_room(struct cbx_walk *py, struct cbx_node *node, bool map, struct builder *b)
 {
     uint32_t count = cbx_child_count(node) + 16;
@@ -325,7 +325,7 @@ static const struct cbx_values *eval_dictionary(struct cbx_walk *py, struct cbx_
     return cbx_values_one(py->arena, &map);
 }
 
-/* What it goes through is run for each member when somebody asks for the members. */
+/* A comprehension is evaluated for each member only when its members are needed. */
 static const struct cbx_values *eval_comprehension(struct cbx_walk *py, struct cbx_node *node,
                                                    struct cbx_scope *scope)
 {

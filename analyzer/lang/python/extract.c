@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Pass two over Python: the facts. One loop over the nodes; what each means is looked up with the
- * evaluator. */
+ * Pass two over Python: the facts. One loop over the nodes; the evaluator gives the values. */
 #include "analyzer/lang/python/internal.h"
 
 #include "analyzer/notebook.h"
@@ -30,8 +29,8 @@ static void add_import(struct cbx_walk *py, struct cbx_str name, const struct cb
     }
 }
 
-/* "from a.b import c" is noted as a.b.c: a rule for a.b covers it, and one that leaves a.b.c out
- * ("!importlib.metadata") finds the name that it speaks of. */
+/* "from a.b import c" is the fact a.b.c: a rule for a.b covers it, and an exclusion of a.b.c
+ * ("!importlib.metadata") applies to it. */
 static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
 {
     const struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
@@ -89,8 +88,7 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
     return args;
 }
 
-/* A module of the interpreter that holds power: a computed name there can be anything that it
- * holds. */
+/* A powerful module of the interpreter: a computed attribute may be any of its members. */
 static bool is_powerful(const struct cbx_values *values)
 {
     for (uint32_t i = 0; i < values->count; i++) {
@@ -243,8 +241,8 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
     extract_through(py, name, actuals, call, depth);
 }
 
-/* What speaks of nothing by being mentioned: methods of constants, and the type of functions, which
- * type(f) is too; to call them is another matter. */
+/* Names whose mention is harmless: methods of constants, and the type of functions, which type(f)
+ * is too. Calling them is not. */
 static bool is_of_text(struct cbx_str name)
 {
     return cbx_str_is(name, "types.FunctionType") || cbx_str_is(name, "types.LambdaType") ||
@@ -309,7 +307,7 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
     }
 }
 
-/* Dense(8)(x): what a library's function or a class of this source gave. */
+/* Dense(8)(x): the result of a library function or of a class of this source. */
 static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
 {
     if (cbx_py_kind(callee) != PY_call) {
@@ -323,8 +321,8 @@ static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struc
             (v->kind == CBX_V_FUNCTION && cbx_py_kind(v->node) == PY_class_definition));
 }
 
-/* Does what is called come out of a module, by ways that are not followed? What comes out of the
- * program's own lists, arguments and objects was put there by somebody, and is judged there. */
+/* True when the callee comes from a module in a way that is not followed. Values of the program's
+ * own lists, arguments and objects are judged where they are stored. */
 static bool comes_from_module(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
 {
     for (;;) {
@@ -376,7 +374,7 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
     }
 }
 
-/* A decorator is a call with what is below it. */
+/* A decorator is a call with the definition below it. */
 static void extract_decorator(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_actuals actuals = { 0 };
@@ -389,7 +387,7 @@ static void extract_decorator(struct cbx_walk *py, struct cbx_node *node, struct
     extract_values_call(py, cbx_py_eval(py, cbx_child_at(node, 0), scope), &actuals, node, 0);
 }
 
-/* The names that an expression may come out to: what rules call references. */
+/* The names that an expression may have as values: references, in rules. */
 static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
                                  const struct cbx_node *node)
 {
@@ -408,7 +406,7 @@ static void add_value_references(struct cbx_walk *py, const struct cbx_values *v
     }
 }
 
-/* isinstance(x, types.FunctionType), x is types.FunctionType: asked about, not used. */
+/* isinstance(x, types.FunctionType), x is types.FunctionType: compared, not used. */
 static bool is_asked_about(struct cbx_walk *py, const struct cbx_node *node)
 {
     const struct cbx_node *list = node->parent;
@@ -419,7 +417,7 @@ static bool is_asked_about(struct cbx_walk *py, const struct cbx_node *node)
     return cbx_str_is(callee, "isinstance") || cbx_str_is(callee, "issubclass");
 }
 
-/* os.environ itself; what is read of it speaks for itself. */
+/* os.environ itself; reads of its items have their own facts. */
 static bool is_environment(const struct cbx_values *values)
 {
     return values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
@@ -432,7 +430,7 @@ static bool is_read_of(const struct cbx_node *node)
            (cbx_py_kind(node->parent) == PY_attribute && node->field == CBX_FIELD_object);
 }
 
-/* `importlib` in importlib.metadata.version(): the whole name says what is used. */
+/* `importlib` in importlib.metadata.version(): the fact has the whole name. */
 static bool is_module_named(const struct cbx_node *node, const struct cbx_values *values)
 {
     return cbx_py_kind(node) == PY_identifier && cbx_py_kind(node->parent) == PY_attribute &&
@@ -450,7 +448,7 @@ static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cb
     }
 }
 
-/* os.environ['X'] is a call with 'X', so that rules can speak of the variable. */
+/* os.environ['X'] is a call with 'X', so that rules can match the variable. */
 static void extract_variable(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_actuals actuals = { 0 };
@@ -464,8 +462,8 @@ static void extract_variable(struct cbx_walk *py, struct cbx_node *node, struct 
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* True for nodes that belong to a notebook line that the gateway rewrote: the facts of those come
- * from the line itself. */
+/* True for nodes of a rewritten notebook line: the facts of such lines come from the line
+ * itself. */
 static bool is_rewritten(const struct cbx_walk *py, const struct cbx_node *node)
 {
     return py->parsed->magic_count > 0 &&

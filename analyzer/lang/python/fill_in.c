@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What IPython puts into a line of shell before the shell sees it: {name} and $name, where the
- * name's value is one constant of the program. */
+ * Substitutions of IPython in a line of shell: {name} and $name, where the value of the name is one
+ * constant of the program. */
 #include "analyzer/lang/python/magics.h"
 #include "analyzer/lang/scope.h"
 
@@ -15,11 +15,11 @@ static size_t end_of_name(struct cbx_str line, size_t at)
     return at;
 }
 
-/* The constant that the name is; false when it is none, or may be another. */
+/* The constant value of the name; false when it is not constant, or may differ. */
 static bool constant_of(struct cbx_walk *walk, struct cbx_str name, struct cbx_str *out)
 {
     bool gaps = false;
-    if (cbx_str_is(name, "sys.executable")) { /* the way to name the kernel's own interpreter */
+    if (cbx_str_is(name, "sys.executable")) { /* the usual name of the kernel's own interpreter */
         *out = CBX_STR("python");
         return true;
     }
@@ -35,7 +35,7 @@ struct cbx_str cbx_fill_in(const struct cbx_parsed *parsed, struct cbx_str line)
     for (size_t at = 0; parsed->walk != NULL && at + 1 < line.len; at++) {
         bool braces = line.p[at] == '{', dollar = line.p[at] == '$';
         if ((braces || dollar) && line.p[at + 1] == line.p[at]) {
-            at++; /* {{ and $$ stand for themselves */
+            at++; /* {{ and $$ are escapes */
             continue;
         }
         size_t end = braces || dollar ? end_of_name(line, at + 1) : at;

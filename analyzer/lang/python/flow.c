@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What flows between the scopes of a Python source besides names: the arguments that parameters are
- * given, and modules that go out of sight. */
+ * The flow between the scopes of a Python source besides names: arguments of calls, and modules
+ * that escape. */
 #include "analyzer/lang/python/internal.h"
 
 enum { PARAMETERS_MAX = 256 };
@@ -27,7 +27,7 @@ static struct cbx_node *argument_for(struct cbx_walk *py, struct cbx_node *list,
     return NULL;
 }
 
-/* Parameters may be what a call gives them. `bound`: the first one is not in the call. */
+/* Binds parameters to the arguments of a call. `bound`: the first parameter is not in the call. */
 static void give_parameters(struct cbx_walk *py, struct cbx_node *function, struct cbx_node *list,
                             struct cbx_scope *where, bool bound)
 {
@@ -80,7 +80,7 @@ static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cb
     }
 }
 
-/* The functions of this source that a call may call, told by the name alone. */
+/* The functions of this source that a call may call, by name only. */
 static void give_call(struct cbx_walk *py, struct cbx_node *call)
 {
     struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function),
@@ -134,7 +134,7 @@ static void give_decorated(struct cbx_walk *py, struct cbx_node *definition)
 
 /* --- what goes out of sight ------------------------------------------------------------------- */
 
-/* A module that is used as a value, for more than its attributes, may turn up anywhere. */
+/* A module that is used as a value, not only for its attributes, escapes. */
 static bool is_value(const struct cbx_node *name)
 {
     switch (cbx_py_kind(name->parent)) {
@@ -185,7 +185,7 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name)
     }
 }
 
-/* globals() and the like hold all that was imported. */
+/* globals() and similar give access to all imports. */
 static bool is_namespace(struct cbx_walk *py, const struct cbx_node *name)
 {
     struct cbx_str text = cbx_walk_text(py, name);

@@ -39,8 +39,8 @@ static enum magic_text magic_text(struct cbx_str name)
     return MAGIC_UNKNOWN;
 }
 
-/* Is it one of the arguments with which this magic is harmless, or does it begin like one that ends
- * in '.'? */
+/* True when this is an argument with which the magic is harmless; a row that ends in '.' matches as
+ * a prefix. */
 static bool is_chosen(struct cbx_str name, struct cbx_str argument)
 {
     static const struct {
@@ -73,7 +73,7 @@ static void judge_assignment(struct cbx_parsed *parsed, const struct cbx_magic *
     }
 }
 
-/* %load_ext module: an import, whose code may add magics; those are not on any list. */
+/* %load_ext module: an import. Magics that its code adds are on no list. */
 static void judge_import(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str module = cbx_fold_trim(m->rest);
@@ -108,8 +108,8 @@ static void judge_chdir(struct cbx_parsed *parsed, const struct cbx_magic *m)
     }
 }
 
-/* %%writefile path: a call of open(path, 'w'). What is written as a program is read as one: it will
- * be run or imported; requirements are: they will be installed. */
+/* %%writefile path: a call of open(path, 'w'). A file of code is judged as code, because it may be
+ * run or imported; a file of requirements as an install. */
 static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str path = cbx_fold_trim(m->rest);
@@ -137,7 +137,7 @@ static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
     }
 }
 
-/* Options of %timeit stand before its code: -n 10 -r 3. */
+/* Skips the options of %timeit before its code: -n 10 -r 3. */
 static struct cbx_str skip_options(struct cbx_str line)
 {
     while (line.len > 1 && line.p[0] == '-') {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What callables in Python make of constants and containers: numbers, texts, lists, pairs,
+ * Results of callables in Python on constants and containers: numbers, texts, lists, pairs,
  * mappings, paths. */
 #include "analyzer/lang/python/internal.h"
 
@@ -74,7 +74,7 @@ static int compare_texts(const void *a, const void *b)
     return cbx_str_compare((*x)->items[0]->text, (*y)->items[0]->text);
 }
 
-/* Texts that are all known; any order, of whatever else. */
+/* Sorts known texts; members of other lists may be in any order. */
 static const struct cbx_values *sort(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     const struct cbx_values *values = cbx_actual_values(py, actuals, 0, NULL);
@@ -194,7 +194,7 @@ static const struct cbx_values *get_item(struct cbx_walk *py, struct cbx_actuals
                : out;
 }
 
-/* The text of a path object, or of what makes one. */
+/* The text of a path object, or of its argument. */
 static bool path_text(const struct cbx_values *values, struct cbx_str *out)
 {
     bool object = values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
@@ -202,7 +202,7 @@ static bool path_text(const struct cbx_values *values, struct cbx_str *out)
     return cbx_values_is_text(object ? values->items[0]->members[0] : values, out);
 }
 
-/* Parts of a path, joined as os.path.join does. */
+/* Joins the parts of a path like os.path.join. */
 static const struct cbx_values *join_path(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     struct cbx_str out = CBX_STR(""), part;
@@ -281,7 +281,7 @@ static const struct cbx_values *decode_base64(struct cbx_walk *py, struct cbx_st
                : cbx_values_bytes(py->arena, cbx_fold_base64(py->arena, text));
 }
 
-/* What a callable of the table makes of one text. */
+/* The result of a callable of the table for one text. */
 static const struct cbx_values *call_with_text(struct cbx_walk *py, enum cbx_py_call meaning,
                                                struct cbx_str text, struct cbx_actuals *actuals)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What the Python extractor knows about names: the table of names.def. */
+ * The table of Python names: names.def. */
 #include "analyzer/lang/python/internal.h"
 
 #include <pthread.h>
 
-enum { NAME_MAX_BYTES = 512 }; /* longer than any name that a table or policy knows */
+enum { NAME_MAX_BYTES = 512 }; /* longer than any name of a table or policy */
 
 enum what {
     ALIAS,
@@ -155,7 +155,7 @@ const char *cbx_py_module_anywhere(struct cbx_str attribute)
     return row != NULL ? row->text.p : NULL;
 }
 
-/* Parts of packages that have the names of modules. */
+/* Parts of packages that have the names of other modules. */
 static bool is_part(struct cbx_str package, struct cbx_str name)
 {
     static const char *const parts[][2] = {
@@ -184,7 +184,7 @@ struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *objec
         return hop->text;
     }
     if (object->text.len + attribute.len > 512) {
-        return object->text; /* a.a.a.a...: longer than any name that a policy knows */
+        return object->text; /* a.a.a.a...: longer than any name of a policy */
     }
     char *p = cbx_arena_alloc(py->arena, object->text.len + attribute.len + 2);
     if (p == NULL) {

@@ -62,7 +62,7 @@ static bool is_path(const struct cbx_value *v)
            cbx_str_is(v->text, "pathlib.Path");
 }
 
-/* A text, or one of which a part is known. */
+/* A text that is known completely or in part. */
 static bool is_textual(const struct cbx_value *v)
 {
     return v->kind == CBX_V_TEXT || (v->kind == CBX_V_UNKNOWN && v->text.len > 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Reading in Python: attributes, items, slices, and what is iterated over. */
+ * Reads in Python: attributes, items, slices, and members of iterables. */
 #include "analyzer/lang/python/internal.h"
 
 enum { SEQUENCE_MAX = 1024, EXPAND_DEPTH_MAX = 8 };
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* A method of `self`: the function of the type, with itself as its first argument. */
+/* A method of `self`: the function of the type, with `self` as its first argument. */
 static const struct cbx_values *bind_method(struct cbx_walk *py, struct cbx_str type,
                                             const struct cbx_value *self, struct cbx_str method)
 {
@@ -27,8 +27,8 @@ static const struct cbx_values *read_escaped(struct cbx_walk *py, const struct c
     return cbx_values_name(py->arena, cbx_py_qualify(py, object, attribute));
 }
 
-/* An attribute of what is not known: what is assigned to an attribute of that name anywhere, or an
- * attribute of a module that went out of sight. */
+/* An attribute of an unknown object: any value that is assigned to an attribute of that name, or an
+ * attribute of a module that has escaped. */
 static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_str attribute)
 {
     const struct cbx_values *fields = cbx_scope_lookup(py, NULL, attribute);
@@ -59,7 +59,7 @@ static const struct cbx_values *read_getattr(struct cbx_walk *py, const struct c
     members[0] = get;
     members[1] = cbx_values_one(py->arena, v);
     struct cbx_value bound = { .kind = CBX_V_PARTIAL, .members = members, .count = 2 };
-    /* of any class it is a function of the object; what it is given tells */
+    /* of any class it is a function of the object, which is its argument */
     return cbx_values_join(py->arena, cbx_values_one(py->arena, &bound), get);
 }
 
@@ -157,7 +157,7 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
     case CBX_V_MAP:
         *opaque = true;
         return bind_method(py, CBX_STR("dict"), v, attribute);
-    case CBX_V_PARTIAL: /* x.tk.eval: what looked like a method is an object that x has */
+    case CBX_V_PARTIAL: /* x.tk.eval: an attribute of an object that x has */
         *opaque = true;
         return v->count == 2 && v->members[1]->items[0]->number == CBX_NAME_OBJECT &&
                        v->members[0]->items[0]->kind == CBX_V_NAME
@@ -210,8 +210,8 @@ static const struct cbx_values *text_sequence(struct cbx_walk *py, const struct 
     return cbx_values_list(py->arena, members, count);
 }
 
-/* The value of a comprehension's body in a run where its target is `member`; NULL when there were
- * too many runs. */
+/* The value of a comprehension's body when its target is `member`; NULL when there were too many
+ * runs. */
 static const struct cbx_values *run_body(struct cbx_walk *py, struct cbx_node *node,
                                          struct cbx_scope *scope, struct cbx_node *target,
                                          const struct cbx_values *member)
@@ -238,8 +238,8 @@ static const struct cbx_values *run_body(struct cbx_walk *py, struct cbx_node *n
     return out;
 }
 
-/* [f(x) for x in known] member by member. NULL when it filters, nests, or goes through what is not
- * known. */
+/* [f(x) for x in known], member by member. NULL when it filters, nests, or has an unknown
+ * iterable. */
 static const struct cbx_value *expand(struct cbx_walk *py, struct cbx_node *node,
                                       struct cbx_scope *scope)
 {
@@ -282,7 +282,7 @@ const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_va
         return v;
     }
     if (v->kind == CBX_V_LIST && v->node != NULL) {
-        /* It may go through itself: def f(a): return [v for v in f(a)]. */
+        /* Its iterable may be itself: def f(a): return [v for v in f(a)]. */
         const struct cbx_value *out = NULL;
         if (py->expand_depth < EXPAND_DEPTH_MAX) {
             py->expand_depth++;
@@ -473,7 +473,7 @@ const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_value
     return cbx_values_some(out);
 }
 
-/* x[a:b] of everything that it may be. */
+/* x[a:b] for each possible value. */
 const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_values *object,
                                       struct cbx_node *slice, struct cbx_scope *scope)
 {

@@ -37,7 +37,7 @@ static const struct cbx_values *join_members(struct cbx_walk *py, struct cbx_str
 
 /* --- formatting ------------------------------------------------------------------------------- */
 
-/* A text that repr() puts quotes around, and no more. */
+/* A text that repr() only puts in quotes. */
 static bool is_plain(struct cbx_str text)
 {
     bool plain = text.len < 4096;
@@ -217,7 +217,7 @@ static const struct cbx_values *format_braces(struct cbx_walk *py, struct cbx_st
 
 /* --- encodings -------------------------------------------------------------------------------- */
 
-/* Is this an encoding in which ASCII is ASCII? */
+/* True for encodings that are supersets of ASCII. */
 static bool keeps_ascii(struct cbx_str encoding)
 {
     static const char *const encodings[] = { "utf-8",      "utf8",   "utf_8",
@@ -318,7 +318,7 @@ static const struct cbx_values *split_text(struct cbx_walk *py, struct cbx_str t
             break;
         }
     }
-    /* maxsplit: the rest stays together, at the end or (rsplit) at the beginning */
+    /* maxsplit: the rest is one part, at the end or (rsplit) at the beginning */
     uint32_t first = 0;
     if (most >= 0 && count > (uint64_t)most + 1) {
         uint32_t kept = (uint32_t)most;
@@ -360,7 +360,7 @@ static struct cbx_str strip_text(struct cbx_str text, struct cbx_str set, bool l
     return text;
 }
 
-/* s.translate({ord: new}), or of str.maketrans(from, to), which comes out as the same mapping. */
+/* s.translate({ord: new}), or with str.maketrans(from, to), which gives the same mapping. */
 static const struct cbx_values *translate(struct cbx_walk *py, struct cbx_str text,
                                           const struct cbx_values *table)
 {

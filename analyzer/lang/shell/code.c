@@ -15,7 +15,8 @@ static const char *const shell_words[] = {
 #include "analyzer/lang/shell/commands.def"
 };
 
-/* In notebooks {x} and $x are replaced by what a variable of Python holds, in quotes too. */
+/* In notebooks IPython replaces {x} and $x by the value of a Python variable, also within
+ * quotes. */
 static bool may_be_expanded(const struct cbx_shell *s, struct cbx_str text)
 {
     for (size_t i = 0; s->expanded && i + 1 < text.len; i++) {
@@ -39,7 +40,7 @@ void cbx_shell_judge_code(struct cbx_shell *s, const char *language, struct cbx_
     }
 }
 
-/* What an interpreter reads when nothing else tells it what to run. */
+/* Judges the standard input of an interpreter that has no other code to run. */
 static void judge_input(const struct cbx_shell_command *c, const char *language)
 {
     struct cbx_shell *s = c->s;
@@ -64,8 +65,8 @@ static void judge_input(const struct cbx_shell_command *c, const char *language)
     cbx_shell_judge_code(s, language, text, known, &c->words[0]);
 }
 
-/* A script that is named on the command line: a file is a matter of whoever lists the interpreter,
- * a substitution is not. */
+/* A script on the command line: a policy that lists the interpreter allows files, but not
+ * substitutions. */
 static void judge_script(const struct cbx_shell_command *c, size_t w, const char *language)
 {
     const struct cbx_word *word = w < c->count ? &c->words[w] : NULL;
@@ -80,7 +81,7 @@ static void judge_script(const struct cbx_shell_command *c, size_t w, const char
     }
 }
 
-/* sh -c: the code is the first word behind the options, wherever the 'c' stands. */
+/* sh -c: the code is the first word after the options, wherever the 'c' is. */
 static void judge_shell(const struct cbx_shell_command *c)
 {
     bool code = false, input = false;
@@ -109,7 +110,7 @@ static void judge_shell(const struct cbx_shell_command *c)
     }
 }
 
-/* Is the long option in the list? getopt_long also takes what only begins an option's name. */
+/* True when the long option is in the list. getopt_long also accepts abbreviations. */
 static bool names_option(const char *list, struct cbx_str name, bool whole)
 {
     char text[40];
@@ -148,7 +149,7 @@ enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, s
             break;
         }
     }
-    /* node -pe CODE: letters of the same kind may stand together */
+    /* node -pe CODE: letters of the same kind may be joined */
     while (kind == CBX_SHELL_OPTION_CODE && word.p[1] != '-' && at < word.len &&
            strchr(names->code, word.p[at]) != NULL) {
         at++;
@@ -170,7 +171,7 @@ bool cbx_shell_is_option(const struct cbx_word *word)
     return word->known && word->text.len > 1 && word->text.p[0] == '-';
 }
 
-/* python -m MODULE: as if it were imported. Installers are read as such elsewhere. */
+/* python -m MODULE: judged as an import. Installers are handled elsewhere. */
 static void judge_module(const struct cbx_shell_command *c, const struct cbx_word *module)
 {
     static const char *const installers[] = { "pip", "ensurepip", "venv" };

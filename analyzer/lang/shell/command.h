@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A command line while it is judged. Private to analyzer/lang/shell_*.c. */
+ * A command line while it is judged. Private to analyzer/lang/shell/. */
 #ifndef CBX_ANALYZER_LANG_SHELL_COMMAND_H
 #define CBX_ANALYZER_LANG_SHELL_COMMAND_H
 
@@ -12,20 +12,20 @@ struct cbx_shell_command {
     const bool *patterns;
     size_t count;
     int depth;
-    bool fed;            /* more words are added when it runs */
-    struct cbx_str hole; /* what is replaced in its words when it runs, or empty */
+    bool fed;            /* the runner adds words when it runs */
+    struct cbx_str hole; /* the text that the runner replaces in its words, or empty */
 };
 
 #define CBX_SHELL_COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
-/* A fact that something is computed: `what` says what. */
+/* Adds the fact that something (`what`) is computed. */
 void cbx_shell_unresolved(struct cbx_shell *s, const char *what, const struct cbx_word *word);
 
-/* Is the word one that a command takes as an option? */
+/* True when a command reads the word as an option. */
 bool cbx_shell_is_option(const struct cbx_word *word);
 
-/* What stands at an option: its own letters, with a value, with code, with a module's name. Lists
- * of long names have blanks around each; a short one may stand anywhere in a cluster. */
+/* The options of a command: without a value, with a value, with code, with the name of a module.
+ * Lists of long names have blanks around each; a short one may be anywhere in a cluster. */
 enum cbx_shell_option {
     CBX_SHELL_OPTION_PLAIN,
     CBX_SHELL_OPTION_VALUE,
@@ -36,34 +36,33 @@ struct cbx_shell_options {
     const char *values, *long_values, *code, *long_code, *module;
 };
 
-/* Reads the option at *w and moves behind it and its value, which is then in *value. */
+/* Reads the option at *w, moves *w past it and its value, and sets *value. */
 enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, size_t *w,
                                             const struct cbx_shell_options *names,
                                             struct cbx_word *value);
 
-/* Will the text be another one when the command runs (xargs -I X, find -exec {})? */
+/* True when the runner replaces a part of the text (xargs -I X, find -exec {}). */
 bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text);
 
-/* Code that is a constant is judged as its language ("" = none that can be read); any other is a
- * fact. */
+/* Judges constant code in its language ("" = not supported); adds a fact for any other code. */
 void cbx_shell_judge_code(struct cbx_shell *s, const char *language, struct cbx_str text,
                           bool known, const struct cbx_word *place);
 
-/* The words from `from` on as one line of shell. */
+/* Judges the words from `from` on as one line of shell. */
 void cbx_shell_judge_joined(const struct cbx_shell_command *c, size_t from);
 
-/* The command that begins at the word `from`; `fed`: more words are added to it. */
+/* Judges the command that begins at the word `from`; `fed`: the runner adds words to it. */
 void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool fed);
 
-/* The command as a call, for rules that speak of calls and capabilities. */
+/* Adds the command as a call, for rules with calls and capabilities. */
 void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name);
 
-/* What the command does by its name, when it is an interpreter (code.c), one that runs others
- * (run.c), or a builtin or tool with a language of its own (special.c). */
+/* Judges the command by its name: interpreters (code.c), commands that run others (run.c), and
+ * builtins and tools with a language of their own (special.c). */
 void cbx_shell_judge_interpreters(const struct cbx_shell_command *c, struct cbx_str name);
 void cbx_shell_judge_specials(const struct cbx_shell_command *c, struct cbx_str name);
 
-/* Arguments that hand code out, and files that are written. */
+/* Checks arguments that run code, and files that the command writes. */
 void cbx_shell_check_arguments(const struct cbx_shell_command *c, struct cbx_str name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Shell to facts: every command word at any depth, every redirection and assignment, installs; code
- * that is handed to an interpreter is judged as that language. The walk keeps, for each level of
- * the tree, where the standard input of what stands there comes from. */
+ * Facts about shell: every command word at any depth, every redirection and assignment, installs;
+ * code for an interpreter is judged in its language. For each level of the tree the walk keeps the
+ * source of standard input. */
 #include "analyzer/lang/shell/internal.h"
 
 #include "policies/base/array.h"
@@ -33,7 +33,7 @@ static void add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str na
 
 /* --- standard input --------------------------------------------------------------------------- */
 
-/* What a redirection says of standard input. */
+/* The standard input that a redirection sets. */
 static bool read_input(const struct cbx_shell *s, TSNode redirect, struct cbx_shell_input *out)
 {
     bool heredoc = type_is(redirect, "heredoc_redirect");
@@ -72,7 +72,7 @@ static bool is_redirect(TSNode node)
            type_is(node, "file_redirect");
 }
 
-/* Where the input of `node` comes from, below `up`, which stands below `above`. */
+/* The input of `node`, a child of `up`, which is a child of `above`. */
 static struct cbx_shell_input input_of(const struct cbx_shell *s, const struct level *above,
                                        const struct level *up, TSNode node)
 {
@@ -81,7 +81,7 @@ static struct cbx_shell_input input_of(const struct cbx_shell *s, const struct l
         return (struct cbx_shell_input){ CBX_SHELL_OUTPUT, up->previous };
     }
     if (type_is(up->node, "heredoc_redirect") && type_is(node, "pipeline") && above != NULL) {
-        /* cat <<X | sh: the pipeline stands inside the redirection of what feeds it */
+        /* cat <<X | sh: the pipeline is inside the redirection of its first command */
         return (struct cbx_shell_input){ CBX_SHELL_OUTPUT, above->node };
     }
     if (type_is(up->node, "redirected_statement") && !is_redirect(node) &&
@@ -95,8 +95,8 @@ static struct cbx_shell_input input_of(const struct cbx_shell *s, const struct l
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* The statements with redirections that a command ends: a redirection behind a list or a pipeline
- * is that of its last command. */
+/* The statements with redirections that a command ends: a redirection after a list or a pipeline
+ * belongs to its last command. */
 static size_t find_statements(struct cbx_shell *s, const struct level *level, TSNode *out,
                               size_t most)
 {
@@ -123,7 +123,7 @@ static void extract_command(struct cbx_shell *s, TSNode node, const struct level
     enum { STATEMENTS_MAX = 16 };
     TSNode statements[STATEMENTS_MAX];
     struct level own = { .redirected = level->input };
-    read_redirects(s, node, &own); /* a here-string stands inside the command */
+    read_redirects(s, node, &own); /* a here-string is inside the command */
     s->input = own.redirected;
     size_t count = find_statements(s, level, statements, STATEMENTS_MAX);
     struct cbx_shell_line line = cbx_shell_read(s, node, statements, count);
@@ -193,7 +193,7 @@ static void extract_declaration(struct cbx_shell *s, TSNode node)
     ts_tree_cursor_delete(&cursor);
 }
 
-/* ls() { ...; }: what a listed word means afterwards is not what it says. */
+/* ls() { ...; }: a listed word runs the function afterwards. */
 static void extract_function(struct cbx_shell *s, TSNode node)
 {
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
@@ -214,7 +214,7 @@ static void extract_literal(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* Text that the grammar did not look into: a substitution in it runs all the same. */
+/* Text that the grammar does not parse: substitutions in it run nevertheless. */
 static void extract_text(struct cbx_shell *s, TSNode node)
 {
     if (cbx_shell_substitutes(cbx_shell_source_of(s, node))) {
@@ -222,7 +222,7 @@ static void extract_text(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* The same for what lies between the children of a string or here-document: the grammar passes over
+/* The same for the text between the children of a string or here-document: the grammar skips
  * substitutions at the start of a line. */
 static void extract_gaps(struct cbx_shell *s, TSNode node)
 {
@@ -256,8 +256,7 @@ static void extract_heredoc(struct cbx_shell *s, TSNode body, TSNode redirect)
     }
 }
 
-/* Arithmetic runs what stands in the subscripts that its variables hold, and ${x@P} what x holds.
- */
+/* Arithmetic evaluates subscripts in the values of its variables, and ${x@P} the value of x. */
 static void extract_constant(struct cbx_shell *s, TSNode node)
 {
     struct cbx_str text = cbx_shell_source_of(s, node);
@@ -325,15 +324,15 @@ static void extract_node(struct cbx_shell *s, TSNode node, const struct level *u
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* Levels grow as the tree does: most lines are a few levels deep. */
+/* Levels grow with the depth of the tree: most lines are a few levels deep. */
 static bool reserve(struct walk *w, size_t count)
 {
     size_t more = count > w->size ? count - w->size : 0; /* every level keeps its content */
     return CBX_ARRAY_RESERVE(w->shell.parsed->arena, w->levels, w->size, &w->size, more, SIZE_MAX);
 }
 
-/* Words behind redirections belong to the last command; what else there is (declarations, tests,
- * groups) is not read that far. */
+/* Words after redirections belong to the last command; for declarations, tests and groups they are
+ * not read. */
 static void check_words_behind(struct cbx_shell *s, TSNode statement)
 {
     TSNode last = ts_node_named_child(statement, 0);

@@ -60,8 +60,8 @@ static bool append_home(struct folding *f, struct cbx_str text, size_t *taken)
     return (plain || root) && append(f, root ? CBX_STR("/root") : CBX_STR("~"));
 }
 
-/* An unquoted piece. A brace that is no "{}" would expand (in notebooks too). `end` is where the
- * piece ends in the source. */
+/* An unquoted piece. A brace other than "{}" would expand (in notebooks too). `end` is the end of
+ * the piece in the source. */
 static bool fold_word(struct folding *f, struct cbx_str text, uint32_t end)
 {
     const struct cbx_str all = f->s->parsed->text;
@@ -93,7 +93,7 @@ static bool fold_word(struct folding *f, struct cbx_str text, uint32_t end)
     return true;
 }
 
-/* Inside double quotes a backslash quotes only what would be special there. */
+/* Inside double quotes a backslash quotes only the characters that are special there. */
 static bool fold_quoted(struct folding *f, struct cbx_str text)
 {
     if (cbx_shell_substitutes(text)) {
@@ -131,7 +131,7 @@ static size_t read_digits(struct cbx_str text, unsigned base, size_t most, unsig
     return n;
 }
 
-/* The escapes of $'...' that make one byte; what makes more (\u, \U, \c) is left unknown. */
+/* The escapes of $'...' that make one byte; the others (\u, \U, \c) are unknown. */
 static bool fold_escape(struct folding *f, struct cbx_str text, size_t *taken)
 {
     static const char names[] = "abeEfnrtv\\'\"?";
@@ -166,7 +166,7 @@ static bool fold_ansi(struct folding *f, struct cbx_str text)
     return true;
 }
 
-/* $X and ${X}; what ${X:-...} and its like give is not followed. */
+/* $X and ${X}; ${X:-...} and similar are unknown. */
 static bool fold_variable(struct folding *f, TSNode node, bool quoted)
 {
     struct cbx_str text = cbx_shell_source_of(f->s, node), value;
@@ -177,8 +177,7 @@ static bool fold_variable(struct folding *f, TSNode node, bool quoted)
         count != (braces ? 3u : 2u)) {
         return false;
     }
-    const char *dollar =
-        memchr(text.p, '$', text.len); /* the grammar takes blanks before it along */
+    const char *dollar = memchr(text.p, '$', text.len); /* the node includes blanks before it */
     if (dollar == NULL || !append(f, cbx_str_sub(text, 0, (size_t)(dollar - text.p)))) {
         return false;
     }
@@ -196,7 +195,7 @@ static bool fold_variable(struct folding *f, TSNode node, bool quoted)
 
 static bool fold_node(struct folding *f, TSNode node, bool quoted, int depth);
 
-/* The parts of a string or a joined word; what lies between the parts of a string is text too. */
+/* The parts of a string or a joined word; between the parts of a string there is text too. */
 static bool fold_parts(struct folding *f, TSNode node, bool quoted, int depth)
 {
     uint32_t at = ts_node_start_byte(node) + quoted, end = ts_node_end_byte(node) - quoted;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * What the parts of the shell extractor share. Private to analyzer/lang/shell/: what others see
- * is cbx_lang_code_shell (lang.h). */
+ * Declarations that the files of the shell extractor share. Private to analyzer/lang/shell/; the
+ * public part is cbx_lang_code_shell (lang.h). */
 #ifndef CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 #define CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 
 #include "analyzer/packages/install.h"
 #include "analyzer/parse.h"
 
-/* Where the standard input of a command comes from, as far as the source says. */
+/* The source of a command's standard input, as far as the text determines it. */
 enum cbx_shell_source {
     CBX_SHELL_INHERITED = 0,
     CBX_SHELL_OUTPUT,     /* what `node` writes */
     CBX_SHELL_HEREDOC,    /* `node` is the heredoc_redirect */
     CBX_SHELL_HERESTRING, /* `node` is the herestring_redirect */
-    CBX_SHELL_OTHER,      /* a file, or whatever calls the function */
+    CBX_SHELL_OTHER,      /* a file, or the caller of the function */
 };
 struct cbx_shell_input {
     enum cbx_shell_source source;
@@ -26,7 +26,7 @@ struct cbx_shell_name;
 struct cbx_shell_names {
     struct cbx_shell_name **buckets;
     size_t mask;
-    bool lost; /* something assigns names that are not visible: nothing is certain */
+    bool lost; /* a command assigns unknown names: nothing is certain */
 };
 
 struct cbx_shell {
@@ -35,14 +35,14 @@ struct cbx_shell {
     bool expanded; /* the text may have been expanded before the shell sees it: {x} and $x of
                       IPython */
     struct cbx_shell_names names;
-    struct cbx_shell_input input; /* of the command that is looked at */
+    struct cbx_shell_input input; /* of the present command */
 };
 
 /* A word after expansion. */
 struct cbx_shell_text {
     struct cbx_str text;
     bool known;
-    bool pattern; /* it holds unquoted wildcards: as a command word it is whatever file matches */
+    bool pattern; /* it has unquoted wildcards: as a command word it names any matching file */
     bool fields;  /* the value of an unquoted variable: it is split at blanks */
 };
 
@@ -60,14 +60,14 @@ bool cbx_shell_type_is(TSNode node, const char *type);
 /* The source of a node. Borrows from the text. */
 struct cbx_str cbx_shell_source_of(const struct cbx_shell *s, TSNode node);
 
-/* Does the text hold one of these bytes? */
+/* True when the text contains one of these bytes. */
 bool cbx_shell_has_any(struct cbx_str text, const char *bytes);
 
-/* Is this child of a command one of its words? `behind`: of a redirection, whose other children
- * are not. */
+/* True when this child of a command is one of its words. `behind`: of a redirection, whose other
+ * children are not words. */
 bool cbx_shell_is_word(TSNode child, bool behind);
 
-/* Do words of a command stand behind the file that this `file_redirect` names? */
+/* True when words of a command follow the file of this `file_redirect`. */
 bool cbx_shell_has_words_behind(TSNode redirect);
 
 /* --- fold.c ---------------------------------------------------------------------------------- */
@@ -78,8 +78,8 @@ struct cbx_shell_built {
     size_t len, size;
 };
 
-/* Appends `part`; false, and nothing is appended, when the text would pass 64 KiB or the arena is
- * exhausted. */
+/* Appends `part`; false, and nothing is appended, when the text would pass 64 KiB or the arena
+ * is exhausted. */
 bool cbx_shell_append(struct cbx_arena *arena, struct cbx_shell_built *built, struct cbx_str part);
 
 static inline struct cbx_str cbx_shell_built_text(const struct cbx_shell_built *built)
@@ -93,42 +93,43 @@ struct cbx_shell_text cbx_shell_fold(struct cbx_shell *s, TSNode node);
 /* Expands a word that is an assignment's value, before variables are known. */
 struct cbx_shell_text cbx_shell_fold_constant(struct cbx_shell *s, TSNode node);
 
-/* Does the text hold a substitution that is not quoted by a backslash? The grammar leaves some of
- * them in what it calls words. */
+/* True when the text contains a substitution that is not quoted by a backslash. The grammar leaves
+ * some of them in words. */
 bool cbx_shell_substitutes(struct cbx_str text);
 
 /* --- words.c --------------------------------------------------------------------------------- */
 
-/* The words of a `command` node. More of them stand behind the redirections of the statements that
- * it ends (`a >x b`: the grammar counts b as x's), `statements`, innermost first. */
+/* The words of a `command` node. Words can also follow the redirections of the statements that it
+ * ends (`a >x b`: b is a child of the redirection): `statements`, innermost first. */
 struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const TSNode *statements,
                                      size_t count);
 
-/* What a here-document or here-string holds, or what a command such as `echo x` writes; false when
- * that is not a constant. */
+/* The text of a here-document or here-string, or the output of a command such as `echo x`; false
+ * when it is not a constant. */
 bool cbx_shell_heredoc(struct cbx_shell *s, TSNode heredoc, struct cbx_str *out);
 bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out);
 
-/* Has the here-document's node, or the statement, another redirection of standard input? */
+/* True when the here-document's node, or the statement, has another redirection of standard
+ * input. */
 bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node);
 
 /* --- names.c ---------------------------------------------------------------------------- */
 
-/* Reads off which names the text assigns and defines. */
+/* Collects the names that the text assigns and defines. */
 void cbx_shell_names_collect(struct cbx_shell *s);
 
-/* The value of a variable where `at` stands: true when every assignment in the text is the same
+/* The value of a variable at the place `at`: true when every assignment in the text is the same
  * constant and one of them has certainly happened before. */
 bool cbx_shell_variable(const struct cbx_shell *s, struct cbx_str name, uint32_t at,
                         struct cbx_str *out);
 
-/* Is the name assigned anywhere in the text? */
+/* True when the text assigns the name anywhere. */
 bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name);
 
-/* Is the word certainly a function of this text where `at` stands? */
+/* True when the word is certainly a function of this text at the place `at`. */
 bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t at);
 
-/* May it be one? */
+/* True when it may be one. */
 bool cbx_shell_may_be_function(const struct cbx_shell *s, struct cbx_str name);
 
 /* --- run.c ------------------------------------------------------------------------------ */
@@ -136,18 +137,18 @@ bool cbx_shell_may_be_function(const struct cbx_shell *s, struct cbx_str name);
 /* Judges a command line: its words, the commands inside it, and code that it runs. */
 void cbx_shell_judge(struct cbx_shell *s, const struct cbx_shell_line *line);
 
-/* Adds a fact when assigning this variable changes what later words mean. */
+/* Adds a fact when an assignment of this variable changes the meaning of later words. */
 void cbx_shell_check_variable(struct cbx_shell *s, struct cbx_str name, uint32_t start,
                               uint32_t end);
 
-/* Adds a fact when a redirection, or an option that writes, goes where it should not. */
+/* Adds a fact when a redirection, or an option that writes, has a target that is not allowed. */
 void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,
                             uint32_t start, uint32_t end);
 
-/* Facts for a word that is no constant but may be a path (paths.c). */
+/* Adds facts for a word that is not constant but may be a path (paths.c). */
 void cbx_shell_extract_path(struct cbx_shell *s, TSNode node);
 
-/* Is the word a command that the policy lists, or one of the shell itself that only steers it? */
+/* True when the policy lists the command, or it is one of the shell's own for control flow. */
 bool cbx_shell_is_allowed(const struct cbx_shell *s, struct cbx_str word);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Variables and functions of a shell text. A name is certain only when its first definition stands
- * at the top of the text, where it cannot be skipped and is not in a process of its own; whatever
- * could change it otherwise makes it uncertain. */
+ * Variables and functions of a shell text. A name is certain only when its first definition is at
+ * the top level of the text, where it cannot be skipped and does not run in a subshell; anything
+ * else that could change it makes it uncertain. */
 #include "analyzer/lang/shell/internal.h"
 
 #include <ctype.h>
@@ -62,7 +62,7 @@ static struct cbx_shell_name *make(struct cbx_shell *s, struct cbx_str name)
     return n;
 }
 
-/* Something that is not followed assigns this name. */
+/* Records that an unknown value is assigned to this name. */
 static void doubt(struct cbx_shell *s, struct cbx_str name)
 {
     struct cbx_shell_name *n = make(s, name);
@@ -124,7 +124,7 @@ static void collect_assignment(struct collector *c, TSNode node, bool top)
     }
 }
 
-/* Commands that assign the names that they are given. */
+/* Commands that assign the names in their arguments. */
 static bool assigns(struct cbx_str word)
 {
     static const char *const words[] = { "read",  "mapfile", "readarray", "getopts",
@@ -138,14 +138,14 @@ static bool assigns(struct cbx_str word)
     return false;
 }
 
-/* Commands that run a text in this very shell. */
+/* Commands that run a text in the same shell. */
 static bool runs_unseen(struct cbx_str word)
 {
     return cbx_str_is(word, "eval") || cbx_str_is(word, "source") || cbx_str_is(word, ".");
 }
 
-/* May this text, run by trap, give a name another meaning? Any sign of it counts; functions that it
- * calls stand in the program. */
+/* True when this text, run by trap, may redefine a name. Any sign counts; the functions that it
+ * calls are in the program. */
 static bool may_assign(struct cbx_str text)
 {
     static const char *const others[] = { "for",    "select", "coproc", "function",
@@ -168,8 +168,8 @@ static bool may_assign(struct cbx_str text)
     return false;
 }
 
-/* `read X`, in any wrapper. What runs unseen code could assign anything; printf assigns with -v
- * only. */
+/* `read X`, in any wrapper. A command that runs unknown code could assign any name; printf assigns
+ * with -v only. */
 static void collect_command(struct collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -191,7 +191,7 @@ static void collect_command(struct collector *c, TSNode node)
     ts_tree_cursor_delete(&cursor);
 }
 
-/* One word behind declare, local, export or unset that is no assignment. */
+/* One word after declare, local, export or unset that is not an assignment. */
 static void collect_declared(struct collector *c, TSNode child, bool keeps, bool unsets)
 {
     struct cbx_str text = cbx_shell_source_of(c->s, child);
@@ -199,7 +199,7 @@ static void collect_declared(struct collector *c, TSNode child, bool keeps, bool
         c->s->names.lost = true; /* a computed name */
         return;
     }
-    /* -n makes a name stand for another one */
+    /* -n makes a name refer to another one */
     c->s->names.lost |= text.len > 1 && text.p[0] == '-' && !keeps && !unsets &&
                         memchr(text.p, 'n', text.len) != NULL;
     struct cbx_shell_name *entry = keeps ? NULL : make(c->s, text);
@@ -240,7 +240,7 @@ static void collect_function(struct collector *c, TSNode node, bool top)
     }
 }
 
-/* Words behind a redirection may be those of `read`, in a command that ends before it. */
+/* Words after a redirection may belong to a `read` before it. */
 static void collect_redirect(struct collector *c, TSNode redirect)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(redirect);
@@ -259,7 +259,7 @@ static void collect_redirect(struct collector *c, TSNode redirect)
 
 enum parent { OTHER, DECLARES, COMPUTES };
 
-/* In what a node stands: a name where the shell computes may be assigned there. */
+/* The context of a node: arithmetic may assign the names in it. */
 static enum parent parent_of(TSNode node)
 {
     static const char *const places[] = { "binary_expression",  "postfix_expression",

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Words of shell that are no constants, as paths: wildcards, braces, variables in the middle. What
- * is known of them can still be compared with rules' patterns. */
+ * Words that are not constant, as paths: wildcards, braces, variables in the middle. Their known
+ * parts are compared with the patterns of rules. */
 #include "analyzer/lang/shell/internal.h"
 
 #include <ctype.h>
 
 enum { ALTERNATIVES_MAX = 16, WORD_MAX_BYTES = 1024 };
 
-/* Behind an expansion that begins at `at`: $x, $1, ${...}, $(...), `...`. */
+/* The end of the expansion that begins at `at`: $x, $1, ${...}, $(...), `...`. */
 static size_t end_of_expansion(struct cbx_str word, size_t at)
 {
     char open = at + 1 < word.len ? word.p[at + 1] : '\0', close = word.p[at] == '`' ? '`'
@@ -53,7 +53,7 @@ static bool find_braces(struct cbx_str word, size_t *open, size_t *close)
     return false;
 }
 
-/* Puts what the braces stand for at the end of the list. */
+/* Appends the expansions of the braces to the list. */
 static void expand_braces(struct cbx_shell *s, struct cbx_str *words, size_t *count,
                           struct cbx_str word, size_t open, size_t close)
 {
@@ -69,8 +69,8 @@ static void expand_braces(struct cbx_shell *s, struct cbx_str *words, size_t *co
     }
 }
 
-/* One word without its quotes, '*' for what is not known: a text for patterns, and where the shell
- * will look for files, a pattern itself. */
+/* One word without its quotes, '*' for each unknown part: a text to match, and, where the shell
+ * expands it, a pattern. */
 static void add_path(struct cbx_shell *s, struct cbx_str word, TSNode node)
 {
     char *out = cbx_arena_alloc(s->parsed->arena, word.len + 1), quote = '\0';

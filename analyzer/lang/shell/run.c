@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Command lines: what is run, what is run inside it, and where it writes. What commands do with
- * their words is in commands.def. */
+ * Judges command lines: the command, the commands that it runs, and its output files. The tables
+ * are in commands.def. */
 #include "analyzer/lang/shell/command.h"
 
 enum { INNER_MAX = 8 };
@@ -138,7 +138,7 @@ void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool 
     }
 }
 
-/* Where the line ends: behind ":::" stand parallel's arguments. */
+/* The end of the line: after ":::" come parallel's arguments. */
 static size_t end_of_line(const struct cbx_shell_command *c, size_t from)
 {
     while (from < c->count && !cbx_str_starts(c->words[from].text, CBX_STR(":::"))) {
@@ -204,7 +204,7 @@ static void take_assignment(const struct cbx_shell_command *c, const struct cbx_
                              word->start, word->end);
 }
 
-/* Options, assignments and what else stands before the command; returns where it begins. */
+/* Skips options, assignments and other words before the inner command; returns its index. */
 static size_t skip_to_command(const struct cbx_shell_command *c, const struct runner *r)
 {
     size_t w = 1, skip = r->skip;
@@ -255,7 +255,7 @@ static struct cbx_str find_hole(const struct cbx_shell_command *c, size_t end)
     return CBX_STR("{}");
 }
 
-/* command -v WORD says what the word is. */
+/* command -v WORD only describes the word. */
 static bool only_asks(const struct cbx_shell_command *c, const struct runner *r, size_t command)
 {
     for (size_t w = 1; w < command && cbx_str_is(cbx_str_of(r->word), "command"); w++) {
@@ -320,7 +320,7 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
     }
 }
 
-/* Installs are read by the bare name of the installer, wherever it lies. */
+/* Installs are read by the bare name of the installer, whatever its folder. */
 static void read_packages(const struct cbx_shell_command *c, struct cbx_str name)
 {
     if (!c->fed && name.len == c->words[0].text.len) {

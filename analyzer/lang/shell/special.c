@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Builtins and tools that have texts of their own: eval, trap, alias, find, sed; arguments that
- * make a command run or write something else. */
+ * Builtins and tools with a language of their own (eval, trap, alias, find, sed), and arguments
+ * that make a command run code or write files. */
 #include "analyzer/lang/shell/command.h"
 
 struct pair {
@@ -99,7 +99,7 @@ static void judge_eval(const struct cbx_shell_command *c)
     }
 }
 
-/* trap TEXT SIGNAL...; a function of the program is judged where it stands. */
+/* trap TEXT SIGNAL...; a function of the program is judged at its definition. */
 static void judge_trap(const struct cbx_shell_command *c)
 {
     size_t w = c->count > 1 && c->words[1].known && cbx_str_is(c->words[1].text, "--") ? 2 : 1;
@@ -155,8 +155,8 @@ static void judge_names(const struct cbx_shell_command *c)
     }
 }
 
-/* Moves behind the parts of s/a/b/, y/a/b/ or an address /a/; false when that cannot be said for
- * certain (a mark inside brackets). */
+/* Moves past the parts of s/a/b/, y/a/b/ or an address /a/; false when their end is not certain (a
+ * delimiter inside brackets). */
 static bool skip_parts(struct cbx_str script, size_t *i, char mark, int parts)
 {
     bool brackets = false;
@@ -186,7 +186,7 @@ static bool skip_text(struct cbx_str script, size_t *i)
 }
 
 /* A script of sed may run commands (e) and write files (w): any such letter where a command or a
- * flag can stand counts, and so does what cannot be read for certain. */
+ * flag is possible counts, and so does any part that cannot be parsed. */
 static bool sed_acts(struct cbx_str script)
 {
     for (size_t i = 0; i < script.len;) {
@@ -216,7 +216,7 @@ static bool sed_acts(struct cbx_str script)
     return false;
 }
 
-/* What a word of sed's is. */
+/* The role of one of sed's words. */
 enum sed_word { SED_FILE, SED_PLAIN, SED_SKIPS_NEXT, SED_SCRIPT, SED_NEXT_IS_SCRIPT, SED_UNREAD };
 
 static enum sed_word sed_long(struct cbx_str word, struct cbx_str *script)
@@ -253,7 +253,7 @@ static enum sed_word sed_option(struct cbx_str word, struct cbx_str *script)
         case 'f':
             return SED_UNREAD;
         case 'i':
-            return SED_PLAIN; /* the rest is the backup's ending */
+            return SED_PLAIN; /* the rest is the suffix of the backup */
         default:
             break;
         }
@@ -280,7 +280,7 @@ static void judge_sed(const struct cbx_shell_command *c)
     struct cbx_word *files = cbx_arena_array(c->s->parsed->facts->arena, c->count, sizeof(*files));
     struct cbx_shell_command call = *c;
     if (files == NULL) {
-        return; /* the arena notes it, and the decision is a denial */
+        return; /* the arena is exhausted, so the decision is a denial */
     }
     files[0] = c->words[0];
     call.words = files;
@@ -310,8 +310,8 @@ static void judge_sed(const struct cbx_shell_command *c)
     }
 }
 
-/* awk [-F SEPARATOR] [-v NAME=VALUE] PROGRAM FILE...: a program that is not known may run others.
- * What known ones may not do is in commands.def. */
+/* awk [-F SEPARATOR] [-v NAME=VALUE] PROGRAM FILE...: an unknown program may run others. The
+ * forbidden words of known programs are in commands.def. */
 static void judge_awk(const struct cbx_shell_command *c)
 {
     static const struct cbx_shell_options names = { "Fv", " field-separator assign ", "", "", "" };

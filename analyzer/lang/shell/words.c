@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Command lines of the shell: which words they have, and what commands are fed, as far as that is
+ * Command lines of the shell: their words, and the standard input of commands, as far as they are
  * constant. */
 #include "analyzer/lang/shell/internal.h"
 
@@ -15,7 +15,7 @@ static void add_word(struct cbx_shell_line *line, struct cbx_str text, bool know
                                                     .end = ts_node_end_byte(node) };
 }
 
-/* The value of a variable falls apart at blanks; an empty one is no word at all. */
+/* The value of a variable is split at blanks; an empty one gives no word. */
 static bool add_fields(struct cbx_shell_line *line, const struct cbx_shell_text *value, TSNode node)
 {
     int fields = 0;
@@ -48,9 +48,9 @@ static void take_child(struct cbx_shell *s, struct cbx_shell_line *line, TSNode 
     uint32_t end = ts_node_end_byte(child);
     if (type_is_number(child) && end < s->parsed->text.len &&
         (s->src[end] == '<' || s->src[end] == '>')) {
-        return; /* the descriptor of a redirection, which the grammar takes for a word */
+        return; /* the descriptor of a redirection, which is a word in the grammar */
     }
-    if (!ts_node_is_named(child)) { /* '?', '*' and the like stand as tokens; they are words */
+    if (!ts_node_is_named(child)) { /* '?', '*' and similar tokens are words */
         add_word(line, cbx_shell_source_of(s, child), true, true, child);
         return;
     }
@@ -78,7 +78,7 @@ static void take_children(struct cbx_shell *s, struct cbx_shell_line *line, TSNo
     ts_tree_cursor_delete(&cursor);
 }
 
-/* The words behind the first one, which is the file. */
+/* The words after the first one, which is the file. */
 static void take_behind_file(struct cbx_shell *s, struct cbx_shell_line *line, TSNode redirect,
                              size_t limit)
 {
@@ -96,8 +96,8 @@ static void take_behind_file(struct cbx_shell *s, struct cbx_shell_line *line, T
     ts_tree_cursor_delete(&cursor);
 }
 
-/* The words behind the redirections that are children of `node`; behind a here-document's mark too.
- */
+/* The words after the redirections that are children of `node`, and after the mark of a
+ * here-document. */
 static void take_behind(struct cbx_shell *s, struct cbx_shell_line *line, TSNode node, size_t limit)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -116,7 +116,7 @@ static void take_behind(struct cbx_shell *s, struct cbx_shell_line *line, TSNode
     ts_tree_cursor_delete(&cursor);
 }
 
-/* Descendants that may be words; what nests deeper is none of a line's. */
+/* Counts the descendants that may be words; deeper ones are not words of the line. */
 static size_t count_words(TSNode node, int depth)
 {
     size_t count = ts_node_child_count(node);
@@ -137,7 +137,7 @@ struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const 
                                      size_t count)
 {
     struct cbx_shell_line line = { 0 };
-    /* Only the value of a variable makes more words than there are nodes. */
+    /* Only values of variables give more words than there are nodes. */
     size_t limit = ts_node_child_count(command) + (s->names.buckets != NULL ? 2u * FIELDS_MAX : 0);
     for (size_t i = 0; i < count; i++) {
         limit += count_words(statements[i], 2);
@@ -171,7 +171,7 @@ static TSNode find_child(TSNode node, const char *type)
     return found;
 }
 
-/* <<- takes the tabs at the start of lines away. */
+/* <<- removes tabs at the start of lines. */
 static struct cbx_str without_tabs(struct cbx_shell *s, struct cbx_str text)
 {
     char *p = cbx_arena_alloc(s->parsed->arena, text.len + 1);
@@ -234,7 +234,7 @@ static bool join_output(struct cbx_shell *s, const struct cbx_shell_line *line, 
     }
     for (size_t from = w; w < line->count; w++) {
         struct cbx_str word = line->words[w].text;
-        /* some shells' echo reads backslashes */
+        /* echo of some shells interprets backslashes */
         bool plain = line->words[w].known && !line->patterns[w] && !cbx_shell_has_any(word, "\\") &&
                      !(echo && w == from && word.len > 0 && word.p[0] == '-');
         struct cbx_str between = w == from ? CBX_STR("") : echo ? CBX_STR(" ") : CBX_STR("\n");
@@ -263,7 +263,7 @@ bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node)
     return found;
 }
 
-/* What `cat` writes that is fed a here-document or here-string and nothing else. */
+/* The output of a `cat` whose only input is a here-document or here-string. */
 static bool read_cat(struct cbx_shell *s, TSNode statement, TSNode command, struct cbx_str *out)
 {
     bool redirected = !ts_node_eq(statement, command);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * TypeScript as JavaScript: the tree is changed to what is left when the types are taken away, so
- * that everything that holds for JavaScript holds here. Types themselves were left out when the
- * tree was read (lang/javascript/kinds.def). Linear: a node is looked at once, or is a part of one
- * chain of wrappers. */
+ * TypeScript as JavaScript: types are removed from the tree, so that everything for JavaScript
+ * applies. Type nodes were left out when the tree was read (lang/javascript/kinds.def). Linear:
+ * each node is visited once, or is a part of one chain of wrappers. */
 #include "analyzer/lang/javascript/internal.h"
 
-/* (x as T), x!, <T>x, f<T>, extends x: what they stand around. */
+/* (x as T), x!, <T>x, f<T>, extends x: the expression inside. */
 static bool is_wrapper(enum cbx_js_kind kind)
 {
     return kind == JS_as_expression || kind == JS_satisfies_expression ||
@@ -13,7 +12,7 @@ static bool is_wrapper(enum cbx_js_kind kind)
            kind == JS_instantiation_expression || kind == JS_extends_clause;
 }
 
-/* `wrapper` becomes what it stands around; what that was is nothing any more. */
+/* Replaces `wrapper` by the node inside it; the inner node is removed. */
 static void become(struct cbx_node *wrapper, struct cbx_node *inner)
 {
     wrapper->kind = inner->kind;
@@ -67,7 +66,7 @@ static void reshape_field(struct cbx_node *node)
     }
 }
 
-/* import x = a.b.c is an assignment of x, as far as names go. */
+/* import x = a.b.c is an assignment of x. */
 static void reshape_alias(struct cbx_node *node)
 {
     struct cbx_node *name = cbx_child_at(node, 0), *entity = cbx_child_at(node, 1);
@@ -116,7 +115,7 @@ static bool is_name_byte(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* The word at *at, behind blanks and comments; empty when there is none. */
+/* The word at *at, after blanks and comments; empty when there is none. */
 static struct cbx_str next_word(struct cbx_str text, size_t *at)
 {
     for (bool more = true; more;) {
@@ -141,7 +140,7 @@ static struct cbx_str next_word(struct cbx_str text, size_t *at)
     return cbx_str_sub(text, from, *at);
 }
 
-/* import type {x} from 'y', export type * from 'y': nothing of it runs. `import type from 'y'` has
+/* import type {x} from 'y', export type * from 'y': no code at run time. `import type from 'y'` has
  * a default import of that name. */
 static bool is_type_only(struct cbx_str text)
 {

@@ -69,6 +69,7 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .body = cbx_buf_str(&e->body),
                                       .content_type = e->headers.content_type,
                                       .accept = e->headers.accept,
+                                      .id = e->id,
                                       .exchange = (struct cbx_http_exchange *)(uintptr_t)e };
 }
 
@@ -84,6 +85,8 @@ static void serve(struct cbx_http_server *server, struct cbx_http_exchange *e)
 {
     struct cbx_http_request request = make_request(e);
     if (e->crowded) {
+        cbx_log(CBX_LOG_WARNING, "request %s: %s %.200s answered 503: too many large requests",
+                e->id, e->method, e->target);
         server->config.refuse(503, "too many large requests at the same time; try again later",
                               &e->response);
     } else if (e->body.overflow) {
@@ -170,17 +173,11 @@ static struct MHD_Response *make_response(struct cbx_http_response *r)
     return response;
 }
 
-/* One line per request; one that is not the client's fault is a warning, with its reason. */
+/* Failures are logged with their reasons where they arise. */
 static void log_response(const struct cbx_http_exchange *e, const struct cbx_http_response *r)
 {
-    const char *detail = json_string_value(json_object_get(r->json, "detail"));
-    bool failed = r->status >= 500 && detail != NULL; /* /healthz logs its changes itself */
-    cbx_log(failed ? CBX_LOG_WARNING : CBX_LOG_DEBUG,
-            "request %s: %s %.200s answered %d%s%s (%lld ms)", e->id,
-            e->method != NULL ? e->method : "-", e->target, r->status, failed ? ": " : "",
-            !failed          ? ""
-            : detail != NULL ? detail
-                             : "no reason is known",
+    cbx_log(CBX_LOG_DEBUG, "request %s: %s %.200s answered %d (%lld ms)", e->id,
+            e->method != NULL ? e->method : "-", e->target, r->status,
             (long long)(cbx_clock_ms() - e->began_ms));
 }
 

@@ -19,6 +19,7 @@ struct cbx_http_exchange;
 struct cbx_http_request {
     struct cbx_str method, path, query, body, content_type, accept;
     struct cbx_http_exchange *exchange;
+    const char *id; /* of the request, in the log and in the header X-Request-Id */
 };
 
 /* A body that is made while it is sent, by another thread than the one that sends it. */

@@ -184,6 +184,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     struct cbx_rest_job *job = cbx_rest_job_new(call->rest);
     char id[37];
     memcpy(id, job->id, sizeof(id));
+    snprintf(job->request_id, sizeof(job->request_id), "%s", call->request->id);
     if (!read_job(call, &body, job) || !judge(call, job)) {
         cbx_rest_job_free(job);
         return;

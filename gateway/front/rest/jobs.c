@@ -195,7 +195,12 @@ static void answer(struct cbx_rest_job *job, const json_t *execution, const stru
     if (job->exchange != NULL) {
         struct cbx_http_response response = { .status = 200,
                                               .json = json_incref((json_t *)(uintptr_t)execution) };
-        struct cbx_rest_call call = { .rest = job->rest, .response = &response };
+        struct cbx_http_request request = { .method = CBX_STR("POST"),
+                                            .path = CBX_STR("/v1/executions"),
+                                            .id = job->request_id };
+        struct cbx_rest_call call = { .rest = job->rest,
+                                      .request = &request,
+                                      .response = &response };
         if (err->code != 0) {
             json_decref(response.json);
             response.json = NULL;

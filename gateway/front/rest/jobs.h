@@ -10,6 +10,8 @@
 struct cbx_rest_job {
     struct cbx_rest *rest;
     char id[37], session[65]; /* session: empty for a one-shot */
+    char request_id[CBX_ID_CHARS +
+                    1]; /* of the HTTP request, in the log; empty for a recovered one */
     char language[16];
     struct cbx_buf policy, source, context;
     struct cbx_limits limits;

@@ -3,6 +3,7 @@
 #include "gateway/front/rest/rest.h"
 
 #include "gateway/front/rest/recovery.h"
+#include "policies/base/log.h"
 #include "policies/base/printable.h"
 
 #include <stdio.h>
@@ -112,6 +113,11 @@ void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err 
     char type[64];
     snprintf(type, sizeof(type), "urn:codebox:problem:%s", cbx_code_name(err->code));
     call->response->status = status != 0 ? status : status_of(err->code);
+    if (call->response->status >= 500 && call->request != NULL) {
+        cbx_log(CBX_LOG_WARNING, "request %s: %.*s %.*s answered %d: %s", call->request->id,
+                CBX_STR_ARG(call->request->method), CBX_STR_ARG(call->request->path),
+                call->response->status, cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    }
     set_problem(call, problem(call->response->status, type, err->text), err->text);
 }
 

@@ -261,8 +261,8 @@ static void keeps_the_verdict_when_findings_are_capped(void **state)
     }
 }
 
-/* So many warnings that not even the matcher keeps them all: a denial behind them must not get
- * lost. */
+/* So many warnings that not even the matcher keeps them all: a denial behind them must not
+ * get lost. */
 static void denies_when_matches_were_lost(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Bytes as they came: one kind of line end, nothing that two readers read differently, places in
- * characters. */
+ * Bytes as they came: one kind of line end, nothing that two readers read differently, places
+ * in characters. */
 #include "analyzer/source.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Memory that is dropped whole: zeroed, aligned, capped. */
+ * Memory that is freed all at once: zeroed, aligned, capped. */
 #include "policies/base/arena.h"
 #include "tests/unit/unit.h"
 
