@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The attached streams of a container: an upgraded HTTP connection. libcurl connects (with TLS); this file writes the request and reads and writes all bytes after it. */
+ * The attached streams of a container: an upgraded HTTP connection. libcurl connects (with TLS);
+ * this file writes the request and reads and writes all bytes after it. */
 #include "docker/engine_http.h"
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"

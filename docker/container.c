@@ -134,7 +134,8 @@ static json_t *make_list(const char *const items[], size_t count)
     return list;
 }
 
-/* Our list replaces the engine's, so it holds what engines mask, and pressure: any process may open a pressure file for writing and register a PSI trigger in the host kernel. */
+/* Our list replaces the engine's, so it holds what engines mask, and pressure: any process may open
+ * a pressure file for writing and register a PSI trigger in the host kernel. */
 static json_t *make_masked_paths(void)
 {
     static const char *const paths[] = {
@@ -188,7 +189,8 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config,
     return h;
 }
 
-/* Labels do not name the owner: a sandbox may be created before it has one, and labels are visible to everyone who can list containers. The audit log and the tag name the owner. */
+/* Labels do not name the owner: a sandbox may be created before it has one, and labels are visible
+ * to everyone who can list containers. The audit log and the tag name the owner. */
 static json_t *make_labels(const struct cbx_sandbox_config *config, const char *kernel)
 {
     char created[24];

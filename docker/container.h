@@ -11,7 +11,8 @@
 #define CBX_LABEL_INSTANCE "codebox.instance"
 #define CBX_LABEL_CREATED  "codebox.created" /* seconds since 1970 */
 
-/* The kernel (and image) for a language; NULL when there is none. "ipython" and "python" have the same kernel. */
+/* The kernel (and image) for a language; NULL when there is none. "ipython" and "python" have the
+ * same kernel. */
 const char *cbx_kernel_of(const char *language);
 
 /* The languages with a kernel, as permits name them; NULL after the last. */

@@ -38,7 +38,8 @@ static const char *text_of(const json_t *object, const char *key)
 
 /* --- versions --------------------------------------------------------------------------------- */
 
-/* The version of a component: "containerd", "runc", "OCI Runtime (crun)". It starts at the first digit: Podman answers "crun version 1.8.1\ncommit: ...". */
+/* The version of a component: "containerd", "runc", "OCI Runtime (crun)". It starts at the first
+ * digit: Podman answers "crun version 1.8.1\ncommit: ...". */
 static bool find_version(const json_t *version, const char *component, char *out, size_t size)
 {
     size_t i;
@@ -143,7 +144,7 @@ static void check_versions(struct cbx_engine *engine, const struct cbx_doctor *d
     check_version(doctor, "kernel", kernel[0] != '\0' ? kernel : text_of(version, "KernelVersion"));
 }
 
-/* --- capabilities of the engine ------------------------------------------------------------------- */
+/* --- capabilities of the engine --------------------------------------------------------------- */
 
 static void check_limits(const struct cbx_doctor *doctor, const json_t *info)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Checks whether an engine keeps what the gateway promises: its versions against the table of known escapes, its configuration, and what a probe inside a sandbox can reach. No code of a caller runs here; the one container that is created runs the probe and is always removed. */
+ * Checks whether an engine keeps what the gateway promises: its versions against the table of known
+ * escapes, its configuration, and what a probe inside a sandbox can reach. No code of a caller runs
+ * here; the one container that is created runs the probe and is always removed. */
 #ifndef CBX_DOCKER_DOCTOR_H
 #define CBX_DOCKER_DOCTOR_H
 
@@ -7,7 +9,8 @@
 
 enum cbx_health { CBX_HEALTH_FAIL = 0, CBX_HEALTH_WARN, CBX_HEALTH_OK };
 
-/* One finding. Texts are one line each, without a full stop; `advice` is empty when there is nothing to do. Borrowed during the call. */
+/* One finding. Texts are one line each, without a full stop; `advice` is empty when there is
+ * nothing to do. Borrowed during the call. */
 struct cbx_check {
     enum cbx_health health;
     const char *name, *found, *advice;
@@ -28,7 +31,10 @@ void cbx_doctor_report(const struct cbx_doctor *doctor, enum cbx_health health, 
 void cbx_doctor_engine(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                        const struct cbx_doctor *doctor);
 
-/* Runs the probe of the image PREFIX-KERNEL in a container that is configured as a sandbox. Reports each attempt that was not held, and one finding with the counts. `each` receives every attempt as the probe reported it: name, "held", "reached" or "unknown", what happened. `sink` may be NULL. */
+/* Runs the probe of the image PREFIX-KERNEL in a container that is configured as a sandbox. Reports
+ * each attempt that was not held, and one finding with the counts. `each` receives every attempt as
+ * the probe reported it: name, "held", "reached" or "unknown", what happened. `sink` may be NULL.
+ */
 struct cbx_probe_sink {
     void (*each)(void *context, const char *name, const char *outcome, const char *what);
     void *context;

@@ -21,7 +21,8 @@ struct reading {
 
 /* --- the container ---------------------------------------------------------------------------- */
 
-/* Removes the headers of the engine's stream. stderr is included, for messages of a program that dies. */
+/* Removes the headers of the engine's stream. stderr is included, for messages of a program that
+ * dies. */
 static bool demultiplex(struct cbx_buf *raw, struct cbx_buf *out)
 {
     while (raw->len >= 8) {

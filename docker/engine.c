@@ -128,12 +128,13 @@ static void explain_socket(const char *path, char *out, size_t size)
     }
     struct stat status;
     if (reason == EACCES || reason == EPERM) {
-        const struct group *group = stat(path, &status) == 0 ? getgrgid(status.st_gid) : NULL;
-        snprintf(
-            out, size,
-            "permission denied; add this user to the group '%s' and log in again, use sudo, or "
-            "set DOCKER_HOST to the socket of a rootless engine",
-            group != NULL ? group->gr_name : "docker");
+        const struct group *group =
+            stat(path, &status) == 0 && status.st_gid != 0 ? getgrgid(status.st_gid) : NULL;
+        snprintf(out, size,
+                 "permission denied; %s%s%suse sudo, or set DOCKER_HOST to the socket of a "
+                 "rootless engine",
+                 group != NULL ? "add this user to the group '" : "",
+                 group != NULL ? group->gr_name : "", group != NULL ? "' and log in again, " : "");
     } else if (reason == ENOENT) {
         snprintf(out, size, "there is no such socket; start the engine or set DOCKER_HOST");
     } else if (reason == ECONNREFUSED) {

@@ -15,9 +15,11 @@
 
 struct cbx_engine;
 
-/* Where the engine is: `host` as given (unix:///path, tcp://host:port), else $DOCKER_HOST, else the usual sockets
+/* Where the engine is: `host` as given (unix:///path, tcp://host:port), else $DOCKER_HOST, else the
+ * usual sockets
  * (/var/run/docker.sock, the user's, Podman's). $DOCKER_TLS_VERIFY and $DOCKER_CERT_PATH as the
- * docker client reads them. Connects, and negotiates the version: CBX_EENGINE when none answers (the detail names all places that were tried) or the API is older than 1.41. */
+ * docker client reads them. Connects, and negotiates the version: CBX_EENGINE when none answers
+ * (the detail names all places that were tried) or the API is older than 1.41. */
 int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err);
 void cbx_engine_free(struct cbx_engine *engine);
 CBX_DEFINE_AUTO(engine)
@@ -53,7 +55,8 @@ int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
                                 char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err);
 int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
-/* Kills and removes; success when the container is gone already. CBX_EBUSY when the engine is removing it, which may still fail: retry. */
+/* Kills and removes; success when the container is gone already. CBX_EBUSY when the engine is
+ * removing it, which may still fail: retry. */
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
 /* State of a container: CBX_ENOTFOUND when it is gone. */
@@ -72,8 +75,8 @@ int cbx_engine_container_running(struct cbx_engine *engine, const char *label, j
 int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
                              json_t **out, struct cbx_err *err);
 
-/* The attached streams of a container: one connection in both directions. Used by one thread, except
- * cbx_attach_send and cbx_attach_close, which may come from another. */
+/* The attached streams of a container: one connection in both directions. Used by one thread,
+ * except cbx_attach_send, which may be called from another. */
 struct cbx_attach;
 int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                                 struct cbx_err *err);
@@ -83,8 +86,8 @@ CBX_DEFINE_AUTO(attach)
 /* Sends all, or fails with CBX_EIO. */
 int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, struct cbx_err *err);
 
-/* Waits up to timeout_ms (-1 = no limit) and receives the bytes that are available, at most `size`. *received is 0
- * at the end of the stream. CBX_ETIMEDOUT, CBX_EIO. */
+/* Waits up to timeout_ms (-1 = no limit) and receives the bytes that are available, at most `size`.
+ * *received is 0 at the end of the stream. CBX_ETIMEDOUT, CBX_EIO. */
 int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
                        size_t *received, struct cbx_err *err);
 

@@ -12,13 +12,15 @@ struct cbx_engine_tls {
     char ca[512], cert[512], key[512];
 };
 
-/* CBX_EENGINE when one of the files is missing, is no certificate, has expired or is not valid yet. */
+/* CBX_EENGINE when one of the files is missing, is no certificate, has expired or is not valid yet.
+ */
 int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err);
 
 /* Configures a handle with them: only their CA is trusted, and the host's name must match. */
 void cbx_engine_tls_use(const struct cbx_engine_tls *tls, CURL *curl);
 
-/* What to add to the detail of a failure: "" or that the engine may have rejected our certificate. */
+/* What to add to the detail of a failure: "" or that the engine may have rejected our certificate.
+ */
 const char *cbx_engine_tls_hint(const struct cbx_engine_tls *tls, CURLcode code);
 
 /* A handle that is set up to reach the engine: a new one, or one with a connection that is open.
@@ -28,8 +30,8 @@ CURL *cbx_engine_handle(struct cbx_engine *engine);
 /* The URL of an API path ("/containers/json"), with the negotiated version in front. */
 void cbx_engine_url(const struct cbx_engine *engine, const char *path, char *out, size_t size);
 
-/* CBX_EENGINE for a transfer that failed with `code`. `words` (may be "") are libcurl's own; they and
- * the engine's address go into the detail, and so does what the operator can do. */
+/* CBX_EENGINE for a transfer that failed with `code`. `words` (may be "") are libcurl's own; they
+ * and the engine's address go into the detail, and so does what the operator can do. */
 int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const char *words,
                            struct cbx_err *err);
 
@@ -38,7 +40,9 @@ int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const
 int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path,
                     const json_t *body, long *status, json_t **answer, struct cbx_err *err);
 
-/* A container's body for Podman, which reads the seccomp profile from a file on its host: writes the file, names it in *out (new reference) and in `path`. The caller removes the file after the container was created; `path` is empty when the body has no profile. */
+/* A container's body for Podman, which reads the seccomp profile from a file on its host: writes
+ * the file, names it in *out (new reference) and in `path`. The caller removes the file after the
+ * container was created; `path` is empty when the body has no profile. */
 int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static 64],
                            struct cbx_err *err);
 

@@ -31,7 +31,8 @@ static int write_profile(const char *text, char path[static 64], struct cbx_err 
     return written ? 0 : CBX_EENGINE;
 }
 
-/* Podman has no option for the number of files of a tmpfs; they count as memory of the sandbox, which is limited. It has none for the owner either: "U" makes it the sandbox's user. */
+/* Podman has no option for the number of files of a tmpfs; they count as memory of the sandbox,
+ * which is limited. It has none for the owner either: "U" makes it the sandbox's user. */
 static json_t *change_tmpfs(const char *options)
 {
     char text[512] = "notmpcopyup";
@@ -79,7 +80,8 @@ int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static 64
     json_t *host = json_object_get(copy, "HostConfig");
     json_t *options = json_object_get(host, "SecurityOpt");
     path[0] = '\0';
-    /* Without it Podman sets a million processes, which needs CAP_SYS_RESOURCE. All sandboxes of a host count together in this limit; the limit of one sandbox is PidsLimit. */
+    /* Without it Podman sets a million processes, which needs CAP_SYS_RESOURCE. All sandboxes of a
+     * host count together in this limit; the limit of one sandbox is PidsLimit. */
     enum { PROCESSES = 32768 };
     json_array_append_new(
         json_object_get(host, "Ulimits"),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * TLS to an engine: the three files that the docker client uses too. They are checked before use, so that an error names the wrong one. */
+ * TLS to an engine: the three files that the docker client uses too. They are checked before use,
+ * so that an error names the wrong one. */
 #include "docker/engine_http.h"
 
 #include <errno.h>
@@ -26,7 +27,9 @@ static int read_certificate(const char *path, X509 **out, struct cbx_err *err)
     return *out != NULL ? 0 : refuse(err, path, "it holds no certificate in PEM");
 }
 
-/* With TLS 1.3 an engine rejects a client's certificate only after the client's handshake has succeeded, and closes the connection without a reason; so the certificate is checked here first. */
+/* With TLS 1.3 an engine rejects a client's certificate only after the client's handshake has
+ * succeeded, and closes the connection without a reason; so the certificate is checked here first.
+ */
 static int check_certificate(const char *path, struct cbx_err *err)
 {
     X509 *certificate = NULL;

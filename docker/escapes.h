@@ -18,13 +18,17 @@ struct cbx_escape {
 const struct cbx_escape *cbx_escape_at(size_t index);
 
 /* Less than, equal to or greater than zero, as versions are ordered: "1.9" < "1.10",
- * "1.4.0-rc3" = "1.4.0-rc.3" < "1.4.0" = "1.4". A suffix other than "rc", "beta" or "alpha" is ignored, and so is a leading "v". */
+ * "1.4.0-rc3" = "1.4.0-rc.3" < "1.4.0" = "1.4". A suffix other than "rc", "beta" or "alpha" is
+ * ignored, and so is a leading "v". */
 int cbx_release_compare(const char *a, const char *b);
 
-/* Whether a version, by its number alone, has this vulnerability. A fix counts for its release line (all numbers but the last). A version of a line without a fix has it, unless the version is newer than the last fix. */
+/* Whether a version, by its number alone, has this vulnerability. A fix counts for its release line
+ * (all numbers but the last). A version of a line without a fix has it, unless the version is newer
+ * than the last fix. */
 bool cbx_escape_applies(const struct cbx_escape *escape, const char *version);
 
-/* Whether a distribution or vendor built this version. Such builds contain fixes under old numbers, so the number proves nothing. */
+/* Whether a distribution or vendor built this version. Such builds contain fixes under old numbers,
+ * so the number proves nothing. */
 bool cbx_release_is_packaged(const char *version);
 
 #endif

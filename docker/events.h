@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Converts frames of a supervisor to events and results. Contents from the program are validated here, once. */
+ * Converts frames of a supervisor to events and results. Contents from the program are validated
+ * here, once. */
 #ifndef CBX_DOCKER_EVENTS_H
 #define CBX_DOCKER_EVENTS_H
 
@@ -11,7 +12,8 @@ struct cbx_events {
     struct cbx_result *result;   /* receives the error of the program, if any */
 };
 
-/* Passes one frame to the sink. A malformed bundle or error of the program is skipped: it harms only the program. Returns what the sink returned. */
+/* Passes one frame to the sink. A malformed bundle or error of the program is skipped: it harms
+ * only the program. Returns what the sink returned. */
 int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame);
 
 /* Completes the result from a DONE frame. CBX_EPROTO when it is malformed. */

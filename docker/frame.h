@@ -3,7 +3,11 @@
  * Numbers are little endian, as on every supported machine. Shared with the supervisor,
  * so it needs nothing but libc.
  *
- * A host may die in the middle of a frame, and the next host continues on the same stream. So a host begins with the sandbox's key, 32 random bytes that no program can know. Wherever the key stands in the stream, an incomplete frame before it is void and a new host's frames follow. The supervisor marks its answer the same way, with the key and the host's nonce: bytes before the mark were sent to an earlier host. */
+ * A host may die in the middle of a frame, and the next host continues on the same stream. So a
+ * host begins with the sandbox's key, 32 random bytes that no program can know. Wherever the key
+ * stands in the stream, an incomplete frame before it is void and a new host's frames follow. The
+ * supervisor marks its answer the same way, with the key and the host's nonce: bytes before the
+ * mark were sent to an earlier host. */
 #ifndef CBX_DOCKER_FRAME_H
 #define CBX_DOCKER_FRAME_H
 
@@ -86,7 +90,8 @@ enum cbx_frame_type {
 #undef CBX_FRAME
 };
 
-/* The largest payload of a type in this direction ('h', 's', 'k', 'c'); -1 when it is not allowed. */
+/* The largest payload of a type in this direction ('h', 's', 'k', 'c'); -1 when it is not allowed.
+ */
 static inline int64_t cbx_frame_limit(uint8_t type, char direction)
 {
     static const struct {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Prewarmed sandboxes, per kernel and limits. A caller takes one with a permit and discards it after use; it is never returned to the pool, so no two tenants share one. The pool's own threads create and remove sandboxes: waiting callers first, then removals, then prewarming. Thread-safe. */
+ * Prewarmed sandboxes, per kernel and limits. A caller takes one with a permit and discards it
+ * after use; it is never returned to the pool, so no two tenants share one. The pool's own threads
+ * create and remove sandboxes: waiting callers first, then removals, then prewarming. Thread-safe.
+ */
 #ifndef CBX_DOCKER_POOL_H
 #define CBX_DOCKER_POOL_H
 
@@ -28,7 +31,8 @@ struct cbx_pool;
 struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbox_config *sandboxes,
                               const struct cbx_pool_config *config);
 
-/* Ends what is ready and what was discarded. Calls of cbx_pool_take that wait, and later ones, fail with CBX_ESTATE. */
+/* Ends what is ready and what was discarded. Calls of cbx_pool_take that wait, and later ones, fail
+ * with CBX_ESTATE. */
 void cbx_pool_stop(struct cbx_pool *pool);
 
 /* Stops the pool and frees it. No other thread may use it any more. NULL is fine. */
@@ -38,7 +42,10 @@ CBX_DEFINE_AUTO(pool)
 /* Keeps `min` sandboxes of this kernel and these limits ready from now on, also without use. */
 void cbx_pool_prewarm(struct cbx_pool *pool, const char *kernel, const struct cbx_limits *limits);
 
-/* Takes a sandbox and claims it for the permit; the caller owns it until cbx_pool_discard. CBX_EBUSY when none is ready and the configuration does not allow to wait or grow; errors of cbx_sandbox_prepare and cbx_sandbox_claim; CBX_ESTATE when the pool stops or sink->cancelled (sink may be NULL) returned true. */
+/* Takes a sandbox and claims it for the permit; the caller owns it until cbx_pool_discard.
+ * CBX_EBUSY when none is ready and the configuration does not allow to wait or grow; errors of
+ * cbx_sandbox_prepare and cbx_sandbox_claim; CBX_ESTATE when the pool stops or sink->cancelled
+ * (sink may be NULL) returned true. */
 int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
                   const struct cbx_sink *sink, struct cbx_sandbox **out, struct cbx_err *err);
 

@@ -11,7 +11,8 @@
 
 enum { CBX_POOL_PROFILES = 32, CBX_POOL_READY_MAX = 64 };
 
-/* A sandbox that waits for a permit. WARMING: its kernel imports what programs usually need; a run waits for the import that is under way. */
+/* A sandbox that waits for a permit. WARMING: its kernel imports what programs usually need; a run
+ * waits for the import that is under way. */
 enum cbx_pool_warmth { CBX_POOL_WARMING = 0, CBX_POOL_COLD, CBX_POOL_WARM };
 struct cbx_pool_ready {
     struct cbx_sandbox *sandbox;

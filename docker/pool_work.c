@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The pool's threads: each picks the most urgent task, does it without the lock, and picks again. */
+ * The pool's threads: each picks the most urgent task, does it without the lock, and picks again.
+ */
 #include "docker/pool_internal.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
@@ -13,7 +14,9 @@ enum {
     CHECK_MS = 30 * 1000,
     RETRY_MS = 5 * 1000, /* after a failure of the engine, when no call waits */
     CALM_MS = 250,       /* without waiting calls, before imports use the processors */
-    /* A sandbox that is told to end does so, and the engine removes it (AutoRemove). A request meanwhile only makes the engine do it twice; after END_MS the container is removed by force. */
+    /* A sandbox that is told to end does so, and the engine removes it (AutoRemove). A request
+       meanwhile only makes the engine do it twice; after END_MS the container is removed by force.
+     */
     END_MS = 1000,
     TICK_MS = 200,
 };
@@ -107,7 +110,7 @@ static struct cbx_pool_ready *find_cold(struct cbx_pool *pool)
     return cold;
 }
 
-/* --- the work: the lock is held, and released meanwhile -------------------------------------------- */
+/* --- the work: the lock is held, and released meanwhile --------------------------------------- */
 
 void cbx_pool_await_removal(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The output of a run: a stream of events, then a result. All bytes are hostile: capped, their structure validated, their content whatever the program wrote. */
+ * The output of a run: a stream of events, then a result. All bytes are hostile: capped, their
+ * structure validated, their content whatever the program wrote. */
 #ifndef CBX_DOCKER_RESULT_H
 #define CBX_DOCKER_RESULT_H
 
@@ -37,7 +38,9 @@ struct cbx_event {
     bool secret;         /* ASK: the input must not be echoed */
 };
 
-/* The client event sink. Called in order from the thread that follows the run. A return value other than 0 cancels the run. A silent program makes no events, so `cancelled`, when it is not NULL, is polled as well, a few times a second. */
+/* The client event sink. Called in order from the thread that follows the run. A return value other
+ * than 0 cancels the run. A silent program makes no events, so `cancelled`, when it is not NULL, is
+ * polled as well, a few times a second. */
 struct cbx_sink {
     int (*event)(void *context, const struct cbx_event *event);
     bool (*cancelled)(void *context);
@@ -68,10 +71,10 @@ struct cbx_result {
     uint64_t stdout_bytes, stderr_bytes; /* written by the program */
     bool output_truncated;               /* more was written than the limit lets out */
     bool files_truncated;
-    bool
-        session_lost; /* the kernel's state is lost (killed, crashed): the next run starts with a new kernel */
-    bool
-        session_restarted; /* the sandbox was lost before this run, which started in a new one, without files */
+    bool session_lost; /* the kernel's state is lost (killed, crashed): the next run starts with a
+                          new kernel */
+    bool session_restarted; /* the sandbox was lost before this run, which started in a new one,
+                               without files */
 };
 void cbx_result_done(struct cbx_result *result);
 CBX_DEFINE_AUTO_DONE(result)

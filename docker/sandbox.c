@@ -96,8 +96,7 @@ void cbx_sandbox_free(struct cbx_sandbox *sandbox)
     cbx_sandbox_detach(sandbox);
 }
 
-/* --- frames -------------------------------------------------------------------------------------
- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
                      struct cbx_err *err)
@@ -163,7 +162,8 @@ static void send_lease(struct cbx_sandbox *sandbox, uint32_t lease_ms)
 
 void cbx_sandbox_renew_lease(struct cbx_sandbox *sandbox)
 {
-    /* A thread that sends a frame holds the lock, possibly for long; its frame shows that we are alive. */
+    /* A thread that sends a frame holds the lock, possibly for long; its frame shows that we are
+     * alive. */
     if (pthread_mutex_trylock(&sandbox->send_lock) == 0) {
         pthread_mutex_unlock(&sandbox->send_lock);
         send_lease(sandbox, sandbox->lease_ms);
@@ -202,9 +202,10 @@ void cbx_sandbox_warm(struct cbx_sandbox *sandbox)
     cbx_sandbox_send(sandbox, CBX_FRAME_WARM, CBX_STR(""), CBX_STR(""), NULL);
 }
 
-/* --- the handshake with the supervisor ----------------------------------------------------------------------- */
+/* --- the handshake with the supervisor -------------------------------------------------------- */
 
-/* Secrets of this container, which only this gateway can derive: its key, and the MAC of its tag. */
+/* Secrets of this container, which only this gateway can derive: its key, and the MAC of its tag.
+ */
 static struct cbx_sha256 derive(const struct cbx_sandbox *sandbox, const char *purpose,
                                 struct cbx_str text)
 {
@@ -327,7 +328,7 @@ bool cbx_sandbox_ping(struct cbx_sandbox *sandbox)
     return sandbox->alive;
 }
 
-/* --- ownership ---------------------------------------------------------------------------------- */
+/* --- ownership -------------------------------------------------------------------------------- */
 
 bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
                       const struct cbx_limits *limits)

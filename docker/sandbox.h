@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A sandbox is one hardened container with our supervisor as PID 1 and a kernel in it. It may be created before a permit exists. A permit claims it, and from then on it belongs to the permit's principal and session. It outlives the executor that created it by its lease, so that the next executor can adopt it; when the lease expires, it ends itself.
+ * A sandbox is one hardened container with our supervisor as PID 1 and a kernel in it. It may be
+ * created before a permit exists. A permit claims it, and from then on it belongs to the permit's
+ * principal and session. It outlives the executor that created it by its lease, so that the next
+ * executor can adopt it; when the lease expires, it ends itself.
  *
  * Calls on one sandbox come from one thread at a time, except those marked "from any thread". */
 #ifndef CBX_DOCKER_SANDBOX_H
@@ -32,11 +35,14 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
                         const char *kernel, const struct cbx_limits *limits,
                         struct cbx_sandbox **out, struct cbx_err *err);
 
-/* Checks that a permit allows a sandbox; *kernel is the name of its kernel, static. CBX_EINVAL for a language that no kernel runs and for a network, CBX_ESEAL when it is no OPEN or RUN permit. */
+/* Checks that a permit allows a sandbox; *kernel is the name of its kernel, static. CBX_EINVAL for
+ * a language that no kernel runs and for a network, CBX_ESEAL when it is no OPEN or RUN permit. */
 int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel,
                           struct cbx_err *err);
 
-/* Claims the sandbox for a permit. Succeeds once, with an OPEN or RUN permit whose language the kernel runs and whose limits fit the container (cbx_sandbox_fits). Errors as cbx_sandbox_permitted; CBX_ESEAL when it does not fit or is claimed. */
+/* Claims the sandbox for a permit. Succeeds once, with an OPEN or RUN permit whose language the
+ * kernel runs and whose limits fit the container (cbx_sandbox_fits). Errors as
+ * cbx_sandbox_permitted; CBX_ESEAL when it does not fit or is claimed. */
 int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                       struct cbx_err *err);
 
@@ -48,7 +54,9 @@ bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
 int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                     const struct cbx_permit *permit, struct cbx_sandbox **out, struct cbx_err *err);
 
-/* Takes over a sandbox that an earlier executor claimed. CBX_ENOTFOUND when it was never claimed; CBX_EPROTO when the tag's authentication fails or the protocol is broken: the caller removes it then. */
+/* Takes over a sandbox that an earlier executor claimed. CBX_ENOTFOUND when it was never claimed;
+ * CBX_EPROTO when the tag's authentication fails or the protocol is broken: the caller removes it
+ * then. */
 int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                       const char *id, struct cbx_sandbox **out, struct cbx_err *err);
 
@@ -78,12 +86,14 @@ struct cbx_run_options {
  * those that the sandbox was claimed for. Returns 0 whenever the program ran, however it ended;
  * *out then owns the result. Events go to `sink` while it runs. When the wall clock or the
  * processor time is exceeded the program is interrupted, and its whole process tree killed within a
- * second. The supervisor keeps the events and the result until cbx_sandbox_acknowledge or the next run. */
+ * second. The supervisor keeps the events and the result until cbx_sandbox_acknowledge or the next
+ * run. */
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,
                     const struct cbx_sink *sink, struct cbx_result *out, struct cbx_err *err);
 
-/* Replays a run that another process began, from its first event, and follows it to its result. CBX_ENOTFOUND when the sandbox has no such run: it never began, or it was acknowledged.
+/* Replays a run that another process began, from its first event, and follows it to its result.
+ * CBX_ENOTFOUND when the sandbox has no such run: it never began, or it was acknowledged.
  */
 int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const struct cbx_sink *sink,
                        struct cbx_result *out, struct cbx_err *err);
@@ -127,10 +137,12 @@ const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox);
 /* False once the container is known to be gone. */
 bool cbx_sandbox_alive(const struct cbx_sandbox *sandbox);
 
-/* Sends a request and waits for the answer; false when there is none. Only while nothing runs in it. */
+/* Sends a request and waits for the answer; false when there is none. Only while nothing runs in
+ * it. */
 bool cbx_sandbox_ping(struct cbx_sandbox *sandbox);
 
-/* Ends the lease: the sandbox ends itself and the engine removes the container. Does not wait. From any thread. */
+/* Ends the lease: the sandbox ends itself and the engine removes the container. Does not wait. From
+ * any thread. */
 void cbx_sandbox_end(struct cbx_sandbox *sandbox);
 
 /* Whether the connection is still open, without waiting. Only while nothing runs in it. */

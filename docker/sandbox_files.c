@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Requests to a sandbox between runs: its files, and a new kernel. The answers are hostile like everything that a sandbox sends. */
+ * Requests to a sandbox between runs: its files, and a new kernel. The answers are hostile like
+ * everything that a sandbox sends. */
 #include "docker/sandbox_internal.h"
 #include "policies/base/clock.h"
 

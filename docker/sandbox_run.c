@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Runs in a sandbox: started with a permit, followed to their result, also by an executor that did not start them. */
+ * Runs in a sandbox: started with a permit, followed to their result, also by an executor that did
+ * not start them. */
 #include "docker/container.h"
 #include "docker/events.h"
 #include "docker/sandbox_internal.h"
@@ -73,7 +74,8 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     return cbx_sandbox_send(sandbox, CBX_FRAME_RUN, cbx_buf_str(&head), source, err);
 }
 
-/* The stream ended, or no frame came before the deadline: the result says why, as far as the engine can tell. */
+/* The stream ended, or no frame came before the deadline: the result says why, as far as the engine
+ * can tell. */
 static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
                       struct cbx_result *result)
 {

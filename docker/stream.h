@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Parses hostile bytes into frames. The engine multiplexes a container's stdout and stderr with headers of 8 bytes; on stdout our supervisor sends frames. Both layers are parsed here, incrementally, under caps. */
+ * Parses hostile bytes into frames. The engine multiplexes a container's stdout and stderr with
+ * headers of 8 bytes; on stdout our supervisor sends frames. Both layers are parsed here,
+ * incrementally, under caps. */
 #ifndef CBX_DOCKER_STREAM_H
 #define CBX_DOCKER_STREAM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A whole run as a sandbox tells it: frames of all kinds, one behind the other, as events and then
- * as the JSON that is stored. What is said of it holds: types have a shape, parts lie in what was
- * sent, paths stay in the workspace, and the JSON can be written and read again. */
+ * A whole run: frames of all kinds in sequence, as events and then as the stored JSON. Types must
+ * be well-formed, parts must lie in the payload, paths must stay in the workspace, and the JSON
+ * must survive writing and reading. */
 #include "docker/events.h"
 #include "gateway/front/collect.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a program may put into frames: the first byte is the type, the rest the payload. */
+ * Frames of a program: the first byte is the type, the rest the payload. */
 #include "docker/events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The log of a run, with everything that can happen to it in any order: output, bundles, a host
- * that takes some bytes, a new host, another look. What is delivered must be frames; of the
- * text a head and a tail, with the count of what is missing between them; and memory stays
- * within the limits. */
+ * The log of a run under all operations in any order: output, bundles, a host that reads some
+ * bytes, a new host, a replay. The host must receive frames; of the text a head and a tail, with
+ * the number of omitted bytes between them; and memory stays within the limits. */
 #include "fuzz/supervisor.h"
 
 enum { TEXT_MAX = 1 << 20 };
@@ -11,6 +10,7 @@ static uint8_t text[TEXT_MAX]; /* all that was written: low bit = stream, else t
 static size_t text_len;
 static uint64_t output_limit, files_limit;
 static bool running, ended;
+static uint64_t late_omitted; /* of the output before this run */
 
 static void write_text(uint8_t type, size_t len)
 {
@@ -25,11 +25,12 @@ static void write_text(uint8_t type, size_t len)
     cbx_report_output(type, bytes, len);
 }
 
-/* The whole log as a host gets it that asks now. */
+/* The whole log as a host receives it now. */
 static void check_log(void)
 {
     size_t seen = 0;
     uint64_t cut = 0;
+    bool is_late = late_omitted > 0; /* the first CUT is that of late output */
     for (size_t at = 0; at < r.log.len;) {
         const uint8_t *frame = r.log.p + at, *p = frame + CBX_FRAME_HEAD_BYTES;
         size_t len = frame_bytes(frame) - CBX_FRAME_HEAD_BYTES;
@@ -39,6 +40,11 @@ static void check_log(void)
         }
         if (frame[0] == CBX_FRAME_CUT) {
             memcpy(&cut, p, sizeof(cut));
+            if (is_late && cut != late_omitted) {
+                abort();
+            }
+            cut = is_late ? 0 : cut;
+            is_late = false;
             seen += cut;
         }
         for (size_t i = 0; is_text(frame[0]) && i < len; i++, seen++) {
@@ -53,8 +59,9 @@ static void check_log(void)
         abort();
     }
     /* Text in frames of one byte is six times as long; what no limit counts has its own. */
-    if (r.log.len + r.tail.len > 14 * output_limit + 2 * HEADS_BYTES + files_limit + ASIDE_BYTES +
-                                     8 * ASIDE_MAX + 64 * 1024 + 4096) {
+    if (r.late.len > CBX_FRAME_LATE_MAX ||
+        r.log.len + r.tail.len > CBX_FRAME_LATE_MAX + 14 * output_limit + 2 * HEADS_BYTES +
+                                     files_limit + ASIDE_BYTES + 8 * ASIDE_MAX + 64 * 1024 + 4096) {
         abort();
     }
 }
@@ -74,9 +81,17 @@ static void do_one(uint8_t what, uint8_t a, uint8_t b)
                                        CBX_FRAME_ASK };
     static const uint8_t zeros[64 * 1024];
     uint8_t mark[CBX_FRAME_MARK_BYTES];
+    if (what >= 250) { /* a thread of the last run writes */
+        if (!running || ended) {
+            cbx_report_late(what % 2 == 0 ? CBX_FRAME_STDOUT : bundles[a % 4], zeros,
+                            (size_t)b * (a > 128 ? 250 : 2));
+        }
+        return;
+    }
     switch (what % 10) {
     case 0: /* a host runs the next program only when it has all of this one */
         if (!running || (ended && !cbx_report_pending() && r.following)) {
+            late_omitted = r.late_omitted;
             output_limit = (uint64_t)a * 16;
             files_limit = (uint64_t)b * 256;
             cbx_report_begin(output_limit, files_limit);
@@ -134,6 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     s.has_key = true;
     running = ended = false;
     text_len = 0;
+    late_omitted = 0;
     for (size_t at = 0; at + 3 <= size; at += 3) {
         do_one(data[at], data[at + 1], data[at + 2]);
         check_log();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * What an engine and a sandbox may send, in pieces of changing size, and cut in two at every byte:
- * however it comes, the same frames come out. With the first byte odd, a host looks for its mark.
+ * Bytes from an engine and a sandbox, in pieces of changing size, and cut in two at every byte: the
+ * same frames must result. With the first byte odd, a host seeks its mark.
  */
 #include "docker/stream.h"
 
 static const char mark[CBX_FRAME_MARK_BYTES] = "0123456789abcdef0123456789abcdefMARKMARKMARKMAR";
 
-/* Feeds `bytes` as it comes; a number that says which frames came out, and whether it was refused.
+/* Feeds `bytes` in pieces; returns a hash of the frames and of the error, if any.
  */
 static uint64_t read_all(struct cbx_str bytes, size_t first, size_t piece, bool seeks)
 {

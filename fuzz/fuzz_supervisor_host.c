@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a host sends to a supervisor, in pieces of changing size: its key, frames of all kinds,
- * hosts that come in the middle of another one's frame. The kernel is ready at once, and ends
- * each run. */
+ * Bytes from a host to a supervisor, in pieces of changing size: its key, frames of all kinds, new
+ * hosts in the middle of another host's frame. The kernel is ready at once, and ends each run. */
 #include "fuzz/supervisor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What a program says to its supervisor: on the kernel's channel and in the two pipes, with a host
- * that reads slowly. The first byte of each piece says where it goes and how much the host takes.
- * Whatever it says, the run ends, with one DONE, and the host hears no frame that it would refuse.
+ * Bytes from a program to its supervisor: on the kernel's channel and in the two pipes, with a host
+ * that reads slowly. The first byte of each piece selects the channel and how much the host reads.
+ * For every input the run ends with one DONE, and the host receives no frame that it would refuse.
  */
 #include "fuzz/supervisor.h"
 
-static void say(const void *p, size_t len)
+static void send_frame(const void *p, size_t len)
 {
     world.from[0] = p;
     world.len[0] = len;
@@ -14,11 +14,11 @@ static void say(const void *p, size_t len)
     }
 }
 
-static void say_frame(uint8_t type, const void *p, size_t len)
+static void write_frame(uint8_t type, const void *p, size_t len)
 {
     uint8_t frame[CBX_FRAME_HEAD_BYTES + 256] = { type, (uint8_t)len };
     memcpy(frame + CBX_FRAME_HEAD_BYTES, p, len);
-    say(frame, CBX_FRAME_HEAD_BYTES + len);
+    send_frame(frame, CBX_FRAME_HEAD_BYTES + len);
 }
 
 /* A host that attaches and starts a program. */
@@ -34,9 +34,9 @@ static void begin_run(void)
                                  .files_bytes = 16384,
                                  .language = "python",
                                  .id = "run" };
-    say(key, sizeof(key));
-    say_frame(CBX_FRAME_ATTACH, &attach, CBX_FRAME_NONCE_BYTES + 4);
-    say_frame(CBX_FRAME_RUN, &run, sizeof(run));
+    send_frame(key, sizeof(key));
+    write_frame(CBX_FRAME_ATTACH, &attach, CBX_FRAME_NONCE_BYTES + 4);
+    write_frame(CBX_FRAME_RUN, &run, sizeof(run));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The supervisor with simulated system calls, for the fuzz targets and its unit test: the harness sets descriptors, processes and clock, so that no input can signal or start a process. Include it once. Every frame that the supervisor sends to a host is checked. */
+ * The supervisor with simulated system calls, for the fuzz targets and its unit test: the harness
+ * sets descriptors, processes and clock, so that no input can signal or start a process. Include it
+ * once. Every frame that the supervisor sends to a host is checked. */
 #ifndef CBX_FUZZ_SUPERVISOR_H
 #define CBX_FUZZ_SUPERVISOR_H
 
@@ -30,12 +32,12 @@ static struct {
     size_t budget; /* how many bytes the host accepts */
     uint8_t *sent; /* to the host */
     size_t sent_len, sent_size;
-    size_t checked; /* of it */
-    size_t heard;   /* the last host's bytes begin here */
-    bool marked;    /* the next bytes are a mark */
+    size_t checked;     /* of it */
+    size_t host_begins; /* the last host's bytes begin here */
+    bool marked;        /* the next bytes are a mark */
     unsigned frames, dones;
-    uint8_t told[4096]; /* to the kernel, as far as they fit */
-    size_t told_len;
+    uint8_t to_kernel[4096]; /* to the kernel, as far as they fit */
+    size_t to_kernel_len;
     void (*end)(void); /* called by cbx_die; NULL = jump to `died` */
     jmp_buf died;
 } world;
@@ -80,11 +82,11 @@ static ssize_t world_write(int fd, const void *p, size_t size)
 
 static ssize_t world_send(int fd, const void *p, size_t size, int flags)
 {
-    size_t n = size > 3000 ? 3000 : size, room = sizeof(world.told) - world.told_len;
+    size_t n = size > 3000 ? 3000 : size, room = sizeof(world.to_kernel) - world.to_kernel_len;
     (void)fd;
     (void)flags;
-    memcpy(world.told + world.told_len, p, n < room ? n : room);
-    world.told_len += n < room ? n : room;
+    memcpy(world.to_kernel + world.to_kernel_len, p, n < room ? n : room);
+    world.to_kernel_len += n < room ? n : room;
     return (ssize_t)n;
 }
 
@@ -271,7 +273,7 @@ static void check_sent(void)
             abort();
         }
         world.checked += CBX_FRAME_MARK_BYTES;
-        world.heard = world.checked;
+        world.host_begins = world.checked;
         world.marked = false;
     }
     while (!world.marked && world.sent_len - world.checked >= CBX_FRAME_HEAD_BYTES) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The command kernel: receives frames, starts programs, sends frames. Static, no library but libc. The programs are hostile: one may kill this process or fill the disk, and gains nothing by it. */
+ * The command kernel: receives frames, starts programs, sends frames. Static, no library but libc.
+ * The programs are hostile: one may kill this process or fill the disk, and gains nothing by it. */
 #include "docker/command/command.h"
 
 #include "docker/frame.h"
@@ -273,7 +274,8 @@ int cbx_command_collect(const struct cbx_command_start *start, char *out, size_t
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-/* Reads the payload of RUN: the kernel's head, the arguments, the source. False when it is malformed. */
+/* Reads the payload of RUN: the kernel's head, the arguments, the source. False when it is
+ * malformed. */
 static bool read_run(const char *payload, size_t len, struct cbx_command_run *out)
 {
     static const char *arguments[ARGUMENTS_MAX + 1];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the files of the command kernel. It runs in a sandbox, exchanges frames with the supervisor, and starts other programs: one shell for the whole session (shell.c), or a compiler and the compiled program (program.c). Their output goes directly to the supervisor's pipes. They have no descriptor but 0, 1 and 2. */
+ * Shared by the files of the command kernel. It runs in a sandbox, exchanges frames with the
+ * supervisor, and starts other programs: one shell for the whole session (shell.c), or a compiler
+ * and the compiled program (program.c). Their output goes directly to the supervisor's pipes. They
+ * have no descriptor but 0, 1 and 2. */
 #ifndef CBX_DOCKER_COMMAND_COMMAND_H
 #define CBX_DOCKER_COMMAND_COMMAND_H
 
@@ -33,7 +36,8 @@ bool cbx_command_select_program(const char *name);
 /* Sends a frame to the supervisor. Ends the process when the channel is closed. */
 void cbx_command_send(uint8_t type, const void *payload, size_t len);
 
-/* Sends an ERROR frame: `text` is the traceback, line by line. Bytes that are not UTF-8 become '?'. */
+/* Sends an ERROR frame: `text` is the traceback, line by line. Bytes that are not UTF-8 become '?'.
+ */
 void cbx_command_send_error(const char *ename, const char *evalue, const char *text, size_t len);
 
 /* Ends this process with that status, so that the supervisor reports the session as lost. */
@@ -42,7 +46,8 @@ void cbx_command_end_as(int wait_status) __attribute__((noreturn));
 /* Writes a file into the folder; false when it does not fit. */
 bool cbx_command_write(const char *path, const char *bytes, size_t len);
 
-/* Starts a program in its own process group, at `cwd`, with these descriptors as 0, 1 and 2; -1 means /dev/null for 0, and inherited for 1 and 2. `program` is a descriptor to execute, or -1 for
+/* Starts a program in its own process group, at `cwd`, with these descriptors as 0, 1 and 2; -1
+ * means /dev/null for 0, and inherited for 1 and 2. `program` is a descriptor to execute, or -1 for
  * argv[0]. Returns its process, or -1. */
 struct cbx_command_start {
     const char *const *argv;
@@ -51,12 +56,16 @@ struct cbx_command_start {
 };
 pid_t cbx_command_start(const struct cbx_command_start *start);
 
-/* Waits until the process has ended (*status) or the descriptor is readable (-1: none). An interrupt of the supervisor is passed on as SIGINT to the process group (*interrupted), and waiting continues. `repeat`: SIGINT is repeated while the process continues, as a shell that is about to start a command may miss the first one. */
+/* Waits until the process has ended (*status) or the descriptor is readable (-1: none). An
+ * interrupt of the supervisor is passed on as SIGINT to the process group (*interrupted), and
+ * waiting continues. `repeat`: SIGINT is repeated while the process continues, as a shell that is
+ * about to start a command may miss the first one. */
 enum cbx_command_event { CBX_COMMAND_ENDED, CBX_COMMAND_READABLE };
 enum cbx_command_event cbx_command_wait(pid_t pid, int fd, bool repeat, int *status,
                                         bool *interrupted);
 
-/* Runs a program to its end and collects the first `size` bytes of its stdout and stderr; the rest is dropped. Returns its wait status. */
+/* Runs a program to its end and collects the first `size` bytes of its stdout and stderr; the rest
+ * is dropped. Returns its wait status. */
 int cbx_command_collect(const struct cbx_command_start *start, char *out, size_t size, size_t *len,
                         bool *interrupted);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Compiles a source or passes it to an interpreter, and runs it once. The commands of each language are a row of languages.def. Only the workspace persists between runs. */
+ * Compiles a source or passes it to an interpreter, and runs it once. The commands of each language
+ * are a row of languages.def. Only the workspace persists between runs. */
 #include "docker/command/command.h"
 #include "docker/frame.h"
 

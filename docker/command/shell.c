@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Runs shell cells in one bash for the whole session, which reads commands from a pipe. A cell is a file that bash sources, so an interrupt or an error ends the cell alone. The next command reports the status through a FIFO. Where a cell ends the shell (`exit`, `set -e`), an EXIT trap saves the state, and the next shell restores it. */
+ * Runs shell cells in one bash for the whole session, which reads commands from a pipe. A cell is a
+ * file that bash sources, so an interrupt or an error ends the cell alone. The next command reports
+ * the status through a FIFO. Where a cell ends the shell (`exit`, `set -e`), an EXIT trap saves the
+ * state, and the next shell restores it. */
 #include "docker/command/command.h"
 #include "docker/frame.h"
 
@@ -22,7 +25,7 @@ static struct {
     pid_t pid; /* 0 = none */
     int to, done;
     bool uncertain; /* the last cell was interrupted: the shell may have been killed without notice
-                    */
+                     */
 } shell = { .to = -1, .done = -1 };
 
 static bool write_line(const char *line)
@@ -30,7 +33,8 @@ static bool write_line(const char *line)
     return write(shell.to, line, strlen(line)) == (ssize_t)strlen(line);
 }
 
-/* Opened for reading and writing, so that it never reaches its end. The old FIFO is unlinked, so that no process can write a status into the new one by a descriptor of the old. */
+/* Opened for reading and writing, so that it never reaches its end. The old FIFO is unlinked, so
+ * that no process can write a status into the new one by a descriptor of the old. */
 static bool open_fifo(void)
 {
     if (shell.done >= 0) {
@@ -86,7 +90,8 @@ static bool start_shell(void)
     if (err < 0 || null < 0 || !open_fifo() || pipe2(ends, O_CLOEXEC) < 0) {
         return false;
     }
-    /* The warnings of an interactive bash without a terminal, and its first prompt, go to /dev/null. The first command sets stderr. */
+    /* The warnings of an interactive bash without a terminal, and its first prompt, go to
+     * /dev/null. The first command sets stderr. */
     struct cbx_command_start start = {
         .argv = argv, .cwd = "/workspace", .in = ends[0], .out = -1, .err = null, .program = -1
     };
@@ -127,7 +132,8 @@ static bool check_syntax(int *code, bool *interrupted)
     return false;
 }
 
-/* Makes sure that a shell runs: after the end of one, the next with its state. False when there is no state. */
+/* Makes sure that a shell runs: after the end of one, the next with its state. False when there is
+ * no state. */
 static bool ensure_shell(void)
 {
     int status;

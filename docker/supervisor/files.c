@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Files of the workspace, for the host. The program may change the workspace at any moment, so Linux resolves every path beneath it without links (openat2(2)). Only regular files are read and written, and no call waits for another process. */
+ * Files of the workspace, for the host. The program may change the workspace at any moment, so
+ * Linux resolves every path beneath it without links (openat2(2)). Only regular files are read and
+ * written, and no call waits for another process. */
 #include "docker/supervisor/supervisor.h"
 
 #include <dirent.h>
@@ -245,7 +247,8 @@ void cbx_file_list(const uint8_t *payload, size_t len)
     cbx_bytes_free(&out);
 }
 
-/* Recursion is bounded by DEPTH_MAX. The program may replace a folder by a link at any moment: opening follows none, and unlinkat neither. */
+/* Recursion is bounded by DEPTH_MAX. The program may replace a folder by a link at any moment:
+ * opening follows none, and unlinkat neither. */
 static int remove_at(int folder, const char *name, int depth)
 {
     if (unlinkat(folder, name, 0) == 0) {

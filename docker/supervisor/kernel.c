@@ -36,7 +36,8 @@ bool cbx_kernel_select(const char *name)
     return cbx_kernel.argv != NULL;
 }
 
-/* The kernel is the first victim when memory runs out, so that the supervisor is left to report it. */
+/* The kernel is the first victim when memory runs out, so that the supervisor is left to report it.
+ */
 static void offer_to_oom(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -116,8 +117,7 @@ void cbx_kernel_clear(void)
     cbx_kernel.taken = 0;
 }
 
-/* --- to the kernel ------------------------------------------------------------------------------
- */
+/* --- to the kernel ---------------------------------------------------------------------------- */
 
 void cbx_kernel_send(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
 {

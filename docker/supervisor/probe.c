@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The probe: a program in every sandbox image that attempts what a program in a sandbox must not be able to do. It prints one line for each attempt; the last line is "end". As PID 1 it first takes the supervisor's place: the same defences, and a child makes the attempts. */
+ * The probe: a program in every sandbox image that attempts what a program in a sandbox must not be
+ * able to do. It prints one line for each attempt; the last line is "end". As PID 1 it first takes
+ * the supervisor's place: the same defences, and a child makes the attempts. */
 #include "docker/supervisor/probe.h"
 
 #include <errno.h>

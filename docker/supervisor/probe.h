@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the files of the probe. The probe runs in place of a hostile program, attempts what must fail, and reports each outcome. The arguments are harmless should an attempt succeed: an answer other than "not permitted" or "no such call" means that code of the host kernel was reached. */
+ * Shared by the files of the probe. The probe runs in place of a hostile program, attempts what
+ * must fail, and reports each outcome. The arguments are harmless should an attempt succeed: an
+ * answer other than "not permitted" or "no such call" means that code of the host kernel was
+ * reached. */
 #ifndef CBX_DOCKER_SUPERVISOR_PROBE_H
 #define CBX_DOCKER_SUPERVISOR_PROBE_H
 
@@ -17,7 +20,8 @@ cbx_attempt_report(const char *name, enum cbx_outcome outcome, const char *forma
 #define cbx_attempt_report_if(held, name, ...)                                                     \
     cbx_attempt_report(name, (held) ? CBX_HELD : CBX_REACHED, __VA_ARGS__)
 
-/* Calls `attempt` in a child, as it may kill or change its process. Returns 0 when it returned 0 or more, its errno when it returned less, the negative signal number when a signal killed it. */
+/* Calls `attempt` in a child, as it may kill or change its process. Returns 0 when it returned 0 or
+ * more, its errno when it returned less, the negative signal number when a signal killed it. */
 int cbx_attempt_run(long (*attempt)(void *), void *context);
 
 /* Whether this result of cbx_attempt_run is a refusal. */

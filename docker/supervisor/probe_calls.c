@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * System calls: those that must be refused, those that must not, and other entries into the host kernel. */
+ * System calls: those that must be refused, those that must not, and other entries into the host
+ * kernel. */
 #include "docker/supervisor/probe.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files: what /proc, /sys and /dev reveal of the host, what is writable, setuid programs, sockets of engines. Every walk is bounded. */
+ * Files: what /proc, /sys and /dev reveal of the host, what is writable, setuid programs, sockets
+ * of engines. Every walk is bounded. */
 #include "docker/supervisor/probe.h"
 
 #include <dirent.h>
@@ -82,7 +83,7 @@ static void walk_and_say(const char *name, const char *root, struct walk *w)
                        w->found > 0 ? ", the first is " : "", w->first);
 }
 
-/* --- the findings of walks ---------------------------------------------------------------------- */
+/* --- the findings of walks -------------------------------------------------------------------- */
 
 static void look_for_privilege(struct walk *w, const struct stat *status)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Output for the host: replies to its requests, and the log of the run, which is stored until the host has acknowledged it. */
+ * Output for the host: replies to its requests, and the log of the run, which is stored until the
+ * host has acknowledged it. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -78,7 +79,8 @@ static void log_frame(uint8_t type, const void *a, size_t a_len, const void *b, 
     add_frame(&r.log, type, a, a_len, b, b_len);
 }
 
-/* A program that prints single characters would cost six times its output: output is appended to the last frame when that is of the same stream and no byte of it has been sent. */
+/* A program that prints single characters would cost six times its output: output is appended to
+ * the last frame when that is of the same stream and no byte of it has been sent. */
 static void log_output(uint8_t type, const uint8_t *bytes, size_t len)
 {
     uint32_t have;
@@ -176,8 +178,7 @@ void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes)
     r.following = true;
 }
 
-/* --- output beyond the limit ----------------------------------------------------------------
- */
+/* --- output beyond the limit ------------------------------------------------------------------ */
 
 static bool is_text(uint8_t type)
 {
@@ -218,7 +219,8 @@ static void keep_tail(uint8_t type, const uint8_t *bytes, size_t len)
         r.tail_text += len;
         r.tail_frames += CBX_FRAME_HEAD_BYTES + len;
     }
-    /* Rarely, as trimming costs time in proportion to the tail. Heads count, as a frame may hold one byte; other frames do not, as they stay and would cause a trim for each line. */
+    /* Rarely, as trimming costs time in proportion to the tail. Heads count, as a frame may hold
+     * one byte; other frames do not, as they stay and would cause a trim for each line. */
     if (r.tail_text > 2 * r.tail_max + JOIN_BYTES || r.tail_frames > 8 * r.tail_max + HEADS_BYTES) {
         trim_tail(r.tail_max);
     }
@@ -290,8 +292,7 @@ uint64_t cbx_report_written(uint8_t type)
     return r.written[type == CBX_FRAME_STDERR];
 }
 
-/* --- to the host --------------------------------------------------------------------------------
- */
+/* --- to the host ------------------------------------------------------------------------------ */
 
 void cbx_reply(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
 {

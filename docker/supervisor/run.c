@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The state machine of a run: from the host's RUN to DONE, whatever kernel, program and deadlines do meanwhile. */
+ * The state machine of a run: from the host's RUN to DONE, whatever kernel, program and deadlines
+ * do meanwhile. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@ enum {
     SETTLE_MS = 150,   /* how long a kernel is observed that reported its end after the limit, */
     SETTLE_CHECKS = 4, /* and how often while it still runs */
     CPU_TICK_MS = 100,
-    CROWD =
-        32, /* processes; that many are killed at once, as each one told to end would use the time left */
+    CROWD = 32, /* processes; that many are killed at once, as each one told to end would use the
+                   time left */
     KERNEL_START_MS = 20000,
     REST_BYTES = 1024 * 1024, /* what is read of a pipe at most when its run ends */
 };
@@ -150,13 +151,15 @@ static void stop_run(uint32_t reason, int grace_ms)
     cbx_run.phase = CBX_PHASE_STOPPING;
     cbx_run.stop_reason = reason;
     cbx_run.deadline_ms = cbx_now_ms() + grace_ms;
-    /* The control channel first, as it keeps the state; SIGINT follows when the kernel does not react. */
+    /* The control channel first, as it keeps the state; SIGINT follows when the kernel does not
+     * react. */
     cbx_kernel_send(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
     cbx_kernel_flush();
     cbx_run.signal_ms = cbx_now_ms() + SIGNAL_MS;
 }
 
-/* The kernel reported its end after the time limit. If it continues to compute, in a thread or after a forged FINISH, it is killed. */
+/* The kernel reported its end after the time limit. If it continues to compute, in a thread or
+ * after a forged FINISH, it is killed. */
 static void settle(void)
 {
     uint64_t used = cbx_process_cpu_ms(cbx_kernel.pid) - cbx_run.settle_cpu_ms;
@@ -232,8 +235,7 @@ void cbx_run_reset(void)
     cbx_reply(CBX_FRAME_ANSWER, &done, sizeof(done), NULL, 0);
 }
 
-/* --- deadlines ---------------------------------------------------------------------------------
- */
+/* --- deadlines -------------------------------------------------------------------------------- */
 
 /* At the deadline the program is told to end; after the grace it is killed. */
 static void deadline_passed(void)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * PID 1 of every sandbox. Starts the kernel, relays frames between kernel and host, enforces deadlines and caps, kills programs that do not end, reaps processes. Static, no library but libc. All frames of the kernel are hostile: the program shares its process.
+ * PID 1 of every sandbox. Starts the kernel, relays frames between kernel and host, enforces
+ * deadlines and caps, kills programs that do not end, reaps processes. Static, no library but libc.
+ * All frames of the kernel are hostile: the program shares its process.
  *
- * A host may die and another one take over: the log of a run is stored (report.c), and the sandbox runs until the lease of the last host expires. Only file operations block here, so deadlines hold whatever host and program do. */
+ * A host may die and another one take over: the log of a run is stored (report.c), and the sandbox
+ * runs until the lease of the last host expires. Only file operations block here, so deadlines hold
+ * whatever host and program do. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -98,7 +102,8 @@ static void renew_lease(const uint8_t *payload)
     uint32_t lease_ms;
     memcpy(&lease_ms, payload, sizeof(lease_ms));
     if (lease_ms == 0) {
-        cbx_die(); /* at once: the next host's frames may follow, and it must not find a discarded sandbox */
+        cbx_die(); /* at once: the next host's frames may follow, and it must not find a discarded
+                      sandbox */
     }
     s.lease_ms = cbx_now_ms() + lease_ms;
 }
@@ -227,7 +232,8 @@ static bool read_kernel(void)
     return take_frames(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
 }
 
-/* The first bytes of the stream are the key. Where the key stands again, a new host begins: complete frames before it count, an incomplete one is dropped. */
+/* The first bytes of the stream are the key. Where the key stands again, a new host begins:
+ * complete frames before it count, an incomplete one is dropped. */
 static bool read_host(void)
 {
     struct cbx_inbox *in = &s.host;

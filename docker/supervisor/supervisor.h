@@ -26,8 +26,7 @@ struct cbx_inbox {
     size_t len, size;
 };
 
-/* --- kernel.c: the kernel's process ----------------------------------------------------
- */
+/* --- kernel.c: the kernel's process ----------------------------------------------------------- */
 
 extern struct cbx_kernel {
     const char *const *argv;
@@ -47,7 +46,8 @@ void cbx_kernel_start(void);
 /* The process has ended: closes its descriptors and clears its state. */
 void cbx_kernel_clear(void);
 
-/* Queues a frame for the kernel. A program may keep its kernel from reading; the frame then stays queued until the deadline. */
+/* Queues a frame for the kernel. A program may keep its kernel from reading; the frame then stays
+ * queued until the deadline. */
 void cbx_kernel_send(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len);
 
 /* Writes what the kernel accepts now. */
@@ -62,10 +62,10 @@ enum { CBX_CHUNK_BYTES = 65536 };
 
 void cbx_close(int *fd);
 
-/* --- run.c: the state of a run -------------------------------------------------------------------
- */
+/* --- run.c: the state of a run ---------------------------------------------------------------- */
 
-/* STARTING: the run waits until the kernel is READY. STOPPING: the program was told to end. SETTLING: the kernel reported its end after the time limit. */
+/* STARTING: the run waits until the kernel is READY. STOPPING: the program was told to end.
+ * SETTLING: the kernel reported its end after the time limit. */
 enum cbx_phase {
     CBX_PHASE_IDLE,
     CBX_PHASE_STARTING,
@@ -91,19 +91,23 @@ extern struct cbx_run {
 /* The program runs: frames of the kernel belong to it. */
 bool cbx_run_is_active(void);
 
-/* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run ends the sandbox. A run waits for a kernel that starts or warms up; this time does not count, and an interrupt meanwhile costs the run alone. */
+/* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run ends the sandbox. A run
+ * waits for a kernel that starts or warms up; this time does not count, and an interrupt meanwhile
+ * costs the run alone. */
 void cbx_run_submit(const uint8_t *payload, size_t len);
 void cbx_run_warm(void);
 void cbx_run_interrupt(void);
 void cbx_run_reset(void);
 
-/* Events of the kernel: READY, FINISH with this exit code, its end with a status as of waitpid(2), bytes that are no frames. */
+/* Events of the kernel: READY, FINISH with this exit code, its end with a status as of waitpid(2),
+ * bytes that are no frames. */
 void cbx_run_kernel_ready(void);
 void cbx_run_finished(int32_t code);
 void cbx_run_kernel_died(int status);
 void cbx_run_protocol_broken(void);
 
-/* Milliseconds until the next deadline. cbx_run_check_deadlines interrupts or kills the program whose time is over, and returns true when a deadline had passed. */
+/* Milliseconds until the next deadline. cbx_run_check_deadlines interrupts or kills the program
+ * whose time is over, and returns true when a deadline had passed. */
 int64_t cbx_run_time_left(int64_t now_ms);
 bool cbx_run_check_deadlines(int64_t now_ms);
 
@@ -111,12 +115,15 @@ bool cbx_run_check_deadlines(int64_t now_ms);
 int64_t cbx_now_ms(void);
 
 /* --- report.c: output for the host ------------------------------------------------------------
- * The log of a run is stored until the host acknowledges the result (ACK) or starts another run, so it survives the host. Nothing here blocks; a host that does not read costs memory up to the run's limits, and no more. */
+ * The log of a run is stored until the host acknowledges the result (ACK) or starts another run, so
+ * it survives the host. Nothing here blocks; a host that does not read costs memory up to the run's
+ * limits, and no more. */
 
 /* Drops the log of the last run and starts the next one's, with these limits. */
 void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes);
 
-/* Adds stdout or stderr: the first three quarters of the limit as they arrive, of the rest the end. */
+/* Adds stdout or stderr: the first three quarters of the limit as they arrive, of the rest the end.
+ */
 void cbx_report_output(uint8_t type, const uint8_t *bytes, size_t len);
 
 /* Output of a program that wrote it between two runs: the log of the next run begins with it, up to
@@ -173,8 +180,7 @@ uint64_t cbx_process_cpu_ms(pid_t pid);
 /* Is one of its threads running or runnable? */
 bool cbx_process_is_running(pid_t pid);
 
-/* --- files.c: PUT, GET, LIST, DELETE; each answers by cbx_reply ----------------------------------
- */
+/* --- files.c: PUT, GET, LIST, DELETE; each answers by cbx_reply ------------------------------- */
 void cbx_file_put(const uint8_t *payload, size_t len);
 void cbx_file_get(const uint8_t *payload, size_t len);
 void cbx_file_list(const uint8_t *payload, size_t len);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Reads the state of the sandbox: files of the workspace, processes, the cgroup's counters. The program controls all of it: no link is followed, only regular files are reported, every walk is bounded. */
+ * Reads the state of the sandbox: files of the workspace, processes, the cgroup's counters. The
+ * program controls all of it: no link is followed, only regular files are reported, every walk is
+ * bounded. */
 #include "docker/supervisor/supervisor.h"
 
 #include <dirent.h>
@@ -90,7 +92,8 @@ bool cbx_report_files(const struct timespec *since)
     return w.complete;
 }
 
-/* The fields of proc(5)'s stat after the name, which may hold any character; NULL when the process is gone. */
+/* The fields of proc(5)'s stat after the name, which may hold any character; NULL when the process
+ * is gone. */
 static const char *read_stat(pid_t pid, char line[STAT_BYTES])
 {
     char path[64];
@@ -148,7 +151,8 @@ void cbx_kill_others(pid_t keep)
     kill(keep, SIGCONT);
 }
 
-/* The number after `name` in a file of lines "name number"; with an empty name, the first number of the file. -1 when there is none. */
+/* The number after `name` in a file of lines "name number"; with an empty name, the first number of
+ * the file. -1 when there is none. */
 static long long read_counter(const char *path, const char *name)
 {
     FILE *f = fopen(path, "re");

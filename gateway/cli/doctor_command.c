@@ -50,16 +50,16 @@ static void check_policies(const struct cbx_options *options, const struct cbx_d
         struct cbx_err err = { 0 };
         if (cbx_policy_load(flow.policies[i], &policy, &err) != 0) {
             cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "policy",
-                           "'codebox policy check FILE' shows the line", "'%s': %s",
-                           flow.policies[i], err.text);
+                              "'codebox policy check FILE' shows the line", "'%s': %s",
+                              flow.policies[i], err.text);
             continue;
         }
         const struct cbx_limits *l = &policy->limits;
         cbx_doctor_report(doctor, CBX_HEALTH_OK, "policy", "",
-                       "'%s': wall %" PRId64 " s, cpu %" PRId64 " %%, memory %" PRId64
-                       " MiB, %" PRId64 " processes, disk %" PRId64 " MiB",
-                       flow.policies[i], l->wall_ms / 1000, l->cpu_milli / 10,
-                       l->memory_bytes >> 20, l->pids, l->disk_bytes >> 20);
+                          "'%s': wall %" PRId64 " s, cpu %" PRId64 " %%, memory %" PRId64
+                          " MiB, %" PRId64 " processes, disk %" PRId64 " MiB",
+                          flow.policies[i], l->wall_ms / 1000, l->cpu_milli / 10,
+                          l->memory_bytes >> 20, l->pids, l->disk_bytes >> 20);
         if (limits->wall_ms == 0) {
             *limits = *l; /* of the first, which is used when nobody says */
         }
@@ -71,29 +71,30 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
     struct stat status;
     if (stat(path, &status) < 0) {
         cbx_doctor_report(doctor, errno == ENOENT ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "state",
-                       errno == ENOENT ? "" : "say --state DIR", "'%s': %s", path,
-                       errno == ENOENT ? "not there yet; the first run makes it" : strerror(errno));
+                          errno == ENOENT ? "" : "say --state DIR", "'%s': %s", path,
+                          errno == ENOENT ? "not there yet; the first run makes it"
+                                          : strerror(errno));
         return;
     }
     bool ours =
         S_ISDIR(status.st_mode) && (status.st_mode & 077) == 0 && status.st_uid == geteuid();
     cbx_doctor_report(doctor,
-                   ours                                                      ? CBX_HEALTH_OK
-                   : (status.st_mode & 022) != 0 || !S_ISDIR(status.st_mode) ? CBX_HEALTH_FAIL
-                                                                             : CBX_HEALTH_WARN,
-                   "state", ours ? "" : "chown it to the gateway's user and chmod 700",
-                   "'%s': mode %03o, user %u", path, (unsigned)status.st_mode & 0777,
-                   (unsigned)status.st_uid);
+                      ours                                                      ? CBX_HEALTH_OK
+                      : (status.st_mode & 022) != 0 || !S_ISDIR(status.st_mode) ? CBX_HEALTH_FAIL
+                                                                                : CBX_HEALTH_WARN,
+                      "state", ours ? "" : "chown it to the gateway's user and chmod 700",
+                      "'%s': mode %03o, user %u", path, (unsigned)status.st_mode & 0777,
+                      (unsigned)status.st_uid);
     struct statvfs disk;
     if (statvfs(path, &disk) == 0) {
         unsigned long long mib = (unsigned long long)disk.f_bavail * disk.f_frsize >> 20;
         cbx_doctor_report(doctor,
-                       mib >= 1024 ? CBX_HEALTH_OK
-                       : mib >= 64 ? CBX_HEALTH_WARN
-                                   : CBX_HEALTH_FAIL,
-                       "disk",
-                       mib >= 1024 ? "" : "free some: when the audit log is full, nothing runs",
-                       "%llu MiB free for the audit log", mib);
+                          mib >= 1024 ? CBX_HEALTH_OK
+                          : mib >= 64 ? CBX_HEALTH_WARN
+                                      : CBX_HEALTH_FAIL,
+                          "disk",
+                          mib >= 1024 ? "" : "free some: when the audit log is full, nothing runs",
+                          "%llu MiB free for the audit log", mib);
     }
 }
 
@@ -107,14 +108,14 @@ static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
         cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit", "", "no log yet");
     } else if (cbx_audit_verify(state_dir, &report, &err) != 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit", "run this as the gateway's user", "%s",
-                       err.text);
+                          err.text);
     } else if (report.line != 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit",
-                       "keep a copy of the log and find out who changed it", "line %" PRIu64 ": %s",
-                       report.line, report.problem);
+                          "keep a copy of the log and find out who changed it",
+                          "line %" PRIu64 ": %s", report.line, report.problem);
     } else {
         cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit", "", "%" PRIu64 " records, unbroken",
-                       report.records);
+                          report.records);
     }
 }
 
@@ -161,16 +162,18 @@ static bool check_image(struct cbx_engine *engine, const char *kernel,
     if (cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label), &err) !=
         0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "image", "codebox image build", "%s: %s", name,
-                       err.code == CBX_ENOTFOUND ? "missing" : cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+                          err.code == CBX_ENOTFOUND
+                              ? "missing"
+                              : cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return false;
     }
     bool known = ask_fingerprint(kernel, want, sizeof(want));
     bool current = known && strcmp(want, label) == 0;
     cbx_doctor_report(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
-                   current ? "" : "codebox image build", "%s: %s", name,
-                   current ? "current"
-                   : known ? "not made from these sources"
-                           : "there; whether it is current cannot be told");
+                      current ? "" : "codebox image build", "%s: %s", name,
+                      current ? "current"
+                      : known ? "not made from these sources"
+                              : "there; whether it is current cannot be told");
     return true;
 }
 
@@ -181,8 +184,8 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     struct cbx_err err = { 0 };
     if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "engine",
-                       "docker/engine-up starts one; --docker-host says where one is", "%s",
-                       cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+                          "docker/engine-up starts one; --docker-host says where one is", "%s",
+                          cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     struct cbx_sandbox_config config = { .instance = "doctor",

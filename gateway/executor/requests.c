@@ -3,6 +3,7 @@
  * dispatched follows from its row. */
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
+#include "policies/base/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static int answer_done(struct cbx_executor_request *r, struct cbx_err *err)
 static void answer_error(struct cbx_executor_request *r, int code, const struct cbx_err *err)
 {
     if (err->detail[0] != '\0') { /* for the operator; the caller gets the text alone */
-        fprintf(stderr, "codebox: %s: %s\n", err->text, err->detail);
+        cbx_log(CBX_LOG_WARNING, "%s: %s", err->text, err->detail);
     }
     json_t *header = cbx_reply_json(CBX_REPLY_ERROR);
     json_object_set_new(header, "code", json_integer(code));

@@ -25,8 +25,7 @@ static void run_once(const char *language, const char *source, const char *file_
     (void)state;                                                                                   \
     run_once(language, source, name, CBX_STR(arguments), &seen)
 
-/* --- how a program ends ------------------------------------------------------------------------
- */
+/* --- how a program ends ----------------------------------------------------------------------- */
 
 static void python_joins_its_threads(void **state)
 {
@@ -123,8 +122,7 @@ static void an_error_in_an_exit_listener_is_reported(void **state)
     assert_int_equal(seen.result.status, CBX_RUN_ERROR);
 }
 
-/* --- arguments ---------------------------------------------------------------------------------
- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 #define ARGUMENTS "a b\0--x='$(id)'\0\0\xc3\xa9\0"
 #define SHOWN     "a b|--x='$(id)'||\xc3\xa9\n"
@@ -198,8 +196,7 @@ static void the_most_arguments_arrive(void **state)
     }
 }
 
-/* --- after a run, in a session -----------------------------------------------------------------
- */
+/* --- after a run, in a session ---------------------------------------------------------------- */
 
 /* Between two runs: creates the file `go` in the workspace and waits for `done`. */
 static void let_it_go(struct cbx_sandbox *sandbox)
@@ -256,8 +253,7 @@ static void a_timer_that_does_not_hold_its_cell_is_late(void **state)
     assert_string_equal(seen.out.p, "next\n");
 }
 
-/* --- prewarmed ---------------------------------------------------------------------------------
- */
+/* --- prewarmed -------------------------------------------------------------------------------- */
 
 static void a_warm_kernel_has_drawn_a_figure_and_shows_none(void **state)
 {

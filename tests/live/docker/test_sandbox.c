@@ -274,8 +274,7 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
     assert_int_equal(found, CBX_ENOTFOUND);
 }
 
-/* --- a host that dies, and the next one
- * ------------------------------------------------------------ */
+/* --- a host that dies, and the next one ------------------------------------------------------- */
 
 /* Begins a run and dies in the middle of it; the container's id comes through the pipe. */
 static void begin_and_die(const char *source, int to)
@@ -421,8 +420,7 @@ static void one_that_was_made_ahead_is_entered_with_a_permit_only_and_once(void 
     assert_string_equal(seen.out.p, "1\n");
 }
 
-/* --- limits
- * ------------------------------------------------------------------------------------------ */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 static void keeps_the_head_and_the_tail_of_a_flood(void **state)
 {
@@ -469,8 +467,7 @@ static void ends_threads_that_go_on_behind_an_end_that_was_forged(void **state)
     assert_true(seen.result.session_lost);
 }
 
-/* --- questions, files, a new beginning
- * --------------------------------------------------------------- */
+/* --- questions, files, a new beginning -------------------------------------------------------- */
 
 static void asks_for_input_when_somebody_answers_and_says_so_when_not(void **state)
 {

@@ -84,8 +84,7 @@ static void fake_note(const char *what)
         }                                                                                          \
     } while (0)
 
-/* --- the supervisor in a container -------------------------------------------------------------
- */
+/* --- the supervisor in a container ------------------------------------------------------------ */
 
 static bool fake_read(int fd, void *to, size_t len)
 {
@@ -271,8 +270,7 @@ static void fake_supervise(struct fake_container *c, int fd)
     shutdown(fd, SHUT_RDWR);
 }
 
-/* --- the Engine API ----------------------------------------------------------------------------
- */
+/* --- the Engine API --------------------------------------------------------------------------- */
 
 static struct fake_container *fake_find(const char *path)
 {

@@ -110,8 +110,7 @@ static void start_taking(struct taker *t)
     pthread_create(&t->thread, NULL, take_in_thread, t);
 }
 
-/* --- taking ------------------------------------------------------------------------------------
- */
+/* --- taking ----------------------------------------------------------------------------------- */
 
 static void makes_one_when_none_is_ready(void **state)
 {
@@ -227,8 +226,7 @@ static void takes_a_warm_one_first(void **state)
     cbx_pool_discard(pool, sandbox);
 }
 
-/* --- none is ready -----------------------------------------------------------------------------
- */
+/* --- none is ready ---------------------------------------------------------------------------- */
 
 static void fails_at_once_where_it_is_told_to(void **state)
 {
@@ -353,8 +351,7 @@ static void an_engine_that_fails_fails_the_one_that_waits(void **state)
     cbx_pool_discard(pool, sandbox);
 }
 
-/* --- discarded, kept, stopped ------------------------------------------------------------------
- */
+/* --- discarded, kept, stopped ----------------------------------------------------------------- */
 
 static void what_is_discarded_ends_at_once_and_is_removed(void **state)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The supervisor between hosts that come and go and a kernel: what it tells whom, without a
- * container. */
+ * The supervisor between a kernel and hosts that replace each other: the frames that it sends,
+ * without a container. */
 #include "fuzz/supervisor.h"
 #include "tests/unit/unit.h"
 
 static const uint8_t key[CBX_FRAME_KEY_BYTES] = "0123456789abcdef0123456789abcde";
 
-/* --- a host ------------------------------------------------------------------------------------
- */
+/* --- a host ----------------------------------------------------------------------------------- */
 
 static struct cbx_bytes line; /* what it writes at once */
 
@@ -49,17 +48,18 @@ static void write_line(void)
     cbx_bytes_free(&line);
 }
 
-static void say(uint8_t type)
+static void send_frame(uint8_t type)
 {
     add_frame_of(type, NULL, 0);
     write_line();
 }
 
-/* The payload of the last frame of this type that a host heard; NULL when there is none. */
-static const void *heard(uint8_t wanted)
+/* The payload of the last frame of this type that the last host received; NULL when there is none.
+ */
+static const void *received(uint8_t wanted)
 {
     const uint8_t *found = NULL;
-    for (size_t at = world.heard; at + CBX_FRAME_HEAD_BYTES <= world.sent_len;) {
+    for (size_t at = world.host_begins; at + CBX_FRAME_HEAD_BYTES <= world.sent_len;) {
         uint32_t len;
         memcpy(&len, world.sent + at + 1, sizeof(len));
         found = world.sent[at] == wanted ? world.sent + at + CBX_FRAME_HEAD_BYTES : found;
@@ -71,23 +71,22 @@ static const void *heard(uint8_t wanted)
 static struct cbx_frame_hello hello(void)
 {
     struct cbx_frame_hello hello;
-    assert_non_null(heard(CBX_FRAME_HELLO));
-    memcpy(&hello, heard(CBX_FRAME_HELLO), sizeof(hello));
+    assert_non_null(received(CBX_FRAME_HELLO));
+    memcpy(&hello, received(CBX_FRAME_HELLO), sizeof(hello));
     return hello;
 }
 
 static struct cbx_frame_done done(void)
 {
     struct cbx_frame_done done;
-    assert_non_null(heard(CBX_FRAME_DONE));
-    memcpy(&done, heard(CBX_FRAME_DONE), sizeof(done));
+    assert_non_null(received(CBX_FRAME_DONE));
+    memcpy(&done, received(CBX_FRAME_DONE), sizeof(done));
     return done;
 }
 
-/* --- a kernel ----------------------------------------------------------------------------------
- */
+/* --- a kernel --------------------------------------------------------------------------------- */
 
-static void kernel_says(uint8_t type, const void *p, size_t len)
+static void kernel_sends(uint8_t type, const void *p, size_t len)
 {
     uint8_t frame[64] = { type, (uint8_t)len };
     memcpy(frame + CBX_FRAME_HEAD_BYTES, p, len);
@@ -97,19 +96,19 @@ static void kernel_says(uint8_t type, const void *p, size_t len)
     assert_int_equal(world.len[1], 0);
 }
 
-/* The types of the frames that the kernel was told since it was asked last. */
-static const char *told(void)
+/* The types of the frames that were sent to the kernel since the last call. */
+static const char *sent_to_kernel(void)
 {
     static char types[64];
     size_t n = 0;
-    for (size_t at = 0; at + CBX_FRAME_HEAD_BYTES <= world.told_len;) {
+    for (size_t at = 0; at + CBX_FRAME_HEAD_BYTES <= world.to_kernel_len;) {
         uint32_t len;
-        memcpy(&len, world.told + at + 1, sizeof(len));
-        types[n++] = (char)world.told[at];
+        memcpy(&len, world.to_kernel + at + 1, sizeof(len));
+        types[n++] = (char)world.to_kernel[at];
         at += CBX_FRAME_HEAD_BYTES + len;
     }
     types[n] = '\0';
-    world.told_len = 0;
+    world.to_kernel_len = 0;
     return types;
 }
 
@@ -124,16 +123,15 @@ static int begin_test(void **state)
     (void)state;
     begin_world();
     world.end = end;
-    kernel_says(CBX_FRAME_READY, "", 0);
+    kernel_sends(CBX_FRAME_READY, "", 0);
     add_attach();
     write_line();
     return 0;
 }
 
-/* --- tests -------------------------------------------------------------------------------------
- */
+/* --- tests ------------------------------------------------------------------------------------ */
 
-static void a_run_is_begun_that_was_whole_when_its_host_was_replaced(void **state)
+static void a_run_begins_whose_frame_was_complete_when_its_host_was_replaced(void **state)
 {
     (void)state;
     add_run("r1");
@@ -141,17 +139,17 @@ static void a_run_is_begun_that_was_whole_when_its_host_was_replaced(void **stat
     write_line();
     assert_int_equal(hello().run, CBX_HELLO_RUNNING);
     assert_string_equal(hello().id, "r1");
-    assert_string_equal(told(), "E");
+    assert_string_equal(sent_to_kernel(), "E");
 }
 
-static void a_result_is_forgotten_whose_host_was_replaced_when_it_had_said_so(void **state)
+static void a_result_is_dropped_whose_host_was_replaced_after_its_acknowledgement(void **state)
 {
     (void)state;
     char id[CBX_FRAME_ID_BYTES] = "r1";
     int32_t code = 0;
     add_run("r1");
     write_line();
-    kernel_says(CBX_FRAME_FINISH, &code, sizeof(code));
+    kernel_sends(CBX_FRAME_FINISH, &code, sizeof(code));
     assert_int_equal(done().status, CBX_DONE_ENDED);
     add_frame_of(CBX_FRAME_ACK, id, sizeof(id));
     add_attach();
@@ -173,7 +171,7 @@ static void a_sandbox_that_was_discarded_does_not_wait_for_the_next_host(void **
     assert_true(world.dead);
 }
 
-static void what_a_host_said_by_half_is_void_when_it_is_replaced(void **state)
+static void an_incomplete_frame_is_void_when_its_host_is_replaced(void **state)
 {
     (void)state;
     add_run("r1");
@@ -181,26 +179,26 @@ static void what_a_host_said_by_half_is_void_when_it_is_replaced(void **state)
     add_attach();
     write_line();
     assert_int_equal(hello().run, CBX_HELLO_IDLE);
-    assert_string_equal(told(), "");
+    assert_string_equal(sent_to_kernel(), "");
     add_run("r2");
     write_line();
-    assert_string_equal(told(), "E");
+    assert_string_equal(sent_to_kernel(), "E");
 }
 
 static void a_run_waits_for_a_kernel_that_warms_up_and_cuts_that_short(void **state)
 {
     (void)state;
     int32_t code = 0;
-    say(CBX_FRAME_WARM);
-    assert_string_equal(told(), "w");
+    send_frame(CBX_FRAME_WARM);
+    assert_string_equal(sent_to_kernel(), "w");
     add_run("r1");
     write_line();
-    assert_string_equal(told(), "I");
+    assert_string_equal(sent_to_kernel(), "I");
     world.now_ms += 700; /* of the run's second */
-    kernel_says(CBX_FRAME_READY, "", 0);
-    assert_string_equal(told(), "E");
+    kernel_sends(CBX_FRAME_READY, "", 0);
+    assert_string_equal(sent_to_kernel(), "E");
     world.now_ms += 700;
-    kernel_says(CBX_FRAME_FINISH, &code, sizeof(code));
+    kernel_sends(CBX_FRAME_FINISH, &code, sizeof(code));
     assert_int_equal(done().status, CBX_DONE_ENDED);
     assert_int_equal(done().duration_ms, 700);
 }
@@ -208,37 +206,37 @@ static void a_run_waits_for_a_kernel_that_warms_up_and_cuts_that_short(void **st
 static void a_run_that_is_interrupted_while_its_kernel_warms_up_costs_nothing_else(void **state)
 {
     (void)state;
-    say(CBX_FRAME_WARM);
+    send_frame(CBX_FRAME_WARM);
     add_run("r1");
     write_line();
-    say(CBX_FRAME_INTERRUPT);
+    send_frame(CBX_FRAME_INTERRUPT);
     assert_int_equal(done().status, CBX_DONE_KILLED);
     assert_int_equal(done().flags & CBX_DONE_LOST, 0);
-    told();
-    kernel_says(CBX_FRAME_READY, "", 0);
-    assert_string_equal(told(), "");
+    sent_to_kernel();
+    kernel_sends(CBX_FRAME_READY, "", 0);
+    assert_string_equal(sent_to_kernel(), "");
     add_run("r2");
     write_line();
-    assert_string_equal(told(), "E");
+    assert_string_equal(sent_to_kernel(), "E");
 }
 
 static void a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_to_run(void **state)
 {
     (void)state;
     for (int runs = 0; runs < 2; runs++) {
-        say(CBX_FRAME_RESET);
-        say(CBX_FRAME_WARM);
+        send_frame(CBX_FRAME_RESET);
+        send_frame(CBX_FRAME_WARM);
         if (runs) {
             add_run("r1");
             write_line();
         }
-        assert_string_equal(told(), "");
-        kernel_says(CBX_FRAME_READY, "", 0);
-        assert_string_equal(told(), runs ? "E" : "w");
+        assert_string_equal(sent_to_kernel(), "");
+        kernel_sends(CBX_FRAME_READY, "", 0);
+        assert_string_equal(sent_to_kernel(), runs ? "E" : "w");
     }
 }
 
-static void a_kernel_that_dies_before_a_run_says_nothing_of_the_run_before(void **state)
+static void a_kernel_that_dies_before_a_run_is_not_blamed_on_the_run_before(void **state)
 {
     (void)state;
     int32_t code = 1;
@@ -246,13 +244,13 @@ static void a_kernel_that_dies_before_a_run_says_nothing_of_the_run_before(void 
     write_line();
     world.now_ms += 1000;
     turn();
-    assert_string_equal(told(), "EI");
-    kernel_says(CBX_FRAME_FINISH, &code, sizeof(code));
+    assert_string_equal(sent_to_kernel(), "EI");
+    kernel_sends(CBX_FRAME_FINISH, &code, sizeof(code));
     world.now_ms = cbx_run.deadline_ms;
     turn();
     turn();
     assert_int_equal(done().status, CBX_DONE_TIMEOUT);
-    say(CBX_FRAME_RESET);
+    send_frame(CBX_FRAME_RESET);
     add_run("r2");
     write_line();
     cbx_run_kernel_died(SIGKILL);
@@ -265,7 +263,7 @@ static unsigned count_frames(uint8_t wanted)
 {
     unsigned n = 0;
     uint32_t len;
-    for (size_t at = world.heard; at + CBX_FRAME_HEAD_BYTES <= world.sent_len;
+    for (size_t at = world.host_begins; at + CBX_FRAME_HEAD_BYTES <= world.sent_len;
          at += CBX_FRAME_HEAD_BYTES + len) {
         memcpy(&len, world.sent + at + 1, sizeof(len));
         n += world.sent[at] == wanted;
@@ -339,7 +337,7 @@ static void an_interrupt_is_handled_while_output_accumulates(void **state)
     (void)state;
     add_run("r1");
     write_line();
-    told();
+    sent_to_kernel();
     while (reads_a_line()) {
     }
     add_frame_of(CBX_FRAME_INTERRUPT, NULL, 0);
@@ -347,13 +345,13 @@ static void an_interrupt_is_handled_while_output_accumulates(void **state)
     world.len[0] = line.len;
     assert_true(read_host());
     cbx_bytes_free(&line);
-    assert_string_equal(told(), "I");
+    assert_string_equal(sent_to_kernel(), "I");
 }
 
 static void end_run(void)
 {
     int32_t code = 0;
-    kernel_says(CBX_FRAME_FINISH, &code, sizeof(code));
+    kernel_sends(CBX_FRAME_FINISH, &code, sizeof(code));
 }
 
 static void output_between_two_runs_begins_the_next_one_and_is_marked(void **state)
@@ -362,11 +360,11 @@ static void output_between_two_runs_begins_the_next_one_and_is_marked(void **sta
     add_run("r1");
     write_line();
     end_run();
-    kernel_says(CBX_FRAME_STDOUT, "a\n", 2);
-    kernel_says(CBX_FRAME_STDOUT, "b\n", 2);
-    kernel_says(CBX_FRAME_STDERR, "c\n", 2);
-    kernel_says(CBX_FRAME_ERROR, "{}", 2);
-    assert_null(heard(CBX_FRAME_LATE));
+    kernel_sends(CBX_FRAME_STDOUT, "a\n", 2);
+    kernel_sends(CBX_FRAME_STDOUT, "b\n", 2);
+    kernel_sends(CBX_FRAME_STDERR, "c\n", 2);
+    kernel_sends(CBX_FRAME_ERROR, "{}", 2);
+    assert_null(received(CBX_FRAME_LATE));
     size_t before = world.sent_len;
     add_run("r2");
     write_line();
@@ -400,8 +398,8 @@ static void late_output_is_capped_and_the_result_says_so(void **state)
     add_run("r2");
     write_line();
     uint64_t cut = 0;
-    assert_non_null(heard(CBX_FRAME_CUT));
-    memcpy(&cut, heard(CBX_FRAME_CUT), sizeof(cut));
+    assert_non_null(received(CBX_FRAME_CUT));
+    memcpy(&cut, received(CBX_FRAME_CUT), sizeof(cut));
     assert_int_equal(cut, 3 * sizeof(piece) - (CBX_FRAME_LATE_MAX - CBX_FRAME_HEAD_BYTES - 1));
     end_run();
     assert_int_equal(done().flags & CBX_DONE_OUTPUT_CUT, CBX_DONE_OUTPUT_CUT);
@@ -410,16 +408,16 @@ static void late_output_is_capped_and_the_result_says_so(void **state)
 static void output_of_a_kernel_that_starts_or_warms_up_is_not_late(void **state)
 {
     (void)state;
-    kernel_says(CBX_FRAME_STDOUT, "a\n", 2);
+    kernel_sends(CBX_FRAME_STDOUT, "a\n", 2);
     add_run("r1");
     write_line();
     end_run();
-    say(CBX_FRAME_WARM);
-    kernel_says(CBX_FRAME_STDERR, "b\n", 2);
-    kernel_says(CBX_FRAME_READY, "", 0);
+    send_frame(CBX_FRAME_WARM);
+    kernel_sends(CBX_FRAME_STDERR, "b\n", 2);
+    kernel_sends(CBX_FRAME_READY, "", 0);
     add_run("r2");
     write_line();
-    assert_null(heard(CBX_FRAME_LATE));
+    assert_null(received(CBX_FRAME_LATE));
 }
 
 static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(void **state)
@@ -440,21 +438,21 @@ static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(voi
 static void the_host_learns_when_a_kernel_is_warm(void **state)
 {
     (void)state;
-    assert_null(heard(CBX_FRAME_READY));
-    say(CBX_FRAME_WARM);
-    assert_null(heard(CBX_FRAME_READY));
-    kernel_says(CBX_FRAME_READY, "", 0);
-    assert_non_null(heard(CBX_FRAME_READY));
+    assert_null(received(CBX_FRAME_READY));
+    send_frame(CBX_FRAME_WARM);
+    assert_null(received(CBX_FRAME_READY));
+    kernel_sends(CBX_FRAME_READY, "", 0);
+    assert_non_null(received(CBX_FRAME_READY));
 }
 
 static void a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm(void **state)
 {
     (void)state;
-    say(CBX_FRAME_WARM);
+    send_frame(CBX_FRAME_WARM);
     add_run("r1");
     write_line();
-    kernel_says(CBX_FRAME_READY, "", 0);
-    assert_null(heard(CBX_FRAME_READY));
+    kernel_sends(CBX_FRAME_READY, "", 0);
+    assert_null(received(CBX_FRAME_READY));
 }
 
 int main(void)
@@ -473,20 +471,20 @@ int main(void)
         cmocka_unit_test_setup(a_line_after_a_pause_is_sent_at_once, begin_test),
         cmocka_unit_test_setup(a_flood_in_large_pieces_is_read_without_delay, begin_test),
         cmocka_unit_test_setup(an_interrupt_is_handled_while_output_accumulates, begin_test),
-        cmocka_unit_test_setup(a_run_is_begun_that_was_whole_when_its_host_was_replaced,
+        cmocka_unit_test_setup(a_run_begins_whose_frame_was_complete_when_its_host_was_replaced,
                                begin_test),
-        cmocka_unit_test_setup(a_result_is_forgotten_whose_host_was_replaced_when_it_had_said_so,
-                               begin_test),
+        cmocka_unit_test_setup(
+            a_result_is_dropped_whose_host_was_replaced_after_its_acknowledgement, begin_test),
         cmocka_unit_test_setup(a_sandbox_that_was_discarded_does_not_wait_for_the_next_host,
                                begin_test),
-        cmocka_unit_test_setup(what_a_host_said_by_half_is_void_when_it_is_replaced, begin_test),
+        cmocka_unit_test_setup(an_incomplete_frame_is_void_when_its_host_is_replaced, begin_test),
         cmocka_unit_test_setup(a_run_waits_for_a_kernel_that_warms_up_and_cuts_that_short,
                                begin_test),
         cmocka_unit_test_setup(
             a_run_that_is_interrupted_while_its_kernel_warms_up_costs_nothing_else, begin_test),
         cmocka_unit_test_setup(
             a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_to_run, begin_test),
-        cmocka_unit_test_setup(a_kernel_that_dies_before_a_run_says_nothing_of_the_run_before,
+        cmocka_unit_test_setup(a_kernel_that_dies_before_a_run_is_not_blamed_on_the_run_before,
                                begin_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * Requests to a sandbox between runs, against a scripted engine and supervisor. */
+#include "tests/unit/docker/sandbox_rig.h"
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static void a_refused_file_has_a_reason(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    static const struct {
+        int number, code;
+    } cases[] = { { ENOENT, CBX_ENOTFOUND }, { EXDEV, CBX_EINVAL },   { EISDIR, CBX_EINVAL },
+                  { EFBIG, CBX_ETOOBIG },    { ENOSPC, CBX_ETOOBIG }, { EIO, CBX_EIO } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fake.answer_code = (uint32_t)cases[i].number;
+        assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a"), &err), cases[i].code);
+        assert_true(cbx_sandbox_alive(sandbox));
+    }
+}
+
+static void sends_no_path_or_file_that_is_too_large(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(buf) big;
+    cbx_buf_init(&big, 2 << 20);
+    memset(cbx_buf_reserve(&big, 2 << 20), 'x', 2 << 20);
+    struct cbx_str file = { .p = big.p, .len = (size_t)limits.files_bytes + 1 };
+    struct cbx_str path = { .p = big.p, .len = CBX_FRAME_PATH_MAX + 1 };
+    assert_int_equal(cbx_sandbox_put(sandbox, CBX_STR("a"), file, &err), CBX_ETOOBIG);
+    assert_int_equal(cbx_sandbox_put(sandbox, path, CBX_STR(""), &err), CBX_EINVAL);
+    assert_int_equal(cbx_sandbox_put(sandbox, CBX_STR(""), CBX_STR(""), &err), CBX_EINVAL);
+    assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a\0b"), &err), CBX_EINVAL);
+    assert_null(strchr(fake.containers[0].received, CBX_FRAME_PUT));
+    file.len--;
+    assert_int_equal(cbx_sandbox_put(sandbox, CBX_STR("a"), file, &err), 0);
+}
+
+static void add_entry(struct cbx_buf *to, const char *name, size_t len)
+{
+    struct cbx_frame_entry entry = { .size_bytes = 3, .name_len = (uint16_t)len };
+    cbx_buf_add_bytes(to, &entry, sizeof(entry));
+    cbx_buf_add_bytes(to, name, len);
+}
+
+static void lists_files_sorted_and_refuses_names_that_are_none(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(buf) entries;
+    cbx_buf_init(&entries, 4096);
+    add_entry(&entries, "b", 1);
+    add_entry(&entries, "a", 1);
+    fake.answer = cbx_buf_str(&entries);
+    bool complete = false;
+    CBX_AUTO_JSON list = NULL;
+    assert_int_equal(cbx_sandbox_list(sandbox, CBX_STR(""), &list, &complete, &err), 0);
+    assert_true(complete);
+    assert_int_equal(json_array_size(list), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "name")), "a");
+    static const struct cbx_str bad[] = { CBX_STR("x/y"), CBX_STR("x\0y"), CBX_STR("") };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        json_t *none = NULL;
+        cbx_buf_reset(&entries);
+        add_entry(&entries, bad[i].p, bad[i].len);
+        fake.answer = cbx_buf_str(&entries);
+        assert_int_equal(cbx_sandbox_list(sandbox, CBX_STR(""), &none, &complete, &err),
+                         CBX_EPROTO);
+    }
+}
+
+static void gets_the_bytes_of_a_file(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_buf_init(&bytes, 4096);
+    fake.answer = CBX_STR("a\0b");
+    assert_int_equal(cbx_sandbox_get(sandbox, CBX_STR("a"), &bytes, &err), 0);
+    assert_int_equal(bytes.len, 3);
+    assert_memory_equal(bytes.p, "a\0b", 3);
+    assert_int_equal(cbx_sandbox_reset(sandbox, &err), 0);
+    fake.answer_code = 5;
+    assert_int_equal(cbx_sandbox_reset(sandbox, &err), CBX_EIO);
+}
+
+static void is_gone_when_it_does_not_answer(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    fake.half_answer = true;
+    assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a"), &err), CBX_EPROTO);
+    assert_false(cbx_sandbox_alive(sandbox));
+    assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a"), &err), CBX_ESTATE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_refused_file_has_a_reason),
+        TEST(sends_no_path_or_file_that_is_too_large),
+        TEST(lists_files_sorted_and_refuses_names_that_are_none),
+        TEST(gets_the_bytes_of_a_file),
+        TEST(is_gone_when_it_does_not_answer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ * Runs in a sandbox against a scripted engine and supervisor: what a permit allows, what is sent,
+ * and what becomes of the answers. */
+#include "tests/unit/docker/sandbox_rig.h"
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+static void runs_what_its_permit_says(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("x = 1");
+    snprintf(p.file_name, sizeof(p.file_name), "a.py");
+    p.arguments = (struct cbx_str){ .p = "b\0c", .len = 4 };
+    assert_int_equal(run(sandbox, &p, "x = 1", &result), 0);
+    assert_int_equal(result.status, CBX_RUN_OK);
+    assert_int_equal(result.duration_ms, 7);
+    assert_string_equal(seen.text, "1:ok\n;");
+    const struct fake_container *c = &fake.containers[0];
+    assert_string_equal(c->run.id, "d1");
+    assert_string_equal(c->run.language, "ipython");
+    assert_int_equal(c->run.one_shot, 0);
+    assert_int_equal(c->run.interactive, 0);
+    assert_int_equal(c->run.arguments_bytes, 9);
+    assert_int_equal(c->payload.len, 9 + 5);
+    assert_memory_equal(c->payload.p, "a.py\0b\0c\0x = 1", 14);
+    assert_string_equal(cbx_sandbox_run_id(sandbox), "d1");
+}
+
+static void a_run_without_a_session_is_the_only_one(void **state)
+{
+    (void)state;
+    struct cbx_permit p = permit_for("1");
+    p.session[0] = '\0';
+    CBX_AUTO(sandbox) sandbox = open_for(&p);
+    CBX_AUTO_DONE(result) result = { 0 };
+    assert_int_equal(run(sandbox, &p, "1", &result), 0);
+    assert_int_equal(fake.containers[0].run.one_shot, 1);
+    assert_int_equal(fake.containers[0].run.arguments_bytes, 0);
+}
+
+static void is_told_the_tighter_limits_of_run_and_session(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    struct cbx_permit p = permit_for("1");
+    p.limits.wall_ms = 30000;
+    p.limits.cpu_ms = 0;
+    p.limits.output_bytes = 10;
+    p.limits.files_bytes = 2 << 20;
+    CBX_AUTO_DONE(result) result = { 0 };
+    assert_int_equal(run(sandbox, &p, "1", &result), 0);
+    const struct cbx_frame_run *sent = &fake.containers[0].run;
+    assert_int_equal(sent->wall_ms, limits.wall_ms);
+    assert_int_equal(sent->cpu_ms, limits.cpu_ms);
+    assert_int_equal(sent->output_bytes, 10);
+    assert_int_equal(sent->files_bytes, limits.files_bytes);
+    p.limits.cpu_ms = 1000;
+    assert_int_equal(run(sandbox, &p, "1", &result), 0);
+    assert_int_equal(sent->cpu_ms, 1000);
+}
+
+static void says_that_it_began_after_run_was_sent_and_before_the_first_event(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("1");
+    assert_int_equal(run(sandbox, &p, "1", &result), 0);
+    assert_string_equal(seen.begun, "d1");
+    assert_int_equal(seen.begun_events, 0);
+}
+
+static void runs_nothing_that_the_permit_is_not_for(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit good = permit_for("1"), p = good;
+    assert_int_equal(run(sandbox, &good, "2", &result), CBX_ESEAL);
+    p.action = CBX_ACTION_OPEN;
+    assert_int_equal(run(sandbox, &p, "1", &result), CBX_ESEAL);
+    p = good;
+    snprintf(p.session, sizeof(p.session), "s2");
+    assert_int_equal(run(sandbox, &p, "1", &result), CBX_ESEAL);
+    p = good;
+    snprintf(p.principal, sizeof(p.principal), "bob");
+    assert_int_equal(run(sandbox, &p, "1", &result), CBX_ESEAL);
+    p = good;
+    snprintf(p.language, sizeof(p.language), "javascript");
+    assert_int_equal(run(sandbox, &p, "1", &result), CBX_ESEAL);
+    p = good;
+    snprintf(p.file_name, sizeof(p.file_name), "../a");
+    assert_int_equal(run(sandbox, &p, "1", &result), CBX_EINVAL);
+    CBX_AUTO(sandbox) unclaimed = NULL;
+    assert_int_equal(prepare(&unclaimed), 0);
+    struct cbx_permit empty = permit_for("1");
+    empty.session[0] = empty.principal[0] = '\0';
+    assert_int_equal(run(unclaimed, &empty, "1", &result), CBX_ESEAL);
+    assert_int_equal(fake.containers[0].run.wall_ms, 0);
+    assert_int_equal(fake.containers[1].run.wall_ms, 0);
+}
+
+static void hold(struct fake_container *c)
+{
+    fake_say(c, CBX_FRAME_STDOUT, "a", 1);
+}
+
+static void a_sink_that_refuses_an_event_interrupts_the_run(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("1");
+    fake.on_run = hold;
+    seen.stop_after = 1;
+    assert_int_equal(run(sandbox, &p, "1", &result), 0);
+    seen.stop_after = 0;
+    assert_int_equal(result.status, CBX_RUN_KILLED);
+    assert_int_equal(seen.events, 1);
+    FAKE_AWAIT(strchr(fake.containers[0].received, CBX_FRAME_INTERRUPT) != NULL);
+}
+
+static void a_silent_run_is_interrupted_when_it_is_cancelled(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("1");
+    fake.on_run = hold;
+    seen.cancelled = true;
+    assert_int_equal(run(sandbox, &p, "1", &result), 0);
+    seen.cancelled = false;
+    assert_int_equal(result.status, CBX_RUN_KILLED);
+    assert_true(cbx_sandbox_alive(sandbox));
+}
+
+static void die(struct fake_container *c)
+{
+    c->running = false;
+}
+
+static void a_container_that_dies_ends_its_run(void **state)
+{
+    (void)state;
+    for (int oom = 0; oom < 2; oom++) {
+        CBX_AUTO(sandbox) sandbox = open_sandbox();
+        CBX_AUTO_DONE(result) result = { 0 };
+        struct cbx_permit p = permit_for("1");
+        fake.on_run = die;
+        fake.oom = oom;
+        struct cbx_run_options options = { 0 };
+        assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), &options, &sink, &result, &err),
+                         0);
+        assert_int_equal(result.status, oom ? CBX_RUN_OOM : CBX_RUN_KILLED);
+        assert_true(result.session_lost);
+        assert_int_equal(result.exit_code, -1);
+        assert_false(cbx_sandbox_alive(sandbox));
+        assert_string_equal(cbx_sandbox_run_id(sandbox), "");
+        assert_true(fake.containers[oom].removed);
+        assert_int_equal(run(sandbox, &p, "1", &result), CBX_ESTATE);
+    }
+}
+
+static void break_protocol(struct fake_container *c)
+{
+    fake_say(c, CBX_FRAME_RUN, "x", 1);
+}
+
+static void a_sandbox_that_breaks_the_protocol_is_removed(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("1");
+    fake.on_run = break_protocol;
+    assert_int_equal(run(sandbox, &p, "1", &result), CBX_EPROTO);
+    assert_false(cbx_sandbox_alive(sandbox));
+    assert_nothing_left();
+}
+
+static void fail_run(struct fake_container *c)
+{
+    static const char text[] = "{\"ename\":\"E\",\"evalue\":\"v\",\"traceback\":[\"a\",\"b\"]}";
+    fake_say(c, CBX_FRAME_ERROR, text, sizeof(text) - 1);
+    fake_end_run(c, CBX_DONE_ENDED, 1);
+}
+
+static void an_error_of_the_program_is_in_its_result(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("1");
+    fake.on_run = fail_run;
+    assert_int_equal(run(sandbox, &p, "1", &result), 0);
+    assert_int_equal(result.status, CBX_RUN_ERROR);
+    assert_int_equal(result.exit_code, 1);
+    assert_string_equal(result.ename, "E");
+    assert_string_equal(result.traceback, "a\nb");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(runs_what_its_permit_says),
+        TEST(a_run_without_a_session_is_the_only_one),
+        TEST(is_told_the_tighter_limits_of_run_and_session),
+        TEST(says_that_it_began_after_run_was_sent_and_before_the_first_event),
+        TEST(runs_nothing_that_the_permit_is_not_for),
+        TEST(a_sink_that_refuses_an_event_interrupts_the_run),
+        TEST(a_silent_run_is_interrupted_when_it_is_cancelled),
+        TEST(a_container_that_dies_ends_its_run),
+        TEST(a_sandbox_that_breaks_the_protocol_is_removed),
+        TEST(an_error_of_the_program_is_in_its_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
