@@ -209,7 +209,8 @@ demo: setup engine ## everything from nothing, then the main job on real program
 
 test: setup engine ## everything from nothing, then every test, on a real engine
 	@$(MAKE) --no-print-directory check check-format
-	@$(MAKE) --no-print-directory VARIANT=asan check-unit check-fuzz
+	@$(MAKE) --no-print-directory CC=clang VARIANT=debug WERROR=1 check-unit
+	@$(MAKE) --no-print-directory VARIANT=asan WERROR=1 check-unit check-fuzz
 	@$(MAKE) --no-print-directory live
 
 setup: ## install the missing Debian packages, fetch the grammars, build

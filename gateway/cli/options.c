@@ -6,7 +6,6 @@
 #include "policies/policy.h"
 
 #include <stddef.h>
-#include <string.h>
 
 static void add_presets(struct cbx_buf *out)
 {
@@ -31,9 +30,9 @@ static const struct cbx_option_kind kinds[] = {
 };
 
 static const struct cbx_option rows[] = {
-#define CBX_OPTION(member, name, type, value, words, lo, hi, commands, help)                       \
+#define CBX_OPTION(member, name, letter, type, value, words, lo, hi, commands, help)               \
     { name,                                                                                        \
-      strcmp(name, "help") == 0 ? 'h' : '\0',                                                      \
+      letter,                                                                                      \
       CBX_OPTION_##type,                                                                           \
       offsetof(struct cbx_options, member),                                                        \
       value,                                                                                       \

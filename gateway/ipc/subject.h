@@ -13,7 +13,7 @@ struct cbx_subject {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) struct cbx_str member;
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
-    const json_t *arguments;  /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
+    const json_t *arguments; /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
     struct cbx_limits limits; /* asked for; 0 = the policy's */
     struct cbx_str context; /* earlier cells of the session (cbx_context_add); its hash is sealed */
 };

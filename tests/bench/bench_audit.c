@@ -64,6 +64,51 @@ static double bare_median(const char *dir)
     return median(times, ONE);
 }
 
+/* A log of its own, written without waiting for the disk. */
+static int verify_many(const char *dir)
+{
+    enum { MANY = 200000 };
+    char log[4096], path[4200];
+    struct cbx_audit *audit;
+    struct cbx_err err = { 0 };
+    snprintf(log, sizeof(log), "%s/many", dir);
+    if (cbx_audit_open(log, &audit, &err) != 0) {
+        fprintf(stderr, "bench_audit: %s\n", err.text);
+        return 1;
+    }
+    static struct cbx_audit_pending pending[MANY];
+    CBX_AUTO_JSON body =
+        json_pack("{s:s,s:s,s:s}", "verdict", "allow", "principal", "local", "sha256",
+                  "0000000000000000000000000000000000000000000000000000000000000000");
+    for (int i = 0; i < MANY; i++) {
+        pending[i] = (struct cbx_audit_pending){ .type = "decision", .body = body };
+        cbx_audit_submit(audit, &pending[i]);
+        if (i % 10000 == 9999) {
+            cbx_audit_flush(audit);
+        }
+    }
+    cbx_audit_free(audit);
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, log);
+    static char chunk[1 << 20];
+    double began = now_ms();
+    CBX_AUTO_FD fd = open(path, O_RDONLY);
+    while (fd >= 0 && read(fd, chunk, sizeof(chunk)) > 0) {
+    }
+    double bare = now_ms() - began;
+    static struct cbx_audit_report report;
+    began = now_ms();
+    if (cbx_audit_verify(log, &report, &err) != 0 || report.records != MANY || report.line != 0) {
+        fprintf(stderr, "bench_audit: %llu records, %s\n", (unsigned long long)report.records,
+                report.problem);
+        return 1;
+    }
+    double took = now_ms() - began;
+    printf("audit, verify: %.1f s for 1,000,000 records (from %d), reading the file %.2f s (budget "
+           "3 s)\n",
+           took / 1e3 * (1e6 / MANY), MANY, bare / 1e3 * (1e6 / MANY));
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct cbx_audit *audit;
@@ -80,7 +125,7 @@ int main(int argc, char **argv)
     }
     double one = median(times, ONE);
     printf("audit, one writer: p50 %.3f ms, a bare write and fdatasync %.3f ms, %.2f times that "
-           "(budget 1 ms)\n",
+           "(budget 0.3 ms more)\n",
            one, bare, one / bare);
     pthread_t threads[THREADS];
     double began = now_ms();
@@ -92,8 +137,8 @@ int main(int argc, char **argv)
     }
     double rate = THREADS * EACH / ((now_ms() - began) / 1e3);
     printf(
-        "audit, %d writers: %.0f records/s, %.1f times the rate of bare writes (budget 5,000/s)\n",
+        "audit, %d writers: %.0f records/s, %.1f times the rate of bare writes (budget 20,000/s)\n",
         THREADS, rate, rate * bare / 1e3);
     cbx_audit_free(audit);
-    return 0;
+    return verify_many(argv[1]);
 }
