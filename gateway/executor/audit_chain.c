@@ -80,6 +80,107 @@ static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *ha
                : cbx_fail(err, CBX_EAUDIT, "the record was changed: its hash does not fit");
 }
 
+/* --- checking without parsing ------------------------------------------------------------------ */
+
+/* What follows the body in every line that was written here: the members are sorted, and none but the body
+ * holds a text of others. */
+struct tail {
+    struct cbx_str hash, prev, seq, time, type;
+};
+
+static bool take(struct cbx_str *left, const char *literal)
+{
+    struct cbx_str expected = cbx_str_of(literal);
+    if (!cbx_str_starts(*left, expected)) {
+        return false;
+    }
+    *left = cbx_str_sub(*left, expected.len, left->len);
+    return true;
+}
+
+/* Up to the next of `ends`, which is not taken. */
+static struct cbx_str take_until(struct cbx_str *left, char end)
+{
+    const char *at = memchr(left->p, end, left->len);
+    size_t len = at != NULL ? (size_t)(at - left->p) : left->len;
+    struct cbx_str taken = cbx_str_sub(*left, 0, len);
+    *left = cbx_str_sub(*left, len, left->len);
+    return taken;
+}
+
+static bool read_tail(struct cbx_str left, struct tail *out)
+{
+    struct tail t;
+    bool ok = take(&left, ",\"hash\":\"");
+    t.hash = take_until(&left, '"');
+    ok = ok && take(&left, "\",\"prev\":\"");
+    t.prev = take_until(&left, '"');
+    ok = ok && take(&left, "\",\"seq\":");
+    t.seq = take_until(&left, ',');
+    ok = ok && take(&left, ",\"time\":\"");
+    t.time = take_until(&left, '"');
+    ok = ok && take(&left, "\",\"type\":\"");
+    t.type = take_until(&left, '"');
+    ok = ok && take(&left, "\"");
+    (void)take(&left, ",\"v\":1"); /* records of version 0 have none */
+    ok = ok && take(&left, "}") && left.len == 0;
+    if (ok) {
+        *out = t;
+    }
+    return ok;
+}
+
+/* Finds the tail from the line's end. In a JSON text its beginning cannot stand inside a string. */
+static bool find_tail(struct cbx_str line, size_t *at, struct tail *out)
+{
+    enum { TAIL_MAX = 400 };
+    static const char start[] = ",\"hash\":\"";
+    size_t from = line.len > TAIL_MAX ? line.len - TAIL_MAX : 0;
+    const char *found = memmem(line.p + from, line.len - from, start, sizeof(start) - 1);
+    *at = found != NULL ? (size_t)(found - line.p) : 0;
+    return found != NULL && cbx_str_starts(line, CBX_STR("{\"body\":{")) &&
+           read_tail(cbx_str_sub(line, *at, line.len), out);
+}
+
+/* SHA-256 over the line without its member "hash". */
+static struct cbx_sha256 hash_without(struct cbx_str line, size_t at, struct cbx_str hash,
+                                      struct cbx_buf *scratch)
+{
+    size_t end = (size_t)(hash.p - line.p) + hash.len + 1;
+    cbx_buf_reset(scratch);
+    cbx_buf_add(scratch, cbx_str_sub(line, 0, at));
+    cbx_buf_add(scratch, cbx_str_sub(line, end, line.len));
+    return cbx_sha256_of(cbx_buf_str(scratch));
+}
+
+static bool is_number(struct cbx_str text, uint64_t number)
+{
+    char expected[24];
+    snprintf(expected, sizeof(expected), "%" PRIu64, number);
+    return cbx_str_is(text, expected);
+}
+
+bool cbx_chain_follow(struct cbx_chain *chain, struct cbx_str line, struct cbx_buf *scratch,
+                      struct cbx_chain_line *out)
+{
+    struct tail t;
+    size_t at;
+    struct cbx_sha256 prev, said;
+    if (!find_tail(line, &at, &t) || !is_number(t.seq, chain->seq + 1) ||
+        !cbx_sha256_from_hex(t.prev, &prev) || !cbx_sha256_equal(&prev, &chain->hash) ||
+        !cbx_sha256_from_hex(t.hash, &said)) {
+        return false;
+    }
+    struct cbx_sha256 hash = hash_without(line, at, t.hash, scratch);
+    if (!cbx_sha256_equal(&hash, &said)) {
+        return false;
+    }
+    chain->seq++;
+    chain->hash = hash;
+    *out = (struct cbx_chain_line){ .type = t.type, .time = t.time };
+    return true;
+}
+
 int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record,
                     struct cbx_err *err)
 {

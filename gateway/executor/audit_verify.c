@@ -50,6 +50,7 @@ struct walk {
     struct cbx_sha256 at_head; /* the hash of that record */
     char *line;
     size_t size;
+    struct cbx_buf scratch;
 };
 
 /* `records` are the numbers of records 'recovered' whose ranges were acknowledged. */
@@ -70,23 +71,58 @@ static void acknowledge_ranges(const json_t *records, struct cbx_audit_report *r
     report->unsigned_count -= stored - kept;
 }
 
-/* A record that names a range of unsigned records, or takes such ranges back. */
-static void note_range(const struct walk *w, const json_t *record, struct cbx_audit_report *report)
+static void add_range(const json_t *body, uint64_t record, struct cbx_audit_report *report)
 {
-    const json_t *body = json_object_get(record, "body");
-    struct cbx_str type = cbx_json_str(json_object_get(record, "type"));
     int64_t from = json_integer_value(json_object_get(body, "unsigned_from"));
-    if (cbx_str_is(type, "recovered") && from > 0) {
-        int64_t to = json_integer_value(json_object_get(body, "unsigned_to"));
-        if (report->unsigned_count < CBX_AUDIT_RANGES_MAX) {
-            report->unsigned_ranges[report->unsigned_count] = (struct cbx_audit_range){
-                .from = (uint64_t)from, .to = (uint64_t)to, .record = w->chain.seq
-            };
-        }
-        report->unsigned_count++;
-    } else if (cbx_str_is(type, "acknowledged")) {
+    if (from > 0 && report->unsigned_count < CBX_AUDIT_RANGES_MAX) {
+        report->unsigned_ranges[report->unsigned_count] = (struct cbx_audit_range){
+            .from = (uint64_t)from,
+            .to = (uint64_t)json_integer_value(json_object_get(body, "unsigned_to")),
+            .record = record
+        };
+    }
+    report->unsigned_count += from > 0;
+}
+
+/* A record may name a range of unsigned records, or acknowledge such ranges. */
+static void note_range(const struct walk *w, struct cbx_str type, struct cbx_str line,
+                       struct cbx_audit_report *report)
+{
+    bool recovered = cbx_str_is(type, "recovered");
+    if (!recovered && !cbx_str_is(type, "acknowledged")) {
+        return;
+    }
+    CBX_AUTO_JSON record = NULL;
+    cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, NULL);
+    const json_t *body = json_object_get(record, "body");
+    if (recovered) {
+        add_range(body, w->chain.seq, report);
+    } else {
         acknowledge_ranges(json_object_get(body, "recovered"), report);
     }
+}
+
+/* The next record; false sets the problem. */
+static bool check_record(struct walk *w, struct cbx_str line, struct cbx_audit_report *report)
+{
+    struct cbx_err err;
+    struct cbx_chain_line follows;
+    if (!cbx_chain_follow(&w->chain, line, &w->scratch, &follows)) {
+        if (cbx_chain_check(&w->chain, line, NULL, &err) != 0) {
+            set_problem(report, report->records + 1, err.text);
+        } else { /* a record of ours always follows */
+            set_problem(report, report->records + 1,
+                        "the line is not in the form in which records are written");
+        }
+        return false;
+    }
+    report->records++;
+    note_range(w, follows.type, line, report);
+    snprintf(report->last_time, sizeof(report->last_time), "%.*s", CBX_STR_ARG(follows.time));
+    if (w->chain.seq == w->head.seq) {
+        w->at_head = w->chain.hash;
+    }
+    return true;
 }
 
 /* Checks record after record, to the end or to the first that is wrong. A line without its end is
@@ -99,19 +135,9 @@ static bool check_records(struct walk *w, struct cbx_audit_report *report)
             fseeko(w->f, -(off_t)n, SEEK_CUR);
             return true;
         }
-        struct cbx_err err;
-        CBX_AUTO_JSON record = NULL;
-        if (cbx_chain_check(&w->chain, (struct cbx_str){ .p = w->line, .len = (size_t)n - 1 },
-                            &record, &err) != 0) {
-            set_problem(report, report->records + 1, err.text);
+        struct cbx_str line = { .p = w->line, .len = (size_t)n - 1 };
+        if (!check_record(w, line, report)) {
             return false;
-        }
-        report->records++;
-        note_range(w, record, report);
-        const char *time = json_string_value(json_object_get(record, "time"));
-        snprintf(report->last_time, sizeof(report->last_time), "%s", time != NULL ? time : "");
-        if (w->chain.seq == w->head.seq) {
-            w->at_head = w->chain.hash;
         }
     }
     clearerr(w->f);
@@ -177,6 +203,7 @@ int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, str
         return cbx_fail(err, CBX_EIO, "the audit log '%s': %s", path, strerror(errno));
     }
     struct walk walk = { .f = f };
+    cbx_buf_init(&walk.scratch, CBX_AUDIT_LINE_MAX);
     bool present;
     read_head(state_dir, &walk.head, &present, NULL);
     check_records(&walk, report);
@@ -187,6 +214,7 @@ int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, str
         flock(fileno(f), LOCK_UN);
     }
     free(walk.line);
+    cbx_buf_done(&walk.scratch);
     cbx_sha256_hex(&walk.chain.hash, report->last_hash);
     return 0;
 }
