@@ -2,6 +2,7 @@
  * The executor process. */
 #include "gateway/executor/executor.h"
 
+#include "gateway/executor/acceptors.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
 #include "gateway/ipc/jail.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -305,6 +305,17 @@ static void on_stop(int number)
     (void)!write(stop_pipe[1], "s", 1);
 }
 
+static void note_control_closed(void *context)
+{
+    (void)context;
+    on_stop(0);
+}
+
+static void serve_connection(void *context, int fd)
+{
+    cbx_executor_serve(context, fd);
+}
+
 static bool read_secrets(int fd, struct cbx_secrets *out)
 {
     bool whole = read(fd, out, sizeof(*out)) == (ssize_t)sizeof(*out);
@@ -315,7 +326,9 @@ static bool read_secrets(int fd, struct cbx_secrets *out)
 _Noreturn void cbx_executor_main(int control, int secrets_fd,
                                  const struct cbx_executor_config *config)
 {
-    enum { THREADS_MAX = 1024 }; /* a front that was taken over may ask for as many as it likes */
+    enum {
+        THREADS_MAX = 1024
+    }; /* a front that was taken over may open any number of connections */
     static struct cbx_executor e;
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
@@ -328,28 +341,18 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd,
     }
     struct sigaction stop = { .sa_handler = on_stop };
     sigaction(SIGTERM, &stop, NULL);
-    e.threads = cbx_threads_new(THREADS_MAX);
     e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
     pthread_t thread;
-    if (pthread_create(&thread, NULL, housekeep, &e) != 0) {
+    const struct cbx_acceptors_config acceptors = { .control = control,
+                                                    .max = THREADS_MAX,
+                                                    .serve = serve_connection,
+                                                    .ended = note_control_closed,
+                                                    .context = &e };
+    if (pthread_create(&thread, NULL, housekeep, &e) != 0 || !cbx_acceptors_start(&acceptors)) {
         _exit(1);
     }
-    for (;;) {
-        struct pollfd fds[] = { { .fd = control, .events = POLLIN },
-                                { .fd = stop_pipe[0], .events = POLLIN } };
-        if (poll(fds, 2, -1) < 0 && errno != EINTR) {
-            break;
-        }
-        int fd;
-        char tag;
-        struct cbx_err err;
-        if ((fds[1].revents & POLLIN) != 0 ||
-            (fds[0].revents != 0 && cbx_wire_receive_fd(control, &fd, &tag, &err) != 0)) {
-            break;
-        }
-        if (fds[0].revents != 0 && fd >= 0) {
-            cbx_executor_serve(&e, fd);
-        }
+    char reason;
+    while (read(stop_pipe[0], &reason, 1) < 0 && errno == EINTR) {
     }
     end(&e);
     _exit(0);

@@ -9,7 +9,6 @@
 #include "gateway/executor/health.h"
 #include "gateway/executor/sessions.h"
 #include "gateway/ipc/executor_calls.h"
-#include "gateway/ipc/threads.h"
 #include "gateway/ipc/wire.h"
 
 #include <pthread.h>
@@ -17,7 +16,7 @@
 struct cbx_executor {
     struct cbx_executor_config config;
     struct cbx_secrets secrets;
-    pthread_mutex_t lock; /* of everything below but sessions, threads and health */
+    pthread_mutex_t lock; /* of everything below but sessions and health */
     struct cbx_audit *audit;
     struct cbx_engine *engine;
     struct cbx_pool *pool;
@@ -28,7 +27,6 @@ struct cbx_executor {
     int unrecorded;       /* actions whose outcome is not in the audit log yet */
     bool stopping;
     struct cbx_sessions *sessions;
-    struct cbx_threads *threads;
     struct cbx_health health;
 };
 
@@ -66,7 +64,7 @@ void cbx_executor_count_unrecorded(struct cbx_executor *e, int change);
 /* Disposes of a sandbox that is not used any more; a cbx_discard_fn for cbx_sessions_new. */
 void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox);
 
-/* Serves the call that comes through the connection, in a thread of its own, and closes it. */
+/* Serves the call that comes through the connection, in the calling thread, and closes it. */
 void cbx_executor_serve(struct cbx_executor *e, int fd);
 
 /* The calls with several answers. `text` is what may run. */

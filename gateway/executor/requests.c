@@ -5,7 +5,6 @@
 #include "gateway/executor/internal.h"
 #include "policies/base/log.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -296,36 +295,22 @@ static bool is_stopping(struct cbx_executor *e)
     return stopping;
 }
 
-static void serve_request(void *context)
+void cbx_executor_serve(struct cbx_executor *e, int fd)
 {
     enum { RECEIVE_MS = 30000 };
-    struct cbx_executor_request r = *(struct cbx_executor_request *)context;
-    free(context);
+    struct cbx_executor_request r = { .executor = e, .fd = fd };
     CBX_AUTO_DONE(message) message;
     cbx_message_init(&message);
     struct cbx_err err = { 0 };
-    int failed = cbx_wire_receive(r.fd, RECEIVE_MS, &message, &err);
+    int failed = cbx_wire_receive(fd, RECEIVE_MS, &message, &err);
     enum cbx_executor_call call = failed ? CBX_CALLS : cbx_call_of(message.header);
     if (!failed) {
         failed = call < CBX_CALLS
                      ? dispatch[call](&r, message.header, cbx_buf_str(&message.bytes), &err)
                      : cbx_fail(&err, CBX_EPROTO, "the executor has no such call");
     }
-    if (failed && r.client != CBX_CLIENT_NO_REPLY && !is_stopping(r.executor)) {
+    if (failed && r.client != CBX_CLIENT_NO_REPLY && !is_stopping(e)) {
         answer_error(&r, failed, &err);
     }
-    close(r.fd);
-}
-
-void cbx_executor_serve(struct cbx_executor *e, int fd)
-{
-    struct cbx_executor_request *r = malloc(sizeof(*r));
-    if (r == NULL) {
-        abort();
-    }
-    *r = (struct cbx_executor_request){ .executor = e, .fd = fd };
-    if (!cbx_threads_run(e->threads, serve_request, r)) {
-        free(r);
-        close(fd); /* the front sees a killed executor for this one call: nothing ran */
-    }
+    close(fd);
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * Threads that take connections. */
+#include "gateway/executor/acceptors.h"
+
+#include "gateway/ipc/wire.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* So many wait at the most: a burst has made more, which end when they are free. */
+enum { WAITING_MAX = 4, STACK_BYTES = 1024 * 1024 };
+
+struct acceptors {
+    struct cbx_acceptors_config config;
+    pthread_mutex_t lock;
+    int threads, waiting;
+};
+
+static void *accept_connections(void *context);
+
+/* With the lock held: one more thread, counted as waiting. */
+static bool start_thread(struct acceptors *a)
+{
+    pthread_attr_t attributes;
+    pthread_t id;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    bool started =
+        a->threads < a->config.max && pthread_create(&id, &attributes, accept_connections, a) == 0;
+    pthread_attr_destroy(&attributes);
+    a->threads += started;
+    a->waiting += started;
+    return started;
+}
+
+/* Stops waiting, when another thread waits or can be started. */
+static bool leave_waiting(struct acceptors *a)
+{
+    pthread_mutex_lock(&a->lock);
+    bool may_serve = a->waiting > 1 || start_thread(a);
+    a->waiting -= may_serve;
+    pthread_mutex_unlock(&a->lock);
+    return may_serve;
+}
+
+/* Waits again; false when enough others do. */
+static bool enter_waiting(struct acceptors *a)
+{
+    pthread_mutex_lock(&a->lock);
+    bool waits = a->waiting < WAITING_MAX;
+    a->waiting += waits;
+    a->threads -= !waits;
+    pthread_mutex_unlock(&a->lock);
+    return waits;
+}
+
+static void *accept_connections(void *context)
+{
+    struct acceptors *a = context;
+    int fd;
+    char tag;
+    while (cbx_wire_receive_fd(a->config.control, &fd, &tag, NULL) == 0) {
+        if (fd < 0) {
+            continue;
+        }
+        if (!leave_waiting(a)) {
+            close(fd); /* the front sees a killed executor for this one call: nothing ran */
+            continue;
+        }
+        a->config.serve(a->config.context, fd);
+        if (!enter_waiting(a)) {
+            return NULL;
+        }
+    }
+    a->config.ended(a->config.context);
+    return NULL;
+}
+
+bool cbx_acceptors_start(const struct cbx_acceptors_config *config)
+{
+    struct acceptors *a = calloc(1, sizeof(*a));
+    if (a == NULL) {
+        abort();
+    }
+    a->config = *config;
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_mutex_lock(&a->lock);
+    bool started = start_thread(a);
+    pthread_mutex_unlock(&a->lock);
+    return started;
+}
