@@ -9,8 +9,8 @@
 #include "policies/index.h"
 #include "policies/keys.h"
 
-/* Appends the image of a loaded policy. Equal policies give equal bytes. CBX_ETOOBIG when the buffer
- * overflows. */
+/* Appends the image of a loaded policy. Equal policies give equal bytes. CBX_ETOOBIG when the
+ * buffer overflows. */
 int cbx_image_write(const struct cbx_policy *policy, struct cbx_buf *out, struct cbx_err *err);
 
 /* The content of an image. */

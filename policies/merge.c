@@ -461,7 +461,8 @@ static int merge_exceptions(struct merge *m, struct cbx_draft *base, const struc
     return 0;
 }
 
-/* A policy without the key does not permit suppressions, so a second parent without it forbids them. */
+/* A policy without the key does not permit suppressions, so a second parent without it forbids
+ * them. */
 static int merge_suppressions(struct merge *m, struct cbx_draft_suppressions *base,
                               const struct cbx_draft_suppressions *child)
 {

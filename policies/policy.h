@@ -53,7 +53,8 @@ struct cbx_strs {
  * is never "no match" by default. An empty test (count 0, or flag unset) is ignored. */
 enum cbx_presence { CBX_PRESENCE_ANY = 0, CBX_PRESENT, CBX_ABSENT };
 struct cbx_where {
-    /* Positions ("0", "1", ...) and keyword names of one argument; the first that is given counts. */
+    /* Positions ("0", "1", ...) and keyword names of one argument; the first that is given
+     * counts. */
     struct cbx_strs arg;
     struct cbx_strs matches; /* globs: the value matches one; an absent argument does not hold */
     struct cbx_strs not_matches; /* globs: the value matches none; an absent argument holds */

@@ -77,7 +77,8 @@ int cbx_semver_order(const struct cbx_semver *a, const struct cbx_semver *b);
  * Malformed: no range (a tag, say), or no version. */
 enum cbx_match_result cbx_npm_matches(struct cbx_str range, struct cbx_str version);
 
-/* True when an install of this range or tag could be below `minimum`. Any tag but "latest" could. */
+/* True when an install of this range or tag could be below `minimum`. Any tag but "latest"
+ * could. */
 bool cbx_npm_below(struct cbx_str range, struct cbx_str minimum);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The threads that take connections from the control socket. The thread that takes one serves it, so that a call
- * costs no change of threads; before it serves, it makes sure that another one waits. */
+ * The threads that take connections from the control socket. The thread that takes one serves
+ * it, so that a call costs no change of threads; before it serves, it makes sure that another
+ * one waits. */
 #ifndef CBX_GATEWAY_EXECUTOR_ACCEPTORS_H
 #define CBX_GATEWAY_EXECUTOR_ACCEPTORS_H
 

@@ -138,8 +138,8 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
     return 0;
 }
 
-/* What a writer that was killed left at the end: part of a line, on which nothing depended; or whole records
- * whose head was not signed yet, and whose actions may have begun. */
+/* What a writer that was killed left at the end: part of a line, on which nothing depended; or
+ * whole records whose head was not signed yet, and whose actions may have begun. */
 struct remains {
     uint64_t torn_bytes;
     char torn_hash[CBX_SHA256_HEX + 1];
@@ -262,8 +262,9 @@ static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batc
     }
     if (write_all(audit->fd, cbx_buf_str(&text), audit->size) < 0 || fdatasync(audit->fd) < 0) {
         failed = fail_io(audit, err, "write");
-        /* Nothing half done: what is there of the batch goes. If even that fails, the next writer
-         * finds a torn tail, or whole records that were never signed, of actions that never began. */
+        /* Nothing half done: what is there of the batch goes. If even that fails, the next
+         * writer finds a torn tail, or whole records that were never signed, of actions that
+         * never began. */
         if (ftruncate(audit->fd, audit->size) < 0) {
             audit->size = -1;
         }
@@ -274,8 +275,8 @@ static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batc
     return 0;
 }
 
-/* Signs the head of what was committed last. Without it the records are durable, but the next reader finds them
- * unsigned; so the next batch is refused until the head can be written. */
+/* Signs the head of what was committed last. Without it the records are durable, but the next
+ * reader finds them unsigned; so the next batch is refused until the head can be written. */
 static int sign(struct cbx_audit *audit, struct cbx_err *err)
 {
     int failed = write_head(audit) < 0 ? fail_io(audit, err, "head") : 0;
@@ -309,8 +310,8 @@ static void *sign_batches(void *context)
     return NULL;
 }
 
-/* With audit->lock held, and the file locked: the head is signed by the signer thread, or here when there is
- * none. */
+/* With audit->lock held, and the file locked: the head is signed by the signer thread, or here
+ * when there is none. */
 static void hand_to_signer(struct cbx_audit *audit)
 {
     if (!audit->signer_started) {
@@ -344,8 +345,8 @@ static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, stru
     return failed;
 }
 
-/* Called with the lock held; releases it while it writes. When the batch is written, `writing` stays set until the
- * signer has unlocked the file. */
+/* Called with the lock held; releases it while it writes. When the batch is written, `writing`
+ * stays set until the signer has unlocked the file. */
 static void write_batch(struct cbx_audit *audit)
 {
     struct cbx_audit_pending *batch = audit->first;

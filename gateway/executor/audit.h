@@ -8,9 +8,10 @@
 
 #include "gateway/ipc/seal.h"
 
-/* Files in the state directory. HEAD is the last record's number and hash, signed with KEY (Ed25519), rewritten
- * after each batch: it shows when a log was cut short. A record is durable before its action begins, its head is
- * signed right after; a crash in between leaves records that are chained and unsigned. */
+/* Files in the state directory. HEAD is the last record's number and hash, signed with KEY
+ * (Ed25519), rewritten after each batch: it shows when a log was cut short. A record is durable
+ * before its action begins, its head is signed right after; a crash in between leaves records
+ * that are chained and unsigned. */
 #define CBX_AUDIT_FILE "audit.jsonl"
 #define CBX_AUDIT_HEAD "audit.head"
 #define CBX_AUDIT_KEY  "audit.key"
@@ -20,10 +21,11 @@ enum { CBX_AUDIT_LINE_MAX = 512 * 1024 };
 
 struct cbx_audit;
 
-/* Opens or creates the log in `state_dir` (made with mode 0700 when absent). The first record that is appended
- * cuts a torn last line off, left by a crash in the middle of a write, and notes that in a record of
- * its own ('recovered'), and so it notes the range of whole records whose head was not signed. A log that is
- * shorter than its head says takes no more records. CBX_EAUDIT with the reason. */
+/* Opens or creates the log in `state_dir` (made with mode 0700 when absent). The first record
+ * that is appended cuts a torn last line off, left by a crash in the middle of a write, and
+ * notes that in a record of its own ('recovered'), and so it notes the range of whole records
+ * whose head was not signed. A log that is shorter than its head says takes no more records.
+ * CBX_EAUDIT with the reason. */
 int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err *err);
 void cbx_audit_free(struct cbx_audit *audit);
 CBX_DEFINE_AUTO(audit)
@@ -35,9 +37,10 @@ CBX_DEFINE_AUTO(audit)
 int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *body, uint64_t *seq,
                      struct cbx_err *err);
 
-/* The two halves of an append, for a record that no caller waits for: it is written together with the next one
- * that a caller does wait for, after max_batch_delay_ms at the latest. `own` has type and body, which
- * are borrowed, and must live until cbx_audit_await returns with the result of the append. */
+/* The two halves of an append, for a record that no caller waits for: it is written together
+ * with the next one that a caller does wait for, after max_batch_delay_ms at the latest. `own`
+ * has type and body, which are borrowed, and must live until cbx_audit_await returns with the
+ * result of the append. */
 struct cbx_audit_pending {
     const char *type;
     const json_t *body;
@@ -62,8 +65,9 @@ int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err);
 int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,
                     struct cbx_permit **out, uint64_t *seq, struct cbx_err *err);
 
-/* Records that are chained, but whose head was never signed: a crash right after they were written, or another
- * program that appended them. `record` is the record 'recovered' that names the range. */
+/* Records that are chained, but whose head was never signed: a crash right after they were
+ * written, or another program that appended them. `record` is the record 'recovered' that names
+ * the range. */
 struct cbx_audit_range {
     uint64_t from, to, record;
 };
@@ -87,8 +91,9 @@ struct cbx_audit_report {
  * reads the last lines: a record that is being written is not counted as wrong. */
 int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, struct cbx_err *err);
 
-/* Appends a record 'acknowledged' by `principal`, with `reason`, for the unsigned ranges of the report: from then
- * on a verification does not report them. CBX_ESTATE when the report has a problem; CBX_EAUDIT. */
+/* Appends a record 'acknowledged' by `principal`, with `reason`, for the unsigned ranges of the
+ * report: from then on a verification does not report them. CBX_ESTATE when the report has a
+ * problem; CBX_EAUDIT. */
 int cbx_audit_acknowledge(const char *state_dir, const struct cbx_audit_report *report,
                           struct cbx_str principal, struct cbx_str reason, struct cbx_err *err);
 

@@ -82,8 +82,8 @@ static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *ha
 
 /* --- checking without parsing ------------------------------------------------------------------ */
 
-/* What follows the body in every line that was written here: the members are sorted, and none but the body
- * holds a text of others. */
+/* What follows the body in every line that was written here: the members are sorted, and none
+ * but the body holds a text of others. */
 struct tail {
     struct cbx_str hash, prev, seq, time, type;
 };

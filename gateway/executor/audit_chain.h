@@ -31,9 +31,9 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
 int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record,
                     struct cbx_err *err);
 
-/* The same for a line that is right, ten times as fast, because only the members behind the body are read; false
- * leaves `chain` unchanged, and cbx_chain_check says what is wrong. The texts of *out borrow from the line.
- * `scratch` was initialised with CBX_AUDIT_LINE_MAX. */
+/* The same for a line that is right, ten times as fast, because only the members behind the body
+ * are read; false leaves `chain` unchanged, and cbx_chain_check says what is wrong. The texts of
+ * *out borrow from the line. `scratch` was initialised with CBX_AUDIT_LINE_MAX. */
 struct cbx_chain_line {
     struct cbx_str type, time;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Whether the engine and the audit log can be used: what the last attempts showed, and a cheap probe. */
+ * Whether the engine and the audit log can be used: what the last attempts showed, and a cheap
+ * probe. */
 #ifndef CBX_GATEWAY_EXECUTOR_HEALTH_H
 #define CBX_GATEWAY_EXECUTOR_HEALTH_H
 
@@ -24,19 +25,20 @@ struct cbx_health {
 };
 void cbx_health_init(struct cbx_health *health);
 
-/* Records the outcome of an attempt: `failed` is 0 or a code, with its reason in `err`. A change is written to the
- * log, once. */
+/* Records the outcome of an attempt: `failed` is 0 or a code, with its reason in `err`. A change
+ * is written to the log, once. */
 void cbx_health_note(struct cbx_health *health, enum cbx_health_part part, int failed,
                      const struct cbx_err *err);
 
 struct cbx_executor;
 
-/* Probes both parts when their last attempt is older than max_age_ms: pings the engine, and writes and removes a
- * block in the state directory. Takes two seconds at most. */
+/* Probes both parts when their last attempt is older than max_age_ms: pings the engine, and
+ * writes and removes a block in the state directory. Takes two seconds at most. */
 void cbx_executor_probe(struct cbx_executor *e, int64_t max_age_ms);
 
-/* Probes, and writes {engine_ok, engine, api, audit_ok, audit, sessions, pool, checks} into `into`. `engine` is its
- * version, or what is wrong; `checks` are [{name, ok, reason, since, age_ms}]. */
+/* Probes, and writes {engine_ok, engine, api, audit_ok, audit, sessions, pool, checks} into
+ * `into`. `engine` is its version, or what is wrong; `checks` are [{name, ok, reason, since,
+ * age_ms}]. */
 void cbx_executor_health(struct cbx_executor *e, json_t *into);
 
 #endif

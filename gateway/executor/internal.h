@@ -47,13 +47,13 @@ struct cbx_executor_request {
     struct cbx_ticket ticket; /* queued from admission until the run begins or fails */
 };
 
-/* Opens the audit log; opens the engine and the pool and adopts sandboxes. The first call does it, later ones
- * return what is there. CBX_ESTATE when the executor is stopping. */
+/* Opens the audit log; opens the engine and the pool and adopts sandboxes. The first call does
+ * it, later ones return what is there. CBX_ESTATE when the executor is stopping. */
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err);
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err);
 
-/* Takes one of the max_runs slots, waiting for one; and gives it back. CBX_EBUSY when too many wait,
- * CBX_ESTATE when the sink cancels meanwhile. */
+/* Takes one of the max_runs slots, waiting for one; and gives it back. CBX_EBUSY when too many
+ * wait, CBX_ESTATE when the sink cancels meanwhile. */
 int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sink,
                               struct cbx_err *err);
 void cbx_executor_release_slot(struct cbx_executor *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Serves the calls of executor.def but runs (run.c). Each has a function serve_NAME; how it is prepared and
- * dispatched follows from its row. */
+ * Serves the calls of executor.def but runs (run.c). Each has a function serve_NAME; how it is
+ * prepared and dispatched follows from its row. */
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
 #include "policies/base/log.h"
@@ -285,8 +285,8 @@ static int (*const dispatch[])(struct cbx_executor_request *, const json_t *, st
 #undef CBX_CALL_END
 };
 
-/* A call that fails while the executor stops may succeed in the next one: without an answer the front
- * asks that one, as it does when this one is killed. */
+/* A call that fails while the executor stops may succeed in the next one: without an answer the
+ * front asks that one, as it does when this one is killed. */
 static bool is_stopping(struct cbx_executor *e)
 {
     pthread_mutex_lock(&e->lock);

@@ -5,8 +5,8 @@
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
-/* How long the executor waits for the acknowledgement of a result: from the client that has it, and on
- * behalf of the session's next run. */
+/* How long the executor waits for the acknowledgement of a result: from the client that has it,
+ * and on behalf of the session's next run. */
 enum { ACK_TIMEOUT_MS = 30000, UNACKNOWLEDGED_MS = 30000 };
 
 /* --- the client's event sink ------------------------------------------------------------------ */
@@ -177,8 +177,8 @@ static json_t *describe_outcome(const char *decision, const char *action,
     return body;
 }
 
-/* The outcome of a permitted action is a record too. A run that is over cannot be undone by a full disk, so a
- * failure here is only reported to the operator. */
+/* The outcome of a permitted action is a record too. A run that is over cannot be undone by a
+ * full disk, so a failure here is only reported to the operator. */
 static void await_record(struct cbx_audit *audit, struct cbx_audit_pending *record)
 {
     enum { MAX_BATCH_DELAY_MS = 50 };
@@ -204,8 +204,9 @@ static bool await_ack(struct cbx_executor_request *r, const char *run_id)
     return acknowledged;
 }
 
-/* Sends the result. Neither the client nor the next run waits for the outcome's record: the decision's was on disk
- * before anything ran, and the outcome's is written together with the next decision's. */
+/* Sends the result. Neither the client nor the next run waits for the outcome's record: the
+ * decision's was on disk before anything ran, and the outcome's is written together with the
+ * next decision's. */
 static bool send_result(struct cbx_executor_request *r, struct cbx_audit *audit, const char *run_id,
                         const char *action, const struct cbx_result *result)
 {

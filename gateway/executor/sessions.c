@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The executor's table of sandboxes in use: slots, the queue, entering and leaving. One lock for the
- * table; while a slot is entered, only the thread that entered it touches its sandbox, except to
- * interrupt, answer or end it. */
+ * The executor's table of sandboxes in use: slots, the queue, entering and leaving. One lock for
+ * the table; while a slot is entered, only the thread that entered it touches its sandbox,
+ * except to interrupt, answer or end it. */
 #include "gateway/executor/sessions_internal.h"
 
 #include <stdlib.h>
@@ -245,9 +245,9 @@ static struct timespec as_timespec(int64_t ms)
     return (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 }
 
-/* With the lock held: waits until nothing is in the session and, with a ticket, until it is the first
- * and the result of the run before is acknowledged or timed out. The slot is found anew after each
- * wait: others wait too, and one of them may have left a result of its own. */
+/* With the lock held: waits until nothing is in the session and, with a ticket, until it is the
+ * first and the result of the run before is acknowledged or timed out. The slot is found anew
+ * after each wait: others wait too, and one of them may have left a result of its own. */
 static struct cbx_session *await_turn(struct cbx_sessions *sessions, const char *id,
                                       const struct cbx_ticket *ticket, int64_t ack_timeout_ms)
 {

@@ -52,9 +52,9 @@ struct cbx_ticket {
     struct cbx_ticket *next;
 };
 
-/* Enqueues a run: it enters its session before those that are enqueued later. The caller dequeues it when it
- * has begun or failed, not before: a run that is neither queued nor begun counts as lost. Dequeuing a
- * ticket that is not queued has no effect. */
+/* Enqueues a run: it enters its session before those that are enqueued later. The caller
+ * dequeues it when it has begun or failed, not before: a run that is neither queued nor begun
+ * counts as lost. Dequeuing a ticket that is not queued has no effect. */
 void cbx_sessions_enqueue(struct cbx_sessions *sessions, const char *session, const char *run,
                           struct cbx_ticket *ticket);
 void cbx_sessions_dequeue(struct cbx_sessions *sessions, struct cbx_ticket *ticket);
@@ -72,8 +72,8 @@ int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char
                        struct cbx_session **out, struct cbx_err *err);
 void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session);
 
-/* Enters for a queued run when all that were enqueued before it have begun or failed, and the result of
- * the run before it was acknowledged, or that run ended more than ack_timeout_ms ago. */
+/* Enters for a queued run when all that were enqueued before it have begun or failed, and the
+ * result of the run before it was acknowledged, or that run ended more than ack_timeout_ms ago. */
 int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_ticket *ticket,
                            const char *principal, int64_t ack_timeout_ms, struct cbx_session **out,
                            struct cbx_err *err);
@@ -90,8 +90,8 @@ void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *sessi
 
 /* --- results ---------------------------------------------------------------------------------- */
 
-/* The slot in which a run is, or in which its result waits: copies the slot's id, and the number of the run's
- * audit record (0 = not known; may be NULL). CBX_ENOTFOUND. */
+/* The slot in which a run is, or in which its result waits: copies the slot's id, and the number
+ * of the run's audit record (0 = not known; may be NULL). CBX_ENOTFOUND. */
 int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
                           char out[CBX_NAME_MAX + 1], uint64_t *audit_seq, struct cbx_err *err);
 
@@ -104,7 +104,8 @@ void cbx_sessions_reconcile(struct cbx_sessions *sessions, const json_t *ids, co
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
-/* Interrupts a run, ends it, gives the sandbox away. CBX_ENOTFOUND when there is no such session. */
+/* Interrupts a run, ends it, gives the sandbox away. CBX_ENOTFOUND when there is no such
+ * session. */
 int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx_err *err);
 
 /* By the id of a session or of a run. The answer to a question of the program: CBX_ESTATE when

@@ -57,7 +57,8 @@ static inline bool cbx_slot_is_entered(const struct cbx_session *s)
            s->state == CBX_SLOT_DISCARDING;
 }
 
-/* With the lock held, which is released meanwhile: the session ends and its sandbox is discarded. */
+/* With the lock held, which is released meanwhile: the session ends and its sandbox is
+ * discarded. */
 void cbx_sessions_close_slot(struct cbx_sessions *sessions, struct cbx_session *session);
 
 /* With the lock held, which may be released meanwhile; the slot is IDLE: its result is dropped, a

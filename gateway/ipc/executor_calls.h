@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The calls of the front to the executor as types: one struct of arguments per row of executor.def, its
- * JSON, and back. */
+ * The calls of the front to the executor as types: one struct of arguments per row of
+ * executor.def, its JSON, and back. */
 #ifndef CBX_GATEWAY_IPC_EXECUTOR_CALLS_H
 #define CBX_GATEWAY_IPC_EXECUTOR_CALLS_H
 
@@ -17,8 +17,8 @@ enum cbx_executor_call {
     CBX_CALLS, /* not a call */
 };
 
-/* struct cbx_submit_args, struct cbx_resume_args, ... Texts and lists are borrowed. A text that came
- * through cbx_*_args_read is terminated and without NUL, and empty when it is absent. */
+/* struct cbx_submit_args, struct cbx_resume_args, ... Texts and lists are borrowed. A text that
+ * came through cbx_*_args_read is terminated and without NUL, and empty when it is absent. */
 #define CBX_ARG_TEXT                               struct cbx_str
 #define CBX_ARG_FLAG                               bool
 #define CBX_ARG_LIST                               const json_t *
@@ -35,8 +35,8 @@ enum cbx_executor_call {
 #undef CBX_ARG_FLAG
 #undef CBX_ARG_LIST
 
-/* For each call: its header (new reference), and its arguments read back. CBX_EPROTO, which names the
- * call, for a header that is none. */
+/* For each call: its header (new reference), and its arguments read back. CBX_EPROTO, which
+ * names the call, for a header that is none. */
 #define CBX_CALL(name, serve, retry, meaning)                                                      \
     json_t *cbx_##name##_args_json(const struct cbx_##name##_args *args);                          \
     int cbx_##name##_args_read(const json_t *header, struct cbx_##name##_args *out,                \

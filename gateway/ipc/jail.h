@@ -6,9 +6,9 @@
 #include "policies/base/err.h"
 
 /* For an analyzer worker: it may read and write what is open, take memory, look at the clock and
- * exit. What the C library asks on its own account (sysinfo, uname, fstat) fails with ENOSYS; anything
- * else (a file, a socket, a process) kills the worker at once. Cannot be undone. CBX_EIO when the
- * host kernel refuses the filter: the worker must then not run. */
+ * exit. What the C library asks on its own account (sysinfo, uname, fstat) fails with ENOSYS;
+ * anything else (a file, a socket, a process) kills the worker at once. Cannot be undone.
+ * CBX_EIO when the host kernel refuses the filter: the worker must then not run. */
 int cbx_jail_worker(struct cbx_err *err);
 
 /* For the front, once it listens: no connecting to anything (so not to the engine either), no Unix

@@ -112,8 +112,8 @@ static int receive_exactly(int fd, void *to, size_t len, int64_t deadline, struc
     return 0;
 }
 
-/* The first bytes of what arrived, which stay in the socket. Nearly every message is a whole one here: looking at it
- * and taking it are two calls, where its three parts would be three. */
+/* The first bytes of what arrived, which stay in the socket. Nearly every message is a whole one
+ * here: looking at it and taking it are two calls, where its three parts would be three. */
 struct peeked {
     char bytes[16 * 1024];
     size_t len;
@@ -145,7 +145,8 @@ static int make_room(struct parts *p, struct cbx_err *err)
     return 0;
 }
 
-/* A whole message in what was looked at: takes it out of the socket, and its parts out of the copy. */
+/* A whole message in what was looked at: takes it out of the socket, and its parts out of the
+ * copy. */
 static int take_whole(int fd, struct peeked *peeked, struct parts *p, size_t total,
                       int64_t deadline, struct cbx_err *err)
 {

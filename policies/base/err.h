@@ -64,7 +64,8 @@ int cbx_wrap(struct cbx_err *err, const char *format, ...) __attribute__((format
  * has no place, or a line is stored already. */
 void cbx_err_quote(struct cbx_err *err, struct cbx_str input);
 
-/* Prints "program: text: detail", and the stored line with a mark below the column when there is one. */
+/* Prints "program: text: detail", and the stored line with a mark below the column when there is
+ * one. */
 void cbx_err_print(const struct cbx_err *err, const char *program, FILE *to);
 
 /* The stable name of a code: "too-big", "not-found", ... ; "internal" for anything else. */

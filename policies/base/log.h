@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The log of a program: one line per message on stderr, by severity. Texts may hold what a client or a
- * sandbox sent: each line is made printable. Thread-safe. */
+ * The log of a program: one line per message on stderr, by severity. Texts may hold what a
+ * client or a sandbox sent: each line is made printable. Thread-safe. */
 #ifndef CBX_POLICIES_BASE_LOG_H
 #define CBX_POLICIES_BASE_LOG_H
 
@@ -13,9 +13,9 @@ enum cbx_log_level {
     CBX_LOG_DEBUG,     /* every request */
 };
 
-/* What is written from now on; CBX_LOG_WARNING before the first call. With `times`, each line begins with the
- * time and the level, as a server's log has it; else with "codebox: ", as a command's messages have.
- * Call it before there are threads; forked processes inherit it. */
+/* What is written from now on; CBX_LOG_WARNING before the first call. With `times`, each line
+ * begins with the time and the level, as a server's log has it; else with "codebox: ", as a
+ * command's messages have. Call it before there are threads; forked processes inherit it. */
 void cbx_log_set(enum cbx_log_level level, bool times);
 
 /* By its name, "error" to "debug"; false for any other. */
