@@ -114,8 +114,8 @@ static int find_last_line(struct cbx_audit *audit, off_t size, off_t *begin, off
     return 0;
 }
 
-/* Takes number and hash of the last record as what the next one follows. Whether it fits what
- * stands before it is verify's business; a record that is no record at all stops us. */
+/* Takes number and hash of the last record as what the next one follows. Whether it fits
+ * the records before it is for `verify` to find; a last line that is no record is an error. */
 static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, struct cbx_err *err)
 {
     struct cbx_chain chain = { 0 };
@@ -146,9 +146,9 @@ struct remains {
     uint64_t unsigned_from; /* 0 = none */
 };
 
-/* Under the file lock. A log that is behind its head was cut, and a record of ours on top would
- * cover that up: so we stop. One that is ahead is what a crash between the two leaves, or has
- * records of another hand: that is noted. */
+/* Under the file lock. A log that is behind its head was cut, and appending would hide that, so it
+ * is an error. A log that is ahead of its head was left by a crash between the two, or has records
+ * written by another program: that is noted. */
 static int check_head(struct cbx_audit *audit, struct remains *remains, struct cbx_err *err)
 {
     char text[512];
@@ -194,7 +194,7 @@ static int catch_up(struct cbx_audit *audit, struct remains *remains, struct cbx
     failed = failed ? failed : adopt_last_line(audit, begin, end, err);
     failed = failed ? failed : check_head(audit, remains, err);
     if (failed) {
-        audit->size = -1; /* the next one looks again */
+        audit->size = -1; /* the next batch reads the end again */
         return failed;
     }
     if (end == status.st_size) {
@@ -491,8 +491,8 @@ static int open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_e
     return 0;
 }
 
-/* A log begins with a head that says so, on disk with the names of the files: from then on there is
- * one, whatever happens. */
+/* A new log begins with the head of no record, synced together with the names of the files: from
+ * then on a missing head is an error. */
 static int begin_head(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
 {
     struct stat log, head;
@@ -539,7 +539,7 @@ int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err
         abort();
     }
     audit->fd = audit->head_fd = -1;
-    audit->size = -1; /* the first record looks at what is there */
+    audit->size = -1; /* the first batch reads the end of the file */
     pthread_mutex_init(&audit->lock, NULL);
     cbx_cond_init(&audit->done);
     cbx_cond_init(&audit->sign);

@@ -53,8 +53,8 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
     return 0;
 }
 
-/* Is `record` without its hash, written our way, what the hash is over, and is the line what we
- * would write? */
+/* Checks that the hash is that of the record without its member "hash", and that the line has
+ * exactly the form that cbx_chain_add writes. */
 static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *hash,
                       struct cbx_err *err)
 {

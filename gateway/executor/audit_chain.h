@@ -25,8 +25,8 @@ enum { CBX_CHAIN_VERSION = 1 };
 int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body, int64_t time_ms,
                   struct cbx_buf *out);
 
-/* Checks that `line` (without '\n') is the record that follows `chain`, byte for byte as we would
- * write it, and moves `chain` on. CBX_EAUDIT says what is wrong. *record, when not NULL, is a new
+/* Checks that `line` (without '\n') is the record that follows `chain`, byte for byte as
+ * cbx_chain_add writes it, and moves `chain` on. CBX_EAUDIT says what is wrong. *record, when not NULL, is a new
  * reference. */
 int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record,
                     struct cbx_err *err);
@@ -40,7 +40,8 @@ struct cbx_chain_line {
 bool cbx_chain_follow(struct cbx_chain *chain, struct cbx_str line, struct cbx_buf *scratch,
                       struct cbx_chain_line *out);
 
-/* The head's text, signed. And its check: CBX_EAUDIT when it is not ours. */
+/* The head's text, signed. And its check: CBX_EAUDIT when it is malformed or the
+ * signature is not valid. */
 int cbx_chain_sign(const struct cbx_chain *chain, EVP_PKEY *key, struct cbx_buf *out);
 int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, struct cbx_err *err);
 

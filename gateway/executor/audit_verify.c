@@ -110,7 +110,7 @@ static bool check_record(struct walk *w, struct cbx_str line, struct cbx_audit_r
     if (!cbx_chain_follow(&w->chain, line, &w->scratch, &follows)) {
         if (cbx_chain_check(&w->chain, line, NULL, &err) != 0) {
             set_problem(report, report->records + 1, err.text);
-        } else { /* a record of ours always follows */
+        } else { /* cbx_chain_add writes no such line */
             set_problem(report, report->records + 1,
                         "the line is not in the form in which records are written");
         }

@@ -39,8 +39,7 @@ static bool is_ours(void *context, const char *id)
     return cbx_sessions_has(e->sessions, id) || (e->pool != NULL && cbx_pool_has(e->pool, id));
 }
 
-/* --- what an executor before us left -----------------------------------------------------------
- */
+/* --- adopting sandboxes of an executor before this one ---------------------------------------- */
 
 struct adoption {
     struct cbx_executor *executor;
@@ -72,23 +71,23 @@ static void *adopt_some(void *context)
     return NULL;
 }
 
-/* Several at a time: one that does not answer must not cost the others their leases. */
+/* Several at a time: while one does not answer, the leases of the others would expire. */
 static void adopt_all(struct adoption *adoption)
 {
-    enum { HANDS = 8 };
-    pthread_t hands[HANDS];
+    enum { HELPERS = 8 };
+    pthread_t helpers[HELPERS];
     size_t count = 0;
-    while (count < HANDS && count + 1 < json_array_size(adoption->ids) &&
-           pthread_create(&hands[count], NULL, adopt_some, adoption) == 0) {
+    while (count < HELPERS && count + 1 < json_array_size(adoption->ids) &&
+           pthread_create(&helpers[count], NULL, adopt_some, adoption) == 0) {
         count++;
     }
     adopt_some(adoption);
     for (size_t i = 0; i < count; i++) {
-        pthread_join(hands[i], NULL);
+        pthread_join(helpers[i], NULL);
     }
 }
 
-/* Sessions and results are taken over, everything else goes. */
+/* Adopts sandboxes with a session or a result, and removes every other container. */
 static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *config)
 {
     char label[128];
@@ -160,7 +159,7 @@ int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_
     return failed;
 }
 
-/* Before there is a pool, nothing was made that it could be given. */
+/* Sandboxes exist only once there is a pool. */
 void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
 {
     struct cbx_executor *e = executor;
@@ -207,8 +206,8 @@ void cbx_executor_count_unrecorded(struct cbx_executor *e, int change)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* Leases, sessions whose time is over, and containers that nobody knows. */
-static void look_after(struct cbx_executor *e, int64_t now, int64_t *kept, int64_t *reaped)
+/* Renews leases, closes expired sessions, removes containers that are in no table. */
+static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int64_t *reaped)
 {
     pthread_mutex_lock(&e->lock);
     struct cbx_pool *pool = e->pool;
@@ -217,8 +216,8 @@ static void look_after(struct cbx_executor *e, int64_t now, int64_t *kept, int64
         return;
     }
     cbx_sessions_expire(e->sessions, now, e->config.idle_ms);
-    if (now - *kept >= lease_ms(e) / 4) {
-        *kept = now;
+    if (now - *renewed >= lease_ms(e) / 4) {
+        *renewed = now;
         cbx_sessions_renew_leases(e->sessions);
         cbx_pool_renew_leases(pool);
         cbx_instance_touch(&e->instance);
@@ -227,7 +226,7 @@ static void look_after(struct cbx_executor *e, int64_t now, int64_t *kept, int64
     cbx_executor_probe(e, PROBE_MS);
     if (now - *reaped >= lease_ms(e) / 2) {
         *reaped = now;
-        size_t removed; /* one that is being made is in no table yet, so it must be old */
+        size_t removed; /* a sandbox that is being made is in no table yet: only old ones */
         cbx_sandbox_reap(e->engine, e->instance.name, lease_ms(e) / 1000, is_ours, e, &removed,
                          NULL);
         cbx_instance_reap(e->config.state_dir, e->engine);
@@ -238,23 +237,23 @@ static void *housekeep(void *context)
 {
     struct cbx_executor *e = context;
     int64_t period_ms = e->config.idle_ms < 4000 ? e->config.idle_ms / 4 + 10 : 1000;
-    int64_t kept = 0, reaped = cbx_clock_ms();
+    int64_t renewed = 0, reaped = cbx_clock_ms();
     if (e->config.persistent) {
         struct cbx_pool *pool;
         struct cbx_err err;
-        cbx_executor_pool(e, &pool, &err); /* sessions of before are waited for */
+        cbx_executor_pool(e, &pool, &err); /* adopts sandboxes before the first request */
     }
     for (;;) {
         struct timespec period = { .tv_sec = period_ms / 1000,
                                    .tv_nsec = (period_ms % 1000) * 1000000 };
         nanosleep(&period, NULL);
-        look_after(e, cbx_clock_ms(), &kept, &reaped);
+        maintain(e, cbx_clock_ms(), &renewed, &reaped);
     }
     return NULL;
 }
 
-/* Runs see that nobody listens to them, end, and write down what became of them; they get a moment
- * for it. */
+/* The runs of a gateway that is not persistent are cancelled by the closed connections. Waits a
+ * moment for their outcomes to be recorded. */
 static void await_runs(struct cbx_executor *e)
 {
     enum { WAIT_MS = 3000, STEP_MS = 20 };
@@ -270,7 +269,7 @@ static void await_runs(struct cbx_executor *e)
     }
 }
 
-/* Sandboxes that nobody may come back to are removed; the others live on until their lease ends. */
+/* Removes the sandboxes that no later executor may adopt; the others exist until their leases end. */
 static void end(struct cbx_executor *e)
 {
     enum { LOCK_MS = 2000 };
@@ -293,8 +292,8 @@ static void end(struct cbx_executor *e)
     }
     if (!e->config.persistent) {
         cbx_instance_done(&e->instance, true);
-    } /* else its lock ends with the last of our threads, and not before: they may still send */
-    _exit(0); /* not freed: late requests may still look at the tables */
+    } /* else the process's exit releases the lock, after the last thread that may still send */
+    _exit(0); /* nothing is freed: threads may still read the tables */
 }
 
 static int stop_pipe[2] = { -1, -1 };

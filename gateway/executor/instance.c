@@ -58,7 +58,7 @@ static void derive(const char *purpose, const uint8_t *seed, struct cbx_sha256 *
     *out = cbx_sha256_of2(cbx_str_of(purpose), bytes);
 }
 
-/* The one before us may be on its way out. */
+/* The gateway before this one may still be stopping. */
 static bool take_lock(int fd)
 {
     enum { TRIES = 150, STEP_MS = 100 };

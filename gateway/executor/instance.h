@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Which gateway owns a container. An instance is 32 random bytes: its name, on the containers'
- * labels, and the secret by which sandboxes know their gateway again, follow from them. Each
- * executor holds a lock on a file of that name in the state directory and touches it now and then;
- * what was not touched for longer than a sandbox's lease belongs to nobody, and is removed. */
+ * labels, and the secret that proves to a sandbox that the gateway may adopt it, are derived from
+ * them. Each executor locks a file of that name in the state directory and updates its time. When
+ * that time is older than a sandbox's lease, the instance has ended, and its containers are
+ * removed. */
 #ifndef CBX_GATEWAY_EXECUTOR_INSTANCE_H
 #define CBX_GATEWAY_EXECUTOR_INSTANCE_H
 
@@ -26,10 +27,10 @@ int cbx_instance_seed(const char *state_dir, uint8_t out[CBX_INSTANCE_SEED_BYTES
 int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_instance *out, struct cbx_err *err);
 
-/* Shows that we are there. */
+/* Updates the time of the instance's file: the instance exists. */
 void cbx_instance_touch(const struct cbx_instance *instance);
 
-/* Gives the name up; with `forget` nothing of it is left to look for. Zeroed memory is fine. */
+/* Releases the lock; with `forget` the file is removed too. Zeroed memory is fine. */
 void cbx_instance_done(struct cbx_instance *instance, bool forget);
 
 /* Removes the containers of every instance that is gone; returns how many. A failure leaves them

@@ -286,7 +286,7 @@ static int (*const dispatch[])(struct cbx_executor_request *, const json_t *, st
 };
 
 /* A call that fails while the executor stops may succeed in the next one: without an answer the
- * front asks that one, as it does when this one is killed. */
+ * front sends it there, as it does when the executor is killed. */
 static bool is_stopping(struct cbx_executor *e)
 {
     pthread_mutex_lock(&e->lock);

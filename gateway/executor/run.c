@@ -96,8 +96,8 @@ static int run_entered(struct cbx_executor_request *r, struct cbx_session *sessi
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     bool restarted = sandbox == NULL || !cbx_sandbox_poll(sandbox);
     if (restarted) {
-        /* The container died since the last run: its state is gone, the session lives on in a new
-         * one, and the result says so. */
+        /* The container ended since the last run: the session continues in a new one, without its
+         * state, and the result reports that. */
         int failed = take_sandbox(e, permit, sink, &sandbox, err);
         if (failed) {
             return failed;
@@ -306,7 +306,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     return failed;
 }
 
-/* A front that was started again asks for a run that may still be queued. */
+/* A front that was started again may resume a run that is still queued. */
 static void await_begin(struct cbx_executor_request *r, const char *run)
 {
     struct cbx_sessions *sessions = r->executor->sessions;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The session table: results, closing, expiry, and what others may know of it. */
+ * The session table: results, closing, expiry, messages to runs, listing. */
 #include "gateway/executor/sessions_internal.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ enum { UNACKNOWLEDGED_MS = 10 * 60 * 1000 };
 /* --- closing ---------------------------------------------------------------------------------- */
 
 /* Ends what is in the session, waits for it, and takes the sandbox out. The slot is not free before
- * the caller clears it, so nobody else closes it. */
+ * the caller clears it, so it is closed once. */
 static struct cbx_sandbox *drain(struct cbx_sessions *sessions, struct cbx_session *session)
 {
     session->state = cbx_slot_is_entered(session) ? CBX_SLOT_CLOSING : CBX_SLOT_DRAINED;

@@ -56,7 +56,7 @@ const char *cbx_call_name(enum cbx_executor_call call);
 bool cbx_call_may_retry(enum cbx_executor_call call);
 
 enum cbx_reply {
-    CBX_REPLY_OTHER = 0, /* an event of a run, or not a message of ours */
+    CBX_REPLY_OTHER = 0, /* an event of a run, or not a reply */
 #define CBX_REPLY(id, text, meaning) CBX_REPLY_##id,
 #include "gateway/ipc/replies.def"
 #undef CBX_REPLY

@@ -66,8 +66,8 @@ static const int worker_calls[] = {
 #endif
 };
 
-/* What the C library asks on its own account while it computes (how much memory there is, how many
- * processors, whether a stream is a terminal): qsort asks sysinfo, assert asks fstat. The answer is
+/* Calls that the C library makes by itself while it computes (how much memory there is, how many
+ * processors, whether a stream is a terminal): qsort calls sysinfo, assert calls fstat. The answer is
  * ENOSYS, as from an old host kernel, and the library takes its default. Killing the worker instead
  * would make a denial of a program that the policy allows. */
 static const int worker_refused[] = {
@@ -180,7 +180,7 @@ int cbx_jail_front(struct cbx_err *err)
     for (size_t i = 0; i < sizeof(front_refused) / sizeof(front_refused[0]) && failed == 0; i++) {
         failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), front_refused[i], 0);
     }
-    /* The kernel takes the family as an int and looks at no more of the register. */
+    /* Linux reads the family as an int and ignores the rest of the register. */
     if (failed == 0) {
         failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
                                   SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, AF_UNIX));

@@ -46,15 +46,15 @@ static void follow_master(pid_t master, int signal)
     }
 }
 
-/* In stdio mode 0 and 1 are the client's: what a child printed there would be taken for a message.
- */
+/* In stdio mode descriptors 0 and 1 belong to the client: the output of a child would be read as a
+ * message. */
 static void leave_terminal(void)
 {
     if (freopen("/dev/null", "r", stdin) == NULL || freopen("/dev/null", "w", stdout) == NULL) {
         _exit(1);
     }
     struct sigaction ignore = { .sa_handler = SIG_IGN };
-    sigaction(SIGINT, &ignore, NULL); /* ^C goes to the group; the front decides what it means */
+    sigaction(SIGINT, &ignore, NULL); /* ^C goes to the whole process group; the front handles it */
     sigaction(SIGPIPE, &ignore, NULL);
 }
 
@@ -141,7 +141,7 @@ static bool fork_front(struct master *m)
     return true;
 }
 
-/* Something that dies again at once would otherwise keep a processor busy. */
+/* A process that ends right after its start would otherwise keep a processor busy. */
 static void pause_if_quick(struct master *m)
 {
     int64_t now = cbx_clock_ms();
@@ -152,7 +152,7 @@ static void pause_if_quick(struct master *m)
     m->forked_ms = cbx_clock_ms();
 }
 
-/* The executor removes what nobody may come back to; that is waited for. */
+/* Waits for the executor, which removes the sandboxes that no later executor may adopt. */
 _Noreturn static void end(struct master *m, int status)
 {
     kill(m->zygote_pid, SIGKILL);

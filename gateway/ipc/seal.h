@@ -20,7 +20,7 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_policy *polic
                   const struct cbx_subject *subject, const struct cbx_decision *decision,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
 
-/* What a seal says, read back. `json` and `arguments`, to which fields.arguments points, are owned:
+/* The contents of a seal, read back. `json` and `arguments`, to which fields.arguments points, are owned:
  * cbx_sealed_done. */
 struct cbx_sealed {
     enum cbx_verdict verdict;
@@ -32,8 +32,8 @@ struct cbx_sealed {
 void cbx_sealed_done(struct cbx_sealed *sealed);
 CBX_DEFINE_AUTO_DONE(sealed)
 
-/* Ids of decisions that were used already, in a hash table. Entries are forgotten once they would
- * be too old anyway. Not thread-safe. Zeroed memory is an empty guard. */
+/* The ids of used decisions, in a hash table. An entry is removed once a seal of its age would be
+ * refused as expired. Not thread-safe. Zeroed memory is an empty guard. */
 struct cbx_replay_guard {
     struct cbx_used {
         char id[CBX_ID_CHARS + 1]; /* empty = free place */

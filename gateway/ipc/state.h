@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Where state lies when nobody says: /var/lib/codebox for root, else $XDG_STATE_HOME/codebox, else
+/* The default state directory: /var/lib/codebox for root, else $XDG_STATE_HOME/codebox, else
  * ~/.local/state/codebox. */
 int cbx_state_default(char *out, size_t size, struct cbx_err *err);
 

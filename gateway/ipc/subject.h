@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The subject of a judgement: what a request says of itself besides its source. subject.def lists
+ * The subject of a judgement: the properties of a request besides its source. subject.def lists
  * its text fields. */
 #ifndef CBX_GATEWAY_IPC_SUBJECT_H
 #define CBX_GATEWAY_IPC_SUBJECT_H

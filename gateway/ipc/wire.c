@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Messages between our own processes. */
+ * Messages between the processes of the gateway. */
 #include "gateway/ipc/wire.h"
 
 #include <errno.h>
@@ -261,7 +261,7 @@ int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)
     *passed = -1;
     if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
         /* Alignment leaves room for a second one, which the kernel fills when it is sent: none of
-         * several is ours to keep. */
+         * several is kept. */
         size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         for (size_t i = 0; i < count; i++) {
             memcpy(passed, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
