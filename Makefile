@@ -78,7 +78,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-format \
+.PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-format \
         setup engine demo test live bench install clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
@@ -229,7 +229,7 @@ bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_audit ## ratios to 
 
 # --- checks -------------------------------------------------------------------------------------------------
 
-check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols ## everything that needs no engine
+check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols check-names ## everything that needs no engine
 
 # T=pattern: only the tests whose path holds it. All of them run, also when one fails.
 SELECTED = $(if $(T),$(foreach t,$(TESTS),$(if $(findstring $(T),$t),$t)),$(TESTS))
@@ -293,6 +293,9 @@ check-markers: ## no conflict marker was committed
 
 check-symbols: $(MODULES:%=$B/lib%.a) ## every global symbol starts with cbx_
 	$Q! nm -g --defined-only $^ | awk 'NF == 3 { print $$3 }' | grep -vE '^(cbx_|__|_)'
+
+check-names: ## comments and READMEs name only what exists
+	$Q.ci/check-names
 
 check-format: ## clang-format (Debian 12's) has nothing to say
 	$Qclang-format --dry-run -Werror $$(find $(MODULES) tests fuzz -name '*.[ch]' -not -path 'tests/cases/c/*' -not -path 'tests/bypass/*' -not -path 'fuzz/corpus/*') && echo '  ok    format'
