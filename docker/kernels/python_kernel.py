@@ -39,6 +39,7 @@ CONTROL = 3
 LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, ARGUMENTS_OFFSET, RUN_HEAD = 24, 39, 40, 44, 48  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
+INSTALLERS = frozenset(("pip", "pip3", "conda", "mamba", "micromamba", "uv", "npm", "npx", "yarn", "apt", "apt-get"))
 BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
@@ -400,6 +401,36 @@ def is_plain(value, depth=0):
     return kind in (float, bool, complex, type(None))
 
 
+def missing_installer(command):
+    """The installer that a command line starts, when this sandbox does not have it; else None."""
+    words = str(command).split()
+    program = words[0].rsplit("/", 1)[-1] if words else ""
+    if program in INSTALLERS:
+        import shutil
+
+        return None if shutil.which(words[0]) else program
+    if program.startswith("python") and words[1:3] == ["-m", "pip"] and "pip" not in sys.modules:
+        import importlib.util
+
+        return None if importlib.util.find_spec("pip") else "pip"
+    return None
+
+
+def checked(run):
+    """Runs a command line of a cell. One whose installer is missing fails: otherwise an install that did nothing would be `ok`."""
+
+    @functools.wraps(run)
+    def first(command, *arguments, **options):
+        program = missing_installer(command)
+        if program is not None:
+            raise RuntimeError(
+                f"{program} is not in this sandbox, so nothing was installed; use the packages that are there, or run in an image that has more"
+            )
+        return run(command, *arguments, **options)
+
+    return first
+
+
 def pack_bundle(data):
     """A MIME bundle as JSON list of types and lengths, then the parts as bytes."""
     parts = []
@@ -706,7 +737,8 @@ class Kernel:
         manager.cleanup_transforms = []
         manager.line_transforms = []
         manager.token_transformers = []
-        shell.system = shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped
+        shell.system = checked(shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped)
+        shell.getoutput = checked(shell.getoutput)
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
         shell.builtin_trap.activate()
         builtins.input = self.stdin.input
