@@ -87,78 +87,98 @@ static int open_slot(struct cbx_executor *e, const struct cbx_permit *permit,
     return failed;
 }
 
+/* One permitted run. */
+struct execution {
+    struct cbx_executor_request *request;
+    const struct cbx_permit *permit;
+    struct cbx_str text; /* what runs */
+    bool interactive;
+    struct cbx_sink sink;
+    struct cbx_result result; /* owned */
+};
+
 /* With the session entered and a run slot acquired. */
-static int run_entered(struct cbx_executor_request *r, struct cbx_session *session,
-                       const struct cbx_permit *permit, struct cbx_str text, bool interactive,
-                       const struct cbx_sink *sink, struct cbx_result *result, struct cbx_err *err)
+static int run_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
 {
-    struct cbx_executor *e = r->executor;
+    struct cbx_executor *e = x->request->executor;
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     bool restarted = sandbox == NULL || !cbx_sandbox_poll(sandbox);
     if (restarted) {
         /* The container ended since the last run: the session continues in a new one, without its
          * state, and the result reports that. */
-        int failed = take_sandbox(e, permit, sink, &sandbox, err);
+        int failed = take_sandbox(e, x->permit, &x->sink, &sandbox, err);
         if (failed) {
             return failed;
         }
         cbx_sessions_replace(e->sessions, session, sandbox);
     }
-    struct cbx_run_options options = { .interactive = interactive,
+    struct cbx_run_options options = { .interactive = x->interactive,
                                        .begun = note_begun,
-                                       .context = r };
-    cbx_sessions_begin(e->sessions, session, permit->decision, permit->audit_seq);
-    int failed = cbx_sandbox_run(sandbox, permit, text, &options, sink, result, err);
-    result->session_restarted = restarted;
+                                       .context = x->request };
+    cbx_sessions_begin(e->sessions, session, x->permit->decision, x->permit->audit_seq);
+    int failed = cbx_sandbox_run(sandbox, x->permit, x->text, &options, &x->sink, &x->result, err);
+    x->result.session_restarted = restarted;
     return failed;
 }
 
-static int run_in_session(struct cbx_executor_request *r, const struct cbx_permit *permit,
-                          struct cbx_str text, bool interactive, const struct cbx_sink *sink,
-                          struct cbx_result *result, struct cbx_err *err)
+static int run_in_session(struct execution *x, struct cbx_err *err)
 {
-    struct cbx_executor *e = r->executor;
+    struct cbx_executor *e = x->request->executor;
     struct cbx_session *session;
-    int failed = cbx_sessions_enter_run(e->sessions, &r->ticket, permit->principal,
+    int failed = cbx_sessions_enter_run(e->sessions, &x->request->ticket, x->permit->principal,
                                         UNACKNOWLEDGED_MS, &session, err);
     if (failed) {
         return failed;
     }
     /* The run slot comes second: runs that wait for their session hold none. */
-    failed = cbx_executor_acquire_slot(e, sink, err);
+    failed = cbx_executor_acquire_slot(e, &x->sink, err);
     if (!failed) {
-        failed = run_entered(r, session, permit, text, interactive, sink, result, err);
+        failed = run_entered(x, session, err);
         cbx_executor_release_slot(e);
     }
     cbx_sessions_leave(e->sessions, session);
     return failed;
 }
 
-static int run_one_shot(struct cbx_executor_request *r, const struct cbx_permit *permit,
-                        struct cbx_str text, bool interactive, const struct cbx_sink *sink,
-                        struct cbx_result *result, struct cbx_err *err)
+/* In a sandbox of its own, with a run slot acquired. */
+static int run_fresh(struct execution *x, struct cbx_err *err)
 {
-    struct cbx_executor *e = r->executor;
-    int failed = cbx_executor_acquire_slot(e, sink, err);
+    struct cbx_executor *e = x->request->executor;
+    const struct cbx_permit *permit = x->permit;
+    struct cbx_session *session;
+    int failed = open_slot(e, permit, &x->sink, err);
     if (failed) {
         return failed;
     }
-    struct cbx_session *session;
-    failed = open_slot(e, permit, sink, err);
+    failed = cbx_sessions_enter(e->sessions, permit->decision, permit->principal, &session, err);
     if (!failed) {
-        failed =
-            cbx_sessions_enter(e->sessions, permit->decision, permit->principal, &session, err);
-        if (!failed) {
-            failed = run_entered(r, session, permit, text, interactive, sink, result, err);
-            result->session_restarted = false;
-            cbx_sessions_leave(e->sessions, session);
-        }
-        if (failed) {
-            cbx_sessions_close(e->sessions, permit->decision, NULL);
-        }
+        failed = run_entered(x, session, err);
+        x->result.session_restarted = false;
+        cbx_sessions_leave(e->sessions, session);
     }
-    cbx_executor_release_slot(e);
+    if (failed) {
+        cbx_sessions_close(e->sessions, permit->decision, NULL);
+    }
     return failed;
+}
+
+static int run_one_shot(struct execution *x, struct cbx_err *err)
+{
+    struct cbx_executor *e = x->request->executor;
+    int failed = cbx_executor_acquire_slot(e, &x->sink, err);
+    if (!failed) {
+        failed = run_fresh(x, err);
+        cbx_executor_release_slot(e);
+    }
+    return failed;
+}
+
+static int execute(struct execution *x, struct cbx_err *err)
+{
+    return x->permit->action == CBX_ACTION_OPEN
+               ? open_slot(x->request->executor, x->permit, &x->sink, err)
+           : x->permit->session[0] != '\0' ? run_in_session(x, err)
+                                           : run_one_shot(x, err);
 }
 
 static json_t *describe_outcome(const char *decision, const char *action,
@@ -221,29 +241,31 @@ static bool send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
     return acknowledged;
 }
 
-static int run_permitted(struct cbx_executor_request *r, struct cbx_audit *audit,
-                         const struct cbx_permit *permit, struct cbx_str text, bool interactive,
-                         struct cbx_err *err)
+/* Records the outcome of an action that failed. */
+static void record_failure(struct cbx_audit *audit, const struct execution *x, int failed,
+                           const struct cbx_err *err)
 {
-    struct cbx_executor *e = r->executor;
-    CBX_AUTO_DONE(result) result = { 0 };
-    struct cbx_sink sink = sink_of(r);
+    CBX_AUTO_JSON body = describe_outcome(x->permit->decision, cbx_action_name(x->permit->action),
+                                          &x->result, failed, err);
+    struct cbx_audit_pending record = { .type = "outcome", .body = body };
+    cbx_audit_submit(audit, &record);
+    await_record(audit, &record);
+}
+
+static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cbx_err *err)
+{
+    struct cbx_executor *e = x->request->executor;
+    const struct cbx_permit *permit = x->permit;
     cbx_executor_count_unrecorded(e, 1);
-    int failed = permit->action == CBX_ACTION_OPEN ? open_slot(e, permit, &sink, err)
-                 : permit->session[0] != '\0'
-                     ? run_in_session(r, permit, text, interactive, &sink, &result, err)
-                     : run_one_shot(r, permit, text, interactive, &sink, &result, err);
-    cbx_sessions_dequeue(e->sessions, &r->ticket);
-    const char *action = cbx_action_name(permit->action);
+    int failed = execute(x, err);
+    cbx_sessions_dequeue(e->sessions, &x->request->ticket);
     if (failed) {
-        CBX_AUTO_JSON body = describe_outcome(permit->decision, action, &result, failed, err);
-        struct cbx_audit_pending record = { .type = "outcome", .body = body };
-        cbx_audit_submit(audit, &record);
-        await_record(audit, &record);
+        record_failure(audit, x, failed, err);
         cbx_executor_count_unrecorded(e, -1);
         return failed;
     }
-    bool acknowledged = send_result(r, audit, permit->decision, action, &result);
+    bool acknowledged = send_result(x->request, audit, permit->decision,
+                                    cbx_action_name(permit->action), &x->result);
     if (permit->action == CBX_ACTION_OPEN && !acknowledged) {
         /* The front was killed before it stored the session's id: no client can use it. */
         cbx_sessions_close(e->sessions, permit->session, NULL);
@@ -259,8 +281,8 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
         return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
     }
     pthread_mutex_lock(&e->lock);
-    int failed = cbx_seal_open(&e->secrets.key, args->sealed, &mac, text, cbx_time_ms(), &e->guard,
-                               out, err);
+    const struct cbx_seal_claim claim = { .text = args->sealed, .mac = mac, .source = text };
+    int failed = cbx_seal_open(&e->secrets.key, &claim, cbx_time_ms(), &e->guard, out, err);
     pthread_mutex_unlock(&e->lock);
     return failed;
 }
@@ -301,8 +323,14 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
                          permit->decision, &r->ticket);
     failed = send_admission(r, permit->decision, seq, true, err);
     r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
-    failed = failed ? failed : run_permitted(r, audit, permit, text, args->interactive, err);
+    struct execution x = { .request = r,
+                           .permit = permit,
+                           .text = text,
+                           .interactive = args->interactive,
+                           .sink = sink_of(r) };
+    failed = failed ? failed : run_permitted(&x, audit, err);
     cbx_sessions_dequeue(e->sessions, &r->ticket);
+    cbx_result_done(&x.result);
     return failed;
 }
 

@@ -245,15 +245,23 @@ static struct timespec as_timespec(int64_t ms)
     return (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 }
 
+/* How a session is entered. */
+struct entry {
+    const char *id;
+    const char *principal;           /* NULL = do not ask */
+    const struct cbx_ticket *ticket; /* of a run; NULL = a call */
+    int64_t ack_timeout_ms;
+};
+
 /* With the lock held: waits until nothing is in the session and, with a ticket, until it is the
  * first and the result of the run before is acknowledged or timed out. The slot is found anew
  * after each wait: others wait too, and one of them may have left a result of its own. */
-static struct cbx_session *await_turn(struct cbx_sessions *sessions, const char *id,
-                                      const struct cbx_ticket *ticket, int64_t ack_timeout_ms)
+static struct cbx_session *await_turn(struct cbx_sessions *sessions, const struct entry *entry)
 {
+    const struct cbx_ticket *ticket = entry->ticket;
     struct cbx_session *s;
-    while ((s = cbx_sessions_find_slot(sessions, id)) != NULL && cbx_slot_is_open(s)) {
-        int64_t timeout = s->ended_ms + ack_timeout_ms;
+    while ((s = cbx_sessions_find_slot(sessions, entry->id)) != NULL && cbx_slot_is_open(s)) {
+        int64_t timeout = s->ended_ms + entry->ack_timeout_ms;
         if (cbx_slot_is_entered(s) || (ticket != NULL && !is_first(sessions, ticket))) {
             pthread_cond_wait(&sessions->changed, &sessions->lock);
         } else if (ticket == NULL || s->run_id[0] == '\0' || timeout <= cbx_clock_ms()) {
@@ -266,17 +274,16 @@ static struct cbx_session *await_turn(struct cbx_sessions *sessions, const char 
     return s;
 }
 
-static int enter(struct cbx_sessions *sessions, const char *id, const struct cbx_ticket *ticket,
-                 const char *principal, int64_t ack_timeout_ms, struct cbx_session **out,
+static int enter(struct cbx_sessions *sessions, const struct entry *entry, struct cbx_session **out,
                  struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
-    struct cbx_session *session = await_turn(sessions, id, ticket, ack_timeout_ms);
+    struct cbx_session *session = await_turn(sessions, entry);
     int failed = 0;
     if (session == NULL || session->state != CBX_SLOT_IDLE || sessions->stopping) {
-        failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
-    } else if (principal != NULL && strcmp(session->principal, principal) != 0) {
-        failed = cbx_fail(err, CBX_ESTATE, "session '%s' belongs to another principal", id);
+        failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", entry->id);
+    } else if (entry->principal != NULL && strcmp(session->principal, entry->principal) != 0) {
+        failed = cbx_fail(err, CBX_ESTATE, "session '%s' belongs to another principal", entry->id);
     } else {
         session->state = CBX_SLOT_ENTERED;
         *out = session;
@@ -288,14 +295,18 @@ static int enter(struct cbx_sessions *sessions, const char *id, const struct cbx
 int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char *principal,
                        struct cbx_session **out, struct cbx_err *err)
 {
-    return enter(sessions, id, NULL, principal, 0, out, err);
+    return enter(sessions, &(struct entry){ .id = id, .principal = principal }, out, err);
 }
 
 int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_ticket *ticket,
                            const char *principal, int64_t ack_timeout_ms, struct cbx_session **out,
                            struct cbx_err *err)
 {
-    return enter(sessions, ticket->session, ticket, principal, ack_timeout_ms, out, err);
+    struct entry entry = { .id = ticket->session,
+                           .principal = principal,
+                           .ticket = ticket,
+                           .ack_timeout_ms = ack_timeout_ms };
+    return enter(sessions, &entry, out, err);
 }
 
 void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session)

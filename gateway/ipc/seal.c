@@ -50,10 +50,12 @@ static json_t *list_findings(const struct cbx_decision *decision)
     return array;
 }
 
-int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_policy *policy,
-                  const struct cbx_subject *subject, const struct cbx_decision *decision,
+int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err)
 {
+    const struct cbx_policy *policy = judged->policy;
+    const struct cbx_subject *subject = judged->subject;
+    const struct cbx_decision *decision = judged->decision;
     char id[CBX_ID_CHARS + 1];
     cbx_id_make(id);
     CBX_AUTO_JSON json = json_object();
@@ -271,22 +273,22 @@ static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, 
     return 0;
 }
 
-int cbx_seal_open(const struct cbx_seal_key *key, struct cbx_str text, const struct cbx_sha256 *mac,
-                  struct cbx_str source, int64_t now_ms, struct cbx_replay_guard *guard,
-                  struct cbx_sealed *out, struct cbx_err *err)
+int cbx_seal_open(const struct cbx_seal_key *key, const struct cbx_seal_claim *claim,
+                  int64_t now_ms, struct cbx_replay_guard *guard, struct cbx_sealed *out,
+                  struct cbx_err *err)
 {
     struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
-    struct cbx_sha256 expected = cbx_hmac_sha256(k, text);
-    if (!cbx_sha256_equal(&expected, mac)) {
+    struct cbx_sha256 expected = cbx_hmac_sha256(k, claim->text);
+    if (!cbx_sha256_equal(&expected, &claim->mac)) {
         return cbx_fail(err, CBX_ESEAL, "the decision's seal is not valid: forged or altered");
     }
     CBX_AUTO_DONE(sealed) sealed = { 0 };
-    int failed = cbx_json_parse(text, CBX_SEAL_MAX_BYTES, &sealed.json, err);
+    int failed = cbx_json_parse(claim->text, CBX_SEAL_MAX_BYTES, &sealed.json, err);
     failed = failed ? failed : read_fields(sealed.json, &sealed, err);
     if (failed) {
         return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
     }
-    failed = check_sealed(&sealed, source, now_ms, err);
+    failed = check_sealed(&sealed, claim->source, now_ms, err);
     if (failed) {
         return failed;
     }

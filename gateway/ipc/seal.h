@@ -14,10 +14,16 @@ struct cbx_seal_key {
     uint8_t bytes[32];
 };
 
+/* What a worker decided about what. */
+struct cbx_judged {
+    const struct cbx_policy *policy;
+    const struct cbx_subject *subject;
+    const struct cbx_decision *decision;
+};
+
 /* Makes the canonical JSON of a decision, with a new id and the present time, and its seal. The
  * limits are the smaller of policy and subject. */
-int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_policy *policy,
-                  const struct cbx_subject *subject, const struct cbx_decision *decision,
+int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
 
 /* The contents of a seal, read back. `json` and `arguments`, to which fields.arguments points, are owned:
@@ -43,11 +49,18 @@ struct cbx_replay_guard {
 };
 void cbx_replay_guard_done(struct cbx_replay_guard *guard);
 
+/* What a front presents: a sealed decision, and the source that it is to be for. */
+struct cbx_seal_claim {
+    struct cbx_str text; /* canonical JSON */
+    struct cbx_sha256 mac;
+    struct cbx_str source;
+};
+
 /* Opens a seal: the MAC is valid, it was made within CBX_SEAL_LIFE_MS of now_ms, it was not opened
- * before, and `source` is what was judged. CBX_ESEAL, saying which, otherwise; *out is then
+ * before, and the source is what was judged. CBX_ESEAL, saying which, otherwise; *out is then
  * untouched. A used id stays used. */
-int cbx_seal_open(const struct cbx_seal_key *key, struct cbx_str text, const struct cbx_sha256 *mac,
-                  struct cbx_str source, int64_t now_ms, struct cbx_replay_guard *guard,
-                  struct cbx_sealed *out, struct cbx_err *err);
+int cbx_seal_open(const struct cbx_seal_key *key, const struct cbx_seal_claim *claim,
+                  int64_t now_ms, struct cbx_replay_guard *guard, struct cbx_sealed *out,
+                  struct cbx_err *err);
 
 #endif

@@ -98,7 +98,8 @@ static int seal_decision(const struct cbx_seal_key *key, const struct cbx_policy
     cbx_buf_init(&sealed, CBX_SEAL_MAX_BYTES);
     struct cbx_sha256 mac;
     json_t *full = NULL;
-    int failed = cbx_seal_make(key, policy, subject, decision, &sealed, &mac, err);
+    struct cbx_judged judged = { .policy = policy, .subject = subject, .decision = decision };
+    int failed = cbx_seal_make(key, &judged, &sealed, &mac, err);
     failed = failed ? failed : cbx_decision_json(decision, &full, err);
     if (failed) {
         return failed;
