@@ -3,41 +3,20 @@
  * finds no other writing writes for all of them: lock the file, catch up with what other processes
  * appended, chain, write, fdatasync. Then the records are durable and their threads go on; a thread
  * of the log signs the head, and unlocks the file for the next batch and for other processes. */
-#include "gateway/executor/audit.h"
+#include "gateway/executor/audit_internal.h"
 
-#include "gateway/executor/audit_chain.h"
-#include "gateway/ipc/state.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <openssl/pem.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-struct cbx_audit {
-    int fd, head_fd;
-    EVP_PKEY *key;
-    char path[PATH_MAX];
-    struct cbx_chain chain; /* as of `size` */
-    off_t size;
-    pthread_mutex_t lock;
-    pthread_cond_t done;
-    struct cbx_audit_pending *first, *last;
-    bool writing; /* a batch is being written, or its head signed: the file is locked */
-    pthread_t signer;
-    pthread_cond_t sign;
-    bool signer_started, must_sign, closing;
-    bool head_behind; /* the last head could not be written */
-};
 
 /* CBX_EAUDIT; the log's path is for the operator alone. */
 __attribute__((format(printf, 3, 4))) static int fail(const struct cbx_audit *audit,
@@ -53,7 +32,7 @@ __attribute__((format(printf, 3, 4))) static int fail(const struct cbx_audit *au
     return CBX_EAUDIT;
 }
 
-static int fail_io(struct cbx_audit *audit, struct cbx_err *err, const char *what)
+int cbx_audit_fail_io(struct cbx_audit *audit, struct cbx_err *err, const char *what)
 {
     return fail(audit, err, "the audit log cannot be written (%s: %s), so nothing runs", what,
                 strerror(errno));
@@ -101,7 +80,7 @@ static int find_last_line(struct cbx_audit *audit, off_t size, off_t *begin, off
     off_t from = size > 2 * CBX_AUDIT_LINE_MAX ? size - 2 * CBX_AUDIT_LINE_MAX : 0;
     CBX_AUTO_MEM char *bytes = read_range(audit->fd, from, size);
     if (bytes == NULL) {
-        return fail_io(audit, err, "read");
+        return cbx_audit_fail_io(audit, err, "read");
     }
     const char *newline = memrchr(bytes, '\n', (size_t)(size - from));
     *begin = *end = 0;
@@ -184,7 +163,7 @@ static int catch_up(struct cbx_audit *audit, struct remains *remains, struct cbx
     struct stat status;
     *remains = (struct remains){ 0 };
     if (fstat(audit->fd, &status) < 0) {
-        return fail_io(audit, err, "stat");
+        return cbx_audit_fail_io(audit, err, "stat");
     }
     if (status.st_size == audit->size) {
         return 0;
@@ -203,7 +182,7 @@ static int catch_up(struct cbx_audit *audit, struct remains *remains, struct cbx
     CBX_AUTO_MEM char *torn = read_range(audit->fd, end, status.st_size);
     if (torn == NULL || ftruncate(audit->fd, end) < 0) {
         audit->size = -1;
-        return fail_io(audit, err, "truncate");
+        return cbx_audit_fail_io(audit, err, "truncate");
     }
     remains->torn_bytes = (uint64_t)(status.st_size - end);
     struct cbx_sha256 hash =
@@ -229,7 +208,7 @@ static int chain_remains(struct cbx_chain *chain, const struct remains *remains,
                                       : 0;
 }
 
-static int write_head(struct cbx_audit *audit)
+int cbx_audit_write_head(struct cbx_audit *audit)
 {
     CBX_AUTO_DONE(buf) head;
     cbx_buf_init(&head, 1024);
@@ -261,7 +240,7 @@ static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batc
         p->seq = chain.seq;
     }
     if (write_all(audit->fd, cbx_buf_str(&text), audit->size) < 0 || fdatasync(audit->fd) < 0) {
-        failed = fail_io(audit, err, "write");
+        failed = cbx_audit_fail_io(audit, err, "write");
         /* Nothing half done: what is there of the batch goes. If even that fails, the next
          * writer finds a torn tail, or whole records that were never signed, of actions that
          * never began. */
@@ -279,7 +258,7 @@ static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batc
  * reader finds them unsigned; so the next batch is refused until the head can be written. */
 static int sign(struct cbx_audit *audit, struct cbx_err *err)
 {
-    int failed = write_head(audit) < 0 ? fail_io(audit, err, "head") : 0;
+    int failed = cbx_audit_write_head(audit) < 0 ? cbx_audit_fail_io(audit, err, "head") : 0;
     audit->head_behind = failed != 0;
     return failed;
 }
@@ -334,7 +313,7 @@ static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, stru
 {
     while (flock(audit->fd, LOCK_EX) < 0) {
         if (errno != EINTR) {
-            return fail_io(audit, err, "lock");
+            return cbx_audit_fail_io(audit, err, "lock");
         }
     }
     int failed = audit->head_behind ? sign(audit, err) : 0;
@@ -444,112 +423,6 @@ int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,
     return 0;
 }
 
-/* --- opening ---------------------------------------------------------------------------------- */
-
-static int write_key_files(const char *key_path, const char *pub_path, EVP_PKEY *key)
-{
-    CBX_AUTO_FD fd = open(key_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    CBX_AUTO_FILE f = fd >= 0 ? fdopen(dup(fd), "w") : NULL;
-    if (f == NULL || PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL) != 1 ||
-        fflush(f) != 0 || fsync(fd) < 0) {
-        return -1;
-    }
-    CBX_AUTO_FILE pub = fopen(pub_path, "we");
-    return pub != NULL && PEM_write_PUBKEY(pub, key) == 1 && fflush(pub) == 0 ? 0 : -1;
-}
-
-static EVP_PKEY *read_key(const char *path, bool private_key)
-{
-    CBX_AUTO_FILE f = fopen(path, "re");
-    if (f == NULL) {
-        return NULL;
-    }
-    return private_key ? PEM_read_PrivateKey(f, NULL, NULL, NULL)
-                       : PEM_read_PUBKEY(f, NULL, NULL, NULL);
-}
-
-/* Under the lock of the log file, so that two first starts make one key. */
-static int open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
-{
-    char key_path[PATH_MAX], pub_path[PATH_MAX];
-    snprintf(key_path, sizeof(key_path), "%s/" CBX_AUDIT_KEY, state_dir);
-    snprintf(pub_path, sizeof(pub_path), "%s/" CBX_AUDIT_PUB, state_dir);
-    audit->key = read_key(key_path, true);
-    if (audit->key == NULL && access(key_path, F_OK) != 0) {
-        audit->key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
-        if (audit->key != NULL && write_key_files(key_path, pub_path, audit->key) < 0) {
-            cbx_fail(err, CBX_EAUDIT, "the audit key cannot be written: %s", strerror(errno));
-            cbx_err_detail(err, "%s", key_path);
-            return CBX_EAUDIT;
-        }
-    }
-    if (audit->key == NULL || EVP_PKEY_get_id(audit->key) != EVP_PKEY_ED25519) {
-        cbx_fail(err, CBX_EAUDIT, "the audit key cannot be read, allowed is an Ed25519 key in PEM");
-        cbx_err_detail(err, "%s", key_path);
-        return CBX_EAUDIT;
-    }
-    return 0;
-}
-
-/* A new log begins with the head of no record, synced together with the names of the files: from
- * then on a missing head is an error. */
-static int begin_head(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
-{
-    struct stat log, head;
-    if (fstat(audit->fd, &log) < 0 || fstat(audit->head_fd, &head) < 0) {
-        return fail_io(audit, err, "stat");
-    }
-    if (log.st_size > 0 || head.st_size > 0) {
-        return 0;
-    }
-    CBX_AUTO_FD dir = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (write_head(audit) < 0 || fsync(audit->head_fd) < 0 || dir < 0 || fsync(dir) < 0) {
-        return fail_io(audit, err, "head");
-    }
-    return 0;
-}
-
-static int open_files(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
-{
-    char head_path[PATH_MAX];
-    snprintf(audit->path, sizeof(audit->path), "%s/" CBX_AUDIT_FILE, state_dir);
-    snprintf(head_path, sizeof(head_path), "%s/" CBX_AUDIT_HEAD, state_dir);
-    audit->fd = open(audit->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    audit->head_fd = open(head_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (audit->fd < 0 || audit->head_fd < 0) {
-        return fail_io(audit, err, "open");
-    }
-    if (flock(audit->fd, LOCK_EX) < 0) {
-        return fail_io(audit, err, "lock");
-    }
-    int failed = open_key(audit, state_dir, err);
-    failed = failed ? failed : begin_head(audit, state_dir, err);
-    flock(audit->fd, LOCK_UN);
-    return failed;
-}
-
-int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err *err)
-{
-    int failed = cbx_state_make(state_dir, err);
-    if (failed) {
-        return failed;
-    }
-    CBX_AUTO(audit) audit = calloc(1, sizeof(*audit));
-    if (audit == NULL) {
-        abort();
-    }
-    audit->fd = audit->head_fd = -1;
-    audit->size = -1; /* the first batch reads the end of the file */
-    pthread_mutex_init(&audit->lock, NULL);
-    cbx_cond_init(&audit->done);
-    cbx_cond_init(&audit->sign);
-    failed = open_files(audit, state_dir, err);
-    if (!failed) {
-        *out = cbx_steal(&audit);
-    }
-    return failed;
-}
-
 void cbx_audit_flush(struct cbx_audit *audit)
 {
     pthread_mutex_lock(&audit->lock);
@@ -567,7 +440,7 @@ int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err)
 {
     struct stat open_file, named;
     if (fstat(audit->fd, &open_file) < 0 || stat(audit->path, &named) < 0) {
-        return fail_io(audit, err, "stat");
+        return cbx_audit_fail_io(audit, err, "stat");
     }
     if (open_file.st_dev != named.st_dev || open_file.st_ino != named.st_ino) {
         return fail(audit, err, "the audit log was replaced by another file");
