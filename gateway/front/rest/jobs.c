@@ -230,13 +230,13 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
                   "language", job->language, "status", status, "completed_at", now);
     json_object_set(execution, "results", results);
     CBX_AUTO_JSON json = cbx_rest_execution_json(execution);
-    answer(job, json, err);
     struct cbx_err store_err;
     if (cbx_store_set_execution(job->rest->store, job->id, status, now, results, &store_err) != 0) {
         CBX_AUTO_JSON short_results =
             json_pack("{s:[],s:[],s:s}", "output", "files", "error", store_err.text);
         cbx_store_set_execution(job->rest->store, job->id, "error", now, short_results, NULL);
     }
+    answer(job, json, err); /* a client that has the answer finds the same in the store */
     cbx_outcome_acknowledge(job->rest->flow, outcome);
 }
 
