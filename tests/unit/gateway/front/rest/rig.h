@@ -329,7 +329,7 @@ static inline void post_async(struct rig *rig, const char *session, const char *
 /* GET /v1/executions/ID, which must be there. */
 static inline const json_t *get_execution(struct rig *rig, const char *id)
 {
-    char path[80];
+    char path[160];
     snprintf(path, sizeof(path), "/v1/executions/%s", id);
     return await_answer(rig_get(rig, path), 200);
 }
