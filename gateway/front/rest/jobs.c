@@ -91,8 +91,7 @@ int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err)
     cbx_buf_add_cstr(&job->policy, policy);
     snprintf(job->language, sizeof(job->language), "%s", language != NULL ? language : "ipython");
     job->limits = cbx_limits_read(options);
-    cbx_rest_context_copy(job->rest, job->session, &job->context);
-    return 0;
+    return cbx_rest_context_copy(job->rest, job->session, &job->context, err);
 }
 
 /* --- the waiting client ----------------------------------------------------------------------- */
@@ -230,13 +229,13 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
                   "language", job->language, "status", status, "completed_at", now);
     json_object_set(execution, "results", results);
     CBX_AUTO_JSON json = cbx_rest_execution_json(execution);
-    answer(job, json, err);
     struct cbx_err store_err;
     if (cbx_store_set_execution(job->rest->store, job->id, status, now, results, &store_err) != 0) {
         CBX_AUTO_JSON short_results =
             json_pack("{s:[],s:[],s:s}", "output", "files", "error", store_err.text);
         cbx_store_set_execution(job->rest->store, job->id, "error", now, short_results, NULL);
     }
+    answer(job, json, err); /* a client that has the answer finds the same in the store */
     cbx_outcome_acknowledge(job->rest->flow, outcome);
 }
 
@@ -287,10 +286,10 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
                         "the gateway was restarted while this ran, and its sandbox is gone");
     }
     outcome->id[0] = '\0';
-    if (job->session[0] != '\0') {
-        cbx_rest_context_copy(job->rest, job->session, &job->context);
-    }
-    failed = judge_again(job, err);
+    failed = job->session[0] != '\0'
+                 ? cbx_rest_context_copy(job->rest, job->session, &job->context, err)
+                 : 0;
+    failed = failed ? failed : judge_again(job, err);
     return failed ? failed : submit(job, sink, outcome, err);
 }
 

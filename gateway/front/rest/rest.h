@@ -51,8 +51,12 @@ void cbx_rest_stop(struct cbx_rest *rest);
 /* Waits until no job is left, and frees what init made. The flow must still be there. */
 void cbx_rest_done(struct cbx_rest *rest);
 
-/* What ran in a session so far is appended to `out`; and what is about to run in it is added. */
-void cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx_buf *out);
+/* Appends the earlier cells of a session to `out`. An error of the store when they cannot be read:
+ * nothing is judged then, for a cell without its past could be allowed wrongly. */
+int cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx_buf *out,
+                          struct cbx_err *err);
+
+/* Adds a cell that is about to run. Call it before the cell's execution is stored. */
 void cbx_rest_context_add(struct cbx_rest *rest, const char *session, struct cbx_str text);
 void cbx_rest_contexts_done(struct cbx_rest *rest);
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ * `dependencies` of a session: what the image holds and the policy allows, and nothing else. */
+#include "tests/unit/gateway/front/rest/rig.h"
+
+static struct cbx_http_exchange *open_with(struct rig *rig, const char *dependencies)
+{
+    char body[1000];
+    snprintf(body, sizeof(body), "{'dependencies':[%s],'policy':'strict'}", dependencies);
+    return rig_json(rig, "POST", "/sessions", body);
+}
+
+static void what_the_image_holds_can_be_asked_for_by_any_spelling_of_its_name(void **state)
+{
+    static const char *const names[] = { "'numpy'", "'NumPy'", "'pandas','matplotlib'", "" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        await_answer(open_with(*state, names[i]), 200);
+    }
+}
+
+static void each_one_is_judged_as_the_line_that_would_install_it(void **state)
+{
+    struct rig *rig = *state;
+    assert_problem(open_with(rig, "'requests'"), 400, "'requests' is not in the sandbox image");
+    assert_string_equal(rig->worker.source.p, "%pip install 'requests'");
+    assert_string_equal(rig->worker.policy, "strict");
+    assert_string_equal(rig->worker.language, "ipython");
+    assert_string_equal(rig->worker.action, "check");
+}
+
+static void one_that_the_policy_denies_opens_no_session(void **state)
+{
+    struct rig *rig = *state;
+    assert_problem(open_with(rig, "'numpy','DENY'"), 400, "py.process");
+    CBX_AUTO_JSON rows = NULL;
+    assert_int_equal(cbx_store_list_sessions(rig->store, &rows, NULL), 0);
+    assert_int_equal(json_array_size(rows), 0);
+    assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 2); /* two checks */
+}
+
+static void a_version_or_an_extra_cannot_be_had_yet(void **state)
+{
+    assert_problem(open_with(*state, "'numpy>=1.2'"), 400, "without version and extras");
+    assert_problem(open_with(*state, "'numpy[dev]'"), 400, "without version and extras");
+    assert_problem(open_with(*state, "'numpy == 1.2 , < 3'"), 400, "without version and extras");
+}
+
+static void what_is_no_plain_requirement_is_refused_before_it_is_judged(void **state)
+{
+    static const char *const bad[] = {
+        "1",
+        "null",
+        "''",
+        "'-r x'",
+        "'--index-url=http://x'",
+        "'numpy; id'",
+        "'numpy @ http://x/y.whl'",
+        "'git+https://x/y'",
+        "'./local'",
+        "'/etc'",
+        "'numpy ; python_version>\\\"3\\\"'",
+        "'numpy\\u0027; id #'",
+        "'numpy\\nid'",
+        "'numpy\\u0000'",
+        "'numpy[dev'",
+        "'numpy=1'",
+        "'numpy>=1,'",
+        "'_numpy'",
+        "'num py'",
+        "'numpy$(id)'",
+        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'",
+    };
+    struct rig *rig = *state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_problem(open_with(rig, bad[i]), 400, "dependencies[0] is");
+    }
+    assert_problem(open_with(rig, "'numpy',2"), 400, "dependencies[1] is no string");
+    assert_int_equal(rig->worker.judged, 1);
+    assert_problem(rig_json(rig, "POST", "/sessions", "{'dependencies':'numpy'}"), 400,
+                   "'dependencies'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(what_the_image_holds_can_be_asked_for_by_any_spelling_of_its_name),
+        RIG_TEST(each_one_is_judged_as_the_line_that_would_install_it),
+        RIG_TEST(one_that_the_policy_denies_opens_no_session),
+        RIG_TEST(a_version_or_an_extra_cannot_be_had_yet),
+        RIG_TEST(what_is_no_plain_requirement_is_refused_before_it_is_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * The JSON of results: the form that is stored and that /v1 answers, and that of CodeBox-AI. */
+#include "gateway/front/rest/results.h"
+
+#include "tests/unit/gateway/front/rest/rig.h"
+
+static json_t *parse(const char *text)
+{
+    CBX_AUTO_DONE(buf) copy;
+    cbx_buf_init(&copy, 65536);
+    for (const char *c = text; *c != '\0'; c++) {
+        cbx_buf_add_char(&copy, *c == '\'' ? '"' : *c);
+    }
+    json_t *json = json_loads(copy.p, JSON_DECODE_ANY, NULL);
+    assert_non_null(json);
+    return json;
+}
+
+/* The results of a run that ended like this. */
+static json_t *results_of(const struct cbx_result *result)
+{
+    struct cbx_outcome outcome = { .ran = true, .audit_seq = 5, .result = *result };
+    struct cbx_err err = { 0 };
+    CBX_AUTO_JSON items = json_array();
+    snprintf(outcome.id, sizeof(outcome.id), "decision-1");
+    return cbx_rest_results(items, &outcome, &err);
+}
+
+static void results_have_every_field(void **state)
+{
+    (void)state;
+    struct cbx_result result = { .status = CBX_RUN_OK,
+                                 .duration_ms = 12,
+                                 .cpu_ms = 3,
+                                 .stdout_bytes = 4,
+                                 .stderr_bytes = 6,
+                                 .output_truncated = true };
+    CBX_AUTO_JSON json = results_of(&result);
+    assert_json(json, "{'outcome':'ok','exit_code':0,'signal':null,'error':null,'output':[],"
+                      "'files':[],'duration_ms':12,'cpu_ms':3,'stdout_bytes':4,'stderr_bytes':6,"
+                      "'truncated':true,'files_truncated':false,'session_lost':false,"
+                      "'session_restarted':false,'decision':'decision-1','audit_seq':5}");
+}
+
+static void an_error_says_why_the_run_ended(void **state)
+{
+    (void)state;
+    static const struct {
+        struct cbx_result result;
+        const char *outcome, *error;
+    } cases[] = {
+        { { .status = CBX_RUN_ERROR, .exit_code = 3 }, "error", "exit code 3" },
+        { { .status = CBX_RUN_TIMEOUT, .exit_code = -1, .duration_ms = 60 },
+          "timeout",
+          "stopped at the time limit after 60 ms" },
+        { { .status = CBX_RUN_OOM, .exit_code = -1, .session_lost = true, .duration_ms = 1 },
+          "oom",
+          "stopped at the memory limit after 1 ms; the session's state is lost" },
+        { { .status = CBX_RUN_KILLED, .exit_code = -1, .signal = 9 },
+          "killed",
+          "the program was killed after 0 ms" },
+        { { .status = CBX_RUN_KILLED, .exit_code = -1, .signal = 2 },
+          "killed",
+          "the program was interrupted after 0 ms" },
+        { { .status = CBX_RUN_CPU, .exit_code = -1 },
+          "cpu",
+          "stopped at the limit of processor time after 0 ms" },
+        { { .status = CBX_RUN_FAILED, .exit_code = -1 }, "failed", "the run failed after 0 ms" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_JSON json = results_of(&cases[i].result);
+        assert_string_equal(text_at(json, "outcome"), cases[i].outcome);
+        assert_string_equal(text_at(json, "error"), cases[i].error);
+        int code = cases[i].result.exit_code;
+        assert_true(code >= 0 ? json_integer_value(json_object_get(json, "exit_code")) == code
+                              : json_is_null(json_object_get(json, "exit_code")));
+    }
+}
+
+static void an_exception_has_its_name_its_value_and_its_lines(void **state)
+{
+    (void)state;
+    char ename[] = "ValueError", traceback[] = "one\n\ntwo\n";
+    struct cbx_result result = {
+        .status = CBX_RUN_ERROR, .exit_code = 1, .ename = ename, .traceback = traceback
+    };
+    CBX_AUTO_JSON json = results_of(&result);
+    assert_json(json_object_get(json, "error"),
+                "{'ename':'ValueError','evalue':'','traceback':['one','','two']}");
+}
+
+static void what_did_not_run_has_its_error_and_neither_exit_code_nor_audit_record(void **state)
+{
+    (void)state;
+    struct cbx_outcome outcome = { 0 };
+    struct cbx_err err = { .code = CBX_EENGINE, .text = "the engine is away" };
+    CBX_AUTO_JSON items = json_array();
+    CBX_AUTO_JSON json = cbx_rest_results(items, &outcome, &err);
+    assert_string_equal(text_at(json, "outcome"), "failed");
+    assert_string_equal(text_at(json, "error"), "the engine is away");
+    assert_json(json_object_get(json, "exit_code"), "null");
+    assert_json(json_object_get(json, "audit_seq"), "null");
+}
+
+static void files_are_listed_apart_with_the_type_of_their_names(void **state)
+{
+    (void)state;
+    struct cbx_outcome outcome = { .ran = true, .result = { .status = CBX_RUN_OK } };
+    struct cbx_err err = { 0 };
+    CBX_AUTO_JSON items = parse("[{'kind':'stdout','text':'a'},{'kind':'file','path':'x.PNG',"
+                                "'size':3},{'kind':'file','path':'no-ending','size':0}]");
+    CBX_AUTO_JSON json = cbx_rest_results(items, &outcome, &err);
+    assert_json(json_object_get(json, "output"), "[{'kind':'stdout','text':'a'}]");
+    assert_json(json_object_get(json, "files"),
+                "[{'path':'x.PNG','size':3,'type':'image/png'},{'path':'no-ending','size':0,"
+                "'type':'application/octet-stream'}]");
+}
+
+static void legacy_results_have_streams_results_and_pictures(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON results =
+        parse("{'outcome':'ok','files':[{'path':'o.csv'}],'output':["
+              "{'kind':'stdout','text':'a'},{'kind':'stderr','text':'b'},{'kind':'cut','size':7},"
+              "{'kind':'result','data':{'text/plain':'4'}},"
+              "{'kind':'display','data':{'text/html':'<p>'}},"
+              "{'kind':'display','data':{'image/png':'aGk=','text/plain':'<Figure>'}}]}");
+    CBX_AUTO_JSON json = cbx_rest_results_legacy(results);
+    assert_json(
+        json_object_get(json, "output"),
+        "[{'type':'stream','name':'stdout','content':'a'},"
+        "{'type':'stream','name':'stderr','content':'b'},"
+        "{'type':'stream','name':'stdout','content':'\\n[7 bytes of output are left out here]\\n'},"
+        "{'type':'result','content':'4','data':{'text/plain':'4'}},"
+        "{'type':'result','content':'','data':{'text/html':'<p>'}}]");
+    assert_json(json_object_get(json, "files"), "['aGk=']");
+    assert_json(json_object_get(json, "created"), "[{'path':'o.csv'}]");
+    assert_string_equal(text_at(json, "outcome"), "ok");
+}
+
+static void an_execution_names_its_language_as_clients_do_and_no_session_as_null(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON row = parse("{'request_id':'e1','session_id':'','status':'running','created_at':"
+                              "'t','completed_at':null,'results':null,'language':'ipython'}");
+    CBX_AUTO_JSON json = cbx_rest_execution_json(row);
+    assert_string_equal(text_at(json, "execution_id"), "e1");
+    assert_string_equal(text_at(json, "language"), "python");
+    assert_json(json_object_get(json, "session_id"), "null");
+    json_object_set_new(row, "session_id", json_string("s1"));
+    CBX_AUTO_JSON with = cbx_rest_execution_json(row);
+    assert_string_equal(text_at(with, "session_id"), "s1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_have_every_field),
+        cmocka_unit_test(an_error_says_why_the_run_ended),
+        cmocka_unit_test(an_exception_has_its_name_its_value_and_its_lines),
+        cmocka_unit_test(what_did_not_run_has_its_error_and_neither_exit_code_nor_audit_record),
+        cmocka_unit_test(files_are_listed_apart_with_the_type_of_their_names),
+        cmocka_unit_test(legacy_results_have_streams_results_and_pictures),
+        cmocka_unit_test(an_execution_names_its_language_as_clients_do_and_no_session_as_null),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
