@@ -212,10 +212,15 @@ static void check_security(const struct cbx_doctor *doctor, const json_t *info,
                           "profile '%s' is asked for, and the engine has no AppArmor",
                           config->apparmor);
     } else {
-        cbx_doctor_report(doctor, labels ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "apparmor",
-                          labels ? ""
-                                 : "a host with AppArmor or SELinux has one more layer; "
-                                   "docker/apparmor/codebox-sandbox is a profile for it",
+        char advice[1024] = "";
+        if (!labels) {
+            const char *file = doctor->apparmor_file;
+            snprintf(advice, sizeof(advice),
+                     "a host with AppArmor or SELinux has one more layer%s%.900s%s",
+                     file != NULL ? "; '" : "", file != NULL ? file : "",
+                     file != NULL ? "' is a profile for AppArmor" : "");
+        }
+        cbx_doctor_report(doctor, labels ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "apparmor", advice,
                           labels ? "the engine has it or SELinux"
                                  : "the host has neither AppArmor nor SELinux");
     }

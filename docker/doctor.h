@@ -20,6 +20,7 @@ struct cbx_check {
 struct cbx_doctor {
     void (*take)(void *context, const struct cbx_check *check);
     void *context;
+    const char *apparmor_file; /* path of the AppArmor profile for sandboxes; NULL = not there */
 };
 
 /* Reports one finding; the text is formatted and made printable. */

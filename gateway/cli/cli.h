@@ -26,7 +26,8 @@ int cbx_image_command(const struct cbx_options *options);
 int cbx_doctor_command(const struct cbx_options *options);
 
 /* The script that builds sandbox images and the supervisor that it packs, beside this program: in
- * the source tree, or where it is installed. Both have room for PATH_MAX bytes. */
+ * the source tree, or in the installation. Both have room for PATH_MAX bytes. False when there is
+ * no such script. */
 bool cbx_image_script(char *script, char *supervisor);
 
 /* Writes all of it to a descriptor; -1 and errno. */

@@ -7,14 +7,16 @@
 #include "gateway/executor/audit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The checklist as it is made. */
+/* The checklist, so far. */
 struct list {
     json_t *checks; /* NULL: each is printed at once */
     int counts[3];  /* by enum cbx_health */
@@ -61,7 +63,7 @@ static void check_policies(const struct cbx_options *options, const struct cbx_d
                           flow.policies[i], l->wall_ms / 1000, l->cpu_milli / 10,
                           l->memory_bytes >> 20, l->pids, l->disk_bytes >> 20);
         if (limits->wall_ms == 0) {
-            *limits = *l; /* of the first, which is used when nobody says */
+            *limits = *l; /* of the first, which is the default */
         }
     }
 }
@@ -70,10 +72,10 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
 {
     struct stat status;
     if (stat(path, &status) < 0) {
-        cbx_doctor_report(doctor, errno == ENOENT ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "state",
-                          errno == ENOENT ? "" : "say --state DIR", "'%s': %s", path,
-                          errno == ENOENT ? "not there yet; the first run makes it"
-                                          : strerror(errno));
+        cbx_doctor_report(
+            doctor, errno == ENOENT ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "state",
+            errno == ENOENT ? "" : "choose another with --state DIR", "'%s': %s", path,
+            errno == ENOENT ? "not there yet; the first run makes it" : strerror(errno));
         return;
     }
     bool ours =
@@ -113,15 +115,34 @@ static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit",
                           "keep a copy of the log and find out who changed it",
                           "line %" PRIu64 ": %s", report.line, report.problem);
+    } else if (report.unsigned_count > 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "audit",
+                          "'codebox audit verify' lists them, 'codebox audit acknowledge' records "
+                          "what explains them",
+                          "%" PRIu64 " records, unbroken, but %zu ranges of them were never signed",
+                          report.records, report.unsigned_count);
     } else {
         cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit", "", "%" PRIu64 " records, unbroken",
                           report.records);
     }
 }
 
+/* The AppArmor profile, in the tree of the script that builds the images; false when it is not
+ * there. `out` has room for PATH_MAX bytes. */
+static bool find_apparmor_file(char *out)
+{
+    char script[PATH_MAX], supervisor[PATH_MAX], path[PATH_MAX + 64];
+    if (!cbx_image_script(script, supervisor)) {
+        return false;
+    }
+    snprintf(path, sizeof(path), "%s/../apparmor/codebox-sandbox", dirname(script));
+    return realpath(path, out) != NULL;
+}
+
 /* --- images ----------------------------------------------------------------------------------- */
 
-/* What the build script says that a current image's label is; false when there is no script. */
+/* Asks the build script for the fingerprint that a current image has as its label; false when there
+ * is no script, or it cannot run. */
 static bool ask_fingerprint(const char *kernel, char *out, size_t size)
 {
     char script[PATH_MAX], supervisor[PATH_MAX];
@@ -133,7 +154,9 @@ static bool ask_fingerprint(const char *kernel, char *out, size_t size)
     if (pid == 0) {
         setenv("CODEBOX_SUPERVISOR", supervisor, 1);
         dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
+        /* A script that cannot run is one finding, not lines between the others. */
+        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        dup2(nowhere, STDERR_FILENO);
         closefrom(3);
         execl(script, script, "--fingerprint", kernel, (char *)NULL);
         _exit(127);
@@ -173,7 +196,7 @@ static bool check_image(struct cbx_engine *engine, const char *kernel,
                       current ? "" : "codebox image build", "%s: %s", name,
                       current ? "current"
                       : known ? "not made from these sources"
-                              : "there; whether it is current cannot be told");
+                              : "there; whether it is current is not known");
     return true;
 }
 
@@ -184,8 +207,9 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     struct cbx_err err = { 0 };
     if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "engine",
-                          "docker/engine-up starts one; --docker-host says where one is", "%s",
-                          cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+                          "start an engine (Debian: apt-get install docker.io), or name one with "
+                          "--docker-host",
+                          "%s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return;
     }
     struct cbx_sandbox_config config = { .instance = "doctor",
@@ -226,7 +250,11 @@ int cbx_doctor_command(const struct cbx_options *options)
         return 2;
     }
     struct list list = { .checks = strcmp(format, "json") == 0 ? json_array() : NULL };
-    struct cbx_doctor doctor = { .take = take_check, .context = &list };
+    char apparmor_file[PATH_MAX];
+    struct cbx_doctor doctor = { .take = take_check,
+                                 .context = &list,
+                                 .apparmor_file =
+                                     find_apparmor_file(apparmor_file) ? apparmor_file : NULL };
     struct cbx_limits limits = { 0 };
     check_policies(options, &doctor, &limits);
     check_state(options->state_dir, &doctor);

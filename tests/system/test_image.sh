@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox image build` without an engine: the commands that the script calls are stood in for, so that what they get and what is left
-# after a failure can be seen. Needs no engine.
+# `codebox image build` without an engine: stand-ins for the commands that the script calls record what they get, and the checks look
+# at what a failure leaves.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 codebox=$PWD/build/codebox script=$PWD/docker/images/build
@@ -44,6 +44,19 @@ SH
 chmod +x "$work"/bin/*
 for program in supervisor probe command-kernel; do cp /bin/true "$work/codebox-$program"; done
 
+# The tools of every machine, and no others.
+mkdir "$work/tools"
+for tool in bash cat cut dirname awk grep head ls mktemp rm sed sha256sum sort tail timeout wc; do ln -s "$(command -v "$tool")" "$work/tools/$tool"; done
+build_without() { # PROGRAM: the same, where this one is missing
+    mkdir "$work/some"
+    cp "$work"/bin/* "$work/some/"
+    rm "$work/some/$1"
+    PATH="$work/some:$work/tools" CODEBOX_SUPERVISOR="$work/codebox-supervisor" "$script" bash >"$work/out" 2>&1
+    local status=$?
+    rm -r "$work/some"
+    return $status
+}
+
 build() { # FAILURES
     echo "$1" >"$work/failures"
     rm -f "$work"/images/*
@@ -53,21 +66,27 @@ build() { # FAILURES
 
 build 0
 check "an image is built on a base that was bootstrapped" '[ $? = 0 ] && [ -e "$work/images/built" ]'
-check "descriptors that the caller has open are not those of the bootstrap" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]' # 3 is ls own
+check "the bootstrap inherits no descriptor of the caller" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]' # 3 is ls own
 check "nothing unfinished is left" '! ls "$work/images" | grep -q unfinished'
 
 build 2
 check "a bootstrap that fails is tried again" '[ $? = 0 ] && [ -e "$work/images/built" ]'
-check "what apt says is printed each time" '[ "$(grep -c "the mirror is away" "$work/out")" = 2 ]'
+check "the output of apt is printed each time" '[ "$(grep -c "the mirror is away" "$work/out")" = 2 ]'
 
 build 9
 check "a bootstrap that always fails is an error" '[ $? != 0 ]'
 check "it was tried three times" '[ "$(cat "$work/failures")" = 6 ]'
 check "it leaves no image at all" '[ -z "$(ls "$work/images")" ]'
 build 0
-check "and the next build is not misled by it" '[ $? = 0 ] && [ -e "$work/images/built" ]'
+check "and the next build starts anew" '[ $? = 0 ] && [ -e "$work/images/built" ]'
 
-# The same from codebox, which has the connections of its engine client open when it starts the script.
+rm -f "$work"/images/*
+build_without docker
+check "a machine without the docker client gets the name of the package" '[ $? = 1 ] && grep -q "docker.*is missing.*apt-get install docker.io" "$work/out"'
+build_without mmdebstrap
+check "so does one without mmdebstrap, at the first attempt" '[ $? = 1 ] && grep -q "mmdebstrap.*is missing" "$work/out" && ! grep -q attempt "$work/out"'
+
+# codebox has the connections of its engine client open when it starts the script.
 tree=$work/tree
 mkdir -p "$tree/build/release" "$tree/docker/images"
 cp -L "$codebox" "$tree/build/release/codebox"
@@ -82,6 +101,6 @@ engine=$!
 trap 'kill $engine 2>/dev/null; rm -rf "$work"' EXIT
 for _ in $(seq 100); do [ -S "$work/engine.sock" ] && break; sleep 0.1; done
 (exec 10</dev/null 11</dev/null; "$tree/build/release/codebox" image build --docker-host "unix://$work/engine.sock") >"$work/out" 2>&1
-check "codebox hands no descriptor of its own to the script" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]'
+check "the script inherits no descriptor of codebox" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]'
 
 [ "$failures" = 0 ]
