@@ -100,6 +100,25 @@ static void print_decision(const json_t *body)
     }
 }
 
+/* A run that failed before its program began has neither exit code nor duration. */
+static void print_outcome(const json_t *body)
+{
+    enum cbx_run_status status =
+        (enum cbx_run_status)json_integer_value(json_object_get(body, "status"));
+    json_int_t exit_code = json_integer_value(json_object_get(body, "exit_code"));
+    json_int_t signal = json_integer_value(json_object_get(body, "signal"));
+    fputs(cbx_run_status_name(status), stdout);
+    if (status != CBX_RUN_FAILED) {
+        if (signal > 0) {
+            printf(" by signal %lld", (long long)signal);
+        } else if (exit_code >= 0) {
+            printf(" exit %lld", (long long)exit_code);
+        }
+        printf(" in %lld ms", (long long)json_integer_value(json_object_get(body, "duration_ms")));
+    }
+    printf("%s%s", json_object_get(body, "error") != NULL ? ": " : "", text_of(body, "error"));
+}
+
 static void print_record(struct cbx_str line)
 {
     struct cbx_err err;
@@ -115,12 +134,7 @@ static void print_record(struct cbx_str line)
     if (strcmp(type, "decision") == 0 || strcmp(type, "analysis-failed") == 0) {
         print_decision(body);
     } else if (strcmp(type, "outcome") == 0) {
-        printf("%s exit %lld in %lld ms%s%s",
-               cbx_run_status_name(
-                   (enum cbx_run_status)json_integer_value(json_object_get(body, "status"))),
-               (long long)json_integer_value(json_object_get(body, "exit_code")),
-               (long long)json_integer_value(json_object_get(body, "duration_ms")),
-               json_object_get(body, "error") != NULL ? ": " : "", text_of(body, "error"));
+        print_outcome(body);
     }
     putchar('\n');
 }
