@@ -11,6 +11,9 @@
  * and CBX_EINVAL, which names those that can run, for any other. */
 const char *cbx_dialect_of(struct cbx_str name, struct cbx_err *err);
 
+/* The language of a session or an execution that names none (static). */
+const char *cbx_dialect_default(void);
+
 /* The name that clients use for it: the inverse. NULL gives "". */
 const char *cbx_dialect_shown(const char *language);
 
