@@ -30,3 +30,30 @@ const char *cbx_dialect_shown(const char *language)
     bool is_cells = language != NULL && strcmp(language, cells->name) == 0;
     return language == NULL ? "" : is_cells ? cbx_language_name(cells->policy) : language;
 }
+
+const char *cbx_dialect_at(size_t index)
+{
+    for (size_t i = 0; cbx_language_names[i] != NULL; i++) {
+        if (cbx_kernel_of(cbx_language_names[i]) != NULL && index-- == 0) {
+            return cbx_language_names[i];
+        }
+    }
+    return NULL;
+}
+
+void cbx_dialect_list(const char *separator, struct cbx_buf *out)
+{
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        cbx_buf_printf(out, "%s%s", i > 0 ? separator : "", name);
+    }
+}
+
+void cbx_dialect_list_titles(struct cbx_buf *out)
+{
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        const char *before = i == 0 ? "" : cbx_dialect_at(i + 1) == NULL ? " and " : ", ";
+        cbx_buf_printf(out, "%s%s", before, cbx_language_find(cbx_str_of(name))->display);
+    }
+}
