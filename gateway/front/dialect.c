@@ -9,19 +9,51 @@
 
 const char *cbx_dialect_of(struct cbx_str name, struct cbx_err *err)
 {
-    if (name.len == 0 || cbx_str_is(name, "python")) {
-        return "ipython";
-    }
-    const struct cbx_lang *lang = cbx_lang_find(name);
+    const struct cbx_lang *cells = cbx_lang_of_notebooks();
+    const struct cbx_lang *lang = name.len > 0 ? cbx_lang_find(name) : cells;
     if (lang == NULL || cbx_kernel_of(lang->name) == NULL) {
         cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed is one of those that can run: %s",
                  CBX_STR_ARG(name), cbx_runnable_languages());
         return NULL;
     }
-    return lang->name;
+    return lang->policy == cells->policy ? cells->name : lang->name;
+}
+
+const char *cbx_dialect_default(void)
+{
+    return cbx_lang_of_notebooks()->name;
 }
 
 const char *cbx_dialect_shown(const char *language)
 {
-    return language == NULL ? "" : strcmp(language, "ipython") == 0 ? "python" : language;
+    const struct cbx_lang *cells = cbx_lang_of_notebooks();
+    bool is_cells = language != NULL && strcmp(language, cells->name) == 0;
+    return language == NULL ? "" : is_cells ? cbx_language_name(cells->policy) : language;
+}
+
+const char *cbx_dialect_at(size_t index)
+{
+    for (size_t i = 0; cbx_language_names[i] != NULL; i++) {
+        if (cbx_kernel_of(cbx_language_names[i]) != NULL && index-- == 0) {
+            return cbx_language_names[i];
+        }
+    }
+    return NULL;
+}
+
+void cbx_dialect_list(const char *separator, struct cbx_buf *out)
+{
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        cbx_buf_printf(out, "%s%s", i > 0 ? separator : "", name);
+    }
+}
+
+void cbx_dialect_list_titles(struct cbx_buf *out)
+{
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        const char *before = i == 0 ? "" : cbx_dialect_at(i + 1) == NULL ? " and " : ", ";
+        cbx_buf_printf(out, "%s%s", before, cbx_language_find(cbx_str_of(name))->display);
+    }
 }

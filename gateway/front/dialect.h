@@ -4,12 +4,25 @@
 #ifndef CBX_GATEWAY_FRONT_DIALECT_H
 #define CBX_GATEWAY_FRONT_DIALECT_H
 
+#include "policies/base/buf.h"
 #include "policies/base/err.h"
 #include "policies/base/str.h"
 
 /* The language by the name that judgements and permits have for it (static). An empty name is `python`. NULL
  * and CBX_EINVAL, which names those that can run, for any other. */
 const char *cbx_dialect_of(struct cbx_str name, struct cbx_err *err);
+
+/* The language of a session or an execution that names none (static). */
+const char *cbx_dialect_default(void);
+
+/* The names that clients use, in the order of the table of languages (static); NULL behind the last. */
+const char *cbx_dialect_at(size_t index);
+
+/* Appends those names to `out`, "python|javascript|..." with the separator "|". */
+void cbx_dialect_list(const char *separator, struct cbx_buf *out);
+
+/* Appends them as people read them: "Python, JavaScript and C". */
+void cbx_dialect_list_titles(struct cbx_buf *out);
 
 /* The name that clients use for it: the inverse. NULL gives "". */
 const char *cbx_dialect_shown(const char *language);

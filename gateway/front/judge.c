@@ -142,9 +142,9 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     }
     struct cbx_str sealed = cbx_json_str(json_object_get(answer->header, "sealed"));
     json_t *decision = json_object_get(answer->header, "decision");
-    const char *verdict = json_string_value(json_object_get(decision, "verdict"));
+    struct cbx_str verdict = cbx_json_str(json_object_get(decision, "verdict"));
     struct cbx_sha256 mac;
-    if (sealed.p == NULL || verdict == NULL ||
+    if (sealed.p == NULL || verdict.p == NULL ||
         !json_is_array(json_object_get(decision, "findings")) ||
         !cbx_sha256_from_hex(cbx_json_str(json_object_get(answer->header, "mac")), &mac)) {
         return cbx_fail(err, CBX_EPROTO, "a worker's answer is no decision");
@@ -153,9 +153,7 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     cbx_buf_add(&out->sealed, sealed);
     out->mac = mac;
     out->decision = json_incref(decision);
-    out->verdict = strcmp(verdict, "allow") == 0 ? CBX_ALLOW
-                   : strcmp(verdict, "ask") == 0 ? CBX_ASK
-                                                 : CBX_DENY;
+    cbx_verdict_parse(verdict, &out->verdict); /* an unknown one denies */
     out->analysed = true;
     out->text = answer->bytes;
     cbx_buf_init(&answer->bytes, CBX_WIRE_BYTES_MAX);

@@ -7,7 +7,9 @@
 #include "gateway/front/http/stream.h"
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
+#include "policies/base/deadline.h"
 #include "policies/base/hash.h"
+#include "policies/base/list.h"
 #include "policies/base/log.h"
 
 #include <arpa/inet.h>
@@ -22,7 +24,7 @@ enum {
     TIMEOUT_S = 60,
     HEADERS_MAX_BYTES = 32 * 1024,
     THREADS_MAX = 64,
-    LAST_ANSWERS_S = 2,
+    LAST_ANSWERS_MS = 2000,
     BODIES_MAX_BYTES = 256 * 1024 * 1024
 };
 
@@ -38,7 +40,7 @@ struct cbx_http_exchange {
     struct cbx_http_response response;
     struct cbx_http_server *server;
     bool checked, refused, crowded, queued, answered;
-    struct cbx_http_exchange *next; /* in the queue */
+    struct cbx_link link; /* in the queue */
 };
 
 struct cbx_http_server {
@@ -48,9 +50,9 @@ struct cbx_http_server {
     uint16_t port;
     pthread_mutex_t lock;
     pthread_cond_t work, sent;
-    struct cbx_http_exchange *first, *last;
-    int unsent;   /* exchanges that were queued and are not over */
-    int deferred; /* those of them whose answer a handler promised */
+    struct cbx_queue queue; /* exchanges that no thread serves yet */
+    int unsent;             /* exchanges that were queued and are not over */
+    int deferred;           /* those of them whose answer a handler promised */
     bool stopping;
     pthread_t threads[THREADS_MAX];
     int thread_count;
@@ -120,15 +122,14 @@ static void *work(void *context)
     struct cbx_http_server *server = context;
     pthread_mutex_lock(&server->lock);
     for (;;) {
-        while (server->first == NULL && !server->stopping) {
+        while (server->queue.first == NULL && !server->stopping) {
             pthread_cond_wait(&server->work, &server->lock);
         }
-        struct cbx_http_exchange *e = server->first;
+        struct cbx_http_exchange *e =
+            CBX_LINK_OWNER(cbx_queue_pop(&server->queue), struct cbx_http_exchange, link);
         if (e == NULL) {
             break;
         }
-        server->first = e->next;
-        server->last = server->first == NULL ? NULL : server->last;
         pthread_mutex_unlock(&server->lock);
         serve(server, e);
         pthread_mutex_lock(&server->lock);
@@ -259,12 +260,7 @@ static bool queue_exchange(struct cbx_http_server *server, struct cbx_http_excha
     if (open) {
         MHD_suspend_connection(e->connection);
         e->queued = true;
-        if (server->last != NULL) {
-            server->last->next = e;
-        } else {
-            server->first = e;
-        }
-        server->last = e;
+        cbx_queue_push(&server->queue, &e->link);
         server->unsent++;
         pthread_cond_signal(&server->work);
     }
@@ -419,7 +415,7 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     server->config = *config;
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->work, NULL);
-    pthread_cond_init(&server->sent, NULL);
+    cbx_cond_init(&server->sent);
     server->port = config->port;
     int failed = start_daemon(server, cbx_fd_steal(&listening), err);
     if (failed) {
@@ -444,13 +440,9 @@ uint16_t cbx_http_server_port(const struct cbx_http_server *server)
  * more than this. */
 static void await_last_answers(struct cbx_http_server *server)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += LAST_ANSWERS_S;
+    int64_t end_ms = cbx_clock_ms() + LAST_ANSWERS_MS;
     pthread_mutex_lock(&server->lock);
-    int waited = 0;
-    while (server->unsent > 0 && waited != ETIMEDOUT) {
-        waited = pthread_cond_timedwait(&server->sent, &server->lock, &until);
+    while (server->unsent > 0 && cbx_cond_wait_until(&server->sent, &server->lock, end_ms)) {
     }
     pthread_mutex_unlock(&server->lock);
 }

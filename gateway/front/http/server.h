@@ -29,7 +29,6 @@ struct cbx_http_stream *cbx_http_stream_new(void);
 /* Adds to what is sent. Waits while the client is behind by more than a MiB; CBX_EIO when it is
  * gone. */
 int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes);
-bool cbx_http_stream_is_gone(struct cbx_http_stream *stream);
 
 /* No more comes. The stream is not the caller's any more. */
 void cbx_http_stream_end(struct cbx_http_stream *stream);

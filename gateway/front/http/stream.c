@@ -65,14 +65,6 @@ int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes)
     return failed;
 }
 
-bool cbx_http_stream_is_gone(struct cbx_http_stream *stream)
-{
-    pthread_mutex_lock(&stream->lock);
-    bool gone = stream->gone;
-    pthread_mutex_unlock(&stream->lock);
-    return gone;
-}
-
 void cbx_http_stream_end(struct cbx_http_stream *stream)
 {
     pthread_mutex_lock(&stream->lock);

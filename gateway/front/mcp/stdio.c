@@ -4,12 +4,13 @@
 
 #include "gateway/front/mcp/server.h"
 #include "gateway/ipc/threads.h"
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
 #include "policies/base/log.h"
 #include "policies/base/printable.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <time.h>
 
 enum { READ_BYTES = 64 * 1024 };
 
@@ -282,13 +283,9 @@ static void read_input(struct face *f)
 /* Lets calls finish for a moment, then cancels them; their results still say so. */
 static void end_calls(struct face *f)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (CBX_STDIO_FINISH_MS % 1000) * 1000000L;
-    until.tv_sec += CBX_STDIO_FINISH_MS / 1000 + until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
+    int64_t end_ms = cbx_clock_ms() + CBX_STDIO_FINISH_MS;
     pthread_mutex_lock(&f->lock);
-    while (f->count > 0 && pthread_cond_timedwait(&f->ended, &f->lock, &until) != ETIMEDOUT) {
+    while (f->count > 0 && cbx_cond_wait_until(&f->ended, &f->lock, end_ms)) {
     }
     for (struct call *call = f->calls; call != NULL; call = call->next) {
         atomic_store(&call->cancelled, true);
@@ -304,7 +301,7 @@ void cbx_stdio_serve(int in, int out, struct cbx_flow *flow)
     struct face f = { .flow = flow, .in = in, .out = out };
     pthread_mutex_init(&f.write_lock, NULL);
     pthread_mutex_init(&f.lock, NULL);
-    pthread_cond_init(&f.ended, NULL);
+    cbx_cond_init(&f.ended);
     f.threads =
         cbx_threads_new(2 * CBX_STDIO_CALLS_MAX); /* a call ends before its thread is free */
     read_input(&f);

@@ -12,7 +12,7 @@ static const struct tool {
     const char *name, *language, *title, *description;
 } tools[] = {
 #define CBX_TOOL(name, language, title, description) { name, language, title, description },
-#define CBX_TOOL_ARGUMENT(tool, name, member, type, required, lo, hi, choices, help)
+#define CBX_TOOL_ARGUMENT(tool, name, member, type, required, lo, hi, chooses, help)
 #include "gateway/front/mcp/tools.def"
 #undef CBX_TOOL
 #undef CBX_TOOL_ARGUMENT
@@ -28,13 +28,14 @@ struct arguments {
 static const struct argument {
     const char *tool;
     struct cbx_json_field field;
-    const char *choices, *help;
+    bool chooses;
+    const char *help;
 } arguments_table[] = {
 #define CBX_TOOL(name, language, title, description)
-#define CBX_TOOL_ARGUMENT(tool, name, member, type, required, lo, hi, choices, help)               \
+#define CBX_TOOL_ARGUMENT(tool, name, member, type, required, lo, hi, chooses, help)               \
     { tool,                                                                                        \
       { name, CBX_JSON_##type, offsetof(struct arguments, member), required, true, lo, hi },       \
-      choices,                                                                                     \
+      chooses,                                                                                     \
       help },
 #include "gateway/front/mcp/tools.def"
 #undef CBX_TOOL
@@ -52,28 +53,20 @@ static const struct library {
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-static struct cbx_str next_choice(struct cbx_str *left)
-{
-    const char *bar = memchr(left->p, '|', left->len);
-    size_t len = bar != NULL ? (size_t)(bar - left->p) : left->len;
-    struct cbx_str choice = cbx_str_sub(*left, 0, len);
-    *left = cbx_str_sub(*left, len + 1, left->len);
-    return choice;
-}
-
 static json_t *describe_argument(const struct argument *a)
 {
     static const char *const types[] = {
         [CBX_JSON_STR] = "string", [CBX_JSON_NUMBER] = "number", [CBX_JSON_ARRAY] = "array"
     };
     json_t *schema = json_pack("{s:s,s:s}", "type", types[a->field.type], "description", a->help);
-    if (a->choices != NULL) {
-        struct cbx_str left = cbx_str_of(a->choices);
+    if (a->chooses) {
         json_t *names = json_array();
-        while (left.len > 0) {
-            json_array_append_new(names, cbx_json_text(next_choice(&left)));
+        const char *name;
+        for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+            json_array_append_new(names, json_string(name));
         }
-        json_object_set(schema, "default", json_array_get(names, 0));
+        json_object_set_new(schema, "default",
+                            json_string(cbx_dialect_shown(cbx_dialect_default())));
         json_object_set_new(schema, "enum", names);
     }
     if (a->field.type == CBX_JSON_NUMBER) {
@@ -127,20 +120,23 @@ json_t *cbx_tools_list(const struct cbx_policies *policies)
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-static int check_choices(const struct argument *a, struct cbx_str *value, struct cbx_err *err)
+/* An absent language is the default one. */
+static int check_language(const struct argument *a, struct cbx_str *value, struct cbx_err *err)
 {
-    struct cbx_str left = cbx_str_of(a->choices);
-    for (bool first = true; left.len > 0; first = false) {
-        struct cbx_str choice = next_choice(&left);
-        if (first && value->p == NULL) {
-            *value = choice;
-        }
-        if (cbx_str_equal(*value, choice)) {
+    if (value->p == NULL) {
+        *value = cbx_str_of(cbx_dialect_shown(cbx_dialect_default()));
+    }
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        if (cbx_str_is(*value, name)) {
             return 0;
         }
     }
+    CBX_AUTO_DONE(buf) names;
+    cbx_buf_init(&names, CBX_ERR_TEXT_BYTES);
+    cbx_dialect_list("|", &names);
     return cbx_fail(err, CBX_EINVAL, "field '%s' is '%.*s', allowed are: %s", a->field.name,
-                    CBX_STR_ARG(*value), a->choices);
+                    CBX_STR_ARG(*value), names.p);
 }
 
 static bool has_library(struct cbx_str language, struct cbx_str name)
@@ -186,9 +182,9 @@ static int read_arguments(const struct tool *tool, const json_t *object, struct 
     int failed = cbx_json_read(object != NULL ? object : none, fields, count, out, err);
     for (size_t i = 0; i < ARGUMENTS && !failed; i++) {
         const struct argument *a = &arguments_table[i];
-        if (a->choices != NULL && strcmp(a->tool, tool->name) == 0) {
+        if (a->chooses && strcmp(a->tool, tool->name) == 0) {
             failed =
-                check_choices(a, (struct cbx_str *)(void *)((char *)out + a->field.offset), err);
+                check_language(a, (struct cbx_str *)(void *)((char *)out + a->field.offset), err);
         }
     }
     if (!failed && tool->language != NULL) {

@@ -93,15 +93,16 @@ static bool judge(struct cbx_rest_call *call, struct cbx_rest_job *job)
 static bool check_legacy(struct cbx_rest_call *call, const struct body *body)
 {
     struct cbx_err err = { 0 };
+    const char *language = cbx_dialect_shown(cbx_dialect_default());
     bool disables = body->disable != NULL &&
                     !(json_is_array(body->disable) && json_array_size(body->disable) == 0);
     if (disables) {
         cbx_fail(&err, CBX_EINVAL,
                  "disable_validation is not possible here: the policy is the operator's, a caller "
                  "cannot weaken it");
-    } else if (body->language.len > 0 && !cbx_str_is(body->language, "python")) {
-        cbx_fail(&err, CBX_EINVAL, "language is '%.*s', a session runs python",
-                 CBX_STR_ARG(body->language));
+    } else if (body->language.len > 0 && !cbx_str_is(body->language, language)) {
+        cbx_fail(&err, CBX_EINVAL, "language is '%.*s', a session runs %s",
+                 CBX_STR_ARG(body->language), language);
     } else {
         return true;
     }

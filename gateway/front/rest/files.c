@@ -6,21 +6,16 @@
 #include "gateway/front/rest/results.h"
 
 #include "analyzer/lang.h"
+#include "policies/base/hex.h"
 
 #include <stdlib.h>
-
-static int from_hex(char c)
-{
-    char low = (char)(c | 32);
-    return c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
 
 /* RFC 3986, 2.1. A NUL or a % that is none of an escape is an error. */
 static int decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err)
 {
     for (size_t i = 0; i < text.len; i++) {
-        int high = text.p[i] == '%' && i + 2 < text.len + 0 ? from_hex(text.p[i + 1]) : -1;
-        int low = high >= 0 ? from_hex(text.p[i + 2]) : -1;
+        int high = text.p[i] == '%' && i + 2 < text.len ? cbx_hex_value(text.p[i + 1]) : -1;
+        int low = high >= 0 ? cbx_hex_value(text.p[i + 2]) : -1;
         if (text.p[i] == '%' && (low < 0 || (high == 0 && low == 0))) {
             return cbx_fail(err, CBX_EINVAL,
                             "the path has a '%%' that begins no escape, or one that is a NUL");

@@ -5,6 +5,7 @@
 #include "analyzer/analyze.h"
 #include "analyzer/context.h"
 #include "gateway/front/collect.h"
+#include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/queue.h"
 #include "gateway/front/rest/recovery.h"
@@ -89,7 +90,8 @@ int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err)
     }
     const char *language = json_string_value(json_object_get(options, "language"));
     cbx_buf_add_cstr(&job->policy, policy);
-    snprintf(job->language, sizeof(job->language), "%s", language != NULL ? language : "ipython");
+    snprintf(job->language, sizeof(job->language), "%s",
+             language != NULL ? language : cbx_dialect_default());
     job->limits = cbx_limits_read(options);
     return cbx_rest_context_copy(job->rest, job->session, &job->context, err);
 }

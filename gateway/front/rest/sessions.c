@@ -288,7 +288,7 @@ static bool open_session(struct cbx_rest_call *call, struct opening *o)
 void cbx_rest_create_session(struct cbx_rest_call *call)
 {
     struct body body = { 0 };
-    struct opening opening = { .language = "ipython" };
+    struct opening opening = { .language = cbx_dialect_default() };
     struct cbx_err err = { 0 };
     if (!cbx_rest_body(call, body_fields, sizeof(body_fields) / sizeof(body_fields[0]), &body)) {
         return;

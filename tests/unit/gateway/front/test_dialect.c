@@ -10,6 +10,8 @@ static void python_is_the_dialect_of_notebook_cells_and_so_is_no_name(void **sta
     assert_string_equal(cbx_dialect_of(CBX_STR("python"), NULL), "ipython");
     assert_string_equal(cbx_dialect_of(CBX_STR(""), NULL), "ipython");
     assert_string_equal(cbx_dialect_of(CBX_STR("ipython"), NULL), "ipython");
+    assert_string_equal(cbx_dialect_of(CBX_STR("py"), NULL), "ipython");
+    assert_string_equal(cbx_dialect_default(), "ipython");
     assert_string_equal(cbx_dialect_shown("ipython"), "python");
 }
 

@@ -71,6 +71,30 @@ static void says_in_every_stateless_result_what_it_is_and_who_answers(void **sta
     }
 }
 
+static void names_every_language_that_runs_in_its_instructions_and_its_tools(void **state)
+{
+    (void)state;
+    static const char *const methods[] = { "initialize", "server/discover" };
+    static const char *const params[] = { "\"protocolVersion\":\"2025-06-18\"",
+                                          META("2026-07-28") };
+    for (size_t i = 0; i < 2; i++) {
+        CBX_AUTO_JSON answer = ask(methods[i], params[i]);
+        const char *text =
+            json_string_value(json_object_get(json_object_get(answer, "result"), "instructions"));
+        assert_non_null(text);
+        assert_non_null(strstr(text, " Python, JavaScript, shell, TypeScript and C that you"));
+    }
+    CBX_AUTO_JSON list = ask("tools/list", "");
+    const json_t *tool =
+        json_array_get(json_object_get(json_object_get(list, "result"), "tools"), 0);
+    const json_t *language = json_object_get(
+        json_object_get(json_object_get(tool, "inputSchema"), "properties"), "language");
+    CBX_AUTO_JSON expected =
+        json_pack("[s,s,s,s,s]", "python", "javascript", "shell", "typescript", "c");
+    assert_true(json_equal(json_object_get(language, "enum"), expected));
+    assert_string_equal(json_string_value(json_object_get(language, "default")), "python");
+}
+
 static void lists_the_same_tools_without_any_message_before(void **state)
 {
     (void)state;
@@ -166,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_initialize_with_the_version_asked_for_or_the_newest_of_its_era),
         cmocka_unit_test(says_in_every_stateless_result_what_it_is_and_who_answers),
+        cmocka_unit_test(names_every_language_that_runs_in_its_instructions_and_its_tools),
         cmocka_unit_test(lists_the_same_tools_without_any_message_before),
         cmocka_unit_test(keeps_the_methods_of_one_era_out_of_the_other),
         cmocka_unit_test(names_the_versions_it_serves_when_it_is_asked_for_another),

@@ -63,7 +63,6 @@ static void what_is_no_plain_requirement_is_refused_before_it_is_judged(void **s
         "'numpy\\u0000'",
         "'numpy[dev'",
         "'numpy=1'",
-        "'numpy>=1,'",
         "'_numpy'",
         "'num py'",
         "'numpy$(id)'",
