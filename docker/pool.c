@@ -12,9 +12,7 @@ enum { CREATES_DEFAULT = 4, IDLE_DEFAULT_MS = 600 * 1000, WAIT_DEFAULT_MS = 60 *
 static bool is_profile(const struct cbx_pool_profile *p, const char *kernel,
                        const struct cbx_limits *limits)
 {
-    return strcmp(p->kernel, kernel) == 0 && p->limits.memory_bytes == limits->memory_bytes &&
-           p->limits.cpu_milli == limits->cpu_milli && p->limits.pids == limits->pids &&
-           p->limits.disk_bytes == limits->disk_bytes;
+    return strcmp(p->kernel, kernel) == 0 && cbx_limits_same_container(&p->limits, limits);
 }
 
 /* The profile, or a new one in an unused slot; NULL when all slots are in use. */

@@ -333,35 +333,15 @@ bool cbx_sandbox_ping(struct cbx_sandbox *sandbox)
 bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
                       const struct cbx_limits *limits)
 {
-    const struct cbx_limits *have = &sandbox->limits;
-    return strcmp(sandbox->kernel, kernel) == 0 && have->memory_bytes == limits->memory_bytes &&
-           have->cpu_milli == limits->cpu_milli && have->pids == limits->pids &&
-           have->disk_bytes == limits->disk_bytes;
-}
-
-static const struct {
-    const char *name;
-    size_t offset;
-} limit_rows[] = {
-#define CBX_LIMIT(member, ...) { #member, offsetof(struct cbx_limits, member) },
-#include "policies/limits.def"
-#undef CBX_LIMIT
-};
-enum { LIMIT_ROWS = sizeof(limit_rows) / sizeof(limit_rows[0]) };
-
-static int64_t *limit_at(struct cbx_limits *limits, size_t row)
-{
-    return (int64_t *)(void *)((char *)limits + limit_rows[row].offset);
+    return strcmp(sandbox->kernel, kernel) == 0 &&
+           cbx_limits_same_container(&sandbox->limits, limits);
 }
 
 /* The tag: a MAC that binds it to this container, then JSON. */
 static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
 {
     CBX_AUTO_JSON limits = json_object();
-    for (size_t i = 0; i < LIMIT_ROWS; i++) {
-        json_object_set_new(limits, limit_rows[i].name,
-                            json_integer(*limit_at(&sandbox->limits, i)));
-    }
+    cbx_limits_write(&sandbox->limits, limits);
     CBX_AUTO_JSON json =
         json_pack("{s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
                   sandbox->principal, "policy", sandbox->policy, "kernel", sandbox->kernel,
@@ -418,10 +398,7 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     snprintf(sandbox->policy, sizeof(sandbox->policy), "%.*s", CBX_STR_ARG(t.policy));
     snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%.*s", CBX_STR_ARG(t.kernel));
     sandbox->claimed_ms = t.claimed_ms;
-    for (size_t i = 0; i < LIMIT_ROWS; i++) {
-        *limit_at(&sandbox->limits, i) =
-            json_integer_value(json_object_get(t.limits, limit_rows[i].name));
-    }
+    cbx_limits_read(t.limits, &sandbox->limits);
     return 0;
 }
 

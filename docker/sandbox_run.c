@@ -41,24 +41,27 @@ static int check_permit(const struct cbx_sandbox *sandbox, const struct cbx_perm
     return 0;
 }
 
-/* The tighter limit of run and session; 0 = no limit. */
-static int64_t tighter(int64_t run, int64_t session)
+/* The tighter limits of run and session. */
+static struct cbx_limits limits_of(const struct cbx_sandbox *sandbox,
+                                   const struct cbx_permit *permit)
 {
-    return run == 0 ? session : session == 0 ? run : smaller(run, session);
+    struct cbx_limits limits = permit->limits;
+    cbx_limits_tighten(&limits, &sandbox->limits);
+    return limits;
 }
 
 static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,
                     struct cbx_err *err)
 {
-    const struct cbx_limits *own = &sandbox->limits, *asked = &permit->limits;
+    const struct cbx_limits limits = limits_of(sandbox, permit);
     bool has_arguments = permit->file_name[0] != '\0' || permit->arguments.len > 0;
     size_t name_bytes = has_arguments ? strlen(permit->file_name) + 1 : 0;
     struct cbx_frame_run run = {
-        .wall_ms = (uint64_t)smaller(asked->wall_ms, own->wall_ms),
-        .cpu_ms = (uint64_t)tighter(asked->cpu_ms, own->cpu_ms),
-        .output_bytes = (uint64_t)smaller(asked->output_bytes, own->output_bytes),
-        .files_bytes = (uint64_t)smaller(asked->files_bytes, own->files_bytes),
+        .wall_ms = (uint64_t)limits.wall_ms,
+        .cpu_ms = (uint64_t)limits.cpu_ms,
+        .output_bytes = (uint64_t)limits.output_bytes,
+        .files_bytes = (uint64_t)limits.files_bytes,
         .interactive = options != NULL && options->interactive,
         .one_shot = permit->session[0] == '\0',
         .arguments_bytes = (uint32_t)(name_bytes + permit->arguments.len),
@@ -201,8 +204,7 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     if (options != NULL && options->begun != NULL) {
         options->begun(options->context);
     }
-    return follow_to_end(sandbox, smaller(permit->limits.wall_ms, sandbox->limits.wall_ms), sink,
-                         out, err);
+    return follow_to_end(sandbox, limits_of(sandbox, permit).wall_ms, sink, out, err);
 }
 
 int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const struct cbx_sink *sink,

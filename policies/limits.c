@@ -50,6 +50,25 @@ void cbx_limits_tighten(struct cbx_limits *limits, const struct cbx_limits *by)
     }
 }
 
+void cbx_limits_write(const struct cbx_limits *limits, json_t *object)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        int64_t value = cbx_limit_get(limits, &rows[i]);
+        if (value >= 0) {
+            json_object_set_new(object, rows[i].name, json_integer(value));
+        }
+    }
+}
+
+void cbx_limits_read(const json_t *object, struct cbx_limits *limits)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        const json_t *value = json_object_get(object, rows[i].name);
+        bool is_set = json_is_integer(value) && json_integer_value(value) >= (rows[i].lo > 0);
+        *cbx_limit_at(limits, &rows[i]) = is_set ? json_integer_value(value) : CBX_LIMIT_UNSET;
+    }
+}
+
 bool cbx_limits_same_container(const struct cbx_limits *a, const struct cbx_limits *b)
 {
     for (size_t i = 0; i < ROWS; i++) {

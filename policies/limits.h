@@ -4,6 +4,8 @@
 #ifndef CBX_POLICIES_LIMITS_H
 #define CBX_POLICIES_LIMITS_H
 
+#include "policies/base/json.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +43,11 @@ void cbx_limits_default(struct cbx_limits *limits);
 
 /* Lowers each member to that of `by` where that is set and lower, or where the own one is unset. */
 void cbx_limits_tighten(struct cbx_limits *limits, const struct cbx_limits *by);
+
+/* Writes every member that is set into `object` under its row's name; and reads them back. A member
+ * that is absent, negative, or 0 where the row's lowest value is not, is CBX_LIMIT_UNSET. */
+void cbx_limits_write(const struct cbx_limits *limits, json_t *object);
+void cbx_limits_read(const json_t *object, struct cbx_limits *limits);
 
 /* True when a sandbox that was made for `a` serves `b`: all that shapes the container is equal. */
 bool cbx_limits_same_container(const struct cbx_limits *a, const struct cbx_limits *b);

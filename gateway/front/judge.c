@@ -125,7 +125,9 @@ static json_t *make_request(const struct cbx_policy *policy, const struct cbx_su
     json_object_set_new(request, "policy", cbx_json_text(policy->name));
     json_object_set_new(request, "action", json_string(cbx_action_name(subject->action)));
     cbx_subject_write(subject, request);
-    cbx_limits_write(&subject->limits, request);
+    if (subject->limits != NULL) {
+        cbx_limits_write(subject->limits, request);
+    }
     json_object_set_new(request, "context_bytes", json_integer((json_int_t)subject->context.len));
     return request;
 }

@@ -7,22 +7,6 @@
 
 #include <stdlib.h>
 
-/* The limits, once: names in the seal and where they stand. */
-static const struct {
-    const char *name;
-    size_t offset;
-} limit_fields[] = {
-#define CBX_LIMIT(member, ...) { #member, offsetof(struct cbx_limits, member) },
-#include "policies/limits.def"
-#undef CBX_LIMIT
-};
-enum { LIMIT_FIELDS = sizeof(limit_fields) / sizeof(limit_fields[0]) };
-
-static int64_t *limit_at(struct cbx_limits *limits, size_t i)
-{
-    return (int64_t *)(void *)((char *)limits + limit_fields[i].offset);
-}
-
 static json_t *hex(const struct cbx_sha256 *hash)
 {
     char text[CBX_SHA256_HEX + 1];
@@ -73,7 +57,10 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judge
         struct cbx_sha256 hash = cbx_sha256_of(subject->context);
         json_object_set_new(json, "context_sha256", hex(&hash));
     }
-    struct cbx_limits granted = cbx_limits_stricter(&policy->limits, &subject->limits);
+    struct cbx_limits granted = policy->limits;
+    if (subject->limits != NULL) {
+        cbx_limits_tighten(&granted, subject->limits);
+    }
     json_t *limits = json_object();
     cbx_limits_write(&granted, limits);
     json_object_set_new(json, "limits", limits);
@@ -207,14 +194,15 @@ static void copy_name(char *to, size_t size, struct cbx_str from)
     snprintf(to, size, "%.*s", CBX_STR_ARG(from));
 }
 
+/* A permit has every limit. */
 static bool read_limits(const json_t *object, struct cbx_limits *out)
 {
-    for (size_t i = 0; i < LIMIT_FIELDS; i++) {
-        const json_t *value = json_object_get(object, limit_fields[i].name);
-        if (!json_is_integer(value) || json_integer_value(value) <= 0) {
+    cbx_limits_read(object, out);
+    const struct cbx_limit_row *row;
+    for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
+        if (cbx_limit_get(out, row) < 0) {
             return false;
         }
-        *limit_at(out, i) = json_integer_value(value);
     }
     return true;
 }

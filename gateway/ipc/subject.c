@@ -58,33 +58,3 @@ int cbx_arguments_join(const json_t *arguments, struct cbx_buf *out, struct cbx_
     }
     return 0;
 }
-
-void cbx_limits_write(const struct cbx_limits *limits, json_t *into)
-{
-#define CBX_LIMIT(member, ...) json_object_set_new(into, #member, json_integer(limits->member));
-#include "policies/limits.def"
-#undef CBX_LIMIT
-}
-
-static int64_t stricter(int64_t a, int64_t b)
-{
-    return a <= 0 || (b > 0 && b < a) ? b : a;
-}
-
-struct cbx_limits cbx_limits_stricter(const struct cbx_limits *a, const struct cbx_limits *b)
-{
-    struct cbx_limits limits;
-#define CBX_LIMIT(member, ...) limits.member = stricter(a->member, b->member);
-#include "policies/limits.def"
-#undef CBX_LIMIT
-    return limits;
-}
-
-struct cbx_limits cbx_limits_read(const json_t *object)
-{
-    struct cbx_limits limits = { 0 };
-#define CBX_LIMIT(member, ...) limits.member = json_integer_value(json_object_get(object, #member));
-#include "policies/limits.def"
-#undef CBX_LIMIT
-    return limits;
-}

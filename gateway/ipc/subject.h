@@ -14,7 +14,7 @@ struct cbx_subject {
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
     const json_t *arguments; /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
-    struct cbx_limits limits; /* asked for; 0 = the policy's */
+    const struct cbx_limits *limits; /* asked for, members may be unset; NULL = the policy's */
     struct cbx_str context; /* earlier cells of the session (cbx_context_add); its hash is sealed */
 };
 
@@ -28,13 +28,5 @@ void cbx_subject_write(const struct cbx_subject *subject, json_t *into);
 /* The arguments as permits have them, each terminated by NUL, appended to `out` (initialised with
  * CBX_ARGUMENTS_BYTES_MAX). CBX_EINVAL for what is not a string or has a NUL, CBX_ETOOBIG. */
 int cbx_arguments_join(const json_t *arguments, struct cbx_buf *out, struct cbx_err *err);
-
-/* Writes every limit into `into` under its name in limits.def; and the stricter of two, where 0
- * means "not asked for". */
-void cbx_limits_write(const struct cbx_limits *limits, json_t *into);
-struct cbx_limits cbx_limits_stricter(const struct cbx_limits *a, const struct cbx_limits *b);
-
-/* Reads limits back that cbx_limits_write made: absent ones are 0. */
-struct cbx_limits cbx_limits_read(const json_t *object);
 
 #endif

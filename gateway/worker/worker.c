@@ -29,6 +29,7 @@ struct cbx_worker {
 struct analysis_request {
     struct cbx_str policy, action;
     struct cbx_subject subject;
+    struct cbx_limits limits;
     int64_t context_bytes;
     struct cbx_str source; /* not a field of the header */
 };
@@ -46,7 +47,7 @@ struct analysis_request {
 #define LIMIT(member)                                                                              \
     {                                                                                              \
         .name = #member, .type = CBX_JSON_INT,                                                     \
-        .offset = offsetof(struct analysis_request, subject.limits.member), .max = INT64_MAX       \
+        .offset = offsetof(struct analysis_request, limits.member), .max = INT64_MAX               \
     }
 static const struct cbx_json_field request_fields[] = {
     FIELD(policy, STR, true, CBX_NAME_MAX),
@@ -72,6 +73,7 @@ static int read_request(const struct cbx_message *message, struct analysis_reque
                         struct cbx_err *err)
 {
     struct analysis_request request = { 0 };
+    cbx_limits_unset(&request.limits);
     int failed = cbx_json_read(message->header, request_fields,
                                sizeof(request_fields) / sizeof(request_fields[0]), &request, err);
     if (failed) {
@@ -86,6 +88,7 @@ static int read_request(const struct cbx_message *message, struct analysis_reque
     request.subject.context = cbx_str_sub(bytes, 0, (size_t)request.context_bytes);
     request.source = cbx_str_sub(bytes, (size_t)request.context_bytes, bytes.len);
     *out = request;
+    out->subject.limits = &out->limits;
     return 0;
 }
 

@@ -220,16 +220,19 @@ static const double default_timeout_s = 50;
 
 /* A notebook cell for Python: top-level await, the value of the last expression, and pictures come
  * with it. */
-static struct cbx_request make_request(const struct arguments *args, const char *language)
+static struct cbx_request make_request(const struct arguments *args, const char *language,
+                                       struct cbx_limits *limits)
 {
     double timeout_s = args->timeout_s > 0 ? args->timeout_s : default_timeout_s;
+    cbx_limits_unset(limits);
+    limits->wall_ms = (int64_t)(timeout_s * 1000);
     return (struct cbx_request){
         .subject = { .action = CBX_ACTION_RUN,
                      .language = cbx_str_of(language),
                      .principal = CBX_STR("local"),
                      .session = CBX_STR(""),
                      .origin = CBX_STR("mcp"),
-                     .limits = { .wall_ms = (int64_t)(timeout_s * 1000) } },
+                     .limits = limits },
         .source = args->code,
     };
 }
@@ -253,7 +256,8 @@ static json_t *run_code(const struct cbx_tool_call *call, const struct arguments
         cbx_collected_done(&run.collected);
         return cbx_content_of_failure("invalid", NULL, err.text);
     }
-    struct cbx_request request = make_request(args, language);
+    struct cbx_limits limits;
+    struct cbx_request request = make_request(args, language, &limits);
     int failed = cbx_review(call->flow, &request, &sink, &outcome, &err);
     cbx_collected_finish(&run.collected);
     outcome.result.output_truncated |= run.collected.omitted > 0;

@@ -146,7 +146,7 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         cbx_rest_fail(call, 0, &err);
         return false;
     }
-    struct cbx_limits asked = job->limits;
+    struct cbx_limits asked = job->limits; /* joining a session sets those of the job */
     cbx_buf_add(&job->source, body->code);
     if (body->session.len == 0) {
         cbx_buf_add(&job->policy, body->policy);
@@ -159,10 +159,12 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         cbx_rest_fail(call, 0, &err);
         return false;
     }
-    job->limits = cbx_limits_stricter(&job->limits, &asked);
+    cbx_limits_tighten(&job->limits, &asked);
     if (body->timeout_s > 0) {
-        struct cbx_limits wall = { .wall_ms = (int64_t)(body->timeout_s * 1000) };
-        job->limits = cbx_limits_stricter(&job->limits, &wall);
+        struct cbx_limits timeout;
+        cbx_limits_unset(&timeout);
+        timeout.wall_ms = (int64_t)(body->timeout_s * 1000);
+        cbx_limits_tighten(&job->limits, &timeout);
     }
     job->interactive = body->interactive;
     return true;

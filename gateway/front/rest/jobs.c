@@ -26,6 +26,7 @@ struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest)
         abort();
     }
     job->rest = rest;
+    cbx_limits_unset(&job->limits);
     cbx_buf_init(&job->policy, CBX_NAME_MAX + 1);
     cbx_buf_init(&job->source, CODE_MAX);
     cbx_buf_init(&job->context, 2 * CBX_CONTEXT_MAX_BYTES);
@@ -92,7 +93,7 @@ int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err)
     cbx_buf_add_cstr(&job->policy, policy);
     snprintf(job->language, sizeof(job->language), "%s",
              language != NULL ? language : cbx_dialect_default());
-    job->limits = cbx_limits_read(options);
+    cbx_limits_read(options, &job->limits);
     return cbx_rest_context_copy(job->rest, job->session, &job->context, err);
 }
 

@@ -29,7 +29,7 @@ static struct cbx_rest_job *read_row(struct cbx_rest *rest, const json_t *row)
     cbx_buf_add_cstr(&job->source, text_of(row, "code"));
     cbx_buf_add(&job->policy, cbx_json_str(json_object_get(request, "policy")));
     job->interactive = json_is_true(json_object_get(request, "interactive"));
-    job->limits = cbx_limits_read(request);
+    cbx_limits_read(request, &job->limits);
     job->begun = strcmp(text_of(row, "begun"), "0") != 0;
     job->audit_seq = strtoull(text_of(row, "audit_seq"), NULL, 10);
     job->recovered = true;

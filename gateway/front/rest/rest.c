@@ -223,10 +223,8 @@ struct cbx_request cbx_rest_request(enum cbx_action action, const char *language
                                             .language = cbx_str_of(language),
                                             .principal = CBX_REST_PRINCIPAL,
                                             .session = session,
-                                            .origin = CBX_STR("rest") };
-    if (limits != NULL) {
-        request.subject.limits = *limits;
-    }
+                                            .origin = CBX_STR("rest"),
+                                            .limits = limits };
     return request;
 }
 

@@ -96,7 +96,7 @@ bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fiel
 /* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
 void cbx_rest_now(char out[32]);
 
-/* What this face asks of the flow; session may be empty, limits NULL. There is one principal,
+/* A request for the flow. `session` may be empty, `limits` (borrowed) NULL. There is one principal,
  * "local", until callers have identities. */
 struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
                                     struct cbx_str policy, struct cbx_str session,
@@ -108,7 +108,8 @@ struct cbx_request cbx_rest_request(enum cbx_action action, const char *language
 #include "gateway/front/rest/routes.def"
 #undef CBX_ROUTE
 
-/* Limits that a caller asks for, by the names of limits.def; absent ones are 0. CBX_EINVAL. */
+/* Limits that a caller asks for, by the names of limits.def; absent ones are
+ * CBX_LIMIT_UNSET. CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
 
 /* The sessions that are open (new reference). */

@@ -104,9 +104,10 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
     if (failed) {
         return cbx_wrap(err, "execution_options");
     }
-    *limits = (struct cbx_limits){ .wall_ms = o.timeout * 1000,
-                                   .memory_bytes = parse_memory(o.memory),
-                                   .cpu_milli = parse_cpu(o.cpu) };
+    cbx_limits_unset(limits);
+    limits->wall_ms = o.timeout * 1000;
+    limits->memory_bytes = parse_memory(o.memory);
+    limits->cpu_milli = parse_cpu(o.cpu);
     if (limits->memory_bytes == 0) {
         return cbx_fail(
             err, CBX_EINVAL,
@@ -133,8 +134,8 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err)
 {
     static const struct cbx_json_field limit_fields[] = {
-#define CBX_LIMIT(member, ...)                                                                     \
-    { #member, CBX_JSON_INT, offsetof(struct cbx_limits, member), false, true, 1, INT64_MAX },
+#define CBX_LIMIT(member, key, type, lo, ...)                                                      \
+    { #member, CBX_JSON_INT, offsetof(struct cbx_limits, member), false, true, lo, INT64_MAX },
 #include "policies/limits.def"
 #undef CBX_LIMIT
     };
@@ -321,6 +322,7 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     struct v1_body body = { 0 };
     struct opening opening = { 0 };
     struct cbx_err err = { 0 };
+    cbx_limits_unset(&opening.limits);
     if (!cbx_rest_body(call, v1_fields, sizeof(v1_fields) / sizeof(v1_fields[0]), &body)) {
         return;
     }

@@ -19,7 +19,9 @@ static const struct cbx_limits limits = { .wall_ms = 20000,
                                           .disk_bytes = 16 << 20,
                                           .output_bytes = 64 * 1024,
                                           .files_bytes = 1 << 20,
-                                          .source_bytes = 1 << 20 };
+                                          .source_bytes = 1 << 20,
+                                          .idle_ms = 60000,
+                                          .life_ms = 600000 };
 
 static inline int begin_test(void **state)
 {

@@ -46,7 +46,7 @@ static void is_told_the_tighter_limits_of_run_and_session(void **state)
     CBX_AUTO(sandbox) sandbox = open_sandbox();
     struct cbx_permit p = permit_for("1");
     p.limits.wall_ms = 30000;
-    p.limits.cpu_ms = 0;
+    p.limits.cpu_ms = CBX_LIMIT_UNSET;
     p.limits.output_bytes = 10;
     p.limits.files_bytes = 2 << 20;
     CBX_AUTO_DONE(result) result = { 0 };

@@ -62,6 +62,22 @@ static void the_tighter_bound_counts_and_zero_is_a_bound(void **state)
     assert_int_equal(limits.memory_bytes, CBX_LIMIT_UNSET);
 }
 
+static void limits_are_read_as_they_were_written_and_zero_differs_from_unset(void **state)
+{
+    (void)state;
+    struct cbx_limits limits, read;
+    cbx_limits_unset(&limits);
+    limits.wall_ms = 100;
+    limits.pids = 9;
+    CBX_AUTO_JSON object = json_object();
+    cbx_limits_write(&limits, object);
+    assert_int_equal(json_object_size(object), 2);
+    json_object_set_new(object, "memory_bytes", json_integer(0)); /* memory cannot be 0 */
+    json_object_set_new(object, "disk_bytes", json_string("1"));
+    cbx_limits_read(object, &read);
+    assert_memory_equal(&read, &limits, sizeof(read));
+}
+
 static void what_shapes_the_container_tells_sandboxes_apart(void **state)
 {
     (void)state;
@@ -85,6 +101,7 @@ int main(void)
         cmocka_unit_test(every_default_is_within_its_bounds),
         cmocka_unit_test(the_default_that_the_help_names_is_the_default),
         cmocka_unit_test(the_tighter_bound_counts_and_zero_is_a_bound),
+        cmocka_unit_test(limits_are_read_as_they_were_written_and_zero_differs_from_unset),
         cmocka_unit_test(what_shapes_the_container_tells_sandboxes_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,14 +218,16 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
     (void)state;
     struct cbx_policy policy = { .name = CBX_STR("p"),
                                  .limits = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110 } };
+    struct cbx_limits asked;
+    cbx_limits_unset(&asked);
+    asked.wall_ms = 9;
+    asked.cpu_milli = 21;
+    asked.memory_bytes = 30;
+    asked.disk_bytes = INT64_MAX;
+    asked.output_bytes = 1;
     struct cbx_subject subject = { .action = CBX_ACTION_RUN,
                                    .language = CBX_STR("python"),
-                                   .limits = { .wall_ms = 9,
-                                               .cpu_milli = 21,
-                                               .memory_bytes = 30,
-                                               .pids = -1,
-                                               .disk_bytes = INT64_MAX,
-                                               .output_bytes = 1 } };
+                                   .limits = &asked };
     struct cbx_decision decision = { .verdict = CBX_ALLOW,
                                      .language = CBX_STR("python"),
                                      .text = SOURCE,

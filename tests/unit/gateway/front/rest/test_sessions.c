@@ -115,9 +115,11 @@ static void a_legacy_session_is_created_with_its_options_as_limits(void **state)
     CBX_AUTO_JSON options = NULL;
     assert_int_equal(
         cbx_store_get_session(rig->store, text_at(json, "session_id"), NULL, &options, NULL), 0);
-    struct cbx_limits limits = cbx_limits_read(options);
+    struct cbx_limits limits;
+    cbx_limits_read(options, &limits);
     assert_int_equal(limits.memory_bytes, 512 << 20);
     assert_int_equal(limits.cpu_milli, 500);
+    assert_int_equal(limits.pids, CBX_LIMIT_UNSET);
     assert_string_equal(text_at(options, "language"), "ipython");
 }
 
