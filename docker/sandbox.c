@@ -318,16 +318,6 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
     return failed;
 }
 
-bool cbx_sandbox_ping(struct cbx_sandbox *sandbox)
-{
-    bool complete;
-    json_t *list = NULL;
-    sandbox->alive =
-        sandbox->alive && cbx_sandbox_list(sandbox, CBX_STR(""), &list, &complete, NULL) == 0;
-    json_decref(list);
-    return sandbox->alive;
-}
-
 /* --- ownership -------------------------------------------------------------------------------- */
 
 bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,

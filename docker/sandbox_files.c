@@ -207,3 +207,13 @@ int cbx_sandbox_list(struct cbx_sandbox *sandbox, struct cbx_str path, json_t **
     *complete = code == 0;
     return read_entries(answer, out, err);
 }
+
+bool cbx_sandbox_ping(struct cbx_sandbox *sandbox)
+{
+    bool complete;
+    json_t *list = NULL;
+    sandbox->alive =
+        sandbox->alive && cbx_sandbox_list(sandbox, CBX_STR(""), &list, &complete, NULL) == 0;
+    json_decref(list);
+    return sandbox->alive;
+}
