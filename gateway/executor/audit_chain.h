@@ -26,8 +26,8 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
                   struct cbx_buf *out);
 
 /* Checks that `line` (without '\n') is the record that follows `chain`, byte for byte as
- * cbx_chain_add writes it, and moves `chain` on. CBX_EAUDIT says what is wrong. *record, when not NULL, is a new
- * reference. */
+ * cbx_chain_add writes it, and moves `chain` on. CBX_EAUDIT says what is wrong. *record, when
+ * not NULL, is a new reference. */
 int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **record,
                     struct cbx_err *err);
 

@@ -269,7 +269,8 @@ static void await_runs(struct cbx_executor *e)
     }
 }
 
-/* Removes the sandboxes that no later executor may adopt; the others exist until their leases end. */
+/* Removes the sandboxes that no later executor may adopt; the others exist until their leases
+ * end. */
 static void end(struct cbx_executor *e)
 {
     enum { LOCK_MS = 2000 };

@@ -32,14 +32,14 @@ struct cbx_executor_config {
     int profile_count;
 };
 
-/* Serves the calls of executor.def on `control` until that closes or SIGTERM comes. Then it removes its
- * containers, or detaches from its sessions when they are persistent, and exits; never returns. The
- * secrets come through secrets_fd (struct cbx_secrets). The audit log and the engine are opened by
- * the first call that needs them, or at once when it is persistent, and sandboxes that an executor
- * before this one left are adopted then.
+/* Serves the calls of executor.def on `control` until that closes or SIGTERM comes. Then it
+ * removes its containers, or detaches from its sessions when they are persistent, and exits;
+ * never returns. The secrets come through secrets_fd (struct cbx_secrets). The audit log and the
+ * engine are opened by the first call that needs them, or at once when it is persistent, and
+ * sandboxes that an executor before this one left are adopted then.
  *
- * Every call may be answered by an error instead. Runs of one session begin in the order in which
- * they were admitted. An opened session that the front does not acknowledge is closed. */
+ * Every call may be answered by an error instead. Runs of one session begin in the order in
+ * which they were admitted. An opened session that the front does not acknowledge is closed. */
 _Noreturn void cbx_executor_main(int control, int secrets_fd,
                                  const struct cbx_executor_config *config);
 

@@ -67,9 +67,9 @@ static const int worker_calls[] = {
 };
 
 /* Calls that the C library makes by itself while it computes (how much memory there is, how many
- * processors, whether a stream is a terminal): qsort calls sysinfo, assert calls fstat. The answer is
- * ENOSYS, as from an old host kernel, and the library takes its default. Killing the worker instead
- * would make a denial of a program that the policy allows. */
+ * processors, whether a stream is a terminal): qsort calls sysinfo, assert calls fstat. The
+ * answer is ENOSYS, as from an old host kernel, and the library takes its default. Killing the
+ * worker instead would make a denial of a program that the policy allows. */
 static const int worker_refused[] = {
     SCMP_SYS(sysinfo),
     SCMP_SYS(uname),

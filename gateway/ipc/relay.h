@@ -10,8 +10,8 @@
  * end of *fd was closed. */
 struct cbx_sink cbx_relay_sink(const int *fd);
 
-/* Passes an event message to `sink` and returns what the sink returns; CBX_EPROTO for a message that
- * is not an event. */
+/* Passes an event message to `sink` and returns what the sink returns; CBX_EPROTO for a message
+ * that is not an event. */
 int cbx_relay_event(const struct cbx_message *message, const struct cbx_sink *sink,
                     struct cbx_err *err);
 

@@ -26,8 +26,8 @@ struct cbx_judged {
 int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
 
-/* The contents of a seal, read back. `json` and `arguments`, to which fields.arguments points, are owned:
- * cbx_sealed_done. */
+/* The contents of a seal, read back. `json` and `arguments`, to which fields.arguments points,
+ * are owned: cbx_sealed_done. */
 struct cbx_sealed {
     enum cbx_verdict verdict;
     struct cbx_permit fields; /* all but audit_seq */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Messages between the processes of the gateway over stream sockets: two lengths (32 bits, host order), a JSON
- * header, raw bytes. The other end may have been taken over: lengths are capped before memory is
- * taken, headers are parsed with the limits of policies/base/json.h. */
+ * Messages between the processes of the gateway over stream sockets: two lengths (32 bits, host
+ * order), a JSON header, raw bytes. The other end may have been taken over: lengths are capped
+ * before memory is taken, headers are parsed with the limits of policies/base/json.h. */
 #ifndef CBX_GATEWAY_IPC_WIRE_H
 #define CBX_GATEWAY_IPC_WIRE_H
 
