@@ -28,8 +28,9 @@ struct cbx_finding {
 struct cbx_decision {
     enum cbx_verdict verdict;
     struct cbx_str language; /* as requested: "python", "ipython", ... */
-    struct cbx_str
-        text; /* the bytes that may run: normalised, notebook syntax rewritten; the original bytes when the source was denied unread */
+    /* The bytes that may run: normalised, notebook syntax rewritten; the original bytes when the
+     * source was denied unread. */
+    struct cbx_str text;
     struct cbx_sha256 sha256;           /* of text */
     const struct cbx_finding *findings; /* in source order */
     size_t finding_count;

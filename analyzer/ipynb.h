@@ -11,8 +11,9 @@ enum { CBX_IPYNB_MAX_BYTES = 64 * 1024 * 1024, CBX_IPYNB_CELLS_MAX = 10000 };
 struct cbx_cell {
     struct cbx_str source;
     uint32_t number; /* 1-based, as notebooks count all their cells */
-    uint32_t
-        line; /* line of the file on which its first line is, when each of its lines has a line of its own; else 0 */
+    /* The line of the file on which its first line is, when each of its lines has a line of its
+     * own; else 0. */
+    uint32_t line;
 };
 
 struct cbx_ipynb {

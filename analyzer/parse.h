@@ -26,8 +26,8 @@ struct cbx_parsed {
     struct cbx_walk *walk;         /* the extractor's result for this text, once it has read it */
     struct cbx_walk *outer;        /* code in code: its free names are looked up there, */
     struct cbx_scope *outer_scope; /* from this scope; of the same language only */
-    bool
-        names_only; /* only names are read: the notebook lines are judged elsewhere, places are not mapped */
+    /* Only names are read: the notebook lines are judged elsewhere, places are not mapped. */
+    bool names_only;
 };
 
 enum { CBX_CODE_DEPTH_MAX = 6, CBX_TREE_DEPTH_MAX = 1500 };

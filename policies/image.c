@@ -20,8 +20,8 @@ struct calls {
 
 struct writer {
     struct cbx_buf structs, places, texts, calls;
-    bool
-        lost; /* a pattern's call was not found: without its conditions it would mean another rule */
+    /* A pattern's call was not found: without its conditions it would mean another rule. */
+    bool lost;
 };
 
 /* The draft is the first struct, so that no pointer has the offset 0, and 0 can mean NULL. */

@@ -80,7 +80,7 @@ static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *ha
                : cbx_fail(err, CBX_EAUDIT, "the record was changed: its hash does not fit");
 }
 
-/* --- checking without parsing ------------------------------------------------------------------ */
+/* --- checking without parsing ----------------------------------------------------------------- */
 
 /* What follows the body in every line that was written here: the members are sorted, and none
  * but the body holds a text of others. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The executor's table of sandboxes in use: one slot per session, and one per one-shot run until its result
- * was acknowledged. It owns the order of a session's runs and the state of a session:
+ * The executor's table of sandboxes in use: one slot per session, and one per one-shot run until
+ * its result was acknowledged. It owns the order of a session's runs and the state of a session:
  *
  *     FREE -> OPENING -> IDLE <-> ENTERED -> DISCARDING -> IDLE (a one-shot: FREE)
  *               |         |         |           |
