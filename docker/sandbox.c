@@ -463,25 +463,22 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
     return 0;
 }
 
-int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, int64_t age_s,
-                     bool (*keeps)(void *context, const char *id), void *context, size_t *removed,
+int cbx_sandbox_reap(struct cbx_engine *engine, const struct cbx_reap *reap, size_t *removed,
                      struct cbx_err *err)
 {
     char label[128];
-    snprintf(label, sizeof(label), CBX_LABEL_INSTANCE "=%.64s", instance);
+    snprintf(label, sizeof(label), CBX_LABEL_INSTANCE "=%.64s", reap->instance);
     CBX_AUTO_JSON ids = NULL;
-    int failed = cbx_engine_container_old(engine, label, age_s, &ids, err);
+    int failed = cbx_engine_container_old(engine, label, reap->age_s, &ids, err);
     size_t i;
     json_t *id;
     *removed = 0;
     json_array_foreach(ids, i, id)
     {
-        if (keeps == NULL || !keeps(context, json_string_value(id))) {
-            int kept =
-                cbx_engine_container_remove(engine, json_string_value(id), failed ? NULL : err);
-            failed = failed
-                         ? failed
-                         : kept; /* a container that stays does not prevent the removal of others */
+        const char *container = json_string_value(id);
+        if (reap->keeps == NULL || !reap->keeps(reap->context, container)) {
+            int kept = cbx_engine_container_remove(engine, container, failed ? NULL : err);
+            failed = failed ? failed : kept;
             *removed += kept ? 0 : 1;
         }
     }

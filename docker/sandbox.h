@@ -73,9 +73,10 @@ int64_t cbx_sandbox_claimed_ms(const struct cbx_sandbox *sandbox);
 /* The run that is under way or whose result waits to be acknowledged; empty when there is none. */
 const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox);
 
-/* Options of a run; zero-initialise for defaults. */
+/* Options of a run; zero-initialised, or NULL, for defaults. */
 struct cbx_run_options {
-    bool interactive; /* the sink answers CBX_EVENT_ASK by cbx_sandbox_input */
+    const struct cbx_sink *sink; /* of the events; NULL: they are discarded */
+    bool interactive;            /* the sink answers CBX_EVENT_ASK by cbx_sandbox_input */
     /* Called after RUN was sent and before the first event; the run can be resumed from now on. */
     void (*begun)(void *context);
     void *context;
@@ -84,13 +85,13 @@ struct cbx_run_options {
 /* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256 is
  * the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session and principal are
  * those that the sandbox was claimed for. Returns 0 whenever the program ran, however it ended;
- * *out then owns the result. Events go to `sink` while it runs. When the wall clock or the
+ * *out then owns the result. Events go to the options' sink while it runs. When the wall clock or the
  * processor time is exceeded the program is interrupted, and its whole process tree killed within a
  * second. The supervisor keeps the events and the result until cbx_sandbox_acknowledge or the next
  * run. */
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,
-                    const struct cbx_sink *sink, struct cbx_result *out, struct cbx_err *err);
+                    struct cbx_result *out, struct cbx_err *err);
 
 /* Replays a run that another process began, from its first event, and follows it to its result.
  * CBX_ENOTFOUND when the sandbox has no such run: it never began, or it was acknowledged.
@@ -155,10 +156,18 @@ CBX_DEFINE_AUTO(sandbox)
 /* Detaches without stopping it: it continues until its lease expires or it is adopted. */
 void cbx_sandbox_detach(struct cbx_sandbox *sandbox);
 
-/* Removes every container with our labels and this instance that is at least age_s seconds old,
- * except those for which `keeps` (may be NULL) returns true. *removed is how many. */
-int cbx_sandbox_reap(struct cbx_engine *engine, const char *instance, int64_t age_s,
-                     bool (*keeps)(void *context, const char *id), void *context, size_t *removed,
+/* Which containers with our labels are removed: those of the instance that are at least age_s
+ * seconds old, except those for which `keeps` (may be NULL) returns true. */
+struct cbx_reap {
+    const char *instance;
+    int64_t age_s;
+    bool (*keeps)(void *context, const char *id);
+    void *context;
+};
+
+/* Removes them; *removed is how many. One that cannot be removed is the error, the others are
+ * removed nevertheless. */
+int cbx_sandbox_reap(struct cbx_engine *engine, const struct cbx_reap *reap, size_t *removed,
                      struct cbx_err *err);
 
 #endif

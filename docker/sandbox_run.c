@@ -179,7 +179,7 @@ static int follow_to_end(struct cbx_sandbox *sandbox, int64_t wall_ms, const str
 
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,
-                    const struct cbx_sink *sink, struct cbx_result *out, struct cbx_err *err)
+                    struct cbx_result *out, struct cbx_err *err)
 {
     int failed = check_permit(sandbox, permit, source, err);
     if (failed) {
@@ -204,7 +204,8 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     if (options != NULL && options->begun != NULL) {
         options->begun(options->context);
     }
-    return follow_to_end(sandbox, limits_of(sandbox, permit).wall_ms, sink, out, err);
+    return follow_to_end(sandbox, limits_of(sandbox, permit).wall_ms,
+                         options != NULL ? options->sink : NULL, out, err);
 }
 
 int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const struct cbx_sink *sink,

@@ -99,7 +99,8 @@ static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *confi
     }
     struct adoption adoption = { .executor = e, .config = config, .ids = ids };
     adopt_all(&adoption);
-    cbx_sandbox_reap(e->engine, e->instance.name, 0, is_ours, e, &removed, NULL);
+    struct cbx_reap reap = { .instance = e->instance.name, .keeps = is_ours, .context = e };
+    cbx_sandbox_reap(e->engine, &reap, &removed, NULL);
 }
 
 /* The executor of a gateway whose master was killed may not have ended yet. */
@@ -227,8 +228,11 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
     if (now - *reaped >= lease_ms(e) / 2) {
         *reaped = now;
         size_t removed; /* a sandbox that is being made is in no table yet: only old ones */
-        cbx_sandbox_reap(e->engine, e->instance.name, lease_ms(e) / 1000, is_ours, e, &removed,
-                         NULL);
+        struct cbx_reap reap = { .instance = e->instance.name,
+                                 .age_s = lease_ms(e) / 1000,
+                                 .keeps = is_ours,
+                                 .context = e };
+        cbx_sandbox_reap(e->engine, &reap, &removed, NULL);
         cbx_instance_reap(e->config.state_dir, e->engine);
     }
 }

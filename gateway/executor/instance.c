@@ -148,8 +148,8 @@ size_t cbx_instance_reap(const char *state_dir, struct cbx_engine *engine)
         }
         CBX_AUTO_FD fd = openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         size_t removed = 0;
-        if (fd >= 0 && is_given_up(fd) &&
-            cbx_sandbox_reap(engine, entry->d_name, 0, NULL, NULL, &removed, NULL) == 0) {
+        struct cbx_reap reap = { .instance = entry->d_name };
+        if (fd >= 0 && is_given_up(fd) && cbx_sandbox_reap(engine, &reap, &removed, NULL) == 0) {
             unlinkat(dirfd(dir), entry->d_name, 0);
             total += removed;
         }

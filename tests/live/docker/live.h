@@ -159,8 +159,8 @@ static inline void run_permit(struct cbx_sandbox *sandbox, const struct cbx_perm
     struct cbx_sink sink = { .event = take_event, .context = seen };
     struct cbx_err err = { 0 };
     clear(seen);
-    if (cbx_sandbox_run(sandbox, permit, cbx_str_of(source), NULL, &sink, &seen->result, &err) !=
-        0) {
+    if (cbx_sandbox_run(sandbox, permit, cbx_str_of(source),
+                        &(struct cbx_run_options){ .sink = &sink }, &seen->result, &err) != 0) {
         fail_msg("%s", err.text);
     }
 }
@@ -217,7 +217,7 @@ static inline int live_begin(void)
 static inline void live_end(void)
 {
     size_t removed;
-    cbx_sandbox_reap(engine, config.instance, 0, NULL, NULL, &removed, NULL);
+    cbx_sandbox_reap(engine, &(struct cbx_reap){ .instance = config.instance }, &removed, NULL);
     cbx_engine_free(engine);
 }
 

@@ -82,7 +82,8 @@ static void probe_from_program(const char *kernel)
     struct cbx_err err = { 0 };
     CBX_AUTO(sandbox) sandbox = NULL;
     if (cbx_sandbox_new(engine, &config, &permit, &sandbox, &err) != 0 ||
-        cbx_sandbox_run(sandbox, &permit, cbx_str_of(source), NULL, &sink, &result, &err) != 0) {
+        cbx_sandbox_run(sandbox, &permit, cbx_str_of(source),
+                        &(struct cbx_run_options){ .sink = &sink }, &result, &err) != 0) {
         printf("  FAILED %s: %s\n", kernel, err.text);
         not_held++;
         return;

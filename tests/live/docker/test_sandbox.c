@@ -194,18 +194,18 @@ static void refuses_a_permit_that_is_for_something_else(void **state)
     struct cbx_err err;
     clear(&seen);
     struct cbx_permit good = permit_for("python", "1"), p = good;
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("2"), NULL, NULL, &seen.result, &err),
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("2"), NULL, &seen.result, &err),
                      CBX_ESEAL);
     p = good;
     p.action = CBX_ACTION_OPEN;
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, NULL, &seen.result, &err),
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err),
                      CBX_ESEAL);
     p = good;
     snprintf(p.session, sizeof(p.session), "other");
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, NULL, &seen.result, &err),
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err),
                      CBX_ESEAL);
     p = permit_for("javascript", "1");
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, NULL, &seen.result, &err),
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &seen.result, &err),
                      CBX_ESEAL);
 }
 
@@ -225,7 +225,9 @@ static void reaps_what_carries_its_label(void **state)
     size_t removed = 0;
     struct cbx_err err;
     struct cbx_container_state ignored;
-    assert_int_equal(cbx_sandbox_reap(engine, config.instance, 0, NULL, NULL, &removed, &err), 0);
+    assert_int_equal(
+        cbx_sandbox_reap(engine, &(struct cbx_reap){ .instance = config.instance }, &removed, &err),
+        0);
     assert_true(removed >= 1);
     assert_int_equal(cbx_engine_container_state(engine, cbx_sandbox_id(sandbox), &ignored, &err),
                      CBX_ENOTFOUND);
@@ -401,9 +403,10 @@ static void one_that_was_made_ahead_is_entered_with_a_permit_only_and_once(void 
     struct cbx_sink sink = { .event = take_event, .context = &seen };
     clear(&seen);
     assert_int_equal(cbx_sandbox_prepare(engine, &config, "python", &p.limits, &sandbox, &err), 0);
-    assert_int_equal(
-        cbx_sandbox_run(sandbox, &p, CBX_STR("print(1)"), NULL, &sink, &seen.result, &err),
-        CBX_ESEAL);
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("print(1)"),
+                                     &(struct cbx_run_options){ .sink = &sink }, &seen.result,
+                                     &err),
+                     CBX_ESEAL);
     wrong.limits.memory_bytes *= 2;
     assert_int_equal(cbx_sandbox_claim(sandbox, &wrong, &err), CBX_ESEAL);
     wrong = p;
@@ -413,9 +416,10 @@ static void one_that_was_made_ahead_is_entered_with_a_permit_only_and_once(void 
     assert_int_equal(cbx_sandbox_claim(sandbox, &p, &err), CBX_ESEAL);
     snprintf(wrong.principal, sizeof(wrong.principal), "somebody else");
     wrong.action = CBX_ACTION_RUN;
-    assert_int_equal(
-        cbx_sandbox_run(sandbox, &wrong, CBX_STR("print(1)"), NULL, &sink, &seen.result, &err),
-        CBX_ESEAL);
+    assert_int_equal(cbx_sandbox_run(sandbox, &wrong, CBX_STR("print(1)"),
+                                     &(struct cbx_run_options){ .sink = &sink }, &seen.result,
+                                     &err),
+                     CBX_ESEAL);
     run(sandbox, "python", "print(1)", &seen);
     assert_string_equal(seen.out.p, "1\n");
 }
@@ -447,9 +451,10 @@ static void ends_what_uses_too_much_processor_time(void **state)
     struct cbx_err err;
     clear(&seen);
     p.limits.cpu_ms = 300;
-    assert_int_equal(
-        cbx_sandbox_run(sandbox, &p, CBX_STR("while True: pass"), NULL, &sink, &seen.result, &err),
-        0);
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("while True: pass"),
+                                     &(struct cbx_run_options){ .sink = &sink }, &seen.result,
+                                     &err),
+                     0);
     assert_int_equal(seen.result.status, CBX_RUN_CPU);
     assert_true(seen.result.cpu_ms >= 300 && seen.result.cpu_ms < 5000);
     run(sandbox, "python", "print('here')", &seen); /* it obeyed the interrupt */
@@ -475,14 +480,13 @@ static void asks_for_input_when_somebody_answers_and_says_so_when_not(void **sta
     static const char source[] = "import getpass\na = input('name? ')\nb = getpass.getpass()\n"
                                  "print(a, b)\ninput()";
     struct cbx_permit p = permit_for("python", source);
-    struct cbx_run_options interactive = { .interactive = true };
     struct cbx_sink sink = { .event = take_event, .context = &seen };
+    struct cbx_run_options interactive = { .sink = &sink, .interactive = true };
     struct cbx_err err;
     clear(&seen);
     seen.answers_for = sandbox;
     assert_int_equal(
-        cbx_sandbox_run(sandbox, &p, cbx_str_of(source), &interactive, &sink, &seen.result, &err),
-        0);
+        cbx_sandbox_run(sandbox, &p, cbx_str_of(source), &interactive, &seen.result, &err), 0);
     assert_string_equal(seen.asked.p, "name? |Password: *||");
     assert_string_equal(seen.out.p, "ann ann\n");
     assert_string_equal(seen.result.ename, "EOFError");

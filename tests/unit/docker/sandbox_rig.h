@@ -125,10 +125,12 @@ static const struct cbx_sink sink = { .event = take_event, .cancelled = is_cance
 static inline int run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                       const char *source, struct cbx_result *out)
 {
-    struct cbx_run_options options = { .begun = note_begun, .context = &fake.containers[0] };
+    struct cbx_run_options options = { .sink = &sink,
+                                       .begun = note_begun,
+                                       .context = &fake.containers[0] };
     memset(&seen.text, 0, sizeof(seen.text));
     seen.events = 0;
-    return cbx_sandbox_run(sandbox, permit, cbx_str_of(source), &options, &sink, out, &err);
+    return cbx_sandbox_run(sandbox, permit, cbx_str_of(source), &options, out, &err);
 }
 
 #endif

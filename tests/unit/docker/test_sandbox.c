@@ -314,16 +314,16 @@ static void reaping_removes_old_ones_that_nobody_keeps(void **state)
 {
     (void)state;
     size_t removed = 0;
+    struct cbx_reap second_kept = { .instance = "unit", .keeps = keeps_the_second };
+    struct cbx_reap old = { .instance = "unit", .age_s = (int64_t)time(NULL) };
     cbx_sandbox_detach(open_sandbox());
     cbx_sandbox_detach(open_sandbox());
     cbx_sandbox_detach(open_sandbox());
-    assert_int_equal(cbx_sandbox_reap(engine, "unit", 0, keeps_the_second, NULL, &removed, &err),
-                     0);
+    assert_int_equal(cbx_sandbox_reap(engine, &second_kept, &removed, &err), 0);
     assert_int_equal(removed, 2);
     assert_true(fake.containers[0].removed && fake.containers[2].removed);
     assert_false(fake.containers[1].removed);
-    assert_int_equal(
-        cbx_sandbox_reap(engine, "unit", (int64_t)time(NULL), NULL, NULL, &removed, &err), 0);
+    assert_int_equal(cbx_sandbox_reap(engine, &old, &removed, &err), 0);
     assert_int_equal(removed, 0); /* all are younger */
 }
 

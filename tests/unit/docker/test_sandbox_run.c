@@ -150,9 +150,8 @@ static void a_container_that_dies_ends_its_run(void **state)
         struct cbx_permit p = permit_for("1");
         fake.on_run = die;
         fake.oom = oom;
-        struct cbx_run_options options = { 0 };
-        assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), &options, &sink, &result, &err),
-                         0);
+        struct cbx_run_options options = { .sink = &sink };
+        assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), &options, &result, &err), 0);
         assert_int_equal(result.status, oom ? CBX_RUN_OOM : CBX_RUN_KILLED);
         assert_true(result.session_lost);
         assert_int_equal(result.exit_code, -1);
