@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Gathers the events of a run into JSON, for faces that answer once at the end. */
+ * Collects the events of a run as JSON, for frontends that answer once, at its end. */
 #ifndef CBX_GATEWAY_FRONT_COLLECT_H
 #define CBX_GATEWAY_FRONT_COLLECT_H
 

@@ -27,10 +27,10 @@ enum cbx_progress {
 
 /* How a decision is carried out; zero-initialise for defaults. */
 struct cbx_submit_options {
-    bool detach;      /* the run continues when this process is gone, and its result is kept */
+    bool detach;      /* the run continues after this process ended, and its result is kept */
     bool interactive; /* the sink answers CBX_EVENT_ASK, by cbx_call_input */
-    /* Called with each step of the run, the decision that it runs under, and the number of that decision's
-     * audit record (0 = not known); may be NULL. */
+    /* Called with each step of the run, the decision that it runs under, and the number of that
+     * decision's audit record (0 = not known); may be NULL. */
     void (*note)(void *context, enum cbx_progress progress, const char *decision,
                  uint64_t audit_seq);
     void *context;
@@ -53,7 +53,8 @@ struct cbx_outcome {
     bool begun;
     bool ran; /* result is that of a run (or of opening a session) */
     struct cbx_result result;
-    int hold; /* open connection: the executor keeps the result until cbx_outcome_acknowledge; 0 = none */
+    int hold; /* open connection, 0 = none: the executor keeps the result until
+                 cbx_outcome_acknowledge */
 };
 
 /* The result is stored: the sandbox need not keep it. Until then a detached run can be resumed, and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The server's side of a body that is made while it is sent. */
+ * The event loop's side of a response body that is produced while it is sent. */
 #ifndef CBX_GATEWAY_FRONT_HTTP_STREAM_H
 #define CBX_GATEWAY_FRONT_HTTP_STREAM_H
 
