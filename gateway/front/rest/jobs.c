@@ -342,9 +342,12 @@ int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err)
     pthread_mutex_lock(&rest->lock);
     bool stopping = rest->stopping;
     pthread_mutex_unlock(&rest->lock);
-    return !stopping && cbx_threads_run(rest->jobs, run_job, job)
+    if (stopping) {
+        return cbx_fail(err, CBX_EBUSY, "the gateway is shutting down; try again later");
+    }
+    return cbx_threads_run(rest->jobs, run_job, job)
                ? 0
-               : cbx_fail(err, CBX_EBUSY, "%d executions are in work already; try again later",
+               : cbx_fail(err, CBX_EBUSY, "%d executions are running already; try again later",
                           rest->jobs_max);
 }
 

@@ -167,7 +167,7 @@ static void after_stop_no_execution_is_accepted(void **state)
 {
     struct rig *rig = *state;
     cbx_rest_stop(&rig->rest);
-    assert_problem(post_code(rig, "", "x"), 503, "try again later");
+    assert_problem(post_code(rig, "", "x"), 503, "the gateway is shutting down");
 }
 
 int main(void)
