@@ -13,6 +13,9 @@ struct cbx_judge;
 /* `control` leads to the zygote and becomes the judge's. Workers are forked when they are first
  * needed, at most `workers`. */
 struct cbx_judge *cbx_judge_new(int control, int workers, int timeout_ms);
+
+/* Closes the sockets of all workers and `control`. Call it when no judgement is being made. NULL is
+ * fine. */
 void cbx_judge_free(struct cbx_judge *judge);
 
 /* Owned by the caller: cbx_judgement_done. Zeroed memory is a failed judgement, which denies. */
@@ -24,6 +27,8 @@ struct cbx_judgement {
     struct cbx_sha256 mac;
     struct cbx_buf text; /* what may run */
 };
+
+/* Frees what the judgement holds, and makes it a failed one. */
 void cbx_judgement_done(struct cbx_judgement *judgement);
 CBX_DEFINE_AUTO_DONE(judgement)
 

@@ -18,9 +18,8 @@ struct cbx_flow {
 void cbx_flow_done(struct cbx_flow *flow);
 
 enum cbx_progress {
-    CBX_JUDGED_AGAIN =
-        1,        /* the executor was killed before the run began; a new decision is about to be
-                             submitted */
+    /* The executor was killed before the run began; a new decision is about to be submitted. */
+    CBX_JUDGED_AGAIN = 1,
     CBX_ADMITTED, /* recorded and permitted; it begins when its turn in its session comes */
     CBX_BEGUN,    /* the sandbox was sent the run */
 };
@@ -61,6 +60,8 @@ struct cbx_outcome {
  * the next run of its session waits. Returns when the executor has confirmed. */
 void cbx_outcome_acknowledge(struct cbx_flow *flow, struct cbx_outcome *outcome);
 
+/* Frees what the outcome holds and closes `hold`: a result that was not acknowledged stays with the
+ * executor. */
 void cbx_outcome_done(struct cbx_outcome *outcome);
 CBX_DEFINE_AUTO_DONE(outcome)
 

@@ -24,6 +24,8 @@ struct cbx_http_request {
 
 /* A response body that one thread produces while the event loop sends it. */
 struct cbx_http_stream;
+
+/* An empty body with two references, of its producer and of the response that it is put into. */
 struct cbx_http_stream *cbx_http_stream_new(void);
 
 /* Appends bytes to the body. Blocks while more than 1 MiB is unsent; CBX_EIO after the client
@@ -78,6 +80,8 @@ struct cbx_http_server;
 /* Serves. *out is owned: cbx_http_server_free. */
 int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out,
                         struct cbx_err *err);
+
+/* The port of the configuration. */
 uint16_t cbx_http_server_port(const struct cbx_http_server *server);
 
 /* Takes no more requests, waits for those in work, and frees. */

@@ -32,7 +32,10 @@ struct cbx_rest_job {
     bool admitted;
 };
 
+/* An empty job with an id of its own; owned by the caller until cbx_rest_job_start. */
 struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest);
+
+/* Removes the job from its queue and frees it. */
 void cbx_rest_job_free(struct cbx_rest_job *job);
 
 /* Copies policy, language, limits and earlier cells of the job's session. CBX_ENOTFOUND when

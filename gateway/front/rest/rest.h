@@ -43,6 +43,8 @@ struct cbx_rest {
     atomic_int sessions_opened;
 };
 
+/* Starts an API over a flow and a store, both borrowed, that runs at most `jobs_max` executions at a
+ * time. End it with cbx_rest_stop and cbx_rest_done. */
 void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
                    int jobs_max);
 
@@ -61,11 +63,15 @@ int cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx
 
 /* Adds a cell that is about to run. Call it before the cell's execution is stored. */
 void cbx_rest_context_add(struct cbx_rest *rest, const char *session, struct cbx_str text);
+
+/* Frees the contexts of all sessions. */
 void cbx_rest_contexts_done(struct cbx_rest *rest);
 
 /* For struct cbx_http_config; the context is a struct cbx_rest. */
 void cbx_rest_handle(void *context, const struct cbx_http_request *request,
                      struct cbx_http_response *out);
+
+/* For struct cbx_http_config: the problem document of a request that reaches no handler. */
 void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out);
 
 /* The largest body that any policy's source limit can need, JSON escapes included. */

@@ -41,8 +41,7 @@ static void an_id_is_letters_digits_and_hyphens(void **state)
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
         "/v1/sessions//history",
-        "/v1/executions/a\xc3"
-        "\xa4",
+        "/v1/executions/\xc3\xa4",
     };
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         assert_problem(rig_get(*state, paths[i]), 404, "nothing is at");
