@@ -93,7 +93,7 @@ static void add_cut(struct cbx_collected *c, const struct cbx_event *event)
         c->items, json_pack("{s:s,s:I}", "kind", "cut", "size", (json_int_t)event->size_bytes));
 }
 
-static void forget(void *context)
+static void clear(void *context)
 {
     struct cbx_collected *c = context;
     json_array_clear(c->items);
@@ -113,7 +113,7 @@ static int take_event(void *context, const struct cbx_event *event)
     }
     c->kind = event->kind;
     c->late = event->late;
-    /* The run goes on: what it says may be too much, but how it ends is still wanted. */
+    /* The run continues: its output is over the cap, but its result is still needed. */
     if (json_array_size(c->items) >= ITEMS_MAX) {
         c->omitted += stream                         ? event->text.len
                       : event->kind == CBX_EVENT_CUT ? event->size_bytes
@@ -136,7 +136,7 @@ static int take_event(void *context, const struct cbx_event *event)
 
 struct cbx_sink cbx_collected_sink(struct cbx_collected *collected)
 {
-    return (struct cbx_sink){ .event = take_event, .restart = forget, .context = collected };
+    return (struct cbx_sink){ .event = take_event, .restart = clear, .context = collected };
 }
 
 void cbx_collected_finish(struct cbx_collected *collected)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Gathers the events of a run into JSON, for faces that answer once at the end. */
+ * Collects the events of a run as JSON, for frontends that answer once, at its end. */
 #ifndef CBX_GATEWAY_FRONT_COLLECT_H
 #define CBX_GATEWAY_FRONT_COLLECT_H
 
@@ -9,25 +9,28 @@
 #include <jansson.h>
 
 /* Items, in order:
- *   {kind: "stdout"|"stderr", text}                        consecutive chunks of one stream are one
- * item {kind: "display"|"result", data: {TYPE: text|base64}}  images are base64, everything else is
- * text {kind: "file", path, size}
- *   {kind: "cut", size}                                    so many bytes of output were left out
+ *   {kind: "stdout"|"stderr", text}   consecutive chunks of one stream are one item
+ *   {kind: "display"|"result", data: {TYPE: text|base64}}
+ *                                     binary types (cbx_mime_is_binary) are base64, others are text
+ *   {kind: "file", path, size}
+ *   {kind: "cut", size}               so many bytes of output were left out here
  * stdout, stderr and display have late: true when the program wrote them after the run before had
  * ended. */
 struct cbx_collected {
     json_t *items;
-    struct cbx_buf
-        stream; /* chunks of the item that is being gathered; a character may lie across two */
+    struct cbx_buf stream; /* chunks of the current item; a character may lie across two */
     enum cbx_event_kind kind;
     bool late;        /* of these chunks */
     uint64_t omitted; /* bytes of output that came after there were too many items */
     bool incomplete;  /* other items were left out */
 };
+
+/* Prepares `collected`, which the caller owns; and frees what it holds, `items` included. */
 void cbx_collected_init(struct cbx_collected *collected);
 void cbx_collected_done(struct cbx_collected *collected);
 CBX_DEFINE_AUTO_DONE(collected)
 
+/* A sink that appends every event to `collected`, which must outlive it. */
 struct cbx_sink cbx_collected_sink(struct cbx_collected *collected);
 
 /* Call when the run is over; then `items` is complete. */

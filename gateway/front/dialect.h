@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a client means by the name of a language. Sessions and one-shots of REST and MCP run notebook cells, so
- * `python` means the dialect `ipython` everywhere: in a check, an execution, a session and a tool. */
+ * What a client means by the name of a language. Sessions and one-shots of REST and MCP run
+ * notebook cells, so `python` means the dialect `ipython` everywhere: in a check, an execution,
+ * a session and a tool. */
 #ifndef CBX_GATEWAY_FRONT_DIALECT_H
 #define CBX_GATEWAY_FRONT_DIALECT_H
 
@@ -8,14 +9,15 @@
 #include "policies/base/err.h"
 #include "policies/base/str.h"
 
-/* The language by the name that judgements and permits have for it (static). An empty name is `python`. NULL
- * and CBX_EINVAL, which names those that can run, for any other. */
+/* The language by the name that judgements and permits have for it (static). An empty name is
+ * `python`. NULL and CBX_EINVAL, which names those that can run, for any other. */
 const char *cbx_dialect_of(struct cbx_str name, struct cbx_err *err);
 
 /* The language of a session or an execution that names none (static). */
 const char *cbx_dialect_default(void);
 
-/* The names that clients use, in the order of the table of languages (static); NULL behind the last. */
+/* The names that clients use, in the order of the table of languages (static); NULL behind the
+ * last. */
 const char *cbx_dialect_at(size_t index);
 
 /* Appends those names to `out`, "python|javascript|..." with the separator "|". */

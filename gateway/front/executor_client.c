@@ -31,8 +31,9 @@ static int connect_and_send(int control, const json_t *header, struct cbx_str by
 /* Reads the answers of a call until the last one. CBX_EIO means that the executor ended. */
 typedef int follow_fn(int fd, void *context, struct cbx_err *err);
 
-/* The one place that retries: a call that the executor did not answer because it was killed goes to the
- * next one, if its row in executor.def allows that. With `hold` the connection stays open. */
+/* The one place that retries: a call that the executor did not answer because it was killed goes
+ * to the next one, if its row in executor.def allows that. With `hold` the connection stays
+ * open. */
 static int exchange(int control, const json_t *header, struct cbx_str bytes, follow_fn *follow,
                     void *context, int *hold, struct cbx_err *err)
 {
@@ -122,9 +123,9 @@ static void note(const struct following *f, enum cbx_progress progress)
 static int await_answer(int fd, const struct cbx_sink *sink, struct cbx_err *err)
 {
     enum { TICK_MS = 100 };
-    bool asks = sink != NULL && sink->cancelled != NULL;
+    bool polls = sink != NULL && sink->cancelled != NULL;
     struct pollfd answer = { .fd = fd, .events = POLLIN };
-    while (asks && poll(&answer, 1, TICK_MS) <= 0) {
+    while (polls && poll(&answer, 1, TICK_MS) <= 0) {
         if (sink->cancelled(sink->context)) {
             return cbx_fail(err, CBX_ESTATE, "cancelled");
         }

@@ -7,10 +7,10 @@
 #include "gateway/ipc/executor_calls.h"
 #include "gateway/ipc/wire.h"
 
-/* cbx_call_close, cbx_call_interrupt, ...: makes the call and waits for its answer, 60 s at most. `bytes` and the
- * answer are those of executor.def; `answer` may be NULL, else it was initialised by the caller. When
- * the executor is killed meanwhile the next one gets the call, unless its row says ONCE. Errors are the
- * executor's; CBX_EENGINE when no executor answers. */
+/* cbx_call_close, cbx_call_interrupt, ...: makes the call and waits for its answer, 60 s at
+ * most. `bytes` and the answer are those of executor.def; `answer` may be NULL, else it was
+ * initialised by the caller. When the executor is killed meanwhile the next one gets the call,
+ * unless its row says ONCE. Errors are the executor's; CBX_EENGINE when no executor answers. */
 #define DECLARE_STREAM(name)
 #define DECLARE_CALL(name)                                                                         \
     int cbx_call_##name(struct cbx_flow *flow, const struct cbx_##name##_args *args,               \
@@ -31,19 +31,20 @@
 #undef DECLARE_ADOPTED
 #undef DECLARE_IDLE
 
-/* Submits a sealed decision and follows it to its end. Fills id, audit_seq, begun, ran, result and hold
- * of `out`. CBX_EIO with an empty id: the executor was killed before it began, nothing ran. */
+/* Submits a sealed decision and follows it to its end. Fills id, audit_seq, begun, ran, result
+ * and hold of `out`. CBX_EIO with an empty id: the executor was killed before it began, nothing
+ * ran. */
 int cbx_client_submit(struct cbx_flow *flow, const struct cbx_judgement *judgement,
                       const struct cbx_submit_options *options, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err);
 
-/* Follows the run out->id again from its beginning. CBX_ENOTFOUND when it never began, or its sandbox is
- * gone. */
+/* Follows the run out->id again from its beginning. CBX_ENOTFOUND when it never began, or its
+ * sandbox is gone. */
 int cbx_client_resume(struct cbx_flow *flow, const struct cbx_submit_options *options,
                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err);
 
-/* Has the denial of a source recorded that no worker could judge. `decision` is the one that stands for
- * it. */
+/* Has the denial of a source recorded that no worker could judge. `decision` is the one that
+ * stands for it. */
 int cbx_client_record_failure(struct cbx_flow *flow, const struct cbx_request *request,
                               const json_t *decision, struct cbx_outcome *out, struct cbx_err *err);
 

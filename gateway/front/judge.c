@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The front's side of analysis. */
+ * The front's client of the analyzer workers. */
 #include "gateway/front/judge.h"
 
 #include "gateway/ipc/wire.h"
@@ -132,14 +132,14 @@ static json_t *make_request(const struct cbx_policy *policy, const struct cbx_su
     return request;
 }
 
-/* Takes over what the worker said. A nonsense answer is CBX_EPROTO. */
+/* Takes the worker's reply over. CBX_EPROTO for a malformed reply. */
 static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, struct cbx_err *err)
 {
     json_t *code = json_object_get(answer->header, "error");
     if (json_is_integer(code)) {
         const char *text = json_string_value(json_object_get(answer->header, "text"));
         cbx_fail(err, (int)json_integer_value(code), "%s",
-                 text != NULL ? text : "the analyzer said no");
+                 text != NULL ? text : "the analyzer rejected the request");
         return json_integer_value(code) < 0 ? (int)json_integer_value(code) : CBX_EPROTO;
     }
     struct cbx_str sealed = cbx_json_str(json_object_get(answer->header, "sealed"));
@@ -169,9 +169,9 @@ static int send_request(struct cbx_judge *judge, int slot, const json_t *request
     return failed ? failed : cbx_wire_send(judge->slots[slot].fd, request, source, err);
 }
 
-/* CBX_EIO, CBX_ETIMEDOUT and CBX_EPROTO are the worker's failures; anything else is the caller's.
- * A worker that was killed says nothing about this source, so a new one gets it, once: one that
- * crashes on it is a denial. */
+/* CBX_EIO, CBX_ETIMEDOUT and CBX_EPROTO are failures of the worker; any other error is the
+ * caller's. The death of one worker is no evidence against the source, so a second worker gets
+ * it; a second death is a denial. */
 static int ask_worker(struct cbx_judge *judge, int slot, const json_t *request,
                       struct cbx_str source, struct cbx_judgement *out, struct cbx_err *err)
 {

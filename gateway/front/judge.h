@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The front's side of analysis: hands a source to a worker and takes the decision. A worker that is
- * killed, crashes, takes too long or answers nonsense gives a failed judgement, which is a denial,
- * and is replaced. Thread-safe. */
+ * The front's client of the analyzer workers: sends a source to a worker and receives the
+ * decision. A worker that is killed, crashes, exceeds its timeout or sends a malformed reply
+ * yields a failed judgement, which is a denial, and is replaced. Thread-safe. */
 #ifndef CBX_GATEWAY_FRONT_JUDGE_H
 #define CBX_GATEWAY_FRONT_JUDGE_H
 
@@ -13,6 +13,9 @@ struct cbx_judge;
 /* `control` leads to the zygote and becomes the judge's. Workers are forked when they are first
  * needed, at most `workers`. */
 struct cbx_judge *cbx_judge_new(int control, int workers, int timeout_ms);
+
+/* Closes the sockets of all workers and `control`. Call it when no judgement is being made. NULL is
+ * fine. */
 void cbx_judge_free(struct cbx_judge *judge);
 
 /* Owned by the caller: cbx_judgement_done. Zeroed memory is a failed judgement, which denies. */
@@ -24,11 +27,12 @@ struct cbx_judgement {
     struct cbx_sha256 mac;
     struct cbx_buf text; /* what may run */
 };
+
+/* Frees what the judgement holds, and makes it a failed one. */
 void cbx_judgement_done(struct cbx_judgement *judgement);
 CBX_DEFINE_AUTO_DONE(judgement)
 
-/* The id that the decision will have in the audit log, as the seal says; empty when not analysed.
- */
+/* The id of the decision in the audit log, read from the seal; empty when not analysed. */
 void cbx_judgement_id(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1]);
 
 /* Judges `source` under the policy of this name. Errors are the caller's mistakes (CBX_EINVAL

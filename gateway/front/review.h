@@ -18,19 +18,18 @@ struct cbx_flow {
 void cbx_flow_done(struct cbx_flow *flow);
 
 enum cbx_progress {
-    CBX_JUDGED_AGAIN =
-        1,        /* the executor was killed before the run began; a new decision is about to be
-                             submitted */
+    /* The executor was killed before the run began; a new decision is about to be submitted. */
+    CBX_JUDGED_AGAIN = 1,
     CBX_ADMITTED, /* recorded and permitted; it begins when its turn in its session comes */
     CBX_BEGUN,    /* the sandbox was sent the run */
 };
 
 /* How a decision is carried out; zero-initialise for defaults. */
 struct cbx_submit_options {
-    bool detach;      /* the run continues when this process is gone, and its result is kept */
+    bool detach;      /* the run continues after this process ended, and its result is kept */
     bool interactive; /* the sink answers CBX_EVENT_ASK, by cbx_call_input */
-    /* Called with each step of the run, the decision that it runs under, and the number of that decision's
-     * audit record (0 = not known); may be NULL. */
+    /* Called with each step of the run, the decision that it runs under, and the number of that
+     * decision's audit record (0 = not known); may be NULL. */
     void (*note)(void *context, enum cbx_progress progress, const char *decision,
                  uint64_t audit_seq);
     void *context;
@@ -53,13 +52,16 @@ struct cbx_outcome {
     bool begun;
     bool ran; /* result is that of a run (or of opening a session) */
     struct cbx_result result;
-    int hold; /* open connection: the executor keeps the result until cbx_outcome_acknowledge; 0 = none */
+    int hold; /* open connection, 0 = none: the executor keeps the result until
+                 cbx_outcome_acknowledge */
 };
 
 /* The result is stored: the sandbox need not keep it. Until then a detached run can be resumed, and
  * the next run of its session waits. Returns when the executor has confirmed. */
 void cbx_outcome_acknowledge(struct cbx_flow *flow, struct cbx_outcome *outcome);
 
+/* Frees what the outcome holds and closes `hold`: a result that was not acknowledged stays with the
+ * executor. */
 void cbx_outcome_done(struct cbx_outcome *outcome);
 CBX_DEFINE_AUTO_DONE(outcome)
 

@@ -36,7 +36,7 @@ struct cbx_store {
     } prepared[STATEMENTS];
 };
 
-/* What an older gateway left is kept where it still means something. */
+/* Tables of older versions are migrated; rows that a migration cannot use stay unread. */
 static const char schema[] =
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA "
     "trusted_schema=OFF;"
@@ -77,7 +77,7 @@ static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_
     if (store->lock_fd < 0) {
         return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
     }
-    enum { TRIES = 30, STEP_MS = 100 }; /* one whose master was killed is on its way out */
+    enum { TRIES = 30, STEP_MS = 100 }; /* a front whose master was killed is ending */
     struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
     int taken;
     for (int i = 0; (taken = flock(store->lock_fd, LOCK_EX | LOCK_NB)) < 0 && i < TRIES; i++) {
@@ -172,7 +172,7 @@ static int fetch(struct cbx_store *store, const char *sql, const char *id, char 
     return failed;
 }
 
-/* Now and then: it looks at all of them. */
+/* Not with every insertion: the statement scans the whole table. */
 static void trim_executions(struct cbx_store *store)
 {
     enum { EVERY = 256 };
@@ -201,11 +201,11 @@ static int read_version(struct cbx_store *store)
     return version;
 }
 
-/* --- runs that began --------------------------------------------------------------------------- */
+/* --- runs that began ------------------------------------------------------------------------- */
 
-/* That a run began must be known after a crash of every process, for it is never submitted again. One line
- * written to a file says so, which costs a tenth of a transaction; the lines become rows when the
- * store is opened and when there are many. */
+/* A run that began is never submitted again, so its beginning must survive a crash of every
+ * process. The store appends a line to a file, which costs a tenth of a transaction; the lines
+ * are merged into the rows when the store is opened and when the file is large. */
 enum { BEGUN_LINE_BYTES = 37 + 21, BEGUN_MAX_BYTES = 256 * 1024 };
 
 /* Marks the run of one line. A line that is torn or of another form is left out. */

@@ -16,6 +16,8 @@ struct cbx_store;
  * before left is there: its sessions, and executions that were running. About `keep` finished
  * executions are kept, oldest go first. */
 int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err);
+
+/* Closes the database. Running executions stay for the next gateway. NULL is fine. */
 void cbx_store_free(struct cbx_store *store);
 CBX_DEFINE_AUTO(store)
 
@@ -26,6 +28,9 @@ int cbx_store_add_session(struct cbx_store *store, const char *id, const char *c
  * either may be NULL. */
 int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
                           struct cbx_err *err);
+
+/* Removes a session's row; its executions stay. CBX_ENOTFOUND when there is none.
+ */
 int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx_err *err);
 
 /* One that begins. Texts are borrowed; `session` is empty for a one-shot. */
@@ -33,6 +38,8 @@ struct cbx_stored_execution {
     const char *id, *session, *created_at, *decision, *language, *code;
     const json_t *request; /* what else is needed to submit it once more */
 };
+
+/* Stores an execution as running, before its decision is submitted. */
 int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *execution,
                             struct cbx_err *err);
 /* It was judged again: it is about to run under this decision. */

@@ -113,7 +113,7 @@ const client = async (number) => {
     else if (answer.status === 0) counts.broken++;
     else if (answer.status === 404 || answer.status === 409) { counts.refused++; session = null; }
     else if (answer.status !== 503) problems.push(`${own}: ${answer.status} ${answer.text.slice(0, 300)}`);
-    else { counts.refused++; if (!/killed|gone|stop|restarted|try again/.test(answer.text)) problems.push(`${own}: ${answer.status} ${answer.text.slice(0, 300)}`); }
+    else { counts.refused++; if (!/killed|gone|shutting down|stop|restarted|try again/.test(answer.text)) problems.push(`${own}: ${answer.status} ${answer.text.slice(0, 300)}`); }
     if (session && random() < 0.1) {
       if (random() < 0.5) {
         interrupted.add(session);

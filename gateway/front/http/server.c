@@ -94,7 +94,7 @@ static void serve(struct cbx_http_server *server, struct cbx_http_exchange *e)
     } else if (e->body.overflow) {
         server->config.refuse(413, "the body is larger than this server takes", &e->response);
     } else {
-        /* Until then the answer of another thread would have nothing to wait for. */
+        /* Counted before the handler runs: another thread may answer before the handler returns. */
         struct cbx_http_response response = { 0 };
         count_deferred(server, 1);
         server->config.handler(server->config.context, &request, &response);
@@ -252,7 +252,7 @@ static enum MHD_Result take_piece(struct cbx_http_server *server, struct cbx_htt
     return e->surplus <= server->config.max_body_bytes ? MHD_YES : MHD_NO;
 }
 
-/* False when the server is about to end: nobody would resume the connection. */
+/* False when the server is stopping: no thread would resume the connection. */
 static bool queue_exchange(struct cbx_http_server *server, struct cbx_http_exchange *e)
 {
     pthread_mutex_lock(&server->lock);
@@ -349,8 +349,8 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* A server that was told to end may still be there for a moment. */
-static int bind_patiently(int fd, const struct sockaddr *address, socklen_t size)
+/* A server that is ending may hold the port for a moment. */
+static int bind_with_retries(int fd, const struct sockaddr *address, socklen_t size)
 {
     enum { TRIES = 30, STEP_MS = 100 };
     struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
@@ -377,7 +377,7 @@ int cbx_http_listen(const char *host, uint16_t port, uint16_t *port_out, struct 
         socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
         (is_v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
-        bind_patiently(fd, address, size) < 0 || listen(fd, SOMAXCONN) < 0 ||
+        bind_with_retries(fd, address, size) < 0 || listen(fd, SOMAXCONN) < 0 ||
         getsockname(fd, address, &size) < 0) {
         return cbx_fail(err, CBX_EIO, "cannot listen on %s port %u: %s", host, port,
                         strerror(errno));

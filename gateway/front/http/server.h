@@ -22,18 +22,20 @@ struct cbx_http_request {
     const char *id; /* of the request, in the log and in the header X-Request-Id */
 };
 
-/* A body that is made while it is sent, by another thread than the one that sends it. */
+/* A response body that one thread produces while the event loop sends it. */
 struct cbx_http_stream;
+
+/* An empty body with two references, of its producer and of the response that it is put into. */
 struct cbx_http_stream *cbx_http_stream_new(void);
 
-/* Adds to what is sent. Waits while the client is behind by more than a MiB; CBX_EIO when it is
- * gone. */
+/* Appends bytes to the body. Blocks while more than 1 MiB is unsent; CBX_EIO after the client
+ * disconnected. */
 int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes);
 
-/* No more comes. The stream is not the caller's any more. */
+/* Ends the body. The caller must not use the stream afterwards. */
 void cbx_http_stream_end(struct cbx_http_stream *stream);
 
-/* For who made one that is never answered with: drops what the server would have. */
+/* Drops the server's reference, for a stream that is never put into a response. */
 void cbx_http_stream_discard(struct cbx_http_stream *stream);
 
 /* The body is one of `json`, `bytes` (malloc'ed, with their length) and `stream`, or none; the
@@ -78,6 +80,8 @@ struct cbx_http_server;
 /* Serves. *out is owned: cbx_http_server_free. */
 int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out,
                         struct cbx_err *err);
+
+/* The port of the configuration. */
 uint16_t cbx_http_server_port(const struct cbx_http_server *server);
 
 /* Takes no more requests, waits for those in work, and frees. */

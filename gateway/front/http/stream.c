@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A body that is made while it is sent: a queue of bytes between a thread that makes them and the
- * event loop, whose connection is suspended while there are none. */
+ * A response body that is produced while it is sent: a queue of bytes between the producing
+ * thread and the event loop. The connection is suspended while the queue is empty. */
 #include "gateway/front/http/stream.h"
 
 #include "policies/base/buf.h"
@@ -16,7 +16,7 @@ struct cbx_http_stream {
     struct MHD_Connection *connection; /* NULL before the response is queued */
     struct cbx_buf bytes;
     bool suspended, ended, gone;
-    int owners; /* who makes it, and the event loop */
+    int owners; /* references: of the producing thread and of the event loop */
 };
 
 struct cbx_http_stream *cbx_http_stream_new(void)
@@ -32,8 +32,8 @@ struct cbx_http_stream *cbx_http_stream_new(void)
     return stream;
 }
 
-/* With the lock held, which is given up. */
-static void let_go(struct cbx_http_stream *stream)
+/* With the lock held, which it releases. */
+static void drop_reference(struct cbx_http_stream *stream)
 {
     bool last = --stream->owners == 0;
     pthread_mutex_unlock(&stream->lock);
@@ -45,7 +45,7 @@ static void let_go(struct cbx_http_stream *stream)
     }
 }
 
-static void wake(struct cbx_http_stream *stream)
+static void resume(struct cbx_http_stream *stream)
 {
     if (stream->suspended) {
         stream->suspended = false;
@@ -60,7 +60,7 @@ int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes)
         pthread_cond_wait(&stream->taken, &stream->lock);
     }
     int failed = stream->gone || cbx_buf_add(&stream->bytes, bytes) != 0 ? CBX_EIO : 0;
-    wake(stream);
+    resume(stream);
     pthread_mutex_unlock(&stream->lock);
     return failed;
 }
@@ -69,8 +69,8 @@ void cbx_http_stream_end(struct cbx_http_stream *stream)
 {
     pthread_mutex_lock(&stream->lock);
     stream->ended = true;
-    wake(stream);
-    let_go(stream);
+    resume(stream);
+    drop_reference(stream);
 }
 
 void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connection *connection)
@@ -110,5 +110,5 @@ void cbx_http_stream_drop(void *context)
     pthread_mutex_lock(&stream->lock);
     stream->gone = true;
     pthread_cond_broadcast(&stream->taken);
-    let_go(stream);
+    drop_reference(stream);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a program wrote, made fit for a model and a terminal. */
+ * Output of a program, made safe for models and terminals. */
 #include "gateway/front/mcp/clean.h"
 
 #include "policies/base/printable.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a program wrote, made fit for a model and a terminal: escape sequences, control and
- * invisible characters go. */
+ * Output of a program, made safe for models and terminals: without escape sequences, control
+ * characters and invisible characters. */
 #ifndef CBX_GATEWAY_FRONT_MCP_CLEAN_H
 #define CBX_GATEWAY_FRONT_MCP_CLEAN_H
 

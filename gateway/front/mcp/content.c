@@ -8,7 +8,7 @@
 
 enum { TEXT_MAX = 1024 * 1024, SMALL_MAX = 4096, STREAM_READ_MAX = 256 * 1024 * 1024 };
 
-/* What a result is gathered in. */
+/* A result while it is being built. */
 struct content {
     struct cbx_buf text;
     json_t *structured, *pictures; /* owned until the result takes them */
@@ -90,7 +90,7 @@ static bool has_any(const json_t *items, const char *kind)
     return false;
 }
 
-/* What was left out is said where it was, in each stream that has something: the count is of both
+/* The note about omitted output stands in each stream that has text: the count is of both
  * together. */
 static void add_stream(struct content *c, const char *kind, const json_t *items)
 {
@@ -130,15 +130,16 @@ static void add_picture(struct content *c, const char *type, const char *name,
     cbx_buf_printf(&c->text, "[picture %zu: %s, %zu bytes]\n", count + 1, name, bytes);
 }
 
-/* The text that says most of a value: what IPython prints for its own wrappers says nothing. */
+/* The most informative text of a value: IPython's text for its own wrapper objects carries no
+ * information. */
 static struct cbx_str text_of_bundle(const json_t *data)
 {
     static const char *const richer[] = { "text/markdown", "text/latex", "application/json",
                                           "image/svg+xml", "text/html" };
     struct cbx_str plain = cbx_json_str(json_object_get(data, "text/plain"));
-    bool says_something =
+    bool is_informative =
         plain.p != NULL && !cbx_str_starts(plain, CBX_STR("<IPython.core.display."));
-    for (size_t i = 0; !says_something && i < sizeof(richer) / sizeof(richer[0]); i++) {
+    for (size_t i = 0; !is_informative && i < sizeof(richer) / sizeof(richer[0]); i++) {
         struct cbx_str text = cbx_json_str(json_object_get(data, richer[i]));
         if (text.p != NULL) {
             return text;
@@ -209,7 +210,7 @@ static void add_files(struct content *c, const json_t *items)
         cbx_buf_init(&path, SMALL_MAX);
         cbx_printable_add(&path, cbx_json_str(json_object_get(item, "path")), CBX_PRINTABLE_LINE);
         json_int_t size = json_integer_value(json_object_get(item, "size"));
-        cbx_buf_printf(&c->text, "[file %s, %lld bytes; it is gone with the sandbox]\n", path.p,
+        cbx_buf_printf(&c->text, "[file %s, %lld bytes; it was removed with the sandbox]\n", path.p,
                        (long long)size);
         json_array_append_new(files,
                               json_pack("{s:o,s:I,s:s}", "path", cbx_json_text(cbx_buf_str(&path)),
@@ -294,7 +295,7 @@ json_t *cbx_content_of_run(const struct cbx_outcome *outcome, const json_t *item
 
 /* --- a denial, a failure ---------------------------------------------------------------------- */
 
-/* A text of the policy or the source in one line of ours. */
+/* A text of the policy or of the source as one printable line. */
 static void add_escaped(struct cbx_buf *to, const char *before, const json_t *text)
 {
     struct cbx_str s = cbx_str_sub(cbx_json_str(text), 0, SMALL_MAX);
@@ -340,7 +341,7 @@ static void add_finding(struct content *c, const json_t *finding)
     json_array_append_new(json_object_get(c->structured, "findings"), copy);
 }
 
-/* Findings that do not forbid (warnings) would only hide those that do. */
+/* Warnings are omitted: they would hide the findings that deny. */
 static bool refuses(const json_t *finding)
 {
     struct cbx_str effect = cbx_json_str(json_object_get(finding, "effect"));

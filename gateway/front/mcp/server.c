@@ -19,7 +19,7 @@ enum {
     LIST_TTL_MS = 300000
 };
 
-/* What the server tells a model about itself (new reference). */
+/* The server's description of itself for models (new reference). */
 static json_t *make_instructions(void)
 {
     CBX_AUTO_DONE(buf) languages;
@@ -94,16 +94,16 @@ static json_t *make_server_info(void)
                      CBX_VERSION);
 }
 
-/* The version asked for if it is one of this era, else the newest of it. */
+/* The requested version if it is one of this era, else the newest of the era. */
 static int answer_initialize(struct exchange *x, json_t **result, struct cbx_err *err)
 {
-    struct cbx_str asked = cbx_json_str(json_object_get(x->request->params, "protocolVersion"));
+    struct cbx_str requested = cbx_json_str(json_object_get(x->request->params, "protocolVersion"));
     const char *version = handshake_versions[0];
-    if (asked.p == NULL) {
+    if (requested.p == NULL) {
         return fail_params(err, "initialize needs a protocolVersion");
     }
     for (size_t i = 0; i < HANDSHAKE_VERSIONS; i++) {
-        version = cbx_str_is(asked, handshake_versions[i]) ? handshake_versions[i] : version;
+        version = cbx_str_is(requested, handshake_versions[i]) ? handshake_versions[i] : version;
     }
     *result =
         json_pack("{s:s,s:{s:{}},s:o,s:o}", "protocolVersion", version, "capabilities", "tools",
@@ -178,7 +178,7 @@ static const struct method *find_method(const struct exchange *x)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* What every result of the stateless era says about itself. */
+/* The members that every result of the stateless era has. */
 static void complete_result(json_t *result, bool cacheable)
 {
     json_object_set_new(result, "resultType", json_string("complete"));

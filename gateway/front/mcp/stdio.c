@@ -16,20 +16,20 @@ enum { READ_BYTES = 64 * 1024 };
 
 /* A tools/call that is under way. */
 struct call {
-    struct face *face;
+    struct transport *transport;
     struct cbx_rpc_message message;
     atomic_bool cancelled;
-    bool unwanted, answered; /* the client cancelled it: no answer; the answer is being written: too
-                                late to cancel */
+    bool no_reply; /* the client cancelled the call */
+    bool answered; /* the answer is being written: too late to cancel */
     struct call *next;
 };
 
-struct face {
+struct transport {
     struct cbx_flow *flow;
     int in, out;
     pthread_mutex_t write_lock; /* one whole line at a time */
-    bool deaf;                  /* nobody reads our lines any more; under write_lock */
-    pthread_mutex_t lock;       /* calls, count, and unwanted and answered of each */
+    bool client_gone;           /* the client closed our output; under write_lock */
+    pthread_mutex_t lock;       /* protects calls, count, and no_reply and answered of each call */
     pthread_cond_t ended;
     struct call *calls;
     int count;
@@ -38,33 +38,33 @@ struct face {
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-static void write_line(struct face *f, struct cbx_str line)
+static void write_line(struct transport *t, struct cbx_str line)
 {
-    pthread_mutex_lock(&f->write_lock);
-    while (line.len > 0 && !f->deaf) {
-        ssize_t n = write(f->out, line.p, line.len);
+    pthread_mutex_lock(&t->write_lock);
+    while (line.len > 0 && !t->client_gone) {
+        ssize_t n = write(t->out, line.p, line.len);
         if (n < 0 && errno != EINTR) {
-            f->deaf = true;
+            t->client_gone = true;
         }
         line = cbx_str_sub(line, n > 0 ? (size_t)n : 0, line.len);
     }
-    pthread_mutex_unlock(&f->write_lock);
+    pthread_mutex_unlock(&t->write_lock);
 }
 
-static void write_error(struct face *f, const char *id, int code, const char *text)
+static void write_error(struct transport *t, const char *id, int code, const char *text)
 {
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
     cbx_rpc_write_error(&line, id, code, text, NULL);
-    write_line(f, cbx_buf_str(&line));
+    write_line(t, cbx_buf_str(&line));
 }
 
-static void answer(struct face *f, const struct cbx_rpc_message *request)
+static void answer(struct transport *t, const struct cbx_rpc_message *request)
 {
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
-    cbx_mcp_answer(f->flow, request, NULL, &line);
-    write_line(f, cbx_buf_str(&line));
+    cbx_mcp_answer(t->flow, request, NULL, &line);
+    write_line(t, cbx_buf_str(&line));
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -77,34 +77,34 @@ static void free_call(struct call *call)
 
 static void unlink_call(struct call *call)
 {
-    struct face *f = call->face;
-    pthread_mutex_lock(&f->lock);
-    struct call **at = &f->calls;
+    struct transport *t = call->transport;
+    pthread_mutex_lock(&t->lock);
+    struct call **at = &t->calls;
     while (*at != call) {
         at = &(*at)->next;
     }
     *at = call->next;
-    f->count--;
-    pthread_cond_broadcast(&f->ended);
-    pthread_mutex_unlock(&f->lock);
+    t->count--;
+    pthread_cond_broadcast(&t->ended);
+    pthread_mutex_unlock(&t->lock);
 }
 
 static void serve_call(void *context)
 {
     struct call *call = context;
-    struct face *f = call->face;
+    struct transport *t = call->transport;
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
-    cbx_mcp_answer(f->flow, &call->message, &call->cancelled, &line);
-    pthread_mutex_lock(&f->lock);
-    call->answered = !call->unwanted;
-    bool wanted = call->answered;
-    pthread_mutex_unlock(&f->lock);
-    if (wanted) {
-        write_line(f, cbx_buf_str(&line));
+    cbx_mcp_answer(t->flow, &call->message, &call->cancelled, &line);
+    pthread_mutex_lock(&t->lock);
+    call->answered = !call->no_reply;
+    bool replies = call->answered;
+    pthread_mutex_unlock(&t->lock);
+    if (replies) {
+        write_line(t, cbx_buf_str(&line));
     }
     cbx_buf_reset(&line);
-    unlink_call(call); /* from here on the face may be gone */
+    unlink_call(call); /* the transport may be freed from here on */
     free_call(call);
 }
 
@@ -114,9 +114,9 @@ static const json_t *id_of(const struct cbx_rpc_message *message)
 }
 
 /* Under the lock. */
-static struct call *find_call(struct face *f, const json_t *id)
+static struct call *find_call(struct transport *t, const json_t *id)
 {
-    for (struct call *call = f->calls; call != NULL; call = call->next) {
+    for (struct call *call = t->calls; call != NULL; call = call->next) {
         if (json_equal(id_of(&call->message), id)) {
             return call;
         }
@@ -124,65 +124,65 @@ static struct call *find_call(struct face *f, const json_t *id)
     return NULL;
 }
 
-static void refuse_busy(struct face *f, const struct cbx_rpc_message *request, int running)
+static void refuse_busy(struct transport *t, const struct cbx_rpc_message *request, int running)
 {
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
     cbx_mcp_answer_busy(request, running, &line);
-    write_line(f, cbx_buf_str(&line));
+    write_line(t, cbx_buf_str(&line));
 }
 
 /* Takes the message over. Two calls under one id could not be told apart by the client, nor by its
  * cancellation. */
-static void start_call(struct face *f, struct cbx_rpc_message *message)
+static void start_call(struct transport *t, struct cbx_rpc_message *message)
 {
     struct call *call = calloc(1, sizeof(*call));
     if (call == NULL) {
         abort();
     }
-    call->face = f;
+    call->transport = t;
     call->message = *message;
     *message = (struct cbx_rpc_message){ 0 };
-    pthread_mutex_lock(&f->lock);
-    int running = f->count;
-    bool taken = find_call(f, id_of(&call->message)) != NULL;
+    pthread_mutex_lock(&t->lock);
+    int running = t->count;
+    bool taken = find_call(t, id_of(&call->message)) != NULL;
     bool fits = !taken && running < CBX_STDIO_CALLS_MAX;
     if (fits) {
-        call->next = f->calls;
-        f->calls = call;
-        f->count++;
+        call->next = t->calls;
+        t->calls = call;
+        t->count++;
     }
-    pthread_mutex_unlock(&f->lock);
-    if (fits && cbx_threads_run(f->threads, serve_call, call)) {
+    pthread_mutex_unlock(&t->lock);
+    if (fits && cbx_threads_run(t->threads, serve_call, call)) {
         return;
     }
     if (fits) {
         unlink_call(call);
     }
     if (taken) {
-        write_error(f, call->message.id, CBX_RPC_INVALID_REQUEST,
+        write_error(t, call->message.id, CBX_RPC_INVALID_REQUEST,
                     "a request with this id is under way");
     } else {
-        refuse_busy(f, &call->message, running);
+        refuse_busy(t, &call->message, running);
     }
     free_call(call);
 }
 
-/* Ids that are unknown or whose call is over mean nothing. */
-static void take_notification(struct face *f, const struct cbx_rpc_message *message)
+/* A cancellation of an unknown or finished call has no effect. */
+static void take_notification(struct transport *t, const struct cbx_rpc_message *message)
 {
     const json_t *id = cbx_mcp_cancelled_id(message);
     if (id == NULL) {
         return;
     }
-    pthread_mutex_lock(&f->lock);
-    struct call *call = find_call(f, id);
+    pthread_mutex_lock(&t->lock);
+    struct call *call = find_call(t, id);
     bool found = call != NULL && !call->answered;
     if (found) {
-        call->unwanted = true;
+        call->no_reply = true;
         atomic_store(&call->cancelled, true);
     }
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&t->lock);
     if (found) {
         CBX_AUTO_DONE(buf) reason;
         cbx_buf_init(&reason, 4096);
@@ -206,7 +206,7 @@ static bool is_blank(struct cbx_str line)
     return true;
 }
 
-static void take_line(struct face *f, struct cbx_str line)
+static void take_line(struct transport *t, struct cbx_str line)
 {
     if (is_blank(line)) {
         return;
@@ -215,13 +215,13 @@ static void take_line(struct face *f, struct cbx_str line)
     struct cbx_err err = { 0 };
     int code = cbx_rpc_read(line, &message, &err);
     if (code != 0) {
-        write_error(f, message.id, code, err.text);
+        write_error(t, message.id, code, err.text);
     } else if (message.kind == CBX_RPC_NOTIFICATION) {
-        take_notification(f, &message);
+        take_notification(t, &message);
     } else if (message.kind == CBX_RPC_REQUEST && cbx_mcp_is_slow(&message)) {
-        start_call(f, &message);
+        start_call(t, &message);
     } else if (message.kind == CBX_RPC_REQUEST) {
-        answer(f, &message);
+        answer(t, &message);
     }
 }
 
@@ -232,14 +232,14 @@ struct reader {
     bool skipping;  /* inside a line that was too long */
 };
 
-static void take_lines(struct face *f, struct reader *r)
+static void take_lines(struct transport *t, struct reader *r)
 {
     size_t from = 0;
     const char *end;
     while ((end = memchr(r->buf.p + r->scanned, '\n', r->buf.len - r->scanned)) != NULL) {
         size_t to = (size_t)(end - r->buf.p);
         if (!r->skipping) {
-            take_line(f, cbx_str_sub(cbx_buf_str(&r->buf), from, to));
+            take_line(t, cbx_str_sub(cbx_buf_str(&r->buf), from, to));
         }
         r->skipping = false;
         from = r->scanned = to + 1;
@@ -249,7 +249,7 @@ static void take_lines(struct face *f, struct reader *r)
     if (r->buf.len > CBX_RPC_LINE_MAX && !r->skipping) {
         char text[96];
         snprintf(text, sizeof(text), "a message has more than %d bytes", CBX_RPC_LINE_MAX);
-        write_error(f, "", CBX_RPC_INVALID_REQUEST, text);
+        write_error(t, "", CBX_RPC_INVALID_REQUEST, text);
         r->skipping = true;
     }
     if (r->skipping) {
@@ -258,13 +258,13 @@ static void take_lines(struct face *f, struct reader *r)
     }
 }
 
-static void read_input(struct face *f)
+static void read_input(struct transport *t)
 {
     struct reader r = { 0 };
     cbx_buf_init(&r.buf, CBX_RPC_LINE_MAX + 2 * READ_BYTES);
     for (;;) {
         char *to = cbx_buf_reserve(&r.buf, READ_BYTES);
-        ssize_t n = to != NULL ? read(f->in, to, READ_BYTES) : -1;
+        ssize_t n = to != NULL ? read(t->in, to, READ_BYTES) : -1;
         if (n < 0 && errno == EINTR && to != NULL) {
             continue;
         }
@@ -272,42 +272,43 @@ static void read_input(struct face *f)
             break;
         }
         r.buf.len += (size_t)n;
-        take_lines(f, &r);
+        take_lines(t, &r);
     }
     if (!r.skipping) {
-        take_line(f, cbx_buf_str(&r.buf)); /* the last one may lack its line end */
+        take_line(t, cbx_buf_str(&r.buf)); /* the last one may lack its line end */
     }
     cbx_buf_done(&r.buf);
 }
 
-/* Lets calls finish for a moment, then cancels them; their results still say so. */
-static void end_calls(struct face *f)
+/* Waits CBX_STDIO_FINISH_MS for calls to finish, then cancels the others; their results report
+ * the cancellation. */
+static void end_calls(struct transport *t)
 {
     int64_t end_ms = cbx_clock_ms() + CBX_STDIO_FINISH_MS;
-    pthread_mutex_lock(&f->lock);
-    while (f->count > 0 && cbx_cond_wait_until(&f->ended, &f->lock, end_ms)) {
+    pthread_mutex_lock(&t->lock);
+    while (t->count > 0 && cbx_cond_wait_until(&t->ended, &t->lock, end_ms)) {
     }
-    for (struct call *call = f->calls; call != NULL; call = call->next) {
+    for (struct call *call = t->calls; call != NULL; call = call->next) {
         atomic_store(&call->cancelled, true);
     }
-    while (f->count > 0) {
-        pthread_cond_wait(&f->ended, &f->lock);
+    while (t->count > 0) {
+        pthread_cond_wait(&t->ended, &t->lock);
     }
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&t->lock);
 }
 
 void cbx_stdio_serve(int in, int out, struct cbx_flow *flow)
 {
-    struct face f = { .flow = flow, .in = in, .out = out };
-    pthread_mutex_init(&f.write_lock, NULL);
-    pthread_mutex_init(&f.lock, NULL);
-    cbx_cond_init(&f.ended);
-    f.threads =
+    struct transport t = { .flow = flow, .in = in, .out = out };
+    pthread_mutex_init(&t.write_lock, NULL);
+    pthread_mutex_init(&t.lock, NULL);
+    cbx_cond_init(&t.ended);
+    t.threads =
         cbx_threads_new(2 * CBX_STDIO_CALLS_MAX); /* a call ends before its thread is free */
-    read_input(&f);
-    end_calls(&f);
-    cbx_threads_free(f.threads);
-    pthread_cond_destroy(&f.ended);
-    pthread_mutex_destroy(&f.lock);
-    pthread_mutex_destroy(&f.write_lock);
+    read_input(&t);
+    end_calls(&t);
+    cbx_threads_free(t.threads);
+    pthread_cond_destroy(&t.ended);
+    pthread_mutex_destroy(&t.lock);
+    pthread_mutex_destroy(&t.write_lock);
 }

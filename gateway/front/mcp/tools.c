@@ -195,7 +195,7 @@ static int read_arguments(const struct tool *tool, const json_t *object, struct 
 
 /* --- a call ----------------------------------------------------------------------------------- */
 
-/* Where events of a run go: into the result, unless the client has lost interest. */
+/* The client event sink of a run: collects the events until the client cancels. */
 struct run {
     struct cbx_collected collected;
     const atomic_bool *cancelled;
@@ -214,8 +214,7 @@ static int take_event(void *context, const struct cbx_event *event)
     return is_cancelled(run) ? CBX_ESTATE : sink.event(sink.context, event);
 }
 
-/* SDKs give up on a request after 60 seconds unless told otherwise, and then the model would see
- * nothing at all. */
+/* SDKs end a request after 60 seconds by default, and the model then sees no result at all. */
 static const double default_timeout_s = 50;
 
 /* A notebook cell for Python: top-level await, the value of the last expression, and pictures come

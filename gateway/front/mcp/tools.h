@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The tools that a client sees: one row each in tools.def. A call is judged, recorded and run like
- * everything else; what the caller did wrong and what the policy refused are results with isError,
- * for only those reach the model. */
+ * The tools of the server: one row each in tools.def. A call is judged, recorded and run like
+ * any other request. Mistakes of the caller and denials of the policy are results with isError,
+ * because protocol errors do not reach the model. */
 #ifndef CBX_GATEWAY_FRONT_MCP_TOOLS_H
 #define CBX_GATEWAY_FRONT_MCP_TOOLS_H
 

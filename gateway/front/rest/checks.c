@@ -57,7 +57,8 @@ void cbx_rest_check(struct cbx_rest_call *call)
     cbx_rest_answer(call, 200, answer);
 }
 
-/* Engine and audit log as the executor found them, and the store as the last write to it went. */
+/* The state of engine and audit log as the executor reports it, and of the store by its last
+ * write. */
 void cbx_rest_get_health(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 }, store_err = { 0 };

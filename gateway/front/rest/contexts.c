@@ -26,8 +26,8 @@ static int recall(struct cbx_rest *rest, struct cbx_rest_context *c, struct cbx_
     return failed;
 }
 
-/* With the lock: the session's entry. One that is not in memory is read from the store and replaces the
- * least recently used one: an entry never lacks an earlier cell. */
+/* With the lock: the session's entry. One that is not in memory is read from the store and
+ * replaces the least recently used one: an entry never lacks an earlier cell. */
 static int find_context(struct cbx_rest *rest, const char *session, struct cbx_rest_context **out,
                         struct cbx_err *err)
 {

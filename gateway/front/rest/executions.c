@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Executions: code is judged and the decision recorded before anything is answered; what is allowed
+ * Executions: the code is judged first; a denial is recorded and answered, an allowed execution
  * becomes a job. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
@@ -37,8 +37,7 @@ static const struct cbx_json_field fields[] = {
     { "interactive", CBX_JSON_BOOL, offsetof(struct body, interactive), false, false, 0, 0 },
 };
 
-/* --- what a session is
- * ---------------------------------------------------------------------------- */
+/* --- the session ------------------------------------------------------------------------------ */
 
 /* False when the answer is made. */
 static bool find_session(struct cbx_rest_call *call, struct cbx_rest_job *job,
@@ -49,7 +48,8 @@ static bool find_session(struct cbx_rest_call *call, struct cbx_rest_job *job,
     bool cut = strlen(job->session) != session.len; /* at a NUL */
     int failed = cut ? CBX_ENOTFOUND : cbx_rest_job_in_session(job, &err);
     if (failed == CBX_ENOTFOUND) {
-        cbx_fail(&err, CBX_ENOTFOUND, "Session not found"); /* the words that clients know */
+        cbx_fail(&err, CBX_ENOTFOUND,
+                 "Session not found"); /* the text that clients of CodeBox-AI compare */
     }
     if (failed) {
         cbx_rest_fail(call, 0, &err);
@@ -57,8 +57,7 @@ static bool find_session(struct cbx_rest_call *call, struct cbx_rest_job *job,
     return !failed;
 }
 
-/* --- judging and running
- * -------------------------------------------------------------------------- */
+/* --- judging and running ---------------------------------------------------------------------- */
 
 static void answer_denial(struct cbx_rest_call *call, const struct cbx_request *request,
                           const struct cbx_judgement *judgement)
@@ -67,7 +66,7 @@ static void answer_denial(struct cbx_rest_call *call, const struct cbx_request *
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     int failed = cbx_review_submit(call->rest->flow, request, judgement, NULL, &outcome, &err);
     if (failed) {
-        cbx_rest_fail(call, failed == CBX_EIO ? 503 : 0, &err); /* the gateway is about to end */
+        cbx_rest_fail(call, failed == CBX_EIO ? 503 : 0, &err); /* the gateway is stopping */
         return;
     }
     cbx_rest_deny(call, &outcome);
@@ -89,7 +88,8 @@ static bool judge(struct cbx_rest_call *call, struct cbx_rest_job *job)
     return true;
 }
 
-/* What no caller may do, and what CodeBox-AI accepts silently. False when the answer is made. */
+/* Refuses what CodeBox-AI accepts silently and no caller may do here. False when the answer is
+ * made. */
 static bool check_legacy(struct cbx_rest_call *call, const struct body *body)
 {
     struct cbx_err err = { 0 };
@@ -146,7 +146,7 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         cbx_rest_fail(call, 0, &err);
         return false;
     }
-    struct cbx_limits asked = job->limits; /* joining a session sets those of the job */
+    struct cbx_limits requested = job->limits; /* joining a session sets those of the job */
     cbx_buf_add(&job->source, body->code);
     if (body->session.len == 0) {
         cbx_buf_add(&job->policy, body->policy);
@@ -159,7 +159,7 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         cbx_rest_fail(call, 0, &err);
         return false;
     }
-    cbx_limits_tighten(&job->limits, &asked);
+    cbx_limits_tighten(&job->limits, &requested);
     if (body->timeout_s > 0) {
         struct cbx_limits timeout;
         cbx_limits_unset(&timeout);
@@ -170,7 +170,7 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     return true;
 }
 
-static bool wants_stream(const struct cbx_rest_call *call, const struct body *body)
+static bool requests_stream(const struct cbx_rest_call *call, const struct body *body)
 {
     struct cbx_str accept = call->request->accept;
     return body->stream ||
@@ -193,7 +193,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
         return;
     }
     struct cbx_http_stream *stream = NULL;
-    bool streams = wants_stream(call, &body), waits = !streams && !body.async;
+    bool streams = requests_stream(call, &body), waits = !streams && !body.async;
     if (streams) {
         stream = job->stream = cbx_http_stream_new();
         char first[96];
@@ -204,7 +204,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
         call->response->deferred = true;
     }
     if (cbx_rest_job_start(job, &err) != 0) {
-        if (stream != NULL) { /* nobody sends it */
+        if (stream != NULL) { /* the server never got the stream */
             cbx_http_stream_end(stream);
             cbx_http_stream_discard(stream);
         }
@@ -219,8 +219,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     }
 }
 
-/* --- looking at them
- * ------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* NULL when the answer is made. New reference otherwise. */
 static json_t *find_execution(struct cbx_rest_call *call, const char *missing)
@@ -277,9 +276,9 @@ void cbx_rest_get_execution(struct cbx_rest_call *call)
     }
 }
 
-/* The run of an execution that is under way, for what is asked of it; false when the answer is
- * made. */
-static bool find_running(struct cbx_rest_call *call, char decision[CBX_ID_CHARS + 1])
+/* The decision under which an execution runs now, which names its run in calls to the executor.
+ * False when the answer is made. */
+static bool find_run(struct cbx_rest_call *call, char decision[CBX_ID_CHARS + 1])
 {
     CBX_AUTO_JSON e = find_execution(call, "there is no such execution");
     if (e == NULL) {
@@ -300,7 +299,7 @@ void cbx_rest_cancel_execution(struct cbx_rest_call *call)
 {
     char decision[CBX_ID_CHARS + 1];
     struct cbx_err err = { 0 };
-    if (!find_running(call, decision)) {
+    if (!find_run(call, decision)) {
         return;
     }
     struct cbx_interrupt_args args = { .session = cbx_str_of(decision) };
@@ -321,7 +320,7 @@ void cbx_rest_answer_execution(struct cbx_rest_call *call)
     };
     char decision[CBX_ID_CHARS + 1];
     struct cbx_err err = { 0 };
-    if (!cbx_rest_body(call, input_fields, 1, &input) || !find_running(call, decision)) {
+    if (!cbx_rest_body(call, input_fields, 1, &input) || !find_run(call, decision)) {
         return;
     }
     CBX_AUTO_DONE(buf) line; /* without a text: the end of the input */

@@ -112,7 +112,7 @@ void cbx_rest_get_file(struct cbx_rest_call *call)
     }
 }
 
-/* What an interpreter would load without anybody having judged it. */
+/* Files that an interpreter would load and no worker can judge. */
 static bool is_loadable(struct cbx_str path)
 {
     static const char *const endings[] = { ".pyc", ".pyo", ".so",   ".pyd",  ".pth",

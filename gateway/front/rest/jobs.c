@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Executions on their way. */
+ * Jobs: executions from their acceptance to their stored result. */
 #include "gateway/front/rest/jobs.h"
 
 #include "analyzer/analyze.h"
@@ -44,8 +44,8 @@ void cbx_rest_job_free(struct cbx_rest_job *job)
     free(job);
 }
 
-/* What a gateway after this one needs to know of a run: the decision that it runs under, to resume it by; and
- * whether it began, for then it is not submitted again. */
+/* Stores the progress that the next gateway needs after a crash: the decision of the run, by
+ * which it is resumed, and whether the run began, because a begun run is never submitted again. */
 static void note_progress(void *context, enum cbx_progress progress, const char *decision,
                           uint64_t audit_seq)
 {
@@ -156,7 +156,7 @@ static int take_event(void *context, const struct cbx_event *event)
     return run->sink.event(run->sink.context, event);
 }
 
-static void restart(void *context)
+static void restart_events(void *context)
 {
     struct run *run = context;
     cbx_rest_set_admitted(run->job, false);
@@ -177,7 +177,7 @@ static bool is_stopping(void *context)
     return stopping;
 }
 
-/* When the master was killed, no executor comes back, and SIGTERM follows: waits for it. */
+/* When the master was killed, no executor is forked again, and SIGTERM follows; wait for it. */
 static bool will_stop(struct run *run, int failed)
 {
     enum { STEPS = 150, STEP_MS = 20 };
@@ -212,10 +212,9 @@ static void answer(struct cbx_rest_job *job, const json_t *execution, const stru
     }
 }
 
-/* --- the job ------------------------------------------------------------------------------------
- */
+/* --- the job ---------------------------------------------------------------------------------- */
 
-/* Stores what became of it; only then the sandbox may forget it. */
+/* Stores the outcome; only then the sandbox may drop the result. */
 static void finish(struct run *run, struct cbx_outcome *outcome, int failed, struct cbx_err *err)
 {
     struct cbx_rest_job *job = run->job;
@@ -249,7 +248,7 @@ static void begin(struct run *run, struct cbx_rest_job *job)
     run->sink = cbx_collected_sink(&run->collected);
 }
 
-/* A decision that was not made just now. */
+/* Replaces a decision that may be too old to be submitted. */
 static int judge_again(struct cbx_rest_job *job, struct cbx_err *err)
 {
     struct cbx_request request = cbx_rest_job_request(job);
@@ -257,14 +256,14 @@ static int judge_again(struct cbx_rest_job *job, struct cbx_err *err)
     return cbx_review_judge_again(job->rest->flow, &request, &job->judgement, err);
 }
 
-/* When its turn has come. */
+/* Waits until the queue of the session admits the job, then submits it. */
 static int submit(struct cbx_rest_job *job, const struct cbx_sink *sink,
                   struct cbx_outcome *outcome, struct cbx_err *err)
 {
-    enum { FRESH_MS = 10000 }; /* a third of what a judgement is good for */
+    enum { FRESH_MS = 10000 }; /* a third of a judgement's life */
     int64_t began = cbx_clock_ms();
     if (!cbx_rest_await_turn(job)) {
-        return cbx_fail(err, CBX_EIO, "the gateway stops");
+        return cbx_fail(err, CBX_EIO, "the gateway is stopping");
     }
     int failed = cbx_clock_ms() - began > FRESH_MS ? judge_again(job, err) : 0;
     struct cbx_request request = cbx_rest_job_request(job);
@@ -273,7 +272,7 @@ static int submit(struct cbx_rest_job *job, const struct cbx_sink *sink,
                : cbx_review_submit(job->rest->flow, &request, &job->judgement, sink, outcome, err);
 }
 
-/* What became of it, or, if it never began, a beginning. */
+/* Follows the run of a gateway before this one; a run that never began is judged and submitted. */
 static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
                    struct cbx_outcome *outcome, struct cbx_err *err)
 {
@@ -305,27 +304,28 @@ static void run_job(void *context)
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     begin(&run, job);
     struct cbx_sink sink = {
-        .event = take_event, .cancelled = is_stopping, .restart = restart, .context = &run
+        .event = take_event, .cancelled = is_stopping, .restart = restart_events, .context = &run
     };
     int failed =
         job->recovered ? recover(job, &sink, &outcome, &err) : submit(job, &sink, &outcome, &err);
     if (!failed) {
-        err = (struct cbx_err){ 0 }; /* of a try before the one that succeeded */
+        err = (struct cbx_err){ 0 }; /* of a failed try before the one that succeeded */
     }
-    if (!failed && !outcome.ran) { /* it was allowed when it was accepted */
+    if (!failed && !outcome.ran) { /* the decision of its acceptance allowed it */
         failed = cbx_fail(&err, CBX_EPOLICY,
                           "the gateway was restarted before this began, and its policy does not "
                           "allow it any more");
     }
     if (failed && will_stop(&run, failed)) {
-        /* It goes on in its sandbox; the next gateway stores its result. */
+        /* The run continues in its sandbox; the next gateway stores its result. */
         CBX_AUTO_JSON nothing = json_object();
         cbx_fail(&err, CBX_EBUSY,
-                 "the gateway is shutting down; poll this execution after the restart");
+                 "the gateway is shutting down; after the restart, poll execution %s", job->id);
         answer(job, nothing, &err);
     } else {
         if (failed == CBX_ENOTFOUND && job->session[0] != '\0') {
-            /* Closed, for it was idle: the next call is told at once. */
+            /* The executor closed the idle session: remove it, so that the next call fails at
+             * once. */
             struct cbx_close_args args = { .session = cbx_str_of(job->session) };
             cbx_call_close(rest->flow, &args, CBX_STR(""), NULL, NULL);
             cbx_store_remove_session(rest->store, job->session, NULL);
@@ -343,9 +343,12 @@ int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err)
     pthread_mutex_lock(&rest->lock);
     bool stopping = rest->stopping;
     pthread_mutex_unlock(&rest->lock);
-    return !stopping && cbx_threads_run(rest->jobs, run_job, job)
+    if (stopping) {
+        return cbx_fail(err, CBX_EBUSY, "the gateway is shutting down; try again later");
+    }
+    return cbx_threads_run(rest->jobs, run_job, job)
                ? 0
-               : cbx_fail(err, CBX_EBUSY, "%d executions are in work already; try again later",
+               : cbx_fail(err, CBX_EBUSY, "%d executions are running already; try again later",
                           rest->jobs_max);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Executions that were allowed, on their way: each runs in a thread of its own, is stored before it
- * begins and when it is over, and is acknowledged once it is stored. A gateway that is killed
- * meanwhile finds it again. */
+ * Jobs: executions that were allowed. Each runs in its own thread, is stored before it begins
+ * and when it ends, and is acknowledged after its result is stored. A gateway that is killed
+ * meanwhile finds the job in the store when it starts again. */
 #ifndef CBX_GATEWAY_FRONT_REST_JOBS_H
 #define CBX_GATEWAY_FRONT_REST_JOBS_H
 
@@ -17,12 +17,12 @@ struct cbx_rest_job {
     struct cbx_limits limits;
     bool interactive;
     struct cbx_judgement judgement;
-    /* Of one that a gateway before this one accepted (recovery.h): its decision, the number of that audit
-     * record (0 = not known), and whether it began. */
+    /* Of one that a gateway before this one accepted (recovery.h): its decision, the number of
+     * that audit record (0 = not known), and whether it began. */
     char decision[CBX_ID_CHARS + 1];
     uint64_t audit_seq;
     bool begun, recovered;
-    bool starting; /* one of the backlog that the executor has not admitted yet */
+    bool starting; /* started from the backlog, not admitted yet */
     struct cbx_rest_job *next_in_backlog;
     /* The waiting client: an exchange, an event stream, or neither. */
     struct cbx_http_exchange *exchange;
@@ -32,23 +32,28 @@ struct cbx_rest_job {
     bool admitted;
 };
 
+/* An empty job with an id of its own; owned by the caller until cbx_rest_job_start. */
 struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest);
+
+/* Removes the job from its queue and frees it. */
 void cbx_rest_job_free(struct cbx_rest_job *job);
 
-/* Takes policy, language, limits and what ran before over from the job's session. CBX_ENOTFOUND. */
+/* Copies policy, language, limits and earlier cells of the job's session. CBX_ENOTFOUND when
+ * there is no such session; errors of the store. */
 int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err);
 
-/* What the job asks of the flow; borrows from it. */
+/* The job as a request to the flow; borrows from the job. */
 struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job);
 
-/* Stores it and lets it run. Takes the job, also when it fails: CBX_EBUSY when there are too many.
- * On failure the exchange and the stream are still the caller's to answer. */
+/* Stores the job and starts it. Takes the job, also on failure: CBX_EBUSY when too many jobs
+ * run. After a failure the caller still answers the exchange and the stream. */
 int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err);
 
-/* Runs a job that is stored already, in a thread of its own. CBX_EBUSY; the job is then still the caller's. */
+/* Runs a stored job in its own thread. CBX_EBUSY when too many jobs run or the gateway stops;
+ * the caller then keeps the job. */
 int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err);
 
-/* What is stored of an execution as /v1 answers it, and as clients of CodeBox-AI read it (new
+/* A stored execution as /v1 answers it, and its results as clients of CodeBox-AI read them (new
  * references). */
 json_t *cbx_rest_results_legacy(const json_t *results);
 json_t *cbx_rest_execution_json(const json_t *execution);

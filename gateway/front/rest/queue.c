@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One list of all executions that have not begun, in the order of acceptance. */
+ * The queue: one list of all jobs with a session that have not begun, in the order of
+ * acceptance. */
 #include "gateway/front/rest/queue.h"
 
 #include <string.h>
@@ -19,8 +20,9 @@ void cbx_rest_enqueue(struct cbx_rest_job *job)
     pthread_mutex_unlock(&rest->lock);
 }
 
-/* With the lock: is one of its session before it that the executor has not admitted? */
-static bool is_behind(const struct cbx_rest_job *job)
+/* With the lock: does a job of the same session stand before it that the executor has not
+ * admitted? */
+static bool must_wait(const struct cbx_rest_job *job)
 {
     const struct cbx_rest_job *at = job->rest->queue;
     while (at != NULL && at != job && (at->admitted || strcmp(at->session, job->session) != 0)) {
@@ -33,7 +35,7 @@ bool cbx_rest_await_turn(struct cbx_rest_job *job)
 {
     struct cbx_rest *rest = job->rest;
     pthread_mutex_lock(&rest->lock);
-    while (!rest->stopping && is_behind(job)) {
+    while (!rest->stopping && must_wait(job)) {
         pthread_cond_wait(&rest->queue_changed, &rest->lock);
     }
     bool stopping = rest->stopping;

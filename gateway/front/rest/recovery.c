@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Executions of a gateway before this one. */
+ * Recovery of the jobs of an earlier gateway. */
 #include "gateway/front/rest/recovery.h"
 
 #include "gateway/front/executor_client.h"
@@ -36,7 +36,8 @@ static struct cbx_rest_job *read_row(struct cbx_rest *rest, const json_t *row)
     return job;
 }
 
-/* An executor that does not answer now keeps its sessions and results until they expire. */
+/* Has the executor drop the sessions and results that the store has no record of. After a failed
+ * call they stay until they expire. */
 static void reconcile(struct cbx_rest *rest, const json_t *rows)
 {
     CBX_AUTO_JSON sessions = NULL;
@@ -44,7 +45,7 @@ static void reconcile(struct cbx_rest *rest, const json_t *rows)
     size_t i;
     const json_t *row;
     if (cbx_store_list_sessions(rest->store, &sessions, &err) != 0) {
-        cbx_log(CBX_LOG_ERROR, "sessions of before: %s", err.text);
+        cbx_log(CBX_LOG_ERROR, "sessions of the earlier gateway: %s", err.text);
         return;
     }
     CBX_AUTO_JSON ids = json_array();
@@ -59,21 +60,21 @@ static void reconcile(struct cbx_rest *rest, const json_t *rows)
     }
     struct cbx_reconcile_args args = { .sessions = ids, .runs = runs };
     if (cbx_call_reconcile(rest->flow, &args, CBX_STR(""), NULL, &err) != 0) {
-        cbx_log(CBX_LOG_WARNING, "sandboxes of before: %s", err.text);
+        cbx_log(CBX_LOG_WARNING, "sandboxes of the earlier gateway: %s", err.text);
     }
 }
 
-static int most_at_once(void)
+static int starting_max(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors > 2 ? (int)processors : 2;
 }
 
-/* With the lock: the first of the backlog, when it may start. */
+/* With the lock: removes and returns the first job of the backlog; NULL when none may start now. */
 static struct cbx_rest_job *take_next(struct cbx_rest *rest)
 {
     struct cbx_rest_job *job = rest->backlog;
-    if (job == NULL || rest->stopping || rest->starting >= most_at_once()) {
+    if (job == NULL || rest->stopping || rest->starting >= starting_max()) {
         return NULL;
     }
     rest->backlog = job->next_in_backlog;
@@ -82,8 +83,8 @@ static struct cbx_rest_job *take_next(struct cbx_rest *rest)
     return job;
 }
 
-/* True when the job was one that is being started. */
-static bool leave_start(struct cbx_rest *rest, struct cbx_rest_job *job)
+/* True when the job was counted as starting. */
+static bool end_start(struct cbx_rest *rest, struct cbx_rest_job *job)
 {
     pthread_mutex_lock(&rest->lock);
     bool starting = job->starting;
@@ -96,9 +97,9 @@ static bool leave_start(struct cbx_rest *rest, struct cbx_rest_job *job)
 static void launch(struct cbx_rest *rest, struct cbx_rest_job *job)
 {
     struct cbx_err err;
-    if (cbx_rest_job_launch(job, &err) != 0) { /* it stays in the store for the next gateway */
-        cbx_log(CBX_LOG_ERROR, "execution %s of before: %s", job->id, err.text);
-        leave_start(rest, job);
+    if (cbx_rest_job_launch(job, &err) != 0) { /* its row stays in the store for the next gateway */
+        cbx_log(CBX_LOG_ERROR, "execution %s of the earlier gateway: %s", job->id, err.text);
+        end_start(rest, job);
         cbx_rest_job_free(job);
     }
 }
@@ -119,7 +120,7 @@ static void start_backlog(struct cbx_rest *rest)
 void cbx_rest_recovery_started(struct cbx_rest_job *job)
 {
     struct cbx_rest *rest = job->rest;
-    if (job->recovered && leave_start(rest, job)) {
+    if (job->recovered && end_start(rest, job)) {
         start_backlog(rest);
     }
 }
@@ -131,7 +132,7 @@ void cbx_rest_recover(struct cbx_rest *rest)
     const json_t *row;
     struct cbx_err err;
     if (cbx_store_list_running(rest->store, &rows, &err) != 0) {
-        cbx_log(CBX_LOG_ERROR, "executions of before: %s", err.text);
+        cbx_log(CBX_LOG_ERROR, "executions of the earlier gateway: %s", err.text);
         return;
     }
     reconcile(rest, rows);

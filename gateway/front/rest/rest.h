@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The REST API over the flow: routes, problem documents, and what its resources share. */
+ * The REST API: routes, problem documents, and what its resources share. */
 #ifndef CBX_GATEWAY_FRONT_REST_REST_H
 #define CBX_GATEWAY_FRONT_REST_REST_H
 
@@ -11,17 +11,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Every caller, until callers have identities. */
+/* The principal of every caller, until callers have identities. */
 #define CBX_REST_PRINCIPAL CBX_STR("local")
 
 enum { CBX_REST_CONTEXTS = 128, CBX_REST_PATH_MAX = 4097 };
 
 struct cbx_rest_job;
 
-/* What ran in one session. */
+/* The earlier cells of one session. */
 struct cbx_rest_context {
     char session[65];
-    uint64_t used; /* when, counted */
+    uint64_t used; /* number of its last use */
     struct cbx_buf text;
 };
 
@@ -31,9 +31,10 @@ struct cbx_rest {
     struct cbx_store *store;
     pthread_mutex_t lock;
     pthread_cond_t queue_changed;
-    struct cbx_rest_job *queue;   /* executions that have not begun (queue.h) */
-    struct cbx_rest_job *backlog; /* executions of before that were not started yet (recovery.h) */
-    int starting; /* executions of the backlog that were started and not admitted yet */
+    struct cbx_rest_job *queue; /* jobs that have not begun (queue.h) */
+    struct cbx_rest_job
+        *backlog; /* jobs of an earlier gateway that did not start yet (recovery.h) */
+    int starting; /* jobs of the backlog that were started and not admitted yet */
     struct cbx_threads *jobs;
     int jobs_max;
     bool stopping;
@@ -42,13 +43,17 @@ struct cbx_rest {
     atomic_int sessions_opened;
 };
 
+/* Starts an API over a flow and a store, both borrowed, that runs at most `jobs_max` executions at a
+ * time. End it with cbx_rest_stop and cbx_rest_done. */
 void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
                    int jobs_max);
 
-/* Refuses new jobs; those that run end within a moment and store that they were stopped. */
+/* Refuses new jobs and detaches the running ones: their runs continue in their sandboxes, their
+ * clients are answered 503, and their rows stay for the next gateway. */
 void cbx_rest_stop(struct cbx_rest *rest);
 
-/* Waits until no job is left, and frees what init made. The flow must still be there. */
+/* Waits until all jobs have ended, then frees what cbx_rest_init made. The flow must outlive
+ * this call. */
 void cbx_rest_done(struct cbx_rest *rest);
 
 /* Appends the earlier cells of a session to `out`. An error of the store when they cannot be read:
@@ -58,17 +63,21 @@ int cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx
 
 /* Adds a cell that is about to run. Call it before the cell's execution is stored. */
 void cbx_rest_context_add(struct cbx_rest *rest, const char *session, struct cbx_str text);
+
+/* Frees the contexts of all sessions. */
 void cbx_rest_contexts_done(struct cbx_rest *rest);
 
 /* For struct cbx_http_config; the context is a struct cbx_rest. */
 void cbx_rest_handle(void *context, const struct cbx_http_request *request,
                      struct cbx_http_response *out);
+
+/* For struct cbx_http_config: the problem document of a request that reaches no handler. */
 void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out);
 
 /* The largest body that any policy's source limit can need, JSON escapes included. */
 size_t cbx_rest_body_max(const struct cbx_policies *policies);
 
-/* One request on its way through a handler. */
+/* One request while a handler serves it. */
 struct cbx_rest_call {
     struct cbx_rest *rest;
     const struct cbx_http_request *request;
@@ -96,8 +105,8 @@ bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fiel
 /* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
 void cbx_rest_now(char out[32]);
 
-/* A request for the flow. `session` may be empty, `limits` (borrowed) NULL. There is one principal,
- * "local", until callers have identities. */
+/* A request to the flow in the name of CBX_REST_PRINCIPAL. `session` may be empty, `limits`
+ * (borrowed) NULL. */
 struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
                                     struct cbx_str policy, struct cbx_str session,
                                     struct cbx_str source, const struct cbx_limits *limits);
@@ -108,8 +117,8 @@ struct cbx_request cbx_rest_request(enum cbx_action action, const char *language
 #include "gateway/front/rest/routes.def"
 #undef CBX_ROUTE
 
-/* Limits that a caller asks for, by the names of limits.def; absent ones are
- * CBX_LIMIT_UNSET. CBX_EINVAL. */
+/* Reads the requested limits, by the names of limits.def; absent ones are CBX_LIMIT_UNSET.
+ * CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
 
 /* The sessions that are open (new reference). */

@@ -20,7 +20,7 @@ static json_t *split_lines(const char *text)
     return lines;
 }
 
-/* What a person and a program want to know when it did not end well; null when it did. */
+/* The error of a run for people and programs; null for a run that succeeded. */
 static json_t *describe_error(const struct cbx_result *r)
 {
     static const char *const reasons[CBX_RUN_STATUSES] = {
@@ -47,7 +47,7 @@ static json_t *describe_error(const struct cbx_result *r)
         (unsigned long long)r->duration_ms, r->session_lost ? "; the session's state is lost" : "");
 }
 
-/* By the ending of its name; what is not known is bytes. */
+/* The media type by the ending of the name. */
 static const char *type_of(const char *path)
 {
     static const struct {

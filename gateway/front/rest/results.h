@@ -10,7 +10,8 @@
 json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
                          const struct cbx_err *err);
 
-/* The media type of a file by its name; "application/octet-stream" when it says nothing. Static. */
+/* The media type of a file by its name; "application/octet-stream" for an unknown ending.
+ * Static. */
 const char *cbx_rest_file_type(const char *path);
 
 #endif

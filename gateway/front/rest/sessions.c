@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sessions: POST /sessions, DELETE /sessions/{id}. */
+ * Sessions: open, list, read, interrupt, reset and close, in both APIs. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
@@ -146,7 +146,7 @@ int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_
 
 /* --- the open ones ---------------------------------------------------------------------------- */
 
-/* What the store and the executor know of a session, in one object. */
+/* A session as JSON, from its row in the store and its entry in the executor. */
 static json_t *describe(const json_t *row, const json_t *live)
 {
     CBX_AUTO_JSON options = NULL;
@@ -165,8 +165,8 @@ static json_t *describe(const json_t *row, const json_t *live)
     return json;
 }
 
-/* The stored sessions that are open. One that only the store has was closed because it was idle, or its
- * sandbox died. */
+/* The open sessions. A session that only the store has was closed because it was idle, or its
+ * sandbox died; its id is appended to `closed`, which may be NULL. */
 static int list_live(struct cbx_rest *rest, json_t **out, json_t *closed, struct cbx_err *err)
 {
     CBX_AUTO_DONE(message) answer;
@@ -200,7 +200,8 @@ static int list_live(struct cbx_rest *rest, json_t **out, json_t *closed, struct
     return 0;
 }
 
-/* Removes the rows of closed sessions, now and then, when a session is opened: reading never does. */
+/* Removes the rows of closed sessions with every sixteenth session that is opened. Reading never
+ * removes rows. */
 static void trim_sessions(struct cbx_rest *rest)
 {
     enum { EVERY = 16 };
@@ -223,8 +224,7 @@ int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err)
     return list_live(rest, out, NULL, err);
 }
 
-/* --- opening and closing
- * -------------------------------------------------------------------------- */
+/* --- opening and closing ---------------------------------------------------------------------- */
 
 struct opening {
     char id[37], now[32];
@@ -246,7 +246,7 @@ static bool open_sandbox(struct cbx_rest_call *call, const struct opening *o,
     }
     int failed = cbx_review_submit(call->rest->flow, &request, &judgement, NULL, outcome, &err);
     if (failed) {
-        /* What the engine lacks is nothing that the caller asked for. */
+        /* A missing image is the operator's failure, not a wrong request. */
         cbx_rest_fail(call, failed == CBX_ENOTFOUND || failed == CBX_EIO ? 503 : 0, &err);
         return false;
     }
@@ -340,7 +340,7 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     }
 }
 
-/* The sandbox first: who is killed in between leaves a session that can be closed once more. */
+/* The sandbox first: after a crash between the two steps the session can be closed again. */
 void cbx_rest_delete_session(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
@@ -348,12 +348,13 @@ void cbx_rest_delete_session(struct cbx_rest_call *call)
     if (!failed) {
         struct cbx_close_args args = { .session = cbx_str_of(call->id) };
         failed = cbx_call_close(call->rest->flow, &args, CBX_STR(""), NULL, &err);
-        failed = failed == CBX_ENOTFOUND ? 0 : failed; /* closed already, for it was idle */
+        failed = failed == CBX_ENOTFOUND ? 0 : failed; /* closed already, because it was idle */
         failed = failed ? failed : cbx_store_remove_session(call->rest->store, call->id, &err);
     }
     if (failed) {
         if (failed == CBX_ENOTFOUND) {
-            cbx_fail(&err, CBX_ENOTFOUND, "Session not found"); /* the words that clients know */
+            cbx_fail(&err, CBX_ENOTFOUND,
+                     "Session not found"); /* the text that clients of CodeBox-AI compare */
         }
         cbx_rest_fail(call, 0, &err);
         return;
@@ -404,8 +405,7 @@ void cbx_rest_get_history(struct cbx_rest_call *call)
     cbx_rest_answer(call, 200, json_pack("{s:o}", "executions", list));
 }
 
-/* --- asking something of them
- * --------------------------------------------------------------------- */
+/* --- calls to the executor -------------------------------------------------------------------- */
 
 static void answer_status(struct cbx_rest_call *call, int failed, const struct cbx_err *err,
                           const char *status)

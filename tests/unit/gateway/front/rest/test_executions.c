@@ -315,7 +315,7 @@ static void more_executions_than_fit_are_refused_and_stored_as_failed(void **sta
     play_submissions(rig);
     post_async(rig, "", "x", id);
     struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
-    assert_problem(post_code(rig, "", "y"), 503, "1 executions are in work already");
+    assert_problem(post_code(rig, "", "y"), 503, "1 executions are running already");
     assert_problem(post(rig, "{'code':'z','stream':true}"), 503, "try again later");
     peer_admit(&rig->executor, c);
     peer_begin(c);

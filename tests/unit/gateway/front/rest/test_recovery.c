@@ -312,7 +312,7 @@ static void a_client_that_waits_when_the_gateway_stops_can_poll_after_the_restar
     peer_begin(c);
     peer_print(c, "before");
     rig_close(rig);
-    assert_problem(e, 503, "poll this execution after the restart");
+    assert_problem(e, 503, "after the restart, poll execution ");
     rig_open(rig, RIG_JOBS);
     CBX_AUTO_JSON rows = NULL;
     assert_int_equal(cbx_store_list_running(rig->store, &rows, NULL), 0);
