@@ -26,7 +26,7 @@ printf 'version: 1\nname: x\nrules: [{id: q, languages: [python], match: {query:
 ok 'a query with a predicate that is not known is refused' gives 2 '#is?' policy check query.yaml
 ok 'a preset that does not exist is refused with the names of those that do' gives 2 'presets are default, strict' policy check nosuch
 printf 'version: 1\nname: x\nextends: [default]\nexceptions: [{rule: nosuch, principal: a, until: 2020-01-01, reason: r}]\n' >exception.yaml
-notes() { gives 0 'about no rule' policy check exception.yaml; grep -q 'is over' out.txt; }
+notes() { gives 0 'matches no rule' policy check exception.yaml; grep -q 'has ended' out.txt; }
 ok 'exceptions that are over, or about no rule, are noted' notes
 
 printf 'version: 1\nname: x\npackages: {pip: {mode: blocklist, minimum: {numpy: banana}}}\n' >minimum.yaml
