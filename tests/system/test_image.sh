@@ -12,7 +12,7 @@ ok() { printf '  ok    %s\n' "$1"; }
 bad() { printf 'FAILED %s\n' "$1"; failures=$((failures + 1)); }
 check() { if eval "$2"; then ok "$1"; else bad "$1"; fi; }
 
-# Images are files; `mmdebstrap` fails as often as $work/failures says, after it has written half of an archive.
+# Images are files; `mmdebstrap` fails $work/failures times, each time after half of an archive.
 mkdir "$work/bin" "$work/images"
 cat >"$work/bin/docker" <<SH
 #!/bin/bash

@@ -16,7 +16,7 @@ ok 'what is allowed is status 0' gives 0 '1 file checked' "$lint" good.py
 ok 'what is denied is status 1' gives 1 'bad.py:2:1: deny [py.process] os.system' "$lint" good.py bad.py
 ok 'what cannot be checked is status 2, whatever else is denied' gives 2 'nothing.py: No such file' "$lint" bad.py nothing.py
 ok 'a name of no language is status 2' gives 2 'no language has files of this name' "$lint" /etc/hostname
-ok 'an unknown option is status 2 and says what it may have meant' gives 2 "did you mean '--policy'" "$lint" --polcy x
+ok 'an unknown option is status 2, with the nearest option' gives 2 "did you mean '--policy'" "$lint" --polcy x
 ok 'so is a value that is none' gives 2 "allowed are: text json sarif github" "$lint" --format xml .
 ok 'and a number of jobs that is none' gives 2 'allowed are 1..256' "$lint" --jobs 0 .
 ok 'no path is status 2' gives 2 'no PATH is given' "$lint"
@@ -27,7 +27,7 @@ ok 'output that cannot be written is status 2' gives 2 '' bash -c '"$0" bad.py >
 # --- rules
 explains() { "$lint" --explain py.process >out.txt; grep -q 'Looks for:' out.txt; grep -q 'instead\|Instead' out.txt; grep -q CWE-78 out.txt; grep -q 'Found in:' out.txt; }
 ok 'a rule is explained, with its examples' explains
-ok 'an unknown rule is status 2 and says what it may have meant' gives 2 "did you mean 'py.process'" "$lint" --explain py.proces
+ok 'an unknown rule is status 2, with the nearest rule' gives 2 "did you mean 'py.process'" "$lint" --explain py.proces
 lists() { "$lint" --list-rules --format json | expect '(.rules | length) > 20 and (.rules[] | select(.id == "py.process") | .severity == "high" and .languages == ["python"])'; }
 ok 'rules are listed as JSON' lists
 
@@ -74,11 +74,11 @@ colours() { # VARIABLES: does a terminal get colour?
 no_colour() { colours NO_COLOR=1 && return 1; colours NO_COLOR=; colours TERM=xterm; }
 ! command -v script >/dev/null || ok 'a terminal gets colour unless NO_COLOR is set and not empty' no_colour
 globs() { [ "$(paths --include '*.py' --exclude 'a/' tree)" = tree/z.py ]; [ "$(paths --include 'tree/a/' --include '*.zz' --exclude '*.sh' tree | tr '\n' ' ')" = 'tree/a/b/x.js tree/a/y.py ' ]; }
-ok 'globs say what is checked in folders, and what is not' globs
+ok 'globs choose what is checked in folders' globs
 explicit() { printf '*\n' >tree/.gitignore; [ -z "$(paths tree)" ] && [ "$(paths tree/z.py)" = tree/z.py ] && [ "$(paths --no-ignore tree | wc -l)" = 4 ]; "$lint" tree 2>&1 | grep -q '2 left out by patterns'; rm tree/.gitignore; }
-ok 'a file that is named itself is checked, whatever .gitignore says; what is left out is counted' explicit
+ok 'a file that is named is checked even when .gitignore lists it; omitted files are counted' explicit
 
-# git itself says which files are left: random patterns over a tree of short names
+# git decides which files are left: random patterns over a tree of short names
 same_as_git() {
     local names=(a b ab b.py a.py c.js) parts=('a' 'b' 'ab' '*' '**' '?' '[ab]' '[!a]' '*.py' 'a*' 'b.py' 'c.js' '**/b' 'a/**')
     mkdir -p git && cd git
@@ -144,7 +144,7 @@ stable() {
 ok 'fingerprints stay when lines are moved' stable
 
 # --- suppressions in the source
-ok 'a suppression does nothing where the policy permits none, and that is told' gives 1 'the policy permits no suppressions' "$lint" tree/allowed.py
+ok 'a suppression has no effect where the policy permits none, and a warning names the policy' gives 1 'the policy permits no suppressions' "$lint" tree/allowed.py
 counts() { "$lint" --policy ./lax.yaml tree/allowed.py 2>&1 | tee out.txt; grep -q '0 denied, 1 finding, 1 suppressed' out.txt; grep -q 'lint.suppression' out.txt; }
 ok 'where it permits them they do not count, and one that does nothing is a finding' counts
 ok 'they are shown when that is asked for' gives 0 'suppressed in the source: it is the build' "$lint" --policy ./lax.yaml --show-suppressed tree/allowed.py
@@ -158,7 +158,7 @@ others() { # no other program reads them
     "$codebox" run --policy ./lax.yaml --state "$state" --docker-host unix:///nonexistent tree/allowed.py >out.txt 2>&1 || status=$?
     [ "$status" != 0 ]
 }
-ok 'the gateway does not know them' others
+ok 'the gateway has no suppressions' others
 
 # --- baselines
 baseline() {
@@ -175,7 +175,7 @@ baseline() {
     "$lint" --baseline base.json old.py 2>&1 | grep -q 'of the baseline no longer there'
     "$lint" --baseline base.json good.py 2>err.txt; lacks 'no longer' <err.txt # old.py was not looked at
 }
-ok 'a baseline suppresses what was there, wherever it is moved to, and says what is gone' baseline
+ok 'a baseline suppresses old findings wherever they are moved to, and counts those that are corrected' baseline
 keeps() { "$lint" --write-baseline syntax.json syntax.py >/dev/null 2>&1 && return 1; "$lint" --baseline syntax.json syntax.py >/dev/null 2>&1 && return 1; expect '.findings == []' syntax.json; }
 ok 'a syntax error is in no baseline' keeps
 whole() { cp base.json kept.json; "$lint" --write-baseline kept.json bad.py nothing.py >/dev/null 2>&1 && return 1; cmp base.json kept.json; }
@@ -192,7 +192,7 @@ hostile_baselines() {
     gives 2 'nested deeper' "$lint" --baseline deep.json good.py
     rm -f huge.json deep.json pipe.json
 }
-ok 'a baseline that is none is refused, and it is said why' hostile_baselines
+ok 'a malformed baseline is refused with the reason' hostile_baselines
 
 # --- input that means harm
 mkdir -p hostile && cd hostile

@@ -37,7 +37,7 @@ printf 'version: 1\nname: x\nrules: [{id: a, match: {import: os}}, {id: b, match
 ok 'a rule without tests is named' gives 0 'rule a has no tests' env CI= "$codebox" policy test untested.yaml
 ok 'in CI it fails' gives 1 'rule a has no tests' env CI=true "$codebox" policy test untested.yaml
 printf 'version: 1\nname: x\nrules: [{id: a, match: {import: os}, tests: {deny: [import re]}}]\n' >wrong.yaml
-ok 'a test that fails is told' gives 1 'rule a should find this' policy test wrong.yaml
+ok 'a failing test is reported' gives 1 'rule a should find this' policy test wrong.yaml
 printf 'version: 1\nname: x\nmounts: {allow: [{host: /srv}], container: [/data], tests: {deny: ["/srv:/data"], allow: ["/srv:/etc"]}}\n' >mounts.yaml
 mounts() { gives 1 'should be refused' policy test mounts.yaml; grep -q 'should be allowed' out.txt; }
 ok 'so are tests of mounts' mounts
@@ -48,13 +48,13 @@ differ() { gives 1 'default allows what strict does not' policy diff default str
 ok 'the difference of two comes with programs that show it' differ
 
 # --- mounts
-ok 'check-mount says which entry refuses' gives 1 "mounts.deny has '/etc'" policy check-mount /srv/../etc/ssl:/data:ro
+ok 'check-mount names the entry that refuses' gives 1 "mounts.deny has '/etc'" policy check-mount /srv/../etc/ssl:/data:ro
 printf 'version: 1\nname: x\nmounts: {allow: [{host: /srv/data}], deny: [/etc], container: [/data]}\n' >data.yaml
 ok 'and which one allows' gives 0 "mounts.allow has '/srv/data' (ro)" policy check-mount --policy data.yaml /srv/data/2027:/data
 ok 'and what is no mount' gives 2 'HOST:CONTAINER' policy check-mount /srv
 
 # --- words
-ok 'explain says what conditions ask' gives 0 'when argument 1 or mode is like *[wax+]*' policy explain default
+ok 'explain describes conditions' gives 0 'when argument 1 or mode is like *[wax+]*' policy explain default
 ok 'list has the presets' gives 0 'web-automation' policy list
 ok 'a verb that is not known shows those that are' gives 2 'check-mount' policy nosuch
 presets() { for p in $(policy list | cut -d' ' -f1); do policy check "$p"; done; }

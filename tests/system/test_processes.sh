@@ -21,8 +21,8 @@ kill -STOP "$worker"
 post /v1/check '{"code": "x = 1", "language": "python"}' >"$work/answer" # comes back at the time limit of an analysis
 denies() { expect '.verdict == "deny" and .findings[0].rule == "analysis-failed"' "$work/answer"; }
 ok 'a worker that exceeds its budget is a denial' denies
-ok 'it is replaced, and the gateway goes on' check_answers
-ok 'and it is gone' is_gone "$worker"
+ok 'it is replaced, and the gateway continues' check_answers
+ok 'and the old one has ended' is_gone "$worker"
 kill -9 "$(process cbx-analyzer)"
 ok 'a worker that is killed is replaced too' check_answers
 sandboxed() {
@@ -56,7 +56,7 @@ for name in cbx-executor cbx-front cbx-zygote cbx-analyzer; do
     id=$(start_run "$session" "$counts")
     has_begun
     kill -9 "$(process "$name" | head -n 1)"
-    ok "when the $name is killed in the middle of a run, the run goes on and its result is whole" whole "$id"
+    ok "when the $name is killed in the middle of a run, the run continues and its result is whole" whole "$id"
     ok '  and the gateway answers' wait_until answers_again
     ok '  and judges' wait_until check_answers
 done
@@ -119,7 +119,7 @@ pkill -9 -P 1 -x 'cbx-executor|cbx-front' || true
 ok 'the audit log is whole after all that' audit_is_whole
 start_server --workers 1 --idle 1
 is_closed() { ! docker inspect "$container" 2>/dev/null | grep -q .Id..; }
-ok 'a session that nobody uses is closed, also one that was adopted' wait_until is_closed
+ok 'an idle session is closed, also an adopted one' wait_until is_closed
 stop_server
 
 # --- health: what the last attempts and a probe showed, and each change in the log once
@@ -142,13 +142,13 @@ if [ -S "$engine" ]; then
     kill -9 "$proxy"
     ok 'without its engine it is not' wait_until health_is 503
     reason() { expect '.status == "failing" and .engine_ok == false and .audit_ok == true and (.engine | length) > 0 and (.checks[0].since_ms > 0)' "$work/body"; }
-    ok '  and it says which part fails, since when, and why' reason
+    ok '  with the part that fails, since when, and why' reason
     for _ in 1 2 3; do status_of "$base/healthz" >/dev/null; done
     logged_once() { [ "$(grep -c 'the engine cannot be used' "$work/server.log")" = 1 ]; }
-    ok '  and its log says so once' logged_once
+    ok '  and its log has one line about it' logged_once
     start_proxy
     ok 'when the engine is back, so is its health' wait_until health_is 200
-    ok '  and the log says that, too' wait_until grep -q 'the engine can be used again' "$work/server.log"
+    ok '  and the log has a line about the recovery' wait_until grep -q 'the engine can be used again' "$work/server.log"
     kill -9 "$proxy"
     stop_server
 fi
@@ -160,7 +160,7 @@ refused() { # a 5xx has its reason in the log, with the id of its request
     [ -n "$id" ]
     grep -q "warning.*request $id: POST /v1/executions answered 503: .*engine" "$work/server.log"
 }
-ok 'a server that answers 503 says why in its log' refused
+ok 'the log has the reason of each 503' refused
 stop_server
 
 # --- a full disk
@@ -182,10 +182,10 @@ if mount -t tmpfs -o size=256k,mode=0700 tmpfs "$work/small" 2>/dev/null; then
         lacks second <"$work/full.out"
         grep -qi 'space' "$work/full.err"
     }
-    ok 'with the log on a full disk nothing runs, and the caller is told why' full
+    ok 'with the log on a full disk nothing runs, and the caller gets the reason' full
     rm "$work/small/filler"
     whole() { "$codebox" run --state "$work/small" "$work/first.py" | grep -q first; "$codebox" audit verify --state "$work/small"; }
-    ok 'when there is room again the log goes on, whole' whole
+    ok 'when there is room again the log continues, whole' whole
     umount "$work/small"
 else
     echo '  -     a full disk is not tested: no tmpfs can be mounted here'

@@ -36,7 +36,7 @@ printf 'version: 1\nname: quick\nextends: [default]\nlanguages: [python]\nlimits
 ok 'a program over its time is stopped: 124' gives 124 'time limit' run --policy ./quick.yaml loop.py
 program flood.py 'print("x" * 30000000)'
 flood() { [ "$(run flood.py 2>err.txt | wc -c)" = 1048576 ]; grep -q 'cut at' err.txt; }
-ok 'a flood of output is cut at the limit, and that is said' flood
+ok 'a flood of output is cut at the limit, with a message' flood
 
 # --- arguments, standard input, files
 program args.py 'import sys; print(sys.argv[1:], __file__)'
@@ -73,7 +73,7 @@ ok 'a program that waits for input that never comes ends at its time limit' held
 
 program files.py $'import os\nos.makedirs("sub")\nopen("a.csv", "w").write("1,2")\nopen("sub/b.txt", "w").write("b")\nopen("new\\nline", "w").write("c")'
 listed() { gives 0 '--output DIR keeps them' run files.py; grep -qF 'a.csv (3 bytes)' out.txt; grep -qF 'new\x0aline' out.txt; [ ! -e a.csv ]; }
-ok 'files that the program made are listed, and it says how to keep them' listed
+ok 'files that the program made are listed, with the option that keeps them' listed
 kept() { local status=0; run --output kept files.py >out.txt 2>&1 || status=$?; cat out.txt; [ "$(cat kept/a.csv kept/sub/b.txt)" = 1,2b ]; [ "$status" = 1 ]; grep -q 'its name is not allowed' out.txt; [ "$(find kept -type f | wc -l)" = 2 ]; }
 ok 'with --output they are written there; one with a control character in its name is refused' kept
 mkdir -p linked victim
@@ -86,7 +86,7 @@ ok 'pictures go there, too' plotted
 
 # --- what is denied
 program denied.py 'import subprocess'
-ok 'a denied program does not run, and its finding says what to do instead' gives 1 'instead:' run denied.py
+ok 'a denied program does not run, and its finding has an alternative' gives 1 'instead:' run denied.py
 ok 'its decision is in the audit log' gives 0 'py.process subprocess' "$codebox" audit tail --state "$state"
 printf 'x = "\377"\n' >latin.py
 ok 'a source that is not UTF-8 is denied' gives 1 'invalid UTF-8' run latin.py
@@ -105,9 +105,9 @@ printf 'version: 1\nname: lax\nextends: [default]\nmode: log-only\n' >lax.yaml
 ok 'a policy that only logs is refused' gives 2 'log-only' run --policy ./lax.yaml hello.py
 ok 'an unknown language names those that run, and their endings' gives 2 'typescript (.ts, .mts, .cts), shell (.sh, .bash), c (.c, .h)' run --language cobol hello.py
 program nothing.txt x
-ok 'so does a file whose name says nothing' gives 2 'python (.py, .pyw)' run nothing.txt
-ok 'a missing file is said to be missing' gives 2 'No such file' run nothing.py
-ok 'no engine is said with where it was looked for' gives 2 'unix:///nonexistent' run --docker-host unix:///nonexistent hello.py
+ok 'a file without a known ending names them too' gives 2 'python (.py, .pyw)' run nothing.txt
+ok 'a missing file is reported' gives 2 'No such file' run nothing.py
+ok 'a missing engine is reported with its address' gives 2 'unix:///nonexistent' run --docker-host unix:///nonexistent hello.py
 ok 'an unknown runtime is the engine'"'"'s to refuse' gives 2 nope run --runtime nope hello.py
 program notadir x
 ok 'a state directory that cannot be is refused, and nothing runs' gives 2 notadir "$codebox" run --state notadir/x hello.py
@@ -127,8 +127,8 @@ kill $old
 docker tag codebox-javascript:latest codebox-javascript:kept
 restore() { docker tag codebox-javascript:kept codebox-javascript:latest; docker rmi codebox-javascript:kept >/dev/null; }
 docker rmi codebox-javascript:latest >/dev/null
-ok 'a missing image is said to be missing, and how to make it' gives 2 'codebox image build' run ok.js
-ok 'image list says which is missing' gives 1 missing "$codebox" image list
+ok 'a missing image is reported, with the command that builds it' gives 2 'codebox image build' run ok.js
+ok 'image list reports the missing image' gives 1 missing "$codebox" image list
 restore
 ok 'the audit log is whole' "$codebox" audit verify --state "$state"
 leaves_nothing() { [ -z "$(ls "$state/instances")" ]; }

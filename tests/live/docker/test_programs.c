@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Programs that run once, on the real engine: they end as their interpreter would end them, and
- * have the arguments that their permit says. And in a session: what is written after a run has
+ * have the arguments of their permit. And in a session: what is written after a run has
  * ended. Exit 77 without an engine. */
 #include "tests/live/docker/live.h"
 

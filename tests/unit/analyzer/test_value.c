@@ -273,7 +273,7 @@ static void a_name_is_never_drowned_in_constants(void **state)
     assert_false(cbx_values_has_more(before) || cbx_values_has_more(after));
 }
 
-static void names_that_were_dropped_are_said(void **state)
+static void dropped_names_are_reported(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -314,7 +314,7 @@ static void nothing_reads_like_anything(void **state)
     assert_int_equal(count, 0);
 }
 
-static void knows_constants_from_names(void **state)
+static void tells_constants_and_names_apart(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -357,7 +357,7 @@ static void reads_members_of_lists(void **state)
     const struct cbx_values *any = cbx_values_members(&arena, list);
     assert_true(holds(any, CBX_V_NAME, "os") && holds(any, CBX_V_TEXT, "a"));
     const struct cbx_values *each = cbx_values_each(&arena, members[0]);
-    assert_null(cbx_values_container(each, CBX_V_LIST)); /* nobody knows how many */
+    assert_null(cbx_values_container(each, CBX_V_LIST)); /* their number is unknown */
     assert_true(holds(cbx_values_member(&arena, each, CBX_STR("17")), CBX_V_NAME, "os"));
     assert_true(holds(cbx_values_members(&arena, each), CBX_V_NAME, "os"));
     assert_true(
@@ -443,9 +443,9 @@ int main(void)
         cmocka_unit_test(joins_equal_things_once),
         cmocka_unit_test(a_set_that_was_made_never_changes),
         cmocka_unit_test(a_name_is_never_drowned_in_constants),
-        cmocka_unit_test(names_that_were_dropped_are_said),
+        cmocka_unit_test(dropped_names_are_reported),
         cmocka_unit_test(nothing_reads_like_anything),
-        cmocka_unit_test(knows_constants_from_names),
+        cmocka_unit_test(tells_constants_and_names_apart),
         cmocka_unit_test(reads_members_of_lists),
         cmocka_unit_test(reads_members_of_mappings),
         cmocka_unit_test(loosens_what_may_have_been_changed),

@@ -110,7 +110,7 @@ static void sends_a_seccomp_profile_that_denies_by_default(void **state)
     }
 }
 
-static void knows_the_kernel_of_each_language_and_of_no_other(void **state)
+static void finds_the_kernel_of_each_language_and_of_no_other(void **state)
 {
     (void)state;
     assert_string_equal(cbx_kernel_of("python"), "python");
@@ -179,7 +179,7 @@ int main(void)
         cmocka_unit_test(gives_no_door_to_the_host),
         cmocka_unit_test(hides_at_least_what_engines_hide),
         cmocka_unit_test(sends_a_seccomp_profile_that_denies_by_default),
-        cmocka_unit_test(knows_the_kernel_of_each_language_and_of_no_other),
+        cmocka_unit_test(finds_the_kernel_of_each_language_and_of_no_other),
         cmocka_unit_test(refuses_a_sandbox_for_a_decision_that_only_checks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

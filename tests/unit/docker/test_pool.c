@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The pool against a scripted engine: who gets which sandbox, what is made ahead, what waits, and
- * that every sandbox that was made is removed. */
+ * The pool against a scripted engine: which call gets which sandbox, what is prewarmed, what waits,
+ * and that every sandbox that was made is removed. */
 #include "docker/container.h"
 #include "docker/pool.h"
 #include "tests/unit/docker/fake_engine.h"
@@ -228,7 +228,7 @@ static void takes_a_warm_one_first(void **state)
 
 /* --- none is ready ---------------------------------------------------------------------------- */
 
-static void fails_at_once_where_it_is_told_to(void **state)
+static void the_policy_fail_fails_at_once(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -267,7 +267,7 @@ static void waits_no_longer_than_configured(void **state)
     cbx_pool_discard(pool, first);
 }
 
-static void grows_beyond_max_where_it_is_told_to(void **state)
+static void the_policy_grow_goes_beyond_the_maximum(void **state)
 {
     (void)state;
     struct cbx_sandbox *first = NULL, *second = NULL;
@@ -473,10 +473,10 @@ int main(void)
         TEST(no_sandbox_is_given_twice),
         TEST(refuses_permits_that_allow_no_sandbox),
         TEST(takes_a_warm_one_first),
-        TEST(fails_at_once_where_it_is_told_to),
+        TEST(the_policy_fail_fails_at_once),
         TEST(waits_for_one_of_max_to_come_free),
         TEST(waits_no_longer_than_configured),
-        TEST(grows_beyond_max_where_it_is_told_to),
+        TEST(the_policy_grow_goes_beyond_the_maximum),
         TEST(makes_nothing_ahead_beyond_max),
         TEST(a_waiter_that_is_cancelled_leaves_the_queue),
         TEST(waiters_are_served_in_their_order),

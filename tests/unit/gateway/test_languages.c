@@ -51,7 +51,7 @@ static void serves_every_language_by_a_kernel_that_there_is(void **state)
     }
 }
 
-static void knows_what_else_people_call_them(void **state)
+static void finds_languages_by_their_aliases(void **state)
 {
     (void)state;
     assert_string_equal(cbx_lang_find(CBX_STR("bash"))->name, "shell");
@@ -67,7 +67,7 @@ int main(void)
         cmocka_unit_test(runs_no_language_without_an_analyzer),
         cmocka_unit_test(analyses_every_language_that_policies_name),
         cmocka_unit_test(serves_every_language_by_a_kernel_that_there_is),
-        cmocka_unit_test(knows_what_else_people_call_them),
+        cmocka_unit_test(finds_languages_by_their_aliases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

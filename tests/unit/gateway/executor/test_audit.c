@@ -181,7 +181,7 @@ static void reports_records_that_were_never_signed_until_they_are_acknowledged(v
     assert_unsigned(s.path, 0, 0, 0);
     append_unsigned(s.path, 2);
     assert_verifies(s.path, 5, 4, "not signed");
-    assert_int_equal(acknowledge(s.path, &err), CBX_ESTATE); /* not before a record says so */
+    assert_int_equal(acknowledge(s.path, &err), CBX_ESTATE); /* not before the record 'recovered' */
     append_many(s.path, 1);
     assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"type\":\"recovered\""));
     assert_unsigned(s.path, 1, 4, 5);
@@ -199,7 +199,7 @@ static void reports_records_that_were_never_signed_until_they_are_acknowledged(v
     scratch_remove(&s);
 }
 
-static void says_that_its_file_was_moved_away_or_replaced(void **state)
+static void reports_that_its_file_was_moved_away_or_replaced(void **state)
 {
     (void)state;
     struct scratch s;
@@ -282,7 +282,7 @@ static int fill_the_disk(const char *dir)
     return 0;
 }
 
-static void refuses_while_the_disk_is_full_and_goes_on_after_it(void **state)
+static void refuses_records_only_while_the_disk_is_full(void **state)
 {
     (void)state;
     struct scratch s;
@@ -472,9 +472,9 @@ int main(void)
         cmocka_unit_test(keeps_the_chain_with_two_processes_and_a_reader),
         cmocka_unit_test(makes_one_key_when_many_open_it_first),
         cmocka_unit_test(reports_records_that_were_never_signed_until_they_are_acknowledged),
-        cmocka_unit_test(says_that_its_file_was_moved_away_or_replaced),
+        cmocka_unit_test(reports_that_its_file_was_moved_away_or_replaced),
         cmocka_unit_test(is_whole_after_its_writer_is_killed),
-        cmocka_unit_test(refuses_while_the_disk_is_full_and_goes_on_after_it),
+        cmocka_unit_test(refuses_records_only_while_the_disk_is_full),
         cmocka_unit_test(takes_the_largest_record_that_it_can_read_again),
         cmocka_unit_test(lets_a_record_that_is_too_large_fail_alone),
         cmocka_unit_test(keeps_hostile_texts_on_one_line),

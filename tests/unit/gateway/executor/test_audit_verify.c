@@ -84,7 +84,7 @@ static void finds_a_cut_in_the_middle_of_a_line(void **state)
     end(&s, &lines);
 }
 
-/* Otherwise the next record would come with a new head, and nobody would ever see what is missing.
+/* Otherwise the next record would come with a new head, which would hide what is missing.
  */
 static void takes_no_record_on_top_of_a_cut(void **state)
 {
@@ -121,7 +121,7 @@ static void finds_a_head_that_is_missing_empty_or_older(void **state)
     append_many(s.path, 2);
     scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&old));
     assert_verifies(s.path, RECORDS + 2, RECORDS + 1, "records 7 to 8 are not signed");
-    append_many(s.path, 1); /* goes on as after a crash, and says so */
+    append_many(s.path, 1); /* continues as after a crash, and records that */
     assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"unsigned_from\":7,\"unsigned_to\":8"));
     assert_verifies(s.path, RECORDS + 4, 0, "");
     scratch_write(s.path, CBX_AUDIT_HEAD, CBX_STR(""));
@@ -166,7 +166,7 @@ static void finds_a_head_that_was_signed_with_another_key_or_altered(void **stat
     end(&s, &lines);
 }
 
-/* Somebody who knows the form but has not the key. */
+/* A forgery in the right form, without the key. */
 static void finds_self_made_records_with_right_hashes(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static void reads_records_of_its_own_and_the_older_form_and_names_newer_ones(voi
     }
 }
 
-/* The whole tail, made anew with right hashes: only the signature knows. */
+/* The whole tail, made anew with right hashes: only the signature shows it. */
 static void finds_a_log_that_was_rewritten_to_the_end(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A real executor behind its sockets, with a key that the test knows and no engine: what it
+ * A real executor behind its sockets, with the test's own key and without an engine: what it
  * refuses, what it records, what it survives. */
 #include "gateway/executor/audit.h"
 #include "gateway/executor/executor.h"
@@ -253,7 +253,7 @@ static void takes_a_decision_once_also_when_many_submit_it_at_once(void **state)
     stop(&rig);
 }
 
-static void records_what_it_allows_before_it_looks_for_an_engine(void **state)
+static void records_a_decision_before_it_connects_to_the_engine(void **state)
 {
     (void)state;
     struct rig rig;
@@ -278,7 +278,7 @@ static void records_what_it_allows_before_it_looks_for_an_engine(void **state)
     stop(&rig);
 }
 
-static void says_what_is_wrong_when_asked_for_its_health(void **state)
+static void health_reports_each_fault(void **state)
 {
     (void)state;
     struct rig rig;
@@ -408,7 +408,7 @@ static void survives_headers_that_ask_for_nonsense(void **state)
     stop(&rig);
 }
 
-static void says_why_also_when_the_reason_is_cut_in_the_middle_of_a_character(void **state)
+static void reports_a_reason_that_is_cut_in_the_middle_of_a_character(void **state)
 {
     (void)state;
     struct rig rig;
@@ -558,13 +558,13 @@ int main(void)
         cmocka_unit_test(runs_neither_what_is_only_checked_nor_what_must_be_asked_for),
         cmocka_unit_test(refuses_every_submission_that_a_front_could_make_up),
         cmocka_unit_test(takes_a_decision_once_also_when_many_submit_it_at_once),
-        cmocka_unit_test(records_what_it_allows_before_it_looks_for_an_engine),
-        cmocka_unit_test(says_what_is_wrong_when_asked_for_its_health),
+        cmocka_unit_test(records_a_decision_before_it_connects_to_the_engine),
+        cmocka_unit_test(health_reports_each_fault),
         cmocka_unit_test(refuses_to_run_in_a_session_that_is_not_open),
         cmocka_unit_test(records_an_analysis_that_failed_as_a_denial_with_policy_and_reason),
         cmocka_unit_test(survives_what_is_no_message),
         cmocka_unit_test(survives_headers_that_ask_for_nonsense),
-        cmocka_unit_test(says_why_also_when_the_reason_is_cut_in_the_middle_of_a_character),
+        cmocka_unit_test(reports_a_reason_that_is_cut_in_the_middle_of_a_character),
         cmocka_unit_test(survives_clients_that_hang_up),
         cmocka_unit_test(keeps_no_descriptor_of_a_message_that_carries_several),
         cmocka_unit_test(runs_nothing_when_nothing_can_be_recorded),

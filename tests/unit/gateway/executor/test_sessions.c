@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The table of sessions without sandboxes: who gets in, who waits, what is closed when. */
+ * The table of sessions without sandboxes: which run enters, which waits, when a session is closed.
+ */
 #include "gateway/executor/sessions.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -110,7 +111,7 @@ static void lets_one_run_in_at_a_time_and_the_others_wait(void **state)
 
 enum { PATIENCE_MS = 20 };
 
-/* Leaves a result that nobody takes. */
+/* Leaves a result that is not acknowledged. */
 static void leave_result(struct crowd *crowd, struct cbx_session *session)
 {
     cbx_sessions_begin(crowd->sessions, session, "r", 7);
@@ -137,7 +138,7 @@ static void *enter_impatiently(void *context)
     return NULL;
 }
 
-static void each_result_that_nobody_takes_is_waited_for_and_then_one_enters(void **state)
+static void each_unacknowledged_result_delays_the_next_run_until_its_timeout(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
@@ -193,7 +194,7 @@ static void a_run_waits_until_the_result_before_it_is_taken(void **state)
     cbx_sessions_free(crowd.sessions);
 }
 
-static void a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left(void **state)
+static void an_unwanted_result_is_dropped_when_its_run_leaves(void **state)
 {
     (void)state;
     struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
@@ -316,7 +317,7 @@ static void await_closing(struct cbx_sessions *sessions)
     }
 }
 
-static void waits_for_the_run_when_it_closes_and_turns_those_away_who_wait(void **state)
+static void closing_waits_for_the_opening_and_refuses_later_entries(void **state)
 {
     (void)state;
     struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
@@ -398,12 +399,12 @@ int main(void)
         cmocka_unit_test(reserves_each_id_once_and_no_more_than_there_are_places),
         cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
         cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
-        cmocka_unit_test(a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left),
+        cmocka_unit_test(an_unwanted_result_is_dropped_when_its_run_leaves),
         cmocka_unit_test(a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entered),
         cmocka_unit_test(runs_enter_in_the_order_in_which_they_were_enqueued),
         cmocka_unit_test(a_run_waits_until_the_result_before_it_is_taken),
-        cmocka_unit_test(each_result_that_nobody_takes_is_waited_for_and_then_one_enters),
-        cmocka_unit_test(waits_for_the_run_when_it_closes_and_turns_those_away_who_wait),
+        cmocka_unit_test(each_unacknowledged_result_delays_the_next_run_until_its_timeout),
+        cmocka_unit_test(closing_waits_for_the_opening_and_refuses_later_entries),
         cmocka_unit_test(expires_what_is_idle_and_nothing_that_is_busy_or_just_made),
         cmocka_unit_test(closes_all_while_others_expire_and_open),
     };

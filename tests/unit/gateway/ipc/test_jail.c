@@ -170,7 +170,7 @@ static int ask_how_much_memory_there_is(void)
     return 0;
 }
 
-/* By the calls themselves: a C library may answer some from what it knows. */
+/* Makes the system calls itself: a C library may answer some without one. */
 static int ask_about_the_machine(void)
 {
     struct sysinfo memory;

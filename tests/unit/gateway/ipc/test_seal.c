@@ -48,7 +48,7 @@ static void assert_refused(struct opened *o, int code, const char *why)
     assert_int_equal(o->sealed.verdict, CBX_DENY);
 }
 
-static void opens_once_and_says_what_was_decided(void **state)
+static void opens_once_and_returns_the_decision(void **state)
 {
     (void)state;
     struct sealing s = make_allowed();
@@ -309,7 +309,7 @@ static void forgets_what_is_too_old_and_nothing_younger(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opens_once_and_says_what_was_decided),
+        cmocka_unit_test(opens_once_and_returns_the_decision),
         cmocka_unit_test(refuses_a_forged_mac_in_every_bit),
         cmocka_unit_test(refuses_an_altered_text),
         cmocka_unit_test(refuses_a_seal_made_with_another_key),

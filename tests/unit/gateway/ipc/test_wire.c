@@ -137,7 +137,7 @@ static void refuses_headers_that_are_not_json(void **state)
     }
 }
 
-static void says_that_the_other_end_is_gone_wherever_it_stops(void **state)
+static void reports_a_closed_connection_at_every_byte(void **state)
 {
     (void)state;
     static const char whole[] = "\2\0\0\0\3\0\0\0{}abc";
@@ -243,7 +243,7 @@ int main(void)
         cmocka_unit_test(sends_nothing_that_is_too_large),
         cmocka_unit_test(refuses_lengths_over_the_caps),
         cmocka_unit_test(refuses_headers_that_are_not_json),
-        cmocka_unit_test(says_that_the_other_end_is_gone_wherever_it_stops),
+        cmocka_unit_test(reports_a_closed_connection_at_every_byte),
         cmocka_unit_test(keeps_the_deadline_wherever_the_other_end_stops),
         cmocka_unit_test(keeps_the_deadline_when_bytes_drip_in),
         cmocka_unit_test(survives_sending_to_an_end_that_is_closed),
