@@ -121,7 +121,7 @@ static void shell_reports_a_lost_state(void **state)
 }
 
 /* What a command gets: 0, 1 and 2, and what it opened itself. */
-static void shell_hands_no_descriptor_to_commands(void **state)
+static void shell_passes_no_descriptor_to_commands(void **state)
 {
     IN_SANDBOX("shell");
     GIVES("ls -l /proc/self/fd | grep -c -- '->'; ls /proc/$PPID/fd 2>/dev/null; { echo forged "
@@ -213,7 +213,7 @@ static void c_is_interrupted_and_stopped(void **state)
 
 /* The program cannot answer for the kernel: it has no channel and cannot read the process that has
  * one. */
-static void c_hands_no_descriptor_to_programs(void **state)
+static void c_passes_no_descriptor_to_programs(void **state)
 {
     IN_SANDBOX("c");
     GIVES("#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void)\n{\n"
@@ -261,13 +261,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(shell_continues_after_an_interrupt),
         cmocka_unit_test(shell_is_stopped_by_the_clock_and_keeps_its_state),
         cmocka_unit_test(shell_reports_a_lost_state),
-        cmocka_unit_test(shell_hands_no_descriptor_to_commands),
+        cmocka_unit_test(shell_passes_no_descriptor_to_commands),
         cmocka_unit_test(shell_outlives_bombs_and_floods),
         cmocka_unit_test(c_is_compiled_and_runs),
         cmocka_unit_test(c_reports_the_messages_of_the_compiler),
         cmocka_unit_test(c_reports_the_signal_that_ended_it),
         cmocka_unit_test(c_is_interrupted_and_stopped),
-        cmocka_unit_test(c_hands_no_descriptor_to_programs),
+        cmocka_unit_test(c_passes_no_descriptor_to_programs),
         cmocka_unit_test(typescript_runs_with_state),
     };
     LIVE_RUN(argc, argv, tests);

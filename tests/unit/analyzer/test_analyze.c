@@ -332,7 +332,7 @@ static void matches_excluded_names_not(void **state)
     }
 }
 
-static void sees_identifiers_as_python_does(void **state)
+static void reads_identifiers_as_python_does(void **state)
 {
     (void)state;
     struct judged j;
@@ -342,7 +342,7 @@ static void sees_identifiers_as_python_does(void **state)
     done(&j);
 }
 
-static void lets_exceptions_pass_until_they_run_out(void **state)
+static void applies_exceptions_until_they_end(void **state)
 {
     (void)state;
     static const char policy[] = HEAD
@@ -470,8 +470,8 @@ int main(void)
         cmocka_unit_test(keeps_the_verdict_when_findings_are_capped),
         cmocka_unit_test(takes_the_strictest_effect),
         cmocka_unit_test(matches_excluded_names_not),
-        cmocka_unit_test(sees_identifiers_as_python_does),
-        cmocka_unit_test(lets_exceptions_pass_until_they_run_out),
+        cmocka_unit_test(reads_identifiers_as_python_does),
+        cmocka_unit_test(applies_exceptions_until_they_end),
         cmocka_unit_test(log_only_allows_and_reports),
         cmocka_unit_test(denies_when_a_query_is_broken),
         cmocka_unit_test(denies_when_memory_is_out),

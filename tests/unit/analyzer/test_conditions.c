@@ -130,7 +130,7 @@ static void constants_and_names_are_distinguished(void **state)
     assert_false(holds(&is_constant, &nobody, 1, false));
 }
 
-static void a_callable_that_is_handed_on_meets_only_calls_without_conditions(void **state)
+static void a_callable_passed_on_matches_only_calls_without_conditions(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -303,7 +303,7 @@ int main(void)
         cmocka_unit_test(what_may_be_among_a_spread_is_unknown),
         cmocka_unit_test(one_of_several_constants_is_enough),
         cmocka_unit_test(constants_and_names_are_distinguished),
-        cmocka_unit_test(a_callable_that_is_handed_on_meets_only_calls_without_conditions),
+        cmocka_unit_test(a_callable_passed_on_matches_only_calls_without_conditions),
         cmocka_unit_test(every_condition_must_hold),
         cmocka_unit_test(paths_are_made_absolute),
         cmocka_unit_test(paths_outside_are_found),

@@ -117,7 +117,7 @@ static void reads_names_that_earlier_cells_bound(void **state)
 }
 
 /* Whatever the end of the cell before: a cell that is denied alone is denied after it. */
-static void lets_no_earlier_cell_hide_anything(void **state)
+static void no_earlier_cell_hides_a_finding(void **state)
 {
     (void)state;
     static const char *const ends[] = { "x = f \\",
@@ -281,7 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_names_that_earlier_cells_bound),
-        cmocka_unit_test(lets_no_earlier_cell_hide_anything),
+        cmocka_unit_test(no_earlier_cell_hides_a_finding),
         cmocka_unit_test(gives_each_cell_of_a_notebook_its_own_facts),
         cmocka_unit_test(reads_names_that_later_cells_of_a_notebook_bind),
         cmocka_unit_test(judges_cells_beside_one_that_cannot_be_read),

@@ -52,7 +52,7 @@ static void has_every_line_of_the_hardening(void **state)
     assert_string_equal(json_string_value(json_object_get(body, "Image")), "sha256:00");
 }
 
-static void gives_no_door_to_the_host(void **state)
+static void gives_no_access_to_the_host(void **state)
 {
     (void)state;
     static const char *const absent[] = { "Binds",       "Mounts",      "Devices", "DeviceRequests",
@@ -176,7 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_every_line_of_the_hardening),
-        cmocka_unit_test(gives_no_door_to_the_host),
+        cmocka_unit_test(gives_no_access_to_the_host),
         cmocka_unit_test(hides_at_least_what_engines_hide),
         cmocka_unit_test(sends_a_seccomp_profile_that_denies_by_default),
         cmocka_unit_test(finds_the_kernel_of_each_language_and_of_no_other),

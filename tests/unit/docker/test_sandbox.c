@@ -5,7 +5,7 @@
 
 /* --- made ------------------------------------------------------------------------------------- */
 
-static void is_attached_before_it_starts(void **state)
+static void a_container_is_attached_before_it_starts(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = NULL;
@@ -332,7 +332,7 @@ static void reaping_removes_old_containers_that_no_table_has(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(is_attached_before_it_starts),
+        TEST(a_container_is_attached_before_it_starts),
         TEST(each_has_a_key_of_its_own),
         TEST(passes_over_what_was_sent_to_an_earlier_host),
         TEST(a_missing_image_is_the_operators_failure),

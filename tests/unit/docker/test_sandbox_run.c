@@ -72,7 +72,7 @@ static void reports_the_begin_between_run_and_the_first_event(void **state)
     assert_int_equal(seen.begun_events, 0);
 }
 
-static void runs_nothing_that_the_permit_is_not_for(void **state)
+static void refuses_bytes_that_the_permit_is_not_for(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
@@ -210,7 +210,7 @@ int main(void)
         TEST(a_run_without_a_session_is_the_only_one),
         TEST(gets_the_stricter_limits_of_run_and_session),
         TEST(reports_the_begin_between_run_and_the_first_event),
-        TEST(runs_nothing_that_the_permit_is_not_for),
+        TEST(refuses_bytes_that_the_permit_is_not_for),
         TEST(a_sink_that_refuses_an_event_interrupts_the_run),
         TEST(a_silent_run_is_interrupted_when_it_is_cancelled),
         TEST(a_container_that_ends_ends_its_run),

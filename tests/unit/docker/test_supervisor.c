@@ -435,7 +435,7 @@ static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(voi
     assert_true(world.dead);
 }
 
-static void the_host_learns_when_a_kernel_is_warm(void **state)
+static void the_host_gets_ready_when_a_kernel_is_warm(void **state)
 {
     (void)state;
     assert_null(received(CBX_FRAME_READY));
@@ -445,7 +445,7 @@ static void the_host_learns_when_a_kernel_is_warm(void **state)
     assert_non_null(received(CBX_FRAME_READY));
 }
 
-static void a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm(void **state)
+static void a_kernel_with_a_run_waiting_is_not_reported_as_warm(void **state)
 {
     (void)state;
     send_frame(CBX_FRAME_WARM);
@@ -458,9 +458,8 @@ static void a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_host_learns_when_a_kernel_is_warm, begin_test),
-        cmocka_unit_test_setup(a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm,
-                               begin_test),
+        cmocka_unit_test_setup(the_host_gets_ready_when_a_kernel_is_warm, begin_test),
+        cmocka_unit_test_setup(a_kernel_with_a_run_waiting_is_not_reported_as_warm, begin_test),
         cmocka_unit_test_setup(output_between_two_runs_begins_the_next_one_and_is_marked,
                                begin_test),
         cmocka_unit_test_setup(late_output_is_capped_and_marked_in_the_result, begin_test),

@@ -88,7 +88,7 @@ static void every_difference_is_reported_in_its_direction(void **state)
     }
 }
 
-static void words_for_the_reader_are_no_difference(void **state)
+static void texts_for_readers_are_no_difference(void **state)
 {
     (void)state;
     struct told told =
@@ -102,7 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_difference_is_reported_in_its_direction),
-        cmocka_unit_test(words_for_the_reader_are_no_difference),
+        cmocka_unit_test(texts_for_readers_are_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

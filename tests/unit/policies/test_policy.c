@@ -202,7 +202,7 @@ static void missing_keys_give_the_strict_value(void **state)
     assert_int_equal(q->limits.pids, 64);
 }
 
-static void lets_exceptions_run_out(void **state)
+static void exceptions_end(void **state)
 {
     (void)state;
     CBX_AUTO(policy) p = load_text(normative);
@@ -354,7 +354,7 @@ static const struct {
       "suppressions: {inline: true, override: true}\n", "more findings can be suppressed" },
 };
 
-static void refuses_to_loosen_without_saying_so(void **state)
+static void refuses_to_loosen_without_override(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(laxer) / sizeof(laxer[0]); i++) {
@@ -568,9 +568,9 @@ int main(void)
         cmocka_unit_test(names_the_presets_when_a_name_is_unknown),
         cmocka_unit_test(denies_when_zeroed),
         cmocka_unit_test(missing_keys_give_the_strict_value),
-        cmocka_unit_test(lets_exceptions_run_out),
+        cmocka_unit_test(exceptions_end),
         cmocka_unit_test(inherits_and_tightens),
-        cmocka_unit_test(refuses_to_loosen_without_saying_so),
+        cmocka_unit_test(refuses_to_loosen_without_override),
         cmocka_unit_test(override_loosens_a_rule),
         cmocka_unit_test(takes_the_stricter_of_two_parents),
         cmocka_unit_test(refuses_two_parents_that_mean_different_things_by_one_rule),

@@ -375,7 +375,7 @@ static void reads_other_managers_for_node(void **state)
     CHECK(cases);
 }
 
-static void sees_blocked_packages_at_imports(void **state)
+static void finds_blocked_packages_at_imports(void **state)
 {
     (void)state;
     static const struct install cases[] = {
@@ -527,7 +527,7 @@ int main(void)
         cmocka_unit_test(reads_markers_and_extras),
         cmocka_unit_test(reads_other_managers_for_python),
         cmocka_unit_test(reads_other_managers_for_node),
-        cmocka_unit_test(sees_blocked_packages_at_imports),
+        cmocka_unit_test(finds_blocked_packages_at_imports),
         cmocka_unit_test(counts_an_import_only_when_nothing_else_could_give_it),
         cmocka_unit_test(reads_files_of_requirements_that_a_cell_writes),
         cmocka_unit_test(keeps_sources_apart),

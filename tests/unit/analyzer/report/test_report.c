@@ -40,7 +40,7 @@ static void done(struct report *r)
     cbx_policy_free(r->policy);
 }
 
-static void draws_a_caret_below_what_is_meant(void **state)
+static void draws_a_caret_below_the_finding(void **state)
 {
     (void)state;
     static const struct {
@@ -332,7 +332,7 @@ static void reports_omitted_findings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_a_caret_below_what_is_meant),
+        cmocka_unit_test(draws_a_caret_below_the_finding),
         cmocka_unit_test(escapes_what_it_marks),
         cmocka_unit_test(shows_a_part_of_a_long_line),
         cmocka_unit_test(measures_what_a_terminal_shows),

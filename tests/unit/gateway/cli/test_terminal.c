@@ -43,7 +43,7 @@ static void control_sequences_are_removed(void **state)
                  "red..");
 }
 
-static void what_does_not_end_takes_no_more_than_its_line(void **state)
+static void a_sequence_without_an_end_hides_its_line_at_most(void **state)
 {
     (void)state;
     assert_shows("\x1b]0;never\nnext", "\nnext");
@@ -53,7 +53,7 @@ static void what_does_not_end_takes_no_more_than_its_line(void **state)
     assert_shows("\x1b[31\x1b[1m.", ".");
 }
 
-static void what_is_no_utf8_is_no_control_either(void **state)
+static void bytes_that_are_not_utf8_are_replaced(void **state)
 {
     (void)state;
     assert_shows("\x9b"
@@ -68,8 +68,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_kept),
         cmocka_unit_test(control_sequences_are_removed),
-        cmocka_unit_test(what_does_not_end_takes_no_more_than_its_line),
-        cmocka_unit_test(what_is_no_utf8_is_no_control_either),
+        cmocka_unit_test(a_sequence_without_an_end_hides_its_line_at_most),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

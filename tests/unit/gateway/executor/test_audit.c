@@ -2,7 +2,7 @@
  * Writing the audit log: whole, in order, by many at once, on a full disk, after a crash. */
 #include "tests/unit/gateway/executor/audit_log.h"
 
-static void cuts_a_torn_line_off_and_notes_it(void **state)
+static void cuts_a_torn_line_off_and_records_it(void **state)
 {
     (void)state;
     struct scratch s;
@@ -21,7 +21,7 @@ static void cuts_a_torn_line_off_and_notes_it(void **state)
     end(&s, &lines);
 }
 
-static void stops_at_a_last_line_that_is_no_record(void **state)
+static void refuses_to_continue_after_a_last_line_that_is_no_record(void **state)
 {
     (void)state;
     struct scratch s;
@@ -352,7 +352,7 @@ static void *append_mixed(void *context)
     return NULL;
 }
 
-static void lets_a_record_that_is_too_large_fail_alone(void **state)
+static void a_record_that_is_too_large_fails_alone(void **state)
 {
     (void)state;
     struct scratch s;
@@ -441,7 +441,7 @@ static void gives_a_permit_with_its_records_number_only_for_what_is_allowed(void
     scratch_remove(&s);
 }
 
-static void opens_nothing_that_is_not_its_owners_alone(void **state)
+static void refuses_a_state_directory_that_others_can_write(void **state)
 {
     (void)state;
     struct scratch s;
@@ -466,8 +466,8 @@ static void opens_nothing_that_is_not_its_owners_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_a_torn_line_off_and_notes_it),
-        cmocka_unit_test(stops_at_a_last_line_that_is_no_record),
+        cmocka_unit_test(cuts_a_torn_line_off_and_records_it),
+        cmocka_unit_test(refuses_to_continue_after_a_last_line_that_is_no_record),
         cmocka_unit_test(keeps_the_chain_with_many_threads),
         cmocka_unit_test(keeps_the_chain_with_two_processes_and_a_reader),
         cmocka_unit_test(makes_one_key_when_many_open_it_first),
@@ -476,10 +476,10 @@ int main(void)
         cmocka_unit_test(is_whole_after_its_writer_is_killed),
         cmocka_unit_test(refuses_records_only_while_the_disk_is_full),
         cmocka_unit_test(takes_the_largest_record_that_it_can_read_again),
-        cmocka_unit_test(lets_a_record_that_is_too_large_fail_alone),
+        cmocka_unit_test(a_record_that_is_too_large_fails_alone),
         cmocka_unit_test(keeps_hostile_texts_on_one_line),
         cmocka_unit_test(gives_a_permit_with_its_records_number_only_for_what_is_allowed),
-        cmocka_unit_test(opens_nothing_that_is_not_its_owners_alone),
+        cmocka_unit_test(refuses_a_state_directory_that_others_can_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void finds_a_cut_in_the_middle_of_a_line(void **state)
 
 /* Otherwise the next record would come with a new head, which would hide what is missing.
  */
-static void takes_no_record_on_top_of_a_cut(void **state)
+static void takes_no_record_after_a_cut(void **state)
 {
     (void)state;
     struct scratch s;
@@ -295,7 +295,7 @@ int main(void)
         cmocka_unit_test(finds_a_change_of_any_byte_of_a_record),
         cmocka_unit_test(finds_records_that_are_missing_moved_or_there_twice),
         cmocka_unit_test(finds_a_cut_in_the_middle_of_a_line),
-        cmocka_unit_test(takes_no_record_on_top_of_a_cut),
+        cmocka_unit_test(takes_no_record_after_a_cut),
         cmocka_unit_test(finds_a_head_that_is_missing_empty_or_older),
         cmocka_unit_test(finds_a_head_that_was_signed_with_another_key_or_altered),
         cmocka_unit_test(finds_self_made_records_with_right_hashes),

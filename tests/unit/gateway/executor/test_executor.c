@@ -180,7 +180,7 @@ static void records_a_denial_and_runs_nothing(void **state)
     stop(&rig);
 }
 
-static void runs_neither_what_is_only_checked_nor_what_must_be_asked_for(void **state)
+static void runs_neither_a_check_nor_a_decision_that_needs_approval(void **state)
 {
     (void)state;
     struct rig rig;
@@ -199,7 +199,7 @@ static void runs_neither_what_is_only_checked_nor_what_must_be_asked_for(void **
     stop(&rig);
 }
 
-static void refuses_every_submission_that_a_front_could_make_up(void **state)
+static void refuses_every_submission_that_a_front_could_forge(void **state)
 {
     (void)state;
     struct rig rig;
@@ -226,7 +226,7 @@ static void refuses_every_submission_that_a_front_could_make_up(void **state)
     stop(&rig);
 }
 
-static void takes_a_decision_once_also_when_many_submit_it_at_once(void **state)
+static void admits_a_decision_once_also_when_many_submit_it_at_once(void **state)
 {
     (void)state;
     enum { TIMES = 16 };
@@ -354,7 +354,7 @@ static void assert_bytes_are_refused(struct rig *rig, const void *bytes, size_t 
     assert_alive(rig);
 }
 
-static void survives_what_is_no_message(void **state)
+static void survives_malformed_messages(void **state)
 {
     (void)state;
     struct rig rig;
@@ -377,7 +377,7 @@ static void survives_what_is_no_message(void **state)
     stop(&rig);
 }
 
-static void survives_headers_that_ask_for_nonsense(void **state)
+static void survives_headers_with_malformed_arguments(void **state)
 {
     (void)state;
     struct rig rig;
@@ -428,7 +428,7 @@ static void reports_a_reason_that_is_cut_in_the_middle_of_a_character(void **sta
     stop(&rig);
 }
 
-static void survives_clients_that_hang_up(void **state)
+static void survives_clients_that_disconnect(void **state)
 {
     (void)state;
     struct rig rig;
@@ -498,7 +498,7 @@ static void keeps_no_descriptor_of_a_message_that_carries_several(void **state)
     stop(&rig);
 }
 
-static void runs_nothing_when_nothing_can_be_recorded(void **state)
+static void runs_nothing_when_the_log_takes_no_record(void **state)
 {
     (void)state;
     struct rig rig;
@@ -534,7 +534,7 @@ static void *hammer(void *context)
 
 /* Sessions that are just being opened and closed, and expiry every few milliseconds, while the
  * table goes away. */
-static void leaves_in_order_in_the_middle_of_work(void **state)
+static void stops_in_order_during_runs(void **state)
 {
     (void)state;
     for (int round = 0; round < 5; round++) {
@@ -555,20 +555,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_a_denial_and_runs_nothing),
-        cmocka_unit_test(runs_neither_what_is_only_checked_nor_what_must_be_asked_for),
-        cmocka_unit_test(refuses_every_submission_that_a_front_could_make_up),
-        cmocka_unit_test(takes_a_decision_once_also_when_many_submit_it_at_once),
+        cmocka_unit_test(runs_neither_a_check_nor_a_decision_that_needs_approval),
+        cmocka_unit_test(refuses_every_submission_that_a_front_could_forge),
+        cmocka_unit_test(admits_a_decision_once_also_when_many_submit_it_at_once),
         cmocka_unit_test(records_a_decision_before_it_connects_to_the_engine),
         cmocka_unit_test(health_reports_each_fault),
         cmocka_unit_test(refuses_to_run_in_a_session_that_is_not_open),
         cmocka_unit_test(records_an_analysis_that_failed_as_a_denial_with_policy_and_reason),
-        cmocka_unit_test(survives_what_is_no_message),
-        cmocka_unit_test(survives_headers_that_ask_for_nonsense),
+        cmocka_unit_test(survives_malformed_messages),
+        cmocka_unit_test(survives_headers_with_malformed_arguments),
         cmocka_unit_test(reports_a_reason_that_is_cut_in_the_middle_of_a_character),
-        cmocka_unit_test(survives_clients_that_hang_up),
+        cmocka_unit_test(survives_clients_that_disconnect),
         cmocka_unit_test(keeps_no_descriptor_of_a_message_that_carries_several),
-        cmocka_unit_test(runs_nothing_when_nothing_can_be_recorded),
-        cmocka_unit_test(leaves_in_order_in_the_middle_of_work),
+        cmocka_unit_test(runs_nothing_when_the_log_takes_no_record),
+        cmocka_unit_test(stops_in_order_during_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

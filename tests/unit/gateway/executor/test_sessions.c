@@ -46,7 +46,7 @@ static void reserves_each_id_once_and_no_more_than_there_are_places(void **state
     cbx_sessions_free(sessions);
 }
 
-static void lets_only_the_principal_in_that_opened_it(void **state)
+static void only_the_principal_that_opened_a_session_enters_it(void **state)
 {
     (void)state;
     struct cbx_sessions *sessions = cbx_sessions_new(2, NULL, NULL);
@@ -91,7 +91,7 @@ static void *enter_often(void *context)
     return NULL;
 }
 
-static void lets_one_run_in_at_a_time_and_the_others_wait(void **state)
+static void one_run_enters_at_a_time_and_the_others_wait(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
@@ -173,7 +173,7 @@ static void *enter_with_patience(void *context)
     return NULL;
 }
 
-static void a_run_waits_until_the_result_before_it_is_taken(void **state)
+static void a_run_waits_until_the_result_before_it_is_acknowledged(void **state)
 {
     (void)state;
     struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
@@ -397,12 +397,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reserves_each_id_once_and_no_more_than_there_are_places),
-        cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
-        cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
+        cmocka_unit_test(only_the_principal_that_opened_a_session_enters_it),
+        cmocka_unit_test(one_run_enters_at_a_time_and_the_others_wait),
         cmocka_unit_test(an_unwanted_result_is_dropped_when_its_run_leaves),
         cmocka_unit_test(a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entered),
         cmocka_unit_test(runs_enter_in_the_order_in_which_they_were_enqueued),
-        cmocka_unit_test(a_run_waits_until_the_result_before_it_is_taken),
+        cmocka_unit_test(a_run_waits_until_the_result_before_it_is_acknowledged),
         cmocka_unit_test(each_unacknowledged_result_delays_the_next_run_until_its_timeout),
         cmocka_unit_test(closing_waits_for_the_opening_and_refuses_later_entries),
         cmocka_unit_test(expires_what_is_idle_and_nothing_that_is_busy_or_just_made),

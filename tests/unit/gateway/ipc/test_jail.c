@@ -134,7 +134,7 @@ static int try_io_uring(void)
     return syscall(SYS_io_uring_setup, 1, NULL) < 0;
 }
 
-static void kills_a_worker_that_reaches_out(void **state)
+static void kills_a_worker_that_opens_files_sockets_or_processes(void **state)
 {
     (void)state;
     assert_kills(try_open);
@@ -152,7 +152,7 @@ static void kills_a_worker_that_reaches_out(void **state)
     assert_kills(try_io_uring);
 }
 
-static void kills_a_worker_that_makes_code_of_data(void **state)
+static void kills_a_worker_that_makes_memory_executable(void **state)
 {
     (void)state;
     if (SANITIZED) {
@@ -223,7 +223,7 @@ static int do_what_judging_needs(void)
     return hash.bytes[0] == 0x2d ? 0 : 5;
 }
 
-static void lets_a_worker_judge(void **state)
+static void permits_what_judging_needs(void **state)
 {
     (void)state;
     char text[5] = "";
@@ -276,7 +276,7 @@ static int try_everything_refused(void)
                                                                                      : 0;
 }
 
-static void refuses_a_front_that_reaches_out(void **state)
+static void refuses_a_front_that_connects_or_starts_programs(void **state)
 {
     (void)state;
     assert_works(cbx_jail_front, try_everything_refused);
@@ -367,7 +367,7 @@ static int serve_one(void)
     return fd < 0 || write(fd, "again", 5) != 5 ? 3 : 0;
 }
 
-static void lets_a_front_serve(void **state)
+static void permits_what_serving_needs(void **state)
 {
     (void)state;
     struct scratch s;
@@ -420,16 +420,16 @@ static void makes_every_process_undumpable_and_unprivileged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kills_a_worker_that_reaches_out),
-        cmocka_unit_test(kills_a_worker_that_makes_code_of_data),
+        cmocka_unit_test(kills_a_worker_that_opens_files_sockets_or_processes),
+        cmocka_unit_test(kills_a_worker_that_makes_memory_executable),
         cmocka_unit_test(answers_what_the_c_library_asks_on_its_own),
-        cmocka_unit_test(lets_a_worker_judge),
+        cmocka_unit_test(permits_what_judging_needs),
         cmocka_unit_test(gives_a_worker_no_more_than_two_gigabytes),
-        cmocka_unit_test(refuses_a_front_that_reaches_out),
+        cmocka_unit_test(refuses_a_front_that_connects_or_starts_programs),
         cmocka_unit_test(refuses_a_unix_socket_also_when_the_register_has_more_bits),
         cmocka_unit_test(refuses_to_connect_by_sending),
         cmocka_unit_test(refuses_a_front_to_trace),
-        cmocka_unit_test(lets_a_front_serve),
+        cmocka_unit_test(permits_what_serving_needs),
         cmocka_unit_test(makes_every_process_undumpable_and_unprivileged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
