@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Twenty clients work while processes of the gateway and sandboxes are killed at random moments; then nothing may be lost. The master
-// is this script's own child, and is started again when it was killed.
+// is a child of this script, which starts it again when it was killed.
 // Usage: chaos.mjs STATE SECONDS SEED VICTIMS CODEBOX [OPTIONS OF SERVE ...]
 import { execFileSync, spawn } from 'node:child_process';
 import { openSync, readdirSync, readFileSync } from 'node:fs';
@@ -128,7 +128,7 @@ const client = async (number) => {
   }
 };
 const chaos = async () => {
-  // Each more often than it takes to come back, and now and then nothing for a while.
+  // Kills follow each other faster than a process restarts, with pauses now and then.
   for (const end = Date.now() + Number(seconds) * 1000; Date.now() < end; await sleep(300 + random() * 1700)) {
     const which = pick([...Object.keys(victims), ...Object.keys(victims).filter((v) => /executor|front|docker kill/.test(v))]);
     killed[which] = (killed[which] ?? 0) + 1;

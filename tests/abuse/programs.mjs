@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs that mean harm, one row each: what holds, the program, what its result must be. `wall` is its time limit in seconds (10).
-// What every one of them must leave behind is in run.mjs. `then` is asked afterwards, while the session is open.
+// Hostile programs, one row each: the sentence, the program, the result that is expected. `wall` is its time limit in seconds (10).
+// run.mjs has what holds after each of them. `then` runs afterwards, while the session is open.
 import assert from 'node:assert/strict';
 
 const ended = (r) => assert.ok(['ok', 'error'].includes(r.outcome), `ended by itself, not: ${r.outcome}`);

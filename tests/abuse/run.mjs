@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs every program of programs.mjs in a session of its own through the REST API, and afterwards each time: the gateway answers, the
 // time limit held, the session continues or its result reports that it was lost, memory of the gateway's processes is bounded, no container
-// and no process is left. Usage: run.mjs URL MASTER-PID [WORD that the sentence has]
+// and no process is left. Usage: run.mjs URL MASTER-PID [WORD of the sentence]
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';

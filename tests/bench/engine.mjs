@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What needs an engine, each beside its baseline of the same run, interleaved. Usage: engine.mjs CODEBOX FOLDER [PART ...]
+// The figures that need an engine, each beside its baseline of the same run, interleaved. Usage: engine.mjs CODEBOX FOLDER [PART ...]
 // Other processes may load the machine: compare ratios, not times.
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

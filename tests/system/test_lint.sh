@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# codebox-lint as a program: formats, folders, patterns, suppressions, baselines, and input that means harm. Needs no engine.
+# codebox-lint as a program: formats, folders, patterns, suppressions, baselines, and hostile input. Needs no engine.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 lint=${LINT:-$PWD/build/codebox-lint}
@@ -194,7 +194,7 @@ hostile_baselines() {
 }
 ok 'a malformed baseline is refused with the reason' hostile_baselines
 
-# --- input that means harm
+# --- hostile input
 mkdir -p hostile && cd hostile
 ln -s . loop && ln -s loop/loop link && mkfifo pipe.py && mkdir closed.py && printf 'import os\nos.system(x)\n' >$'new\nline.py'
 cp $'new\nline.py' $'bad\xff.py' && cp $'new\nline.py' '::error file=x::y.py' && ln -s /etc/passwd passwd.py && : >empty.py && head -c 2000000 /dev/zero >zeros.py
@@ -234,7 +234,7 @@ crowd() {
 }
 ok '100,000 files are checked' crowd
 
-# --- what shells and tools read
+# --- completions and the GitHub action
 completes() { local words; source <("$lint" --completion bash); COMP_WORDS=(codebox-lint --format sa) COMP_CWORD=2; _codebox_lint; [ "${COMPREPLY[*]}" = sarif ]; }
 ok 'the completion of bash offers options and words' completes
 action() { # the steps of the action, as a runner runs them

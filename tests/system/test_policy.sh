@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox policy`: what a person sees of policies. Needs no engine.
+# `codebox policy`: its output and exit status. Needs no engine.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 cd "$work"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What happens when a process of the gateway is killed in the middle of its work, and when the log cannot be written.
+# A process of the gateway is killed during its work, or the log cannot be written: the effects.
 source "$(dirname "$0")/lib.sh"
 
 process() { # NAME: its process ids below the one that was started

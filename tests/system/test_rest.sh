@@ -51,7 +51,7 @@ ok 'a check gives the decision and runs nothing' check
 blocked() { post /sessions '{"dependencies": ["Paramiko"]}' | expect '.findings[0].rule == "pkg.blocked"'; }
 ok 'a blocked dependency is denied by its rule' blocked
 
-# --- what clients get wrong, and what attackers try: STATUS BODY-FRAGMENT PATH BODY
+# --- mistakes of clients, and attacks: STATUS BODY-FRAGMENT PATH BODY
 refuses() { # STATUS FRAGMENT PATH BODY
     [ "$(status_of -X POST -H 'Content-Type: application/json' --data-binary "$4" "$base$3")" = "$1" ] && grep -qF "$2" "$work/body" || { cat "$work/body"; return 1; }
 }

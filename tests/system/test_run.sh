@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox run` on a real engine: results, and every bad input as its own clear refusal that leaves nothing behind.
+# `codebox run` on a real engine: results, and a clear refusal of each bad input that leaves nothing behind.
 source "$(dirname "$0")/lib.sh"
 cd "$work"
 
 run() { "$codebox" run --state "$state" "$@"; }
 program() { printf '%s\n' "$2" >"$1"; }
 
-# --- what programs give
+# --- results
 program hello.py 'import sys; print("hello"); print("trouble", file=sys.stderr)'
 apart() { [ "$(run hello.py 2>/dev/null)" = hello ]; [ "$(run hello.py 2>&1 >/dev/null)" = trouble ]; }
 ok 'stdout and stderr of the program are those of codebox' apart
@@ -84,7 +84,7 @@ ok 'no link in the folder is followed' through
 plotted() { run --output plots plot.py; cmp -n 8 plots/plot-1.png <(printf '\211PNG\r\n\032\n'); }
 ok '--output keeps the pictures too' plotted
 
-# --- what is denied
+# --- denials
 program denied.py 'import subprocess'
 ok 'a denied program does not run, and its finding has an alternative' gives 1 'instead:' run denied.py
 ok 'the audit log has the decision of the denied program' gives 0 'py.process subprocess' "$codebox" audit tail --state "$state"
@@ -97,7 +97,7 @@ ok 'a syntax error is denied' gives 1 source.syntax run broken.py
 printf 'version: 1\nname: js-only\nextends: [default]\nlanguages: [javascript]\n' >js.yaml
 ok 'a language that the policy does not permit is denied' gives 1 source.language run --policy ./js.yaml hello.py
 
-# --- what cannot be tried
+# --- usage errors
 ok 'an unknown policy is refused with the names of the presets' gives 2 'presets are default, strict' run --policy nope hello.py
 printf 'version: 1\nname: x\nrulez: []\n' >bad.yaml
 ok 'a bad policy is refused with its place and the nearest key' gives 2 '      3 | rulez: []' run --policy ./bad.yaml hello.py
@@ -112,7 +112,7 @@ ok 'an unknown runtime is the engine'"'"'s to refuse' gives 2 nope run --runtime
 program notadir x
 ok 'a state directory that cannot be made is refused, and nothing runs' gives 2 notadir "$codebox" run --state notadir/x hello.py
 
-# An old engine cannot be had here; this stands in for the one answer that matters.
+# A stand-in for an old engine: it has the one answer that matters.
 cat >old.mjs <<'JS'
 import http from 'node:http';
 const server = http.createServer((request, response) => response.end('{"Version": "1.13.1", "ApiVersion": "1.26"}'));

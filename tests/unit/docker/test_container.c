@@ -148,7 +148,7 @@ static bool lists(const json_t *list, const char *text)
     return false;
 }
 
-/* A list of ours replaces the engine's: whatever an engine hides must be in it. */
+/* Our list replaces that of the engine, so it must have every path that an engine hides. */
 static void hides_at_least_what_engines_hide(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Versions, and which of them have which hole. */
+ * Versions, and the known escapes of each. */
 #include "docker/escapes.h"
 #include "tests/unit/unit.h"
 

@@ -66,7 +66,7 @@ static struct cbx_pool_stats stats(void)
     return s;
 }
 
-/* Waits until a figure of the pool is this; it changes only by what the pool's threads do. */
+/* Waits until a figure of the pool has this value; only the pool's threads change it. */
 #define AWAIT_STATS(member, value)                                                                 \
     do {                                                                                           \
         for (int tries_ = 0; stats().member != (value); tries_++) {                                \
@@ -87,7 +87,7 @@ static int index_of(const struct cbx_sandbox *sandbox)
     return -1;
 }
 
-/* A thread that takes one. */
+/* A thread that takes a sandbox. */
 struct taker {
     const char *session;
     const struct cbx_sink *sink;
@@ -213,7 +213,7 @@ static void takes_a_warm_one_first(void **state)
     make_pool(&(struct cbx_pool_config){ .min = 3, .creates = 1 });
     cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 3);
-    /* All are asked to warm up; then the second alone reports that it is. */
+    /* All get WARM; then the second alone answers READY. */
     for (int i = 0; i < 3; i++) {
         FAKE_AWAIT(strchr(fake.containers[i].received, CBX_FRAME_WARM) != NULL);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The life cycle of a sandbox against a scripted engine and supervisor: its creation, which permit
- * claims and adopt it, and that no container is left behind. */
+ * claims it, which process adopts it, and that no container is left. */
 #include "tests/unit/docker/sandbox_rig.h"
 
 /* --- made ------------------------------------------------------------------------------------- */
@@ -300,7 +300,7 @@ static void is_warm_when_its_kernel_has_reported_it(void **state)
     assert_false(cbx_sandbox_is_warm(sandbox));
     fake.warms = true;
     cbx_sandbox_warm(sandbox);
-    assert_true(cbx_sandbox_ping(sandbox)); /* its answer comes behind READY */
+    assert_true(cbx_sandbox_ping(sandbox)); /* READY comes before the answer to it */
     assert_true(cbx_sandbox_is_warm(sandbox));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Runs in a sandbox against a scripted engine and supervisor: what a permit allows, what is sent,
- * and what becomes of the answers. */
+ * and the results of the answers. */
 #include "tests/unit/docker/sandbox_rig.h"
 
 /* --- runs ------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@ static const uint8_t key[CBX_FRAME_KEY_BYTES] = "0123456789abcdef0123456789abcde
 
 /* --- a host ----------------------------------------------------------------------------------- */
 
-static struct cbx_bytes line; /* what it writes at once */
+static struct cbx_bytes line; /* what it writes in one piece */
 
 static void add_frame_of(uint8_t type, const void *p, size_t len)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A language is a row in each of three tables: what policies name, what is analysed, what runs. */
+ * A language is a row in each of three tables: languages of policies, of the analyzer, of the
+ * kernels. */
 #include "analyzer/lang.h"
 #include "docker/container.h"
 #include "tests/unit/unit.h"
@@ -13,7 +14,7 @@ static void runs_no_language_without_an_analyzer(void **state)
     for (size_t i = 0; (name = cbx_language_at(i)) != NULL; i++) {
         const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(name));
         assert_non_null(lang);
-        assert_string_equal(lang->name, name); /* not by another name: permits carry this one */
+        assert_string_equal(lang->name, name); /* not an alias: permits have this name */
         assert_non_null(lang->code->extract);
         assert_non_null(lang->code->grammar());
         assert_non_null(lang->endings[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Writing the audit log: whole, in order, by many at once, on a full disk, after a crash. */
+ * Writing the audit log: whole, in order, with many writers, on a full disk, after a crash. */
 #include "tests/unit/gateway/executor/audit_log.h"
 
 static void cuts_a_torn_line_off_and_records_it(void **state)
@@ -135,7 +135,7 @@ static void makes_one_key_when_many_open_it_first(void **state)
     scratch_remove(&s);
 }
 
-/* A record of another program at the end of the log, with the right hash and no signature. */
+/* Appends a record as another program would: with the right hash and no signature. */
 static void append_unsigned(const char *dir, int count)
 {
     struct cbx_chain chain = { 0 };
@@ -329,7 +329,7 @@ static void takes_the_largest_record_that_it_can_read_again(void **state)
         taken += !failed;
         CBX_AUTO(audit) again = open_log(s.path);
         assert_int_equal(append(again, 1, &err),
-                         0); /* the log is never stuck behind what it took */
+                         0); /* the log continues after the largest record */
         taken++;
     }
     assert_true(refused);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Verifying the audit log: whatever was done to it afterwards is found. */
+ * Verifying the audit log: every later change of it is found. */
 #include "tests/unit/gateway/executor/audit_log.h"
 
 static void verifies_what_it_wrote(void **state)
@@ -151,7 +151,7 @@ static void finds_a_head_that_was_signed_with_another_key_or_altered(void **stat
     assert_verifies(s.path, RECORDS, RECORDS + 1, "signature is not valid");
     assert_takes_no_more(s.path, "signature is not valid");
     scratch_write(s.path, CBX_AUDIT_FILE,
-                  CBX_STR("")); /* with nothing left to check it against, too */
+                  CBX_STR("")); /* also when nothing is left to compare it with */
     assert_verifies(s.path, 0, 1, "signature is not valid");
     scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
     for (size_t i = 0; i < own.len; i++) {
@@ -196,7 +196,7 @@ static void finds_self_made_records_with_right_hashes(void **state)
     end(&s, &lines);
 }
 
-/* One record in the place of another, which follows the record before it and has the right hash. */
+/* Replaces a record by another that follows the record before it and has the right hash. */
 static void finds_a_record_that_was_replaced_by_one_with_a_right_hash(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void finds_a_record_that_was_replaced_by_one_with_a_right_hash(void **sta
     end(&s, &lines);
 }
 
-/* A line with a hash that is right for it. */
+/* A line with its right hash. */
 static void add_hashed(json_t *record, struct cbx_buf *out)
 {
     CBX_AUTO_DONE(buf) bare;

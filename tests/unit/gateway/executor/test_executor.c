@@ -48,7 +48,7 @@ static void start(struct rig *rig)
     rig->control = control[0];
 }
 
-/* It lives until its control socket closes, and then leaves in order. */
+/* The executor runs until its control socket closes, and then ends in order. */
 static void stop(struct rig *rig)
 {
     assert_int_equal(waitpid(rig->pid, NULL, WNOHANG), 0);
@@ -59,7 +59,7 @@ static void stop(struct rig *rig)
     scratch_remove(&rig->scratch);
 }
 
-/* Our end of a new request. */
+/* Returns the test's end of a new request. */
 static int connect_to(struct rig *rig)
 {
     int pair[2];
@@ -90,7 +90,7 @@ static void assert_type(const json_t *answer, const char *type)
     }
 }
 
-/* The answer is this error, and nothing comes after it. */
+/* Asserts that the answer is this error, and the last one. */
 static void assert_error(int fd, int code, const char *text)
 {
     CBX_AUTO_JSON answer = receive(fd);
@@ -134,7 +134,7 @@ static json_t *ask(struct rig *rig, const char *call, const char *session)
     return receive(fd);
 }
 
-/* It answers, which is all that is asked of it between two attacks. */
+/* Asserts that the executor answers, between two attacks. */
 static void assert_alive(struct rig *rig)
 {
     CBX_AUTO_JSON answer = ask(rig, "close", "none");
@@ -272,7 +272,7 @@ static void records_a_decision_before_it_connects_to_the_engine(void **state)
         assert_int_equal(json_integer_value(json_object_get(answer, "seq")), 2 * i + 1);
         assert_error(fd, CBX_EENGINE, "engine does not answer");
         sealing_done(&s);
-        assert_log(&rig, 2 * (uint64_t)i + 2); /* the decision, and what became of it */
+        assert_log(&rig, 2 * (uint64_t)i + 2); /* the decision, and its outcome */
     }
     assert_true(log_holds(&rig, "\"type\":\"outcome\""));
     stop(&rig);
@@ -443,7 +443,7 @@ static void survives_clients_that_disconnect(void **state)
     assert_int_equal(write(rig.control, &byte, 1), 1); /* a byte without a descriptor */
     CBX_AUTO_FILE file = tmpfile();
     assert_int_equal(cbx_wire_send_fd(rig.control, fileno(file), 'r', NULL),
-                     0); /* a descriptor that is no socket */
+                     0); /* a descriptor that is not a socket */
     assert_alive(&rig);
     stop(&rig);
 }
@@ -470,7 +470,7 @@ static void keeps_no_descriptor_of_a_message_that_carries_several(void **state)
     size_t before = count_open_files(rig.pid);
     if (before == 0) {
         stop(&rig);
-        skip(); /* /proc/PID/fdinfo of a process that is not dumpable is root's */
+        skip(); /* /proc/PID/fdinfo of a process that is not dumpable belongs to root */
     }
     for (int i = 0; i < 100; i++) {
         union {
@@ -493,7 +493,7 @@ static void keeps_no_descriptor_of_a_message_that_carries_several(void **state)
         close(pair[0]);
         close(pair[1]);
     }
-    assert_alive(&rig); /* served after all of them were taken */
+    assert_alive(&rig); /* served after all of them were accepted */
     assert_in_range(count_open_files(rig.pid), 1, before + 8);
     stop(&rig);
 }
@@ -532,8 +532,7 @@ static void *hammer(void *context)
     return NULL;
 }
 
-/* Sessions that are just being opened and closed, and expiry every few milliseconds, while the
- * table goes away. */
+/* Sessions are opened and closed, and expire every few milliseconds, while the executor stops. */
 static void stops_in_order_during_runs(void **state)
 {
     (void)state;

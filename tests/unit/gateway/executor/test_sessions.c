@@ -31,7 +31,7 @@ static void reserves_each_id_once_and_no_more_than_there_are_places(void **state
                       none = permit_of("", "ann");
     open_session(sessions, "a");
     assert_int_equal(cbx_sessions_reserve(sessions, &a, &err), CBX_ESTATE);
-    /* A run without a session is no session, and has its own place by its decision. */
+    /* A run without a session is not counted as one; its slot has the id of its decision. */
     snprintf(none.decision, sizeof(none.decision), "d1");
     assert_int_equal(cbx_sessions_reserve(sessions, &none, &err), 0);
     cbx_sessions_fill(sessions, "d1", NULL);
@@ -184,7 +184,7 @@ static void a_run_waits_until_the_result_before_it_is_acknowledged(void **state)
     cbx_sessions_begin(crowd.sessions, session, "r1", 7);
     assert_int_equal(pthread_create(&waiting, NULL, enter_with_patience, &crowd), 0);
     cbx_sessions_leave(crowd.sessions, session);
-    /* Who follows that run once more need not wait for it. */
+    /* A call that follows that run again does not wait for its acknowledgement. */
     assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", NULL, &session, NULL), 0);
     cbx_sessions_leave(crowd.sessions, session);
     assert_int_equal(crowd.inside, 0);
@@ -209,8 +209,7 @@ static void an_unwanted_result_is_dropped_when_its_run_leaves(void **state)
     cbx_sessions_reconcile(sessions, ids, wanted);
     cbx_sessions_leave(sessions, session);
     assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), 0);
-    /* Somebody who was killed since follows it once more, while the next front says what it wants.
-     */
+    /* A call of the front that was killed follows it again, while the next front reconciles. */
     assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
     cbx_sessions_reconcile(sessions, ids, none);
     assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), 0);
@@ -275,7 +274,7 @@ static void runs_enter_in_the_order_in_which_they_were_enqueued(void **state)
         queued[i] = (struct queued){ .crowd = &crowd };
         cbx_sessions_enqueue(crowd.sessions, "a", "", &queued[i].ticket);
     }
-    /* Another session has its own order, and a call that is no run is not queued. */
+    /* Another session has its own order, and a call other than a run is not queued. */
     cbx_sessions_enqueue(crowd.sessions, "b", "", &other.ticket);
     enter_in_turn(&other);
     assert_int_equal(other.place, 0);
@@ -305,7 +304,7 @@ static void *close_a(void *context)
     return NULL;
 }
 
-/* Until a run that comes now is turned away. */
+/* Waits until a new run is refused. */
 static void await_closing(struct cbx_sessions *sessions)
 {
     struct cbx_permit permit = permit_of("a", "ann");
@@ -323,7 +322,7 @@ static void closing_waits_for_the_opening_and_refuses_later_entries(void **state
     struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
     struct cbx_permit permit = permit_of("a", "ann");
     pthread_t closer;
-    /* Being opened counts as being busy: the close can only end after the fill. */
+    /* A session that is being opened counts as entered: the close ends after the fill. */
     assert_int_equal(cbx_sessions_reserve(crowd.sessions, &permit, NULL), 0);
     assert_int_equal(pthread_create(&closer, NULL, close_a, &crowd), 0);
     cbx_sessions_fill(crowd.sessions, "a", NULL);
@@ -352,8 +351,7 @@ static void expires_what_is_idle_and_nothing_that_is_busy_or_just_made(void **st
     int64_t start = cbx_clock_ms();
     while (cbx_clock_ms() < start + 2) {
     }
-    int64_t filled =
-        cbx_clock_ms(); /* a sandbox that took long to make is not old when it is there */
+    int64_t filled = cbx_clock_ms(); /* idle time begins when the sandbox is there */
     cbx_sessions_fill(sessions, "slow", NULL);
     cbx_sessions_close(sessions, "busy", NULL);
     assert_int_equal(cbx_sessions_expire(sessions, filled, 1), 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What our processes can no longer do once they are jailed. Each attempt is made by a forked child.
- */
+ * What the filters of our processes refuse. A forked child makes each attempt. */
 #include "gateway/ipc/jail.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -32,7 +31,7 @@ enum { SANITIZED = 0 };
 
 enum { NO_JAIL = 99 };
 
-/* A child in this jail; `attempt` returns what it exits with. */
+/* Forks a child with this filter; `attempt` returns its exit status. */
 static int run_jailed(int (*jail)(struct cbx_err *), int (*attempt)(void))
 {
     pid_t pid = fork();
@@ -166,7 +165,7 @@ static void kills_a_worker_that_makes_memory_executable(void **state)
 /* What glibc's qsort does before it sorts more than 1 KiB. */
 static int ask_how_much_memory_there_is(void)
 {
-    (void)sysconf(_SC_PHYS_PAGES); /* the answer is whatever the library makes of the refusal */
+    (void)sysconf(_SC_PHYS_PAGES); /* the library chooses its answer to the refusal */
     return 0;
 }
 
@@ -284,7 +283,7 @@ static void refuses_a_front_that_connects_or_starts_programs(void **state)
 
 static int try_the_upper_half(void)
 {
-    /* The kernel takes the family as an int: what stands in the upper half of the register must not
+    /* The host kernel reads the family as an int: bits in the upper half of the register must not
      * hide it. */
     return REFUSED(syscall(SYS_socket, (1L << 32) | AF_UNIX, SOCK_STREAM, 0)) ? 0 : 1;
 }
@@ -356,7 +355,7 @@ static int serve_one(void)
     int pair[2];
     struct cbx_err err;
     if (cbx_wire_pair(pair, &err) != 0 || cbx_wire_send_fd(pair[0], pair[1], 'x', &err) != 0) {
-        return 1; /* requests to the executor are made of this */
+        return 1; /* a request to the executor needs this */
     }
     int fd = accept4(listener_fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0 || send(fd, "hello", 5, MSG_NOSIGNAL) != 5) {

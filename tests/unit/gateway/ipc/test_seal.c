@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A sealed decision is good once, for a while, for its own bytes, as it was made. */
+ * A sealed decision is valid once, for a limited time, for its own bytes, unaltered. */
 #include "gateway/ipc/seal.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -160,7 +160,7 @@ static void refuses_other_bytes_and_leaves_the_decision_unused(void **state)
     sealing_done(&s);
 }
 
-/* A worker can be taken over: it has the key, and still gets no nonsense through. */
+/* A worker that was taken over has the key: malformed fields are refused all the same. */
 static void refuses_malformed_text_under_a_valid_seal(void **state)
 {
     (void)state;
@@ -299,7 +299,7 @@ static void forgets_ids_that_are_too_old_and_no_younger_ones(void **state)
         }
     }
     assert_true(o.guard.count <
-                6 * EACH); /* three rounds are young, and what came since the last clearing */
+                6 * EACH); /* three rounds are young, and ids since the last clearing are kept */
     assert_true(o.guard.size <= 4096);
     assert_refused(&o, open_and_drop(&o, &first, now), "used before");
     opened_done(&o);

@@ -80,7 +80,7 @@ static void count(void *context)
     atomic_fetch_add((atomic_int *)context, 1);
 }
 
-/* Few threads, much work: each piece is done once, by new threads and by such as waited. */
+/* Few threads, many jobs: each job is done once, by a new thread or by a waiting one. */
 static void all_that_was_taken_is_done_once(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Messages between processes when the other end is hostile, slow or gone. */
+ * Messages between processes when the other end is hostile, slow or closed. */
 #include "gateway/ipc/wire.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -107,7 +107,7 @@ static void sends_nothing_that_is_too_large(void **state)
     end(&e);
 }
 
-/* A length is refused before a byte of memory is taken for it. */
+/* A length is refused before memory is allocated for it. */
 static void refuses_lengths_over_the_caps(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static void *drip(void *context)
     return NULL;
 }
 
-/* The deadline is the message's, not that of each read. */
+/* The deadline is for the whole message, not for each read. */
 static void keeps_the_deadline_when_bytes_drip_in(void **state)
 {
     (void)state;
