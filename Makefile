@@ -52,7 +52,7 @@ ifeq ($(filter help clean setup demo test,$(MAKECMDGOALS)),)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(foreach m,$(MODULES),$(PKGS.$m)) 2>/dev/null)
 endif
 
-# What the code needs is here and not in CFLAGS, so `make CFLAGS=-O3` cannot drop it.
+# Flags that the code needs are here and not in CFLAGS, so that `make CFLAGS=-O3` keeps them.
 ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -isystem $(TREE_SITTER)/include -include policies/base/banned.h \
               -MMD -MP $(WARN) $(PKG_CFLAGS) $(FLAGS.$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(FLAGS.$(VARIANT)) $(LDFLAGS.$(VARIANT)) $(LDFLAGS)
@@ -110,7 +110,7 @@ $G/$1-%.o: $G/.fetched
 	$$Q$$(CC) $$(GRAMMAR_CFLAGS) $(if $(filter bash,$1),-O1) -I$G/node_modules/tree-sitter-$1/$(or $(SOURCE.$1),src) -c -o $$@ $G/node_modules/tree-sitter-$1/$(or $(SOURCE.$1),src)/$$*.c
 endef
 $(foreach g,$(GRAMMARS),$(eval $(call grammar_rules,$g)))
-# Objects are secondary: one that is missing is made only when something else says that the archive is old.
+# Objects are secondary: a missing one is made only when another prerequisite is newer than the archive.
 $G/list: FORCE
 	@mkdir -p $(@D); echo '$(GRAMMARS)' | cmp -s - $@ || echo '$(GRAMMARS)' >$@
 $(GRAMMAR_LIB): $(GRAMMAR_OBJECTS) $G/list
@@ -170,7 +170,7 @@ $B/tests/bench/%: $B/tests/bench/%.o $B/libgateway.a $B/libanalyzer.a $B/libdock
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
 
 # codebox-lint is started once per file by editors and hooks. Loading libcrypto costs more time than reading and judging a small
-# file, and SHA-256 is all that is needed of it: it is linked statically where the archive is there. STATIC= turns that off.
+# file, and it needs SHA-256 alone: libcrypto is linked statically where its archive is installed. STATIC= turns that off.
 STATIC              ?= crypto
 archive              = $(filter /%,$(shell $(CC) -print-file-name=lib$1.a))
 STATIC.codebox-lint := $(foreach l,$(STATIC),$(if $(call archive,$l),-l$l))
@@ -183,7 +183,7 @@ $B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 
-# PID 1 of every sandbox, the kernel that runs other programs, and the probe, which tries to get out and says what held: static,
+# PID 1 of every sandbox, the kernel that runs other programs, and the probe, which tries to get out and reports what held: static,
 # no sanitiser, no library but libc.
 SOURCES.probe          := $(wildcard docker/supervisor/probe*.c)
 SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/supervisor/*.c))
@@ -203,7 +203,7 @@ $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
 
 # --- from nothing to running -----------------------------------------------------------------------------------
 
-# What follows needs libraries that may not be there yet when this file is read, hence the sub-makes.
+# These targets need libraries that may be installed only after make has read this file, hence the sub-makes.
 demo: setup engine ## everything from nothing, then the main job on real programs
 	@.ci/demo
 
@@ -231,23 +231,23 @@ bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_audit ## ratios to 
 
 check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols check-names ## everything that needs no engine
 
-# T=pattern: only the tests whose path holds it. All of them run, also when one fails.
+# T=pattern: only the tests whose path contains it. All of them run, also when one fails.
 SELECTED = $(if $(T),$(foreach t,$(TESTS),$(if $(findstring $(T),$t),$t)),$(TESTS))
-check-unit: $(SELECTED) ## tests/unit/<module>/test_<file>.c, in parallel; T=pattern chooses
+check-unit: $(SELECTED) ## tests/unit/<module>/test_<file>.c, in parallel; T=TEXT chooses those whose path contains it
 	$Qprintf '%s\n' $(SELECTED) | xargs -P "$$(nproc)" -n 1 .ci/unit $B
 
-# What a fuzz target begins with: its corpus, and the programs of tests/cases where it reads a language.
+# The first inputs of a fuzz target: its corpus, and the programs of tests/cases when it reads a language.
 seeds = $(wildcard fuzz/corpus/$1 tests/cases/$1)
 
 check-fuzz: $(FUZZERS:%=$B/fuzz/%) ## replay the corpora, without a fuzzing engine
 	$Qset -e; $(foreach f,$(FUZZERS),$B/fuzz/$f $$(find $(call seeds,$f) -type f); \
 	    printf '  ok    %-58s %s\n' fuzz/$f "$$(find $(call seeds,$f) -type f | wc -l) inputs";)
 
-check-cases: $B/tests/cases/run ## tests/cases and tests/bypass: what each preset says about each, as it was compiled and as its YAML says
+check-cases: $B/tests/cases/run ## the verdict of each preset on each program of tests/cases and tests/bypass, for its compiled form and for its YAML
 	$Q$B/tests/cases/run tests/cases tests/bypass tests/decisions.tsv
 	$Q$B/tests/cases/run --source tests/cases tests/bypass tests/decisions.tsv
 
-decisions: $B/tests/cases/run ## write tests/decisions.tsv anew, to look at its diff
+decisions: $B/tests/cases/run ## write tests/decisions.tsv anew; review its diff
 	$Q$B/tests/cases/run --write tests/cases tests/bypass tests/decisions.tsv
 
 check-policies: $B/codebox ## the tests inside the presets
@@ -260,7 +260,7 @@ check-command: all ## codebox policy and codebox image as programs
 check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
 	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh
 
-check-docs: $B/codebox $B/codebox-lint ## the policy reference and the man pages are what the tables say; the policies in the READMEs pass their own tests
+check-docs: $B/codebox $B/codebox-lint ## the policy reference and the man pages equal the tables; policies in READMEs pass their tests; the changelog names the version
 	$Q.ci/check-docs $B/codebox $B/codebox-lint
 
 docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, and the options in the man pages
@@ -274,13 +274,13 @@ check-headers: | $G/.fetched ## every header compiles alone
 	$Qset -e; for h in $$(find $(MODULES) -name '*.h'); do printf '#include "%s"\n' $$h | \
 	    $(CC) -std=c11 -D_GNU_SOURCE -I. -isystem $(TREE_SITTER)/include $(PKG_CFLAGS) $(WARN) -fsyntax-only -xc -; done
 
-# What the folders of gateway/ may include: a process that is taken over reaches no more than its row. Only cli/ names all of them.
+# The headers that the folders of gateway/ may include: code of a process names no more than its row. cli/ alone names all of them.
 MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h docker/result.h
 MAY.front    := gateway/front/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/container.h
 MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
 MAY.executor := gateway/executor/ gateway/ipc/ policies/ docker/
 
-check-layers: ## no module includes one it may not use, nor a process of the gateway another; only the audit makes permits
+check-layers: ## no module includes one that it may not use, no process of the gateway another; only the audit makes permits
 	$Q$(foreach m,$(MODULES),$(foreach n,$(filter-out $m $(USES.$m),$(MODULES)),\
 	    ! grep -rn --include='*.[ch]' '^#include "$n/' $m || { echo '$m may not use $n'; exit 1; };))
 	$Q$(foreach p,ipc front worker executor,\
@@ -297,7 +297,7 @@ check-symbols: $(MODULES:%=$B/lib%.a) ## every global symbol starts with cbx_
 check-names: ## comments and READMEs name only what exists
 	$Q.ci/check-names
 
-check-format: ## clang-format (Debian 12's) has nothing to say
+check-format: ## clang-format of Debian 12 changes nothing
 	$Qclang-format --dry-run -Werror $$(find $(MODULES) tests fuzz -name '*.[ch]' -not -path 'tests/cases/c/*' -not -path 'tests/bypass/*' -not -path 'fuzz/corpus/*') && echo '  ok    format'
 
 fuzz-%: ## fuzz one target for SECONDS (60): make fuzz-policy SECONDS=600

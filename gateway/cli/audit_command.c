@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* Ranges that no head was ever signed for. */
+/* Prints the ranges of records that were never signed. */
 static void print_unsigned(const struct cbx_audit_report *report)
 {
     enum { SHOWN_MAX = 10 };
@@ -16,15 +16,14 @@ static void print_unsigned(const struct cbx_audit_report *report)
         const struct cbx_audit_range *range = &report->unsigned_ranges[i];
         printf("records %" PRIu64 " to %" PRIu64
                " are chained but were never signed (record %" PRIu64
-               " says so): a crash right after they were written, or another program wrote them\n",
+               " names them): a crash followed the write, or another program wrote them\n",
                range->from, range->to, range->record);
     }
     if (report->unsigned_count > SHOWN_MAX) {
         printf("and %zu more such ranges\n", report->unsigned_count - SHOWN_MAX);
     }
-    printf("look at them ('codebox audit tail'); 'codebox audit acknowledge --reason TEXT' records "
-           "that "
-           "they are explained\n");
+    printf("examine them ('codebox audit tail'); 'codebox audit acknowledge --reason TEXT' records "
+           "what explains them\n");
 }
 
 static int verify(const struct cbx_options *options)

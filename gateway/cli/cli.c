@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the commands share. */
+ * Functions that several commands use. */
 #include "gateway/cli/cli.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ int cbx_options_check(const struct cbx_options *o, struct cbx_err *err)
         return cbx_fail(
             err, CBX_EINVAL,
             "--pool-min is %lld and --pool-max %lld; the pool cannot keep more ready than "
-            "there may be",
+            "are allowed",
             (long long)o->pool_min, (long long)o->pool_max);
     }
     return 0;

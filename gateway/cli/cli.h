@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Commands of `codebox` and their options. Each command returns the exit status: 0 done, 1 denied
- * or something is wrong, 2 it could not be tried. */
+ * or a check failed, 2 the command could not be carried out. */
 #ifndef CBX_GATEWAY_CLI_CLI_H
 #define CBX_GATEWAY_CLI_CLI_H
 
@@ -11,7 +11,7 @@
 /* CBX_EINVAL when values of options contradict each other. */
 int cbx_options_check(const struct cbx_options *options, struct cbx_err *err);
 
-/* Sets the log's level: --log-level, else `level`. With `times` as cbx_log_set has it. */
+/* Sets the log's level: --log-level, else `level`. `times` as for cbx_log_set. */
 void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level, bool times);
 
 /* A flow's configuration from the options, with the defaults. */
@@ -36,7 +36,7 @@ int cbx_cli_write(int fd, struct cbx_str bytes);
 /* "codebox: TEXT" on stderr, with line and column when there are any; returns 2. */
 int cbx_cli_fail(const struct cbx_err *err);
 
-/* The findings of a decision for a person: one block each with place, rule, message and hint. */
+/* Prints the findings of a decision, one block each with place, rule, message and hint. */
 void cbx_print_findings(const json_t *decision, const char *file, FILE *to);
 
 #endif

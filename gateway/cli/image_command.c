@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `codebox image build|list|host`. Building is the work of the script docker/images/build, which
- * lies beside the program. */
+ * `codebox image build|list|host`. The script docker/images/build builds; it is installed with the
+ * program. */
 #include "docker/container.h"
 #include "docker/engine.h"
 #include "gateway/cli/cli.h"
@@ -32,7 +32,7 @@ static int list(const struct cbx_options *options)
     return status;
 }
 
-/* For scripts that speak to the same engine with the docker client. */
+/* Prints the engine's address, for scripts that use the docker client. */
 static int print_host(const struct cbx_options *options)
 {
     CBX_AUTO(engine) engine = NULL;
@@ -73,7 +73,8 @@ static int build(const struct cbx_options *options)
 {
     char script[PATH_MAX], supervisor[PATH_MAX];
     if (!cbx_image_script(script, supervisor)) {
-        fprintf(stderr, "codebox: the script docker/images/build is not beside this program\n");
+        fprintf(stderr, "codebox: the script docker/images/build is missing: it is neither in the "
+                        "source tree nor in the installation of this program\n");
         return 2;
     }
     CBX_AUTO(engine) engine = NULL;
@@ -82,7 +83,7 @@ static int build(const struct cbx_options *options)
         return cbx_cli_fail(&err);
     }
     setenv("DOCKER_HOST", cbx_engine_host(engine),
-           1); /* the docker client builds where we shall run */
+           1); /* the docker client builds on the engine that runs the sandboxes */
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
     char *arguments[8] = { script };
     for (size_t i = 1; i < options->arguments.count && i < 7; i++) {

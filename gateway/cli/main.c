@@ -17,7 +17,7 @@ static const struct command {
     { "serve", 's', cbx_serve_command, "", "REST API over HTTP" },
     { "mcp", 'm', cbx_mcp_command, "", "MCP server over stdio" },
     { "run", 'r', cbx_run_command, "FILE [ARGUMENT ...]",
-      "run one program; its output and exit status become those of codebox" },
+      "run one program; codebox has its output and exit status" },
     { "policy", 'p', cbx_policy_command,
       "check|test|explain|diff|check-mount|list|reference|schema ...",
       "check, test, explain and compare policies" },
@@ -61,11 +61,12 @@ static int print_help(FILE *to)
             fprintf(to, "  %-30s %s\n", left, commands[i].help);
         }
     }
-    fputs("\n'codebox COMMAND --help' lists the options of a command; 'man codebox' says more. "
-          "codebox-lint "
-          "checks files\nwithout running them.\n"
-          "exit status: 0 done; 1 denied, or something is wrong; 2 it could not be tried\n",
-          to);
+    fputs(
+        "\n'codebox COMMAND --help' lists the options of a command; 'man codebox' describes them.\n"
+        "codebox-lint checks files without running them.\n"
+        "exit status: 0 done; 1 denied, or a check failed; 2 the command could not be carried "
+        "out\n",
+        to);
     return 0;
 }
 
@@ -75,7 +76,7 @@ static int fail_usage(const char *text, const char *found, const char *advice)
     return 2;
 }
 
-/* For `make install` and the man page: the options of all commands. */
+/* Prints the options of all commands, for `make install` and the man page. */
 static int print_completion(const char *shell)
 {
     CBX_AUTO_DONE(buf) text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * codebox mcp: an MCP server over stdio. Clients start a second, short-lived process first, so
- * starting does nothing that shows: policies are loaded, processes forked; engine and audit log are
- * opened by the first call. */
+ * `codebox mcp`: an MCP server over stdio. Some clients start a second, short-lived process first,
+ * so a start has no effect outside: it loads the policies and forks. The first call opens engine
+ * and audit log. */
 #include "gateway/cli/cli.h"
 #include "gateway/front/mcp/stdio.h"
 #include "gateway/ipc/jail.h"

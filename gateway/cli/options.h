@@ -7,7 +7,7 @@
 
 enum { CBX_POLICIES_MAX = 32 };
 
-/* Zeroed memory is what was not given. Strings are argv's. */
+/* An option that was not given is zero. Strings are those of argv. */
 struct cbx_options {
     struct cbx_words policies;
     const char *state_dir, *listen, *docker_host, *runtime, *language, *output;
@@ -15,14 +15,14 @@ struct cbx_options {
     int64_t max_sessions, max_runs, idle_s, lease_s, workers, lines, pool_min, pool_max,
         pool_idle_s;
     bool help;
-    struct cbx_words arguments; /* what is no option, in order */
+    struct cbx_words arguments; /* the words that are not options, in order */
     char state_buffer[4096];
     struct cbx_arena arena;
 };
 
-/* Reads argv[from..argc) for the command of this letter (options.def). Behind the first word that is no option, `run`
- * takes none: the words are the program's. CBX_EINVAL says which option, and what is allowed. Free with
- * cbx_cli_options_done, also after a failure. */
+/* Reads argv[from..argc) for the command of this letter (options.def). After the first word that is
+ * not an option, `run` reads none: the words are the program's arguments. CBX_EINVAL names the
+ * option and what is allowed. Free with cbx_cli_options_done, also after a failure. */
 int cbx_cli_options_read(char command, int argc, char **argv, int from, struct cbx_options *out,
                          struct cbx_err *err);
 void cbx_cli_options_done(struct cbx_options *options);
@@ -30,7 +30,8 @@ void cbx_cli_options_done(struct cbx_options *options);
 /* Appends the list of a command's options; '\0' = of all commands. */
 void cbx_cli_options_help(char command, struct cbx_buf *out);
 
-/* Appends the completions for a shell, or the options as a man page lists them. False for another word. */
+/* Appends the completions for a shell, or the options as a man page lists them. False for another
+ * word. */
 bool cbx_cli_options_complete(const char *shell, struct cbx_buf *out);
 
 #endif

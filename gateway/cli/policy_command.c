@@ -12,7 +12,7 @@
 
 #include <time.h>
 
-/* --- what is true of the language ------------------------------------------------------------- */
+/* --- the language ------------------------------------------------------------- */
 
 static int list(const struct cbx_options *options)
 {
@@ -51,7 +51,7 @@ static int schema(const struct cbx_options *options)
 
 /* --- one policy ------------------------------------------------------------------------------- */
 
-/* What the loader cannot see: whether the grammars know the queries. */
+/* Compiles each query, which the loader cannot do: it has no grammars. */
 static int check_queries(const struct cbx_policy *policy, struct cbx_err *err)
 {
     for (size_t i = 0; i < policy->rule_count; i++) {
@@ -78,7 +78,7 @@ static int load(const char *name, struct cbx_policy **out)
     return 0;
 }
 
-/* What is no error and yet not what somebody meant. */
+/* Prints what is valid and probably not intended. */
 static void print_notes(const struct cbx_policy *policy)
 {
     for (size_t i = 0; i < policy->exception_count; i++) {
@@ -88,11 +88,11 @@ static void print_notes(const struct cbx_policy *policy)
             known |= cbx_str_glob(e->rule, policy->rules[r].id);
         }
         if (!known) {
-            printf("  note: the exception for '%.*s' is about no rule of this policy\n",
+            printf("  note: the exception for '%.*s' matches no rule of this policy\n",
                    CBX_STR_ARG(e->rule));
         }
         if (e->until <= time(NULL)) {
-            printf("  note: the exception of '%.*s' for '%.*s' is over\n",
+            printf("  note: the exception of '%.*s' for '%.*s' has ended\n",
                    CBX_STR_ARG(e->principal), CBX_STR_ARG(e->rule));
         }
     }
@@ -128,7 +128,8 @@ static void print_failure(void *context, const struct cbx_policy_test_failure *f
            failure->language, snippet.p);
 }
 
-/* In CI a rule without a test is a failure: nobody is there to read the line. */
+/* In CI a rule without a test is a failure: a warning in the output of a job that passes is not
+ * read. */
 static bool tests_are_required(void)
 {
     const char *ci = getenv("CI");
@@ -192,7 +193,7 @@ static enum cbx_verdict judge(const struct cbx_policy *policy, const char *langu
                                                                        : CBX_DENY;
 }
 
-/* A program as an item of a list, its lines below each other. */
+/* Prints a program as an item of a list, its lines below each other. */
 static void print_snippet(struct cbx_str text)
 {
     for (size_t at = 0; at <= text.len;) {
@@ -206,8 +207,7 @@ static void print_snippet(struct cbx_str text)
     }
 }
 
-/* The tests of `from`, judged by both: what comes out differently shows what the difference means.
- */
+/* Prints tests of `from` whose verdicts under the two policies differ. */
 static size_t print_examples(const struct cbx_policy *from, const struct cbx_policy *a,
                              const struct cbx_policy *b, bool more, size_t printed)
 {
@@ -300,14 +300,14 @@ static const struct verb {
     int (*whole)(const struct cbx_options *options);
     const char *help;
 } verbs[] = {
-    { "check", check, NULL, "POLICY ...: does it load, and what may not be meant" },
+    { "check", check, NULL, "POLICY ...: load it, and note likely mistakes" },
     { "test", test, NULL,
       "[POLICY ...]: run the tests in it (all presets); where CI is set, a rule without fails" },
-    { "explain", explain, NULL, "POLICY ...: what it means, in plain words" },
-    { "diff", NULL, diff, "A B: what one allows and the other does not, with examples" },
+    { "explain", explain, NULL, "POLICY ...: describe it in plain words" },
+    { "diff", NULL, diff, "A B: list what one allows and the other does not, with examples" },
     { "check-mount", NULL, check_mounts,
-      "HOST:CONTAINER:MODE ...: may it be mounted, and what decides" },
-    { "list", NULL, list, "the presets and whom they are for" },
+      "HOST:CONTAINER:MODE ...: whether it may be mounted, and the entry that decides" },
+    { "list", NULL, list, "the presets and their uses" },
     { "reference", NULL, reference, "every key of the language (Markdown)" },
     { "schema", NULL, schema, "the language as JSON Schema, for editors" },
 };
@@ -341,7 +341,7 @@ int cbx_policy_command(const struct cbx_options *options)
             return verbs[i].each != NULL ? run_each(&verbs[i], options) : verbs[i].whole(options);
         }
     }
-    fprintf(stderr, "codebox: policy does not know '%s'; it takes\n", name);
+    fprintf(stderr, "codebox: the verb of policy is '%s', allowed are\n", name);
     for (size_t i = 0; i < VERBS; i++) {
         fprintf(stderr, "  %-12s %s\n", verbs[i].name, verbs[i].help);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * `codebox run`: one file through the whole flow. The program's stdout and stderr become those of this process (without
- * control sequences where they are a terminal), so does its exit status, and its pictures become files. */
+ * `codebox run`: one file through the whole flow. The program's stdout and stderr become those of
+ * this process (without control sequences where they are a terminal), so does its exit status, and
+ * its pictures become files. */
 #include "analyzer/lang.h"
 #include "docker/container.h"
 #include "gateway/cli/cli.h"
@@ -46,8 +47,8 @@ static int read_source(const char *path, size_t max_bytes, struct cbx_buf *out, 
     }
 }
 
-/* What was asked for, by the name that permits have for it; else by the file's name. NULL when that
- * says nothing. */
+/* The language of --language, else of the file's ending, by its name in permits. An unknown name is
+ * returned as it is; NULL for an unknown ending. */
 static const char *language_of(const char *path, const char *asked)
 {
     const struct cbx_lang *lang =
@@ -55,7 +56,7 @@ static const char *language_of(const char *path, const char *asked)
     return lang != NULL ? lang->name : asked;
 }
 
-/* "python (.py, .pyw), ...": what runs, and how its files are called. */
+/* Prints "python (.py, .pyw), ...": the languages that can run, and the endings of their files. */
 static void print_languages(FILE *to)
 {
     const char *name;
@@ -70,14 +71,15 @@ static void print_languages(FILE *to)
     fputc('\n', to);
 }
 
-/* One of our streams. What the program wrote goes to a terminal without control sequences. */
+/* Standard output or standard error. A terminal gets the program's output without control
+ * sequences. */
 struct stream {
     int fd;
     bool is_terminal;
     struct cbx_terminal terminal;
 };
 
-/* Where a run's events go. */
+/* The state of writing a run's events. */
 struct output {
     struct cbx_run_files files;
     struct cbx_run_input *input;
@@ -103,7 +105,8 @@ static struct stream open_stream(int fd)
     return (struct stream){ .fd = fd, .is_terminal = isatty(fd) == 1 };
 }
 
-/* A value in several forms: the first kind of picture that it has, else its text. */
+/* Shows a value that has several forms: its first picture in the order of the table, else its
+ * text. */
 static void show_value(struct output *o, const struct cbx_event *event)
 {
     static const struct {
@@ -180,10 +183,11 @@ static int report_result(const struct cbx_result *r, struct stream *to)
                 (unsigned long long)r->duration_ms);
         return 124;
     case CBX_RUN_OOM:
-        fprintf(stderr, "codebox: stopped, it needed more memory than the policy allows\n");
+        fprintf(stderr,
+                "codebox: stopped, the program needed more memory than the policy allows\n");
         return 137;
     case CBX_RUN_CPU:
-        fprintf(stderr, "codebox: stopped, it used %llu ms of processor time, the policy's limit\n",
+        fprintf(stderr, "codebox: stopped after %llu ms of processor time, the policy's limit\n",
                 (unsigned long long)r->cpu_ms);
         return 124;
     case CBX_RUN_KILLED:
@@ -258,7 +262,8 @@ static int run_program(const struct cbx_options *options, const struct program *
     return status;
 }
 
-/* The words behind FILE; NULL and a sentence on stderr when one is no text that can be recorded. */
+/* The arguments after FILE; NULL, with a message on stderr, when one is not UTF-8 or they are too
+ * many: the audit log records them. */
 static json_t *read_arguments(const struct cbx_options *options)
 {
     CBX_AUTO_JSON arguments = json_array();
@@ -280,20 +285,18 @@ static json_t *read_arguments(const struct cbx_options *options)
     return cbx_steal(&arguments);
 }
 
-/* NULL and a sentence on stderr when the file's language cannot run. */
+/* NULL, with a message on stderr, when the file's language cannot run. */
 static const char *choose_language(const char *path, const char *asked)
 {
     const char *language = language_of(path, asked);
     if (language == NULL) {
-        fprintf(stderr,
-                "codebox: '%s' has no ending that says its language; say --language NAME, or use "
-                "one of ",
+        fprintf(stderr, "codebox: '%s' has no known ending; give --language NAME, or use one of ",
                 path);
         print_languages(stderr);
         return NULL;
     }
     if (cbx_kernel_of(language) == NULL) {
-        fprintf(stderr, "codebox: the language is '%s', what can run is ", language);
+        fprintf(stderr, "codebox: the language is '%s', allowed are ", language);
         print_languages(stderr);
         return NULL;
     }

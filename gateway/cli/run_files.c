@@ -96,8 +96,8 @@ static bool is_plain_part(struct cbx_str part)
     return plain;
 }
 
-/* Opens PATH below the folder for writing: every folder on the way is made when absent, and no link is followed.
- * -1 and errno. */
+/* Opens PATH below the folder for writing: every folder on the way is made when absent, and no link
+ * is followed. -1 and errno. */
 static int create_below(int folder, struct cbx_str path)
 {
     CBX_AUTO_FD at = dup(folder);
@@ -182,7 +182,7 @@ static void list_files(const struct cbx_run_files *files)
     enum { SHOWN_MAX = 10 };
     size_t i, count = json_array_size(files->made);
     const json_t *file;
-    fprintf(stderr, "codebox: the program made %zu file%s, gone with its sandbox: ", count,
+    fprintf(stderr, "codebox: the program made %zu file%s, removed with its sandbox: ", count,
             count == 1 ? "" : "s");
     json_array_foreach(files->made, i, file)
     {

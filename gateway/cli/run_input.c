@@ -36,7 +36,8 @@ static bool await_input(const struct cbx_run_input *in)
     return fds[1].revents == 0;
 }
 
-/* Takes a line with its '\n' out of what was read ahead; false when there is no whole one. */
+/* Moves the first line, with its '\n', from `ahead` to `line`; false when there is no whole line.
+ */
 static bool take_line(struct cbx_buf *ahead, bool at_end, struct cbx_buf *line)
 {
     const char *end = memchr(ahead->p, '\n', ahead->len);
@@ -50,7 +51,7 @@ static bool take_line(struct cbx_buf *ahead, bool at_end, struct cbx_buf *line)
     return true;
 }
 
-/* A line of the input, empty at its end; false when the reading stops. */
+/* Reads a line of the input, empty at its end; false when the reading stops. */
 static bool read_line(struct cbx_run_input *in, struct cbx_buf *line)
 {
     bool at_end = in->fd < 0;
@@ -68,7 +69,7 @@ static bool read_line(struct cbx_run_input *in, struct cbx_buf *line)
     return true;
 }
 
-/* The same, without showing what is typed. */
+/* As read_line; a terminal does not show what is typed. */
 static bool read_secret(struct cbx_run_input *in, struct cbx_buf *line)
 {
     struct termios shown, hidden;
@@ -101,7 +102,7 @@ static void *answer_questions(void *context)
         CBX_AUTO_DONE(buf) line;
         cbx_buf_init(&line, LINE_MAX_BYTES + 4096);
         if (secret ? read_secret(in, &line) : read_line(in, &line)) {
-            /* Fails when the run is over, which ends the questions too. */
+            /* A failure means that the run has ended; it asks no more. */
             cbx_call_input(in->flow, &args, cbx_buf_str(&line), NULL, NULL);
         }
         pthread_mutex_lock(&in->lock);

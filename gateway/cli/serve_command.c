@@ -58,7 +58,7 @@ static void log_start(const struct cbx_flow *flow, const struct address *address
             flow->policies.count == 1 ? "y" : "ies", policies.p, state_dir);
 }
 
-/* Until a signal says stop, with everything else blocked in all threads. */
+/* Waits for SIGINT or SIGTERM, which all threads block. */
 static void wait_for_stop(const sigset_t *signals)
 {
     int number = 0;

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* What the forked processes are started with; the master's, for its whole life. */
+/* The configuration of the forked processes. The master borrows it for its whole life. */
 struct setup {
     struct cbx_flow_config config;
     struct cbx_policies policies;

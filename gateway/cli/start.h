@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Starts the processes of a gateway: loads the policies, forks zygote, executor and front. The only
- * place that names all of them. */
+ * file that names all of them. */
 #ifndef CBX_GATEWAY_CLI_START_H
 #define CBX_GATEWAY_CLI_START_H
 
 #include "gateway/executor/executor.h"
 #include "gateway/front/review.h"
 
-/* How a gateway is set up. Strings are borrowed for its whole life. */
+/* The configuration of a gateway. Strings are borrowed for its whole life. */
 struct cbx_flow_config {
     const char *const *policies; /* names or files; the first is the default */
     size_t policy_count;

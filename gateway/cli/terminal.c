@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Control sequences out of a stream, byte by byte. */
+ * Removes control sequences from a stream, byte by byte. */
 #include "gateway/cli/terminal.h"
 
 enum { STRING_MAX = 4096, CSI_MAX = 64 };
@@ -31,13 +31,13 @@ static void take_text(struct cbx_terminal *t, struct cbx_buf *out, unsigned char
     }
 }
 
-/* What introduces a sequence, behind ESC or as a C1 control (c - 0x40). */
+/* Takes the byte that introduces a sequence: after ESC, or of a C1 control (c - 0x40). */
 static void introduce(struct cbx_terminal *t, unsigned char c)
 {
     enter(t, c == '[' ? CSI : c != '\0' && strchr("]PX^_", c) != NULL ? STRING : TEXT);
 }
 
-/* Behind ESC: intermediate bytes go on, anything else ends it. */
+/* After ESC: an intermediate byte continues the sequence, any other ends it. */
 static void take_escape(struct cbx_terminal *t, struct cbx_buf *out, unsigned char c)
 {
     if (c >= 0x20 && c <= 0x2f && ++t->left < CSI_MAX) {

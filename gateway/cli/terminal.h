@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * What a program wrote, on its way to somebody's terminal: control sequences could move the cursor,
- * set the title or the clipboard, or have the terminal type. Text, '\n', '\t' and '\r' go through.
- */
+ * Removes control sequences from a program's output before a terminal gets it: they could move the
+ * cursor, set the title or the clipboard, or make the terminal send input. Text, '\n', '\t' and
+ * '\r' are kept. */
 #ifndef CBX_GATEWAY_CLI_TERMINAL_H
 #define CBX_GATEWAY_CLI_TERMINAL_H
 
 #include "policies/base/buf.h"
 
-/* Where one stream is; a sequence or a character may be split over pieces. Zeroed memory begins. */
+/* The state of one stream; a sequence or a character may be split over pieces. Zero-initialise. */
 struct cbx_terminal {
     int state;
-    unsigned left; /* bytes of a character that are still to come; or that a sequence has had */
+    unsigned left; /* bytes that a character still needs; or bytes of a sequence so far */
 };
 
-/* Appends what may be shown of `bytes`. A sequence that does not end takes 4 KiB at most, and no
- * line end with it. Bytes that are no UTF-8 become '?'. */
+/* Appends `bytes` without control sequences. A sequence without an end hides 4 KiB at most, and no
+ * line end. Bytes that are not UTF-8 become '?'. */
 void cbx_terminal_add(struct cbx_terminal *terminal, struct cbx_buf *out, struct cbx_str bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Analyzer workers. A request is a header and the source; the answer is the decision in full, the
- * text that may run, and the sealed decision. Whatever goes wrong in here ends the worker, and the
- * front takes that as a denial. */
+ * text that may run, and the sealed decision. When a worker ends or answers with an error, the
+ * front denies or refuses the source. */
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
@@ -18,14 +18,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a worker has from its start. */
+/* What a worker inherits from the zygote. */
 struct cbx_worker {
     const struct cbx_policies *policies;
     const struct cbx_seal_key *key;
 };
 
-/* A request: the subject's fields and the policy's name in the header; then the context and the
- * source as bytes. */
+/* A request: the subject's fields and the policy's name in the header; the bytes are the context,
+ * then the source. */
 struct analysis_request {
     struct cbx_str policy, action;
     struct cbx_subject subject;
@@ -201,7 +201,7 @@ static pid_t spawn(int control, int fd, const struct cbx_policies *policies,
         }
         cbx_worker_main(fd, policies, key);
     }
-    close(fd); /* when fork failed, this reads as a dead worker */
+    close(fd); /* after a failed fork the front reads the end of the stream: its worker is gone */
     return pid;
 }
 

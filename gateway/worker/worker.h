@@ -12,9 +12,9 @@
 _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
                                const struct cbx_seal_key *key);
 
-/* Serves the zygote's socket until it closes; never returns. Each byte received names a slot: the
- * worker in it, if there is one, is killed, a new one is forked, and the front's end of its socket
- * is sent back. The key is made here and written to key_fd, which leads to the executor. */
+/* Serves the zygote's socket until it closes; never returns. Each message is a slot's number and
+ * one end of a socket pair: the worker in the slot, if there is one, is killed, and a new one is
+ * forked that answers requests on that end. key_fd is the read end of a pipe with the seal key. */
 _Noreturn void cbx_zygote_main(int control, int key_fd, const struct cbx_policies *policies);
 
 #endif

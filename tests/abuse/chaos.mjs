@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Twenty clients work while processes of the gateway and sandboxes are killed at random moments; then nothing may be lost. The master
-// is this script's own child, and is started again when it was killed.
+// is a child of this script, which starts it again when it was killed.
 // Usage: chaos.mjs STATE SECONDS SEED VICTIMS CODEBOX [OPTIONS OF SERVE ...]
 import { execFileSync, spawn } from 'node:child_process';
 import { openSync, readdirSync, readFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ const until = async (what, seconds_, condition) => {
 const problems = [];
 await until('the gateway', 30, async () => (await ask('GET', '/healthz')).status === 200);
 
-// --- who is killed
+// --- the processes that are killed
 const children = (pid) => { try { return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean); } catch { return []; } };
 const name = (pid) => { try { return readFileSync(`/proc/${pid}/comm`, 'utf8').trim(); } catch { return ''; } };
 const family = () => { const near = children(master.pid); return [...near, ...near.flatMap(children)]; };
@@ -71,7 +71,7 @@ const kill = (which) => {
   if (pid) process.kill(Number(pid), 'SIGKILL');
 };
 
-// --- who works
+// --- the clients
 let over = false, serial = 0;
 const accepted = [], counts = { sync: 0, async: 0, broken: 0, refused: 0, sessions: 0, right: 0, honest: 0 };
 const program = (token) => (random() < 0.3 ? `import time\ntime.sleep(${(random() * 0.8).toFixed(2)})\nprint('${token}')` : `print('${token}')`);
@@ -88,7 +88,7 @@ const judge = (token, execution, own, session) => {
   } else if (times > 1) {
     problems.push(`${token} (${own}) ran ${times} times`);
   } else {
-    // Only a sandbox that was killed, a session that was closed, or an interrupt may cost a result, and then it is said.
+    // Only a sandbox that was killed, a session that was closed, or an interrupt may cost a result, and the client gets the reason.
     const said = typeof execution.error === 'string' ? execution.error : JSON.stringify(execution.error);
     if (interrupted.has(session) && /^\{"ename":"KeyboardInterrupt"|was interrupted after|was killed after/.test(said)) counts.honest++;
     else if (closed.has(session) && /there is no session|was killed after|its sandbox is gone/.test(said)) counts.honest++;
@@ -128,7 +128,7 @@ const client = async (number) => {
   }
 };
 const chaos = async () => {
-  // Each more often than it takes to come back, and now and then nothing for a while.
+  // Kills follow each other faster than a process restarts, with pauses now and then.
   for (const end = Date.now() + Number(seconds) * 1000; Date.now() < end; await sleep(300 + random() * 1700)) {
     const which = pick([...Object.keys(victims), ...Object.keys(victims).filter((v) => /executor|front|docker kill/.test(v))]);
     killed[which] = (killed[which] ?? 0) + 1;

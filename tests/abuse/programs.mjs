@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs that mean harm, one row each: what holds, the program, what its result must be. `wall` is its time limit in seconds (10).
-// What every one of them must leave behind is in run.mjs. `then` is asked afterwards, while the session is open.
+// Hostile programs, one row each: the sentence, the program, the result that is expected. `wall` is its time limit in seconds (10).
+// run.mjs has what holds after each of them. `then` runs afterwards, while the session is open.
 import assert from 'node:assert/strict';
 
 const ended = (r) => assert.ok(['ok', 'error'].includes(r.outcome), `ended by itself, not: ${r.outcome}`);
@@ -97,10 +97,10 @@ for s in range(1, 65):
         except OSError: pass
 print('tried')
 `, all(fine, prints('tried'))],
-  ['a program that kills everything it sees ends, and says so', 'import os, signal\nos.kill(-1, signal.SIGKILL)', any],
-  ['a program that kills itself says so', 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)', is('killed')],
-  ['a program that crashes says so', 'import ctypes\nctypes.string_at(0)', is('killed')],
-  ['a program that leaves at once says so', 'import os\nos._exit(3)', (r) => assert.equal(r.exit_code, 3)],
+  ['a program that signals all processes ends, with a result', 'import os, signal\nos.kill(-1, signal.SIGKILL)', any],
+  ['a program that kills itself is reported as killed', 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)', is('killed')],
+  ['a program that crashes is reported as killed', 'import ctypes\nctypes.string_at(0)', is('killed')],
+  ['a program that calls _exit has its exit code', 'import os\nos._exit(3)', (r) => assert.equal(r.exit_code, 3)],
   ['a program that blocks all signals ends in time', `
 import signal
 signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
@@ -302,12 +302,12 @@ print('\\udc80\\ud800')
 print('end')
 `, all(fine, prints('mid'), prints('end'))],
   ['100,000 displays are kept to the limit of files', "import IPython\nfor i in range(100000): display('x')\nprint('all')", any, { wall: 5 }],
-  ['very many small pieces are all there, or the result says that they are not', `
+  ['very many small pieces are all in the result, or it is marked as cut', `
 import os
 for i in range(60000): os.write(3, b'O\\1\\0\\0\\0a'); os.write(3, b'e\\1\\0\\0\\0b')
 print('all')
 `, all(ended, (r) => assert.ok(r.truncated || (text(r).length === 60004 && text(r, 'stderr').length === 60000), `${text(r).length} and ${text(r, 'stderr').length}`)), { wall: 15 }],
-  ['figures over the limit of files are left out, and the result says so', `
+  ['figures over the limit of files are omitted, and the result is marked', `
 from IPython.display import display
 for i in range(40): display({'image/png': b'\\x89PNG' + bytes(1 << 20)}, raw=True)
 `, (r) => assert.ok(r.files_truncated), { wall: 10 }],
@@ -338,8 +338,8 @@ raise e
   ['an exception whose name is huge is an error', "raise type('E' * 1_000_000, (Exception,), {})('x')", ended],
 
   // --- the channel to the supervisor
-  ['garbage on the channel ends the run, and says so', "import os\nos.write(3, os.urandom(1 << 16))", is('killed', 'error', 'ok')],
-  ['a length that is a lie ends the run, and says so', frames + "os.write(3, frame('O', b'x', 0xffffffff))", is('killed')],
+  ['garbage on the channel ends the run, with a result', "import os\nos.write(3, os.urandom(1 << 16))", is('killed', 'error', 'ok')],
+  ['a wrong length ends the run, with a result', frames + "os.write(3, frame('O', b'x', 0xffffffff))", is('killed')],
   ['half a frame ends at the time limit', frames + "os.write(3, frame('D', b'x' * 100, 60_000_000))\nwhile True: pass", is('timeout', 'killed'), { wall: 1 }],
   ['a huge frame that is whole costs no more than its limit', frames + "import socket\nsocket.socket(fileno=os.dup(3)).sendall(frame('D', bytes(60_000_000)))", any, { wall: 8 }],
   ...['A', 'L', 'T', 'E', 'W', 'K', 'I', 'r', 'i', 'w', 'P', 'G', 'l', 'd', 'H', 'a', 'U', 'N', 'Z'].map((kind) => [
@@ -362,7 +362,7 @@ print('done')
   ['a program that closes its channel ends in time', 'import os\nos.close(3)\nwhile True: pass', is('timeout', 'killed'), { wall: 1 }],
   ['a program that closes all its descriptors ends in time', 'import os\nfor fd in range(4): os.close(fd)\nwhile True: pass', is('timeout', 'killed'), { wall: 1 }],
   ['a program that closes all its descriptors and ends is over in time', 'import os\nos.closerange(0, 100)', any, { wall: 1 }],
-  ['a program that reads its channel makes its kernel deaf, and no more', 'import socket\nsocket.socket(fileno=3).settimeout(0.5)\nwhile True: pass', is('timeout', 'killed'), { wall: 1 }],
+  ['a program that reads its channel takes frames from its own kernel alone', 'import socket\nsocket.socket(fileno=3).settimeout(0.5)\nwhile True: pass', is('timeout', 'killed'), { wall: 1 }],
   ['a child that holds the descriptors open does not keep a dead kernel alive', `
 import os, time
 if os.fork() == 0:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs every program of programs.mjs in a session of its own through the REST API, and afterwards each time: the gateway answers, the
-// time limit held, the session goes on or its result says that it was lost, memory of the gateway's processes is bounded, no container
-// and no process is left. Usage: run.mjs URL MASTER-PID [WORD that the sentence has]
+// time limit held, the session continues or its result reports that it was lost, memory of the gateway's processes is bounded, no container
+// and no process is left. Usage: run.mjs URL MASTER-PID [WORD of the sentence]
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -87,7 +87,7 @@ const check = async ([sentence, code, expect, options = {}], language) => {
       if (options.after) assert.ok(text(next).includes(options.prints), `${JSON.stringify([next.error, text(next)])}`);
       else if (lost) assert.ok(text(next) === '' && next.error?.ename?.includes('Error'), `the session begins anew: ${JSON.stringify(next)}`);
       else if (!options.brief) assert.equal(text(next), '42\n', `the session goes on: ${JSON.stringify([next.error, next.outcome, next.session_lost])}`);
-      assert.ok(!next.session_restarted || result.session_lost, 'a session that was lost says so at once');
+      assert.ok(!next.session_restarted || result.session_lost, 'a lost session is reported at once');
     }
     const listing = await api.list(session);
     assert.ok(listing.status < 500, `${listing.status} ${listing.text}`);

@@ -100,7 +100,7 @@ static void fill(struct cbx_buf *out, const char *template, size_t size)
     }
 }
 
-/* Shapes that are made to cost: each says how it begins, what it repeats and how it ends. They are
+/* Shapes that are made to cost: each has a beginning, a part that is repeated, and an end. They are
  * denied or allowed, that does not matter here. */
 static const struct shape {
     const char *name, *language, *before, *each, *after;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What needs an engine, each beside its baseline of the same run, interleaved. Usage: engine.mjs CODEBOX FOLDER [PART ...]
-// The machine may be busy otherwise: ratios say more than times.
+// The figures that need an engine, each beside its baseline of the same run, interleaved. Usage: engine.mjs CODEBOX FOLDER [PART ...]
+// Other processes may load the machine: compare ratios, not times.
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, openSync, readFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ const bodyOf = async (id) => {
   const { Config: c, HostConfig: h } = await engine('GET', `/containers/${id}/json`);
   return { ...c, Labels: {}, HostConfig: h };
 };
-// Until the supervisor answers a host that says who it is.
+// Until the supervisor answers a host that authenticates.
 const cold = async (body) => {
   const { Id } = await engine('POST', '/containers/create', body);
   const stream = await attach(Id);

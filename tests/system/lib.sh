@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the system tests share: a server on a free port with its own state, and checks that read as sentences.
+# Shared by the system tests: a server on a free port with its own state, and checks that read as sentences.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 codebox=${CODEBOX:-$PWD/build/codebox} # another build of it: CODEBOX=$PWD/build/asan/codebox
@@ -79,7 +79,7 @@ run_in() { # SESSION CODE: its results
     wait_until is_over "$id"
     results_of "$id"
 }
-# `set -e` passes over a command behind '!', so a check says what must not be there with this.
+# `set -e` passes over a command behind '!', so a check for absence uses this.
 lacks() { if grep -E "$1"; then return 1; fi; }
 expect() { jq -e "$1" "${2:-/dev/stdin}"; }
 # Processes of a gateway: the master, and below it front, zygote with its workers, executor.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Processes of the gateway are killed at random moments under load, and nothing is lost; then sandboxes too, which costs what ran in
-# them and no more. CHAOS_SEED repeats the choices of a run, CHAOS_SECONDS (30) makes it longer, CHAOS_VICTIMS is an expression for who
-# is killed.
+# Kills processes of the gateway at random moments under load: nothing is lost. Then sandboxes too: only the runs in them are lost.
+# CHAOS_SEED repeats the choices of a run, CHAOS_SECONDS (30) sets its length, CHAOS_VICTIMS is a regular expression of the processes
+# to kill.
 source "$(dirname "$0")/lib.sh"
 seed=${CHAOS_SEED:-$RANDOM}
 echo "  -     CHAOS_SEED=$seed"

@@ -64,7 +64,7 @@ cp head.old "$state/audit.head" # as after a crash between the record and its si
 ok 'records that were never signed are a warning, with the command that explains them' gives 0 'audit acknowledge' doctor
 ok 'an acknowledgement ends the warning' gives 0 '' "$codebox" audit acknowledge --state "$state" --reason 'made by this test'
 ok 'the log is good again' gives 0 'records, unbroken' doctor
-ok 'the warning is gone' lacks 'never signed'
+ok 'the warning ends' lacks 'never signed'
 sed -i 's/"principal":"uid:/"principal":"uid:9/' "$state/audit.jsonl"
 ok 'a changed record fails, with its line' gives 1 'line 1' doctor
 finish

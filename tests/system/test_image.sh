@@ -12,7 +12,7 @@ ok() { printf '  ok    %s\n' "$1"; }
 bad() { printf 'FAILED %s\n' "$1"; failures=$((failures + 1)); }
 check() { if eval "$2"; then ok "$1"; else bad "$1"; fi; }
 
-# Images are files; `mmdebstrap` fails as often as $work/failures says, after it has written half of an archive.
+# Images are files; `mmdebstrap` fails $work/failures times, each time after half of an archive.
 mkdir "$work/bin" "$work/images"
 cat >"$work/bin/docker" <<SH
 #!/bin/bash
@@ -75,16 +75,16 @@ check "the output of apt is printed each time" '[ "$(grep -c "the mirror is away
 
 build 9
 check "a bootstrap that always fails is an error" '[ $? != 0 ]'
-check "it was tried three times" '[ "$(cat "$work/failures")" = 6 ]'
-check "it leaves no image at all" '[ -z "$(ls "$work/images")" ]'
+check "the bootstrap was tried three times" '[ "$(cat "$work/failures")" = 6 ]'
+check "a bootstrap that always fails leaves no image" '[ -z "$(ls "$work/images")" ]'
 build 0
-check "and the next build starts anew" '[ $? = 0 ] && [ -e "$work/images/built" ]'
+check "the next build starts anew" '[ $? = 0 ] && [ -e "$work/images/built" ]'
 
 rm -f "$work"/images/*
 build_without docker
 check "a machine without the docker client gets the name of the package" '[ $? = 1 ] && grep -q "docker.*is missing.*apt-get install docker.io" "$work/out"'
 build_without mmdebstrap
-check "so does one without mmdebstrap, at the first attempt" '[ $? = 1 ] && grep -q "mmdebstrap.*is missing" "$work/out" && ! grep -q attempt "$work/out"'
+check "a machine without mmdebstrap gets it at the first attempt" '[ $? = 1 ] && grep -q "mmdebstrap.*is missing" "$work/out" && ! grep -q attempt "$work/out"'
 
 # codebox has the connections of its engine client open when it starts the script.
 tree=$work/tree

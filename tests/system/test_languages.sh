@@ -22,9 +22,9 @@ ok 'a command that is not on the list of the policy denies the whole script' giv
 program exit.sh 'echo on; exit 7'
 ok 'exit gives the status' gives_exactly 7 on run --policy permissive exit.sh
 program errexit.sh $'set -euo pipefail\necho on\nfalse | true\necho never'
-ok 'set -e and pipefail end it' gives_exactly 1 on run --policy permissive errexit.sh
+ok 'set -e and pipefail end a script' gives_exactly 1 on run --policy permissive errexit.sh
 program read.sh $'read -r line || echo "no input: $?"'
-ok 'there is nothing to read' gives_exactly 0 'no input: 1' run --policy permissive read.sh
+ok 'a script has no standard input' gives_exactly 0 'no input: 1' run --policy permissive read.sh
 ok 'bash is another name of shell' gives_exactly 2 2 run --language bash ok.sh
 program loop.sh 'while true; do :; done'
 ok 'an endless loop is stopped' gives 124 'time limit' run --policy ./quick.yaml loop.sh
@@ -37,11 +37,11 @@ ok 'a flood of output is cut' flood
 # --- C
 program hello.c $'#include <stdio.h>\nint main(void) { puts("hello"); fputs("trouble\\n", stderr); return 3; }'
 ok 'a program in C is compiled and run' gives_exactly 3 hello run hello.c
-ok 'its stderr is ours' gives 3 trouble run hello.c
+ok 'stderr of a C program is that of codebox' gives 3 trouble run hello.c
 program broken.c $'int main(void) {\n  return x;\n}'
-ok 'what the compiler says is said' gives 1 'main.c:2:10: error' run broken.c
+ok 'messages of the compiler are printed' gives 1 'main.c:2:10: error' run broken.c
 program crash.c 'int main(void) { *(volatile int *)0 = 1; }'
-ok 'a crash is told by its signal' gives 139 'Segmentation fault' run crash.c
+ok 'a crash is reported with its signal' gives 139 'Segmentation fault' run crash.c
 program evil.c $'#define P(a, b) a##b\nint main(void) { return P(sys, tem)("id"); }'
 ok 'a denied program is not compiled' gives 1 'c.process' run evil.c
 program loop.c 'int main(void) { for (;;) {} }'
@@ -53,9 +53,9 @@ ok 'macros that grow without end are denied, not compiled' gives 1 'too-complex'
 
 # --- TypeScript
 program ok.ts $'enum E { A = 2 }\nconst f = <T,>(x: T): T => x;\nconsole.log(f<number>(E.A) as number, await Promise.resolve("x"));'
-ok 'TypeScript runs' gives_exactly 0 '2 x' run ok.ts
+ok 'a TypeScript program runs' gives_exactly 0 '2 x' run ok.ts
 program throw.ts $'class Bad extends Error { constructor(readonly n: number) { super(`n is ${n}`); } }\nthrow new Bad(3);'
-ok 'what it throws is told' gives 1 'n is 3' run throw.ts
+ok 'an exception is reported' gives 1 'n is 3' run throw.ts
 program evil.ts $'import cp = require("child_process");\n(cp as any)!.exec("id");'
 ok 'a denied program does not run' gives 1 'js.process' run evil.ts
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# codebox-lint as a program: formats, folders, patterns, suppressions, baselines, and input that means harm. Needs no engine.
+# codebox-lint as a program: formats, folders, patterns, suppressions, baselines, and hostile input. Needs no engine.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 lint=${LINT:-$PWD/build/codebox-lint}
@@ -15,19 +15,19 @@ printf 'import os\nos.system(x)\n' >bad.py
 ok 'what is allowed is status 0' gives 0 '1 file checked' "$lint" good.py
 ok 'what is denied is status 1' gives 1 'bad.py:2:1: deny [py.process] os.system' "$lint" good.py bad.py
 ok 'what cannot be checked is status 2, whatever else is denied' gives 2 'nothing.py: No such file' "$lint" bad.py nothing.py
-ok 'a name of no language is status 2' gives 2 'no language has files of this name' "$lint" /etc/hostname
-ok 'an unknown option is status 2 and says what it may have meant' gives 2 "did you mean '--policy'" "$lint" --polcy x
-ok 'so is a value that is none' gives 2 "allowed are: text json sarif github" "$lint" --format xml .
-ok 'and a number of jobs that is none' gives 2 'allowed are 1..256' "$lint" --jobs 0 .
+ok 'an unknown language is status 2' gives 2 'no language has files of this name' "$lint" /etc/hostname
+ok 'an unknown option is status 2, with the nearest option' gives 2 "did you mean '--policy'" "$lint" --polcy x
+ok 'an unknown format is status 2' gives 2 "allowed are: text json sarif github" "$lint" --format xml .
+ok 'a number of jobs out of bounds is status 2' gives 2 'allowed are 1..256' "$lint" --jobs 0 .
 ok 'no path is status 2' gives 2 'no PATH is given' "$lint"
 ok 'a bad policy is status 2' gives 2 'presets are' "$lint" --policy nope good.py
-ok 'standard input has the name and the language that it is given' gives 1 'src/a.js:1:1: deny' "$lint" --stdin-filename src/a.js - < <(printf 'eval(x)\n')
+ok 'standard input has the name and the language of the options' gives 1 'src/a.js:1:1: deny' "$lint" --stdin-filename src/a.js - < <(printf 'eval(x)\n')
 ok 'output that cannot be written is status 2' gives 2 '' bash -c '"$0" bad.py >/dev/full' "$lint"
 
 # --- rules
 explains() { "$lint" --explain py.process >out.txt; grep -q 'Looks for:' out.txt; grep -q 'instead\|Instead' out.txt; grep -q CWE-78 out.txt; grep -q 'Found in:' out.txt; }
 ok 'a rule is explained, with its examples' explains
-ok 'an unknown rule is status 2 and says what it may have meant' gives 2 "did you mean 'py.process'" "$lint" --explain py.proces
+ok 'an unknown rule is status 2, with the nearest rule' gives 2 "did you mean 'py.process'" "$lint" --explain py.proces
 lists() { "$lint" --list-rules --format json | expect '(.rules | length) > 20 and (.rules[] | select(.id == "py.process") | .severity == "high" and .languages == ["python"])'; }
 ok 'rules are listed as JSON' lists
 
@@ -66,7 +66,7 @@ ok 'reports are the same and in order, however many threads' in_order
 once() { [ "$(paths tree tree/z.py ./tree/a "$PWD/tree" tree | wc -l)" = 4 ]; }
 ok 'a file that is named twice is checked once' once
 silent() { "$lint" tree 2>err.txt >out.txt || true; [ "$(wc -l <err.txt)" = 1 ]; lacks $'\r|\033' <err.txt; lacks $'\033' <out.txt; }
-ok 'there is neither progress nor colour where no terminal is' silent
+ok 'there is neither progress nor colour without a terminal' silent
 colours() { # VARIABLES: does a terminal get colour?
     env "$@" script -qec "$lint bad.py" /dev/null >out.txt || true
     grep -q $'\033\[1;31m' out.txt
@@ -74,11 +74,11 @@ colours() { # VARIABLES: does a terminal get colour?
 no_colour() { colours NO_COLOR=1 && return 1; colours NO_COLOR=; colours TERM=xterm; }
 ! command -v script >/dev/null || ok 'a terminal gets colour unless NO_COLOR is set and not empty' no_colour
 globs() { [ "$(paths --include '*.py' --exclude 'a/' tree)" = tree/z.py ]; [ "$(paths --include 'tree/a/' --include '*.zz' --exclude '*.sh' tree | tr '\n' ' ')" = 'tree/a/b/x.js tree/a/y.py ' ]; }
-ok 'globs say what is checked in folders, and what is not' globs
+ok 'globs choose what is checked in folders' globs
 explicit() { printf '*\n' >tree/.gitignore; [ -z "$(paths tree)" ] && [ "$(paths tree/z.py)" = tree/z.py ] && [ "$(paths --no-ignore tree | wc -l)" = 4 ]; "$lint" tree 2>&1 | grep -q '2 left out by patterns'; rm tree/.gitignore; }
-ok 'a file that is named itself is checked, whatever .gitignore says; what is left out is counted' explicit
+ok 'a file that is named is checked even when .gitignore lists it; omitted files are counted' explicit
 
-# git itself says which files are left: random patterns over a tree of short names
+# git decides which files are left: random patterns over a tree of short names
 same_as_git() {
     local names=(a b ab b.py a.py c.js) parts=('a' 'b' 'ab' '*' '**' '?' '[ab]' '[!a]' '*.py' 'a*' 'b.py' 'c.js' '**/b' 'a/**')
     mkdir -p git && cd git
@@ -134,7 +134,7 @@ sarif_says() {
     expect '.runs[0].invocations[0] | .executionSuccessful == false and (.toolExecutionNotifications | length) == 2' b.sarif
     expect '.runs[0].results | map(select(.locations[0].physicalLocation.artifactLocation.uri == "tree/wide%20%C3%A9%25.py"))[0].locations[0].physicalLocation.region.startColumn == 31' a.sarif
 }
-ok 'it names rules, places, and what is suppressed' sarif_says
+ok 'SARIF names rules, places, and suppressed findings' sarif_says
 stable() {
     sed 's/^/  /;1i # moved' bad.py >moved.py # another indent, another line
     printf 'if 1:\n' | cat - moved.py >in.py
@@ -144,21 +144,21 @@ stable() {
 ok 'fingerprints stay when lines are moved' stable
 
 # --- suppressions in the source
-ok 'a suppression does nothing where the policy permits none, and that is told' gives 1 'the policy permits no suppressions' "$lint" tree/allowed.py
+ok 'a suppression has no effect where the policy permits none, and a warning names the policy' gives 1 'the policy permits no suppressions' "$lint" tree/allowed.py
 counts() { "$lint" --policy ./lax.yaml tree/allowed.py 2>&1 | tee out.txt; grep -q '0 denied, 1 finding, 1 suppressed' out.txt; grep -q 'lint.suppression' out.txt; }
-ok 'where it permits them they do not count, and one that does nothing is a finding' counts
-ok 'they are shown when that is asked for' gives 0 'suppressed in the source: it is the build' "$lint" --policy ./lax.yaml --show-suppressed tree/allowed.py
+ok 'where the policy permits suppressions they do not count, and one without effect is a finding' counts
+ok 'suppressed findings are shown on request' gives 0 'suppressed in the source: it is the build' "$lint" --policy ./lax.yaml --show-suppressed tree/allowed.py
 printf 'x = ( # codebox: allow source.syntax -- why\n' >syntax.py
 ok 'a syntax error cannot be suppressed' gives 1 'cannot be suppressed' "$lint" --policy ./lax.yaml syntax.py
 printf 'version: 1\nname: lax\nextends: [default]\nsuppressions: {inline: true}\n' >slack.yaml
-ok 'a policy that extends another does not permit them without saying so' gives 2 'more findings can be suppressed' "$lint" --policy ./slack.yaml good.py
+ok 'a policy that extends another cannot permit suppressions without override' gives 2 'more findings can be suppressed' "$lint" --policy ./slack.yaml good.py
 others() { # no other program reads them
     [ -x "$codebox" ] || return 0
     local status=0
     "$codebox" run --policy ./lax.yaml --state "$state" --docker-host unix:///nonexistent tree/allowed.py >out.txt 2>&1 || status=$?
     [ "$status" != 0 ]
 }
-ok 'the gateway does not know them' others
+ok 'the gateway has no suppressions' others
 
 # --- baselines
 baseline() {
@@ -175,11 +175,11 @@ baseline() {
     "$lint" --baseline base.json old.py 2>&1 | grep -q 'of the baseline no longer there'
     "$lint" --baseline base.json good.py 2>err.txt; lacks 'no longer' <err.txt # old.py was not looked at
 }
-ok 'a baseline suppresses what was there, wherever it is moved to, and says what is gone' baseline
+ok 'a baseline suppresses old findings wherever they are moved to, and counts those that are corrected' baseline
 keeps() { "$lint" --write-baseline syntax.json syntax.py >/dev/null 2>&1 && return 1; "$lint" --baseline syntax.json syntax.py >/dev/null 2>&1 && return 1; expect '.findings == []' syntax.json; }
-ok 'a syntax error is in no baseline' keeps
+ok 'a baseline has no syntax errors' keeps
 whole() { cp base.json kept.json; "$lint" --write-baseline kept.json bad.py nothing.py >/dev/null 2>&1 && return 1; cmp base.json kept.json; }
-ok 'a baseline is not written when not all could be checked' whole
+ok 'a baseline is not written when a file could not be checked' whole
 hostile_baselines() {
     mkfifo pipe.json
     head -c 70000000 /dev/zero | tr '\0' ' ' >huge.json
@@ -192,9 +192,9 @@ hostile_baselines() {
     gives 2 'nested deeper' "$lint" --baseline deep.json good.py
     rm -f huge.json deep.json pipe.json
 }
-ok 'a baseline that is none is refused, and it is said why' hostile_baselines
+ok 'a malformed baseline is refused with the reason' hostile_baselines
 
-# --- input that means harm
+# --- hostile input
 mkdir -p hostile && cd hostile
 ln -s . loop && ln -s loop/loop link && mkfifo pipe.py && mkdir closed.py && printf 'import os\nos.system(x)\n' >$'new\nline.py'
 cp $'new\nline.py' $'bad\xff.py' && cp $'new\nline.py' '::error file=x::y.py' && ln -s /etc/passwd passwd.py && : >empty.py && head -c 2000000 /dev/zero >zeros.py
@@ -212,7 +212,7 @@ ok 'names with line ends, invalid UTF-8 and commands in them are only names; lin
 ok 'a pipe that is named is refused' gives 2 'not a regular file' "$lint" hostile/pipe.py
 ln -s "$PWD/bad.py" named.py && ln -s "$PWD/tree" linked
 ok 'a link that is named is followed' gives 1 'named.py:2:1: deny' "$lint" named.py
-ok 'so is one to a folder' gives 1 'linked/z.py:2:1: deny' "$lint" linked
+ok 'a named link to a folder is followed' gives 1 'linked/z.py:2:1: deny' "$lint" linked
 unreadable() { cp bad.py closed.py; chmod 0 closed.py; setpriv --reuid 65534 --regid 65534 --clear-groups "$lint" closed.py >out.txt 2>&1 && return 1; [ $? = 1 ] || true; grep -q 'Permission denied' out.txt; rm -f closed.py; }
 if [ "$(id -u)" = 0 ] && chmod 755 "$work" && setpriv --reuid 65534 --regid 65534 --clear-groups "$lint" --version >/dev/null 2>&1; then ok 'a file that cannot be read is told' unreadable; fi
 patterns() { # too many patterns are told and do not count; many take no long time
@@ -232,11 +232,11 @@ crowd() {
     json crowd; expect '.summary.files == 100000 and .files[1].path == "crowd/10.py"' report.json
     rm -rf crowd
 }
-ok '100,000 files are as good as one' crowd
+ok '100,000 files are checked' crowd
 
-# --- what shells and tools read
+# --- completions and the GitHub action
 completes() { local words; source <("$lint" --completion bash); COMP_WORDS=(codebox-lint --format sa) COMP_CWORD=2; _codebox_lint; [ "${COMPREPLY[*]}" = sarif ]; }
-ok 'bash completes' completes
+ok 'the completion of bash offers options and words' completes
 action() { # the steps of the action, as a runner runs them
     awk '/name: Check/ { found = 1 } found && /run: \|/ { body = 1; next } body { sub(/^        /, ""); print }' "$root/action.yml" >action.sh
     mkdir -p act/build/release && ln -sf "$lint" act/build/release/codebox-lint

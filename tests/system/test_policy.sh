@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox policy`: what a person sees of policies. Needs no engine.
+# `codebox policy`: its output and exit status. Needs no engine.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 cd "$work"
@@ -23,11 +23,11 @@ ok 'an error in a policy that is extended shows that policy' gives 2 "policy 'ke
 printf 'version: 1\nname: x\nextends: [default]\nrules: [{id: py.process, effect: warn}]\n' >laxer.yaml
 ok 'a laxer rule needs override' gives 2 'override: true' policy check laxer.yaml
 printf 'version: 1\nname: x\nrules: [{id: q, languages: [python], match: {query: "((call) @c (#is? @c))"}}]\n' >query.yaml
-ok 'a query with a predicate that is not known is refused' gives 2 '#is?' policy check query.yaml
+ok 'a query with an unknown predicate is refused' gives 2 '#is?' policy check query.yaml
 ok 'a preset that does not exist is refused with the names of those that do' gives 2 'presets are default, strict' policy check nosuch
 printf 'version: 1\nname: x\nextends: [default]\nexceptions: [{rule: nosuch, principal: a, until: 2020-01-01, reason: r}]\n' >exception.yaml
-notes() { gives 0 'about no rule' policy check exception.yaml; grep -q 'is over' out.txt; }
-ok 'exceptions that are over, or about no rule, are noted' notes
+notes() { gives 0 'matches no rule' policy check exception.yaml; grep -q 'has ended' out.txt; }
+ok 'exceptions that have ended, or match no rule, are noted' notes
 
 printf 'version: 1\nname: x\npackages: {pip: {mode: blocklist, minimum: {numpy: banana}}}\n' >minimum.yaml
 ok 'a minimum that is no version is refused' gives 2 "the minimum of 'numpy' is 'banana'" policy check minimum.yaml
@@ -35,28 +35,28 @@ ok 'a minimum that is no version is refused' gives 2 "the minimum of 'numpy' is 
 # --- tests
 printf 'version: 1\nname: x\nrules: [{id: a, match: {import: os}}, {id: b, match: {import: re}, tests: {deny: [import re], allow: [import os]}}]\n' >untested.yaml
 ok 'a rule without tests is named' gives 0 'rule a has no tests' env CI= "$codebox" policy test untested.yaml
-ok 'in CI it fails' gives 1 'rule a has no tests' env CI=true "$codebox" policy test untested.yaml
+ok 'in CI a rule without tests fails' gives 1 'rule a has no tests' env CI=true "$codebox" policy test untested.yaml
 printf 'version: 1\nname: x\nrules: [{id: a, match: {import: os}, tests: {deny: [import re]}}]\n' >wrong.yaml
-ok 'a test that fails is told' gives 1 'rule a should find this' policy test wrong.yaml
+ok 'a failing test is reported' gives 1 'rule a should find this' policy test wrong.yaml
 printf 'version: 1\nname: x\nmounts: {allow: [{host: /srv}], container: [/data], tests: {deny: ["/srv:/data"], allow: ["/srv:/etc"]}}\n' >mounts.yaml
 mounts() { gives 1 'should be refused' policy test mounts.yaml; grep -q 'should be allowed' out.txt; }
-ok 'so are tests of mounts' mounts
+ok 'a failing test of mounts is reported' mounts
 
 # --- diff
-ok 'a policy allows the same as itself' gives 0 'allow the same' policy diff default default
+ok 'a policy has no difference from itself' gives 0 'allow the same' policy diff default default
 differ() { gives 1 'default allows what strict does not' policy diff default strict; grep -qF 'rule py.http-client: what it finds is denied instead of warned of' out.txt; grep -qF 'import requests' out.txt; }
-ok 'the difference of two comes with programs that show it' differ
+ok 'the difference of two policies has programs as examples' differ
 
 # --- mounts
-ok 'check-mount says which entry refuses' gives 1 "mounts.deny has '/etc'" policy check-mount /srv/../etc/ssl:/data:ro
+ok 'check-mount names the entry that refuses' gives 1 "mounts.deny has '/etc'" policy check-mount /srv/../etc/ssl:/data:ro
 printf 'version: 1\nname: x\nmounts: {allow: [{host: /srv/data}], deny: [/etc], container: [/data]}\n' >data.yaml
-ok 'and which one allows' gives 0 "mounts.allow has '/srv/data' (ro)" policy check-mount --policy data.yaml /srv/data/2027:/data
-ok 'and what is no mount' gives 2 'HOST:CONTAINER' policy check-mount /srv
+ok 'check-mount names the entry that allows' gives 0 "mounts.allow has '/srv/data' (ro)" policy check-mount --policy data.yaml /srv/data/2027:/data
+ok 'check-mount refuses a malformed mount' gives 2 'HOST:CONTAINER' policy check-mount /srv
 
 # --- words
-ok 'explain says what conditions ask' gives 0 'when argument 1 or mode is like *[wax+]*' policy explain default
-ok 'list has the presets' gives 0 'web-automation' policy list
-ok 'a verb that is not known shows those that are' gives 2 'check-mount' policy nosuch
+ok 'explain describes conditions' gives 0 'when argument 1 or mode is like *[wax+]*' policy explain default
+ok 'list names the presets' gives 0 'web-automation' policy list
+ok 'an unknown verb is refused with the list of verbs' gives 2 'check-mount' policy nosuch
 presets() { for p in $(policy list | cut -d' ' -f1); do policy check "$p"; done; }
 ok 'every preset loads' presets
 
@@ -67,5 +67,5 @@ ok 'the schema accepts every preset' schema
 printf 'version: 1\nname: x\nrules: [{id: a, match: {fact: [dynamic-cod]}}]\n' >fact.yaml
 printf 'version: 1\nname: x\nlimits: {wall: 3x}\n' >wall.yaml
 printf 'version: 1\nname: x\nexceptions: [{rule: a, principal: b}]\n' >missing.yaml
-ok 'and refuses unknown keys, names and units, and what is missing' validate "$work/schema.json" refused "$work"/{key,fact,wall,missing}.yaml
+ok 'the schema refuses unknown keys, names and units, and missing keys' validate "$work/schema.json" refused "$work"/{key,fact,wall,missing}.yaml
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What happens when a process of the gateway is killed in the middle of its work, and when the log cannot be written.
+# A process of the gateway is killed during its work, or the log cannot be written: the effects.
 source "$(dirname "$0")/lib.sh"
 
 process() { # NAME: its process ids below the one that was started
@@ -20,9 +20,9 @@ worker=$(process cbx-analyzer)
 kill -STOP "$worker"
 post /v1/check '{"code": "x = 1", "language": "python"}' >"$work/answer" # comes back at the time limit of an analysis
 denies() { expect '.verdict == "deny" and .findings[0].rule == "analysis-failed"' "$work/answer"; }
-ok 'a worker that exceeds its budget is a denial' denies
-ok 'it is replaced, and the gateway goes on' check_answers
-ok 'and it is gone' is_gone "$worker"
+ok 'a source on which a worker exceeds its budget is denied' denies
+ok 'the worker is replaced, and the gateway continues' check_answers
+ok 'the worker that exceeded its budget has ended' is_gone "$worker"
 kill -9 "$(process cbx-analyzer)"
 ok 'a worker that is killed is replaced too' check_answers
 sandboxed() {
@@ -35,7 +35,7 @@ sandboxed() {
 }
 ok 'a worker is in its seccomp jail and holds neither files nor the engine' sandboxed
 front_jail() { local pid; pid=$(process cbx-front); grep -q '^Seccomp:.2' "/proc/$pid/status"; lacks 'audit|docker.sock' < <(ls -l "/proc/$pid/fd"); }
-ok 'the front is in its jail and has not the audit log' front_jail
+ok 'the front has its filter and does not have the audit log open' front_jail
 
 # --- any of them, in the middle of a run
 counts='import time
@@ -56,7 +56,7 @@ for name in cbx-executor cbx-front cbx-zygote cbx-analyzer; do
     id=$(start_run "$session" "$counts")
     has_begun
     kill -9 "$(process "$name" | head -n 1)"
-    ok "when the $name is killed in the middle of a run, the run goes on and its result is whole" whole "$id"
+    ok "when the $name is killed in the middle of a run, the run continues and its result is whole" whole "$id"
     ok '  and the gateway answers' wait_until answers_again
     ok '  and judges' wait_until check_answers
 done
@@ -65,7 +65,7 @@ ok 'the session is still in its sandbox' same
 has_process() { [ -n "$(process "$1")" ]; }
 once() { local id; wait_until has_process cbx-executor; id=$(start_run "$session" 'print(1)'); kill -9 "$(process cbx-executor)"; wait_until is_over "$id"; curl -sS "$base/v1/executions/$id" | expect '.status == "completed" and .output == [{kind: "stdout", text: "1\n"}]'; }
 for _ in 1 2 3; do
-    ok 'a run that the executor may not have begun when it was killed has its result, and ran once' once
+    ok 'a run that an executor was about to begin when it was killed has its result, and ran once' once
 done
 
 # --- the order of a session
@@ -76,7 +76,7 @@ line_up() { # posts eight behind one that takes a moment; $id is the one that te
 }
 in_order() { wait_until is_over "$id"; curl -sS "$base/v1/executions/$id" | expect '.output[0].data["text/plain"] == "[1, 2, 3, 4, 5, 6, 7, 8]"'; }
 line_up
-ok 'what is posted to a session one after the other runs in that order' in_order
+ok 'executions of a session run in the order in which they were posted' in_order
 for name in cbx-executor cbx-front; do
     wait_until has_process "$name"
     line_up
@@ -100,15 +100,15 @@ kill -9 "$server"
 wait "$server" 2>/dev/null || true
 ok 'when the gateway is killed its executor ends' wait_until is_gone "$before"
 start_server --workers 1
-ok 'the next one adopts the session and has the result of its run' whole "$id"
+ok 'the next gateway adopts the session and has the result of its run' whole "$id"
 ok '  in the same sandbox' same
 id=$(start_run "$session" "$counts")
 has_begun
 stop_server
 start_server --workers 1
-ok 'a gateway that is stopped in order leaves its sessions to the next one, too' whole "$id"
+ok 'a gateway that SIGTERM stopped leaves its sessions to the next one, too' whole "$id"
 denied() { post /execute "$(jq -n --arg s "$session" '{code: "f = kept\nimport os as kept\nkept.system(\"id\")", session_id: $s}')" | expect '.status == "error"'; }
-ok 'what ran before still counts when a cell is judged' denied
+ok 'a cell is judged with the cells that ran before the restart' denied
 curl -sS -X DELETE "$base/sessions/$session" >/dev/null
 session=$(new_session)
 container=$(container_of "$session")
@@ -116,10 +116,10 @@ kill -STOP "$(process cbx-executor)" "$(process cbx-front)"
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
 pkill -9 -P 1 -x 'cbx-executor|cbx-front' || true
-ok 'the audit log is whole after all that' audit_is_whole
+ok 'the audit log is whole after all these' audit_is_whole
 start_server --workers 1 --idle 1
 is_closed() { ! docker inspect "$container" 2>/dev/null | grep -q .Id..; }
-ok 'a session that nobody uses is closed, also one that was adopted' wait_until is_closed
+ok 'an idle session is closed, also an adopted one' wait_until is_closed
 stop_server
 
 # --- health: what the last attempts and a probe showed, and each change in the log once
@@ -138,17 +138,17 @@ health_is() { [ "$(status_of "$base/healthz")" = "$1" ]; }
 if [ -S "$engine" ]; then
     start_proxy
     start_server --docker-host "unix://$work/engine.sock"
-    ok 'with an engine that answers it is healthy' wait_until health_is 200
+    ok 'the gateway is healthy while the engine answers' wait_until health_is 200
     kill -9 "$proxy"
-    ok 'without its engine it is not' wait_until health_is 503
+    ok 'the gateway is not healthy without its engine' wait_until health_is 503
     reason() { expect '.status == "failing" and .engine_ok == false and .audit_ok == true and (.engine | length) > 0 and (.checks[0].since_ms > 0)' "$work/body"; }
-    ok '  and it says which part fails, since when, and why' reason
+    ok '  with the part that fails, since when, and why' reason
     for _ in 1 2 3; do status_of "$base/healthz" >/dev/null; done
     logged_once() { [ "$(grep -c 'the engine cannot be used' "$work/server.log")" = 1 ]; }
-    ok '  and its log says so once' logged_once
+    ok '  and its log has one line about it' logged_once
     start_proxy
-    ok 'when the engine is back, so is its health' wait_until health_is 200
-    ok '  and the log says that, too' wait_until grep -q 'the engine can be used again' "$work/server.log"
+    ok 'the gateway is healthy again when the engine is back' wait_until health_is 200
+    ok '  and the log has a line about the recovery' wait_until grep -q 'the engine can be used again' "$work/server.log"
     kill -9 "$proxy"
     stop_server
 fi
@@ -160,7 +160,7 @@ refused() { # a 5xx has its reason in the log, with the id of its request
     [ -n "$id" ]
     grep -q "warning.*request $id: POST /v1/executions answered 503: .*engine" "$work/server.log"
 }
-ok 'a server that answers 503 says why in its log' refused
+ok 'the log has the reason of each 503' refused
 stop_server
 
 # --- a full disk
@@ -182,10 +182,10 @@ if mount -t tmpfs -o size=256k,mode=0700 tmpfs "$work/small" 2>/dev/null; then
         lacks second <"$work/full.out"
         grep -qi 'space' "$work/full.err"
     }
-    ok 'with the log on a full disk nothing runs, and the caller is told why' full
+    ok 'with the log on a full disk nothing runs, and the caller gets the reason' full
     rm "$work/small/filler"
     whole() { "$codebox" run --state "$work/small" "$work/first.py" | grep -q first; "$codebox" audit verify --state "$work/small"; }
-    ok 'when there is room again the log goes on, whole' whole
+    ok 'when there is room again the log continues, whole' whole
     umount "$work/small"
 else
     echo '  -     a full disk is not tested: no tmpfs can be mounted here'

@@ -51,7 +51,7 @@ ok 'a check gives the decision and runs nothing' check
 blocked() { post /sessions '{"dependencies": ["Paramiko"]}' | expect '.findings[0].rule == "pkg.blocked"'; }
 ok 'a blocked dependency is denied by its rule' blocked
 
-# --- what clients get wrong, and what attackers try: STATUS BODY-FRAGMENT PATH BODY
+# --- mistakes of clients, and attacks: STATUS BODY-FRAGMENT PATH BODY
 refuses() { # STATUS FRAGMENT PATH BODY
     [ "$(status_of -X POST -H 'Content-Type: application/json' --data-binary "$4" "$base$3")" = "$1" ] && grep -qF "$2" "$work/body" || { cat "$work/body"; return 1; }
 }
@@ -61,8 +61,8 @@ ok 'an unknown session is 404' refuses 404 'Session not found' /execute '{"code"
 ok 'disable_validation is refused' refuses 400 'cannot weaken' /execute '{"code": "1", "session_id": "nope", "disable_validation": ["all"]}'
 ok 'a body that is no JSON is 400' refuses 400 'not valid JSON' /sessions '{"dependencies": ['
 ok 'a key given twice is 400' refuses 400 'duplicate' /execute '{"code": "1", "code": "2", "session_id": "x"}'
-ok 'an unknown field is 400 and says what it may have meant' refuses 400 "did you mean 'code'" /execute '{"code": "1", "session_id": "x", "kode": 1}'
-ok 'a wrong type is 400 and says which is right' refuses 400 'allowed is a string' /execute '{"code": 1, "session_id": "x"}'
+ok 'an unknown field is 400, with the nearest field' refuses 400 "did you mean 'code'" /execute '{"code": "1", "session_id": "x", "kode": 1}'
+ok 'a wrong type is 400, with the type that is allowed' refuses 400 'allowed is a string' /execute '{"code": 1, "session_id": "x"}'
 ok 'JSON nested 100,000 deep is 400' refuses 400 'nested deeper' /v1/check "@$work/deep"
 ok 'a body that is too large is 413' refuses 413 'larger' /v1/check "@$work/big"
 one_dialect() { # a cell is judged alike whether it is checked or run
@@ -76,17 +76,17 @@ one_dialect() { # a cell is judged alike whether it is checked or run
     post /v1/check '{"code": "%pip install numpy", "language": "python"}' | expect '[.findings[] | select(.rule == "syntax")] == [] and .language == "python"'
 }
 ok 'a check and an execution mean the same by python' one_dialect
-ok 'an unknown language is 400 and says which there are' refuses 400 'allowed is one of' /v1/check '{"code": "x", "language": "cobol"}'
-ok 'an unknown policy is 404 and says which there are' refuses 404 'this gateway has default' /v1/check '{"code": "x", "language": "python", "policy": "zz"}'
+ok 'an unknown language is 400, with those that are allowed' refuses 400 'allowed is one of' /v1/check '{"code": "x", "language": "cobol"}'
+ok 'an unknown policy is 404, with those of the gateway' refuses 404 'this gateway has default' /v1/check '{"code": "x", "language": "python", "policy": "zz"}'
 ok 'memory that is no size is 400' refuses 400 'allowed is a size' /sessions '{"execution_options": {"memory_limit": "banana"}}'
 ok 'a dependency with shell in it is 400' refuses 400 'package name' /sessions '{"dependencies": ["numpy; id"]}'
-ok 'a dependency in a version that nobody can promise is 400' refuses 400 'without version' /sessions '{"dependencies": ["numpy==99"]}'
-ok 'a dependency that is not in the image is 400 and says which are' refuses 400 'there are: ipython, matplotlib, numpy, pandas' /sessions '{"dependencies": ["tabulate"]}'
+ok 'a dependency with a version is 400' refuses 400 'without version' /sessions '{"dependencies": ["numpy==99"]}'
+ok 'a dependency that is not in the image is 400, with those that are' refuses 400 'there are: ipython, matplotlib, numpy, pandas' /sessions '{"dependencies": ["tabulate"]}'
 ok 'a session id that only begins like one is unknown' refuses 404 'Session not found' /execute "{\"code\": \"1\", \"session_id\": \"$session\\u0000x\"}"
 ok 'a message that is cut inside a character is whole' refuses 400 "unknown field 'x" /sessions "{\"x$(printf 'é%.0s' $(seq 150))\": 1}"
 ok 'code that is not UTF-8 is 400' refuses 400 'not valid JSON' /v1/check "$(printf '{"code": "\377", "language": "python"}')"
 too_long() { { printf '{"language": "python", "code": "'; head -c 1200000 /dev/zero | tr '\0' '#'; printf '"}'; } >"$work/long"; post /v1/check "@$work/long" | expect '.verdict == "deny" and .findings[0].rule == "source.too-large"'; }
-ok 'a source over the limit is denied and says the limit' too_long
+ok 'a source over the limit is denied, with the limit' too_long
 
 chunked() { [ "$(curl -sS -o "$work/body" -w '%{http_code}' -X POST -H 'Content-Type: application/json' -H 'Transfer-Encoding: chunked' --data-binary "@$work/big" "$base/v1/check")" = 413 ]; expect '.status == 413' "$work/body"; }
 ok 'a body that is too large is 413 in chunks too' chunked
@@ -112,7 +112,7 @@ ok 'two Authorization headers are refused' raw 400 'GET /healthz HTTP/1.1\r\nHos
 ok 'HTTP/1.0 is refused' raw 505 'GET /healthz HTTP/1.0\r\nHost: 127.0.0.1:%s\r\n\r\n'
 ok 'an absolute target is refused' raw 400 'GET http://x/healthz HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n'
 ok 'an escaped slash is no slash' raw 404 'GET /execute/a%%2fb/status HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n'
-ok 'a method that a path has not is 405 and says which it has' raw 405 'PUT /sessions HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: 0\r\n\r\n'
+ok 'a method that a path does not have is 405, with those that it has' raw 405 'PUT /sessions HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: 0\r\n\r\n'
 
 # --- the end
 is_refused() { # FRAGMENT OPTIONS ...: the server does not start and says why
@@ -123,7 +123,7 @@ ok 'a second gateway on the same state directory is refused, and the first keeps
 ok 'a public address is refused' is_refused 'only 127.0.0.1' --state "$work/other" --listen 0.0.0.0:0
 container=$(container_of "$session")
 deleted() { curl -sS -X DELETE "$base/sessions/$session" | expect '.status == "cleaned up"'; [ "$(status_of -X DELETE "$base/sessions/$session")" = 404 ]; wait_until has_no_container "$container"; }
-ok 'a deleted session is gone, with its container' deleted
+ok 'a deleted session is removed, with its container' deleted
 session=$(new_session)
 id=$(start_run "$session" 'print("kept")')
 wait_until is_over "$id"
@@ -151,7 +151,7 @@ id=$(start_run "$session" 'while True: pass')
 stop_server
 start_server
 goes_on() { curl -sS "$base/v1/executions/$id" | expect '.status == "running"'; post "/v1/executions/$id/cancel" '{}' | expect '.status == "interrupted"'; wait_until is_over "$id"; results_of "$id" >"$work/cancelled"; cat "$work/cancelled"; expect '.error.ename == "KeyboardInterrupt"' "$work/cancelled"; }
-ok 'what ran when the server was told to stop goes on, and can be cancelled' goes_on
+ok 'a run continues after SIGTERM to the server, and can be cancelled' goes_on
 curl -sS -X DELETE "$base/sessions/$session" >/dev/null
 ask_on() { # clients whose connections stay open and that go on asking
     local asked
@@ -167,6 +167,6 @@ kill -TERM "$server"
 stopped=0
 wait "$server" || stopped=$?
 server=
-ok 'a server that is told to stop while clients ask on ends in order' [ "$stopped" = 0 ]
+ok 'SIGTERM under load ends the server in order' [ "$stopped" = 0 ]
 ok 'the audit log is whole' "$codebox" audit verify --state "$state"
 finish

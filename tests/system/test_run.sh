@@ -1,22 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox run` on a real engine: results, and every bad input as its own clear refusal that leaves nothing behind.
+# `codebox run` on a real engine: results, and a clear refusal of each bad input that leaves nothing behind.
 source "$(dirname "$0")/lib.sh"
 cd "$work"
 
 run() { "$codebox" run --state "$state" "$@"; }
 program() { printf '%s\n' "$2" >"$1"; }
 
-# --- what programs give
+# --- results
 program hello.py 'import sys; print("hello"); print("trouble", file=sys.stderr)'
 apart() { [ "$(run hello.py 2>/dev/null)" = hello ]; [ "$(run hello.py 2>&1 >/dev/null)" = trouble ]; }
-ok 'stdout and stderr of the program are ours' apart
+ok 'stdout and stderr of the program are those of codebox' apart
 program exit.py 'import sys; sys.exit(7)'
-ok 'so is its exit status' gives 7 '' run exit.py
+ok 'the exit status of the program is that of codebox' gives 7 '' run exit.py
 program raise.py '1/0'
 ok 'an exception is status 1 with its traceback' gives 1 'ZeroDivisionError' run raise.py
 program surrogate.py 'raise ValueError("a\ud800b")'
-ok 'also when its text cannot be encoded' gives 1 'ValueError: a\ud800b' run surrogate.py
+ok 'an exception whose text cannot be encoded is status 1 with its traceback' gives 1 'ValueError: a\ud800b' run surrogate.py
 program leave.ipy $'x = 1\nexit()'
 ok 'exit() of a cell is an end, not an error' gives 0 '' run leave.ipy
 program plot.py $'import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()'
@@ -40,19 +40,19 @@ printf 'version: 1\nname: quick\nextends: [default]\nlanguages: [python]\nlimits
 ok 'a program over its time is stopped: 124' gives 124 'time limit' run --policy ./quick.yaml loop.py
 program flood.py 'print("x" * 30000000)'
 flood() { [ "$(run flood.py 2>err.txt | wc -c)" = 1048576 ]; grep -q 'cut at' err.txt; }
-ok 'a flood of output is cut at the limit, and that is said' flood
+ok 'a flood of output is cut at the limit, with a message' flood
 
 # --- arguments, standard input, files
 program args.py 'import sys; print(sys.argv[1:], __file__)'
 ok 'words behind FILE are the arguments of a Python program, options too' gives 0 "['a', 'b c', '--state', '--help'] /workspace/args.py" run args.py a 'b c' --state --help
 program args.js 'console.log(JSON.stringify(process.argv.slice(2)), require("path").basename(__filename))'
-ok 'of a JavaScript program' gives 0 '["a","b c"] args.js' run args.js a 'b c'
+ok 'words behind FILE are the arguments of a JavaScript program' gives 0 '["a","b c"] args.js' run args.js a 'b c'
 program args.sh 'echo "$0 $# $2"'
-ok 'of a shell script' gives 0 'args.sh 2 b c' run args.sh a 'b c'
+ok 'words behind FILE are the arguments of a shell script' gives 0 'args.sh 2 b c' run args.sh a 'b c'
 program args.c $'#include <stdio.h>\nint main(int argc, char **argv) { printf("%d %s\\n", argc, argv[2]); }'
-ok 'of a C program' gives 0 '3 b c' run args.c a 'b c'
+ok 'words behind FILE are the arguments of a C program' gives 0 '3 b c' run args.c a 'b c'
 recorded() { tail -n 20 "$state/audit.jsonl" | jq -se 'map(select(.type == "decision")) | last | .body.arguments == ["a", "b c"] and .body.file_name == "args.c"'; }
-ok 'they are in the audit log' recorded
+ok 'the audit log has the arguments' recorded
 ok 'an argument that is not UTF-8 is refused' gives 2 'argument 2 of the program is not UTF-8' run args.py a $'\377'
 ok 'too many arguments are refused' gives 2 'arguments, allowed are 256' run args.py $(seq 300)
 
@@ -61,7 +61,7 @@ answers() { printf 'Ann\nBob\n' | run ask.py | grep -qx 'name? got Ann'; }
 ok 'input() gets a line of standard input' answers
 program ask2.py $'print(input() + input())'
 two() { [ "$(printf 'a\nb\n' | run ask2.py)" = ab ]; [ "$(printf 'a\nb' | run ask2.py)" = ab ]; }
-ok 'two lines that came together are two answers, also when the last has no end' two
+ok 'two lines in one piece are two answers, also when the last has no end' two
 ended() { run ask.py </dev/null | grep -q 'no more'; }
 ok 'the end of standard input is EOFError' ended
 program forever.py 'input()'
@@ -77,21 +77,21 @@ ok 'a program that waits for input that never comes ends at its time limit' held
 
 program files.py $'import os\nos.makedirs("sub")\nopen("a.csv", "w").write("1,2")\nopen("sub/b.txt", "w").write("b")\nopen("new\\nline", "w").write("c")'
 listed() { gives 0 '--output DIR keeps them' run files.py; grep -qF 'a.csv (3 bytes)' out.txt; grep -qF 'new\x0aline' out.txt; [ ! -e a.csv ]; }
-ok 'files that the program made are listed, and it says how to keep them' listed
+ok 'files that the program made are listed, with the option that keeps them' listed
 kept() { local status=0; run --output kept files.py >out.txt 2>&1 || status=$?; cat out.txt; [ "$(cat kept/a.csv kept/sub/b.txt)" = 1,2b ]; [ "$status" = 1 ]; grep -q 'its name is not allowed' out.txt; [ "$(find kept -type f | wc -l)" = 2 ]; }
-ok 'with --output they are written there; one with a control character in its name is refused' kept
+ok '--output keeps the files; one with a control character in its name is refused' kept
 mkdir -p linked victim
 ln -s "$PWD/victim" linked/sub
 ln -s "$PWD/victim/file" linked/a.csv
 through() { run --output linked files.py >out.txt 2>&1 || true; [ -z "$(ls victim)" ]; grep -q 'a link is in its way' out.txt; }
 ok 'no link in the folder is followed' through
 plotted() { run --output plots plot.py; cmp -n 8 plots/plot-1.png <(printf '\211PNG\r\n\032\n'); }
-ok 'pictures go there, too' plotted
+ok '--output keeps the pictures too' plotted
 
-# --- what is denied
+# --- denials
 program denied.py 'import subprocess'
-ok 'a denied program does not run, and its finding says what to do instead' gives 1 'instead:' run denied.py
-ok 'its decision is in the audit log' gives 0 'py.process subprocess' "$codebox" audit tail --state "$state"
+ok 'a denied program does not run, and its finding has an alternative' gives 1 'instead:' run denied.py
+ok 'the audit log has the decision of the denied program' gives 0 'py.process subprocess' "$codebox" audit tail --state "$state"
 printf 'x = "\377"\n' >latin.py
 ok 'a source that is not UTF-8 is denied' gives 1 'invalid UTF-8' run latin.py
 head -c 1200000 /dev/zero | tr '\0' '#' >big.py
@@ -99,24 +99,24 @@ ok 'a source that is too large is denied, with both sizes' gives 1 '1200000 byte
 program broken.py 'print(1'
 ok 'a syntax error is denied' gives 1 source.syntax run broken.py
 printf 'version: 1\nname: js-only\nextends: [default]\nlanguages: [javascript]\n' >js.yaml
-ok 'a language that the policy does not run is denied' gives 1 source.language run --policy ./js.yaml hello.py
+ok 'a language that the policy does not permit is denied' gives 1 source.language run --policy ./js.yaml hello.py
 
-# --- what cannot be tried
-ok 'an unknown policy names those there are' gives 2 'presets are default, strict' run --policy nope hello.py
+# --- usage errors
+ok 'an unknown policy is refused with the names of the presets' gives 2 'presets are default, strict' run --policy nope hello.py
 printf 'version: 1\nname: x\nrulez: []\n' >bad.yaml
 ok 'a bad policy is refused with its place and the nearest key' gives 2 '      3 | rulez: []' run --policy ./bad.yaml hello.py
 printf 'version: 1\nname: lax\nextends: [default]\nmode: log-only\n' >lax.yaml
 ok 'a policy that only logs is refused' gives 2 'log-only' run --policy ./lax.yaml hello.py
-ok 'an unknown language names those that run, and their endings' gives 2 'typescript (.ts, .mts, .cts), shell (.sh, .bash), c (.c, .h)' run --language cobol hello.py
+ok 'an unknown language is refused with those that run, and their endings' gives 2 'typescript (.ts, .mts, .cts), shell (.sh, .bash), c (.c, .h)' run --language cobol hello.py
 program nothing.txt x
-ok 'so does a file whose name says nothing' gives 2 'python (.py, .pyw)' run nothing.txt
-ok 'a missing file is said to be missing' gives 2 'No such file' run nothing.py
-ok 'no engine is said with where it was looked for' gives 2 'unix:///nonexistent' run --docker-host unix:///nonexistent hello.py
+ok 'a file without a known ending is refused with the same list' gives 2 'python (.py, .pyw)' run nothing.txt
+ok 'a missing file is reported' gives 2 'No such file' run nothing.py
+ok 'a missing engine is reported with its address' gives 2 'unix:///nonexistent' run --docker-host unix:///nonexistent hello.py
 ok 'an unknown runtime is the engine'"'"'s to refuse' gives 2 nope run --runtime nope hello.py
 program notadir x
-ok 'a state directory that cannot be is refused, and nothing runs' gives 2 notadir "$codebox" run --state notadir/x hello.py
+ok 'a state directory that cannot be made is refused, and nothing runs' gives 2 notadir "$codebox" run --state notadir/x hello.py
 
-# An old engine cannot be had here; this stands in for the one answer that matters.
+# A stand-in for an old engine: it has the one answer that matters.
 cat >old.mjs <<'JS'
 import http from 'node:http';
 const server = http.createServer((request, response) => response.end('{"Version": "1.13.1", "ApiVersion": "1.26"}'));
@@ -131,10 +131,10 @@ kill $old
 docker tag codebox-javascript:latest codebox-javascript:kept
 restore() { docker tag codebox-javascript:kept codebox-javascript:latest; docker rmi codebox-javascript:kept >/dev/null; }
 docker rmi codebox-javascript:latest >/dev/null
-ok 'a missing image is said to be missing, and how to make it' gives 2 'codebox image build' run ok.js
-ok 'image list says which is missing' gives 1 missing "$codebox" image list
+ok 'a missing image is reported, with the command that builds it' gives 2 'codebox image build' run ok.js
+ok 'image list reports the missing image' gives 1 missing "$codebox" image list
 restore
 ok 'the audit log is whole' "$codebox" audit verify --state "$state"
 leaves_nothing() { [ -z "$(ls "$state/instances")" ]; }
-ok 'nothing is left of the gateways that ran' leaves_nothing
+ok 'no process, container or file of the gateways is left' leaves_nothing
 finish

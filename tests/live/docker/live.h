@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the live tests share: the engine, a sandbox for one test, and all that a run in it said. */
+ * Shared by the live tests: the engine, a sandbox for one test, and all output of a run in it. */
 #ifndef CBX_TESTS_LIVE_DOCKER_LIVE_H
 #define CBX_TESTS_LIVE_DOCKER_LIVE_H
 
@@ -190,7 +190,7 @@ static inline struct cbx_sandbox *open_sandbox(const char *language)
     return open_for(&p);
 }
 
-/* A sandbox that lives as long as the test, and what the last run in it said. */
+/* A sandbox for the length of a test, and the output of its last run. */
 #define IN_SANDBOX(what)                                                                           \
     (void)state;                                                                                   \
     const char *const language = what;                                                             \

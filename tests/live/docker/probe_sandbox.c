@@ -46,7 +46,7 @@ static const char *source_for(const char *kernel)
                : "require('child_process').spawnSync('/codebox/probe', {stdio: 'inherit'})";
 }
 
-/* Lines that say anything but "held", and whether the last line is there. */
+/* Counts the lines with another outcome than "held"; notes whether the last line is there. */
 static void read_report(const char *kernel, char *report)
 {
     int held = 0;

@@ -67,7 +67,7 @@ static void shell_runs_the_exit_trap_of_a_cell_at_its_end(void **state)
     assert_true(seen.result.session_lost);
 }
 
-static void shell_says_syntax_errors_with_their_line(void **state)
+static void shell_reports_syntax_errors_with_their_line(void **state)
 {
     IN_SANDBOX("shell");
     RUN("echo one\nif true; then\n  echo two\n");
@@ -78,7 +78,7 @@ static void shell_says_syntax_errors_with_their_line(void **state)
     GIVES("echo on", "on\n", "", 0);
 }
 
-static void shell_is_interrupted_and_goes_on(void **state)
+static void shell_continues_after_an_interrupt(void **state)
 {
     IN_SANDBOX("shell");
     GIVES("x=1; sleep 100 & echo $!", seen.out.p, "", 0);
@@ -109,7 +109,7 @@ static void shell_is_stopped_by_the_clock_and_keeps_its_state(void **state)
     GIVES("echo \"[$x]\"", "[]\n", "", 0);
 }
 
-static void shell_says_when_its_state_is_lost(void **state)
+static void shell_reports_a_lost_state(void **state)
 {
     IN_SANDBOX("shell");
     RUN("x=1; exec true");
@@ -121,7 +121,7 @@ static void shell_says_when_its_state_is_lost(void **state)
 }
 
 /* What a command gets: 0, 1 and 2, and what it opened itself. */
-static void shell_hands_no_descriptor_to_commands(void **state)
+static void shell_passes_no_descriptor_to_commands(void **state)
 {
     IN_SANDBOX("shell");
     GIVES("ls -l /proc/self/fd | grep -c -- '->'; ls /proc/$PPID/fd 2>/dev/null; { echo forged "
@@ -163,7 +163,7 @@ static void c_is_compiled_and_runs(void **state)
           "kept\n", "", 0);
 }
 
-static void c_says_what_the_compiler_says(void **state)
+static void c_reports_the_messages_of_the_compiler(void **state)
 {
     IN_SANDBOX("c");
     RUN("int main(void)\n{\n    return x;\n}\n");
@@ -179,7 +179,7 @@ static void c_says_what_the_compiler_says(void **state)
     assert_non_null(strstr(seen.err.p, "unused variable"));
 }
 
-static void c_says_which_signal_ended_it(void **state)
+static void c_reports_the_signal_that_ended_it(void **state)
 {
     IN_SANDBOX("c");
     RUN(MAIN("puts(\"on\"); fflush(stdout); *(volatile int *)0 = 1;"));
@@ -211,8 +211,9 @@ static void c_is_interrupted_and_stopped(void **state)
     GIVES(MAIN("puts(\"here\");"), "here\n", "", 0);
 }
 
-/* The program cannot speak for the kernel: it has no channel and cannot look into who has. */
-static void c_hands_no_descriptor_to_programs(void **state)
+/* The program cannot answer for the kernel: it has no channel and cannot read the process that has
+ * one. */
+static void c_passes_no_descriptor_to_programs(void **state)
 {
     IN_SANDBOX("c");
     GIVES("#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void)\n{\n"
@@ -256,17 +257,17 @@ int main(int argc, char **argv)
         cmocka_unit_test(shell_reads_here_documents_and_no_input),
         cmocka_unit_test(shell_outlives_exit_and_errexit_with_its_state),
         cmocka_unit_test(shell_runs_the_exit_trap_of_a_cell_at_its_end),
-        cmocka_unit_test(shell_says_syntax_errors_with_their_line),
-        cmocka_unit_test(shell_is_interrupted_and_goes_on),
+        cmocka_unit_test(shell_reports_syntax_errors_with_their_line),
+        cmocka_unit_test(shell_continues_after_an_interrupt),
         cmocka_unit_test(shell_is_stopped_by_the_clock_and_keeps_its_state),
-        cmocka_unit_test(shell_says_when_its_state_is_lost),
-        cmocka_unit_test(shell_hands_no_descriptor_to_commands),
+        cmocka_unit_test(shell_reports_a_lost_state),
+        cmocka_unit_test(shell_passes_no_descriptor_to_commands),
         cmocka_unit_test(shell_outlives_bombs_and_floods),
         cmocka_unit_test(c_is_compiled_and_runs),
-        cmocka_unit_test(c_says_what_the_compiler_says),
-        cmocka_unit_test(c_says_which_signal_ended_it),
+        cmocka_unit_test(c_reports_the_messages_of_the_compiler),
+        cmocka_unit_test(c_reports_the_signal_that_ended_it),
         cmocka_unit_test(c_is_interrupted_and_stopped),
-        cmocka_unit_test(c_hands_no_descriptor_to_programs),
+        cmocka_unit_test(c_passes_no_descriptor_to_programs),
         cmocka_unit_test(typescript_runs_with_state),
     };
     LIVE_RUN(argc, argv, tests);

@@ -28,7 +28,7 @@
         assert_string_equal(seen.value.p, expected);                                               \
     } while (0)
 
-/* Both ways in which a program is asked to end: by somebody, and by the clock. */
+/* Both ways to end a program: an interrupt, and its time limit. */
 static void assert_obeys(struct cbx_sandbox *sandbox, const char *language, const char *source,
                          const char *ename, struct seen *seen)
 {
@@ -167,7 +167,7 @@ static void python_bytes_of_every_kind_arrive(void **state)
           "out(c\n)");
 }
 
-static void python_errors_are_told_whatever_they_are(void **state)
+static void python_errors_of_every_kind_are_reported(void **state)
 {
     IN_SANDBOX("ipython");
     FAILS("class E(Exception):\n    def __str__(self): raise KeyError\nraise E()", "E",
@@ -273,7 +273,7 @@ static void javascript_shows_values_pictures_and_bundles(void **state)
           "out(g\n  1\n)err(2\n)out(\xc3\xa9)");
 }
 
-static void javascript_errors_say_where_and_why(void **state)
+static void javascript_errors_have_place_and_reason(void **state)
 {
     IN_SANDBOX("javascript");
     FAILS("let a = 1;\nlet b = ;", "SyntaxError", "cell-1.js:2\nlet b = ;\n        ^");
@@ -351,13 +351,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(only_cells_that_need_ipython_load_it),
         cmocka_unit_test(python_bytes_keep_their_order_whichever_way_they_come),
         cmocka_unit_test(python_bytes_of_every_kind_arrive),
-        cmocka_unit_test(python_errors_are_told_whatever_they_are),
+        cmocka_unit_test(python_errors_of_every_kind_are_reported),
         cmocka_unit_test(a_program_that_breaks_its_process_is_reported_on_all_the_same),
         cmocka_unit_test(a_fork_that_comes_to_its_end_does_not_become_a_second_kernel),
         cmocka_unit_test(a_program_runs_what_it_left_for_its_exit),
         cmocka_unit_test(an_interrupt_ends_python_wherever_it_is),
         cmocka_unit_test(javascript_shows_values_pictures_and_bundles),
-        cmocka_unit_test(javascript_errors_say_where_and_why),
+        cmocka_unit_test(javascript_errors_have_place_and_reason),
         cmocka_unit_test(javascript_finds_an_input_that_has_ended_in_every_run),
         cmocka_unit_test(an_interrupt_ends_javascript_wherever_it_is),
         cmocka_unit_test(an_interrupt_ends_typescript_too),

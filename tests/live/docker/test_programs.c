@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Programs that run once, on the real engine: they end as their interpreter would end them, and
- * have the arguments that their permit says. And in a session: what is written after a run has
+ * have the arguments of their permit. And in a session: what is written after a run has
  * ended. Exit 77 without an engine. */
 #include "tests/live/docker/live.h"
 
@@ -39,7 +39,7 @@ static void python_joins_its_threads(void **state)
     assert_int_equal(seen.result.status, CBX_RUN_OK);
 }
 
-static void python_finishes_what_its_executors_were_given(void **state)
+static void python_finishes_the_jobs_of_its_executors(void **state)
 {
     ONCE("python", "from concurrent.futures import ThreadPoolExecutor\nimport time\n"
                    "pool = ThreadPoolExecutor(2)\n"
@@ -78,7 +78,7 @@ static void python_keeps_the_exit_status_of_sys_exit(void **state)
     assert_null(seen.result.ename);
 }
 
-static void a_thread_that_never_ends_meets_the_time_limit(void **state)
+static void a_thread_that_never_ends_is_stopped_at_the_time_limit(void **state)
 {
     (void)state;
     __attribute__((cleanup(drop))) struct seen seen = { 0 };
@@ -290,11 +290,11 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(python_joins_its_threads),
-        cmocka_unit_test(python_finishes_what_its_executors_were_given),
+        cmocka_unit_test(python_finishes_the_jobs_of_its_executors),
         cmocka_unit_test(python_runs_its_exit_handlers),
         cmocka_unit_test(a_cell_that_is_run_once_ends_as_a_program_does),
         cmocka_unit_test(python_keeps_the_exit_status_of_sys_exit),
-        cmocka_unit_test(a_thread_that_never_ends_meets_the_time_limit),
+        cmocka_unit_test(a_thread_that_never_ends_is_stopped_at_the_time_limit),
         cmocka_unit_test(javascript_runs_its_exit_listeners),
         cmocka_unit_test(javascript_runs_its_exit_listeners_after_an_error),
         cmocka_unit_test(an_error_in_an_exit_listener_is_reported),

@@ -99,7 +99,7 @@ static void caps_a_flood_and_the_session_survives(void **state)
     assert_string_equal(seen.out.p, "7\n");
 }
 
-static void tells_out_of_memory(void **state)
+static void reports_out_of_memory(void **state)
 {
     IN_SANDBOX("python");
     run(sandbox, "python", "b = []\nwhile True:\n    b.append(bytearray(1 << 24))", &seen);
@@ -120,7 +120,7 @@ static void outlives_a_fork_bomb(void **state)
 }
 
 /* Each attempt prints nothing when it is refused. */
-static void refuses_what_leads_out(void **state)
+static void refuses_attempts_to_leave_the_sandbox(void **state)
 {
     IN_SANDBOX("python");
     run(sandbox, "python",
@@ -173,7 +173,7 @@ static void refuses_what_leads_out(void **state)
                         "'NoNewPrivs:\\t1', 'Seccomp:\\t2'] 65532\nend\n");
 }
 
-static void believes_no_forged_frames(void **state)
+static void refuses_forged_frames(void **state)
 {
     IN_SANDBOX("python");
     run(sandbox, "python",
@@ -209,7 +209,7 @@ static void refuses_a_permit_that_is_for_something_else(void **state)
                      CBX_ESEAL);
 }
 
-static void tells_when_the_container_is_killed_in_the_middle(void **state)
+static void reports_a_container_that_is_killed_during_a_run(void **state)
 {
     IN_SANDBOX("python");
     seen.kill_on = cbx_sandbox_id(sandbox);
@@ -320,7 +320,7 @@ static struct cbx_sandbox *adopt_from_the_dead(const char *source, int64_t after
     return sandbox;
 }
 
-static void the_next_host_has_the_state_and_all_that_a_run_said(void **state)
+static void the_next_host_has_the_state_and_all_output_of_a_run(void **state)
 {
     (void)state;
     for (int64_t after_ms = 50; after_ms < 1000; after_ms += 400) {
@@ -350,7 +350,7 @@ static void the_next_host_has_the_state_and_all_that_a_run_said(void **state)
     }
 }
 
-static void a_run_that_was_acknowledged_is_not_followed_in_vain(void **state)
+static void following_an_acknowledged_run_fails_at_once(void **state)
 {
     IN_SANDBOX("python");
     struct cbx_result result = { 0 };
@@ -364,7 +364,7 @@ static void a_run_that_was_acknowledged_is_not_followed_in_vain(void **state)
     assert_int_equal(cbx_sandbox_resume(sandbox, id, NULL, &result, &err), CBX_ENOTFOUND);
 }
 
-static void belongs_to_nobody_who_does_not_know_its_secret(void **state)
+static void cannot_be_adopted_without_its_secret(void **state)
 {
     IN_SANDBOX("python");
     struct cbx_sandbox_config other = config;
@@ -377,8 +377,8 @@ static void belongs_to_nobody_who_does_not_know_its_secret(void **state)
     assert_null(taken);
 }
 
-/* An engine lets one attach to it all the same, and says nothing. */
-static void one_that_does_not_run_is_not_waited_for(void **state)
+/* An engine accepts the attach all the same, without an error. */
+static void a_container_that_does_not_run_is_not_waited_for(void **state)
 {
     (void)state;
     char image[CBX_IMAGE_ID_CHARS + 1], id[CBX_CONTAINER_ID_CHARS + 1];
@@ -393,7 +393,7 @@ static void one_that_does_not_run_is_not_waited_for(void **state)
     assert_int_equal(failed, CBX_ENOTFOUND);
 }
 
-static void one_that_was_made_ahead_is_entered_with_a_permit_only_and_once(void **state)
+static void a_prewarmed_sandbox_is_claimed_by_one_permit_once(void **state)
 {
     (void)state;
     struct cbx_err err;
@@ -461,7 +461,7 @@ static void ends_what_uses_too_much_processor_time(void **state)
     assert_string_equal(seen.out.p, "here\n");
 }
 
-static void ends_threads_that_go_on_behind_an_end_that_was_forged(void **state)
+static void ends_threads_that_continue_after_a_forged_end(void **state)
 {
     IN_SANDBOX("python");
     run_limited(sandbox, "python",
@@ -474,7 +474,7 @@ static void ends_threads_that_go_on_behind_an_end_that_was_forged(void **state)
 
 /* --- questions, files, a new beginning -------------------------------------------------------- */
 
-static void asks_for_input_when_somebody_answers_and_says_so_when_not(void **state)
+static void asks_for_input_only_when_the_client_answers(void **state)
 {
     IN_SANDBOX("python");
     static const char source[] = "import getpass\na = input('name? ')\nb = getpass.getpass()\n"
@@ -624,22 +624,22 @@ int main(int argc, char **argv)
         cmocka_unit_test(reports_exit_status_traceback_and_files),
         cmocka_unit_test(kills_a_tree_that_ignores_signals_at_the_limit),
         cmocka_unit_test(caps_a_flood_and_the_session_survives),
-        cmocka_unit_test(tells_out_of_memory),
+        cmocka_unit_test(reports_out_of_memory),
         cmocka_unit_test(outlives_a_fork_bomb),
-        cmocka_unit_test(refuses_what_leads_out),
-        cmocka_unit_test(believes_no_forged_frames),
+        cmocka_unit_test(refuses_attempts_to_leave_the_sandbox),
+        cmocka_unit_test(refuses_forged_frames),
         cmocka_unit_test(refuses_a_permit_that_is_for_something_else),
-        cmocka_unit_test(tells_when_the_container_is_killed_in_the_middle),
+        cmocka_unit_test(reports_a_container_that_is_killed_during_a_run),
         cmocka_unit_test(leaves_no_container_when_the_gateway_is_killed),
-        cmocka_unit_test(the_next_host_has_the_state_and_all_that_a_run_said),
-        cmocka_unit_test(a_run_that_was_acknowledged_is_not_followed_in_vain),
-        cmocka_unit_test(belongs_to_nobody_who_does_not_know_its_secret),
-        cmocka_unit_test(one_that_does_not_run_is_not_waited_for),
-        cmocka_unit_test(one_that_was_made_ahead_is_entered_with_a_permit_only_and_once),
+        cmocka_unit_test(the_next_host_has_the_state_and_all_output_of_a_run),
+        cmocka_unit_test(following_an_acknowledged_run_fails_at_once),
+        cmocka_unit_test(cannot_be_adopted_without_its_secret),
+        cmocka_unit_test(a_container_that_does_not_run_is_not_waited_for),
+        cmocka_unit_test(a_prewarmed_sandbox_is_claimed_by_one_permit_once),
         cmocka_unit_test(keeps_the_head_and_the_tail_of_a_flood),
         cmocka_unit_test(ends_what_uses_too_much_processor_time),
-        cmocka_unit_test(ends_threads_that_go_on_behind_an_end_that_was_forged),
-        cmocka_unit_test(asks_for_input_when_somebody_answers_and_says_so_when_not),
+        cmocka_unit_test(ends_threads_that_continue_after_a_forged_end),
+        cmocka_unit_test(asks_for_input_only_when_the_client_answers),
         cmocka_unit_test(moves_files_in_and_out),
         cmocka_unit_test(no_file_leads_out_of_the_workspace_or_waits),
         cmocka_unit_test(a_run_that_is_interrupted_before_its_kernel_is_there_never_begins),

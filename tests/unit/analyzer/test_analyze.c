@@ -119,7 +119,7 @@ static void allows_exactly_up_to_the_limit_of_size(void **state)
     done(&j);
 }
 
-static void knows_the_bytes_that_run(void **state)
+static void the_decision_has_text_and_hash_of_what_runs(void **state)
 {
     (void)state;
     struct judged j;
@@ -332,7 +332,7 @@ static void matches_excluded_names_not(void **state)
     }
 }
 
-static void sees_identifiers_as_python_does(void **state)
+static void reads_identifiers_as_python_does(void **state)
 {
     (void)state;
     struct judged j;
@@ -342,7 +342,7 @@ static void sees_identifiers_as_python_does(void **state)
     done(&j);
 }
 
-static void lets_exceptions_pass_until_they_run_out(void **state)
+static void applies_exceptions_until_they_end(void **state)
 {
     (void)state;
     static const char policy[] = HEAD
@@ -363,7 +363,7 @@ static void lets_exceptions_pass_until_they_run_out(void **state)
         judge_bytes(&j, policy, "python", cbx_str_of(cases[i].source), cases[i].principal,
                     until - cases[i].before);
         assert_int_equal(j.decision.verdict, cases[i].verdict);
-        if (cases[i].verdict == CBX_ALLOW) { /* still told, with the reason */
+        if (cases[i].verdict == CBX_ALLOW) { /* still reported, with the reason */
             assert_int_equal(j.decision.finding_count, 1);
             assert_int_equal(j.decision.findings[0].effect, CBX_EFFECT_WARN);
             assert_true(cbx_str_is(j.decision.findings[0].exception, "ticket"));
@@ -372,7 +372,7 @@ static void lets_exceptions_pass_until_they_run_out(void **state)
     }
 }
 
-static void lets_log_only_pass_and_tells(void **state)
+static void log_only_allows_and_reports(void **state)
 {
     (void)state;
     struct judged j;
@@ -462,7 +462,7 @@ int main(void)
         cmocka_unit_test(names_the_languages_when_one_is_unknown),
         cmocka_unit_test(denies_what_cannot_be_judged),
         cmocka_unit_test(allows_exactly_up_to_the_limit_of_size),
-        cmocka_unit_test(knows_the_bytes_that_run),
+        cmocka_unit_test(the_decision_has_text_and_hash_of_what_runs),
         cmocka_unit_test(points_at_exact_ranges),
         cmocka_unit_test(points_into_the_cell_and_not_into_its_rewriting),
         cmocka_unit_test(gives_code_in_code_the_range_around_it),
@@ -470,9 +470,9 @@ int main(void)
         cmocka_unit_test(keeps_the_verdict_when_findings_are_capped),
         cmocka_unit_test(takes_the_strictest_effect),
         cmocka_unit_test(matches_excluded_names_not),
-        cmocka_unit_test(sees_identifiers_as_python_does),
-        cmocka_unit_test(lets_exceptions_pass_until_they_run_out),
-        cmocka_unit_test(lets_log_only_pass_and_tells),
+        cmocka_unit_test(reads_identifiers_as_python_does),
+        cmocka_unit_test(applies_exceptions_until_they_end),
+        cmocka_unit_test(log_only_allows_and_reports),
         cmocka_unit_test(denies_when_a_query_is_broken),
         cmocka_unit_test(denies_when_memory_is_out),
         cmocka_unit_test(denies_when_matches_were_lost),

@@ -117,7 +117,7 @@ static void one_of_several_constants_is_enough(void **state)
     assert_true(holds(&where, &arg, 1, false)); /* "r" is none of them */
 }
 
-static void constants_and_names_are_told_apart(void **state)
+static void constants_and_names_are_distinguished(void **state)
 {
     (void)state;
     struct cbx_where is_constant = { .arg = STRS(first), .constant = CBX_PRESENT },
@@ -130,7 +130,7 @@ static void constants_and_names_are_told_apart(void **state)
     assert_false(holds(&is_constant, &nobody, 1, false));
 }
 
-static void a_callable_that_is_handed_on_meets_only_calls_without_conditions(void **state)
+static void a_callable_passed_on_matches_only_calls_without_conditions(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -285,7 +285,7 @@ static void a_folder_above_the_workspace_is_not_inside_the_root(void **state)
     assert_false(holds_for(&where, ".."));
 }
 
-static void inside_is_for_constants_that_lie_there(void **state)
+static void inside_holds_for_constants_below_the_folder(void **state)
 {
     (void)state;
     struct cbx_where where = { .arg = STRS(first), .inside = STRS(workspace) };
@@ -302,8 +302,8 @@ int main(void)
         cmocka_unit_test(an_argument_that_is_not_given),
         cmocka_unit_test(what_may_be_among_a_spread_is_unknown),
         cmocka_unit_test(one_of_several_constants_is_enough),
-        cmocka_unit_test(constants_and_names_are_told_apart),
-        cmocka_unit_test(a_callable_that_is_handed_on_meets_only_calls_without_conditions),
+        cmocka_unit_test(constants_and_names_are_distinguished),
+        cmocka_unit_test(a_callable_passed_on_matches_only_calls_without_conditions),
         cmocka_unit_test(every_condition_must_hold),
         cmocka_unit_test(paths_are_made_absolute),
         cmocka_unit_test(paths_outside_are_found),
@@ -312,7 +312,7 @@ int main(void)
         cmocka_unit_test(any_argument_may_be_the_path_outside),
         cmocka_unit_test(a_path_that_begins_outside_is_outside),
         cmocka_unit_test(a_folder_above_the_workspace_is_not_inside_the_root),
-        cmocka_unit_test(inside_is_for_constants_that_lie_there),
+        cmocka_unit_test(inside_holds_for_constants_below_the_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

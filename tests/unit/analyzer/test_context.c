@@ -84,7 +84,7 @@ static void judge_last(const char *const *cells, char out[128])
     assert_string_equal(other, out);
 }
 
-static void knows_what_earlier_cells_bound(void **state)
+static void reads_names_that_earlier_cells_bound(void **state)
 {
     (void)state;
     static const struct {
@@ -117,7 +117,7 @@ static void knows_what_earlier_cells_bound(void **state)
 }
 
 /* Whatever the end of the cell before: a cell that is denied alone is denied after it. */
-static void lets_no_earlier_cell_hide_anything(void **state)
+static void no_earlier_cell_hides_a_finding(void **state)
 {
     (void)state;
     static const char *const ends[] = { "x = f \\",
@@ -168,7 +168,7 @@ static void gives_each_cell_of_a_notebook_its_own_facts(void **state)
 }
 
 /* Cells of a notebook may run in any order. */
-static void knows_what_later_cells_of_a_notebook_bind(void **state)
+static void reads_names_that_later_cells_of_a_notebook_bind(void **state)
 {
     (void)state;
     static const char *const cells[] = { "o.system('id')", "import os as o", NULL };
@@ -280,10 +280,10 @@ static void passes_over_a_cell_that_is_too_large_to_keep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_what_earlier_cells_bound),
-        cmocka_unit_test(lets_no_earlier_cell_hide_anything),
+        cmocka_unit_test(reads_names_that_earlier_cells_bound),
+        cmocka_unit_test(no_earlier_cell_hides_a_finding),
         cmocka_unit_test(gives_each_cell_of_a_notebook_its_own_facts),
-        cmocka_unit_test(knows_what_later_cells_of_a_notebook_bind),
+        cmocka_unit_test(reads_names_that_later_cells_of_a_notebook_bind),
         cmocka_unit_test(judges_cells_beside_one_that_cannot_be_read),
         cmocka_unit_test(denies_each_cell_of_a_program_that_was_not_read),
         cmocka_unit_test(denies_behind_a_context_that_is_none),

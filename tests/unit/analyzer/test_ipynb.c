@@ -4,7 +4,7 @@
 #include "policies/base/json.h"
 #include "tests/unit/unit.h"
 
-static void knows_where_cells_stand(void **state)
+static void finds_the_line_of_each_cell(void **state)
 {
     (void)state;
     static const struct {
@@ -67,7 +67,7 @@ static void refuses_what_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_where_cells_stand),
+        cmocka_unit_test(finds_the_line_of_each_cell),
         cmocka_unit_test(refuses_what_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

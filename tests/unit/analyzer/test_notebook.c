@@ -124,7 +124,7 @@ static void comes_back_to_lines_of_its_own_after_strings_and_brackets(void **sta
     CHECK(cases);
 }
 
-static void notes_what_each_piece_says(void **state)
+static void notes_the_fact_of_each_piece(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -194,7 +194,7 @@ static void keeps_lines_on_their_lines(void **state)
     assert_int_equal(lines, 5);
 }
 
-static void says_when_memory_is_out(void **state)
+static void reports_exhausted_memory(void **state)
 {
     (void)state;
     static char cell[3 * 9000];
@@ -220,10 +220,10 @@ int main(void)
         cmocka_unit_test(rewrites_help),
         cmocka_unit_test(leaves_python_alone),
         cmocka_unit_test(comes_back_to_lines_of_its_own_after_strings_and_brackets),
-        cmocka_unit_test(notes_what_each_piece_says),
+        cmocka_unit_test(notes_the_fact_of_each_piece),
         cmocka_unit_test(maps_places_back),
         cmocka_unit_test(keeps_lines_on_their_lines),
-        cmocka_unit_test(says_when_memory_is_out),
+        cmocka_unit_test(reports_exhausted_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

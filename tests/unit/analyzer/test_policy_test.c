@@ -40,7 +40,7 @@ static void passes_for_every_preset(void **state)
     }
 }
 
-static void tells_of_each_snippet_that_comes_out_wrong(void **state)
+static void reports_each_snippet_with_a_wrong_verdict(void **state)
 {
     (void)state;
     CBX_AUTO(policy) policy = NULL;
@@ -74,7 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_for_every_preset),
-        cmocka_unit_test(tells_of_each_snippet_that_comes_out_wrong),
+        cmocka_unit_test(reports_each_snippet_with_a_wrong_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

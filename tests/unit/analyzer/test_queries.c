@@ -24,7 +24,7 @@ static unsigned matches(const char *query, const char *source)
     return count;
 }
 
-static void predicates_hold_as_their_names_say(void **state)
+static void predicates_hold_by_their_names(void **state)
 {
     (void)state;
     static const struct {
@@ -50,7 +50,7 @@ static void predicates_hold_as_their_names_say(void **state)
     }
 }
 
-static void says_what_is_wrong_with_a_query(void **state)
+static void reports_the_fault_of_a_query(void **state)
 {
     (void)state;
     static const struct {
@@ -76,7 +76,7 @@ static void says_what_is_wrong_with_a_query(void **state)
         cbx_query_check(CBX_PYTHON, CBX_STR("((identifier) @a (#eq? @a \"x\"))"), NULL), 0);
 }
 
-static void finds_what_it_cannot_tell(void **state)
+static void an_undecidable_query_matches(void **state)
 {
     (void)state;
     static char source[10000];
@@ -88,9 +88,9 @@ static void finds_what_it_cannot_tell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(predicates_hold_as_their_names_say),
-        cmocka_unit_test(says_what_is_wrong_with_a_query),
-        cmocka_unit_test(finds_what_it_cannot_tell),
+        cmocka_unit_test(predicates_hold_by_their_names),
+        cmocka_unit_test(reports_the_fault_of_a_query),
+        cmocka_unit_test(an_undecidable_query_matches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

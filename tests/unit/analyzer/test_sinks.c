@@ -118,7 +118,7 @@ static void a_rule_finds_calls_uses_and_imports(void **state)
                         "os.remove hashlib.md5");
 }
 
-static void the_import_speaks_for_its_uses(void **state)
+static void an_import_covers_its_uses(void **state)
 {
     (void)state;
     assert_string_equal(symbols("capability: start-process", "python",
@@ -191,7 +191,7 @@ int main(void)
         cmocka_unit_test(words_that_variables_have_count_when_they_are_imported),
         cmocka_unit_test(the_longest_row_counts_alone),
         cmocka_unit_test(a_rule_finds_calls_uses_and_imports),
-        cmocka_unit_test(the_import_speaks_for_its_uses),
+        cmocka_unit_test(an_import_covers_its_uses),
         cmocka_unit_test(entries_with_an_exclamation_mark_take_names_out),
         cmocka_unit_test(shell_commands_are_names_too),
         cmocka_unit_test(no_name_stands_in_a_table_twice),

@@ -140,7 +140,7 @@ static void counts_columns_in_characters(void **state)
     cbx_arena_done(&r.arena);
 }
 
-static void says_when_memory_is_out(void **state)
+static void reports_exhausted_memory(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -162,7 +162,7 @@ int main(void)
         cmocka_unit_test(points_at_the_byte_that_is_wrong),
         cmocka_unit_test(finds_coding_cookies_where_python_does),
         cmocka_unit_test(counts_columns_in_characters),
-        cmocka_unit_test(says_when_memory_is_out),
+        cmocka_unit_test(reports_exhausted_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

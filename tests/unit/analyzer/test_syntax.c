@@ -187,7 +187,7 @@ static void a_text_of_comments_is_one_node(void **state)
     drop(&r);
 }
 
-static void what_a_table_does_not_know_is_kind_zero(void **state)
+static void a_node_type_outside_the_table_is_kind_zero(void **state)
 {
     (void)state;
     struct read r;
@@ -199,7 +199,7 @@ static void what_a_table_does_not_know_is_kind_zero(void **state)
     drop(&r);
 }
 
-static void too_deep_is_said_and_cut(void **state)
+static void a_tree_that_is_too_deep_is_cut_and_reported(void **state)
 {
     (void)state;
     struct read r;
@@ -248,7 +248,7 @@ static void behind_a_node_is_the_next_one_outside_of_it(void **state)
     drop(&r);
 }
 
-static void an_exhausted_arena_is_said(void **state)
+static void reports_an_exhausted_arena(void **state)
 {
     (void)state;
     struct read r;
@@ -272,11 +272,11 @@ int main(void)
         cmocka_unit_test(tokens_are_kept_where_a_kind_asks_for_them),
         cmocka_unit_test(comments_and_continued_lines_are_left_out),
         cmocka_unit_test(a_text_of_comments_is_one_node),
-        cmocka_unit_test(what_a_table_does_not_know_is_kind_zero),
-        cmocka_unit_test(too_deep_is_said_and_cut),
+        cmocka_unit_test(a_node_type_outside_the_table_is_kind_zero),
+        cmocka_unit_test(a_tree_that_is_too_deep_is_cut_and_reported),
         cmocka_unit_test(siblings_behind_something_too_deep_are_read),
         cmocka_unit_test(behind_a_node_is_the_next_one_outside_of_it),
-        cmocka_unit_test(an_exhausted_arena_is_said),
+        cmocka_unit_test(reports_an_exhausted_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void follows_what_javascript_makes_of_a_text(void **state)
                "]('1');\n");
 }
 
-static void lets_ordinary_texts_be(void **state)
+static void leaves_ordinary_texts_unchanged(void **state)
 {
     (void)state;
     CBX_AUTO(policy) policy = NULL;
@@ -255,7 +255,7 @@ static void a_set_that_was_made_never_changes(void **state)
     assert_int_equal(both->count, 2);
 }
 
-static void a_name_is_never_drowned_in_constants(void **state)
+static void a_name_is_kept_among_many_constants(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -273,7 +273,7 @@ static void a_name_is_never_drowned_in_constants(void **state)
     assert_false(cbx_values_has_more(before) || cbx_values_has_more(after));
 }
 
-static void names_that_were_dropped_are_said(void **state)
+static void dropped_names_are_reported(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -292,7 +292,7 @@ static void names_that_were_dropped_are_said(void **state)
     assert_true(cbx_values_has_more(all));
 }
 
-static void nothing_reads_like_anything(void **state)
+static void an_empty_set_reads_as_unknown(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -301,7 +301,7 @@ static void nothing_reads_like_anything(void **state)
     int64_t number;
     const struct cbx_values *nothing = &cbx_values_nothing;
     assert_int_equal(nothing->count, 0);
-    assert_int_equal(nothing->items[0]->kind, CBX_V_UNKNOWN); /* whoever forgets to count */
+    assert_int_equal(nothing->items[0]->kind, CBX_V_UNKNOWN); /* for a reader that ignores the count */
     assert_true(cbx_values_has_unknown(nothing));
     assert_false(cbx_values_all_text(nothing));
     assert_false(cbx_values_is_text(nothing, &text));
@@ -314,7 +314,7 @@ static void nothing_reads_like_anything(void **state)
     assert_int_equal(count, 0);
 }
 
-static void knows_constants_from_names(void **state)
+static void tells_constants_and_names_apart(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -357,7 +357,7 @@ static void reads_members_of_lists(void **state)
     const struct cbx_values *any = cbx_values_members(&arena, list);
     assert_true(holds(any, CBX_V_NAME, "os") && holds(any, CBX_V_TEXT, "a"));
     const struct cbx_values *each = cbx_values_each(&arena, members[0]);
-    assert_null(cbx_values_container(each, CBX_V_LIST)); /* nobody knows how many */
+    assert_null(cbx_values_container(each, CBX_V_LIST)); /* their number is unknown */
     assert_true(holds(cbx_values_member(&arena, each, CBX_STR("17")), CBX_V_NAME, "os"));
     assert_true(holds(cbx_values_members(&arena, each), CBX_V_NAME, "os"));
     assert_true(
@@ -438,14 +438,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(follows_what_python_makes_of_a_text),
         cmocka_unit_test(follows_what_javascript_makes_of_a_text),
-        cmocka_unit_test(lets_ordinary_texts_be),
+        cmocka_unit_test(leaves_ordinary_texts_unchanged),
         cmocka_unit_test(joins_alternatives_to_the_cap_and_then_anything),
         cmocka_unit_test(joins_equal_things_once),
         cmocka_unit_test(a_set_that_was_made_never_changes),
-        cmocka_unit_test(a_name_is_never_drowned_in_constants),
-        cmocka_unit_test(names_that_were_dropped_are_said),
-        cmocka_unit_test(nothing_reads_like_anything),
-        cmocka_unit_test(knows_constants_from_names),
+        cmocka_unit_test(a_name_is_kept_among_many_constants),
+        cmocka_unit_test(dropped_names_are_reported),
+        cmocka_unit_test(an_empty_set_reads_as_unknown),
+        cmocka_unit_test(tells_constants_and_names_apart),
         cmocka_unit_test(reads_members_of_lists),
         cmocka_unit_test(reads_members_of_mappings),
         cmocka_unit_test(loosens_what_may_have_been_changed),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An engine in the test process: a thread that answers the Engine API on a Unix socket, and behind
- * each attached container a scripted supervisor. What it was asked is recorded; how it answers is
- * set in `fake` before a call. Include it once. */
+ * each attached container a scripted supervisor. It records the requests; a test sets the answers
+ * in `fake` before a call. Include it once. */
 #ifndef CBX_TESTS_UNIT_DOCKER_FAKE_ENGINE_H
 #define CBX_TESTS_UNIT_DOCKER_FAKE_ENGINE_H
 
@@ -32,16 +32,16 @@ struct fake_container {
     size_t tag_len;
     char run_id[CBX_FRAME_ID_BYTES];
     struct cbx_frame_run run;
-    struct cbx_buf payload; /* of the last RUN, behind its head */
-    struct cbx_buf log;     /* what the run wrote, for FOLLOW */
+    struct cbx_buf payload; /* of the last RUN, after its head */
+    struct cbx_buf log;     /* the output of the run, for FOLLOW */
     char received[256];     /* types of the frames that the host sent, oldest first */
     uint32_t lease_ms;      /* of the last ATTACH or LEASE */
-    unsigned leases;        /* how many LEASE frames came */
+    unsigned leases;        /* LEASE frames received */
     char create_body[64 * 1024];
 };
 
 static struct {
-    /* How it answers. */
+    /* The answers. */
     bool image_missing, oom, no_hello, silent, keeps_removed, half_answer;
     int create_status, start_status, attach_status;   /* 0 = as it should */
     uint32_t hello_version;                           /* 0 = the right one */
@@ -50,7 +50,7 @@ static struct {
     bool warms;                                       /* WARM is answered by READY */
     uint32_t answer_code;                             /* of PUT, GET, LIST, DELETE, RESET */
     struct cbx_str answer;
-    /* What happened. */
+    /* The record. */
     char calls[4096]; /* "create attach start ", in order */
     struct fake_container containers[FAKE_CONTAINERS];
     int count;
@@ -111,7 +111,7 @@ static void fake_write(int fd, const void *bytes, size_t len)
     }
 }
 
-/* As the engine sends what a container writes to stdout. */
+/* Sends output of a container as the engine does. */
 static void fake_stream(struct fake_container *c, const void *bytes, size_t len)
 {
     uint8_t head[8] = {
@@ -283,7 +283,7 @@ static struct fake_container *fake_find(const char *path)
     return NULL;
 }
 
-/* In one piece, so that a reader of the head has the body as well. */
+/* Sends head and body in one piece, so that a reader of the head has the body as well. */
 static void fake_reply(int fd, int status, const char *body)
 {
     CBX_AUTO_DONE(buf) text;

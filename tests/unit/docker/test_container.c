@@ -52,7 +52,7 @@ static void has_every_line_of_the_hardening(void **state)
     assert_string_equal(json_string_value(json_object_get(body, "Image")), "sha256:00");
 }
 
-static void gives_no_door_to_the_host(void **state)
+static void gives_no_access_to_the_host(void **state)
 {
     (void)state;
     static const char *const absent[] = { "Binds",       "Mounts",      "Devices", "DeviceRequests",
@@ -110,7 +110,7 @@ static void sends_a_seccomp_profile_that_denies_by_default(void **state)
     }
 }
 
-static void knows_the_kernel_of_each_language_and_of_no_other(void **state)
+static void finds_the_kernel_of_each_language_and_of_no_other(void **state)
 {
     (void)state;
     assert_string_equal(cbx_kernel_of("python"), "python");
@@ -148,7 +148,7 @@ static bool lists(const json_t *list, const char *text)
     return false;
 }
 
-/* A list of ours replaces the engine's: whatever an engine hides must be in it. */
+/* Our list replaces that of the engine, so it must have every path that an engine hides. */
 static void hides_at_least_what_engines_hide(void **state)
 {
     (void)state;
@@ -176,10 +176,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_every_line_of_the_hardening),
-        cmocka_unit_test(gives_no_door_to_the_host),
+        cmocka_unit_test(gives_no_access_to_the_host),
         cmocka_unit_test(hides_at_least_what_engines_hide),
         cmocka_unit_test(sends_a_seccomp_profile_that_denies_by_default),
-        cmocka_unit_test(knows_the_kernel_of_each_language_and_of_no_other),
+        cmocka_unit_test(finds_the_kernel_of_each_language_and_of_no_other),
         cmocka_unit_test(refuses_a_sandbox_for_a_decision_that_only_checks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Versions, and which of them have which hole. */
+ * Versions, and the known escapes of each. */
 #include "docker/escapes.h"
 #include "tests/unit/unit.h"
 
@@ -43,7 +43,7 @@ static void counts_a_fix_for_its_own_line(void **state)
     assert_false(applies("CVE-2025-31133", "1.5.0"));
 }
 
-static void knows_since_when(void **state)
+static void applies_from_the_first_affected_version(void **state)
 {
     (void)state;
     assert_false(applies("CVE-2022-0847", "5.4.1"));
@@ -55,7 +55,7 @@ static void knows_since_when(void **state)
     assert_false(applies("CVE-2024-21626", "1.0.0-rc92"));
 }
 
-static void tells_a_packagers_version(void **state)
+static void recognises_a_packaged_version(void **state)
 {
     (void)state;
     static const char *const packaged[] = { "1.1.5+ds1-1+deb12u1", "20.10.24+dfsg1",
@@ -69,8 +69,8 @@ static void tells_a_packagers_version(void **state)
     }
 }
 
-/* What is no version has no hole that could be told; whoever asks says that it is unknown. */
-static void says_nothing_about_what_is_no_version(void **state)
+/* A malformed version matches no escape; the caller reports the version as unknown. */
+static void a_malformed_version_matches_no_escape(void **state)
 {
     (void)state;
     assert_false(applies("CVE-2025-31133", ""));
@@ -95,9 +95,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_versions),
         cmocka_unit_test(counts_a_fix_for_its_own_line),
-        cmocka_unit_test(knows_since_when),
-        cmocka_unit_test(tells_a_packagers_version),
-        cmocka_unit_test(says_nothing_about_what_is_no_version),
+        cmocka_unit_test(applies_from_the_first_affected_version),
+        cmocka_unit_test(recognises_a_packaged_version),
+        cmocka_unit_test(a_malformed_version_matches_no_escape),
         cmocka_unit_test(has_rows_that_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

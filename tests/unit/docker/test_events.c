@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Frames of a sandbox as events: late output is marked, and what is malformed is passed over. */
+ * Frames of a sandbox as events: late output is marked, malformed frames are skipped. */
 #include "docker/events.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The pool against a scripted engine: who gets which sandbox, what is made ahead, what waits, and
- * that every sandbox that was made is removed. */
+ * The pool against a scripted engine: which call gets which sandbox, what is prewarmed, what waits,
+ * and that every sandbox that was made is removed. */
 #include "docker/container.h"
 #include "docker/pool.h"
 #include "tests/unit/docker/fake_engine.h"
@@ -66,7 +66,7 @@ static struct cbx_pool_stats stats(void)
     return s;
 }
 
-/* Waits until a figure of the pool is this; it changes only by what the pool's threads do. */
+/* Waits until a figure of the pool has this value; only the pool's threads change it. */
 #define AWAIT_STATS(member, value)                                                                 \
     do {                                                                                           \
         for (int tries_ = 0; stats().member != (value); tries_++) {                                \
@@ -87,7 +87,7 @@ static int index_of(const struct cbx_sandbox *sandbox)
     return -1;
 }
 
-/* A thread that takes one. */
+/* A thread that takes a sandbox. */
 struct taker {
     const char *session;
     const struct cbx_sink *sink;
@@ -128,7 +128,7 @@ static void makes_one_when_none_is_ready(void **state)
     assert_int_equal(stats().in_use, 0);
 }
 
-static void makes_ahead_what_is_announced_and_replaces_what_is_taken(void **state)
+static void prewarms_profiles_and_replaces_a_taken_sandbox(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -144,7 +144,7 @@ static void makes_ahead_what_is_announced_and_replaces_what_is_taken(void **stat
     cbx_pool_discard(pool, sandbox);
 }
 
-static void a_profile_that_was_used_is_made_ahead_too(void **state)
+static void a_profile_that_was_used_is_prewarmed_too(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -213,7 +213,7 @@ static void takes_a_warm_one_first(void **state)
     make_pool(&(struct cbx_pool_config){ .min = 3, .creates = 1 });
     cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 3);
-    /* All are asked to warm up; then the second alone reports that it is. */
+    /* All get WARM; then the second alone answers READY. */
     for (int i = 0; i < 3; i++) {
         FAKE_AWAIT(strchr(fake.containers[i].received, CBX_FRAME_WARM) != NULL);
     }
@@ -228,7 +228,7 @@ static void takes_a_warm_one_first(void **state)
 
 /* --- none is ready ---------------------------------------------------------------------------- */
 
-static void fails_at_once_where_it_is_told_to(void **state)
+static void the_policy_fail_fails_at_once(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -237,7 +237,7 @@ static void fails_at_once_where_it_is_told_to(void **state)
     assert_int_equal(take("s", &sandbox, NULL), CBX_EBUSY);
 }
 
-static void waits_for_one_of_max_to_come_free(void **state)
+static void waits_until_one_of_the_maximum_is_free(void **state)
 {
     (void)state;
     struct cbx_sandbox *first = NULL;
@@ -267,7 +267,7 @@ static void waits_no_longer_than_configured(void **state)
     cbx_pool_discard(pool, first);
 }
 
-static void grows_beyond_max_where_it_is_told_to(void **state)
+static void the_policy_grow_goes_beyond_the_maximum(void **state)
 {
     (void)state;
     struct cbx_sandbox *first = NULL, *second = NULL;
@@ -279,7 +279,7 @@ static void grows_beyond_max_where_it_is_told_to(void **state)
     cbx_pool_discard(pool, second);
 }
 
-static void makes_nothing_ahead_beyond_max(void **state)
+static void prewarms_nothing_beyond_the_maximum(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -335,7 +335,7 @@ static void waiters_are_served_in_their_order(void **state)
     cbx_pool_discard(pool, takers[2].sandbox);
 }
 
-static void an_engine_that_fails_fails_the_one_that_waits(void **state)
+static void a_failure_of_the_engine_fails_the_waiting_call(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -353,7 +353,7 @@ static void an_engine_that_fails_fails_the_one_that_waits(void **state)
 
 /* --- discarded, kept, stopped ----------------------------------------------------------------- */
 
-static void what_is_discarded_ends_at_once_and_is_removed(void **state)
+static void a_discarded_sandbox_ends_at_once_and_is_removed(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -371,7 +371,7 @@ static void what_is_discarded_ends_at_once_and_is_removed(void **state)
     cbx_pool_discard(pool, NULL);
 }
 
-static void an_engine_that_still_removes_is_asked_again(void **state)
+static void a_removal_in_progress_is_tried_again(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -385,7 +385,7 @@ static void an_engine_that_still_removes_is_asked_again(void **state)
     FAKE_AWAIT(fake.containers[0].removed);
 }
 
-static void renews_the_leases_of_what_is_ready(void **state)
+static void renews_the_leases_of_ready_sandboxes(void **state)
 {
     (void)state;
     make_pool(&(struct cbx_pool_config){ .min = 2 });
@@ -396,7 +396,7 @@ static void renews_the_leases_of_what_is_ready(void **state)
     assert_int_equal(fake.containers[0].lease_ms, CBX_SANDBOX_LEASE_MS);
 }
 
-static void has_what_is_ready_but_not_what_is_taken(void **state)
+static void has_ready_sandboxes_and_not_taken_ones(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -420,7 +420,7 @@ static void an_adopted_sandbox_counts_against_max(void **state)
     assert_int_equal(fake.count, 0);
 }
 
-static void stopping_fails_those_that_wait_and_ends_what_is_ready(void **state)
+static void stopping_fails_waiting_calls_and_ends_ready_sandboxes(void **state)
 {
     (void)state;
     struct cbx_sandbox *first = NULL;
@@ -467,26 +467,26 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(makes_one_when_none_is_ready),
-        TEST(makes_ahead_what_is_announced_and_replaces_what_is_taken),
-        TEST(a_profile_that_was_used_is_made_ahead_too),
+        TEST(prewarms_profiles_and_replaces_a_taken_sandbox),
+        TEST(a_profile_that_was_used_is_prewarmed_too),
         TEST(gives_only_sandboxes_of_the_permits_limits),
         TEST(no_sandbox_is_given_twice),
         TEST(refuses_permits_that_allow_no_sandbox),
         TEST(takes_a_warm_one_first),
-        TEST(fails_at_once_where_it_is_told_to),
-        TEST(waits_for_one_of_max_to_come_free),
+        TEST(the_policy_fail_fails_at_once),
+        TEST(waits_until_one_of_the_maximum_is_free),
         TEST(waits_no_longer_than_configured),
-        TEST(grows_beyond_max_where_it_is_told_to),
-        TEST(makes_nothing_ahead_beyond_max),
+        TEST(the_policy_grow_goes_beyond_the_maximum),
+        TEST(prewarms_nothing_beyond_the_maximum),
         TEST(a_waiter_that_is_cancelled_leaves_the_queue),
         TEST(waiters_are_served_in_their_order),
-        TEST(an_engine_that_fails_fails_the_one_that_waits),
-        TEST(what_is_discarded_ends_at_once_and_is_removed),
-        TEST(an_engine_that_still_removes_is_asked_again),
-        TEST(renews_the_leases_of_what_is_ready),
-        TEST(has_what_is_ready_but_not_what_is_taken),
+        TEST(a_failure_of_the_engine_fails_the_waiting_call),
+        TEST(a_discarded_sandbox_ends_at_once_and_is_removed),
+        TEST(a_removal_in_progress_is_tried_again),
+        TEST(renews_the_leases_of_ready_sandboxes),
+        TEST(has_ready_sandboxes_and_not_taken_ones),
         TEST(an_adopted_sandbox_counts_against_max),
-        TEST(stopping_fails_those_that_wait_and_ends_what_is_ready),
+        TEST(stopping_fails_waiting_calls_and_ends_ready_sandboxes),
         TEST(stopping_ends_every_sandbox_that_is_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

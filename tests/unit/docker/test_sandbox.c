@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The life cycle of a sandbox against a scripted engine and supervisor: its creation, who may claim
- * and adopt it, and that no container is left behind. */
+ * The life cycle of a sandbox against a scripted engine and supervisor: its creation, which permit
+ * claims it, which process adopts it, and that no container is left. */
 #include "tests/unit/docker/sandbox_rig.h"
 
 /* --- made ------------------------------------------------------------------------------------- */
 
-static void is_attached_before_it_starts(void **state)
+static void a_container_is_attached_before_it_starts(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = NULL;
@@ -71,7 +71,7 @@ static void an_engine_that_refuses_is_quoted_to_the_operator_alone(void **state)
     assert_nothing_left();
 }
 
-static void an_engine_that_is_gone_is_named_to_the_operator_alone(void **state)
+static void only_the_operator_gets_the_address_of_an_engine_that_does_not_answer(void **state)
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
@@ -277,7 +277,7 @@ static void freeing_removes_and_detaching_does_not(void **state)
     assert_true(fake.containers[1].removed);
 }
 
-static void ends_without_a_lease_and_lives_on_with_one(void **state)
+static void ends_without_a_lease_and_continues_with_one(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
@@ -291,7 +291,7 @@ static void ends_without_a_lease_and_lives_on_with_one(void **state)
     assert_false(cbx_sandbox_poll(sandbox));
 }
 
-static void is_warm_when_its_kernel_has_said_so(void **state)
+static void is_warm_when_its_kernel_has_reported_it(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
@@ -300,7 +300,7 @@ static void is_warm_when_its_kernel_has_said_so(void **state)
     assert_false(cbx_sandbox_is_warm(sandbox));
     fake.warms = true;
     cbx_sandbox_warm(sandbox);
-    assert_true(cbx_sandbox_ping(sandbox)); /* its answer comes behind READY */
+    assert_true(cbx_sandbox_ping(sandbox)); /* READY comes before the answer to it */
     assert_true(cbx_sandbox_is_warm(sandbox));
 }
 
@@ -310,7 +310,7 @@ static bool keeps_the_second(void *context, const char *id)
     return strcmp(id, fake.containers[1].id) == 0;
 }
 
-static void reaping_removes_old_ones_that_nobody_keeps(void **state)
+static void reaping_removes_old_containers_that_no_table_has(void **state)
 {
     (void)state;
     size_t removed = 0;
@@ -332,12 +332,12 @@ static void reaping_removes_old_ones_that_nobody_keeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(is_attached_before_it_starts),
+        TEST(a_container_is_attached_before_it_starts),
         TEST(each_has_a_key_of_its_own),
         TEST(passes_over_what_was_sent_to_an_earlier_host),
         TEST(a_missing_image_is_the_operators_failure),
         TEST(an_engine_that_refuses_is_quoted_to_the_operator_alone),
-        TEST(an_engine_that_is_gone_is_named_to_the_operator_alone),
+        TEST(only_the_operator_gets_the_address_of_an_engine_that_does_not_answer),
         TEST(a_socket_without_permission_is_explained),
         TEST(nothing_is_left_of_one_that_does_not_answer),
         TEST(an_image_of_another_version_is_refused),
@@ -349,9 +349,9 @@ int main(void)
         TEST(is_not_adopted_before_it_was_claimed),
         TEST(an_acknowledgement_of_another_run_leaves_this_one),
         TEST(freeing_removes_and_detaching_does_not),
-        TEST(ends_without_a_lease_and_lives_on_with_one),
-        TEST(is_warm_when_its_kernel_has_said_so),
-        TEST(reaping_removes_old_ones_that_nobody_keeps),
+        TEST(ends_without_a_lease_and_continues_with_one),
+        TEST(is_warm_when_its_kernel_has_reported_it),
+        TEST(reaping_removes_old_containers_that_no_table_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void gets_the_bytes_of_a_file(void **state)
     assert_int_equal(cbx_sandbox_reset(sandbox, &err), CBX_EIO);
 }
 
-static void is_gone_when_it_does_not_answer(void **state)
+static void a_sandbox_that_does_not_answer_fails_the_poll(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
@@ -104,7 +104,7 @@ int main(void)
         TEST(sends_no_path_or_file_that_is_too_large),
         TEST(lists_files_sorted_and_refuses_names_that_are_none),
         TEST(gets_the_bytes_of_a_file),
-        TEST(is_gone_when_it_does_not_answer),
+        TEST(a_sandbox_that_does_not_answer_fails_the_poll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

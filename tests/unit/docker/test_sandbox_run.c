@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Runs in a sandbox against a scripted engine and supervisor: what a permit allows, what is sent,
- * and what becomes of the answers. */
+ * and the results of the answers. */
 #include "tests/unit/docker/sandbox_rig.h"
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static void runs_what_its_permit_says(void **state)
+static void runs_the_bytes_of_its_permit(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
@@ -40,7 +40,7 @@ static void a_run_without_a_session_is_the_only_one(void **state)
     assert_int_equal(fake.containers[0].run.arguments_bytes, 0);
 }
 
-static void is_told_the_tighter_limits_of_run_and_session(void **state)
+static void gets_the_stricter_limits_of_run_and_session(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
@@ -61,7 +61,7 @@ static void is_told_the_tighter_limits_of_run_and_session(void **state)
     assert_int_equal(sent->cpu_ms, 1000);
 }
 
-static void says_that_it_began_after_run_was_sent_and_before_the_first_event(void **state)
+static void reports_the_begin_between_run_and_the_first_event(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
@@ -72,7 +72,7 @@ static void says_that_it_began_after_run_was_sent_and_before_the_first_event(voi
     assert_int_equal(seen.begun_events, 0);
 }
 
-static void runs_nothing_that_the_permit_is_not_for(void **state)
+static void refuses_bytes_that_the_permit_is_not_for(void **state)
 {
     (void)state;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
@@ -141,7 +141,7 @@ static void die(struct fake_container *c)
     c->running = false;
 }
 
-static void a_container_that_dies_ends_its_run(void **state)
+static void a_container_that_ends_ends_its_run(void **state)
 {
     (void)state;
     for (int oom = 0; oom < 2; oom++) {
@@ -205,14 +205,14 @@ static void an_error_of_the_program_is_in_its_result(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(runs_what_its_permit_says),
+        TEST(runs_the_bytes_of_its_permit),
         TEST(a_run_without_a_session_is_the_only_one),
-        TEST(is_told_the_tighter_limits_of_run_and_session),
-        TEST(says_that_it_began_after_run_was_sent_and_before_the_first_event),
-        TEST(runs_nothing_that_the_permit_is_not_for),
+        TEST(gets_the_stricter_limits_of_run_and_session),
+        TEST(reports_the_begin_between_run_and_the_first_event),
+        TEST(refuses_bytes_that_the_permit_is_not_for),
         TEST(a_sink_that_refuses_an_event_interrupts_the_run),
         TEST(a_silent_run_is_interrupted_when_it_is_cancelled),
-        TEST(a_container_that_dies_ends_its_run),
+        TEST(a_container_that_ends_ends_its_run),
         TEST(a_sandbox_that_breaks_the_protocol_is_removed),
         TEST(an_error_of_the_program_is_in_its_result),
     };

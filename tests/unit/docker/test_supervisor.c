@@ -8,7 +8,7 @@ static const uint8_t key[CBX_FRAME_KEY_BYTES] = "0123456789abcdef0123456789abcde
 
 /* --- a host ----------------------------------------------------------------------------------- */
 
-static struct cbx_bytes line; /* what it writes at once */
+static struct cbx_bytes line; /* what it writes in one piece */
 
 static void add_frame_of(uint8_t type, const void *p, size_t len)
 {
@@ -236,7 +236,7 @@ static void a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_t
     }
 }
 
-static void a_kernel_that_dies_before_a_run_is_not_blamed_on_the_run_before(void **state)
+static void a_kernel_that_ends_between_runs_fails_no_run_before(void **state)
 {
     (void)state;
     int32_t code = 1;
@@ -382,7 +382,7 @@ static void output_between_two_runs_begins_the_next_one_and_is_marked(void **sta
     assert_int_equal(count_frames(CBX_FRAME_LATE), before);
 }
 
-static void late_output_is_capped_and_the_result_says_so(void **state)
+static void late_output_is_capped_and_marked_in_the_result(void **state)
 {
     (void)state;
     static uint8_t piece[CBX_CHUNK_BYTES];
@@ -435,7 +435,7 @@ static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(voi
     assert_true(world.dead);
 }
 
-static void the_host_learns_when_a_kernel_is_warm(void **state)
+static void the_host_gets_ready_when_a_kernel_is_warm(void **state)
 {
     (void)state;
     assert_null(received(CBX_FRAME_READY));
@@ -445,7 +445,7 @@ static void the_host_learns_when_a_kernel_is_warm(void **state)
     assert_non_null(received(CBX_FRAME_READY));
 }
 
-static void a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm(void **state)
+static void a_kernel_with_a_run_waiting_is_not_reported_as_warm(void **state)
 {
     (void)state;
     send_frame(CBX_FRAME_WARM);
@@ -458,12 +458,11 @@ static void a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_host_learns_when_a_kernel_is_warm, begin_test),
-        cmocka_unit_test_setup(a_kernel_that_was_to_run_meanwhile_is_not_reported_as_warm,
-                               begin_test),
+        cmocka_unit_test_setup(the_host_gets_ready_when_a_kernel_is_warm, begin_test),
+        cmocka_unit_test_setup(a_kernel_with_a_run_waiting_is_not_reported_as_warm, begin_test),
         cmocka_unit_test_setup(output_between_two_runs_begins_the_next_one_and_is_marked,
                                begin_test),
-        cmocka_unit_test_setup(late_output_is_capped_and_the_result_says_so, begin_test),
+        cmocka_unit_test_setup(late_output_is_capped_and_marked_in_the_result, begin_test),
         cmocka_unit_test_setup(output_of_a_kernel_that_starts_or_warms_up_is_not_late, begin_test),
         cmocka_unit_test_setup(a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox,
                                begin_test),
@@ -484,8 +483,7 @@ int main(void)
             a_run_that_is_interrupted_while_its_kernel_warms_up_costs_nothing_else, begin_test),
         cmocka_unit_test_setup(
             a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_to_run, begin_test),
-        cmocka_unit_test_setup(a_kernel_that_dies_before_a_run_is_not_blamed_on_the_run_before,
-                               begin_test),
+        cmocka_unit_test_setup(a_kernel_that_ends_between_runs_fails_no_run_before, begin_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

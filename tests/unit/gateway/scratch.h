@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of the processes share: a state directory of their own, files as a whole, children
- * that are waited for with a deadline, and decisions sealed with a known key. */
+ * Shared by the tests of the processes: a state directory, reading of files, waiting for children
+ * with a deadline, and decisions sealed with a known key. */
 #ifndef CBX_TESTS_UNIT_GATEWAY_SCRATCH_H
 #define CBX_TESTS_UNIT_GATEWAY_SCRATCH_H
 
@@ -123,8 +123,8 @@ static inline struct sealing sealing_make(const struct cbx_seal_key *key, enum c
     return out;
 }
 
-/* Seals the same decision again with one field changed: what only a holder of the key can do. Takes
- * `value` over. */
+/* Seals the same decision again with one field changed, as only a holder of the key can. Takes the
+ * reference to `value`. */
 static inline void sealing_set(struct sealing *sealing, const struct cbx_seal_key *key,
                                const char *field, json_t *value)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A language is a row in each of three tables: what policies name, what is analysed, what runs. */
+ * A language is a row in each of three tables: languages of policies, of the analyzer, of the
+ * kernels. */
 #include "analyzer/lang.h"
 #include "docker/container.h"
 #include "tests/unit/unit.h"
@@ -13,7 +14,7 @@ static void runs_no_language_without_an_analyzer(void **state)
     for (size_t i = 0; (name = cbx_language_at(i)) != NULL; i++) {
         const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(name));
         assert_non_null(lang);
-        assert_string_equal(lang->name, name); /* not by another name: permits carry this one */
+        assert_string_equal(lang->name, name); /* not an alias: permits have this name */
         assert_non_null(lang->code->extract);
         assert_non_null(lang->code->grammar());
         assert_non_null(lang->endings[0]);
@@ -51,7 +52,7 @@ static void serves_every_language_by_a_kernel_that_there_is(void **state)
     }
 }
 
-static void knows_what_else_people_call_them(void **state)
+static void finds_languages_by_their_aliases(void **state)
 {
     (void)state;
     assert_string_equal(cbx_lang_find(CBX_STR("bash"))->name, "shell");
@@ -67,7 +68,7 @@ int main(void)
         cmocka_unit_test(runs_no_language_without_an_analyzer),
         cmocka_unit_test(analyses_every_language_that_policies_name),
         cmocka_unit_test(serves_every_language_by_a_kernel_that_there_is),
-        cmocka_unit_test(knows_what_else_people_call_them),
+        cmocka_unit_test(finds_languages_by_their_aliases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

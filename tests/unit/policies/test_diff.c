@@ -36,7 +36,7 @@ static struct told compare(const char *a, const char *b)
 
 #define HEAD "version: 1\nname: x\nlanguages: [python]\n"
 
-static void every_difference_is_told_in_its_direction(void **state)
+static void every_difference_is_reported_in_its_direction(void **state)
 {
     (void)state;
     static const struct {
@@ -88,7 +88,7 @@ static void every_difference_is_told_in_its_direction(void **state)
     }
 }
 
-static void words_for_the_reader_are_no_difference(void **state)
+static void texts_for_readers_are_no_difference(void **state)
 {
     (void)state;
     struct told told =
@@ -101,8 +101,8 @@ static void words_for_the_reader_are_no_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_difference_is_told_in_its_direction),
-        cmocka_unit_test(words_for_the_reader_are_no_difference),
+        cmocka_unit_test(every_difference_is_reported_in_its_direction),
+        cmocka_unit_test(texts_for_readers_are_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #define HEAD "version: 1\nname: x\n"
 
-static void says_where_and_what_is_wrong(void **state)
+static void reports_the_fault_and_its_place(void **state)
 {
     (void)state;
     int wrong = 0;
@@ -247,7 +247,7 @@ static void prints_hostile_texts_as_one_printable_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_where_and_what_is_wrong),
+        cmocka_unit_test(reports_the_fault_and_its_place),
         cmocka_unit_test(refuses_alias_bombs),
         cmocka_unit_test(refuses_too_many_aliases_and_anchors),
         cmocka_unit_test(caps_the_size_of_a_file),

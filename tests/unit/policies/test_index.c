@@ -130,7 +130,7 @@ static void capabilities_are_part_of_the_identity(void **state)
     assert_int_equal(json_array_size(json_object_get(match, "capability")), 2);
 }
 
-static void knows_what_is_within_a_module(void **state)
+static void finds_what_is_within_a_module(void **state)
 {
     (void)state;
     assert_true(cbx_name_is_within(CBX_STR("a.b"), CBX_STR("a")));
@@ -148,7 +148,7 @@ int main(void)
         cmocka_unit_test(entries_that_take_out_stand_apart),
         cmocka_unit_test(lists_the_rules_of_facts_and_capabilities),
         cmocka_unit_test(capabilities_are_part_of_the_identity),
-        cmocka_unit_test(knows_what_is_within_a_module),
+        cmocka_unit_test(finds_what_is_within_a_module),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void every_language_of_policies_has_a_row_of_its_name(void **state)
     assert_string_equal(cbx_language_name(CBX_LANGUAGES), "unknown");
 }
 
-static void finds_what_callers_say_and_nothing_else(void **state)
+static void finds_names_and_aliases_and_nothing_else(void **state)
 {
     (void)state;
     static const struct {
@@ -78,7 +78,7 @@ static void lists_the_names(void **state)
     assert_string_equal(little, "pyth");
 }
 
-/* The hook says itself which files it is for. */
+/* The hook has its own list of files. */
 static void the_commit_hook_takes_the_files_of_every_language(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_name_alias_and_ending_belongs_to_one_row),
         cmocka_unit_test(every_language_of_policies_has_a_row_of_its_name),
-        cmocka_unit_test(finds_what_callers_say_and_nothing_else),
+        cmocka_unit_test(finds_names_and_aliases_and_nothing_else),
         cmocka_unit_test(a_rule_about_javascript_is_about_typescript_too_but_not_the_other_way),
         cmocka_unit_test(lists_the_names),
         cmocka_unit_test(the_commit_hook_takes_the_files_of_every_language),

@@ -17,7 +17,7 @@ static void every_default_is_within_its_bounds(void **state)
     }
 }
 
-/* A row's help says the default in parentheses, as a policy would write it. */
+/* A row's help has the default in parentheses, as a policy would write it. */
 static void the_default_that_the_help_names_is_the_default(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void limits_are_read_as_they_were_written_and_zero_differs_from_unset(voi
     assert_memory_equal(&read, &limits, sizeof(read));
 }
 
-static void what_shapes_the_container_tells_sandboxes_apart(void **state)
+static void limits_of_the_container_distinguish_sandboxes(void **state)
 {
     (void)state;
     const struct cbx_limit_row *row;
@@ -102,7 +102,7 @@ int main(void)
         cmocka_unit_test(the_default_that_the_help_names_is_the_default),
         cmocka_unit_test(the_tighter_bound_counts_and_zero_is_a_bound),
         cmocka_unit_test(limits_are_read_as_they_were_written_and_zero_differs_from_unset),
-        cmocka_unit_test(what_shapes_the_container_tells_sandboxes_apart),
+        cmocka_unit_test(limits_of_the_container_distinguish_sandboxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

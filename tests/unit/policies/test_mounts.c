@@ -101,7 +101,7 @@ static void one_rule_decides(void **state)
     }
 }
 
-static void nothing_is_mounted_when_nothing_is_said(void **state)
+static void nothing_is_mounted_by_default(void **state)
 {
     (void)state;
     const struct cbx_mounts nothing = { 0 };
@@ -117,7 +117,7 @@ int main(void)
         cmocka_unit_test(reads_what_docker_reads),
         cmocka_unit_test(refuses_what_is_no_mount),
         cmocka_unit_test(one_rule_decides),
-        cmocka_unit_test(nothing_is_mounted_when_nothing_is_said),
+        cmocka_unit_test(nothing_is_mounted_by_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

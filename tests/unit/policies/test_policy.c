@@ -180,7 +180,7 @@ static void denies_when_zeroed(void **state)
     assert_null(cbx_policy_rule(&zero, CBX_STR("any")));
 }
 
-static void gives_little_when_little_is_said(void **state)
+static void missing_keys_give_the_strict_value(void **state)
 {
     (void)state;
     CBX_AUTO(policy) p = load_text(HEAD);
@@ -194,7 +194,7 @@ static void gives_little_when_little_is_said(void **state)
     CBX_AUTO(policy)
     q = load_text(
         HEAD "rules: [{id: a, match: {import: os}}]\nlimits: {wall: 5m, cpu: 1.5, disk: 64KiB}\n");
-    assert_int_equal(q->rules[0].effect, CBX_EFFECT_DENY); /* what is not said is strict */
+    assert_int_equal(q->rules[0].effect, CBX_EFFECT_DENY); /* a missing key is strict */
     assert_int_equal(q->rules[0].severity, CBX_HIGH);
     assert_int_equal(q->limits.wall_ms, 300000);
     assert_int_equal(q->limits.cpu_milli, 1500);
@@ -202,7 +202,7 @@ static void gives_little_when_little_is_said(void **state)
     assert_int_equal(q->limits.pids, 64);
 }
 
-static void lets_exceptions_run_out(void **state)
+static void exceptions_end(void **state)
 {
     (void)state;
     CBX_AUTO(policy) p = load_text(normative);
@@ -293,7 +293,7 @@ static void inherits_and_tightens(void **state)
     assert_int_equal(p->rule_count, 3);
     const struct cbx_rule *r = cbx_policy_rule(p, CBX_STR("r"));
     assert_int_equal(r->effect, CBX_EFFECT_DENY);
-    assert_true(cbx_str_is(r->message, "base")); /* what the child does not say stays */
+    assert_true(cbx_str_is(r->message, "base")); /* the child does not set it */
     assert_true(cbx_str_is(r->match.import.items[0], "os"));
     assert_int_equal(cbx_policy_rule(p, CBX_STR("s"))->effect, CBX_EFFECT_ASK);
     assert_int_equal(p->shell_allow.count, 1);
@@ -354,7 +354,7 @@ static const struct {
       "suppressions: {inline: true, override: true}\n", "more findings can be suppressed" },
 };
 
-static void refuses_to_loosen_without_saying_so(void **state)
+static void refuses_to_loosen_without_override(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(laxer) / sizeof(laxer[0]); i++) {
@@ -374,7 +374,7 @@ static void refuses_to_loosen_without_saying_so(void **state)
     }
 }
 
-static void loosens_when_it_says_so(void **state)
+static void override_loosens_a_rule(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(laxer) / sizeof(laxer[0]); i++) {
@@ -567,11 +567,11 @@ int main(void)
         cmocka_unit_test(loads_every_preset),
         cmocka_unit_test(names_the_presets_when_a_name_is_unknown),
         cmocka_unit_test(denies_when_zeroed),
-        cmocka_unit_test(gives_little_when_little_is_said),
-        cmocka_unit_test(lets_exceptions_run_out),
+        cmocka_unit_test(missing_keys_give_the_strict_value),
+        cmocka_unit_test(exceptions_end),
         cmocka_unit_test(inherits_and_tightens),
-        cmocka_unit_test(refuses_to_loosen_without_saying_so),
-        cmocka_unit_test(loosens_when_it_says_so),
+        cmocka_unit_test(refuses_to_loosen_without_override),
+        cmocka_unit_test(override_loosens_a_rule),
         cmocka_unit_test(takes_the_stricter_of_two_parents),
         cmocka_unit_test(refuses_two_parents_that_mean_different_things_by_one_rule),
         cmocka_unit_test(lets_any_two_presets_be_extended_together),

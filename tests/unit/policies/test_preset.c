@@ -89,7 +89,7 @@ static void assert_same_index(const struct cbx_policy *a, const struct cbx_polic
     assert_same_numbers(&x->queries, &y->queries, 1);
 }
 
-static void every_preset_is_the_policy_that_its_yaml_says(void **state)
+static void every_compiled_preset_equals_its_yaml(void **state)
 {
     (void)state;
     size_t count;
@@ -197,7 +197,7 @@ static void refuses_an_arena_that_is_too_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_preset_is_the_policy_that_its_yaml_says),
+        cmocka_unit_test(every_compiled_preset_equals_its_yaml),
         cmocka_unit_test(the_image_of_a_preset_is_the_image_of_its_yaml),
         cmocka_unit_test(an_image_of_an_image_is_the_same),
         cmocka_unit_test(a_file_that_extends_a_preset_gets_the_same_policy_either_way),

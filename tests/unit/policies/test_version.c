@@ -3,7 +3,7 @@
 #include "policies/version.h"
 #include "tests/unit/unit.h"
 
-static void knows_what_could_end_below_a_minimum(void **state)
+static void finds_specifiers_that_permit_a_version_below_the_minimum(void **state)
 {
     (void)state;
     static const struct {
@@ -43,7 +43,7 @@ static void knows_what_could_end_below_a_minimum(void **state)
         { "<1.22,>=1.0", "1.22.2", true },
         { ">=1.0,<2", "1.22.2", false },
         { ">=1.0,", "1.22.2", false },
-        { "1.22.3", "1.22.2", true }, /* could not tell */
+        { "1.22.3", "1.22.2", true }, /* undecidable */
         { "==banana", "1.22.2", true },
         { "==", "1.22.2", true },
         { "<>1", "1.22.2", true },
@@ -59,7 +59,7 @@ static void knows_what_could_end_below_a_minimum(void **state)
     }
 }
 
-static void looks_through_exclusions_and_wildcards(void **state)
+static void reads_exclusions_and_wildcards(void **state)
 {
     (void)state;
     static const struct {
@@ -146,7 +146,7 @@ static void reads_versions_of_conda(void **state)
     }
 }
 
-static void tells_one_distribution_from_another(void **state)
+static void distinguishes_distributions(void **state)
 {
     (void)state;
     assert_true(cbx_package_same(CBX_STR("Friendly._-Bard"), CBX_STR("friendly-bard")));
@@ -157,7 +157,7 @@ static void tells_one_distribution_from_another(void **state)
     assert_false(cbx_package_same(CBX_STR("a"), CBX_STR("")));
 }
 
-static void normalises_names_as_pep_503_says(void **state)
+static void normalises_names_by_pep_503(void **state)
 {
     (void)state;
     static const char *const same[] = { "friendly-bard",    "Friendly-Bard", "FRIENDLY-BARD",
@@ -187,11 +187,11 @@ static void never_writes_behind_the_buffer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_what_could_end_below_a_minimum),
-        cmocka_unit_test(looks_through_exclusions_and_wildcards),
+        cmocka_unit_test(finds_specifiers_that_permit_a_version_below_the_minimum),
+        cmocka_unit_test(reads_exclusions_and_wildcards),
         cmocka_unit_test(reads_versions_of_conda),
-        cmocka_unit_test(tells_one_distribution_from_another),
-        cmocka_unit_test(normalises_names_as_pep_503_says),
+        cmocka_unit_test(distinguishes_distributions),
+        cmocka_unit_test(normalises_names_by_pep_503),
         cmocka_unit_test(never_writes_behind_the_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #define YES CBX_MATCH_YES
 #define BAD CBX_MATCH_MALFORMED
 
-static void orders_versions_as_pep_440_says(void **state)
+static void orders_versions_by_pep_440(void **state)
 {
     (void)state;
     /* Each is smaller than the next; those in one row are equal. */
@@ -78,7 +78,7 @@ static void orders_versions_as_pep_440_says(void **state)
     }
 }
 
-static void says_when_something_is_no_version(void **state)
+static void refuses_a_malformed_version(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -212,7 +212,7 @@ static void never_writes_a_version_behind_the_buffer(void **state)
     }
 }
 
-static void matches_specifiers_as_pep_440_says(void **state)
+static void matches_specifiers_by_pep_440(void **state)
 {
     (void)state;
     static const struct {
@@ -351,11 +351,11 @@ static void matches_specifiers_as_pep_440_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_versions_as_pep_440_says),
-        cmocka_unit_test(says_when_something_is_no_version),
+        cmocka_unit_test(orders_versions_by_pep_440),
+        cmocka_unit_test(refuses_a_malformed_version),
         cmocka_unit_test(writes_every_spelling_in_its_normal_form),
         cmocka_unit_test(never_writes_a_version_behind_the_buffer),
-        cmocka_unit_test(matches_specifiers_as_pep_440_says),
+        cmocka_unit_test(matches_specifiers_by_pep_440),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #define YES CBX_MATCH_YES
 #define BAD CBX_MATCH_MALFORMED
 
-static void orders_versions_as_semver_says(void **state)
+static void orders_versions_by_semver(void **state)
 {
     (void)state;
     static const char *const rows[][3] = {
@@ -55,7 +55,7 @@ static void orders_versions_as_semver_says(void **state)
     }
 }
 
-static void says_what_is_no_semver(void **state)
+static void refuses_a_malformed_semver(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -221,7 +221,7 @@ static void matches_ranges_as_npm_does(void **state)
     }
 }
 
-static void knows_where_npm_ranges_end(void **state)
+static void finds_the_end_of_npm_ranges(void **state)
 {
     (void)state;
     static const struct {
@@ -298,10 +298,10 @@ static void knows_where_npm_ranges_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_versions_as_semver_says),
-        cmocka_unit_test(says_what_is_no_semver),
+        cmocka_unit_test(orders_versions_by_semver),
+        cmocka_unit_test(refuses_a_malformed_semver),
         cmocka_unit_test(matches_ranges_as_npm_does),
-        cmocka_unit_test(knows_where_npm_ranges_end),
+        cmocka_unit_test(finds_the_end_of_npm_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,7 +213,7 @@ static void a_cycle_of_nothing_ends(void **state)
     close_world(&w);
 }
 
-static void a_run_knows_its_parameters_and_what_depends_on_them(void **state)
+static void a_run_binds_its_parameters_and_the_names_that_depend_on_them(void **state)
 {
     (void)state;
     struct world w;
@@ -285,7 +285,7 @@ static void too_many_bindings_of_one_name_are_anything(void **state)
     close_world(&w);
 }
 
-static void what_is_too_deep_is_anything_and_said(void **state)
+static void a_value_that_is_too_deep_is_unknown_and_reported(void **state)
 {
     (void)state;
     struct world w;
@@ -299,7 +299,7 @@ static void what_is_too_deep_is_anything_and_said(void **state)
     close_world(&w);
 }
 
-static void too_many_steps_are_anything_and_said(void **state)
+static void too_many_steps_give_an_unknown_value_and_are_reported(void **state)
 {
     (void)state;
     struct world w;
@@ -502,12 +502,12 @@ int main(void)
         cmocka_unit_test(a_global_that_nothing_binds_is_bare),
         cmocka_unit_test(a_cycle_comes_out_from_every_entry),
         cmocka_unit_test(a_cycle_of_nothing_ends),
-        cmocka_unit_test(a_run_knows_its_parameters_and_what_depends_on_them),
+        cmocka_unit_test(a_run_binds_its_parameters_and_the_names_that_depend_on_them),
         cmocka_unit_test(runs_of_one_function_are_capped),
         cmocka_unit_test(runs_of_all_are_capped),
         cmocka_unit_test(too_many_bindings_of_one_name_are_anything),
-        cmocka_unit_test(what_is_too_deep_is_anything_and_said),
-        cmocka_unit_test(too_many_steps_are_anything_and_said),
+        cmocka_unit_test(a_value_that_is_too_deep_is_unknown_and_reported),
+        cmocka_unit_test(too_many_steps_give_an_unknown_value_and_are_reported),
         cmocka_unit_test(an_exhausted_arena_binds_nothing_and_ends),
         cmocka_unit_test(a_table_grows_and_finds_everything_again),
         cmocka_unit_test(arguments_are_found_by_position_and_keyword),

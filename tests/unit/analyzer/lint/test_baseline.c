@@ -27,7 +27,7 @@ static void fingerprint(struct cbx_report_finding *f, const char *uri, char out[
     snprintf(out, 33, "%.*s", CBX_STR_ARG(f->fingerprint));
 }
 
-static void knows_a_line_again(void **state)
+static void recognises_a_line_that_moved(void **state)
 {
     (void)state;
     static const struct {
@@ -205,7 +205,7 @@ static void reads_what_it_wrote(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_a_line_again),
+        cmocka_unit_test(recognises_a_line_that_moved),
         cmocka_unit_test(numbers_lines_that_are_the_same),
         cmocka_unit_test(fails_when_memory_ends),
         cmocka_unit_test(refuses_what_is_none),

@@ -112,7 +112,7 @@ static void points_at_the_place_behind_any_line_end(void **state)
     }
 }
 
-static void says_what_cannot_be_checked(void **state)
+static void reports_what_could_not_be_checked(void **state)
 {
     (void)state;
     static const struct {
@@ -157,7 +157,7 @@ int main(void)
         cmocka_unit_test(keeps_a_denial_that_no_finding_shows),
         cmocka_unit_test(keeps_a_denial_when_findings_were_left_out),
         cmocka_unit_test(points_at_the_place_behind_any_line_end),
-        cmocka_unit_test(says_what_cannot_be_checked),
+        cmocka_unit_test(reports_what_could_not_be_checked),
         cmocka_unit_test(denies_what_is_no_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

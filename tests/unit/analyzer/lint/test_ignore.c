@@ -14,7 +14,7 @@ static struct cbx_ignore *read_lines(const char *text)
     return ignore;
 }
 
-static void says_what_git_says(void **state)
+static void agrees_with_git(void **state)
 {
     (void)state;
     static const struct {
@@ -148,7 +148,7 @@ static void refuses_what_is_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_what_git_says),
+        cmocka_unit_test(agrees_with_git),
         cmocka_unit_test(covers_files_in_folders_that_match),
         cmocka_unit_test(matches_in_linear_time),
         cmocka_unit_test(refuses_what_is_too_large),

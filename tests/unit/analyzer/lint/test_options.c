@@ -34,7 +34,7 @@ static void reads_options_and_paths(void **state)
     assert_string_equal(o.paths.items[2], "--quiet");
 }
 
-static void says_what_is_wrong(void **state)
+static void names_the_fault(void **state)
 {
     (void)state;
     static const struct {
@@ -58,7 +58,7 @@ static void says_what_is_wrong(void **state)
     }
 }
 
-static void tells_of_every_option_everywhere(void **state)
+static void every_option_is_in_every_list(void **state)
 {
     (void)state;
     static const char *const names[] = {
@@ -98,8 +98,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_options_and_paths),
-        cmocka_unit_test(says_what_is_wrong),
-        cmocka_unit_test(tells_of_every_option_everywhere),
+        cmocka_unit_test(names_the_fault),
+        cmocka_unit_test(every_option_is_in_every_list),
         cmocka_unit_test(keeps_help_within_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

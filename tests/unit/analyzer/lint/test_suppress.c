@@ -86,7 +86,7 @@ static const struct {
     { "javascript", "const f = require('fs'), s = '// codebox: allow fs -- why';\n", " 1:fs" },
 };
 
-static void takes_back_what_it_names(void **state)
+static void suppresses_the_rule_that_it_names(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -99,7 +99,7 @@ static void takes_back_what_it_names(void **state)
     }
 }
 
-static void takes_nothing_back_where_the_policy_permits_it_not(void **state)
+static void suppresses_nothing_where_the_policy_does_not_permit_it(void **state)
 {
     (void)state;
     static const char *const policies[] = { RULES, RULES "suppressions: {inline: false}\n" };
@@ -146,8 +146,8 @@ static void changes_no_decision(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_back_what_it_names),
-        cmocka_unit_test(takes_nothing_back_where_the_policy_permits_it_not),
+        cmocka_unit_test(suppresses_the_rule_that_it_names),
+        cmocka_unit_test(suppresses_nothing_where_the_policy_does_not_permit_it),
         cmocka_unit_test(is_permitted_by_no_preset),
         cmocka_unit_test(changes_no_decision),
     };

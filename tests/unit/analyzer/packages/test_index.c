@@ -59,7 +59,7 @@ static void compares_urls_as_urls(void **state)
     }
 }
 
-static void knows_what_default_means(void **state)
+static void applies_the_preset_default(void **state)
 {
     (void)state;
     assert_false(is_let_in(CBX_SPEC_PIP, "default", "https://index.example/simple/"));
@@ -72,7 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_urls_as_urls),
-        cmocka_unit_test(knows_what_default_means),
+        cmocka_unit_test(applies_the_preset_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void asks_whether_a_version_could_be_too_old(void **state)
     CHECK(cases);
 }
 
-static void looks_at_where_packages_come_from(void **state)
+static void checks_the_source_of_packages(void **state)
 {
     (void)state;
     static const struct install cases[] = {
@@ -204,7 +204,7 @@ static void reads_installs_of_node_packages(void **state)
     CHECK(cases);
 }
 
-static void knows_the_options_of_pip(void **state)
+static void reads_the_options_of_pip(void **state)
 {
     (void)state;
     static const struct install cases[] = {
@@ -375,7 +375,7 @@ static void reads_other_managers_for_node(void **state)
     CHECK(cases);
 }
 
-static void sees_blocked_packages_at_imports(void **state)
+static void finds_blocked_packages_at_imports(void **state)
 {
     (void)state;
     static const struct install cases[] = {
@@ -493,7 +493,7 @@ static void keeps_sources_apart(void **state)
     }
 }
 
-static void names_what_a_look_alike_looks_like(void **state)
+static void names_the_package_that_a_look_alike_imitates(void **state)
 {
     (void)state;
     static const struct install cases[] = {
@@ -520,18 +520,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_spelling_of_an_install),
         cmocka_unit_test(asks_whether_a_version_could_be_too_old),
-        cmocka_unit_test(looks_at_where_packages_come_from),
+        cmocka_unit_test(checks_the_source_of_packages),
         cmocka_unit_test(refuses_names_that_are_computed),
         cmocka_unit_test(reads_installs_of_node_packages),
-        cmocka_unit_test(knows_the_options_of_pip),
+        cmocka_unit_test(reads_the_options_of_pip),
         cmocka_unit_test(reads_markers_and_extras),
         cmocka_unit_test(reads_other_managers_for_python),
         cmocka_unit_test(reads_other_managers_for_node),
-        cmocka_unit_test(sees_blocked_packages_at_imports),
+        cmocka_unit_test(finds_blocked_packages_at_imports),
         cmocka_unit_test(counts_an_import_only_when_nothing_else_could_give_it),
         cmocka_unit_test(reads_files_of_requirements_that_a_cell_writes),
         cmocka_unit_test(keeps_sources_apart),
-        cmocka_unit_test(names_what_a_look_alike_looks_like),
+        cmocka_unit_test(names_the_package_that_a_look_alike_imitates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void never_takes_a_well_known_name_for_another(void **state)
     }
 }
 
-static void knows_slips_and_tricks(void **state)
+static void recognises_slips_and_tricks(void **state)
 {
     (void)state;
     static const struct {
@@ -114,7 +114,7 @@ static void knows_slips_and_tricks(void **state)
     }
 }
 
-static void knows_what_imports_come_from(void **state)
+static void finds_the_distribution_of_an_import(void **state)
 {
     (void)state;
     static const struct {
@@ -160,8 +160,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_its_tables_in_order),
         cmocka_unit_test(never_takes_a_well_known_name_for_another),
-        cmocka_unit_test(knows_slips_and_tricks),
-        cmocka_unit_test(knows_what_imports_come_from),
+        cmocka_unit_test(recognises_slips_and_tricks),
+        cmocka_unit_test(finds_the_distribution_of_an_import),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

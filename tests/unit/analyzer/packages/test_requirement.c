@@ -115,14 +115,14 @@ static void refuses_what_is_no_requirement(void **state)
     }
 }
 
-static void says_which_markers_may_hold(void **state)
+static void decides_which_markers_may_hold(void **state)
 {
     (void)state;
     static const struct {
         const char *text;
         enum cbx_marker marker;
     } cases[] = {
-        { "python_version < '3.8'", CBX_MARKER_MAY }, /* which 3 it is, is not known */
+        { "python_version < '3.8'", CBX_MARKER_MAY }, /* the minor version is unknown */
         { "python_version >= '3.8'", CBX_MARKER_MAY },
         { "python_version < '3'", CBX_MARKER_NEVER },
         { "python_version < '3.0'", CBX_MARKER_NEVER },
@@ -240,7 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_parts_of_a_requirement),
         cmocka_unit_test(refuses_what_is_no_requirement),
-        cmocka_unit_test(says_which_markers_may_hold),
+        cmocka_unit_test(decides_which_markers_may_hold),
         cmocka_unit_test(stops_at_its_nesting_cap),
         cmocka_unit_test(a_plain_requirement_is_a_name_with_extras_and_versions),
     };

@@ -138,7 +138,7 @@ static void reads_specifiers_of_npm(void **state)
     CHECK(CBX_SPEC_NPM, cases);
 }
 
-static void asks_each_in_its_own_words(void **state)
+static void asks_in_the_syntax_of_each_manager(void **state)
 {
     (void)state;
     static const struct {
@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(reads_constraints_of_projects),
         cmocka_unit_test(reads_match_specs_of_conda),
         cmocka_unit_test(reads_specifiers_of_npm),
-        cmocka_unit_test(asks_each_in_its_own_words),
+        cmocka_unit_test(asks_in_the_syntax_of_each_manager),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

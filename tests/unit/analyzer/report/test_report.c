@@ -40,7 +40,7 @@ static void done(struct report *r)
     cbx_policy_free(r->policy);
 }
 
-static void draws_a_caret_below_what_is_meant(void **state)
+static void draws_a_caret_below_the_finding(void **state)
 {
     (void)state;
     static const struct {
@@ -243,7 +243,7 @@ static void shows_suppressed_findings_only_when_asked(void **state)
     assert_non_null(strstr(out.p, "a.py:cell 3:1:8: deny [r] os"));
 }
 
-static void knows_what_cannot_be_suppressed(void **state)
+static void rules_about_unreadable_source_are_built_in(void **state)
 {
     (void)state;
     CBX_AUTO(policy) policy = NULL;
@@ -274,7 +274,7 @@ static void uses_colours_only_when_asked(void **state)
     done(&r);
 }
 
-static void tells_of_exceptions(void **state)
+static void reports_the_exception_that_applies(void **state)
 {
     (void)state;
     struct report r;
@@ -311,7 +311,7 @@ static void writes_the_keys_that_are_promised(void **state)
     done(&r);
 }
 
-static void says_when_findings_were_left_out(void **state)
+static void reports_omitted_findings(void **state)
 {
     (void)state;
     static char source[11000];
@@ -332,7 +332,7 @@ static void says_when_findings_were_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_a_caret_below_what_is_meant),
+        cmocka_unit_test(draws_a_caret_below_the_finding),
         cmocka_unit_test(escapes_what_it_marks),
         cmocka_unit_test(shows_a_part_of_a_long_line),
         cmocka_unit_test(measures_what_a_terminal_shows),
@@ -340,11 +340,11 @@ int main(void)
         cmocka_unit_test(writes_results_of_sarif),
         cmocka_unit_test(keeps_suppressed_findings_apart_in_json),
         cmocka_unit_test(shows_suppressed_findings_only_when_asked),
-        cmocka_unit_test(knows_what_cannot_be_suppressed),
+        cmocka_unit_test(rules_about_unreadable_source_are_built_in),
         cmocka_unit_test(uses_colours_only_when_asked),
-        cmocka_unit_test(tells_of_exceptions),
+        cmocka_unit_test(reports_the_exception_that_applies),
         cmocka_unit_test(writes_the_keys_that_are_promised),
-        cmocka_unit_test(says_when_findings_were_left_out),
+        cmocka_unit_test(reports_omitted_findings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The same, in pieces of every size. */
+/* Gives `bytes` in pieces of every size. */
 static void assert_shows(const char *bytes, const char *expected)
 {
     size_t len = strlen(bytes);
@@ -19,7 +19,7 @@ static void assert_shows(const char *bytes, const char *expected)
     }
 }
 
-static void text_goes_through(void **state)
+static void text_is_kept(void **state)
 {
     (void)state;
     assert_shows("a\tb\r\n50%\r100%\n", "a\tb\r\n50%\r100%\n");
@@ -27,7 +27,7 @@ static void text_goes_through(void **state)
                  "\xc3\xa9\xc3\x89 \xe2\x82\xac \xf0\x9f\x98\x80 \xc2\xa0.");
 }
 
-static void sequences_do_not(void **state)
+static void control_sequences_are_removed(void **state)
 {
     (void)state;
     assert_shows("a\x1b[31mred\x1b[0m\x1b[2J\x1b[6n.", "ared.");
@@ -43,7 +43,7 @@ static void sequences_do_not(void **state)
                  "red..");
 }
 
-static void what_does_not_end_takes_no_more_than_its_line(void **state)
+static void a_sequence_without_an_end_hides_its_line_at_most(void **state)
 {
     (void)state;
     assert_shows("\x1b]0;never\nnext", "\nnext");
@@ -53,7 +53,7 @@ static void what_does_not_end_takes_no_more_than_its_line(void **state)
     assert_shows("\x1b[31\x1b[1m.", ".");
 }
 
-static void what_is_no_utf8_is_no_control_either(void **state)
+static void bytes_that_are_not_utf8_are_replaced(void **state)
 {
     (void)state;
     assert_shows("\x9b"
@@ -66,10 +66,10 @@ static void what_is_no_utf8_is_no_control_either(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_goes_through),
-        cmocka_unit_test(sequences_do_not),
-        cmocka_unit_test(what_does_not_end_takes_no_more_than_its_line),
-        cmocka_unit_test(what_is_no_utf8_is_no_control_either),
+        cmocka_unit_test(text_is_kept),
+        cmocka_unit_test(control_sequences_are_removed),
+        cmocka_unit_test(a_sequence_without_an_end_hides_its_line_at_most),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

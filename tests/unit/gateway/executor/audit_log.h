@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of writing and of verifying the audit log share: a log of a few records, taken
- * apart and put together again. */
+ * Shared by the tests that write and verify the audit log: a log of a few records, taken apart and
+ * put together again. */
 #ifndef CBX_TESTS_UNIT_GATEWAY_EXECUTOR_AUDIT_LOG_H
 #define CBX_TESTS_UNIT_GATEWAY_EXECUTOR_AUDIT_LOG_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Writing the audit log: whole, in order, by many at once, on a full disk, after a crash. */
+ * Writing the audit log: whole, in order, with many writers, on a full disk, after a crash. */
 #include "tests/unit/gateway/executor/audit_log.h"
 
-static void cuts_a_torn_line_off_and_notes_it(void **state)
+static void cuts_a_torn_line_off_and_records_it(void **state)
 {
     (void)state;
     struct scratch s;
@@ -21,7 +21,7 @@ static void cuts_a_torn_line_off_and_notes_it(void **state)
     end(&s, &lines);
 }
 
-static void stops_at_a_last_line_that_is_no_record(void **state)
+static void refuses_to_continue_after_a_last_line_that_is_no_record(void **state)
 {
     (void)state;
     struct scratch s;
@@ -135,7 +135,7 @@ static void makes_one_key_when_many_open_it_first(void **state)
     scratch_remove(&s);
 }
 
-/* A record of another program at the end of the log, with the right hash and no signature. */
+/* Appends a record as another program would: with the right hash and no signature. */
 static void append_unsigned(const char *dir, int count)
 {
     struct cbx_chain chain = { 0 };
@@ -181,7 +181,7 @@ static void reports_records_that_were_never_signed_until_they_are_acknowledged(v
     assert_unsigned(s.path, 0, 0, 0);
     append_unsigned(s.path, 2);
     assert_verifies(s.path, 5, 4, "not signed");
-    assert_int_equal(acknowledge(s.path, &err), CBX_ESTATE); /* not before a record says so */
+    assert_int_equal(acknowledge(s.path, &err), CBX_ESTATE); /* not before the record 'recovered' */
     append_many(s.path, 1);
     assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"type\":\"recovered\""));
     assert_unsigned(s.path, 1, 4, 5);
@@ -199,7 +199,7 @@ static void reports_records_that_were_never_signed_until_they_are_acknowledged(v
     scratch_remove(&s);
 }
 
-static void says_that_its_file_was_moved_away_or_replaced(void **state)
+static void reports_that_its_file_was_moved_away_or_replaced(void **state)
 {
     (void)state;
     struct scratch s;
@@ -282,7 +282,7 @@ static int fill_the_disk(const char *dir)
     return 0;
 }
 
-static void refuses_while_the_disk_is_full_and_goes_on_after_it(void **state)
+static void refuses_records_only_while_the_disk_is_full(void **state)
 {
     (void)state;
     struct scratch s;
@@ -329,7 +329,7 @@ static void takes_the_largest_record_that_it_can_read_again(void **state)
         taken += !failed;
         CBX_AUTO(audit) again = open_log(s.path);
         assert_int_equal(append(again, 1, &err),
-                         0); /* the log is never stuck behind what it took */
+                         0); /* the log continues after the largest record */
         taken++;
     }
     assert_true(refused);
@@ -352,7 +352,7 @@ static void *append_mixed(void *context)
     return NULL;
 }
 
-static void lets_a_record_that_is_too_large_fail_alone(void **state)
+static void a_record_that_is_too_large_fails_alone(void **state)
 {
     (void)state;
     struct scratch s;
@@ -441,7 +441,7 @@ static void gives_a_permit_with_its_records_number_only_for_what_is_allowed(void
     scratch_remove(&s);
 }
 
-static void opens_nothing_that_is_not_its_owners_alone(void **state)
+static void refuses_a_state_directory_that_others_can_write(void **state)
 {
     (void)state;
     struct scratch s;
@@ -466,20 +466,20 @@ static void opens_nothing_that_is_not_its_owners_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_a_torn_line_off_and_notes_it),
-        cmocka_unit_test(stops_at_a_last_line_that_is_no_record),
+        cmocka_unit_test(cuts_a_torn_line_off_and_records_it),
+        cmocka_unit_test(refuses_to_continue_after_a_last_line_that_is_no_record),
         cmocka_unit_test(keeps_the_chain_with_many_threads),
         cmocka_unit_test(keeps_the_chain_with_two_processes_and_a_reader),
         cmocka_unit_test(makes_one_key_when_many_open_it_first),
         cmocka_unit_test(reports_records_that_were_never_signed_until_they_are_acknowledged),
-        cmocka_unit_test(says_that_its_file_was_moved_away_or_replaced),
+        cmocka_unit_test(reports_that_its_file_was_moved_away_or_replaced),
         cmocka_unit_test(is_whole_after_its_writer_is_killed),
-        cmocka_unit_test(refuses_while_the_disk_is_full_and_goes_on_after_it),
+        cmocka_unit_test(refuses_records_only_while_the_disk_is_full),
         cmocka_unit_test(takes_the_largest_record_that_it_can_read_again),
-        cmocka_unit_test(lets_a_record_that_is_too_large_fail_alone),
+        cmocka_unit_test(a_record_that_is_too_large_fails_alone),
         cmocka_unit_test(keeps_hostile_texts_on_one_line),
         cmocka_unit_test(gives_a_permit_with_its_records_number_only_for_what_is_allowed),
-        cmocka_unit_test(opens_nothing_that_is_not_its_owners_alone),
+        cmocka_unit_test(refuses_a_state_directory_that_others_can_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Verifying the audit log: whatever was done to it afterwards is found. */
+ * Verifying the audit log: every later change of it is found. */
 #include "tests/unit/gateway/executor/audit_log.h"
 
 static void verifies_what_it_wrote(void **state)
@@ -84,9 +84,9 @@ static void finds_a_cut_in_the_middle_of_a_line(void **state)
     end(&s, &lines);
 }
 
-/* Otherwise the next record would come with a new head, and nobody would ever see what is missing.
+/* Otherwise the next record would come with a new head, which would hide what is missing.
  */
-static void takes_no_record_on_top_of_a_cut(void **state)
+static void takes_no_record_after_a_cut(void **state)
 {
     (void)state;
     struct scratch s;
@@ -121,7 +121,7 @@ static void finds_a_head_that_is_missing_empty_or_older(void **state)
     append_many(s.path, 2);
     scratch_write(s.path, CBX_AUDIT_HEAD, cbx_buf_str(&old));
     assert_verifies(s.path, RECORDS + 2, RECORDS + 1, "records 7 to 8 are not signed");
-    append_many(s.path, 1); /* goes on as after a crash, and says so */
+    append_many(s.path, 1); /* continues as after a crash, and records that */
     assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"unsigned_from\":7,\"unsigned_to\":8"));
     assert_verifies(s.path, RECORDS + 4, 0, "");
     scratch_write(s.path, CBX_AUDIT_HEAD, CBX_STR(""));
@@ -151,7 +151,7 @@ static void finds_a_head_that_was_signed_with_another_key_or_altered(void **stat
     assert_verifies(s.path, RECORDS, RECORDS + 1, "signature is not valid");
     assert_takes_no_more(s.path, "signature is not valid");
     scratch_write(s.path, CBX_AUDIT_FILE,
-                  CBX_STR("")); /* with nothing left to check it against, too */
+                  CBX_STR("")); /* also when nothing is left to compare it with */
     assert_verifies(s.path, 0, 1, "signature is not valid");
     scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
     for (size_t i = 0; i < own.len; i++) {
@@ -166,7 +166,7 @@ static void finds_a_head_that_was_signed_with_another_key_or_altered(void **stat
     end(&s, &lines);
 }
 
-/* Somebody who knows the form but has not the key. */
+/* A forgery in the right form, without the key. */
 static void finds_self_made_records_with_right_hashes(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void finds_self_made_records_with_right_hashes(void **state)
     end(&s, &lines);
 }
 
-/* One record in the place of another, which follows the record before it and has the right hash. */
+/* Replaces a record by another that follows the record before it and has the right hash. */
 static void finds_a_record_that_was_replaced_by_one_with_a_right_hash(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void finds_a_record_that_was_replaced_by_one_with_a_right_hash(void **sta
     end(&s, &lines);
 }
 
-/* A line with a hash that is right for it. */
+/* A line with its right hash. */
 static void add_hashed(json_t *record, struct cbx_buf *out)
 {
     CBX_AUTO_DONE(buf) bare;
@@ -264,7 +264,7 @@ static void reads_records_of_its_own_and_the_older_form_and_names_newer_ones(voi
     }
 }
 
-/* The whole tail, made anew with right hashes: only the signature knows. */
+/* The whole tail, made anew with right hashes: only the signature shows it. */
 static void finds_a_log_that_was_rewritten_to_the_end(void **state)
 {
     (void)state;
@@ -295,7 +295,7 @@ int main(void)
         cmocka_unit_test(finds_a_change_of_any_byte_of_a_record),
         cmocka_unit_test(finds_records_that_are_missing_moved_or_there_twice),
         cmocka_unit_test(finds_a_cut_in_the_middle_of_a_line),
-        cmocka_unit_test(takes_no_record_on_top_of_a_cut),
+        cmocka_unit_test(takes_no_record_after_a_cut),
         cmocka_unit_test(finds_a_head_that_is_missing_empty_or_older),
         cmocka_unit_test(finds_a_head_that_was_signed_with_another_key_or_altered),
         cmocka_unit_test(finds_self_made_records_with_right_hashes),

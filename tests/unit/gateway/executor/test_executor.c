@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A real executor behind its sockets, with a key that the test knows and no engine: what it
+ * A real executor behind its sockets, with the test's own key and without an engine: what it
  * refuses, what it records, what it survives. */
 #include "gateway/executor/audit.h"
 #include "gateway/executor/executor.h"
@@ -48,7 +48,7 @@ static void start(struct rig *rig)
     rig->control = control[0];
 }
 
-/* It lives until its control socket closes, and then leaves in order. */
+/* The executor runs until its control socket closes, and then ends in order. */
 static void stop(struct rig *rig)
 {
     assert_int_equal(waitpid(rig->pid, NULL, WNOHANG), 0);
@@ -59,7 +59,7 @@ static void stop(struct rig *rig)
     scratch_remove(&rig->scratch);
 }
 
-/* Our end of a new request. */
+/* Returns the test's end of a new request. */
 static int connect_to(struct rig *rig)
 {
     int pair[2];
@@ -90,7 +90,7 @@ static void assert_type(const json_t *answer, const char *type)
     }
 }
 
-/* The answer is this error, and nothing comes after it. */
+/* Asserts that the answer is this error, and the last one. */
 static void assert_error(int fd, int code, const char *text)
 {
     CBX_AUTO_JSON answer = receive(fd);
@@ -134,7 +134,7 @@ static json_t *ask(struct rig *rig, const char *call, const char *session)
     return receive(fd);
 }
 
-/* It answers, which is all that is asked of it between two attacks. */
+/* Asserts that the executor answers, between two attacks. */
 static void assert_alive(struct rig *rig)
 {
     CBX_AUTO_JSON answer = ask(rig, "close", "none");
@@ -180,7 +180,7 @@ static void records_a_denial_and_runs_nothing(void **state)
     stop(&rig);
 }
 
-static void runs_neither_what_is_only_checked_nor_what_must_be_asked_for(void **state)
+static void runs_neither_a_check_nor_a_decision_that_needs_approval(void **state)
 {
     (void)state;
     struct rig rig;
@@ -199,7 +199,7 @@ static void runs_neither_what_is_only_checked_nor_what_must_be_asked_for(void **
     stop(&rig);
 }
 
-static void refuses_every_submission_that_a_front_could_make_up(void **state)
+static void refuses_every_submission_that_a_front_could_forge(void **state)
 {
     (void)state;
     struct rig rig;
@@ -226,7 +226,7 @@ static void refuses_every_submission_that_a_front_could_make_up(void **state)
     stop(&rig);
 }
 
-static void takes_a_decision_once_also_when_many_submit_it_at_once(void **state)
+static void admits_a_decision_once_also_when_many_submit_it_at_once(void **state)
 {
     (void)state;
     enum { TIMES = 16 };
@@ -253,7 +253,7 @@ static void takes_a_decision_once_also_when_many_submit_it_at_once(void **state)
     stop(&rig);
 }
 
-static void records_what_it_allows_before_it_looks_for_an_engine(void **state)
+static void records_a_decision_before_it_connects_to_the_engine(void **state)
 {
     (void)state;
     struct rig rig;
@@ -272,13 +272,13 @@ static void records_what_it_allows_before_it_looks_for_an_engine(void **state)
         assert_int_equal(json_integer_value(json_object_get(answer, "seq")), 2 * i + 1);
         assert_error(fd, CBX_EENGINE, "engine does not answer");
         sealing_done(&s);
-        assert_log(&rig, 2 * (uint64_t)i + 2); /* the decision, and what became of it */
+        assert_log(&rig, 2 * (uint64_t)i + 2); /* the decision, and its outcome */
     }
     assert_true(log_holds(&rig, "\"type\":\"outcome\""));
     stop(&rig);
 }
 
-static void says_what_is_wrong_when_asked_for_its_health(void **state)
+static void health_reports_each_fault(void **state)
 {
     (void)state;
     struct rig rig;
@@ -354,7 +354,7 @@ static void assert_bytes_are_refused(struct rig *rig, const void *bytes, size_t 
     assert_alive(rig);
 }
 
-static void survives_what_is_no_message(void **state)
+static void survives_malformed_messages(void **state)
 {
     (void)state;
     struct rig rig;
@@ -377,7 +377,7 @@ static void survives_what_is_no_message(void **state)
     stop(&rig);
 }
 
-static void survives_headers_that_ask_for_nonsense(void **state)
+static void survives_headers_with_malformed_arguments(void **state)
 {
     (void)state;
     struct rig rig;
@@ -408,7 +408,7 @@ static void survives_headers_that_ask_for_nonsense(void **state)
     stop(&rig);
 }
 
-static void says_why_also_when_the_reason_is_cut_in_the_middle_of_a_character(void **state)
+static void reports_a_reason_that_is_cut_in_the_middle_of_a_character(void **state)
 {
     (void)state;
     struct rig rig;
@@ -428,7 +428,7 @@ static void says_why_also_when_the_reason_is_cut_in_the_middle_of_a_character(vo
     stop(&rig);
 }
 
-static void survives_clients_that_hang_up(void **state)
+static void survives_clients_that_disconnect(void **state)
 {
     (void)state;
     struct rig rig;
@@ -443,7 +443,7 @@ static void survives_clients_that_hang_up(void **state)
     assert_int_equal(write(rig.control, &byte, 1), 1); /* a byte without a descriptor */
     CBX_AUTO_FILE file = tmpfile();
     assert_int_equal(cbx_wire_send_fd(rig.control, fileno(file), 'r', NULL),
-                     0); /* a descriptor that is no socket */
+                     0); /* a descriptor that is not a socket */
     assert_alive(&rig);
     stop(&rig);
 }
@@ -470,7 +470,7 @@ static void keeps_no_descriptor_of_a_message_that_carries_several(void **state)
     size_t before = count_open_files(rig.pid);
     if (before == 0) {
         stop(&rig);
-        skip(); /* /proc/PID/fdinfo of a process that is not dumpable is root's */
+        skip(); /* /proc/PID/fdinfo of a process that is not dumpable belongs to root */
     }
     for (int i = 0; i < 100; i++) {
         union {
@@ -493,12 +493,12 @@ static void keeps_no_descriptor_of_a_message_that_carries_several(void **state)
         close(pair[0]);
         close(pair[1]);
     }
-    assert_alive(&rig); /* served after all of them were taken */
+    assert_alive(&rig); /* served after all of them were accepted */
     assert_in_range(count_open_files(rig.pid), 1, before + 8);
     stop(&rig);
 }
 
-static void runs_nothing_when_nothing_can_be_recorded(void **state)
+static void runs_nothing_when_the_log_takes_no_record(void **state)
 {
     (void)state;
     struct rig rig;
@@ -532,9 +532,8 @@ static void *hammer(void *context)
     return NULL;
 }
 
-/* Sessions that are just being opened and closed, and expiry every few milliseconds, while the
- * table goes away. */
-static void leaves_in_order_in_the_middle_of_work(void **state)
+/* Sessions are opened and closed, and expire every few milliseconds, while the executor stops. */
+static void stops_in_order_during_runs(void **state)
 {
     (void)state;
     for (int round = 0; round < 5; round++) {
@@ -555,20 +554,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_a_denial_and_runs_nothing),
-        cmocka_unit_test(runs_neither_what_is_only_checked_nor_what_must_be_asked_for),
-        cmocka_unit_test(refuses_every_submission_that_a_front_could_make_up),
-        cmocka_unit_test(takes_a_decision_once_also_when_many_submit_it_at_once),
-        cmocka_unit_test(records_what_it_allows_before_it_looks_for_an_engine),
-        cmocka_unit_test(says_what_is_wrong_when_asked_for_its_health),
+        cmocka_unit_test(runs_neither_a_check_nor_a_decision_that_needs_approval),
+        cmocka_unit_test(refuses_every_submission_that_a_front_could_forge),
+        cmocka_unit_test(admits_a_decision_once_also_when_many_submit_it_at_once),
+        cmocka_unit_test(records_a_decision_before_it_connects_to_the_engine),
+        cmocka_unit_test(health_reports_each_fault),
         cmocka_unit_test(refuses_to_run_in_a_session_that_is_not_open),
         cmocka_unit_test(records_an_analysis_that_failed_as_a_denial_with_policy_and_reason),
-        cmocka_unit_test(survives_what_is_no_message),
-        cmocka_unit_test(survives_headers_that_ask_for_nonsense),
-        cmocka_unit_test(says_why_also_when_the_reason_is_cut_in_the_middle_of_a_character),
-        cmocka_unit_test(survives_clients_that_hang_up),
+        cmocka_unit_test(survives_malformed_messages),
+        cmocka_unit_test(survives_headers_with_malformed_arguments),
+        cmocka_unit_test(reports_a_reason_that_is_cut_in_the_middle_of_a_character),
+        cmocka_unit_test(survives_clients_that_disconnect),
         cmocka_unit_test(keeps_no_descriptor_of_a_message_that_carries_several),
-        cmocka_unit_test(runs_nothing_when_nothing_can_be_recorded),
-        cmocka_unit_test(leaves_in_order_in_the_middle_of_work),
+        cmocka_unit_test(runs_nothing_when_the_log_takes_no_record),
+        cmocka_unit_test(stops_in_order_during_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The table of sessions without sandboxes: who gets in, who waits, what is closed when. */
+ * The table of sessions without sandboxes: which run enters, which waits, when a session is closed.
+ */
 #include "gateway/executor/sessions.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -30,7 +31,7 @@ static void reserves_each_id_once_and_no_more_than_there_are_places(void **state
                       none = permit_of("", "ann");
     open_session(sessions, "a");
     assert_int_equal(cbx_sessions_reserve(sessions, &a, &err), CBX_ESTATE);
-    /* A run without a session is no session, and has its own place by its decision. */
+    /* A run without a session is not counted as one; its slot has the id of its decision. */
     snprintf(none.decision, sizeof(none.decision), "d1");
     assert_int_equal(cbx_sessions_reserve(sessions, &none, &err), 0);
     cbx_sessions_fill(sessions, "d1", NULL);
@@ -45,7 +46,7 @@ static void reserves_each_id_once_and_no_more_than_there_are_places(void **state
     cbx_sessions_free(sessions);
 }
 
-static void lets_only_the_principal_in_that_opened_it(void **state)
+static void only_the_principal_that_opened_a_session_enters_it(void **state)
 {
     (void)state;
     struct cbx_sessions *sessions = cbx_sessions_new(2, NULL, NULL);
@@ -90,7 +91,7 @@ static void *enter_often(void *context)
     return NULL;
 }
 
-static void lets_one_run_in_at_a_time_and_the_others_wait(void **state)
+static void one_run_enters_at_a_time_and_the_others_wait(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
@@ -110,7 +111,7 @@ static void lets_one_run_in_at_a_time_and_the_others_wait(void **state)
 
 enum { PATIENCE_MS = 20 };
 
-/* Leaves a result that nobody takes. */
+/* Leaves a result that is not acknowledged. */
 static void leave_result(struct crowd *crowd, struct cbx_session *session)
 {
     cbx_sessions_begin(crowd->sessions, session, "r", 7);
@@ -137,7 +138,7 @@ static void *enter_impatiently(void *context)
     return NULL;
 }
 
-static void each_result_that_nobody_takes_is_waited_for_and_then_one_enters(void **state)
+static void each_unacknowledged_result_delays_the_next_run_until_its_timeout(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
@@ -172,7 +173,7 @@ static void *enter_with_patience(void *context)
     return NULL;
 }
 
-static void a_run_waits_until_the_result_before_it_is_taken(void **state)
+static void a_run_waits_until_the_result_before_it_is_acknowledged(void **state)
 {
     (void)state;
     struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
@@ -183,7 +184,7 @@ static void a_run_waits_until_the_result_before_it_is_taken(void **state)
     cbx_sessions_begin(crowd.sessions, session, "r1", 7);
     assert_int_equal(pthread_create(&waiting, NULL, enter_with_patience, &crowd), 0);
     cbx_sessions_leave(crowd.sessions, session);
-    /* Who follows that run once more need not wait for it. */
+    /* A call that follows that run again does not wait for its acknowledgement. */
     assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", NULL, &session, NULL), 0);
     cbx_sessions_leave(crowd.sessions, session);
     assert_int_equal(crowd.inside, 0);
@@ -193,7 +194,7 @@ static void a_run_waits_until_the_result_before_it_is_taken(void **state)
     cbx_sessions_free(crowd.sessions);
 }
 
-static void a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left(void **state)
+static void an_unwanted_result_is_dropped_when_its_run_leaves(void **state)
 {
     (void)state;
     struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
@@ -208,8 +209,7 @@ static void a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left(void 
     cbx_sessions_reconcile(sessions, ids, wanted);
     cbx_sessions_leave(sessions, session);
     assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), 0);
-    /* Somebody who was killed since follows it once more, while the next front says what it wants.
-     */
+    /* A call of the front that was killed follows it again, while the next front reconciles. */
     assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
     cbx_sessions_reconcile(sessions, ids, none);
     assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), 0);
@@ -274,7 +274,7 @@ static void runs_enter_in_the_order_in_which_they_were_enqueued(void **state)
         queued[i] = (struct queued){ .crowd = &crowd };
         cbx_sessions_enqueue(crowd.sessions, "a", "", &queued[i].ticket);
     }
-    /* Another session has its own order, and a call that is no run is not queued. */
+    /* Another session has its own order, and a call other than a run is not queued. */
     cbx_sessions_enqueue(crowd.sessions, "b", "", &other.ticket);
     enter_in_turn(&other);
     assert_int_equal(other.place, 0);
@@ -304,7 +304,7 @@ static void *close_a(void *context)
     return NULL;
 }
 
-/* Until a run that comes now is turned away. */
+/* Waits until a new run is refused. */
 static void await_closing(struct cbx_sessions *sessions)
 {
     struct cbx_permit permit = permit_of("a", "ann");
@@ -316,13 +316,13 @@ static void await_closing(struct cbx_sessions *sessions)
     }
 }
 
-static void waits_for_the_run_when_it_closes_and_turns_those_away_who_wait(void **state)
+static void closing_waits_for_the_opening_and_refuses_later_entries(void **state)
 {
     (void)state;
     struct crowd crowd = { .sessions = cbx_sessions_new(1, NULL, NULL) };
     struct cbx_permit permit = permit_of("a", "ann");
     pthread_t closer;
-    /* Being opened counts as being busy: the close can only end after the fill. */
+    /* A session that is being opened counts as entered: the close ends after the fill. */
     assert_int_equal(cbx_sessions_reserve(crowd.sessions, &permit, NULL), 0);
     assert_int_equal(pthread_create(&closer, NULL, close_a, &crowd), 0);
     cbx_sessions_fill(crowd.sessions, "a", NULL);
@@ -351,8 +351,7 @@ static void expires_what_is_idle_and_nothing_that_is_busy_or_just_made(void **st
     int64_t start = cbx_clock_ms();
     while (cbx_clock_ms() < start + 2) {
     }
-    int64_t filled =
-        cbx_clock_ms(); /* a sandbox that took long to make is not old when it is there */
+    int64_t filled = cbx_clock_ms(); /* idle time begins when the sandbox is there */
     cbx_sessions_fill(sessions, "slow", NULL);
     cbx_sessions_close(sessions, "busy", NULL);
     assert_int_equal(cbx_sessions_expire(sessions, filled, 1), 0);
@@ -396,14 +395,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reserves_each_id_once_and_no_more_than_there_are_places),
-        cmocka_unit_test(lets_only_the_principal_in_that_opened_it),
-        cmocka_unit_test(lets_one_run_in_at_a_time_and_the_others_wait),
-        cmocka_unit_test(a_result_that_nobody_will_ask_for_is_forgotten_when_it_is_left),
+        cmocka_unit_test(only_the_principal_that_opened_a_session_enters_it),
+        cmocka_unit_test(one_run_enters_at_a_time_and_the_others_wait),
+        cmocka_unit_test(an_unwanted_result_is_dropped_when_its_run_leaves),
         cmocka_unit_test(a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entered),
         cmocka_unit_test(runs_enter_in_the_order_in_which_they_were_enqueued),
-        cmocka_unit_test(a_run_waits_until_the_result_before_it_is_taken),
-        cmocka_unit_test(each_result_that_nobody_takes_is_waited_for_and_then_one_enters),
-        cmocka_unit_test(waits_for_the_run_when_it_closes_and_turns_those_away_who_wait),
+        cmocka_unit_test(a_run_waits_until_the_result_before_it_is_acknowledged),
+        cmocka_unit_test(each_unacknowledged_result_delays_the_next_run_until_its_timeout),
+        cmocka_unit_test(closing_waits_for_the_opening_and_refuses_later_entries),
         cmocka_unit_test(expires_what_is_idle_and_nothing_that_is_busy_or_just_made),
         cmocka_unit_test(closes_all_while_others_expire_and_open),
     };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What our processes can no longer do once they are jailed. Each attempt is made by a forked child.
- */
+ * What the filters of our processes refuse. A forked child makes each attempt. */
 #include "gateway/ipc/jail.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -32,7 +31,7 @@ enum { SANITIZED = 0 };
 
 enum { NO_JAIL = 99 };
 
-/* A child in this jail; `attempt` returns what it exits with. */
+/* Forks a child with this filter; `attempt` returns its exit status. */
 static int run_jailed(int (*jail)(struct cbx_err *), int (*attempt)(void))
 {
     pid_t pid = fork();
@@ -134,7 +133,7 @@ static int try_io_uring(void)
     return syscall(SYS_io_uring_setup, 1, NULL) < 0;
 }
 
-static void kills_a_worker_that_reaches_out(void **state)
+static void kills_a_worker_that_opens_files_sockets_or_processes(void **state)
 {
     (void)state;
     assert_kills(try_open);
@@ -152,7 +151,7 @@ static void kills_a_worker_that_reaches_out(void **state)
     assert_kills(try_io_uring);
 }
 
-static void kills_a_worker_that_makes_code_of_data(void **state)
+static void kills_a_worker_that_makes_memory_executable(void **state)
 {
     (void)state;
     if (SANITIZED) {
@@ -166,11 +165,11 @@ static void kills_a_worker_that_makes_code_of_data(void **state)
 /* What glibc's qsort does before it sorts more than 1 KiB. */
 static int ask_how_much_memory_there_is(void)
 {
-    (void)sysconf(_SC_PHYS_PAGES); /* the answer is whatever the library makes of the refusal */
+    (void)sysconf(_SC_PHYS_PAGES); /* the library chooses its answer to the refusal */
     return 0;
 }
 
-/* By the calls themselves: a C library may answer some from what it knows. */
+/* Makes the system calls itself: a C library may answer some without one. */
 static int ask_about_the_machine(void)
 {
     struct sysinfo memory;
@@ -223,7 +222,7 @@ static int do_what_judging_needs(void)
     return hash.bytes[0] == 0x2d ? 0 : 5;
 }
 
-static void lets_a_worker_judge(void **state)
+static void permits_what_judging_needs(void **state)
 {
     (void)state;
     char text[5] = "";
@@ -276,7 +275,7 @@ static int try_everything_refused(void)
                                                                                      : 0;
 }
 
-static void refuses_a_front_that_reaches_out(void **state)
+static void refuses_a_front_that_connects_or_starts_programs(void **state)
 {
     (void)state;
     assert_works(cbx_jail_front, try_everything_refused);
@@ -284,7 +283,7 @@ static void refuses_a_front_that_reaches_out(void **state)
 
 static int try_the_upper_half(void)
 {
-    /* The kernel takes the family as an int: what stands in the upper half of the register must not
+    /* The host kernel reads the family as an int: bits in the upper half of the register must not
      * hide it. */
     return REFUSED(syscall(SYS_socket, (1L << 32) | AF_UNIX, SOCK_STREAM, 0)) ? 0 : 1;
 }
@@ -356,7 +355,7 @@ static int serve_one(void)
     int pair[2];
     struct cbx_err err;
     if (cbx_wire_pair(pair, &err) != 0 || cbx_wire_send_fd(pair[0], pair[1], 'x', &err) != 0) {
-        return 1; /* requests to the executor are made of this */
+        return 1; /* a request to the executor needs this */
     }
     int fd = accept4(listener_fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0 || send(fd, "hello", 5, MSG_NOSIGNAL) != 5) {
@@ -367,7 +366,7 @@ static int serve_one(void)
     return fd < 0 || write(fd, "again", 5) != 5 ? 3 : 0;
 }
 
-static void lets_a_front_serve(void **state)
+static void permits_what_serving_needs(void **state)
 {
     (void)state;
     struct scratch s;
@@ -420,16 +419,16 @@ static void makes_every_process_undumpable_and_unprivileged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kills_a_worker_that_reaches_out),
-        cmocka_unit_test(kills_a_worker_that_makes_code_of_data),
+        cmocka_unit_test(kills_a_worker_that_opens_files_sockets_or_processes),
+        cmocka_unit_test(kills_a_worker_that_makes_memory_executable),
         cmocka_unit_test(answers_what_the_c_library_asks_on_its_own),
-        cmocka_unit_test(lets_a_worker_judge),
+        cmocka_unit_test(permits_what_judging_needs),
         cmocka_unit_test(gives_a_worker_no_more_than_two_gigabytes),
-        cmocka_unit_test(refuses_a_front_that_reaches_out),
+        cmocka_unit_test(refuses_a_front_that_connects_or_starts_programs),
         cmocka_unit_test(refuses_a_unix_socket_also_when_the_register_has_more_bits),
         cmocka_unit_test(refuses_to_connect_by_sending),
         cmocka_unit_test(refuses_a_front_to_trace),
-        cmocka_unit_test(lets_a_front_serve),
+        cmocka_unit_test(permits_what_serving_needs),
         cmocka_unit_test(makes_every_process_undumpable_and_unprivileged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A sealed decision is good once, for a while, for its own bytes, as it was made. */
+ * A sealed decision is valid once, for a limited time, for its own bytes, unaltered. */
 #include "gateway/ipc/seal.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -48,7 +48,7 @@ static void assert_refused(struct opened *o, int code, const char *why)
     assert_int_equal(o->sealed.verdict, CBX_DENY);
 }
 
-static void opens_once_and_says_what_was_decided(void **state)
+static void opens_once_and_returns_the_decision(void **state)
 {
     (void)state;
     struct sealing s = make_allowed();
@@ -116,7 +116,7 @@ static void refuses_a_seal_made_with_another_key(void **state)
     sealing_done(&s);
 }
 
-static void refuses_an_expired_one_and_takes_it_at_the_last_moment(void **state)
+static void refuses_an_expired_decision_and_accepts_one_at_the_limit(void **state)
 {
     (void)state;
     struct sealing s = make_allowed();
@@ -128,7 +128,7 @@ static void refuses_an_expired_one_and_takes_it_at_the_last_moment(void **state)
     sealing_done(&s);
 }
 
-static void refuses_one_from_the_future_but_not_for_a_second(void **state)
+static void refuses_a_decision_from_the_future_beyond_a_second(void **state)
 {
     (void)state;
     struct sealing s = make_allowed();
@@ -160,8 +160,8 @@ static void refuses_other_bytes_and_leaves_the_decision_unused(void **state)
     sealing_done(&s);
 }
 
-/* A worker can be taken over: it has the key, and still gets no nonsense through. */
-static void refuses_nonsense_under_a_valid_seal(void **state)
+/* A worker that was taken over has the key: malformed fields are refused all the same. */
+static void refuses_malformed_text_under_a_valid_seal(void **state)
 {
     (void)state;
     const struct {
@@ -283,7 +283,7 @@ static void remembers_a_hundred_thousand_ids(void **state)
     opened_done(&o);
 }
 
-static void forgets_what_is_too_old_and_nothing_younger(void **state)
+static void forgets_ids_that_are_too_old_and_no_younger_ones(void **state)
 {
     (void)state;
     enum { ROUNDS = 20, EACH = 500 };
@@ -303,7 +303,7 @@ static void forgets_what_is_too_old_and_nothing_younger(void **state)
         }
     }
     assert_true(o.guard.count <
-                6 * EACH); /* three rounds are young, and what came since the last clearing */
+                6 * EACH); /* three rounds are young, and ids since the last clearing are kept */
     assert_true(o.guard.size <= 4096);
     assert_refused(&o, open_and_drop(&o, &first, now), "used before");
     opened_done(&o);
@@ -313,19 +313,19 @@ static void forgets_what_is_too_old_and_nothing_younger(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opens_once_and_says_what_was_decided),
+        cmocka_unit_test(opens_once_and_returns_the_decision),
         cmocka_unit_test(refuses_a_forged_mac_in_every_bit),
         cmocka_unit_test(refuses_an_altered_text),
         cmocka_unit_test(refuses_a_seal_made_with_another_key),
-        cmocka_unit_test(refuses_an_expired_one_and_takes_it_at_the_last_moment),
-        cmocka_unit_test(refuses_one_from_the_future_but_not_for_a_second),
+        cmocka_unit_test(refuses_an_expired_decision_and_accepts_one_at_the_limit),
+        cmocka_unit_test(refuses_a_decision_from_the_future_beyond_a_second),
         cmocka_unit_test(refuses_other_bytes_and_leaves_the_decision_unused),
-        cmocka_unit_test(refuses_nonsense_under_a_valid_seal),
+        cmocka_unit_test(refuses_malformed_text_under_a_valid_seal),
         cmocka_unit_test(denies_and_only_checks_when_verdict_or_action_are_unknown_words),
         cmocka_unit_test(denies_when_zeroed),
         cmocka_unit_test(grants_the_smaller_of_policy_and_subject),
         cmocka_unit_test(remembers_a_hundred_thousand_ids),
-        cmocka_unit_test(forgets_what_is_too_old_and_nothing_younger),
+        cmocka_unit_test(forgets_ids_that_are_too_old_and_no_younger_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void open_gate(struct gate *gate)
         PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, false                           \
     }
 
-static void what_waits_keeps_nobody_else_waiting(void **state)
+static void a_thread_that_waits_delays_no_other(void **state)
 {
     (void)state;
     struct gate gate = GATE;
@@ -80,7 +80,7 @@ static void count(void *context)
     atomic_fetch_add((atomic_int *)context, 1);
 }
 
-/* Few threads, much work: each piece is done once, by new threads and by such as waited. */
+/* Few threads, many jobs: each job is done once, by a new thread or by a waiting one. */
 static void all_that_was_taken_is_done_once(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void nothing_is_waited_for_when_nothing_began(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_waits_keeps_nobody_else_waiting),
+        cmocka_unit_test(a_thread_that_waits_delays_no_other),
         cmocka_unit_test(one_more_than_allowed_is_refused_and_not_called),
         cmocka_unit_test(all_that_was_taken_is_done_once),
         cmocka_unit_test(nothing_is_waited_for_when_nothing_began),

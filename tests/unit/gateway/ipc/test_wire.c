@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Messages between processes when the other end is hostile, slow or gone. */
+ * Messages between processes when the other end is hostile, slow or closed. */
 #include "gateway/ipc/wire.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -107,7 +107,7 @@ static void sends_nothing_that_is_too_large(void **state)
     end(&e);
 }
 
-/* A length is refused before a byte of memory is taken for it. */
+/* A length is refused before memory is allocated for it. */
 static void refuses_lengths_over_the_caps(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void refuses_headers_that_are_not_json(void **state)
     }
 }
 
-static void says_that_the_other_end_is_gone_wherever_it_stops(void **state)
+static void reports_a_closed_connection_at_every_byte(void **state)
 {
     (void)state;
     static const char whole[] = "\2\0\0\0\3\0\0\0{}abc";
@@ -181,7 +181,7 @@ static void *drip(void *context)
     return NULL;
 }
 
-/* The deadline is the message's, not that of each read. */
+/* The deadline is for the whole message, not for each read. */
 static void keeps_the_deadline_when_bytes_drip_in(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ int main(void)
         cmocka_unit_test(sends_nothing_that_is_too_large),
         cmocka_unit_test(refuses_lengths_over_the_caps),
         cmocka_unit_test(refuses_headers_that_are_not_json),
-        cmocka_unit_test(says_that_the_other_end_is_gone_wherever_it_stops),
+        cmocka_unit_test(reports_a_closed_connection_at_every_byte),
         cmocka_unit_test(keeps_the_deadline_wherever_the_other_end_stops),
         cmocka_unit_test(keeps_the_deadline_when_bytes_drip_in),
         cmocka_unit_test(survives_sending_to_an_end_that_is_closed),

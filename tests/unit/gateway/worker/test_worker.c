@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A jailed worker gives the decision that codebox-lint gives, for every program that the project
- * has and for programs with very many findings: nothing that judging does is refused by the
- * worker's own seccomp filter. */
+ * A jailed worker gives the decision that codebox-lint gives, for every program of
+ * tests/cases and for programs with very many findings: the worker's seccomp filter refuses no call
+ * that judging makes. */
 #include "analyzer/analyze.h"
 #include "analyzer/lang.h"
 #include "analyzer/report/report.h"
@@ -11,7 +11,7 @@
 
 enum { SOURCE_MAX = 4 * 1024 * 1024 };
 
-/* What codebox-lint decides: the same call, in this process, which has no jail. */
+/* The decision of codebox-lint: the same call, in this process, which has no filter. */
 static json_t *decide_here(const struct cbx_policy *policy, const char *language,
                            struct cbx_str source)
 {
@@ -85,7 +85,7 @@ static void decides_every_program_of_the_cases_as_codebox_lint_does(void **state
     worker_rig_stop(&rig);
 }
 
-/* Programs in each of whose lines the policy `default` finds something. `#` stands for a number. */
+/* Lines with a finding under the policy `default`. `#` stands for a number. */
 static const struct repeated {
     const char *language, *head, *line, *end;
 } repeated[] = {

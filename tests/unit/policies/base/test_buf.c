@@ -75,7 +75,7 @@ static void drops_a_consumed_prefix(void **state)
     assert_string_equal(buf.p, "");
 }
 
-static void hands_its_string_out(void **state)
+static void gives_its_string_away(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(buf) buf;
@@ -97,7 +97,7 @@ int main(void)
         cmocka_unit_test(appends_whole_or_not_at_all_and_then_nothing),
         cmocka_unit_test(refuses_sizes_that_wrap_round),
         cmocka_unit_test(drops_a_consumed_prefix),
-        cmocka_unit_test(hands_its_string_out),
+        cmocka_unit_test(gives_its_string_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

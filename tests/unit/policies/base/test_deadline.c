@@ -5,7 +5,7 @@
 #include "policies/base/clock.h"
 #include "tests/unit/unit.h"
 
-static void a_wait_that_nobody_signals_ends_when_its_time_is_over(void **state)
+static void a_wait_without_a_signal_ends_at_its_deadline(void **state)
 {
     (void)state;
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -51,7 +51,7 @@ static void a_mutex_that_stays_locked_is_given_up_and_a_free_one_is_locked(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wait_that_nobody_signals_ends_when_its_time_is_over),
+        cmocka_unit_test(a_wait_without_a_signal_ends_at_its_deadline),
         cmocka_unit_test(a_mutex_that_stays_locked_is_given_up_and_a_free_one_is_locked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

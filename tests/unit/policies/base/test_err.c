@@ -50,10 +50,10 @@ static void puts_context_in_front_and_keeps_the_place(void **state)
     assert_int_equal(err.column, 7);
 }
 
-static void takes_nobody_who_listens(void **state)
+static void accepts_a_missing_error_struct(void **state)
 {
     (void)state;
-    assert_int_equal(cbx_fail(NULL, CBX_EIO, "nobody"), CBX_EIO);
+    assert_int_equal(cbx_fail(NULL, CBX_EIO, "not read"), CBX_EIO);
 }
 
 static void a_detail_is_for_the_operator_alone(void **state)
@@ -82,7 +82,7 @@ int main(void)
         cmocka_unit_test(replaces_what_is_not_utf8),
         cmocka_unit_test(is_well_formed_wherever_a_long_text_is_cut),
         cmocka_unit_test(puts_context_in_front_and_keeps_the_place),
-        cmocka_unit_test(takes_nobody_who_listens),
+        cmocka_unit_test(accepts_a_missing_error_struct),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

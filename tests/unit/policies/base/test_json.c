@@ -155,7 +155,7 @@ static void binds_a_table_and_keeps_defaults(void **state)
     assert_true(json_is_null(r.id));
 }
 
-static void says_what_was_found_and_what_is_allowed(void **state)
+static void reports_what_was_found_and_what_is_allowed(void **state)
 {
     (void)state;
     static const struct {
@@ -210,7 +210,7 @@ int main(void)
         cmocka_unit_test(writes_equal_values_as_equal_bytes),
         cmocka_unit_test(makes_any_bytes_a_string),
         cmocka_unit_test(binds_a_table_and_keeps_defaults),
-        cmocka_unit_test(says_what_was_found_and_what_is_allowed),
+        cmocka_unit_test(reports_what_was_found_and_what_is_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

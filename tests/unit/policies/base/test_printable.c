@@ -72,7 +72,7 @@ static void replaces_only_what_is_not_utf8_in_that_mode(void **state)
     }
 }
 
-static void says_when_the_buffer_overflows(void **state)
+static void reports_an_overflow(void **state)
 {
     (void)state;
     for (int mode = CBX_PRINTABLE_LINE; mode <= CBX_PRINTABLE_UTF8; mode++) {
@@ -124,7 +124,7 @@ int main(void)
         cmocka_unit_test(escapes_whatever_could_fool_a_reader),
         cmocka_unit_test(keeps_lines_and_tabs_only_when_asked),
         cmocka_unit_test(replaces_only_what_is_not_utf8_in_that_mode),
-        cmocka_unit_test(says_when_the_buffer_overflows),
+        cmocka_unit_test(reports_an_overflow),
         cmocka_unit_test(no_text_grows_beyond_the_stated_factor),
         cmocka_unit_test(masks_in_place_and_keeps_the_length),
         cmocka_unit_test(finds_control_characters),

@@ -88,7 +88,7 @@ static void is_linear_in_what_is_in_order(void **state)
     assert_true(comparisons <= COUNT * 13);
 }
 
-static void says_when_the_arena_has_no_room(void **state)
+static void reports_a_full_arena(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(arena) arena;
@@ -130,7 +130,7 @@ int main(void)
         cmocka_unit_test(sorts_every_length_and_keeps_equal_items_in_order),
         cmocka_unit_test(loses_no_item),
         cmocka_unit_test(is_linear_in_what_is_in_order),
-        cmocka_unit_test(says_when_the_arena_has_no_room),
+        cmocka_unit_test(reports_a_full_arena),
         cmocka_unit_test(makes_no_system_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,7 @@ static void matches_globs_over_the_whole_text(void **state)
     check_globs(cases, sizeof(cases) / sizeof(cases[0]), cbx_str_glob);
 }
 
-static void stops_at_slashes_in_paths_unless_two_stars_say_otherwise(void **state)
+static void only_two_stars_match_a_slash(void **state)
 {
     (void)state;
     static const struct glob_case cases[] = {
@@ -121,7 +121,7 @@ static void makes_paths_straight(void **state)
     }
 }
 
-static void tells_whether_a_files_pattern_can_mean_what_a_glob_means(void **state)
+static void decides_whether_a_pattern_can_overlap_a_glob(void **state)
 {
     (void)state;
     static const struct glob_case cases[] = {
@@ -212,7 +212,7 @@ static void clamps_what_it_cuts(void **state)
     assert_null(cbx_str_sub((struct cbx_str){ 0 }, 1, 2).p);
 }
 
-static void knows_well_formed_utf8(void **state)
+static void accepts_well_formed_utf8_alone(void **state)
 {
     (void)state;
     static const char *const good[] = { "",
@@ -269,15 +269,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_globs_over_the_whole_text),
-        cmocka_unit_test(stops_at_slashes_in_paths_unless_two_stars_say_otherwise),
+        cmocka_unit_test(only_two_stars_match_a_slash),
         cmocka_unit_test(makes_paths_straight),
-        cmocka_unit_test(tells_whether_a_files_pattern_can_mean_what_a_glob_means),
+        cmocka_unit_test(decides_whether_a_pattern_can_overlap_a_glob),
         cmocka_unit_test(matches_hostile_globs_in_linear_time),
         cmocka_unit_test(takes_nul_as_any_other_byte),
         cmocka_unit_test(counts_edits_up_to_a_limit),
         cmocka_unit_test(orders_shorter_first),
         cmocka_unit_test(clamps_what_it_cuts),
-        cmocka_unit_test(knows_well_formed_utf8),
+        cmocka_unit_test(accepts_well_formed_utf8_alone),
         cmocka_unit_test(finds_places_in_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
