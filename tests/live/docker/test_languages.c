@@ -120,7 +120,7 @@ static void shell_reports_a_lost_state(void **state)
     GIVES("echo \"[$x]\"", "[]\n", "", 0);
 }
 
-/* What a command gets: 0, 1 and 2, and what it opened itself. */
+/* The descriptors of a command: 0, 1 and 2, and those that it opened itself. */
 static void shell_passes_no_descriptor_to_commands(void **state)
 {
     IN_SANDBOX("shell");

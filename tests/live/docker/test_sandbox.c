@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sandboxes on the real engine: what runs, what it can reach, and what is left when something dies.
+ * Sandboxes on the real engine: what runs, what a program can reach, and what remains after a failure.
  * Exit 77 without an engine. Nothing here sleeps: every wait is for an event that has to come. */
 #include "tests/live/docker/live.h"
 
@@ -234,7 +234,7 @@ static void reaps_what_carries_its_label(void **state)
     (void)seen;
 }
 
-/* A gateway that dies without a word, and no other comes: the lease ends. */
+/* A gateway is killed and no other one starts: the lease ends. */
 static void leaves_no_container_when_the_gateway_is_killed(void **state)
 {
     (void)state;

@@ -301,7 +301,8 @@ static void an_empty_set_reads_as_unknown(void **state)
     int64_t number;
     const struct cbx_values *nothing = &cbx_values_nothing;
     assert_int_equal(nothing->count, 0);
-    assert_int_equal(nothing->items[0]->kind, CBX_V_UNKNOWN); /* a reader may ignore the count */
+    assert_int_equal(nothing->items[0]->kind,
+                     CBX_V_UNKNOWN); /* for a reader that ignores the count */
     assert_true(cbx_values_has_unknown(nothing));
     assert_false(cbx_values_all_text(nothing));
     assert_false(cbx_values_is_text(nothing, &text));
