@@ -118,6 +118,57 @@ static void print_outcome(const json_t *body)
     printf("%s%s", json_object_get(body, "error") != NULL ? ": " : "", text_of(body, "error"));
 }
 
+/* A text that a caller chose, safe to show on a terminal. */
+static void print_text(const json_t *body, const char *key)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 16 * 1024);
+    cbx_printable_add(&text, cbx_json_str(json_object_get(body, key)), CBX_PRINTABLE_LINE);
+    fwrite(text.p, 1, text.len, stdout);
+}
+
+static void print_upload(const json_t *body)
+{
+    print_text(body, "path");
+    printf(" %lld bytes sha256:%.12s session ",
+           (long long)json_integer_value(json_object_get(body, "size")), text_of(body, "sha256"));
+    print_text(body, "session");
+    fputs(" by ", stdout);
+    print_text(body, "principal");
+}
+
+static void print_recovered(const json_t *body)
+{
+    json_int_t from = json_integer_value(json_object_get(body, "unsigned_from"));
+    json_int_t torn = json_integer_value(json_object_get(body, "torn_bytes"));
+    if (from > 0) {
+        printf("records %lld to %lld were never signed", (long long)from,
+               (long long)json_integer_value(json_object_get(body, "unsigned_to")));
+    }
+    if (torn > 0) {
+        printf("%s%lld bytes of an incomplete record were removed", from > 0 ? "; " : "",
+               (long long)torn);
+    }
+}
+
+static void print_acknowledged(const json_t *body)
+{
+    printf("%zu ranges by ", json_array_size(json_object_get(body, "recovered")));
+    print_text(body, "principal");
+    fputs(": ", stdout);
+    print_text(body, "reason");
+}
+
+/* Record types and how their bodies are shown. */
+static const struct {
+    const char *type;
+    void (*print)(const json_t *body);
+} record_types[] = {
+    { "decision", print_decision },   { "analysis-failed", print_decision },
+    { "outcome", print_outcome },     { "upload", print_upload },
+    { "recovered", print_recovered }, { "acknowledged", print_acknowledged },
+};
+
 static void print_record(struct cbx_str line)
 {
     struct cbx_err err;
@@ -128,12 +179,12 @@ static void print_record(struct cbx_str line)
     }
     const json_t *body = json_object_get(record, "body");
     const char *type = text_of(record, "type");
-    printf("%6lld %s %-9s ", (long long)json_integer_value(json_object_get(record, "seq")),
+    printf("%6lld %s %-12s ", (long long)json_integer_value(json_object_get(record, "seq")),
            text_of(record, "time"), type);
-    if (strcmp(type, "decision") == 0 || strcmp(type, "analysis-failed") == 0) {
-        print_decision(body);
-    } else if (strcmp(type, "outcome") == 0) {
-        print_outcome(body);
+    for (size_t i = 0; i < sizeof(record_types) / sizeof(record_types[0]); i++) {
+        if (strcmp(type, record_types[i].type) == 0) {
+            record_types[i].print(body);
+        }
     }
     putchar('\n');
 }

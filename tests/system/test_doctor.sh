@@ -63,6 +63,8 @@ cp head.old "$state/audit.head" # as after a crash between the record and its si
 "$codebox" run --state "$state" a.js >/dev/null
 ok 'records that were never signed are a warning, with the command that explains them' gives 0 'audit acknowledge' doctor
 ok 'an acknowledgement ends the warning' gives 0 '' "$codebox" audit acknowledge --state "$state" --reason 'made by this test'
+ok 'audit tail says which records were never signed' gives 0 'were never signed' "$codebox" audit tail --state "$state"
+ok 'audit tail shows the reason of the acknowledgement' gives 0 'uid:0: made by this test' "$codebox" audit tail --state "$state"
 ok 'the log is good again' gives 0 'records, unbroken' doctor
 ok 'the warning ends' lacks 'never signed'
 sed -i 's/"principal":"uid:/"principal":"uid:9/' "$state/audit.jsonl"
