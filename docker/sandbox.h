@@ -82,13 +82,13 @@ struct cbx_run_options {
     void *context;
 };
 
-/* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256 is
- * the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session and principal are
- * those that the sandbox was claimed for. Returns 0 whenever the program ran, however it ended;
- * *out then owns the result. Events go to the options' sink while it runs. When the wall clock or the
- * processor time is exceeded the program is interrupted, and its whole process tree killed within a
- * second. The supervisor keeps the events and the result until cbx_sandbox_acknowledge or the next
- * run. */
+/* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256
+ * is the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session and principal
+ * are those that the sandbox was claimed for. Returns 0 whenever the program ran, however it
+ * ended; *out then owns the result. Events go to the options' sink while it runs. When the wall
+ * clock or the processor time is exceeded the program is interrupted, and its whole process tree
+ * killed within a second. The supervisor keeps the events and the result until
+ * cbx_sandbox_acknowledge or the next run. */
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,
                     struct cbx_result *out, struct cbx_err *err);

@@ -65,8 +65,8 @@ static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *ha
         return cbx_fail(err, CBX_EAUDIT,
                         "the line is not in the form in which records are written");
     }
-    struct cbx_sha256 said;
-    if (!cbx_sha256_from_hex(cbx_json_str(json_object_get(record, "hash")), &said)) {
+    struct cbx_sha256 stated;
+    if (!cbx_sha256_from_hex(cbx_json_str(json_object_get(record, "hash")), &stated)) {
         return cbx_fail(err, CBX_EAUDIT, "the record has no hash");
     }
     json_t *bare = json_copy(record);
@@ -75,7 +75,7 @@ static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *ha
     cbx_json_write(&text, bare);
     json_decref(bare);
     *hash = cbx_sha256_of(cbx_buf_str(&text));
-    return cbx_sha256_equal(hash, &said)
+    return cbx_sha256_equal(hash, &stated)
                ? 0
                : cbx_fail(err, CBX_EAUDIT, "the record was changed: its hash does not fit");
 }
@@ -165,14 +165,14 @@ bool cbx_chain_follow(struct cbx_chain *chain, struct cbx_str line, struct cbx_b
 {
     struct tail t;
     size_t at;
-    struct cbx_sha256 prev, said;
+    struct cbx_sha256 prev, stated;
     if (!find_tail(line, &at, &t) || !is_number(t.seq, chain->seq + 1) ||
         !cbx_sha256_from_hex(t.prev, &prev) || !cbx_sha256_equal(&prev, &chain->hash) ||
-        !cbx_sha256_from_hex(t.hash, &said)) {
+        !cbx_sha256_from_hex(t.hash, &stated)) {
         return false;
     }
     struct cbx_sha256 hash = hash_without(line, at, t.hash, scratch);
-    if (!cbx_sha256_equal(&hash, &said)) {
+    if (!cbx_sha256_equal(&hash, &stated)) {
         return false;
     }
     chain->seq++;

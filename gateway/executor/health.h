@@ -37,8 +37,8 @@ struct cbx_executor;
 void cbx_executor_probe(struct cbx_executor *e, int64_t max_age_ms);
 
 /* Probes, and writes {engine_ok, engine, api, audit_ok, audit, sessions, pool, checks} into
- * `into`. `engine` is its version, or what is wrong; `checks` are [{name, ok, reason, since,
- * age_ms}]. */
+ * `into`. `engine` is its version, or what is wrong; `checks` are [{name, ok, reason,
+ * since_ms, age_ms}]. */
 void cbx_executor_health(struct cbx_executor *e, json_t *into);
 
 #endif

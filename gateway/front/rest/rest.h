@@ -43,8 +43,8 @@ struct cbx_rest {
     atomic_int sessions_opened;
 };
 
-/* Starts an API over a flow and a store, both borrowed, that runs at most `jobs_max` executions at a
- * time. End it with cbx_rest_stop and cbx_rest_done. */
+/* Starts an API over a flow and a store, both borrowed, that runs at most `jobs_max` executions
+ * at a time. End it with cbx_rest_stop and cbx_rest_done. */
 void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
                    int jobs_max);
 

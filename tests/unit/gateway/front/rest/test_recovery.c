@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * A gateway that starts on the state of one that was killed: what began is followed, what did not is
- * judged and submitted, a few at a time, and in order. */
+ * A gateway that starts on the state of one that was killed: what began is followed, what did
+ * not is judged and submitted, a few at a time, and in order. */
 #include "tests/unit/gateway/front/rest/rig.h"
 
-/* An execution (ids are hexadecimal) that a gateway before this one accepted; begun by audit record `seq` when that is not
- * 0. */
+/* An execution (ids are hexadecimal) that a gateway before this one accepted; begun by audit
+ * record `seq` when that is not 0. */
 static void add_row(struct rig *rig, const char *id, const char *session, const char *code,
                     uint64_t seq)
 {
