@@ -134,8 +134,8 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err)
 {
     static const struct cbx_json_field limit_fields[] = {
-#define CBX_LIMIT(member, key, type, lo, ...)                                                      \
-    { #member, CBX_JSON_INT, offsetof(struct cbx_limits, member), false, true, lo, INT64_MAX },
+#define CBX_LIMIT(member, key, type, lo, hi, ...)                                                  \
+    { #member, CBX_JSON_INT, offsetof(struct cbx_limits, member), false, true, lo, hi },
 #include "policies/limits.def"
 #undef CBX_LIMIT
     };

@@ -224,7 +224,8 @@ static void limits_and_timeout_are_handed_to_the_judgement_the_stricter_one_wins
     await_answer(post(rig, "{'code':'x','limits':{'wall_ms':500},'timeout_seconds':2}"), 200);
     assert_int_equal(rig->worker.wall_ms, 500);
     assert_problem(post(rig, "{'code':'x','limits':{'wall':1}}"), 400, "limits");
-    assert_problem(post(rig, "{'code':'x','limits':{'wall_ms':0}}"), 400, "wall_ms");
+    assert_problem(post(rig, "{'code':'x','limits':{'wall_ms':0}}"), 400,
+                   "'wall_ms' is 0, allowed 10..86400000");
     assert_problem(post(rig, "{'code':'x','timeout_seconds':-1}"), 400, "timeout_seconds");
 }
 
