@@ -74,7 +74,7 @@ static void take_all_places(struct rig *rig)
     CBX_AUTO_DONE(buf) ignored;
     cbx_buf_init(&ignored, 1024);
     for (int i = 0; i < CBX_REST_CONTEXTS; i++) {
-        char other[16];
+        char other[24];
         snprintf(other, sizeof(other), "other-%d", i);
         assert_int_equal(cbx_rest_context_copy(&rig->rest, other, &ignored, NULL), 0);
     }
