@@ -243,13 +243,17 @@ int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
     int slot = take_slot(judge);
     struct cbx_err inner = { 0 };
     int failed = ask_worker(judge, slot, request, cbx_buf_str(&bytes), &judgement, &inner);
-    if (is_worker_failure(failed)) {
-        refill(judge, slot);
+    bool no_decision = is_worker_failure(failed);
+    if (no_decision && refill(judge, slot) != 0) {
+        no_decision = false;
+        /* Neither zygote nor master exists: that says nothing about the source. */
+        failed = cbx_fail(&inner, CBX_EIO,
+                          "no analyzer can be started, the gateway is shutting down; try again "
+                          "after the restart");
     }
     give_slot(judge, slot);
-    if (is_worker_failure(failed)) {
-        judgement.decision = make_failure(
-            subject, source, inner.text[0] != '\0' ? inner.text : "no worker could be started");
+    if (no_decision) {
+        judgement.decision = make_failure(subject, source, inner.text);
         failed = 0;
     }
     if (failed) {

@@ -35,9 +35,9 @@ CBX_DEFINE_AUTO_DONE(judgement)
 /* The id of the decision in the audit log, read from the seal; empty when not analysed. */
 void cbx_judgement_id(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1]);
 
-/* Judges `source` under the policy of this name. Errors are the caller's mistakes (CBX_EINVAL
- * unknown language, CBX_ENOTFOUND unknown policy); a failed analysis is not an error but a denial.
- */
+/* Judges `source` under the policy of this name. Errors: CBX_EINVAL unknown language,
+ * CBX_ENOTFOUND unknown policy, CBX_EIO no worker can be started, for the gateway is stopping. An
+ * analysis that failed is not an error but a denial. */
 int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
                      const struct cbx_subject *subject, struct cbx_str source,
                      struct cbx_judgement *out, struct cbx_err *err);

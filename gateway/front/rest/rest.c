@@ -97,6 +97,7 @@ static int status_of(int code)
         return 404;
     case CBX_ESTATE:
         return 409;
+    case CBX_EIO: /* another process of the gateway has ended */
     case CBX_EBUSY:
     case CBX_EENGINE:
     case CBX_EAUDIT:

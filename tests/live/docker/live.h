@@ -19,13 +19,16 @@ static struct cbx_sandbox_config config;
 
 /* Of every sandbox and run; a program's main() may change them before its tests begin. */
 static struct cbx_limits live_limits = { .wall_ms = 20000,
+                                         .cpu_ms = 600000,
                                          .cpu_milli = 1000,
                                          .memory_bytes = 256 << 20,
                                          .pids = 64,
                                          .disk_bytes = 16 << 20,
                                          .output_bytes = 64 * 1024,
                                          .files_bytes = 8 << 20,
-                                         .source_bytes = 1 << 20 };
+                                         .source_bytes = 1 << 20,
+                                         .idle_ms = 600000,
+                                         .life_ms = 3600000 };
 
 struct seen {
     /* What arrived, in its order: out(...) and err(...) with text, display(...) and result(...)

@@ -14,13 +14,16 @@
 static struct cbx_engine *engine;
 static struct cbx_sandbox_config config = { .instance = "probe" };
 static const struct cbx_limits limits = { .wall_ms = 60000,
+                                          .cpu_ms = 600000,
                                           .cpu_milli = 1000,
                                           .memory_bytes = 256 << 20,
                                           .pids = 64,
                                           .disk_bytes = 16 << 20,
                                           .output_bytes = 1 << 20,
                                           .files_bytes = 8 << 20,
-                                          .source_bytes = 1 << 20 };
+                                          .source_bytes = 1 << 20,
+                                          .idle_ms = 600000,
+                                          .life_ms = 3600000 };
 static int not_held;
 
 static void take_check(void *context, const struct cbx_check *check)

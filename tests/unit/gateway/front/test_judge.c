@@ -230,7 +230,7 @@ static void replaces_a_worker_that_died_between_two_requests(void **state)
     worker_rig_stop(&rig);
 }
 
-static void denies_when_no_worker_can_be_had(void **state)
+static void is_an_error_that_allows_nothing_when_no_worker_can_be_started(void **state)
 {
     (void)state;
     struct worker_rig rig;
@@ -239,18 +239,22 @@ static void denies_when_no_worker_can_be_had(void **state)
     assert_int_equal(kill(rig.zygote, SIGKILL), 0);
     siginfo_t info;
     assert_int_equal(waitid(P_PID, (id_t)rig.zygote, &info, WEXITED | WNOWAIT), 0);
-    bool failed = false;
+    int failed = 0;
     for (int64_t end = cbx_clock_ms() + DEADLINE_MS; !failed;
          poll(NULL, 0, 1)) { /* its worker follows it soon */
         CBX_AUTO_DONE(judgement) j = { 0 };
-        assert_int_equal(decide(&rig, DENIED, &j, NULL), 0);
+        failed = decide(&rig, DENIED, &j, NULL);
+        assert_true(failed == 0 || failed == CBX_EIO);
         assert_int_equal(j.verdict, CBX_DENY);
-        failed = !j.analysed;
         assert_true(cbx_clock_ms() < end);
     }
     CBX_AUTO_DONE(judgement) j = { 0 };
-    assert_int_equal(decide(&rig, ALLOWED, &j, NULL), 0);
-    assert_failed_judgement(&j);
+    struct cbx_err err = { 0 };
+    assert_int_equal(decide(&rig, ALLOWED, &j, &err), CBX_EIO);
+    assert_non_null(strstr(err.text, "no analyzer can be started"));
+    assert_int_equal(j.verdict, CBX_DENY);
+    assert_false(j.analysed);
+    assert_null(j.decision);
     worker_rig_stop(&rig);
 }
 
@@ -355,7 +359,7 @@ int main(void)
         cmocka_unit_test(asks_another_worker_when_one_is_killed_while_it_judges),
         cmocka_unit_test(denies_when_the_worker_does_not_answer_in_time),
         cmocka_unit_test(replaces_a_worker_that_died_between_two_requests),
-        cmocka_unit_test(denies_when_no_worker_can_be_had),
+        cmocka_unit_test(is_an_error_that_allows_nothing_when_no_worker_can_be_started),
         cmocka_unit_test(tells_a_callers_mistake_from_a_denial),
         cmocka_unit_test(gives_everybody_their_own_answer),
         cmocka_unit_test(takes_its_workers_with_it_when_it_ends),
