@@ -192,6 +192,9 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
         return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %d",
                         source.len, SOURCE_MAX);
     }
+    if (limits_of(sandbox, permit).cpu_ms <= 0) { /* the supervisor would read 0 as "no limit" */
+        return cbx_fail(err, CBX_ESEAL, "the permit has no limit of processor time");
+    }
     failed = cbx_permit_check_arguments(permit->file_name, permit->arguments, err);
     if (failed) {
         return failed;

@@ -56,6 +56,8 @@ static void gets_the_stricter_limits_of_run_and_session(void **state)
     assert_int_equal(sent->cpu_ms, limits.cpu_ms);
     assert_int_equal(sent->output_bytes, 10);
     assert_int_equal(sent->files_bytes, limits.files_bytes);
+    p.limits.cpu_ms = 0;
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &result, &err), CBX_ESEAL);
     p.limits.cpu_ms = 1000;
     assert_int_equal(run(sandbox, &p, "1", &result), 0);
     assert_int_equal(sent->cpu_ms, 1000);
