@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CREATES_DEFAULT = 4, IDLE_DEFAULT_MS = 600 * 1000, WAIT_DEFAULT_MS = 60 * 1000 };
+enum {
+    CREATES_DEFAULT = 4,
+    IDLE_DEFAULT_MS = 600 * 1000,
+    WAIT_DEFAULT_MS = 60 * 1000,
+    REFILL_DEFAULT_MS = 50,
+};
 
 static bool is_profile(const struct cbx_pool_profile *p, const char *kernel,
                        const struct cbx_limits *limits)
@@ -53,6 +58,7 @@ struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbo
     c->creates = c->creates > 0 ? c->creates : CREATES_DEFAULT;
     c->idle_ms = c->idle_ms > 0 ? c->idle_ms : IDLE_DEFAULT_MS;
     c->wait_ms = c->wait_ms > 0 ? c->wait_ms : WAIT_DEFAULT_MS;
+    c->refill_ms = c->refill_ms > 0 ? c->refill_ms : REFILL_DEFAULT_MS;
     c->min = c->min > CBX_POOL_READY_MAX ? CBX_POOL_READY_MAX : c->min;
     pthread_mutex_init(&pool->lock, NULL);
     cbx_cond_init(&pool->work);
@@ -127,6 +133,10 @@ static struct cbx_sandbox *take_ready(struct cbx_pool *pool, struct cbx_pool_pro
     }
     struct cbx_sandbox *sandbox = p->ready[best].sandbox;
     p->ready[best] = p->ready[--p->count];
+    int64_t now = cbx_clock_ms();
+    if (p->refill_ms <= now) { /* later takes do not put it off */
+        p->refill_ms = now + pool->config.refill_ms;
+    }
     pool->in_use++;
     pool->stats.taken_ready++;
     return sandbox;

@@ -22,6 +22,9 @@ struct cbx_pool_config {
     int creates;     /* creations at the same time; 0 = 4 */
     int64_t idle_ms; /* a profile without use for this long has none ready; 0 = 10 minutes */
     int64_t wait_ms; /* 0 = 60 s */
+    /* A taken sandbox is replaced this long after it was taken, at once when it was the last one:
+     * making one takes the processors from the short run it was taken for. 0 = 50 ms. */
+    int64_t refill_ms;
     enum cbx_pool_policy when_empty;
 };
 

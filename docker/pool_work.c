@@ -58,12 +58,18 @@ static struct cbx_pool_profile *oldest_unserved(struct cbx_pool *pool)
     return NULL;
 }
 
+/* A sandbox of this profile is missing and none may be made yet. */
+static bool refills_later(const struct cbx_pool_profile *p, int64_t now)
+{
+    return p->count > 0 && p->count + p->making < p->want && p->refill_ms > now;
+}
+
 static struct cbx_pool_profile *next_to_prewarm(struct cbx_pool *pool, int64_t now)
 {
     bool full = pool->config.max != 0 && count_all(pool) >= pool->config.max;
     for (int i = 0; i < CBX_POOL_PROFILES && !full && now >= pool->retry_ms; i++) {
         struct cbx_pool_profile *p = &pool->profiles[i];
-        if (p->kernel[0] != '\0' && p->count + p->making < p->want) {
+        if (p->kernel[0] != '\0' && p->count + p->making < p->want && !refills_later(p, now)) {
             return p;
         }
     }
@@ -281,13 +287,24 @@ void cbx_pool_wait(struct cbx_pool *pool, pthread_cond_t *condition)
     cbx_cond_wait_ms(condition, &pool->lock, TICK_MS);
 }
 
+/* Waits for work, at the longest until the next replacement may be made. */
+static void await_work(struct cbx_pool *pool)
+{
+    int64_t now = cbx_clock_ms(), until = now + TICK_MS;
+    for (int i = 0; i < CBX_POOL_PROFILES; i++) {
+        const struct cbx_pool_profile *p = &pool->profiles[i];
+        until = refills_later(p, now) && p->refill_ms < until ? p->refill_ms : until;
+    }
+    cbx_cond_wait_until(&pool->work, &pool->lock, until);
+}
+
 void *cbx_pool_work(void *context)
 {
     struct cbx_pool *pool = context;
     pthread_mutex_lock(&pool->lock);
     while (!pool->ending) {
         if (!work_once(pool)) {
-            cbx_pool_wait(pool, &pool->work);
+            await_work(pool);
         }
     }
     pthread_mutex_unlock(&pool->lock);

@@ -144,6 +144,27 @@ static void prewarms_profiles_and_replaces_a_taken_sandbox(void **state)
     cbx_pool_discard(pool, sandbox);
 }
 
+/* A removal comes after the take and before what is made ahead in the order of the work: once it is
+ * done, a replacement would have been begun. */
+static void a_taken_sandbox_is_replaced_later_and_the_last_one_at_once(void **state)
+{
+    (void)state;
+    struct cbx_sandbox *first = NULL, *second = NULL;
+    make_pool(&(struct cbx_pool_config){ .min = 2, .creates = 1, .refill_ms = 3600 * 1000 });
+    cbx_pool_prewarm(pool, "python", &limits);
+    AWAIT_STATS(ready, 2);
+    assert_int_equal(take("s1", &first, NULL), 0);
+    int index = index_of(first);
+    cbx_pool_discard(pool, first);
+    FAKE_AWAIT(fake.containers[index].removed);
+    assert_int_equal(stats().making, 0);
+    assert_int_equal(fake.count, 2);
+    assert_int_equal(take("s2", &second, NULL), 0);
+    AWAIT_STATS(ready, 1);
+    assert_int_equal(fake.count, 3);
+    cbx_pool_discard(pool, second);
+}
+
 static void a_profile_that_was_used_is_prewarmed_too(void **state)
 {
     (void)state;
@@ -468,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(makes_one_when_none_is_ready),
         TEST(prewarms_profiles_and_replaces_a_taken_sandbox),
+        TEST(a_taken_sandbox_is_replaced_later_and_the_last_one_at_once),
         TEST(a_profile_that_was_used_is_prewarmed_too),
         TEST(gives_only_sandboxes_of_the_permits_limits),
         TEST(no_sandbox_is_given_twice),
