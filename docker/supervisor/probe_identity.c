@@ -102,7 +102,10 @@ static long raise_a_limit(void *context)
 static long raise_priority(void *context)
 {
     (void)context;
-    return setpriority(PRIO_PROCESS, 0, -10);
+    /* Of an engine that runs at a raised priority itself, the sandbox may have that one, no more. */
+    int nice = getpriority(PRIO_PROCESS, 0);
+    errno = EPERM;
+    return nice <= -20 ? -1 : setpriority(PRIO_PROCESS, 0, nice - 1);
 }
 
 static long escape_the_oom_killer(void *context)
