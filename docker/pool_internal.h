@@ -25,7 +25,7 @@ struct cbx_pool_profile {
     struct cbx_limits limits;
     bool prewarmed;
     int64_t used_ms, refill_ms; /* when it was last used; no replacement is made before */
-    int want, making; /* how many to keep ready; how many are being created or checked */
+    int want, making;           /* how many to keep ready; how many are being created or checked */
     struct cbx_pool_ready ready[CBX_POOL_READY_MAX];
     int count;
 };

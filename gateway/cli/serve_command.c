@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-enum { EXECUTIONS_KEPT = 10000, HANDLER_THREADS = 16, JOBS_MAX = 256 };
+enum { EXECUTIONS_KEPT = 10000, HANDLERS_MAX = 16, JOBS_MAX = 256 };
 
 struct address {
     char host[64];
@@ -82,7 +82,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     struct cbx_http_config http = { .listening = listening,
                                     .port = address->port,
                                     .max_body_bytes = cbx_rest_body_max(&flow->policies),
-                                    .threads = HANDLER_THREADS,
+                                    /* A handler whose client waits for a run blocks. */
+                                    .threads = HANDLERS_MAX + JOBS_MAX,
                                     .handler = cbx_rest_handle,
                                     .refuse = cbx_rest_refuse,
                                     .context = &rest };

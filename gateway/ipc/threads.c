@@ -20,6 +20,7 @@ struct cbx_threads {
     pthread_mutex_t lock;
     pthread_cond_t ended;
     struct thread *idle;
+    struct cbx_queue queue; /* work that no thread was free for */
     int count, most;
     bool ending;
 };
@@ -45,10 +46,25 @@ static void leave_idle(struct thread *thread)
     *at = thread->next;
 }
 
+/* With the lock: gives the thread the first work of the queue. */
+static bool take_queued(struct thread *thread)
+{
+    struct cbx_work *work =
+        CBX_LINK_OWNER(cbx_queue_pop(&thread->all->queue), struct cbx_work, link);
+    if (work != NULL) {
+        thread->work = work->run;
+        thread->context = work->context;
+    }
+    return work != NULL;
+}
+
 /* With the lock. False when nothing came for long, or nothing will. */
 static bool await_work(struct thread *thread)
 {
     struct cbx_threads *all = thread->all;
+    if (take_queued(thread)) {
+        return true;
+    }
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += IDLE_S;
@@ -56,7 +72,9 @@ static bool await_work(struct thread *thread)
     all->idle = thread;
     int late = 0;
     while (thread->work == NULL && !all->ending && late == 0) {
-        late = pthread_cond_timedwait(&thread->given, &all->lock, &until);
+        /* The last thread stays: what is queued later needs one, and none may be to be had then. */
+        late = all->count == 1 ? pthread_cond_wait(&thread->given, &all->lock)
+                               : pthread_cond_timedwait(&thread->given, &all->lock, &until);
     }
     if (thread->work == NULL) {
         leave_idle(thread);
@@ -113,9 +131,9 @@ static bool start(struct cbx_threads *threads, void (*work)(void *context), void
     return started;
 }
 
-bool cbx_threads_run(struct cbx_threads *threads, void (*work)(void *context), void *context)
+/* With the lock. */
+static bool run(struct cbx_threads *threads, void (*work)(void *context), void *context)
 {
-    pthread_mutex_lock(&threads->lock);
     struct thread *idle = threads->idle;
     bool taken = idle != NULL;
     if (taken) {
@@ -126,8 +144,24 @@ bool cbx_threads_run(struct cbx_threads *threads, void (*work)(void *context), v
     } else if (threads->count < threads->most) {
         taken = start(threads, work, context);
     }
+    return taken;
+}
+
+bool cbx_threads_run(struct cbx_threads *threads, void (*work)(void *context), void *context)
+{
+    pthread_mutex_lock(&threads->lock);
+    bool taken = run(threads, work, context);
     pthread_mutex_unlock(&threads->lock);
     return taken;
+}
+
+void cbx_threads_queue(struct cbx_threads *threads, struct cbx_work *work)
+{
+    pthread_mutex_lock(&threads->lock);
+    if (!run(threads, work->run, work->context)) {
+        cbx_queue_push(&threads->queue, &work->link);
+    }
+    pthread_mutex_unlock(&threads->lock);
 }
 
 void cbx_threads_free(struct cbx_threads *threads)

@@ -4,9 +4,17 @@
 #ifndef CBX_GATEWAY_IPC_THREADS_H
 #define CBX_GATEWAY_IPC_THREADS_H
 
-#include <stdbool.h>
+#include "policies/base/list.h"
 
 struct cbx_threads;
+
+/* Work that may wait in the pool's queue. Embedded in what it works on; nothing touches it once
+ * `run` was called. */
+struct cbx_work {
+    struct cbx_link link;
+    void (*run)(void *context);
+    void *context;
+};
 
 /* At most `most` threads, with stacks of 1 MiB. */
 struct cbx_threads *cbx_threads_new(int most);
@@ -15,7 +23,11 @@ struct cbx_threads *cbx_threads_new(int most);
  * can be created: `work` is not called then. From any thread. */
 bool cbx_threads_run(struct cbx_threads *threads, void (*work)(void *context), void *context);
 
-/* Waits until all work has ended. NULL is fine. */
+/* Calls work->run, once, in a thread of the pool: at once, or after what is running and queued when
+ * all threads are busy or none can be created. Never refused. From any thread. */
+void cbx_threads_queue(struct cbx_threads *threads, struct cbx_work *work);
+
+/* Waits until all work has ended, what is queued too. No thread may add work any more. NULL is fine. */
 void cbx_threads_free(struct cbx_threads *threads);
 
 #endif

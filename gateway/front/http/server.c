@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * The HTTP server. The event loop belongs to libmicrohttpd: it reads a request, suspends the
- * connection and queues it; a thread of the pool runs the handler and resumes the connection. */
+ * connection and queues it; a thread runs the handler and resumes the connection. */
 #include "gateway/front/http/server.h"
 
 #include "gateway/front/http/check.h"
 #include "gateway/front/http/stream.h"
+#include "gateway/ipc/threads.h"
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 #include "policies/base/hash.h"
-#include "policies/base/list.h"
 #include "policies/base/log.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,6 @@ enum {
     CONNECTIONS_MAX = 512,
     TIMEOUT_S = 60,
     HEADERS_MAX_BYTES = 32 * 1024,
-    THREADS_MAX = 64,
     LAST_ANSWERS_MS = 2000,
     BODIES_MAX_BYTES = 256 * 1024 * 1024
 };
@@ -40,7 +39,7 @@ struct cbx_http_exchange {
     struct cbx_http_response response;
     struct cbx_http_server *server;
     bool checked, refused, crowded, queued, answered;
-    struct cbx_link link; /* in the queue */
+    struct cbx_work work; /* the call of its handler */
 };
 
 struct cbx_http_server {
@@ -49,16 +48,13 @@ struct cbx_http_server {
     size_t bodies_bytes; /* memory of all bodies; the event loop's own */
     uint16_t port;
     pthread_mutex_t lock;
-    pthread_cond_t work, sent;
-    struct cbx_queue queue; /* exchanges that no thread serves yet */
-    int unsent;             /* exchanges that were queued and are not over */
-    int deferred;           /* those of them whose answer a handler promised */
+    pthread_cond_t sent;
+    int unsent; /* exchanges that were queued and are not over */
     bool stopping;
-    pthread_t threads[THREADS_MAX];
-    int thread_count;
+    struct cbx_threads *threads;
 };
 
-/* --- the pool --------------------------------------------------------------------------------- */
+/* --- handlers --------------------------------------------------------------------------------- */
 
 static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
 {
@@ -75,67 +71,32 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .exchange = (struct cbx_http_exchange *)(uintptr_t)e };
 }
 
-static void count_deferred(struct cbx_http_server *server, int change)
+void cbx_http_answer(struct cbx_http_exchange *e, const struct cbx_http_response *response)
 {
-    pthread_mutex_lock(&server->lock);
-    server->deferred += change;
-    pthread_cond_broadcast(&server->sent);
-    pthread_mutex_unlock(&server->lock);
+    e->response = *response;
+    e->answered = true;
+    MHD_resume_connection(e->connection);
 }
 
-static void serve(struct cbx_http_server *server, struct cbx_http_exchange *e)
+static void serve(void *context)
 {
+    struct cbx_http_exchange *e = context;
+    struct cbx_http_server *server = e->server;
     struct cbx_http_request request = make_request(e);
+    struct cbx_http_response response = { 0 };
     if (e->crowded) {
         cbx_log(CBX_LOG_WARNING, "request %s: %s %.200s answered 503: too many large requests",
                 e->id, e->method, e->target);
         server->config.refuse(503, "too many large requests at the same time; try again later",
-                              &e->response);
+                              &response);
     } else if (e->body.overflow) {
-        server->config.refuse(413, "the body is larger than this server takes", &e->response);
+        server->config.refuse(413, "the body is larger than this server takes", &response);
     } else {
-        /* Counted before the handler runs: another thread may answer before the handler returns. */
-        struct cbx_http_response response = { 0 };
-        count_deferred(server, 1);
         server->config.handler(server->config.context, &request, &response);
-        if (response.deferred) {
-            return;
-        }
-        count_deferred(server, -1);
-        e->response = response;
     }
-    e->answered = true;
-    MHD_resume_connection(e->connection);
-}
-
-void cbx_http_answer(struct cbx_http_exchange *e, const struct cbx_http_response *response)
-{
-    struct cbx_http_server *server = e->server;
-    e->response = *response;
-    e->answered = true;
-    MHD_resume_connection(e->connection);
-    count_deferred(server, -1);
-}
-
-static void *work(void *context)
-{
-    struct cbx_http_server *server = context;
-    pthread_mutex_lock(&server->lock);
-    for (;;) {
-        while (server->queue.first == NULL && !server->stopping) {
-            pthread_cond_wait(&server->work, &server->lock);
-        }
-        struct cbx_http_exchange *e =
-            CBX_LINK_OWNER(cbx_queue_pop(&server->queue), struct cbx_http_exchange, link);
-        if (e == NULL) {
-            break;
-        }
-        pthread_mutex_unlock(&server->lock);
-        serve(server, e);
-        pthread_mutex_lock(&server->lock);
+    if (!response.answered) { /* else the exchange may be over already */
+        cbx_http_answer(e, &response);
     }
-    pthread_mutex_unlock(&server->lock);
-    return NULL;
 }
 
 /* --- the event loop --------------------------------------------------------------------------- */
@@ -260,9 +221,9 @@ static bool queue_exchange(struct cbx_http_server *server, struct cbx_http_excha
     if (open) {
         MHD_suspend_connection(e->connection);
         e->queued = true;
-        cbx_queue_push(&server->queue, &e->link);
+        e->work = (struct cbx_work){ .run = serve, .context = e };
         server->unsent++;
-        pthread_cond_signal(&server->work);
+        cbx_threads_queue(server->threads, &e->work);
     }
     pthread_mutex_unlock(&server->lock);
     return open;
@@ -414,18 +375,12 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     }
     server->config = *config;
     pthread_mutex_init(&server->lock, NULL);
-    pthread_cond_init(&server->work, NULL);
     cbx_cond_init(&server->sent);
+    server->threads = cbx_threads_new(config->threads);
     server->port = config->port;
     int failed = start_daemon(server, cbx_fd_steal(&listening), err);
     if (failed) {
         return failed;
-    }
-    for (int i = 0; i < config->threads && i < THREADS_MAX; i++) {
-        if (pthread_create(&server->threads[i], NULL, work, server) != 0) {
-            return cbx_fail(err, CBX_EIO, "no thread could be made");
-        }
-        server->thread_count++;
     }
     *out = cbx_steal(&server);
     return 0;
@@ -448,7 +403,7 @@ static void await_last_answers(struct cbx_http_server *server)
 }
 
 /* It also aborts when it is stopped with suspended connections. Once `stopping` is set none is
- * suspended any more, and the pool ends only after it has resumed all that were. */
+ * suspended any more, and the threads end only after it has resumed all that were. */
 void cbx_http_server_free(struct cbx_http_server *server)
 {
     if (server == NULL) {
@@ -457,16 +412,8 @@ void cbx_http_server_free(struct cbx_http_server *server)
     int listening = server->daemon != NULL ? MHD_quiesce_daemon(server->daemon) : -1;
     pthread_mutex_lock(&server->lock);
     server->stopping = true;
-    pthread_cond_broadcast(&server->work);
     pthread_mutex_unlock(&server->lock);
-    for (int i = 0; i < server->thread_count; i++) {
-        pthread_join(server->threads[i], NULL);
-    }
-    pthread_mutex_lock(&server->lock);
-    while (server->deferred > 0) {
-        pthread_cond_wait(&server->sent, &server->lock);
-    }
-    pthread_mutex_unlock(&server->lock);
+    cbx_threads_free(server->threads);
     if (server->daemon != NULL) {
         await_last_answers(server);
         MHD_stop_daemon(server->daemon);
@@ -475,7 +422,6 @@ void cbx_http_server_free(struct cbx_http_server *server)
         close(listening);
     }
     pthread_mutex_destroy(&server->lock);
-    pthread_cond_destroy(&server->work);
     pthread_cond_destroy(&server->sent);
     free(server);
 }

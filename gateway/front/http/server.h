@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An HTTP/1.1 server on libmicrohttpd behind a strict request check: what proxies and servers read
  * differently (duplicate or conflicting framing headers, foreign Host and Origin) is refused before
- * a handler sees it. Handlers run in threads of their own pool, one request each, and never in the
+ * a handler sees it. Handlers run in threads of their own, one request each, and never in the
  * server's event loop. */
 #ifndef CBX_GATEWAY_FRONT_HTTP_SERVER_H
 #define CBX_GATEWAY_FRONT_HTTP_SERVER_H
@@ -48,10 +48,11 @@ struct cbx_http_response {
     struct cbx_http_stream *stream;
     const char *type;
     char allow[64]; /* the header Allow; empty = none */
-    bool deferred;  /* no answer yet: cbx_http_answer will be called, once, from any thread */
+    bool answered;  /* the handler called cbx_http_answer */
 };
 
-/* The answer that a handler deferred. Takes what is in the response. */
+/* Answers before the handler returns, at most once: it may then do what the client need not wait
+ * for, and no longer use its request. Takes what is in the response. */
 void cbx_http_answer(struct cbx_http_exchange *exchange, const struct cbx_http_response *response);
 
 /* Fills the response; the status must be set. Called from several threads at once. */
@@ -68,7 +69,7 @@ struct cbx_http_config {
     int listening; /* of cbx_http_listen; becomes the server's, also when it fails */
     uint16_t port;
     size_t max_body_bytes;
-    int threads; /* handlers at the same time; further requests wait */
+    int threads; /* handlers at the same time, each of which may block; further requests wait */
     cbx_http_handler *handler;
     /* Makes the response for a request that never reaches the handler. */
     void (*refuse)(int status, const char *detail, struct cbx_http_response *out);

@@ -201,20 +201,20 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
         cbx_http_stream_add(stream, cbx_str_of(first));
     } else if (waits) {
         job->exchange = call->request->exchange;
-        call->response->deferred = true;
     }
     if (cbx_rest_job_start(job, &err) != 0) {
         if (stream != NULL) { /* the server never got the stream */
             cbx_http_stream_end(stream);
             cbx_http_stream_discard(stream);
         }
-        call->response->deferred = false;
         cbx_rest_fail(call, 0, &err);
     } else if (streams) {
         call->response->status = 200;
         call->response->stream = stream;
         call->response->type = "text/event-stream";
-    } else if (!waits) {
+    } else if (waits) {
+        call->response->answered = true;
+    } else {
         cbx_rest_answer(call, 202, json_pack("{s:s,s:s}", "execution_id", id, "status", "running"));
     }
 }

@@ -295,6 +295,31 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
     return failed ? failed : submit(job, sink, outcome, err);
 }
 
+/* Counts one more running job; CBX_EBUSY. */
+static int count_job(struct cbx_rest *rest, struct cbx_err *err)
+{
+    int failed = 0;
+    pthread_mutex_lock(&rest->lock);
+    if (rest->stopping) {
+        failed = cbx_fail(err, CBX_EBUSY, "the gateway is shutting down; try again later");
+    } else if (rest->jobs_begun - rest->jobs_ended >= rest->jobs_max) {
+        failed = cbx_fail(err, CBX_EBUSY, "%d executions are running already; try again later",
+                          rest->jobs_max);
+    }
+    rest->jobs_begun += !failed;
+    pthread_mutex_unlock(&rest->lock);
+    return failed;
+}
+
+static void end_job(struct cbx_rest_job *job)
+{
+    pthread_mutex_lock(&job->rest->lock);
+    job->rest->jobs_ended++; /* first: the next job of the backlog may take its place */
+    pthread_mutex_unlock(&job->rest->lock);
+    cbx_rest_recovery_started(job);
+    cbx_rest_job_free(job);
+}
+
 static void run_job(void *context)
 {
     struct cbx_rest_job *job = context;
@@ -333,23 +358,22 @@ static void run_job(void *context)
         finish(&run, &outcome, failed, &err);
     }
     cbx_collected_done(&run.collected);
-    cbx_rest_recovery_started(job);
-    cbx_rest_job_free(job);
+    end_job(job);
 }
 
 int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err)
 {
-    struct cbx_rest *rest = job->rest;
-    pthread_mutex_lock(&rest->lock);
-    bool stopping = rest->stopping;
-    pthread_mutex_unlock(&rest->lock);
-    if (stopping) {
-        return cbx_fail(err, CBX_EBUSY, "the gateway is shutting down; try again later");
+    int failed = count_job(job->rest, err);
+    if (failed) {
+        return failed;
     }
-    return cbx_threads_run(rest->jobs, run_job, job)
-               ? 0
-               : cbx_fail(err, CBX_EBUSY, "%d executions are running already; try again later",
-                          rest->jobs_max);
+    if (job->exchange != NULL) {
+        run_job(job);
+        return 0;
+    }
+    job->work = (struct cbx_work){ .run = run_job, .context = job };
+    cbx_threads_queue(job->rest->jobs, &job->work);
+    return 0;
 }
 
 static json_t *describe_request(const struct cbx_rest_job *job)

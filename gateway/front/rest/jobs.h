@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Jobs: executions that were allowed. Each runs in its own thread, is stored before it begins
- * and when it ends, and is acknowledged after its result is stored. A gateway that is killed
+ * Jobs: executions that were allowed. Each is stored before it begins and when it ends, and is
+ * acknowledged after its result is stored. One whose client waits runs in the thread of the
+ * request, the others in threads of their own. A gateway that is killed
  * meanwhile finds the job in the store when it starts again. */
 #ifndef CBX_GATEWAY_FRONT_REST_JOBS_H
 #define CBX_GATEWAY_FRONT_REST_JOBS_H
@@ -30,6 +31,7 @@ struct cbx_rest_job {
     /* In the queue of its session (queue.h). */
     struct cbx_rest_job *next_queued;
     bool admitted;
+    struct cbx_work work;
 };
 
 /* An empty job with an id of its own; owned by the caller until cbx_rest_job_start. */
@@ -45,12 +47,13 @@ int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err);
 /* The job as a request to the flow; borrows from the job. */
 struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job);
 
-/* Stores the job and starts it. Takes the job, also on failure: CBX_EBUSY when too many jobs
- * run. After a failure the caller still answers the exchange and the stream. */
+/* Stores the job and starts it; with an exchange, runs it and returns when it has ended and the
+ * client is answered. Takes the job, also on failure: CBX_EBUSY when too many jobs run. After a
+ * failure the caller still answers the exchange and the stream. */
 int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err);
 
-/* Runs a stored job in its own thread. CBX_EBUSY when too many jobs run or the gateway stops;
- * the caller then keeps the job. */
+/* Runs a stored job, in this thread when a client waits for it. CBX_EBUSY when too many jobs run
+ * or the gateway stops; the caller then keeps the job. */
 int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err);
 
 /* A stored execution as /v1 answers it, and its results as clients of CodeBox-AI read them (new

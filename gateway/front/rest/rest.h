@@ -33,9 +33,10 @@ struct cbx_rest {
     pthread_cond_t queue_changed;
     struct cbx_rest_job *queue; /* jobs that have not begun (queue.h) */
     struct cbx_rest_job
-        *backlog; /* jobs of an earlier gateway that did not start yet (recovery.h) */
-    int starting; /* jobs of the backlog that were started and not admitted yet */
-    struct cbx_threads *jobs;
+        *backlog;             /* jobs of an earlier gateway that did not start yet (recovery.h) */
+    int starting;             /* jobs of the backlog that were started and not admitted yet */
+    struct cbx_threads *jobs; /* threads of the jobs that no client waits for */
+    int64_t jobs_begun, jobs_ended; /* executions of this process */
     int jobs_max;
     bool stopping;
     struct cbx_rest_context contexts[CBX_REST_CONTEXTS];

@@ -75,6 +75,37 @@ static void one_more_than_allowed_is_refused_and_not_called(void **state)
     assert_int_equal(refused.arrived, 0);
 }
 
+struct step {
+    struct cbx_work work;
+    char name, *order;
+};
+
+static void note_step(void *context)
+{
+    struct step *step = context;
+    step->order[strlen(step->order)] = step->name;
+}
+
+static void queued_work_waits_for_a_thread_and_keeps_its_order(void **state)
+{
+    (void)state;
+    struct gate gate = GATE;
+    char order[8] = "";
+    struct step steps[3] = { { .name = 'a' }, { .name = 'b' }, { .name = 'c' } };
+    struct cbx_threads *threads = cbx_threads_new(1);
+    assert_true(cbx_threads_run(threads, wait_at_gate, &gate));
+    await_arrivals(&gate, 1);
+    for (int i = 0; i < 3; i++) {
+        steps[i].order = order;
+        steps[i].work = (struct cbx_work){ .run = note_step, .context = &steps[i] };
+        cbx_threads_queue(threads, &steps[i].work);
+    }
+    assert_string_equal(order, "");
+    open_gate(&gate);
+    cbx_threads_free(threads); /* runs what is queued before it ends */
+    assert_string_equal(order, "abc");
+}
+
 static void count(void *context)
 {
     atomic_fetch_add((atomic_int *)context, 1);
@@ -108,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_that_waits_delays_no_other),
         cmocka_unit_test(one_more_than_allowed_is_refused_and_not_called),
+        cmocka_unit_test(queued_work_waits_for_a_thread_and_keeps_its_order),
         cmocka_unit_test(all_that_was_taken_is_done_once),
         cmocka_unit_test(nothing_is_waited_for_when_nothing_began),
     };

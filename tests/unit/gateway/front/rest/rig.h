@@ -13,9 +13,15 @@ enum { EXCHANGES_MAX = 128, RIG_JOBS = 32 };
 
 /* --- in the place of the HTTP server ---------------------------------------------------------- */
 
+struct rig;
 struct cbx_http_exchange {
+    struct rig *rig;
     struct cbx_http_response response;
     struct cbx_buf stream_text; /* all that was streamed so far */
+    char *method, *path, *type, *accept;
+    struct cbx_buf body;
+    bool returned;    /* the handler */
+    pthread_t thread; /* that it runs in */
 };
 
 static pthread_mutex_t http_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -88,7 +94,7 @@ struct rig {
     struct cbx_rest rest;
     bool running;
     struct cbx_http_exchange *exchanges[EXCHANGES_MAX];
-    int exchange_count;
+    int exchange_count, handlers_ended;
 };
 
 /* As a gateway starts on the state directory. */
@@ -107,6 +113,9 @@ static inline void rig_close(struct rig *rig)
 {
     if (rig->running) {
         cbx_rest_stop(&rig->rest);
+        for (; rig->handlers_ended < rig->exchange_count; rig->handlers_ended++) {
+            pthread_join(rig->exchanges[rig->handlers_ended]->thread, NULL);
+        }
         cbx_rest_done(&rig->rest);
         cbx_store_free(rig->store);
         rig->running = false;
@@ -144,6 +153,11 @@ static inline int rig_teardown(void **state)
     executor_join(&rig->executor);
     for (int i = 0; i < rig->exchange_count; i++) {
         struct cbx_http_exchange *e = rig->exchanges[i];
+        free(e->method);
+        free(e->path);
+        free(e->type);
+        free(e->accept);
+        cbx_buf_done(&e->body);
         json_decref(e->response.json);
         free(e->response.bytes);
         if (e->response.stream != NULL) {
@@ -167,24 +181,69 @@ struct sending {
     struct cbx_str body;
 };
 
-/* Sends a request; its answer may come later (await_answer). */
+static inline void *handle_request(void *context)
+{
+    struct cbx_http_exchange *e = context;
+    struct cbx_http_request request = { .method = cbx_str_of(e->method),
+                                        .path = cbx_str_of(e->path),
+                                        .body = cbx_buf_str(&e->body),
+                                        .content_type = cbx_str_of(e->type),
+                                        .accept = cbx_str_of(e->accept),
+                                        .exchange = e,
+                                        .id = "request-1" };
+    struct cbx_http_response response = { 0 };
+    cbx_rest_handle(&e->rig->rest, &request, &response);
+    if (!response.answered) {
+        cbx_http_answer(e, &response);
+    }
+    pthread_mutex_lock(&http_lock);
+    e->returned = true;
+    pthread_cond_broadcast(&http_changed);
+    pthread_mutex_unlock(&http_lock);
+    return NULL;
+}
+
+static inline int64_t jobs_begun(struct rig *rig)
+{
+    pthread_mutex_lock(&rig->rest.lock);
+    int64_t begun = rig->rest.jobs_begun;
+    pthread_mutex_unlock(&rig->rest.lock);
+    return begun;
+}
+
+static inline char *clone_text(const char *text)
+{
+    char *copy = strdup(text != NULL ? text : "");
+    assert_non_null(copy);
+    return copy;
+}
+
+/* Sends a request and waits until its handler has returned, or has accepted an execution and waits
+ * for it: then the answer comes later (await_answer). */
 static inline struct cbx_http_exchange *rig_send(struct rig *rig, const struct sending *s)
 {
     assert_true(rig->exchange_count < EXCHANGES_MAX);
     struct cbx_http_exchange *e = take_memory(sizeof(*e));
     rig->exchanges[rig->exchange_count++] = e;
     cbx_buf_init(&e->stream_text, 16 * 1024 * 1024);
-    struct cbx_http_request request = { .method = cbx_str_of(s->method),
-                                        .path = cbx_str_of(s->path),
-                                        .body = s->body,
-                                        .content_type = cbx_str_of(s->type),
-                                        .accept = cbx_str_of(s->accept),
-                                        .exchange = e,
-                                        .id = "request-1" };
-    struct cbx_http_response response = { 0 };
-    cbx_rest_handle(&rig->rest, &request, &response);
-    if (!response.deferred) {
-        cbx_http_answer(e, &response);
+    cbx_buf_init(&e->body, 64 * 1024 * 1024);
+    cbx_buf_add(&e->body, s->body);
+    e->rig = rig;
+    e->method = clone_text(s->method);
+    e->path = clone_text(s->path);
+    e->type = clone_text(s->type);
+    e->accept = clone_text(s->accept);
+    int64_t begun = jobs_begun(rig);
+    assert_int_equal(pthread_create(&e->thread, NULL, handle_request, e), 0);
+    bool returned = false;
+    while (!returned && jobs_begun(rig) == begun) {
+        enum { STEP_MS = 1 };
+        pthread_mutex_lock(&http_lock);
+        if (!e->returned) {
+            cbx_cond_wait_ms(&http_changed, &http_lock, STEP_MS);
+        }
+        returned = e->returned;
+        pthread_mutex_unlock(&http_lock);
     }
     return e;
 }
