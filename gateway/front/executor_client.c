@@ -28,23 +28,27 @@ static int connect_and_send(int control, const json_t *header, struct cbx_str by
     return pair[0];
 }
 
-/* Reads the answers of a call until the last one. CBX_EIO means that the executor ended. */
-typedef int follow_fn(int fd, void *context, struct cbx_err *err);
+struct call {
+    const json_t *header;
+    struct cbx_str bytes;
+    /* Reads the answers until the last one. CBX_EIO means that the executor ended. */
+    int (*follow)(int fd, void *context, struct cbx_err *err);
+    void *context;
+    int *hold; /* the connection stays open after the last answer; may be NULL */
+};
 
 /* The one place that retries: a call that the executor did not answer because it was killed goes
- * to the next one, if its row in executor.def allows that. With `hold` the connection stays
- * open. */
-static int exchange(int control, const json_t *header, struct cbx_str bytes, follow_fn *follow,
-                    void *context, int *hold, struct cbx_err *err)
+ * to the next one, if its row in executor.def allows that. */
+static int exchange(const struct cbx_flow *flow, const struct call *call, struct cbx_err *err)
 {
     enum { TRIES = 20 };
-    int tries = cbx_call_may_retry(cbx_call_of(header)) ? TRIES : 1;
+    int tries = cbx_call_may_retry(cbx_call_of(call->header)) ? TRIES : 1;
     int failed = CBX_EIO;
     for (int i = 0; i < tries && failed == CBX_EIO; i++) {
-        CBX_AUTO_FD fd = connect_and_send(control, header, bytes, err);
-        failed = fd < 0 ? CBX_EIO : follow(fd, context, err);
-        if (!failed && hold != NULL) {
-            *hold = cbx_fd_steal(&fd);
+        CBX_AUTO_FD fd = connect_and_send(flow->executor, call->header, call->bytes, err);
+        failed = fd < 0 ? CBX_EIO : call->follow(fd, call->context, err);
+        if (!failed && call->hold != NULL) {
+            *call->hold = cbx_fd_steal(&fd);
         }
     }
     return failed;
@@ -71,14 +75,15 @@ static int receive_answer(int fd, void *context, struct cbx_err *err)
 }
 
 /* Takes the reference to the header. */
-static int call(struct cbx_flow *flow, json_t *header, struct cbx_str bytes,
-                struct cbx_message *answer, struct cbx_err *err)
+static int call_and_read(struct cbx_flow *flow, json_t *header, struct cbx_str bytes,
+                         struct cbx_message *answer, struct cbx_err *err)
 {
     CBX_AUTO_JSON owned = header;
     CBX_AUTO_DONE(message) own;
     cbx_message_init(&own);
     struct cbx_message *to = answer != NULL ? answer : &own;
-    int failed = exchange(flow->executor, owned, bytes, receive_answer, to, NULL, err);
+    struct call call = { .header = owned, .bytes = bytes, .follow = receive_answer, .context = to };
+    int failed = exchange(flow, &call, err);
     if (failed) {
         return failed == CBX_EIO ? cbx_fail(err, CBX_EENGINE, "the executor was killed") : failed;
     }
@@ -90,7 +95,7 @@ static int call(struct cbx_flow *flow, json_t *header, struct cbx_str bytes,
     int cbx_call_##name(struct cbx_flow *flow, const struct cbx_##name##_args *args,               \
                         struct cbx_str bytes, struct cbx_message *answer, struct cbx_err *err)     \
     {                                                                                              \
-        return call(flow, cbx_##name##_args_json(args), bytes, answer, err);                       \
+        return call_and_read(flow, cbx_##name##_args_json(args), bytes, answer, err);              \
     }
 #define DEFINE_DIRECT(name)                   DEFINE_CALL(name)
 #define DEFINE_ADOPTED(name)                  DEFINE_CALL(name)
@@ -214,7 +219,10 @@ int cbx_client_resume(struct cbx_flow *flow, const struct cbx_submit_options *op
                                     .detach = options != NULL && options->detach };
     CBX_AUTO_JSON header = cbx_resume_args_json(&args);
     struct following f = { .options = options, .sink = sink, .out = out, .again = true };
-    return exchange(flow->executor, header, CBX_STR(""), follow_run, &f, &out->hold, err);
+    struct call call = {
+        .header = header, .follow = follow_run, .context = &f, .hold = &out->hold
+    };
+    return exchange(flow, &call, err);
 }
 
 /* A submission that no executor answered to its end: it was admitted, so it may have begun. */
@@ -246,8 +254,12 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_judgement *judgeme
                                     .interactive = options->interactive };
     CBX_AUTO_JSON header = cbx_submit_args_json(&args);
     struct following f = { .options = options, .sink = sink, .out = out };
-    int failed = exchange(flow->executor, header, cbx_buf_str(&judgement->text), follow_run, &f,
-                          &out->hold, err);
+    struct call call = { .header = header,
+                         .bytes = cbx_buf_str(&judgement->text),
+                         .follow = follow_run,
+                         .context = &f,
+                         .hold = &out->hold };
+    int failed = exchange(flow, &call, err);
     return failed == CBX_EIO && out->id[0] != '\0'
                ? resume_submission(flow, options, sink, out, err)
                : failed;
@@ -267,7 +279,10 @@ int cbx_client_record_failure(struct cbx_flow *flow, const struct cbx_request *r
     };
     CBX_AUTO_JSON header = cbx_record_failure_args_json(&args);
     struct following f = { .out = out };
-    return exchange(flow->executor, header, request->source, follow_run, &f, NULL, err);
+    struct call call = {
+        .header = header, .bytes = request->source, .follow = follow_run, .context = &f
+    };
+    return exchange(flow, &call, err);
 }
 
 /* --- acknowledging ---------------------------------------------------------------------------- */
