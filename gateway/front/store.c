@@ -46,22 +46,24 @@ static const char schema[] =
     "NOT NULL,"
     " created_at TEXT NOT NULL, completed_at TEXT, results TEXT);";
 
-static const char second_schema[] =
+/* The steps from each version of the tables to the next one; the first leads to version 2. */
+static const char *const migrations[] = {
     "ALTER TABLE executions ADD COLUMN decision TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE executions ADD COLUMN language TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE executions ADD COLUMN code TEXT NOT NULL DEFAULT '';"
     "CREATE INDEX executions_of_session ON executions(session, created_at);"
     "CREATE INDEX executions_by_age ON executions(created_at);"
-    "PRAGMA user_version=2;";
-
-static const char third_schema[] =
+    "PRAGMA user_version=2;",
     "ALTER TABLE executions ADD COLUMN request TEXT NOT NULL DEFAULT '{}';"
     "ALTER TABLE executions ADD COLUMN begun INTEGER NOT NULL DEFAULT 1;"
-    "PRAGMA user_version=3;";
-
-static const char fourth_schema[] =
+    "PRAGMA user_version=3;",
     "ALTER TABLE executions ADD COLUMN audit_seq INTEGER NOT NULL DEFAULT 0;"
-    "PRAGMA user_version=4;";
+    "PRAGMA user_version=4;",
+    /* Rows are numbered in the order of acceptance; an index by time is two writes per execution. */
+    "DROP INDEX executions_by_age;"
+    "PRAGMA user_version=5;",
+};
+enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 
 static int fail_db(struct cbx_store *store, struct cbx_err *err)
 {
@@ -183,9 +185,8 @@ static void trim_executions(struct cbx_store *store)
     }
     snprintf(keep, sizeof(keep), "%d", store->keep);
     execute(store,
-            "DELETE FROM executions WHERE completed_at IS NOT NULL AND created_at <"
-            " (SELECT created_at FROM executions ORDER BY created_at DESC"
-            " LIMIT 1 OFFSET CAST(? AS INTEGER))",
+            "DELETE FROM executions WHERE completed_at IS NOT NULL AND rowid <"
+            " (SELECT rowid FROM executions ORDER BY rowid DESC LIMIT 1 OFFSET CAST(? AS INTEGER))",
             values, 1, NULL, NULL);
 }
 
@@ -199,6 +200,21 @@ static int read_version(struct cbx_store *store)
     }
     sqlite3_finalize(statement);
     return version;
+}
+
+static bool run_sql(struct cbx_store *store, const char *sql)
+{
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* Brings the tables to the newest version, all or nothing. */
+static bool migrate(struct cbx_store *store)
+{
+    bool done = run_sql(store, "BEGIN");
+    for (int i = 0; i < MIGRATIONS && done; i++) {
+        done = read_version(store) >= FIRST_VERSION + i || run_sql(store, migrations[i]);
+    }
+    return done && run_sql(store, "COMMIT");
 }
 
 /* --- runs that began ------------------------------------------------------------------------- */
@@ -316,14 +332,8 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
     int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK ||
-        sqlite3_exec(store->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
-        (read_version(store) < 2 &&
-         sqlite3_exec(store->db, second_schema, NULL, NULL, NULL) != SQLITE_OK) ||
-        (read_version(store) < 3 &&
-         sqlite3_exec(store->db, third_schema, NULL, NULL, NULL) != SQLITE_OK) ||
-        (read_version(store) < 4 &&
-         sqlite3_exec(store->db, fourth_schema, NULL, NULL, NULL) != SQLITE_OK)) {
+        sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK || !run_sql(store, schema) ||
+        !migrate(store)) {
         return fail_db(store, err);
     }
     failed = open_begun(store, state_dir, err);

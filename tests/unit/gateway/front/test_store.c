@@ -3,7 +3,9 @@
 #include "gateway/front/store.h"
 #include "tests/unit/gateway/scratch.h"
 
+#include <limits.h>
 #include <pthread.h>
+#include <sqlite3.h>
 
 struct rig {
     struct scratch scratch;
@@ -129,6 +131,33 @@ static void keeps_the_newest_and_whatever_has_not_ended(void **state)
     assert_status(&rig, "e9", "completed");
     assert_status(&rig, "running", "running");
     assert_status(&rig, "last", "running");
+    end(&rig);
+}
+
+/* The tables as the first version made them, with one row. */
+static void rows_of_the_first_version_are_kept(void **state)
+{
+    (void)state;
+    struct rig rig = { 0 };
+    sqlite3 *db;
+    char path[PATH_MAX];
+    scratch_make(&rig.scratch);
+    snprintf(path, sizeof(path), "%s/codebox.db", rig.scratch.path);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db,
+                     "CREATE TABLE executions(id TEXT PRIMARY KEY, session TEXT NOT NULL, status "
+                     "TEXT NOT NULL, created_at TEXT NOT NULL, completed_at TEXT, results TEXT);"
+                     "INSERT INTO executions VALUES('old','s','completed','2026','2026','{}')",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    for (int opened = 0; opened < 2; opened++) {
+        reopen(&rig, 10);
+        assert_status(&rig, "old", "completed");
+    }
+    add(&rig, "new", "2027");
+    assert_status(&rig, "new", "running");
     end(&rig);
 }
 
@@ -315,6 +344,7 @@ int main(void)
         cmocka_unit_test(gives_back_what_it_took_also_after_a_restart),
         cmocka_unit_test(lists_what_had_not_ended_and_what_ran_in_a_session),
         cmocka_unit_test(keeps_the_newest_and_whatever_has_not_ended),
+        cmocka_unit_test(rows_of_the_first_version_are_kept),
         cmocka_unit_test(keeps_sessions_over_a_restart),
         cmocka_unit_test(takes_texts_as_texts),
         cmocka_unit_test(refuses_what_is_no_database),
