@@ -49,7 +49,7 @@ static enum cbx_verdict verdict_of(enum cbx_effect effect)
     return effect == CBX_EFFECT_DENY ? CBX_DENY : effect == CBX_EFFECT_ASK ? CBX_ASK : CBX_ALLOW;
 }
 
-/* Hits to findings; the verdict is the strictest of them all, also of those beyond the cap. */
+/* Hits to findings; the verdict is the strictest of all, including the findings beyond the cap. */
 static int decide(struct stages *s, const struct cbx_hits *hits)
 {
     size_t shown = hits->count > CBX_FINDINGS_MAX ? CBX_FINDINGS_MAX : hits->count, n = 0;

@@ -167,7 +167,7 @@ static void give_back(void *p)
         large->before->next = large->next;
         free(large);
     } else {
-        fputs("codebox: a block of memory that nobody gave\n", stderr);
+        fputs("codebox: a freed block of memory was not allocated here\n", stderr);
         abort();
     }
 }

@@ -152,7 +152,7 @@ int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const
     if (by_socket && code == CURLE_COULDNT_CONNECT) {
         explain_socket(engine->socket, reason, sizeof(reason));
     } else {
-        /* For a socket, libcurl's own words name a host and port that nobody configured. */
+        /* For a socket, libcurl's message names a host and port that are not in the configuration. */
         snprintf(reason, sizeof(reason), "%s%s",
                  words[0] != '\0' && !by_socket ? words : curl_easy_strerror(code),
                  cbx_engine_tls_hint(&engine->tls, code));

@@ -100,7 +100,7 @@ static bool take_stale(struct cbx_pool *pool, int64_t now, struct cbx_pool_ready
     return false;
 }
 
-/* The first that is cold; notes which of those that warm up are warm by now. */
+/* The first cold sandbox; marks the sandboxes whose imports have ended meanwhile as warm. */
 static struct cbx_pool_ready *find_cold(struct cbx_pool *pool)
 {
     struct cbx_pool_ready *cold = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A policy in plain words, for the person who has to approve it. */
+ * A policy in plain words, for the person that approves it. */
 #ifndef CBX_POLICIES_EXPLAIN_H
 #define CBX_POLICIES_EXPLAIN_H
 

@@ -17,7 +17,7 @@ void cbx_mcp_answer(struct cbx_flow *flow, const struct cbx_rpc_message *request
 /* True when answering may take long: the transport should give it a thread. */
 bool cbx_mcp_is_slow(const struct cbx_rpc_message *request);
 
-/* Answers a tools/call that cannot be taken on now, with a result that tells the model so. */
+/* Answers a tools/call that cannot be taken on now, with a result that explains it to the model. */
 void cbx_mcp_answer_busy(const struct cbx_rpc_message *request, int running, struct cbx_buf *out);
 
 /* The id that a notifications/cancelled means, borrowed; NULL when the message is none. */

@@ -211,7 +211,7 @@ static void denies_when_the_worker_does_not_answer_in_time(void **state)
     worker_rig_stop(&rig);
 }
 
-/* Nothing was asked of it when it died, so its death says nothing about what is asked next. */
+/* It ended without a request, so its end is no verdict on the next request. */
 static void replaces_a_worker_that_died_between_two_requests(void **state)
 {
     (void)state;
@@ -345,7 +345,7 @@ static void takes_its_workers_with_it_when_it_ends(void **state)
         char comm[32], status = 'Z';
         pid_t parent;
         if (read_stat(worker, comm, &status, &parent) && status == 'Z') {
-            break; /* dead; whoever inherited it has not buried it yet */
+            break; /* a zombie that its new parent has not reaped yet */
         }
         assert_true(cbx_clock_ms() < end);
     }
