@@ -5,6 +5,7 @@
 
 #include "docker/container.h"
 #include "docker/sandbox.h"
+#include "tests/live/docker/open.h"
 #include "tests/unit/unit.h"
 
 #include <inttypes.h>
@@ -180,7 +181,7 @@ static inline struct cbx_sandbox *open_for(const struct cbx_permit *permit)
 {
     struct cbx_sandbox *sandbox = NULL;
     struct cbx_err err = { 0 };
-    if (cbx_sandbox_new(engine, &config, permit, &sandbox, &err) != 0) {
+    if (open_with(engine, &config, permit, &sandbox, &err) != 0) {
         fail_msg("%s", err.text);
     }
     return sandbox;

@@ -216,7 +216,7 @@ static void reports_a_container_that_is_killed_during_a_run(void **state)
     run(sandbox, "python", "print('on', flush=True)\nwhile True: pass", &seen);
     assert_int_equal(seen.result.status, CBX_RUN_KILLED);
     assert_true(seen.result.session_lost);
-    assert_false(cbx_sandbox_alive(sandbox));
+    assert_false(cbx_sandbox_poll(sandbox));
 }
 
 static void reaps_what_carries_its_label(void **state)
@@ -250,7 +250,7 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
         struct cbx_sandbox_config short_lived = config;
         short_lived.lease_ms = 1000;
         if (cbx_engine_new(NULL, &own, &err) == 0 &&
-            cbx_sandbox_new(own, &short_lived, &p, &sandbox, &err) == 0) {
+            open_with(own, &short_lived, &p, &sandbox, &err) == 0) {
             (void)!write(ends[1], cbx_sandbox_id(sandbox), CBX_CONTAINER_ID_CHARS);
         }
         pause();
@@ -287,8 +287,7 @@ static void begin_and_die(const char *source, int to)
     struct cbx_permit p = permit_for("ipython", source);
     struct seen seen = { 0 };
     clear(&seen);
-    if (cbx_engine_new(NULL, &own, &err) == 0 &&
-        cbx_sandbox_new(own, &config, &p, &sandbox, &err) == 0) {
+    if (cbx_engine_new(NULL, &own, &err) == 0 && open_with(own, &config, &p, &sandbox, &err) == 0) {
         run(sandbox, "ipython", "kept = 6", &seen);
         (void)!write(to, cbx_sandbox_id(sandbox), CBX_CONTAINER_ID_CHARS);
         run(sandbox, "ipython", source, &seen);

@@ -2,7 +2,7 @@
  * The pool against a scripted engine: which call gets which sandbox, what is prewarmed, what waits,
  * and that every sandbox that was made is removed. */
 #include "docker/container.h"
-#include "docker/pool.h"
+#include "docker/pool_internal.h"
 #include "tests/unit/docker/fake_engine.h"
 
 static struct cbx_engine *engine;
@@ -26,11 +26,23 @@ static int begin_test(void **state)
     return 0;
 }
 
+/* The executor never frees its pool: its threads may use the pool until the process ends. */
+static void free_pool(void)
+{
+    if (pool != NULL) {
+        cbx_pool_stop(pool);
+        pthread_mutex_destroy(&pool->lock);
+        pthread_cond_destroy(&pool->work);
+        pthread_cond_destroy(&pool->served);
+        free(pool);
+        pool = NULL;
+    }
+}
+
 static int end_test(void **state)
 {
     (void)state;
-    cbx_pool_free(pool);
-    pool = NULL;
+    free_pool();
     cbx_engine_free(engine);
     fake_stop();
     return 0;
