@@ -12,13 +12,8 @@ static pthread_once_t grammar_once = PTHREAD_ONCE_INIT;
 static void fill_grammar(void)
 {
     static const char *const names[] = {
-#define CBX_KIND(name) #name,
-#define CBX_KEEP(name) "+" #name,
-#define CBX_DROP(name) "-" #name,
-#include "analyzer/lang/javascript/kinds.def"
-#undef CBX_KIND
-#undef CBX_KEEP
-#undef CBX_DROP
+#define CBX_KINDS "analyzer/lang/javascript/kinds.def"
+#include "analyzer/lang/kind_names.def"
     };
     size_t count = sizeof(names) / sizeof(names[0]);
     cbx_grammar_fill(&javascript, cbx_lang_grammar(CBX_JAVASCRIPT), names, count);
