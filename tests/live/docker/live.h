@@ -177,6 +177,12 @@ static inline void run_limited(struct cbx_sandbox *sandbox, const char *language
     run_permit(sandbox, &p, source, seen);
 }
 
+static inline void run(struct cbx_sandbox *sandbox, const char *language, const char *source,
+                       struct seen *seen)
+{
+    run_limited(sandbox, language, source, live_limits.wall_ms, seen);
+}
+
 static inline struct cbx_sandbox *open_for(const struct cbx_permit *permit)
 {
     struct cbx_sandbox *sandbox = NULL;
