@@ -573,6 +573,7 @@ void cbx_extract_python(struct cbx_parsed *parsed)
         return;
     }
     cbx_py_bind_all(py);
+    cbx_py_flow_all(py);
     parsed->walk = py;
     struct cbx_node *end = py->syntax.nodes + py->syntax.count;
     for (struct cbx_node *node = py->syntax.nodes; node < end;) {
