@@ -304,7 +304,7 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
     answer(code, NULL, 0);
 }
 
-/* --- files that changed during a run ----------------------------------------------------------- */
+/* --- files that changed during a run ---------------------------------------------------------- */
 
 struct walk {
     struct timespec since;

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* --- base.c ------------------------------------------------------------------------------------ */
+/* --- base.c ----------------------------------------------------------------------------------- */
 
 /* Ends the sandbox and every process in it. */
 _Noreturn void cbx_die(void);
@@ -158,7 +158,7 @@ void cbx_report_follow(void);
 bool cbx_report_pending(void);
 bool cbx_report_send(void);
 
-/* --- system.c: other processes, the controllers ------------------------------------------------- */
+/* --- system.c: other processes, the controllers ----------------------------------------------- */
 
 /* Kills every process but this one and `keep`, until no other is left. */
 void cbx_kill_others(pid_t keep);
@@ -177,7 +177,7 @@ uint64_t cbx_process_cpu_ms(pid_t pid);
 /* Is one of its threads running or runnable? */
 bool cbx_process_is_running(pid_t pid);
 
-/* --- files.c: files of the workspace ------------------------------------------------------------ */
+/* --- files.c: files of the workspace ---------------------------------------------------------- */
 
 /* PUT, GET, LIST, DELETE; each answers by cbx_reply. */
 void cbx_file_put(const uint8_t *payload, size_t len);

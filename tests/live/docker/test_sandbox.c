@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sandboxes on the real engine: what runs in them, who may run it, and what a program can reach. Exit
- * 77 without an engine. Nothing here sleeps: every wait is for an event that has to come. */
+ * Sandboxes on the real engine: what runs in them, who may run it, and what a program can reach.
+ * Exit 77 without an engine. Nothing here sleeps: every wait is for an event that has to come. */
 #include "tests/live/docker/live.h"
 
 #include <pthread.h>
