@@ -165,32 +165,32 @@ int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const
     return CBX_EENGINE;
 }
 
-int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path,
-                    const json_t *body, long *status, json_t **answer, struct cbx_err *err)
+int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *request,
+                    long *status, json_t **answer, struct cbx_err *err)
 {
     char url[1024];
-    cbx_engine_url(engine, path, url, sizeof(url));
-    CBX_AUTO_DONE(buf) request;
+    cbx_engine_url(engine, request->path, url, sizeof(url));
+    CBX_AUTO_DONE(buf) body;
     CBX_AUTO_DONE(buf) reply;
-    cbx_buf_init(&request, ANSWER_MAX);
+    cbx_buf_init(&body, ANSWER_MAX);
     cbx_buf_init(&reply, ANSWER_MAX);
-    if (body != NULL) {
-        cbx_json_write(&request, body);
+    if (request->body != NULL) {
+        cbx_json_write(&body, request->body);
     }
     CURL *curl = cbx_engine_handle(engine);
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
     headers = curl_slist_append(headers, "Expect:");
     curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)CALL_TIMEOUT_S);
     char detail[CURL_ERROR_SIZE] = ""; /* libcurl's words: which certificate, which name */
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
-    if (strcmp(method, "POST") == 0) {
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)request.len);
-        curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, request.p);
+    if (strcmp(request->method, "POST") == 0) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body.len);
+        curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body.p);
     }
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
@@ -201,14 +201,12 @@ int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *p
         return cbx_engine_unreachable(engine, code,
                                       reply.overflow ? "its answer is too large" : detail, err);
     }
-    if (answer != NULL) {
-        *answer = NULL;
-        struct cbx_err inner;
-        if (reply.len > 0 && cbx_json_parse(cbx_buf_str(&reply), ANSWER_MAX, answer, &inner) != 0 &&
-            *status < 300) {
-            cbx_fail(err, CBX_EENGINE, "the sandbox engine answered something that is no JSON");
-            return add_address(engine, err);
-        }
+    *answer = NULL;
+    struct cbx_err inner;
+    if (reply.len > 0 && cbx_json_parse(cbx_buf_str(&reply), ANSWER_MAX, answer, &inner) != 0 &&
+        *status < 300) {
+        cbx_fail(err, CBX_EENGINE, "the sandbox engine answered something that is no JSON");
+        return add_address(engine, err);
     }
     return 0;
 }
@@ -291,7 +289,8 @@ static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
     enum { OLDEST = 1041, NEWEST = 1051 };
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, "GET", "/version", NULL, &status, &answer, err);
+    struct cbx_engine_request request = { .method = "GET", .path = "/version" };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
     if (failed) {
         return failed;
     }

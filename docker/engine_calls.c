@@ -24,7 +24,8 @@ static int get_object(struct cbx_engine *engine, const char *path, const char *w
 {
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    struct cbx_engine_request request = { .method = "GET", .path = path };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
     if (failed) {
         return failed;
     }
@@ -51,7 +52,8 @@ static int get_image(struct cbx_engine *engine, const char *name, const char *pa
 {
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    struct cbx_engine_request request = { .method = "GET", .path = path };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
     if (failed) {
         return failed;
     }
@@ -107,15 +109,17 @@ int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
 static int create(struct cbx_engine *engine, const json_t *body, long *status, json_t **answer,
                   struct cbx_err *err)
 {
+    struct cbx_engine_request request = { .method = "POST",
+                                          .path = "/containers/create",
+                                          .body = body };
     if (!cbx_engine_is_podman(engine)) {
-        return cbx_engine_call(engine, "POST", "/containers/create", body, status, answer, err);
+        return cbx_engine_call(engine, &request, status, answer, err);
     }
     char profile[64] = "";
     CBX_AUTO_JSON changed = NULL;
     int failed = cbx_engine_podman_body(body, &changed, profile, err);
-    failed = failed ? failed
-                    : cbx_engine_call(engine, "POST", "/containers/create", changed, status, answer,
-                                      err);
+    request.body = changed;
+    failed = failed ? failed : cbx_engine_call(engine, &request, status, answer, err);
     if (profile[0] != '\0') {
         unlink(profile);
     }
@@ -148,7 +152,8 @@ int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct
     snprintf(path, sizeof(path), "/containers/%.64s/start", id);
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, "POST", path, NULL, &status, &answer, err);
+    struct cbx_engine_request request = { .method = "POST", .path = path };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
     return failed          ? failed
            : status == 204 ? 0
                            : cbx_engine_refused(engine, status, answer, "start a container", err);
@@ -160,7 +165,8 @@ int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struc
     snprintf(path, sizeof(path), "/containers/%.64s?force=true&v=true", id);
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, "DELETE", path, NULL, &status, &answer, err);
+    struct cbx_engine_request request = { .method = "DELETE", .path = path };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
     if (!failed && status == 409) {
         return cbx_fail(err, CBX_EBUSY, "the sandbox engine is removing container %.12s already",
                         id);
@@ -178,7 +184,8 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
     snprintf(path, sizeof(path), "/containers/%.64s/json", id);
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    struct cbx_engine_request request = { .method = "GET", .path = path };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
     if (failed) {
         return failed;
     }
@@ -207,7 +214,8 @@ static int list_containers(struct cbx_engine *engine, const char *label, const c
              label);
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, "GET", path, NULL, &status, &answer, err);
+    struct cbx_engine_request request = { .method = "GET", .path = path };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
     if (failed) {
         return failed;
     }

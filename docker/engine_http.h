@@ -35,10 +35,18 @@ void cbx_engine_url(const struct cbx_engine *engine, const char *path, char *out
 int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const char *words,
                            struct cbx_err *err);
 
-/* One call. *answer (may be NULL) is a new reference, or NULL when the body is empty or no JSON.
- * CBX_EENGINE when nothing answers; an HTTP error status is not an error here. */
-int cbx_engine_call(struct cbx_engine *engine, const char *method, const char *path,
-                    const json_t *body, long *status, json_t **answer, struct cbx_err *err);
+/* A request to the engine. `path` is an API path without the version ("/containers/json"); `body`
+ * is sent with POST alone, NULL = an empty body. */
+struct cbx_engine_request {
+    const char *method, *path;
+    const json_t *body;
+};
+
+/* Sends a request and waits for the answer. *answer is a new reference, or NULL when the answer's
+ * body is empty or no JSON. CBX_EENGINE when nothing answers; an HTTP error status is not an error
+ * here. */
+int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *request,
+                    long *status, json_t **answer, struct cbx_err *err);
 
 /* A container's body for Podman, which reads the seccomp profile from a file on its host: writes
  * the file, names it in *out (new reference) and in `path`. The caller removes the file after the

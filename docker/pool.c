@@ -97,18 +97,6 @@ void cbx_pool_stop(struct cbx_pool *pool)
     }
 }
 
-void cbx_pool_free(struct cbx_pool *pool)
-{
-    if (pool == NULL) {
-        return;
-    }
-    cbx_pool_stop(pool);
-    pthread_mutex_destroy(&pool->lock);
-    pthread_cond_destroy(&pool->work);
-    pthread_cond_destroy(&pool->served);
-    free(pool);
-}
-
 void cbx_pool_prewarm(struct cbx_pool *pool, const char *kernel, const struct cbx_limits *limits)
 {
     pthread_mutex_lock(&pool->lock);

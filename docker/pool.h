@@ -30,17 +30,13 @@ struct cbx_pool_config {
 
 struct cbx_pool;
 
-/* Engine and the strings of `sandboxes` are borrowed for the pool's life. */
+/* The pool exists until its process ends. Engine and the strings of `sandboxes` are borrowed. */
 struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbox_config *sandboxes,
                               const struct cbx_pool_config *config);
 
 /* Ends what is ready and what was discarded. Calls of cbx_pool_take that wait, and later ones, fail
  * with CBX_ESTATE. */
 void cbx_pool_stop(struct cbx_pool *pool);
-
-/* Stops the pool and frees it. No other thread may use it any more. NULL is fine. */
-void cbx_pool_free(struct cbx_pool *pool);
-CBX_DEFINE_AUTO(pool)
 
 /* Keeps `min` sandboxes of this kernel and these limits ready from now on, also without use. */
 void cbx_pool_prewarm(struct cbx_pool *pool, const char *kernel, const struct cbx_limits *limits);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Shared by pool*.c alone. The pool's lock guards everything. */
+ * Shared by pool*.c and their test. The pool's lock guards everything. */
 #ifndef CBX_DOCKER_POOL_INTERNAL_H
 #define CBX_DOCKER_POOL_INTERNAL_H
 

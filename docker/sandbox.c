@@ -56,11 +56,6 @@ const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox)
     return sandbox->run_id;
 }
 
-bool cbx_sandbox_alive(const struct cbx_sandbox *sandbox)
-{
-    return sandbox->alive;
-}
-
 static struct cbx_sandbox *new_sandbox(struct cbx_engine *engine,
                                        const struct cbx_sandbox_config *config)
 {
@@ -428,21 +423,6 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));
     memcpy(sandbox->policy, permit->policy, sizeof(sandbox->policy));
     return send_tag(sandbox, err);
-}
-
-int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
-                    const struct cbx_permit *permit, struct cbx_sandbox **out, struct cbx_err *err)
-{
-    const char *kernel;
-    CBX_AUTO(sandbox) sandbox = NULL;
-    int failed = cbx_sandbox_permitted(permit, &kernel, err);
-    failed = failed ? failed
-                    : cbx_sandbox_prepare(engine, config, kernel, &permit->limits, &sandbox, err);
-    failed = failed ? failed : cbx_sandbox_claim(sandbox, permit, err);
-    if (!failed) {
-        *out = cbx_steal(&sandbox);
-    }
-    return failed;
 }
 
 int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config *config,

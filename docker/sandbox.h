@@ -50,10 +50,6 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
 bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
                       const struct cbx_limits *limits);
 
-/* Prepares and claims. */
-int cbx_sandbox_new(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
-                    const struct cbx_permit *permit, struct cbx_sandbox **out, struct cbx_err *err);
-
 /* Takes over a sandbox that an earlier executor claimed. CBX_ENOTFOUND when it was never claimed;
  * CBX_EPROTO when the tag's authentication fails or the protocol is broken: the caller removes it
  * then. */
@@ -134,9 +130,6 @@ int cbx_sandbox_list(struct cbx_sandbox *sandbox, struct cbx_str path, json_t **
 
 /* The container's id (64 hex digits), borrowed. */
 const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox);
-
-/* False once the container is known to be gone. */
-bool cbx_sandbox_alive(const struct cbx_sandbox *sandbox);
 
 /* Sends a request and waits for the answer; false when there is none. Only while nothing runs in
  * it. */

@@ -11,28 +11,39 @@
 
 enum { ANSWER_TIMEOUT_MS = 30000 };
 
-/* One request and its answer: errno, and the data (borrowed until the next call). */
-static int ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
-               uint32_t *code, struct cbx_str *answer, struct cbx_err *err)
+/* The payload is `head` followed by `data`. */
+struct request {
+    uint8_t type;
+    struct cbx_str head, data;
+};
+
+/* `code` is an errno value, 0 = done. `data` is borrowed until the next request. */
+struct answer {
+    uint32_t code;
+    struct cbx_str data;
+};
+
+static int ask(struct cbx_sandbox *sandbox, struct request request, struct answer *out,
+               struct cbx_err *err)
 {
     if (!sandbox->alive) {
         return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
     }
-    int failed = cbx_sandbox_send(sandbox, type, a, b, err);
+    int failed = cbx_sandbox_send(sandbox, request.type, request.head, request.data, err);
     int64_t deadline = cbx_clock_ms() + ANSWER_TIMEOUT_MS;
     struct cbx_frame frame = { 0 };
     while (!failed && frame.type != CBX_FRAME_ANSWER) { /* other frames belong to earlier runs */
         failed = cbx_sandbox_receive(sandbox, deadline, &frame, err);
     }
-    if (!failed && frame.payload.len < sizeof(*code)) {
+    if (!failed && frame.payload.len < sizeof(out->code)) {
         failed = cbx_fail(err, CBX_EPROTO, "the sandbox sent a truncated answer");
     }
     if (failed) {
         sandbox->alive = failed == CBX_ETOOBIG;
         return failed;
     }
-    memcpy(code, frame.payload.p, sizeof(*code));
-    *answer = cbx_str_sub(frame.payload, sizeof(*code), frame.payload.len);
+    memcpy(&out->code, frame.payload.p, sizeof(out->code));
+    out->data = cbx_str_sub(frame.payload, sizeof(out->code), frame.payload.len);
     return 0;
 }
 
@@ -88,14 +99,15 @@ int cbx_sandbox_put(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx
         return cbx_fail(err, CBX_ETOOBIG, "the file has %zu bytes, allowed are %lld", bytes.len,
                         (long long)sandbox->limits.files_bytes);
     }
-    uint32_t len = (uint32_t)path.len, code;
+    uint32_t len = (uint32_t)path.len;
     CBX_AUTO_DONE(buf) head;
     cbx_buf_init(&head, sizeof(len) + CBX_FRAME_PATH_MAX);
     cbx_buf_add_bytes(&head, &len, sizeof(len));
     cbx_buf_add(&head, path);
-    struct cbx_str answer;
-    failed = ask(sandbox, CBX_FRAME_PUT, cbx_buf_str(&head), bytes, &code, &answer, err);
-    return failed ? failed : code != 0 ? refuse(code, path, err) : 0;
+    struct request request = { CBX_FRAME_PUT, cbx_buf_str(&head), bytes };
+    struct answer answer;
+    failed = ask(sandbox, request, &answer, err);
+    return failed ? failed : answer.code != 0 ? refuse(answer.code, path, err) : 0;
 }
 
 int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_buf *out,
@@ -108,35 +120,34 @@ int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx
     int64_t most = sandbox->limits.files_bytes < CBX_FRAME_DATA_MAX - 4
                        ? sandbox->limits.files_bytes
                        : CBX_FRAME_DATA_MAX - 4;
-    uint32_t number = (uint32_t)most, code;
-    struct cbx_str head = { .p = (const char *)&number, .len = sizeof(number) }, answer;
-    failed = ask(sandbox, CBX_FRAME_GET, head, path, &code, &answer, err);
-    if (failed || code != 0) {
-        return failed ? failed : refuse(code, path, err);
+    uint32_t number = (uint32_t)most;
+    struct cbx_str head = { .p = (const char *)&number, .len = sizeof(number) };
+    struct answer answer;
+    failed = ask(sandbox, (struct request){ CBX_FRAME_GET, head, path }, &answer, err);
+    if (failed || answer.code != 0) {
+        return failed ? failed : refuse(answer.code, path, err);
     }
-    return cbx_buf_add(out, answer) == 0
+    return cbx_buf_add(out, answer.data) == 0
                ? 0
-               : cbx_fail(err, CBX_ETOOBIG, "the file has %zu bytes", answer.len);
+               : cbx_fail(err, CBX_ETOOBIG, "the file has %zu bytes", answer.data.len);
 }
 
 int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_err *err)
 {
-    uint32_t code;
-    struct cbx_str answer;
+    struct request request = { .type = CBX_FRAME_DELETE, .data = path };
+    struct answer answer;
     int failed = check_path(path, false, err);
-    failed =
-        failed ? failed : ask(sandbox, CBX_FRAME_DELETE, path, CBX_STR(""), &code, &answer, err);
-    return failed ? failed : code != 0 ? refuse(code, path, err) : 0;
+    failed = failed ? failed : ask(sandbox, request, &answer, err);
+    return failed ? failed : answer.code != 0 ? refuse(answer.code, path, err) : 0;
 }
 
 int cbx_sandbox_reset(struct cbx_sandbox *sandbox, struct cbx_err *err)
 {
-    uint32_t code;
-    struct cbx_str answer;
-    int failed = ask(sandbox, CBX_FRAME_RESET, CBX_STR(""), CBX_STR(""), &code, &answer, err);
-    return failed      ? failed
-           : code != 0 ? cbx_fail(err, CBX_EIO, "the sandbox could not start a new kernel")
-                       : 0;
+    struct answer answer;
+    int failed = ask(sandbox, (struct request){ .type = CBX_FRAME_RESET }, &answer, err);
+    return failed             ? failed
+           : answer.code != 0 ? cbx_fail(err, CBX_EIO, "the sandbox could not start a new kernel")
+                              : 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -194,18 +205,18 @@ static int read_entries(struct cbx_str answer, json_t **out, struct cbx_err *err
 int cbx_sandbox_list(struct cbx_sandbox *sandbox, struct cbx_str path, json_t **out, bool *complete,
                      struct cbx_err *err)
 {
-    uint32_t code;
-    struct cbx_str answer;
+    struct request request = { .type = CBX_FRAME_LIST, .data = path };
+    struct answer answer;
     int failed = check_path(path, true, err);
-    failed = failed ? failed : ask(sandbox, CBX_FRAME_LIST, path, CBX_STR(""), &code, &answer, err);
+    failed = failed ? failed : ask(sandbox, request, &answer, err);
     if (failed) {
         return failed;
     }
-    if (code != 0 && code != E2BIG) {
-        return refuse(code, path, err);
+    if (answer.code != 0 && answer.code != E2BIG) {
+        return refuse(answer.code, path, err);
     }
-    *complete = code == 0;
-    return read_entries(answer, out, err);
+    *complete = answer.code == 0;
+    return read_entries(answer.data, out, err);
 }
 
 bool cbx_sandbox_ping(struct cbx_sandbox *sandbox)

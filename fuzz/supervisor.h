@@ -162,7 +162,7 @@ static _Noreturn void world_exit(int status)
     longjmp(world.died, 1);
 }
 
-bool cbx_report_files(const struct timespec *since)
+bool cbx_file_report_changed(const struct timespec *since)
 {
     uint64_t size = 3;
     (void)since;
@@ -248,6 +248,7 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
 #define _exit            world_exit
 #define main             supervisor_main
 int supervisor_main(int argc, char **argv);
+#include "docker/supervisor/base.c"
 #include "docker/supervisor/report.c"
 /* A host that attaches skips everything before its mark. */
 static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])

@@ -3,30 +3,12 @@
 #include "analyzer/lint/options.h"
 
 #include "analyzer/lint/run.h"
-#include "policies/policy.h"
+#include "policies/option_kinds.h"
 
 enum { OPTIONS_MAX_BYTES = 256 * 1024 * 1024 }; /* as many paths as a command line holds */
 
-static void add_presets(struct cbx_buf *out)
-{
-    size_t count;
-    const struct cbx_preset *presets = cbx_preset_list(&count);
-    for (size_t i = 0; i < count; i++) {
-        cbx_buf_printf(out, "%s%s", i > 0 ? " " : "", presets[i].name);
-    }
-}
-
-static void add_languages(struct cbx_buf *out)
-{
-    char names[256];
-    cbx_language_list(" ", names, sizeof(names));
-    cbx_buf_add_cstr(out, names);
-}
-
 static const struct cbx_option_kind kinds[] = {
-    { .name = "@file", .files = true },
-    { .name = "@policy", .files = true, .words = add_presets },
-    { .name = "@language", .words = add_languages },
+    CBX_OPTION_KINDS,
     { .name = "@rule", .command = "codebox-lint --list-rules 2>/dev/null" },
 };
 

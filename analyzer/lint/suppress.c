@@ -8,21 +8,6 @@
 #include "analyzer/tree_memory.h"
 #include "policies/base/array.h"
 
-#define TEXT(literal)                                                                              \
-    {                                                                                              \
-        (literal), sizeof(literal) - 1                                                             \
-    }
-const struct cbx_rule cbx_rule_suppression = {
-    .id = TEXT("lint.suppression"),
-    .languages = (1u << CBX_LANGUAGES) - 1,
-    .effect = CBX_EFFECT_WARN,
-    .severity = CBX_LOW,
-    .message = TEXT("This comment is meant to suppress a finding, and does not."),
-    .hint = TEXT("Write '# codebox: allow RULE -- reason' on the line of the finding or above it, "
-                 "or take the comment away."),
-    .origin = TEXT("codebox"),
-};
-
 /* --- the words of a comment ------------------------------------------------------------------- */
 
 static struct cbx_str trim(struct cbx_str s)

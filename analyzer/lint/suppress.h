@@ -7,10 +7,6 @@
 
 #include "analyzer/report/report.h"
 
-/* The rule of the warning about a comment without effect: its rule is unknown or cannot be
- * suppressed, it has no reason, there is no such finding, or the policy does not permit it. */
-extern const struct cbx_rule cbx_rule_suppression;
-
 struct cbx_lint_comment {
     struct cbx_str rule, reason; /* as written; empty when missing */
     uint32_t line;               /* whose findings it suppresses */

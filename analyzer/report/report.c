@@ -2,22 +2,22 @@
  * Functions that the report formats share. */
 #include "analyzer/report/report.h"
 
-#include "analyzer/lint/suppress.h"
 #include "analyzer/rules.h"
 
-static const struct cbx_report_format *const formats[] = { &cbx_report_as_text, &cbx_report_as_json,
-                                                           &cbx_report_as_sarif,
-                                                           &cbx_report_as_github };
-
-const struct cbx_report_format *cbx_report_format_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        if (strcmp(formats[i]->name, name) == 0) {
-            return formats[i];
-        }
+#define TEXT(literal)                                                                              \
+    {                                                                                              \
+        (literal), sizeof(literal) - 1                                                             \
     }
-    return NULL;
-}
+const struct cbx_rule cbx_rule_suppression = {
+    .id = TEXT("lint.suppression"),
+    .languages = (1u << CBX_LANGUAGES) - 1,
+    .effect = CBX_EFFECT_WARN,
+    .severity = CBX_LOW,
+    .message = TEXT("This comment is meant to suppress a finding, and does not."),
+    .hint = TEXT("Write '# codebox: allow RULE -- reason' on the line of the finding or above it, "
+                 "or take the comment away."),
+    .origin = TEXT("codebox"),
+};
 
 static const struct cbx_rule *const built_in[] = { &cbx_rule_unreadable, &cbx_rule_too_large,
                                                    &cbx_rule_language, &cbx_rule_suppression };

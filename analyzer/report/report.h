@@ -70,6 +70,10 @@ const struct cbx_report_format *cbx_report_format_find(const char *name);
 extern const struct cbx_report_format cbx_report_as_text, cbx_report_as_json, cbx_report_as_sarif,
     cbx_report_as_github;
 
+/* The rule of the warning about a suppressing comment without effect: its rule is unknown or cannot
+ * be suppressed, it has no reason, there is no such finding, or the policy does not permit it. */
+extern const struct cbx_rule cbx_rule_suppression;
+
 /* All rules that findings can have: the policy's, then the built-in ones; NULL behind the last. */
 const struct cbx_rule *cbx_report_rule(const struct cbx_policy *policy, size_t index);
 

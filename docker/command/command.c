@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The command kernel: receives frames, starts programs, sends frames. Static, no library but libc.
- * The programs are hostile: one may kill this process or fill the disk, and gains nothing by it. */
+ * What both kinds of the command kernel use: frames to the supervisor, starting programs and
+ * waiting for them. */
 #include "docker/command/command.h"
 
 #include "docker/frame.h"
@@ -12,13 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL = 3, REPEAT_MS = 150, ARGUMENTS_MAX = 256 };
+enum { REPEAT_MS = 150 };
 static int signals = -1;
 
 /* --- frames ----------------------------------------------------------------------------------- */
@@ -45,24 +44,9 @@ void cbx_command_send(uint8_t type, const void *payload, size_t len)
     uint8_t head[CBX_FRAME_HEAD_BYTES] = { type };
     uint32_t n = (uint32_t)len;
     memcpy(head + 1, &n, 4);
-    if (!write_all(CONTROL, head, sizeof(head)) || !write_all(CONTROL, payload, len)) {
+    if (!write_all(CBX_COMMAND_CONTROL, head, sizeof(head)) ||
+        !write_all(CBX_COMMAND_CONTROL, payload, len)) {
         _exit(1);
-    }
-}
-
-static void read_all(void *to, size_t len)
-{
-    char *p = to;
-    while (len > 0) {
-        ssize_t n = read(CONTROL, p, len);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            _exit(0);
-        }
-        p += n;
-        len -= (size_t)n;
     }
 }
 
@@ -198,6 +182,18 @@ pid_t cbx_command_start(const struct cbx_command_start *start)
     return pid;
 }
 
+bool cbx_command_block_signals(void)
+{
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ours, NULL);
+    signal(SIGPIPE, SIG_IGN); /* the kernel survives the end of a shell */
+    signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    return signals >= 0;
+}
+
 /* Handles pending signals: SIGINT is passed on to the process group. */
 static void take_signals(pid_t pid, bool *interrupted)
 {
@@ -210,13 +206,19 @@ static void take_signals(pid_t pid, bool *interrupted)
     }
 }
 
+void cbx_command_drop_interrupt(void)
+{
+    bool ignored = false;
+    take_signals(0, &ignored);
+}
+
 enum cbx_command_event cbx_command_wait(pid_t pid, int fd, bool repeat, int *status,
                                         bool *interrupted)
 {
     for (;;) {
         struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
                                 { .fd = signals, .events = POLLIN },
-                                { .fd = CONTROL, .events = 0 } };
+                                { .fd = CBX_COMMAND_CONTROL, .events = 0 } };
         if (waitpid(pid, status, WNOHANG) == pid) {
             return CBX_COMMAND_ENDED;
         }
@@ -270,84 +272,4 @@ int cbx_command_collect(const struct cbx_command_start *start, char *out, size_t
     }
     close(ends[0]);
     return status;
-}
-
-/* --- runs ------------------------------------------------------------------------------------- */
-
-/* Reads the payload of RUN: the kernel's head, the arguments, the source. False when it is
- * malformed. */
-static bool read_run(const char *payload, size_t len, struct cbx_command_run *out)
-{
-    static const char *arguments[ARGUMENTS_MAX + 1];
-    struct cbx_frame_run head;
-    memcpy(&head, payload, CBX_FRAME_KERNEL_HEAD_BYTES);
-    const char *at = payload + CBX_FRAME_KERNEL_HEAD_BYTES;
-    if (head.arguments_bytes > len - CBX_FRAME_KERNEL_HEAD_BYTES ||
-        (head.arguments_bytes > 0 && at[head.arguments_bytes - 1] != '\0')) {
-        return false;
-    }
-    const char *end = at + head.arguments_bytes;
-    size_t count = 0;
-    *out = (struct cbx_command_run){ .source = end,
-                                     .len = (size_t)(payload + len - end),
-                                     .file_name = at < end ? at : "",
-                                     .arguments = arguments };
-    for (at += at < end ? strlen(at) + 1 : 0; at < end && count < ARGUMENTS_MAX;
-         at += strlen(at) + 1) {
-        arguments[count++] = at;
-    }
-    arguments[count] = NULL;
-    return true;
-}
-
-static void serve(const struct cbx_command_kernel *kernel)
-{
-    cbx_command_send(CBX_FRAME_READY, NULL, 0);
-    for (;;) {
-        uint8_t head[CBX_FRAME_HEAD_BYTES];
-        uint32_t len;
-        read_all(head, sizeof(head));
-        memcpy(&len, head + 1, 4);
-        char *payload = len <= CBX_FRAME_RUN_MAX ? malloc(len + 1) : NULL;
-        if (payload == NULL) {
-            _exit(1);
-        }
-        read_all(payload, len);
-        payload[len] = '\0';
-        if (head[0] == CBX_FRAME_RUN && len >= CBX_FRAME_KERNEL_HEAD_BYTES) {
-            bool ignored = false;
-            take_signals(0, &ignored); /* an interrupt of the run before */
-            struct cbx_command_run run;
-            if (!read_run(payload, len, &run)) {
-                _exit(1);
-            }
-            int32_t code = kernel->run(&run);
-            cbx_command_send(CBX_FRAME_FINISH, &code, sizeof(code));
-        } else if (head[0] == CBX_FRAME_WARM) {
-            cbx_command_send(CBX_FRAME_READY, NULL, 0); /* no library to import */
-        }
-        free(payload);
-    }
-}
-
-int main(int argc, char **argv)
-{
-    bool shell = argc == 2 && strcmp(argv[1], "bash") == 0;
-    if (argc != 2 || (!shell && !cbx_command_select_program(argv[1]))) {
-        return 2;
-    }
-    const struct cbx_command_kernel *kernel = shell ? &cbx_command_shell : &cbx_command_program;
-    sigset_t ours;
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &ours, NULL);
-    signal(SIGPIPE, SIG_IGN); /* the kernel survives the end of a shell */
-    signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-    /* Programs must neither inspect this process nor inherit its channel. */
-    if (prctl(PR_SET_DUMPABLE, 0) != 0 || fcntl(CONTROL, F_SETFD, FD_CLOEXEC) != 0 || signals < 0 ||
-        !kernel->start()) {
-        return 1;
-    }
-    serve(kernel);
 }

@@ -14,6 +14,9 @@
 /* The folder for the files of runs; there is one kernel per sandbox. */
 #define CBX_COMMAND_FOLDER "/tmp/codebox"
 
+/* The descriptor of the channel to the supervisor. */
+enum { CBX_COMMAND_CONTROL = 3 };
+
 /* A run, valid for the length of the call. */
 struct cbx_command_run {
     const char *source; /* terminated */
@@ -45,6 +48,11 @@ void cbx_command_end_as(int wait_status) __attribute__((noreturn));
 
 /* Writes a file into the folder; false when it does not fit. */
 bool cbx_command_write(const char *path, const char *bytes, size_t len);
+
+/* Blocks the signals that cbx_command_wait handles, before the first program; false when that is
+ * impossible. cbx_command_drop_interrupt drops an interrupt that no program was there for. */
+bool cbx_command_block_signals(void);
+void cbx_command_drop_interrupt(void);
 
 /* Starts a program in its own process group, at `cwd`, with these descriptors as 0, 1 and 2; -1
  * means /dev/null for 0, and inherited for 1 and 2. `program` is a descriptor to execute, or -1 for

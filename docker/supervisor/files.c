@@ -14,7 +14,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ENTRIES_MAX = 20000, ANSWER_MAX = 8 * 1024 * 1024, DEPTH_MAX = 64 };
+enum {
+    ENTRIES_MAX = 20000,
+    ANSWER_MAX = 8 * 1024 * 1024,
+    DEPTH_MAX = 64,
+    CHANGED_MAX = 1000,
+    CHANGED_DEPTH_MAX = 16,
+    CHANGED_PATH_BYTES = 4096,
+};
 
 static void answer(int code, const void *bytes, size_t len)
 {
@@ -295,4 +302,78 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
         close(workspace);
     }
     answer(code, NULL, 0);
+}
+
+/* --- files that changed during a run ---------------------------------------------------------- */
+
+struct walk {
+    struct timespec since;
+    int files, entries;
+    bool complete;
+    char path[CHANGED_PATH_BYTES];
+};
+
+static bool is_since(const struct stat *status, const struct timespec *since)
+{
+    return status->st_ctim.tv_sec > since->tv_sec ||
+           (status->st_ctim.tv_sec == since->tv_sec && status->st_ctim.tv_nsec >= since->tv_nsec);
+}
+
+static void report_changed(struct walk *w, const struct stat *status)
+{
+    if (w->files == CHANGED_MAX) {
+        w->complete = false;
+        return;
+    }
+    w->files++;
+    uint64_t size = (uint64_t)status->st_size;
+    cbx_report_frame(CBX_FRAME_FILE, &size, sizeof(size), w->path, strlen(w->path));
+}
+
+/* Recursion is bounded by CHANGED_DEPTH_MAX. */
+static void walk_folder(struct walk *w, int folder, size_t prefix, int depth)
+{
+    DIR *dir = fdopendir(folder);
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        struct stat status;
+        size_t len = strlen(entry->d_name);
+        bool dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        if (dots || fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+            continue;
+        }
+        if (++w->entries > ENTRIES_MAX || prefix + len + 2 > CHANGED_PATH_BYTES) {
+            w->complete = false;
+            break;
+        }
+        memcpy(w->path + prefix, entry->d_name, len + 1);
+        if (S_ISREG(status.st_mode) && is_since(&status, &w->since)) {
+            report_changed(w, &status);
+        } else if (S_ISDIR(status.st_mode)) {
+            int below = depth < CHANGED_DEPTH_MAX
+                            ? openat(dirfd(dir), entry->d_name,
+                                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                            : -1;
+            w->path[prefix + len] = '/';
+            if (below >= 0) {
+                walk_folder(w, below, prefix + len + 1, depth + 1);
+            } else {
+                w->complete = false;
+            }
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+}
+
+bool cbx_file_report_changed(const struct timespec *since)
+{
+    static struct walk w;
+    w = (struct walk){ .since = *since, .complete = true };
+    int folder = open("/workspace", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) {
+        return true;
+    }
+    walk_folder(&w, folder, 0, 0);
+    return w.complete;
 }

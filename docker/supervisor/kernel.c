@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kernel's process: its start, frames to it, output of its programs. */
+ * The kernel's process: its start, and frames to it. */
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -143,37 +143,4 @@ void cbx_kernel_flush(void)
     }
     cbx_bytes_free(&cbx_kernel.to);
     cbx_kernel.taken = 0;
-}
-
-/* Reads what is in a pipe, at most `most` bytes so that a flood cannot hold up the clock; returns
- * how many bytes that were. */
-static size_t drain(int *fd, uint8_t type, size_t most)
-{
-    static uint8_t chunk[CBX_CHUNK_BYTES];
-    size_t total = 0;
-    while (*fd >= 0 && total < most) {
-        ssize_t n = read(*fd, chunk, sizeof(chunk));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n == 0) {
-            cbx_close(fd);
-        }
-        if (n <= 0) {
-            return total;
-        }
-        if (cbx_run_is_active()) {
-            cbx_report_output(type, chunk, (size_t)n);
-        } else if (cbx_kernel.ready) { /* else a kernel that starts wrote it */
-            cbx_report_late(type, chunk, (size_t)n);
-        }
-        total += (size_t)n;
-    }
-    return total;
-}
-
-size_t cbx_kernel_drain(size_t most)
-{
-    size_t out = drain(&cbx_kernel.out, CBX_FRAME_STDOUT, most);
-    return out + drain(&cbx_kernel.err, CBX_FRAME_STDERR, most);
 }

@@ -33,29 +33,6 @@ static struct {
     bool has_begun; /* the first run has begun, so output between runs is a program's */
 } r;
 
-void cbx_bytes_add(struct cbx_bytes *bytes, const void *p, size_t len)
-{
-    if (bytes->size - bytes->len < len) {
-        size_t size = bytes->size * 2 > bytes->len + len ? bytes->size * 2 : bytes->len + len;
-        uint8_t *grown = realloc(bytes->p, size);
-        if (grown == NULL) {
-            cbx_die();
-        }
-        bytes->p = grown;
-        bytes->size = size;
-    }
-    if (len > 0) {
-        memcpy(bytes->p + bytes->len, p, len);
-        bytes->len += len;
-    }
-}
-
-void cbx_bytes_free(struct cbx_bytes *bytes)
-{
-    free(bytes->p);
-    *bytes = (struct cbx_bytes){ 0 };
-}
-
 static size_t frame_bytes(const uint8_t *at)
 {
     uint32_t len;

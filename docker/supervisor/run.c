@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum {
     GRACE_MS = 400,    /* from telling a program to end until it is killed */
@@ -22,24 +23,48 @@ enum {
 
 struct cbx_run cbx_run;
 
-int64_t cbx_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 bool cbx_run_is_active(void)
 {
     return cbx_run.phase == CBX_PHASE_RUNNING || cbx_run.phase == CBX_PHASE_STOPPING ||
            cbx_run.phase == CBX_PHASE_SETTLING;
 }
 
+static size_t drain(int *fd, uint8_t type, size_t most)
+{
+    static uint8_t chunk[CBX_CHUNK_BYTES];
+    size_t total = 0;
+    while (*fd >= 0 && total < most) {
+        ssize_t n = read(*fd, chunk, sizeof(chunk));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n == 0) {
+            cbx_close(fd);
+        }
+        if (n <= 0) {
+            return total;
+        }
+        if (cbx_run_is_active()) {
+            cbx_report_output(type, chunk, (size_t)n);
+        } else if (cbx_kernel.ready) { /* else a kernel that starts wrote it */
+            cbx_report_late(type, chunk, (size_t)n);
+        }
+        total += (size_t)n;
+    }
+    return total;
+}
+
+size_t cbx_run_drain(size_t most)
+{
+    size_t out = drain(&cbx_kernel.out, CBX_FRAME_STDOUT, most);
+    return out + drain(&cbx_kernel.err, CBX_FRAME_STDERR, most);
+}
+
 static void finish(uint32_t status, int exit_code, int signal)
 {
-    cbx_kernel_drain(REST_BYTES);
+    cbx_run_drain(REST_BYTES);
     cbx_run.done.flags |= cbx_report_end_output();
-    if (!cbx_report_files(&cbx_run.began_wall)) {
+    if (!cbx_file_report_changed(&cbx_run.began_wall)) {
         cbx_run.done.flags |= CBX_DONE_FILES_CUT;
     }
     cbx_run.done.status = status;
@@ -57,7 +82,7 @@ static void finish(uint32_t status, int exit_code, int signal)
 static void begin(const uint8_t *payload, size_t len)
 {
     /* What threads of earlier runs wrote is not output of this run. */
-    cbx_kernel_drain(REST_BYTES);
+    cbx_run_drain(REST_BYTES);
     cbx_run.oom_kills = cbx_count_oom_kills();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
     cbx_run.began_ms = cbx_now_ms();
@@ -84,7 +109,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run.request = run;
     cbx_run.stop_reason = 0;
     cbx_run.done = (struct cbx_frame_done){ .exit_code = -1 };
-    cbx_kernel_drain(REST_BYTES); /* late output is complete before the log begins with it */
+    cbx_run_drain(REST_BYTES); /* late output is complete before the log begins with it */
     cbx_report_begin(run.output_bytes, run.files_bytes);
     if (cbx_kernel.pid == 0) {
         cbx_kernel_start();
@@ -139,7 +164,7 @@ static void kill_all(void)
     kill(-1, SIGKILL);
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
     }
-    cbx_kernel_drain(REST_BYTES);
+    cbx_run_drain(REST_BYTES);
     cbx_kernel_clear();
     cbx_run.warm = cbx_run.warming = false;
     cbx_bytes_free(&cbx_run.held);

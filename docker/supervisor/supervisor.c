@@ -43,12 +43,6 @@ static struct {
     size_t received;  /* bytes of output in this turn */
 } s;
 
-_Noreturn void cbx_die(void)
-{
-    kill(-1, SIGKILL);
-    _exit(1);
-}
-
 /* --- frames ----------------------------------------------------------------------------------- */
 
 static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
@@ -228,7 +222,7 @@ static bool read_kernel(void)
         return false;
     }
     s.received += cbx_kernel.from.len - before;
-    s.received += cbx_kernel_drain(CBX_CHUNK_BYTES);
+    s.received += cbx_run_drain(CBX_CHUNK_BYTES);
     return take_frames(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
 }
 
@@ -329,7 +323,7 @@ static void take_output(short control)
     if (is_gathering(now)) {
         return;
     }
-    s.received = cbx_kernel_drain(CBX_CHUNK_BYTES);
+    s.received = cbx_run_drain(CBX_CHUNK_BYTES);
     take_control(control);
     if (s.received > 0 && s.received < BULK_BYTES) {
         s.paced_ms = (s.paced_ms > now ? s.paced_ms : now) + 1;

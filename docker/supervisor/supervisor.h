@@ -9,6 +9,11 @@
 #include <sys/types.h>
 #include <time.h>
 
+/* --- base.c ----------------------------------------------------------------------------------- */
+
+/* Ends the sandbox and every process in it. */
+_Noreturn void cbx_die(void);
+
 /* A growing byte array. Its users cap it, so running out of memory ends the sandbox. */
 struct cbx_bytes {
     uint8_t *p;
@@ -17,8 +22,8 @@ struct cbx_bytes {
 void cbx_bytes_add(struct cbx_bytes *bytes, const void *p, size_t len);
 void cbx_bytes_free(struct cbx_bytes *bytes);
 
-/* Ends the sandbox and every process in it. */
-_Noreturn void cbx_die(void);
+/* Of CLOCK_MONOTONIC. */
+int64_t cbx_now_ms(void);
 
 /* Bytes received from the host or the kernel, up to an incomplete frame. */
 struct cbx_inbox {
@@ -53,11 +58,6 @@ void cbx_kernel_send(uint8_t type, const void *a, size_t a_len, const void *b, s
 /* Writes what the kernel accepts now. */
 void cbx_kernel_flush(void);
 
-/* Reads what is in the pipes of stdout and stderr, at most `most` bytes of each (rounded up to
- * chunks), so that a flood cannot hold up the clock. Output
- * outside of a run is late. Returns the number of bytes. */
-size_t cbx_kernel_drain(size_t most);
-
 enum { CBX_CHUNK_BYTES = 65536 };
 
 void cbx_close(int *fd);
@@ -91,6 +91,11 @@ extern struct cbx_run {
 /* The program runs: frames of the kernel belong to it. */
 bool cbx_run_is_active(void);
 
+/* Reads what is in the pipes of stdout and stderr, at most `most` bytes of each (rounded up to
+ * chunks), so that a flood cannot hold up the clock. Output outside of a run is late. Returns the
+ * number of bytes. */
+size_t cbx_run_drain(size_t most);
+
 /* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run ends the sandbox. A run
  * waits for a kernel that starts or warms up; this time does not count, and an interrupt meanwhile
  * costs the run alone. */
@@ -110,9 +115,6 @@ void cbx_run_protocol_broken(void);
  * whose time is over, and returns true when a deadline had passed. */
 int64_t cbx_run_time_left(int64_t now_ms);
 bool cbx_run_check_deadlines(int64_t now_ms);
-
-/* Of CLOCK_MONOTONIC. */
-int64_t cbx_now_ms(void);
 
 /* --- report.c: output for the host ------------------------------------------------------------
  * The log of a run is stored until the host acknowledges the result (ACK) or starts another run, so
@@ -156,12 +158,7 @@ void cbx_report_follow(void);
 bool cbx_report_pending(void);
 bool cbx_report_send(void);
 
-/* --- system.c ------------------------------------------------------------------------------------
- * Files of the workspace, other processes, the controllers. */
-
-/* Reports the regular files of /workspace that changed since then. False when there were more than
- * it reports. */
-bool cbx_report_files(const struct timespec *since);
+/* --- system.c: other processes, the controllers ----------------------------------------------- */
 
 /* Kills every process but this one and `keep`, until no other is left. */
 void cbx_kill_others(pid_t keep);
@@ -180,10 +177,16 @@ uint64_t cbx_process_cpu_ms(pid_t pid);
 /* Is one of its threads running or runnable? */
 bool cbx_process_is_running(pid_t pid);
 
-/* --- files.c: PUT, GET, LIST, DELETE; each answers by cbx_reply ------------------------------- */
+/* --- files.c: files of the workspace ---------------------------------------------------------- */
+
+/* PUT, GET, LIST, DELETE; each answers by cbx_reply. */
 void cbx_file_put(const uint8_t *payload, size_t len);
 void cbx_file_get(const uint8_t *payload, size_t len);
 void cbx_file_list(const uint8_t *payload, size_t len);
 void cbx_file_delete(const uint8_t *payload, size_t len);
+
+/* Adds the regular files of /workspace that changed since then to the log of the run. False when
+ * there were more than it adds. */
+bool cbx_file_report_changed(const struct timespec *since);
 
 #endif

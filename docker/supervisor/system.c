@@ -1,96 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Reads the state of the sandbox: files of the workspace, processes, the cgroup's counters. The
- * program controls all of it: no link is followed, only regular files are reported, every walk is
- * bounded. */
+ * Other processes of the sandbox, and the counters of its control group. */
 #include "docker/supervisor/supervisor.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    FILES_MAX = 1000,
-    ENTRIES_MAX = 20000,
-    DEPTH_MAX = 16,
-    PATH_BYTES = 4096,
-    STAT_BYTES = 1024
-};
-
-struct walk {
-    struct timespec since;
-    int files, entries;
-    bool complete;
-    char path[PATH_BYTES];
-};
-
-static bool is_since(const struct stat *status, const struct timespec *since)
-{
-    return status->st_ctim.tv_sec > since->tv_sec ||
-           (status->st_ctim.tv_sec == since->tv_sec && status->st_ctim.tv_nsec >= since->tv_nsec);
-}
-
-static void report(struct walk *w, const struct stat *status)
-{
-    if (w->files == FILES_MAX) {
-        w->complete = false;
-        return;
-    }
-    w->files++;
-    uint64_t size = (uint64_t)status->st_size;
-    cbx_report_frame(CBX_FRAME_FILE, &size, sizeof(size), w->path, strlen(w->path));
-}
-
-/* Recursion is bounded by DEPTH_MAX. */
-static void walk_folder(struct walk *w, int folder, size_t prefix, int depth)
-{
-    DIR *dir = fdopendir(folder);
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-        struct stat status;
-        size_t len = strlen(entry->d_name);
-        bool dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-        if (dots || fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
-            continue;
-        }
-        if (++w->entries > ENTRIES_MAX || prefix + len + 2 > PATH_BYTES) {
-            w->complete = false;
-            break;
-        }
-        memcpy(w->path + prefix, entry->d_name, len + 1);
-        if (S_ISREG(status.st_mode) && is_since(&status, &w->since)) {
-            report(w, &status);
-        } else if (S_ISDIR(status.st_mode)) {
-            int below = depth < DEPTH_MAX ? openat(dirfd(dir), entry->d_name,
-                                                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                                          : -1;
-            w->path[prefix + len] = '/';
-            if (below >= 0) {
-                walk_folder(w, below, prefix + len + 1, depth + 1);
-            } else {
-                w->complete = false;
-            }
-        }
-    }
-    if (dir != NULL) {
-        closedir(dir);
-    }
-}
-
-bool cbx_report_files(const struct timespec *since)
-{
-    static struct walk w;
-    w = (struct walk){ .since = *since, .complete = true };
-    int folder = open("/workspace", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder < 0) {
-        return true;
-    }
-    walk_folder(&w, folder, 0, 0);
-    return w.complete;
-}
+enum { STAT_BYTES = 1024 };
 
 /* The fields of proc(5)'s stat after the name, which may hold any character; NULL when the process
  * is gone. */

@@ -2,32 +2,11 @@
  * The options of codebox. */
 #include "gateway/cli/options.h"
 
-#include "policies/language.h"
-#include "policies/policy.h"
+#include "policies/option_kinds.h"
 
 #include <stddef.h>
 
-static void add_presets(struct cbx_buf *out)
-{
-    size_t count;
-    const struct cbx_preset *presets = cbx_preset_list(&count);
-    for (size_t i = 0; i < count; i++) {
-        cbx_buf_printf(out, "%s%s", i > 0 ? " " : "", presets[i].name);
-    }
-}
-
-static void add_languages(struct cbx_buf *out)
-{
-    char names[256];
-    cbx_language_list(" ", names, sizeof(names));
-    cbx_buf_add_cstr(out, names);
-}
-
-static const struct cbx_option_kind kinds[] = {
-    { .name = "@file", .files = true },
-    { .name = "@policy", .files = true, .words = add_presets },
-    { .name = "@language", .words = add_languages },
-};
+static const struct cbx_option_kind kinds[] = { CBX_OPTION_KINDS };
 
 static const struct cbx_option rows[] = {
 #define CBX_OPTION(member, name, letter, type, value, words, lo, hi, commands, help)               \

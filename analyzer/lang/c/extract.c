@@ -15,13 +15,8 @@ static pthread_once_t grammar_once = PTHREAD_ONCE_INIT;
 static void fill_grammar(void)
 {
     static const char *const names[] = {
-#define CBX_KIND(name) #name,
-#define CBX_KEEP(name) "+" #name,
-#define CBX_DROP(name) "-" #name,
-#include "analyzer/lang/c/kinds.def"
-#undef CBX_KIND
-#undef CBX_KEEP
-#undef CBX_DROP
+#define CBX_KINDS "analyzer/lang/c/kinds.def"
+#include "analyzer/lang/kind_names.def"
     };
     cbx_grammar_fill(&grammar, cbx_lang_grammar(CBX_C), names, sizeof(names) / sizeof(names[0]));
 }

@@ -535,6 +535,7 @@ void cbx_extract_javascript(struct cbx_parsed *parsed)
         cbx_ts_reshape(js);
     }
     cbx_js_bind_all(js);
+    cbx_js_flow_all(js);
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         struct cbx_node *node = &js->syntax.nodes[i];
         if (node->kind != JS_OTHER) {

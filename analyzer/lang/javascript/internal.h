@@ -33,10 +33,9 @@ bool cbx_js_is_function(enum cbx_js_kind kind);
 /* Binds the names of a pattern to `value`, or to any member of it. */
 void cbx_js_bind_value(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                        struct cbx_node *pattern, struct cbx_node *value, bool each);
-/* Binds parameters to arguments and records escapes; a part of pass one. */
-void cbx_js_flow_all(struct cbx_walk *js);
-/* Pass one: every binding of every scope. */
+/* Pass one: every binding of every scope; then the arguments of parameters, and what escapes. */
 void cbx_js_bind_all(struct cbx_walk *js);
+void cbx_js_flow_all(struct cbx_walk *js);
 
 /* The possible values of an expression in this scope. Never NULL. */
 const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,

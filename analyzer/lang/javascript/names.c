@@ -70,3 +70,9 @@ uint64_t cbx_js_powerful_bits(void)
     pthread_once(&names_once, fill_names);
     return powerful_bits;
 }
+
+struct cbx_str cbx_js_module(struct cbx_str specifier)
+{
+    return cbx_str_starts(specifier, CBX_STR("node:")) ? cbx_str_sub(specifier, 5, specifier.len)
+                                                       : specifier;
+}

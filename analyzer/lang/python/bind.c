@@ -4,44 +4,6 @@
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/python/internal.h"
 
-#include <pthread.h>
-
-const TSLanguage *tree_sitter_python(void);
-
-static struct cbx_grammar grammar;
-static pthread_once_t grammar_once = PTHREAD_ONCE_INIT;
-
-static void fill_grammar(void)
-{
-    static const char *const names[] = {
-#define CBX_KIND(name) #name,
-#define CBX_KEEP(name) "+" #name,
-#define CBX_DROP(name) "-" #name,
-#include "analyzer/lang/python/kinds.def"
-#undef CBX_KIND
-#undef CBX_KEEP
-#undef CBX_DROP
-    };
-    cbx_grammar_fill(&grammar, tree_sitter_python(), names, sizeof(names) / sizeof(names[0]));
-}
-
-const struct cbx_grammar *cbx_py_grammar(void)
-{
-    pthread_once(&grammar_once, fill_grammar);
-    return &grammar;
-}
-
-struct cbx_str cbx_py_text(struct cbx_walk *py, const struct cbx_node *node)
-{
-    return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
-}
-
-/* The name of a definition or of a keyword argument. */
-struct cbx_str cbx_py_name(struct cbx_walk *py, const struct cbx_node *node)
-{
-    return cbx_py_text(py, cbx_child_of(node, CBX_FIELD_name));
-}
-
 /* --- targets ---------------------------------------------------------------------------------- */
 
 /* The source of a target's value: `value`, a member of it, or the part of that at `path`. */
@@ -181,12 +143,6 @@ static void bind_value(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_
 
 /* --- imports ---------------------------------------------------------------------------------- */
 
-/* Binds a module; names imported from one are resolved at their use. */
-bool cbx_py_holds_more(struct cbx_str name)
-{
-    return cbx_py_is_powerful(name) || memchr(name.p, '.', name.len) == NULL;
-}
-
 /* Some of what is imported, and all that is powerful. */
 static void note_import(struct cbx_walk *py, struct cbx_str path)
 {
@@ -268,17 +224,6 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
 }
 
 /* --- parameters ------------------------------------------------------------------------------- */
-
-/* The identifier of a parameter, whatever is around it. */
-struct cbx_node *cbx_py_parameter(struct cbx_node *parameter)
-{
-    struct cbx_node *name = parameter;
-    while (name != NULL && cbx_py_kind(name) != PY_identifier) {
-        struct cbx_node *named = cbx_child_of(name, CBX_FIELD_name);
-        name = named != NULL ? named : cbx_child_at(name, 0);
-    }
-    return name;
-}
 
 static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct cbx_scope *outer,
                             struct cbx_node *function)
@@ -580,5 +525,4 @@ void cbx_py_bind_all(struct cbx_walk *py)
         node->inner = node->kind != PY_OTHER ? bind_node(py, scope, node) : scope;
     }
     cbx_builtins_keep(py, &cbx_py_builtins);
-    cbx_py_flow_all(py);
 }

@@ -13,11 +13,6 @@ static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str nam
     cbx_facts_add(py->facts, kind, name, node->start, node->end);
 }
 
-static struct cbx_str folded(struct cbx_walk *py, const struct cbx_node *node)
-{
-    return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
-}
-
 /* --- imports ---------------------------------------------------------------------------------- */
 
 static void add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
@@ -35,7 +30,7 @@ static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
 {
     const struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
     struct cbx_value package = { .kind = CBX_V_NAME,
-                                 .text = cbx_py_canonical(py, folded(py, module)) };
+                                 .text = cbx_py_canonical(py, cbx_py_text(py, module)) };
     for (const struct cbx_node *child = node->first; child != NULL; child = child->next) {
         enum cbx_py_kind kind = cbx_py_kind(child);
         if (kind == PY_wildcard_import) {
@@ -47,8 +42,8 @@ static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
         if ((kind != PY_dotted_name && kind != PY_aliased_import) || child == module) {
             continue;
         }
-        struct cbx_str name =
-            folded(py, kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child);
+        struct cbx_str name = cbx_py_text(
+            py, kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child);
         if (module != NULL) {
             struct cbx_str full = cbx_py_qualify(py, &package, name);
             add_import(py, full, child);
@@ -521,7 +516,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         }
         return false;
     case PY_attribute:
-        cbx_py_extract_attribute(py, folded(py, cbx_child_of(node, CBX_FIELD_attribute)),
+        cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_of(node, CBX_FIELD_attribute)),
                                  cbx_child_of(node, CBX_FIELD_attribute));
         add_references(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
@@ -532,7 +527,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         cbx_py_check_dictionary(py, node, scope);
         return true;
     case PY_keyword_pattern: /* case X(name=y): reads x.name */
-        cbx_py_extract_attribute(py, folded(py, cbx_child_at(node, 0)), node);
+        cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_at(node, 0)), node);
         return true;
     case PY_call:
         extract_call(py, node, scope);
@@ -578,6 +573,7 @@ void cbx_extract_python(struct cbx_parsed *parsed)
         return;
     }
     cbx_py_bind_all(py);
+    cbx_py_flow_all(py);
     parsed->walk = py;
     struct cbx_node *end = py->syntax.nodes + py->syntax.count;
     for (struct cbx_node *node = py->syntax.nodes; node < end;) {

@@ -39,10 +39,9 @@ struct cbx_node *cbx_py_parameter(struct cbx_node *parameter);
 /* True when this is a module, judged by its name. Members of modules are resolved by themselves. */
 bool cbx_py_holds_more(struct cbx_str name);
 
-/* Binds parameters to arguments and records escapes; a part of pass one. */
-void cbx_py_flow_all(struct cbx_walk *py);
-/* Pass one: every binding of every scope, and the arguments of parameters. */
+/* Pass one: every binding of every scope; then the arguments of parameters, and what escapes. */
 void cbx_py_bind_all(struct cbx_walk *py);
+void cbx_py_flow_all(struct cbx_walk *py);
 
 /* The possible values of an expression in this scope. Never NULL. */
 const struct cbx_values *cbx_py_eval(struct cbx_walk *py, struct cbx_node *node,

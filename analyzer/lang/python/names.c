@@ -149,6 +149,11 @@ bool cbx_py_is_powerful(struct cbx_str module)
     return row != NULL && cbx_str_equal(row->text, module);
 }
 
+bool cbx_py_holds_more(struct cbx_str name)
+{
+    return cbx_py_is_powerful(name) || memchr(name.p, '.', name.len) == NULL;
+}
+
 const char *cbx_py_module_anywhere(struct cbx_str attribute)
 {
     const struct cbx_name_row *row = find(ANYWHERE, attribute);

@@ -52,6 +52,7 @@ struct cbx_http_server {
     int unsent; /* exchanges that were queued and are not over */
     bool stopping;
     struct cbx_threads *threads;
+    struct cbx_http_streams streams; /* responses that are being sent */
 };
 
 /* --- handlers --------------------------------------------------------------------------------- */
@@ -150,7 +151,7 @@ static enum MHD_Result send_response(const struct cbx_http_exchange *e,
     log_response(e, r);
     bool body = r->json != NULL || r->bytes != NULL || r->stream != NULL;
     if (r->stream != NULL) {
-        cbx_http_stream_connect(r->stream, connection);
+        cbx_http_stream_connect(r->stream, connection, &e->server->streams);
     }
     struct MHD_Response *response = make_response(r);
     if (response == NULL) {
@@ -377,6 +378,7 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     pthread_mutex_init(&server->lock, NULL);
     cbx_cond_init(&server->sent);
     server->threads = cbx_threads_new(config->threads);
+    cbx_http_streams_init(&server->streams);
     server->port = config->port;
     int failed = start_daemon(server, cbx_fd_steal(&listening), err);
     if (failed) {
@@ -402,8 +404,9 @@ static void await_last_answers(struct cbx_http_server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
-/* It also aborts when it is stopped with suspended connections. Once `stopping` is set none is
- * suspended any more, and the threads end only after it has resumed all that were. */
+/* It also aborts when it is stopped with suspended connections. Once `stopping` is set no request
+ * is suspended any more, and the threads end only after they have resumed all that were. A stream
+ * that has not ended in time is cut. */
 void cbx_http_server_free(struct cbx_http_server *server)
 {
     if (server == NULL) {
@@ -416,6 +419,7 @@ void cbx_http_server_free(struct cbx_http_server *server)
     cbx_threads_free(server->threads);
     if (server->daemon != NULL) {
         await_last_answers(server);
+        cbx_http_streams_cut(&server->streams);
         MHD_stop_daemon(server->daemon);
     }
     if (listening >= 0) {
@@ -423,5 +427,6 @@ void cbx_http_server_free(struct cbx_http_server *server)
     }
     pthread_mutex_destroy(&server->lock);
     pthread_cond_destroy(&server->sent);
+    cbx_http_streams_done(&server->streams);
     free(server);
 }

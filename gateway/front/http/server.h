@@ -29,7 +29,7 @@ struct cbx_http_stream;
 struct cbx_http_stream *cbx_http_stream_new(void);
 
 /* Appends bytes to the body. Blocks while more than 1 MiB is unsent; CBX_EIO after the client
- * disconnected. */
+ * disconnected or the server stopped. */
 int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes);
 
 /* Ends the body. The caller must not use the stream afterwards. */
@@ -85,7 +85,8 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
 /* The port of the configuration. */
 uint16_t cbx_http_server_port(const struct cbx_http_server *server);
 
-/* Takes no more requests, waits for those in work, and frees. */
+/* Takes no more requests, waits for those in work, and frees. A stream that does not end within 2 s
+ * is cut. */
 void cbx_http_server_free(struct cbx_http_server *server);
 CBX_DEFINE_AUTO(http_server)
 

@@ -5,7 +5,6 @@
 
 #include "policies/base/buf.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 enum { BEHIND_MAX = 1024 * 1024, QUEUE_MAX = 128 * 1024 * 1024 };
@@ -14,8 +13,11 @@ struct cbx_http_stream {
     pthread_mutex_t lock;
     pthread_cond_t taken;
     struct MHD_Connection *connection; /* NULL before the response is queued */
+    struct cbx_http_streams *streams;  /* the same */
+    struct cbx_link link;              /* in it */
     struct cbx_buf bytes;
-    bool suspended, ended, gone;
+    bool suspended, ended;
+    bool gone;  /* the client is gone, or the server cut the stream */
     int owners; /* references: of the producing thread and of the event loop */
 };
 
@@ -73,9 +75,56 @@ void cbx_http_stream_end(struct cbx_http_stream *stream)
     drop_reference(stream);
 }
 
-void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connection *connection)
+void cbx_http_streams_init(struct cbx_http_streams *streams)
 {
+    *streams = (struct cbx_http_streams){ 0 };
+    pthread_mutex_init(&streams->lock, NULL);
+}
+
+void cbx_http_streams_done(struct cbx_http_streams *streams)
+{
+    pthread_mutex_destroy(&streams->lock);
+}
+
+static void cut(struct cbx_http_stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->gone = true;
+    pthread_cond_broadcast(&stream->taken);
+    resume(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void cbx_http_streams_cut(struct cbx_http_streams *streams)
+{
+    pthread_mutex_lock(&streams->lock);
+    streams->cut = true;
+    for (struct cbx_link *link = streams->open.first; link != NULL; link = link->next) {
+        cut(CBX_LINK_OWNER(link, struct cbx_http_stream, link));
+    }
+    pthread_mutex_unlock(&streams->lock);
+}
+
+void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connection *connection,
+                             struct cbx_http_streams *streams)
+{
+    pthread_mutex_lock(&streams->lock);
     stream->connection = connection;
+    stream->streams = streams;
+    cbx_queue_push(&streams->open, &stream->link);
+    if (streams->cut) {
+        cut(stream);
+    }
+    pthread_mutex_unlock(&streams->lock);
+}
+
+static void disconnect(struct cbx_http_stream *stream)
+{
+    if (stream->streams != NULL) {
+        pthread_mutex_lock(&stream->streams->lock);
+        cbx_queue_remove(&stream->streams->open, &stream->link);
+        pthread_mutex_unlock(&stream->streams->lock);
+    }
 }
 
 ssize_t cbx_http_stream_read(void *context, uint64_t position, char *to, size_t size)
@@ -85,7 +134,9 @@ ssize_t cbx_http_stream_read(void *context, uint64_t position, char *to, size_t 
     pthread_mutex_lock(&stream->lock);
     size_t n = stream->bytes.len < size ? stream->bytes.len : size;
     ssize_t result = (ssize_t)n;
-    if (n > 0) {
+    if (stream->gone) {
+        result = MHD_CONTENT_READER_END_WITH_ERROR;
+    } else if (n > 0) {
         memcpy(to, stream->bytes.p, n);
         cbx_buf_consume(&stream->bytes, n);
         pthread_cond_broadcast(&stream->taken);
@@ -107,6 +158,7 @@ void cbx_http_stream_discard(struct cbx_http_stream *stream)
 void cbx_http_stream_drop(void *context)
 {
     struct cbx_http_stream *stream = context;
+    disconnect(stream);
     pthread_mutex_lock(&stream->lock);
     stream->gone = true;
     pthread_cond_broadcast(&stream->taken);

@@ -4,11 +4,27 @@
 #define CBX_GATEWAY_FRONT_HTTP_STREAM_H
 
 #include "gateway/front/http/server.h"
+#include "policies/base/list.h"
 
 #include <microhttpd.h>
+#include <pthread.h>
 
-/* Where it is sent; before the response is queued. */
-void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connection *connection);
+/* The streams that a server sends; thread-safe. */
+struct cbx_http_streams {
+    pthread_mutex_t lock;
+    struct cbx_queue open;
+    bool cut;
+};
+void cbx_http_streams_init(struct cbx_http_streams *streams);
+void cbx_http_streams_done(struct cbx_http_streams *streams);
+
+/* Ends the streams that are open and those that come later: their clients see an incomplete body,
+ * and cbx_http_stream_add fails. No connection is suspended by a stream afterwards. */
+void cbx_http_streams_cut(struct cbx_http_streams *streams);
+
+/* Where it is sent, and with which others; before the response is queued. */
+void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connection *connection,
+                             struct cbx_http_streams *streams);
 
 /* For MHD_create_response_from_callback. */
 ssize_t cbx_http_stream_read(void *stream, uint64_t position, char *to, size_t size);

@@ -28,10 +28,12 @@ static int decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err)
     return 0;
 }
 
-/* The path in the workspace, from the rest of the URL's path; false when the answer is made. */
+/* Initialises *out with the path in the workspace, from the rest of the URL's path; false when the
+ * answer is made. */
 static bool read_path(struct cbx_rest_call *call, struct cbx_buf *out)
 {
     struct cbx_err err = { 0 };
+    cbx_buf_init(out, CBX_REST_PATH_MAX - 1);
     int failed = decode(call->rest_path, out, &err);
     CBX_AUTO_JSON text = failed ? NULL : json_stringn(out->p, out->len);
     if (!failed && text == NULL) {
@@ -57,7 +59,6 @@ static void list_folder(struct cbx_rest_call *call)
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(buf) path;
     CBX_AUTO_DONE(message) answer;
-    cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
     cbx_message_init(&answer);
     if (!read_path(call, &path)) {
         return;
@@ -78,7 +79,6 @@ static void download(struct cbx_rest_call *call)
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(buf) path;
     CBX_AUTO_DONE(message) answer;
-    cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
     cbx_message_init(&answer);
     if (!read_path(call, &path)) {
         return;
@@ -164,7 +164,6 @@ void cbx_rest_put_file(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(buf) path;
-    cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
     if (!read_path(call, &path) || !may_upload(call, path.p)) {
         return;
     }
@@ -183,7 +182,6 @@ void cbx_rest_delete_file(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(buf) path;
-    cbx_buf_init(&path, CBX_REST_PATH_MAX - 1);
     if (!read_path(call, &path)) {
         return;
     }

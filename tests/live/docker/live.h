@@ -5,6 +5,7 @@
 
 #include "docker/container.h"
 #include "docker/sandbox.h"
+#include "tests/live/docker/open.h"
 #include "tests/unit/unit.h"
 
 #include <inttypes.h>
@@ -176,11 +177,17 @@ static inline void run_limited(struct cbx_sandbox *sandbox, const char *language
     run_permit(sandbox, &p, source, seen);
 }
 
+static inline void run(struct cbx_sandbox *sandbox, const char *language, const char *source,
+                       struct seen *seen)
+{
+    run_limited(sandbox, language, source, live_limits.wall_ms, seen);
+}
+
 static inline struct cbx_sandbox *open_for(const struct cbx_permit *permit)
 {
     struct cbx_sandbox *sandbox = NULL;
     struct cbx_err err = { 0 };
-    if (cbx_sandbox_new(engine, &config, permit, &sandbox, &err) != 0) {
+    if (open_with(engine, &config, permit, &sandbox, &err) != 0) {
         fail_msg("%s", err.text);
     }
     return sandbox;

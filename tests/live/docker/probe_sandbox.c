@@ -4,6 +4,7 @@
  * runtime is $CODEBOX_RUNTIME. Prints every attempt that was not held; exit status 1 if there is
  * one. */
 #include "docker/doctor.h"
+#include "tests/live/docker/open.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static void probe_from_program(const char *kernel)
     struct cbx_result result = { 0 };
     struct cbx_err err = { 0 };
     CBX_AUTO(sandbox) sandbox = NULL;
-    if (cbx_sandbox_new(engine, &config, &permit, &sandbox, &err) != 0 ||
+    if (open_with(engine, &config, &permit, &sandbox, &err) != 0 ||
         cbx_sandbox_run(sandbox, &permit, cbx_str_of(source),
                         &(struct cbx_run_options){ .sink = &sink }, &result, &err) != 0) {
         printf("  FAILED %s: %s\n", kernel, err.text);

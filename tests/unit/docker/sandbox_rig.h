@@ -55,8 +55,12 @@ static inline struct cbx_permit permit_for(const char *source)
 
 static inline struct cbx_sandbox *open_for(const struct cbx_permit *permit)
 {
+    const char *kernel;
     struct cbx_sandbox *sandbox = NULL;
-    assert_int_equal(cbx_sandbox_new(engine, &config, permit, &sandbox, &err), 0);
+    assert_int_equal(cbx_sandbox_permitted(permit, &kernel, &err), 0);
+    assert_int_equal(cbx_sandbox_prepare(engine, &config, kernel, &permit->limits, &sandbox, &err),
+                     0);
+    assert_int_equal(cbx_sandbox_claim(sandbox, permit, &err), 0);
     return sandbox;
 }
 

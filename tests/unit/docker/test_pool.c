@@ -2,7 +2,7 @@
  * The pool against a scripted engine: which call gets which sandbox, what is prewarmed, what waits,
  * and that every sandbox that was made is removed. */
 #include "docker/container.h"
-#include "docker/pool.h"
+#include "docker/pool_internal.h"
 #include "tests/unit/docker/fake_engine.h"
 
 static struct cbx_engine *engine;
@@ -26,11 +26,23 @@ static int begin_test(void **state)
     return 0;
 }
 
+/* The executor never frees its pool: its threads may use the pool until the process ends. */
+static void free_pool(void)
+{
+    if (pool != NULL) {
+        cbx_pool_stop(pool);
+        pthread_mutex_destroy(&pool->lock);
+        pthread_cond_destroy(&pool->work);
+        pthread_cond_destroy(&pool->served);
+        free(pool);
+        pool = NULL;
+    }
+}
+
 static int end_test(void **state)
 {
     (void)state;
-    cbx_pool_free(pool);
-    pool = NULL;
+    free_pool();
     cbx_engine_free(engine);
     fake_stop();
     return 0;
@@ -245,6 +257,70 @@ static void takes_a_warm_one_first(void **state)
     assert_int_equal(take("s", &sandbox, NULL), 0);
     assert_int_equal(index_of(sandbox), 1);
     cbx_pool_discard(pool, sandbox);
+}
+
+/* --- how long one stays ready ----------------------------------------------------------------- */
+
+enum { HOUR_MS = 3600 * 1000, MINUTE_MS = 60 * 1000 };
+
+/* Moves the birth and the last check of the ready sandbox into the past. */
+static void age_ready(int64_t age_ms, int64_t unchecked_ms)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->profiles[0].ready[0].born_ms -= age_ms;
+    pool->profiles[0].ready[0].checked_ms -= unchecked_ms;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void make_pool_of_one(void)
+{
+    make_pool(&(struct cbx_pool_config){ .min = 1, .creates = 1 });
+    cbx_pool_prewarm(pool, "python", &limits);
+    AWAIT_STATS(ready, 1);
+}
+
+/* Images change, and what runs for long grows. */
+static void a_sandbox_that_was_ready_for_an_hour_is_replaced(void **state)
+{
+    (void)state;
+    struct cbx_sandbox *sandbox = NULL;
+    make_pool_of_one();
+    age_ready(HOUR_MS + 1, 0);
+    AWAIT_STATS(made, 2);
+    AWAIT_STATS(ready, 1);
+    FAKE_AWAIT(fake.containers[0].lease_ms == 0 && !fake.containers[0].running);
+    FAKE_AWAIT(fake.containers[0].removed);
+    assert_null(strchr(fake.containers[0].received, CBX_FRAME_LIST)); /* no check: it is replaced */
+    assert_int_equal(stats().unhealthy, 0);
+    assert_int_equal(take("s", &sandbox, NULL), 0);
+    assert_int_equal(index_of(sandbox), 1);
+    cbx_pool_discard(pool, sandbox);
+}
+
+static void a_younger_sandbox_is_checked_and_stays(void **state)
+{
+    (void)state;
+    struct cbx_sandbox *sandbox = NULL;
+    make_pool_of_one();
+    age_ready(HOUR_MS - MINUTE_MS, MINUTE_MS);
+    FAKE_AWAIT(strchr(fake.containers[0].received, CBX_FRAME_LIST) != NULL);
+    AWAIT_STATS(ready, 1);
+    assert_int_equal(stats().made, 1);
+    assert_int_equal(take("s", &sandbox, NULL), 0);
+    assert_int_equal(index_of(sandbox), 0);
+    cbx_pool_discard(pool, sandbox);
+}
+
+static void a_sandbox_that_fails_its_check_is_replaced(void **state)
+{
+    (void)state;
+    make_pool_of_one();
+    fake.half_answer = true;
+    age_ready(0, MINUTE_MS);
+    AWAIT_STATS(unhealthy, 1);
+    AWAIT_STATS(made, 2);
+    FAKE_AWAIT(fake.containers[0].removed);
 }
 
 /* --- none is ready ---------------------------------------------------------------------------- */
@@ -495,6 +571,9 @@ int main(void)
         TEST(no_sandbox_is_given_twice),
         TEST(refuses_permits_that_allow_no_sandbox),
         TEST(takes_a_warm_one_first),
+        TEST(a_sandbox_that_was_ready_for_an_hour_is_replaced),
+        TEST(a_younger_sandbox_is_checked_and_stays),
+        TEST(a_sandbox_that_fails_its_check_is_replaced),
         TEST(the_policy_fail_fails_at_once),
         TEST(waits_until_one_of_the_maximum_is_free),
         TEST(waits_no_longer_than_configured),

@@ -14,7 +14,7 @@ static void a_container_is_attached_before_it_starts(void **state)
     assert_string_equal(cbx_sandbox_id(sandbox), fake.containers[0].id);
     assert_string_equal(cbx_sandbox_kernel(sandbox), "python");
     assert_string_equal(cbx_sandbox_session(sandbox), "");
-    assert_true(cbx_sandbox_alive(sandbox));
+    assert_true(cbx_sandbox_poll(sandbox));
     assert_int_equal(fake.containers[0].lease_ms, CBX_SANDBOX_LEASE_MS);
     assert_non_null(strstr(fake.containers[0].create_body, "sha256:"));
 }

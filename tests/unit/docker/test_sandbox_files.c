@@ -15,7 +15,7 @@ static void a_refused_file_has_a_reason(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         fake.answer_code = (uint32_t)cases[i].number;
         assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a"), &err), cases[i].code);
-        assert_true(cbx_sandbox_alive(sandbox));
+        assert_true(cbx_sandbox_poll(sandbox));
     }
 }
 
@@ -91,7 +91,7 @@ static void a_sandbox_that_does_not_answer_fails_the_poll(void **state)
     CBX_AUTO(sandbox) sandbox = open_sandbox();
     fake.half_answer = true;
     assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a"), &err), CBX_EPROTO);
-    assert_false(cbx_sandbox_alive(sandbox));
+    assert_false(cbx_sandbox_poll(sandbox));
     assert_int_equal(cbx_sandbox_delete(sandbox, CBX_STR("a"), &err), CBX_ESTATE);
 }
 

@@ -135,7 +135,7 @@ static void a_silent_run_is_interrupted_when_it_is_cancelled(void **state)
     assert_int_equal(run(sandbox, &p, "1", &result), 0);
     seen.cancelled = false;
     assert_int_equal(result.status, CBX_RUN_KILLED);
-    assert_true(cbx_sandbox_alive(sandbox));
+    assert_true(cbx_sandbox_poll(sandbox));
 }
 
 static void die(struct fake_container *c)
@@ -157,7 +157,7 @@ static void a_container_that_ends_ends_its_run(void **state)
         assert_int_equal(result.status, oom ? CBX_RUN_OOM : CBX_RUN_KILLED);
         assert_true(result.session_lost);
         assert_int_equal(result.exit_code, -1);
-        assert_false(cbx_sandbox_alive(sandbox));
+        assert_false(cbx_sandbox_poll(sandbox));
         assert_string_equal(cbx_sandbox_run_id(sandbox), "");
         assert_true(fake.containers[oom].removed);
         assert_int_equal(run(sandbox, &p, "1", &result), CBX_ESTATE);
@@ -177,7 +177,7 @@ static void a_sandbox_that_breaks_the_protocol_is_removed(void **state)
     struct cbx_permit p = permit_for("1");
     fake.on_run = break_protocol;
     assert_int_equal(run(sandbox, &p, "1", &result), CBX_EPROTO);
-    assert_false(cbx_sandbox_alive(sandbox));
+    assert_false(cbx_sandbox_poll(sandbox));
     assert_nothing_left();
 }
 

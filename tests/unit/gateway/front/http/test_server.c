@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT
+ * The HTTP server with real connections: connections that are used again, limits of headers and
+ * bodies, answers before the end of their handlers, and the end of the server. */
+#include "tests/unit/gateway/front/http/rig.h"
+
+/* What handlers wait for and leave behind, under the rig's lock. */
+static struct {
+    bool open; /* /block and /early: their handlers may return */
+    int handled, returned;
+} seen;
+
+static void echo(const struct cbx_http_request *request, struct cbx_http_response *out)
+{
+    struct cbx_buf text;
+    cbx_buf_init(&text, 1 << 20);
+    cbx_buf_add(&text, request->method);
+    cbx_buf_add_char(&text, ' ');
+    cbx_buf_add(&text, request->path);
+    cbx_buf_add_char(&text, '|');
+    cbx_buf_add(&text, request->query);
+    cbx_buf_add_char(&text, '|');
+    cbx_buf_add(&text, request->body);
+    out->status = 200;
+    out->type = "text/plain";
+    out->bytes_len = text.len;
+    out->bytes = cbx_buf_take(&text);
+}
+
+static void handle(void *context, const struct cbx_http_request *request,
+                   struct cbx_http_response *out)
+{
+    (void)context;
+    RIG_SET(seen.handled++);
+    if (cbx_str_is(request->path, "/early")) {
+        struct cbx_http_response early = { .status = 201, .json = json_pack("{s:i}", "early", 1) };
+        cbx_http_answer(request->exchange, &early);
+        out->answered = true;
+        RIG_AWAIT(seen.open);
+        RIG_SET(seen.returned++);
+        return;
+    }
+    if (cbx_str_is(request->path, "/block")) {
+        RIG_AWAIT(seen.open);
+    }
+    if (cbx_str_is(request->path, "/allow")) {
+        out->status = 405;
+        snprintf(out->allow, sizeof(out->allow), "GET, PUT");
+        return;
+    }
+    echo(request, out);
+}
+
+static int begin_test(void **state)
+{
+    (void)state;
+    memset(&seen, 0, sizeof(seen));
+    rig_start(handle, 2);
+    return 0;
+}
+
+static int end_test(void **state)
+{
+    (void)state;
+    rig_stop();
+    return 0;
+}
+
+static void *stop_in_thread(void *server)
+{
+    cbx_http_server_free(server);
+    return NULL;
+}
+
+static pthread_t start_stop(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, stop_in_thread, cbx_steal(&rig.server));
+    return thread;
+}
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+static void serves_several_requests_on_one_connection(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    char id[64] = "";
+    int fd = client_connect();
+    for (int i = 0; i < 3; i++) {
+        client_request(fd, "POST /a%2Fb?x=%00", "", "body");
+        client_receive(fd, &r);
+        assert_int_equal(r.status, 200);
+        assert_string_equal(r.body.p, "POST /a%2Fb|x=%00|body"); /* as sent, not decoded */
+        const char *own = strstr(r.head, "X-Request-Id: ");
+        assert_non_null(own);
+        assert_int_not_equal(strncmp(own, id, sizeof(id) - 1), 0);
+        snprintf(id, sizeof(id), "%s", own);
+    }
+    close(fd);
+}
+
+static void answers_pipelined_requests_in_their_order(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    char two[512];
+    int fd = client_connect();
+    snprintf(two, sizeof(two),
+             "GET /first HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n"
+             "GET /second HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n",
+             rig.port, rig.port);
+    assert_true(client_send(fd, two));
+    client_receive(fd, &r);
+    assert_string_equal(r.body.p, "GET /first||");
+    client_receive(fd, &r);
+    assert_string_equal(r.body.p, "GET /second||");
+    close(fd);
+}
+
+static void a_request_waits_while_all_threads_are_busy(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int busy[2], fd = client_connect();
+    for (int i = 0; i < 2; i++) {
+        busy[i] = client_connect();
+        client_get(busy[i], "/block");
+    }
+    RIG_AWAIT(seen.handled == 2);
+    client_get(fd, "/waits");
+    RIG_SET(seen.open = true);
+    client_receive(fd, &r);
+    assert_string_equal(r.body.p, "GET /waits||");
+    for (int i = 0; i < 2; i++) {
+        client_receive(busy[i], &r);
+        assert_int_equal(r.status, 200);
+        close(busy[i]);
+    }
+    close(fd);
+}
+
+static void a_client_that_leaves_costs_no_other_client(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int gone = client_connect(), fd = client_connect();
+    client_get(gone, "/block");
+    RIG_AWAIT(seen.handled == 1);
+    close(gone);
+    RIG_SET(seen.open = true);
+    client_get(fd, "/next");
+    client_receive(fd, &r);
+    assert_string_equal(r.body.p, "GET /next||");
+    close(fd);
+}
+
+static void sends_fields_that_the_response_asks_for(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int fd = client_connect();
+    client_get(fd, "/allow");
+    client_receive(fd, &r);
+    assert_int_equal(r.status, 405);
+    assert_non_null(strstr(r.head, "Allow: GET, PUT\r\n"));
+    assert_null(strstr(r.head, "\r\nContent-Type"));
+    client_get(fd, "/");
+    client_receive(fd, &r);
+    assert_non_null(strstr(r.head, "Content-Type: text/plain\r\n"));
+    assert_non_null(strstr(r.head, "Cache-Control: no-store\r\n"));
+    assert_non_null(strstr(r.head, "X-Content-Type-Options: nosniff\r\n"));
+    close(fd);
+}
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+/* A body in pieces, without its length in front. */
+static void send_chunked(int fd, size_t bytes)
+{
+    enum { PIECE = 100 };
+    char piece[PIECE + 16];
+    snprintf(piece, sizeof(piece), "%x\r\n%0*d\r\n", PIECE, PIECE, 0);
+    char head[256];
+    snprintf(head, sizeof(head),
+             "POST /chunked HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nTransfer-Encoding: chunked\r\n\r\n",
+             rig.port);
+    bool open = client_send(fd, head);
+    for (size_t sent = 0; open && sent < bytes; sent += PIECE) {
+        open = client_send(fd, piece);
+    }
+    if (open) {
+        client_send(fd, "0\r\n\r\n");
+    }
+}
+
+static void a_body_up_to_the_limit_is_whole(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    char body[RIG_BODY_MAX + 1];
+    memset(body, 'b', RIG_BODY_MAX);
+    body[RIG_BODY_MAX] = '\0';
+    int fd = client_connect();
+    client_request(fd, "POST /", "", body);
+    client_receive(fd, &r);
+    assert_int_equal(r.status, 200);
+    assert_string_equal(strchr(r.body.p, 'b'), body);
+    send_chunked(fd, RIG_BODY_MAX);
+    client_receive(fd, &r);
+    assert_int_equal(r.status, 200);
+    assert_int_equal(r.body.len, strlen("POST /chunked||") + RIG_BODY_MAX);
+    close(fd);
+}
+
+static void a_body_over_the_limit_is_413_and_the_connection_ends(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    char body[RIG_BODY_MAX + 2];
+    memset(body, 'b', sizeof(body) - 1);
+    body[sizeof(body) - 1] = '\0';
+    int announced = client_connect(), chunked = client_connect();
+    client_request(announced, "POST /", "", body);
+    client_receive(announced, &r);
+    assert_int_equal(r.status, 413);
+    assert_true(client_is_closed(announced));
+    send_chunked(chunked, RIG_BODY_MAX + 100);
+    client_receive(chunked, &r);
+    assert_int_equal(r.status, 413);
+    assert_true(client_is_closed(chunked));
+    assert_int_equal(seen.handled, 0);
+    close(announced);
+    close(chunked);
+}
+
+/* Reading on would be work for nothing. */
+static void a_body_that_goes_on_beyond_the_limit_ends_the_connection(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int endless = client_connect(), fd = client_connect();
+    send_chunked(endless, 100 * RIG_BODY_MAX);
+    client_receive(endless, &r);
+    assert_int_equal(r.status, 0);
+    assert_true(client_is_closed(endless));
+    client_get(fd, "/next");
+    client_receive(fd, &r);
+    assert_int_equal(r.status, 200);
+    assert_int_equal(seen.handled, 1);
+    close(endless);
+    close(fd);
+}
+
+static void headers_that_are_too_large_are_431(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    enum { FIELD = 64 * 1024 };
+    char *text = malloc(FIELD + 256);
+    int n = snprintf(text, 256, "GET / HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nX-Large: ", rig.port);
+    memset(text + n, 'x', FIELD);
+    memcpy(text + n + FIELD, "\r\n\r\n", 5);
+    int fd = client_connect();
+    client_send(fd, text);
+    client_receive(fd, &r);
+    assert_int_equal(r.status, 431);
+    assert_int_equal(seen.handled, 0);
+    free(text);
+    close(fd);
+}
+
+static void what_the_check_refuses_reaches_no_handler(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    static const struct {
+        const char *text;
+        int status;
+    } cases[] = {
+        { "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421 },
+        { "GET / HTTP/1.1\r\n\r\n", 400 },
+        { "GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", 505 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int fd = client_connect();
+        assert_true(client_send(fd, cases[i].text));
+        client_receive(fd, &r);
+        assert_int_equal(r.status, cases[i].status);
+        assert_non_null(strstr(r.head, "Connection: close\r\n"));
+        assert_true(client_is_closed(fd));
+        close(fd);
+    }
+    assert_int_equal(seen.handled, 0);
+}
+
+/* --- early answers ---------------------------------------------------------------------------- */
+
+static void a_handler_answers_before_it_returns(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int fd = client_connect();
+    client_get(fd, "/early");
+    client_receive(fd, &r);
+    assert_int_equal(r.status, 201);
+    assert_string_equal(r.body.p, "{\"early\":1}");
+    assert_non_null(strstr(r.head, "Content-Type: application/json\r\n"));
+    client_get(fd, "/after");
+    client_receive(fd, &r);
+    assert_string_equal(r.body.p, "GET /after||");
+    RIG_AWAIT(seen.returned == 0);
+    RIG_SET(seen.open = true);
+    close(fd);
+}
+
+static void stopping_waits_for_a_handler_that_answered(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int fd = client_connect();
+    client_get(fd, "/early");
+    client_receive(fd, &r);
+    pthread_t stop = start_stop();
+    RIG_SET(seen.open = true);
+    pthread_join(stop, NULL);
+    assert_int_equal(seen.returned, 1);
+    close(fd);
+}
+
+/* --- stopping --------------------------------------------------------------------------------- */
+
+/* Begins to stop; returns once the server refuses requests, with the refusal in *r. */
+static pthread_t begin_stop(int fd, struct response *r)
+{
+    pthread_t thread = start_stop();
+    do {
+        client_get(fd, "/probe");
+        client_receive(fd, r);
+    } while (r->status == 200);
+    return thread;
+}
+
+static void stopping_waits_for_handlers_and_refuses_new_requests(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int fd = client_connect(), other = client_connect();
+    client_get(fd, "/block");
+    RIG_AWAIT(seen.handled == 1);
+    pthread_t stop = begin_stop(other, &r);
+    assert_int_equal(r.status, 503);
+    assert_string_equal(r.body.p, "{\"detail\":\"the server is stopping\"}");
+    assert_non_null(strstr(r.head, "Connection: close\r\n"));
+    assert_true(client_is_closed(other));
+    RIG_SET(seen.open = true);
+    client_receive(fd, &r);
+    assert_int_equal(r.status, 200);
+    pthread_join(stop, NULL);
+    assert_true(client_is_closed(fd));
+    close(fd);
+    close(other);
+}
+
+/* Returns when the server has read all bytes that were sent before: a turn of its event loop reads
+ * every connection, and each of these requests takes a turn of its own at least. */
+static void await_reading(void)
+{
+    RESPONSE(r);
+    for (int i = 0; i < 2; i++) {
+        int fd = client_connect();
+        client_send(fd, "GET / HTTP/1.1\r\n\r\n"); /* refused in the event loop */
+        client_receive(fd, &r);
+        assert_int_equal(r.status, 400);
+        close(fd);
+    }
+}
+
+static void stopping_serves_what_is_queued(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int fds[4];
+    for (int i = 0; i < 4; i++) {
+        fds[i] = client_connect();
+        client_get(fds[i], i < 2 ? "/block" : "/queued");
+        if (i == 1) {
+            RIG_AWAIT(seen.handled == 2);
+        }
+    }
+    await_reading();
+    pthread_t stop = start_stop();
+    RIG_SET(seen.open = true);
+    for (int i = 0; i < 4; i++) {
+        client_receive(fds[i], &r);
+        assert_int_equal(r.status, 200);
+        close(fds[i]);
+    }
+    pthread_join(stop, NULL);
+}
+
+static void listens_on_addresses_alone(void **state)
+{
+    (void)state;
+    uint16_t port = 0;
+    struct cbx_err err;
+    assert_int_equal(cbx_http_listen("localhost", 0, &port, &err), CBX_EINVAL);
+    assert_int_equal(cbx_http_listen("192.0.2.1", 0, &port, &err), CBX_EIO); /* not of this host */
+    int fd = cbx_http_listen("127.0.0.1", 0, &port, &err);
+    assert_true(fd >= 0);
+    assert_int_not_equal(port, 0);
+    close(fd);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(serves_several_requests_on_one_connection),
+        TEST(answers_pipelined_requests_in_their_order),
+        TEST(a_request_waits_while_all_threads_are_busy),
+        TEST(a_client_that_leaves_costs_no_other_client),
+        TEST(sends_fields_that_the_response_asks_for),
+        TEST(a_body_up_to_the_limit_is_whole),
+        TEST(a_body_over_the_limit_is_413_and_the_connection_ends),
+        TEST(a_body_that_goes_on_beyond_the_limit_ends_the_connection),
+        TEST(headers_that_are_too_large_are_431),
+        TEST(what_the_check_refuses_reaches_no_handler),
+        TEST(a_handler_answers_before_it_returns),
+        TEST(stopping_waits_for_a_handler_that_answered),
+        TEST(stopping_waits_for_handlers_and_refuses_new_requests),
+        TEST(stopping_serves_what_is_queued),
+        cmocka_unit_test(listens_on_addresses_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
