@@ -135,6 +135,7 @@ $B/policies/preset.o: $B/presets/done
 $B/policies/preset.o: private ALL_CFLAGS += -DCBX_PRESET_IMAGES='"$B/presets"'
 $B/policies/preset_source.o: policies/preset.c $B/flags
 	$(call say,CC)
+	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_CFLAGS) -c -o $@ $<
 $B/compile_presets: $(COMPILER)
 	$(call say,LD)
