@@ -190,7 +190,7 @@ SOURCES.probe          := $(wildcard docker/supervisor/probe*.c)
 SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/supervisor/*.c))
 SOURCES.command-kernel := $(wildcard docker/command/*.c)
 define sandbox_program_rules
-$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/*.def docker/frame.h) $B/flags
+$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/*.def docker/frame.h policies/limits.def) $B/flags
 	$$(call say,CC)
 	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $(SOURCES.$1)

@@ -91,7 +91,8 @@ extern struct cbx_run {
 /* The program runs: frames of the kernel belong to it. */
 bool cbx_run_is_active(void);
 
-/* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run ends the sandbox. A run
+/* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run, or without all
+ * limits, ends the sandbox. A run
  * waits for a kernel that starts or warms up; this time does not count, and an interrupt meanwhile
  * costs the run alone. */
 void cbx_run_submit(const uint8_t *payload, size_t len);
@@ -120,7 +121,7 @@ int64_t cbx_now_ms(void);
  * limits, and no more. */
 
 /* Drops the log of the last run and starts the next one's, with these limits. */
-void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes);
+void cbx_report_begin(const struct cbx_frame_limits *limits);
 
 /* Adds stdout or stderr: the first three quarters of the limit as they arrive, of the rest the end.
  */
