@@ -163,7 +163,7 @@ static inline int rig_teardown(void **state)
 /* --- requests --------------------------------------------------------------------------------- */
 
 struct sending {
-    const char *method, *path, *type, *accept;
+    const char *method, *path, *type, *accept; /* the path may have a query */
     struct cbx_str body;
 };
 
@@ -174,8 +174,11 @@ static inline struct cbx_http_exchange *rig_send(struct rig *rig, const struct s
     struct cbx_http_exchange *e = take_memory(sizeof(*e));
     rig->exchanges[rig->exchange_count++] = e;
     cbx_buf_init(&e->stream_text, 16 * 1024 * 1024);
+    struct cbx_str target = cbx_str_of(s->path);
+    size_t path_len = strcspn(s->path, "?");
     struct cbx_http_request request = { .method = cbx_str_of(s->method),
-                                        .path = cbx_str_of(s->path),
+                                        .path = cbx_str_sub(target, 0, path_len),
+                                        .query = cbx_str_sub(target, path_len + 1, target.len),
                                         .body = s->body,
                                         .content_type = cbx_str_of(s->type),
                                         .accept = cbx_str_of(s->accept),
