@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 enum {
-    CBX_FRAME_VERSION = 4,
     CBX_FRAME_HEAD_BYTES = 5,
     CBX_FRAME_KEY_BYTES = 32,
     CBX_FRAME_NONCE_BYTES = 16,
@@ -38,6 +37,10 @@ struct cbx_frame_limits {
 #include "policies/limits.def"
 #undef CBX_RUN_LIMIT
 };
+
+/* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
+ * added makes images without it another version. */
+enum { CBX_FRAME_VERSION = 4000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
 /* The head of RUN. The arguments and the source follow. The kernel receives the first
  * CBX_FRAME_KERNEL_HEAD_BYTES of the head, the arguments and the source. */
