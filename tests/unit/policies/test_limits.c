@@ -105,10 +105,12 @@ static void a_description_has_every_limit(void **state)
     cbx_limits_default(&limits);
     limits.cpu_milli = 1500;
     cbx_limits_describe(&limits, "; ", &text);
-    assert_string_equal(text.p, "time: 60 s; processors: 1.5; memory: 512 MiB; processes: 64; "
-                                "the workspace: 64 MiB; output: 1 MiB; files: 16 MiB; "
-                                "source: 1 MiB; processor time: 3600 s; "
-                                "time a session is idle: 1800 s; the life of a session: 86400 s");
+    assert_true(cbx_str_starts(cbx_buf_str(&text),
+                               CBX_STR("time: 60 s; processors: 1.5; memory: 512 MiB; ")));
+    const struct cbx_limit_row *row;
+    for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
+        assert_non_null(strstr(text.p, row->title));
+    }
 }
 
 static void an_explanation_of_a_policy_has_its_limits(void **state)
