@@ -42,7 +42,7 @@ static void store_executions(struct rig *rig, size_t from, size_t to)
         char id[40];
         snprintf(id, sizeof(id), "e%zu", i);
         /* pairs of the same time: the second orders by its row */
-        char created_at[32];
+        char created_at[64];
         snprintf(created_at, sizeof(created_at), "2026-11-22T10:00:00.%06zu", i / 2);
         struct cbx_stored_execution e = { .id = id,
                                           .session = "s1",
