@@ -40,11 +40,8 @@ PKGS.analyzer :=
 PKGS.docker   := libcurl
 PKGS.gateway  := libmicrohttpd libseccomp sqlite3
 
-GRAMMARS     := python javascript bash typescript c
-# Where a grammar's sources are, when not in src/; which of them have a scanner.
-SOURCE.typescript := typescript/src
-SCANNERS     := python javascript bash typescript
 G            := build/grammars
+GRAMMARS     := $(shell sed -n 's/^ *"tree-sitter-\([a-z]*\)":.*/\1/p' analyzer/grammars/package.json)
 TREE_SITTER  := $G/node_modules/tree-sitter/vendor/tree-sitter/lib
 GRAMMAR_LIB  := $G/libgrammars.a
 
@@ -99,17 +96,18 @@ $G/.fetched: analyzer/grammars/package.json analyzer/grammars/package-lock.json
 	@touch $@
 
 # Not sanitised and not warned about: 15 MB of generated tables. One object set serves all variants.
-GRAMMAR_OBJECTS := $G/core.o $(GRAMMARS:%=$G/%-parser.o) $(SCANNERS:%=$G/%-scanner.o)
+GRAMMAR_OBJECTS := $G/core.o $(GRAMMARS:%=$G/%.o)
 GRAMMAR_CFLAGS  := -std=c11 -D_GNU_SOURCE -O2 -fPIE -w
 $G/core.o: $G/.fetched
 	$(call say,CC)
 	$Q$(CC) $(GRAMMAR_CFLAGS) -I$(TREE_SITTER)/include -I$(TREE_SITTER)/src -c -o $@ $(TREE_SITTER)/src/lib.c
-define grammar_rules
-$G/$1-%.o: $G/.fetched
-	$$(call say,CC)
-	$$Q$$(CC) $$(GRAMMAR_CFLAGS) $(if $(filter bash,$1),-O1) -I$G/node_modules/tree-sitter-$1/$(or $(SOURCE.$1),src) -c -o $$@ $G/node_modules/tree-sitter-$1/$(or $(SOURCE.$1),src)/$$*.c
-endef
-$(foreach g,$(GRAMMARS),$(eval $(call grammar_rules,$g)))
+# A grammar is parser.c, and scanner.c where it has one, in src/ or, in a package of several grammars, in NAME/src/.
+$(GRAMMARS:%=$G/%.o): $G/%.o: $G/.fetched
+	$(call say,CC)
+	$Qrm -f $G/$*-*.o; cd $G/node_modules/tree-sitter-$*; [ -d src ] || cd $*; cd src; \
+	    for part in parser scanner; do [ ! -f $$part.c ] || \
+	        $(CC) $(GRAMMAR_CFLAGS) $(if $(filter bash,$*),-O1) -I. -c -o $(abspath $G)/$*-$$part.o $$part.c || exit 1; done
+	$Q$(CC) -r -nostdlib -o $@ $G/$*-parser.o $$(ls $G/$*-scanner.o 2>/dev/null)
 # Objects are secondary: a missing one is made only when another prerequisite is newer than the archive.
 $G/list: FORCE
 	@mkdir -p $(@D); echo '$(GRAMMARS)' | cmp -s - $@ || echo '$(GRAMMARS)' >$@
@@ -135,6 +133,7 @@ $B/policies/preset.o: $B/presets/done
 $B/policies/preset.o: private ALL_CFLAGS += -DCBX_PRESET_IMAGES='"$B/presets"'
 $B/policies/preset_source.o: policies/preset.c $B/flags
 	$(call say,CC)
+	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_CFLAGS) -c -o $@ $<
 $B/compile_presets: $(COMPILER)
 	$(call say,LD)
@@ -189,7 +188,7 @@ SOURCES.probe          := $(wildcard docker/supervisor/probe*.c)
 SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/supervisor/*.c))
 SOURCES.command-kernel := $(wildcard docker/command/*.c)
 define sandbox_program_rules
-$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/*.def docker/frame.h) $B/flags
+$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/*.def docker/frame.h policies/limits.def) $B/flags
 	$$(call say,CC)
 	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $(SOURCES.$1)
@@ -260,10 +259,11 @@ check-command: all ## codebox policy and codebox image as programs
 check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
 	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh
 
-check-docs: $B/codebox $B/codebox-lint ## the policy reference and the man pages equal the tables; policies in READMEs pass their tests; the changelog names the version
+check-docs: $B/codebox $B/codebox-lint ## the policy reference, the man pages and the commit hook equal the tables; policies in READMEs pass their tests; the changelog names the version
 	$Q.ci/check-docs $B/codebox $B/codebox-lint
 
-docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, and the options in the man pages
+docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, the options in the man pages, the commit hook's file endings
+	$Q.ci/hooks >.pre-commit-hooks.yaml
 	$Qsed -i '/^<!-- reference -->/q' policies/README.md && $B/codebox policy reference >>policies/README.md
 	$Qfor page in gateway/cli/codebox.1 analyzer/lint/codebox-lint.1; do \
 	    $B/$$(basename $$page .1) --completion man >$B/options && \

@@ -3,6 +3,8 @@
  */
 #include "docker/container.h"
 
+#include "policies/language.h"
+
 #include <inttypes.h>
 #include <time.h>
 
@@ -16,54 +18,42 @@ extern const char cbx_seccomp_end[] __attribute__((visibility("hidden")));
 
 static const char *const kernels[] = {
 #define CBX_KERNEL(name, ...) name,
-#define CBX_RUNS(language, kernel)
 #include "docker/languages.def"
 #undef CBX_KERNEL
-#undef CBX_RUNS
 };
-
-static const struct {
-    const char *language, *kernel;
-} languages[] = {
-#define CBX_KERNEL(name, ...)
-#define CBX_RUNS(language, kernel) { language, kernel },
-#include "docker/languages.def"
-#undef CBX_KERNEL
-#undef CBX_RUNS
-};
+enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
 
 const char *cbx_kernel_at(size_t index)
 {
-    return index < sizeof(kernels) / sizeof(kernels[0]) ? kernels[index] : NULL;
+    return index < KERNELS ? kernels[index] : NULL;
 }
 
-const char *cbx_runnable_languages(void)
+/* The kernel that the row names, when it exists. */
+static const char *kernel_of_row(const struct cbx_language_row *row)
 {
-#define CBX_KERNEL(name, ...)
-#define CBX_RUNS(language, kernel) language ", "
-    static const char all[] =
-#include "docker/languages.def"
-        ;
-#undef CBX_KERNEL
-#undef CBX_RUNS
-    static char names[sizeof(all)];
-    memcpy(names, all, sizeof(all) - 3); /* every thread writes the same bytes */
-    return names;
+    size_t i = 0;
+    while (i < KERNELS && strcmp(kernels[i], row->kernel) != 0) {
+        i++;
+    }
+    return cbx_kernel_at(i);
 }
 
 const char *cbx_language_at(size_t index)
 {
-    return index < sizeof(languages) / sizeof(languages[0]) ? languages[index].language : NULL;
+    const struct cbx_language_row *row;
+    for (size_t i = 0; (row = cbx_language_row(i)) != NULL; i++) {
+        if (kernel_of_row(row) != NULL && index-- == 0) {
+            return row->name;
+        }
+    }
+    return NULL;
 }
 
 const char *cbx_kernel_of(const char *language)
 {
-    for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
-        if (strcmp(languages[i].language, language) == 0) {
-            return languages[i].kernel;
-        }
-    }
-    return NULL;
+    const struct cbx_language_row *row = cbx_language_find(cbx_str_of(language));
+    bool is_name = row != NULL && strcmp(row->name, language) == 0; /* permits have no aliases */
+    return is_name ? kernel_of_row(row) : NULL;
 }
 
 /* Fixed; nothing of the host's environment is in it. Libraries that count processors would start a

@@ -21,9 +21,6 @@ const char *cbx_language_at(size_t index);
 /* The kernels; images have their names. NULL after the last. */
 const char *cbx_kernel_at(size_t index);
 
-/* "python, ipython, javascript": all languages with a kernel. */
-const char *cbx_runnable_languages(void);
-
 /* The body (new reference) for a sandbox of this kernel within these limits, from the image with
  * this id. */
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,

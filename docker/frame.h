@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 enum {
-    CBX_FRAME_VERSION = 3,
     CBX_FRAME_HEAD_BYTES = 5,
     CBX_FRAME_KEY_BYTES = 32,
     CBX_FRAME_NONCE_BYTES = 16,
@@ -31,10 +30,21 @@ enum {
     CBX_FRAME_PATH_MAX = 4096,
 };
 
+/* The limits of a run, which the supervisor enforces: the rows of scope RUN. Each is at least 1, so
+ * that zeroed memory never means "no limit". */
+struct cbx_frame_limits {
+#define CBX_RUN_LIMIT(member) uint64_t member;
+#include "policies/limits.def"
+#undef CBX_RUN_LIMIT
+};
+
+/* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
+ * added makes images without it another version. */
+enum { CBX_FRAME_VERSION = 4000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+
 /* The head of RUN. The arguments and the source follow. The kernel receives the first
  * CBX_FRAME_KERNEL_HEAD_BYTES of the head, the arguments and the source. */
 struct cbx_frame_run {
-    uint64_t wall_ms, output_bytes, files_bytes;
     char language[15];   /* terminated: "python", "ipython", "javascript", ... */
     uint8_t interactive; /* 1 = the client answers ASK */
     uint8_t one_shot;    /* 1 = the only run of this sandbox: the program ends as its interpreter
@@ -43,11 +53,11 @@ struct cbx_frame_run {
     /* Bytes of the arguments: the name of the program's file, then each argument, all terminated
      * by NUL. 0 = no file name and no arguments. */
     uint32_t arguments_bytes;
-    uint64_t cpu_ms; /* of processor time, all processes of the sandbox together; 0 = no limit */
+    struct cbx_frame_limits limits;
     char id[CBX_FRAME_ID_BYTES];
 };
-enum { CBX_FRAME_KERNEL_HEAD_BYTES = 48 };
-_Static_assert(offsetof(struct cbx_frame_run, cpu_ms) == CBX_FRAME_KERNEL_HEAD_BYTES,
+enum { CBX_FRAME_KERNEL_HEAD_BYTES = 24 };
+_Static_assert(offsetof(struct cbx_frame_run, limits) == CBX_FRAME_KERNEL_HEAD_BYTES,
                "the kernels read the head at fixed offsets");
 
 /* The supervisor's answer to a host that attaches. */

@@ -58,10 +58,9 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     bool has_arguments = permit->file_name[0] != '\0' || permit->arguments.len > 0;
     size_t name_bytes = has_arguments ? strlen(permit->file_name) + 1 : 0;
     struct cbx_frame_run run = {
-        .wall_ms = (uint64_t)limits.wall_ms,
-        .cpu_ms = (uint64_t)limits.cpu_ms,
-        .output_bytes = (uint64_t)limits.output_bytes,
-        .files_bytes = (uint64_t)limits.files_bytes,
+#define CBX_RUN_LIMIT(member) .limits.member = (uint64_t)limits.member,
+#include "policies/limits.def"
+#undef CBX_RUN_LIMIT
         .interactive = options != NULL && options->interactive,
         .one_shot = permit->session[0] == '\0',
         .arguments_bytes = (uint32_t)(name_bytes + permit->arguments.len),
@@ -192,8 +191,10 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
         return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %d",
                         source.len, SOURCE_MAX);
     }
-    if (limits_of(sandbox, permit).cpu_ms <= 0) { /* the supervisor would read 0 as "no limit" */
-        return cbx_fail(err, CBX_ESEAL, "the permit has no limit of processor time");
+    const struct cbx_limits limits = limits_of(sandbox, permit);
+    const struct cbx_limit_row *missing = cbx_limits_missing(&limits, CBX_LIMIT_RUN);
+    if (missing != NULL) { /* the supervisor would end the sandbox */
+        return cbx_fail(err, CBX_ESEAL, "the permit has no limit of %s", missing->title);
     }
     failed = cbx_permit_check_arguments(permit->file_name, permit->arguments, err);
     if (failed) {
@@ -207,8 +208,7 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     if (options != NULL && options->begun != NULL) {
         options->begun(options->context);
     }
-    return follow_to_end(sandbox, limits_of(sandbox, permit).wall_ms,
-                         options != NULL ? options->sink : NULL, out, err);
+    return follow_to_end(sandbox, limits.wall_ms, options != NULL ? options->sink : NULL, out, err);
 }
 
 int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const struct cbx_sink *sink,

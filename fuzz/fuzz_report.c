@@ -94,7 +94,8 @@ static void do_one(uint8_t what, uint8_t a, uint8_t b)
             late_omitted = r.late_omitted;
             output_limit = (uint64_t)a * 16;
             files_limit = (uint64_t)b * 256;
-            cbx_report_begin(output_limit, files_limit);
+            cbx_report_begin(&(struct cbx_frame_limits){ .output_bytes = output_limit,
+                                                         .files_bytes = files_limit });
             text_len = 0;
             running = true;
             ended = false;

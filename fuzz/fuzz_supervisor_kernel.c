@@ -29,11 +29,11 @@ static void begin_run(void)
         uint8_t nonce[CBX_FRAME_NONCE_BYTES];
         uint32_t lease_ms;
     } attach = { .lease_ms = 10000000 };
-    struct cbx_frame_run run = { .wall_ms = 1000,
-                                 .output_bytes = 4096,
-                                 .files_bytes = 16384,
-                                 .language = "python",
-                                 .id = "run" };
+    struct cbx_frame_run run = {
+        .limits = { .wall_ms = 1000, .output_bytes = 4096, .files_bytes = 16384, .cpu_ms = 100000 },
+        .language = "python",
+        .id = "run"
+    };
     send_frame(key, sizeof(key));
     write_frame(CBX_FRAME_ATTACH, &attach, CBX_FRAME_NONCE_BYTES + 4);
     write_frame(CBX_FRAME_RUN, &run, sizeof(run));

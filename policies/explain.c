@@ -188,18 +188,9 @@ static void add_packages(struct cbx_buf *out, const char *name, const struct cbx
 static void add_limits(struct cbx_buf *out, const struct cbx_policy *p)
 {
     static const char *const networks[] = { "none", "packages only", "the hosts below" };
-    const struct cbx_limits *l = &p->limits;
-    const double mib = 1024.0 * 1024.0;
-    cbx_buf_printf(
-        out,
-        "\nLimits of a run: %.3g s, %.3g CPU, %.4g MiB memory, %lld processes, %.4g MiB "
-        "workspace, %.4g MiB output, %.4g MiB files, %.4g MiB source, %.4g s of processor "
-        "time.\nSessions: closed after %.4g s without a run, and %.4g s after they began.\n"
-        "Network: %s.\n",
-        (double)l->wall_ms / 1000, (double)l->cpu_milli / 1000, (double)l->memory_bytes / mib,
-        (long long)l->pids, (double)l->disk_bytes / mib, (double)l->output_bytes / mib,
-        (double)l->files_bytes / mib, (double)l->source_bytes / mib, (double)l->cpu_ms / 1000,
-        (double)l->idle_ms / 1000, (double)l->life_ms / 1000, networks[p->network]);
+    cbx_buf_add_cstr(out, "\nLimits of a run and of a session:\n      ");
+    cbx_limits_describe(&p->limits, "\n      ", out);
+    cbx_buf_printf(out, "\nNetwork: %s.\n", networks[p->network]);
     add_list(out, "hosts:", &p->egress);
     add_list(out, "environment passed in:", &p->environment_pass);
     add_list(out, "secrets passed in:", &p->secrets);

@@ -3,9 +3,17 @@
 #include "policies/limits.h"
 
 static const struct cbx_limit_row rows[] = {
-#define CBX_LIMIT(member, key, type, lo, hi, initial, container, title, divisor, suffix, help)     \
-    { #member, key,   offsetof(struct cbx_limits, member), lo, hi, initial, container, title,      \
-      divisor, suffix },
+#define CBX_LIMIT(member, key, type, lo, hi, initial, scope, title, divisor, suffix, help)         \
+    { #member,                                                                                     \
+      key,                                                                                         \
+      offsetof(struct cbx_limits, member),                                                         \
+      lo,                                                                                          \
+      hi,                                                                                          \
+      initial,                                                                                     \
+      CBX_LIMIT_##scope,                                                                           \
+      title,                                                                                       \
+      divisor,                                                                                     \
+      suffix },
 #include "policies/limits.def"
 #undef CBX_LIMIT
 };
@@ -69,10 +77,30 @@ void cbx_limits_read(const json_t *object, struct cbx_limits *limits)
     }
 }
 
+const struct cbx_limit_row *cbx_limits_missing(const struct cbx_limits *limits,
+                                               enum cbx_limit_scope scope)
+{
+    size_t i = 0;
+    while (i < ROWS && (rows[i].scope != scope || cbx_limit_get(limits, &rows[i]) > 0)) {
+        i++;
+    }
+    return cbx_limit_row(i);
+}
+
+void cbx_limits_describe(const struct cbx_limits *limits, const char *separator,
+                         struct cbx_buf *out)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        cbx_buf_printf(out, "%s%s: %.7g%s", i > 0 ? separator : "", rows[i].title,
+                       (double)cbx_limit_get(limits, &rows[i]) / rows[i].divisor, rows[i].suffix);
+    }
+}
+
 bool cbx_limits_same_container(const struct cbx_limits *a, const struct cbx_limits *b)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].container && cbx_limit_get(a, &rows[i]) != cbx_limit_get(b, &rows[i])) {
+        if (rows[i].scope == CBX_LIMIT_CONTAINER &&
+            cbx_limit_get(a, &rows[i]) != cbx_limit_get(b, &rows[i])) {
             return false;
         }
     }

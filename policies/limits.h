@@ -16,6 +16,15 @@ struct cbx_limits {
 #undef CBX_LIMIT
 };
 
+/* What has a limit, and so where it is enforced. */
+enum cbx_limit_scope {
+    CBX_LIMIT_CONTAINER, /* docker/container.c. A sandbox with another value cannot be used instead:
+                            cbx_limits_same_container */
+    CBX_LIMIT_RUN,       /* docker/supervisor/, which receives it in the frame that starts a run */
+    CBX_LIMIT_SESSION,   /* gateway/executor/sessions_end.c */
+    CBX_LIMIT_SOURCE,    /* analyzer/analyze.c */
+};
+
 /* No bound was requested. 0 is a bound: nothing at all. */
 enum { CBX_LIMIT_UNSET = -1 };
 
@@ -24,7 +33,7 @@ struct cbx_limit_row {
     const char *key;  /* in a policy */
     size_t offset;    /* of the int64_t in struct cbx_limits */
     int64_t lo, hi, initial;
-    bool container; /* it is a property of the container: see cbx_limits_same_container */
+    enum cbx_limit_scope scope;
     const char *title;
     double divisor;
     const char *suffix;
@@ -48,6 +57,14 @@ void cbx_limits_tighten(struct cbx_limits *limits, const struct cbx_limits *by);
  * that is absent, negative, or 0 where the row's lowest value is not, is CBX_LIMIT_UNSET. */
 void cbx_limits_write(const struct cbx_limits *limits, json_t *object);
 void cbx_limits_read(const json_t *object, struct cbx_limits *limits);
+
+/* The first row of this scope whose limit is not set, or 0; NULL when there is none. */
+const struct cbx_limit_row *cbx_limits_missing(const struct cbx_limits *limits,
+                                               enum cbx_limit_scope scope);
+
+/* Appends every limit in words: "time: 60 s, processors: 1, ...", with this text between them. */
+void cbx_limits_describe(const struct cbx_limits *limits, const char *separator,
+                         struct cbx_buf *out);
 
 /* True when a sandbox that was made for `a` serves `b`: all that shapes the container is equal. */
 bool cbx_limits_same_container(const struct cbx_limits *a, const struct cbx_limits *b);

@@ -5,12 +5,6 @@
 
 #include "policies/base/options.h"
 
-#define CBX_MEMBER_FLAG   bool
-#define CBX_MEMBER_TEXT   const char *
-#define CBX_MEMBER_WORD   const char *
-#define CBX_MEMBER_NUMBER int64_t
-#define CBX_MEMBER_LIST   struct cbx_words
-
 /* Borrowed from argv; NULL, false, 0 and none when an option is not given. */
 struct cbx_lint_options {
 #define CBX_OPTION(member, name, letter, type, value, words, lo, hi, help) CBX_MEMBER_##type member;

@@ -21,11 +21,9 @@ static const struct program {
     const char *name, *file, *compile, *run;
 } programs[] = {
 #define CBX_KERNEL(...)
-#define CBX_RUNS(language, kernel)
 #define CBX_PROGRAM(...) { __VA_ARGS__ },
 #include "docker/languages.def"
 #undef CBX_KERNEL
-#undef CBX_RUNS
 };
 
 static const struct program *chosen;

@@ -21,7 +21,7 @@ const util = require('util');
 const vm = require('vm');
 const { Worker } = require('worker_threads');
 
-const ONE_SHOT_OFFSET = 40, ARGUMENTS_OFFSET = 44, RUN_HEAD = 48; // struct cbx_frame_run
+const ONE_SHOT_OFFSET = 16, ARGUMENTS_OFFSET = 20, RUN_HEAD = 24; // struct cbx_frame_run
 const CONTROL = 3;
 const BUNDLE_MAX = 64 << 20; // below the limits of frame.def
 const ERROR_MAX = 200000;

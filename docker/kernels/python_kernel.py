@@ -36,7 +36,7 @@ import warnings
 import weakref
 
 CONTROL = 3
-LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, ARGUMENTS_OFFSET, RUN_HEAD = 24, 39, 40, 44, 48  # struct cbx_frame_run
+LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, ARGUMENTS_OFFSET, RUN_HEAD = 0, 15, 16, 20, 24  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
 INSTALLERS = frozenset(("pip", "pip3", "conda", "mamba", "micromamba", "uv", "npm", "npx", "yarn", "apt", "apt-get"))

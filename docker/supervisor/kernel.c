@@ -18,10 +18,8 @@ static const struct {
     const char *const argv[7];
 } kernels[] = {
 #define CBX_KERNEL(name, ...) { name, { __VA_ARGS__, NULL } },
-#define CBX_RUNS(language, kernel)
 #include "docker/languages.def"
 #undef CBX_KERNEL
-#undef CBX_RUNS
 };
 
 struct cbx_kernel cbx_kernel = { .control = -1, .out = -1, .err = -1 };

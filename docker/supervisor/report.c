@@ -144,13 +144,13 @@ static void log_late(void)
     r.has_begun = true;
 }
 
-void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes)
+void cbx_report_begin(const struct cbx_frame_limits *limits)
 {
     cbx_report_clear();
     log_late();
-    r.tail_max = output_bytes / 4;
-    r.head_left = output_bytes - r.tail_max;
-    r.files_left = files_bytes;
+    r.tail_max = limits->output_bytes / 4;
+    r.head_left = limits->output_bytes - r.tail_max;
+    r.files_left = limits->files_bytes;
     r.written[0] = r.written[1] = 0;
     r.following = true;
 }

@@ -86,12 +86,21 @@ static void begin(const uint8_t *payload, size_t len)
     cbx_run.oom_kills = cbx_count_oom_kills();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
     cbx_run.began_ms = cbx_now_ms();
-    cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.request.wall_ms;
+    cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.request.limits.wall_ms;
     clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
     cbx_run.phase = CBX_PHASE_RUNNING;
     cbx_kernel_send(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES,
                     payload + sizeof(struct cbx_frame_run), len - sizeof(struct cbx_frame_run));
     cbx_kernel_flush();
+}
+
+static bool has_limits(const struct cbx_frame_limits *limits)
+{
+#define CBX_RUN_LIMIT(member) &&limits->member > 0
+    return true
+#include "policies/limits.def"
+        ;
+#undef CBX_RUN_LIMIT
 }
 
 void cbx_run_submit(const uint8_t *payload, size_t len)
@@ -101,7 +110,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
         cbx_die(); /* the host breaks the protocol */
     }
     memcpy(&run, payload, sizeof(run));
-    if (run.arguments_bytes > len - sizeof(run)) {
+    if (run.arguments_bytes > len - sizeof(run) || !has_limits(&run.limits)) {
         cbx_die();
     }
     run.language[sizeof(run.language) - 1] = '\0';
@@ -110,7 +119,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run.stop_reason = 0;
     cbx_run.done = (struct cbx_frame_done){ .exit_code = -1 };
     cbx_run_drain(REST_BYTES); /* late output is complete before the log begins with it */
-    cbx_report_begin(run.output_bytes, run.files_bytes);
+    cbx_report_begin(&run.limits);
     if (cbx_kernel.pid == 0) {
         cbx_kernel_start();
     }
@@ -127,7 +136,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run.began_ms = cbx_now_ms();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
     clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
-    cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)run.wall_ms + KERNEL_START_MS;
+    cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)run.limits.wall_ms + KERNEL_START_MS;
 }
 
 void cbx_run_warm(void)
@@ -279,8 +288,8 @@ static void deadline_passed(void)
 
 static void check_cpu(void)
 {
-    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_run.request.cpu_ms > 0 &&
-        cbx_cpu_ms() - cbx_run.began_cpu_ms >= cbx_run.request.cpu_ms) {
+    if (cbx_run.phase == CBX_PHASE_RUNNING &&
+        cbx_cpu_ms() - cbx_run.began_cpu_ms >= cbx_run.request.limits.cpu_ms) {
         stop_run(CBX_DONE_CPU, GRACE_MS);
     }
 }
@@ -303,7 +312,7 @@ int64_t cbx_run_time_left(int64_t now)
         cbx_run.signal_ms - now < left) {
         left = cbx_run.signal_ms - now;
     }
-    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_run.request.cpu_ms > 0 && left > CPU_TICK_MS) {
+    if (cbx_run.phase == CBX_PHASE_RUNNING && left > CPU_TICK_MS) {
         left = CPU_TICK_MS;
     }
     return left;

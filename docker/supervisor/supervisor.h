@@ -96,7 +96,8 @@ bool cbx_run_is_active(void);
  * number of bytes. */
 size_t cbx_run_drain(size_t most);
 
-/* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run ends the sandbox. A run
+/* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run, or without all
+ * limits, ends the sandbox. A run
  * waits for a kernel that starts or warms up; this time does not count, and an interrupt meanwhile
  * costs the run alone. */
 void cbx_run_submit(const uint8_t *payload, size_t len);
@@ -122,7 +123,7 @@ bool cbx_run_check_deadlines(int64_t now_ms);
  * limits, and no more. */
 
 /* Drops the log of the last run and starts the next one's, with these limits. */
-void cbx_report_begin(uint64_t output_bytes, uint64_t files_bytes);
+void cbx_report_begin(const struct cbx_frame_limits *limits);
 
 /* Adds stdout or stderr: the first three quarters of the limit as they arrive, of the rest the end.
  */

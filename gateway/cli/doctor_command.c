@@ -56,14 +56,13 @@ static void check_policies(const struct cbx_options *options, const struct cbx_d
                               flow.policies[i], err.text);
             continue;
         }
-        const struct cbx_limits *l = &policy->limits;
-        cbx_doctor_report(doctor, CBX_HEALTH_OK, "policy", "",
-                          "'%s': wall %" PRId64 " s, cpu %" PRId64 " %%, memory %" PRId64
-                          " MiB, %" PRId64 " processes, disk %" PRId64 " MiB",
-                          flow.policies[i], l->wall_ms / 1000, l->cpu_milli / 10,
-                          l->memory_bytes >> 20, l->pids, l->disk_bytes >> 20);
+        CBX_AUTO_DONE(buf) text;
+        cbx_buf_init(&text, 1024);
+        cbx_limits_describe(&policy->limits, ", ", &text);
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "policy", "", "'%s': %s", flow.policies[i],
+                          text.p);
         if (limits->wall_ms == 0) {
-            *limits = *l; /* of the first, which is the default */
+            *limits = policy->limits; /* of the first, which is the default */
         }
     }
 }

@@ -9,12 +9,9 @@ enum { CBX_POLICIES_MAX = 32 };
 
 /* An option that was not given is zero. Strings are those of argv. */
 struct cbx_options {
-    struct cbx_words policies;
-    const char *state_dir, *listen, *docker_host, *runtime, *language, *output;
-    const char *apparmor, *format, *pool_empty, *reason, *log_level;
-    int64_t max_sessions, max_runs, idle_s, lease_s, workers, lines, pool_min, pool_max,
-        pool_idle_s;
-    bool help;
+#define CBX_OPTION(member, name, letter, type, ...) CBX_MEMBER_##type member;
+#include "gateway/cli/options.def"
+#undef CBX_OPTION
     struct cbx_words arguments; /* the words that are not options, in order */
     char state_buffer[4096];
     struct cbx_arena arena;

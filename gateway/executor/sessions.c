@@ -83,11 +83,9 @@ static struct cbx_session *take_slot(struct cbx_sessions *sessions, const char *
     }
     if (slot != NULL) {
         int64_t now = cbx_clock_ms();
-        *slot = (struct cbx_session){ .state = CBX_SLOT_OPENING,
-                                      .created_ms = now,
-                                      .last_used_ms = now,
-                                      .idle_ms = limits->idle_ms,
-                                      .life_ms = limits->life_ms };
+        *slot = (struct cbx_session){
+            .state = CBX_SLOT_OPENING, .limits = *limits, .created_ms = now, .last_used_ms = now
+        };
         snprintf(slot->id, sizeof(slot->id), "%s", id);
         snprintf(slot->principal, sizeof(slot->principal), "%s", principal);
     }

@@ -67,11 +67,12 @@ void cbx_sessions_close_all(struct cbx_sessions *sessions, bool detach)
 
 static bool is_expired(const struct cbx_session *s, int64_t now_ms, int64_t idle_ms)
 {
+    const struct cbx_limits *l = &s->limits;
     int64_t idle = s->one_shot                              ? UNACKNOWLEDGED_MS
-                   : s->idle_ms > 0 && s->idle_ms < idle_ms ? s->idle_ms
+                   : l->idle_ms > 0 && l->idle_ms < idle_ms ? l->idle_ms
                                                             : idle_ms;
     return s->state == CBX_SLOT_IDLE && (s->last_used_ms + idle <= now_ms ||
-                                         (s->life_ms > 0 && s->created_ms + s->life_ms <= now_ms));
+                                         (l->life_ms > 0 && s->created_ms + l->life_ms <= now_ms));
 }
 
 int cbx_sessions_expire(struct cbx_sessions *sessions, int64_t now_ms, int64_t idle_ms)

@@ -26,7 +26,8 @@ struct cbx_session {
     char run_id[CBX_NAME_MAX + 1]; /* the run whose result is not acknowledged yet; empty = none */
     uint64_t run_seq;              /* its audit record; 0 = an executor before this one wrote it */
     struct cbx_sandbox *sandbox;
-    int64_t created_ms, last_used_ms, idle_ms, life_ms;
+    struct cbx_limits limits;
+    int64_t created_ms, last_used_ms;
     int64_t ended_ms; /* when the run of run_id ended; 0 = it has not */
 };
 

@@ -7,13 +7,24 @@
 
 #include <string.h>
 
+static void fail_language(struct cbx_str name, struct cbx_err *err)
+{
+    const char *known;
+    CBX_AUTO_DONE(buf) names;
+    cbx_buf_init(&names, 1024);
+    for (size_t i = 0; (known = cbx_language_at(i)) != NULL; i++) {
+        cbx_buf_printf(&names, "%s%s", i > 0 ? ", " : "", known);
+    }
+    cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed is one of those that can run: %s",
+             CBX_STR_ARG(name), names.p);
+}
+
 const char *cbx_dialect_of(struct cbx_str name, struct cbx_err *err)
 {
     const struct cbx_lang *cells = cbx_lang_of_notebooks();
     const struct cbx_lang *lang = name.len > 0 ? cbx_lang_find(name) : cells;
     if (lang == NULL || cbx_kernel_of(lang->name) == NULL) {
-        cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed is one of those that can run: %s",
-                 CBX_STR_ARG(name), cbx_runnable_languages());
+        fail_language(name, err);
         return NULL;
     }
     return lang->policy == cells->policy ? cells->name : lang->name;

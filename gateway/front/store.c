@@ -512,3 +512,31 @@ int cbx_store_list_history(struct cbx_store *store, const char *session, json_t 
                       "executions WHERE session=? ORDER BY created_at, rowid LIMIT 1000",
                       &session, 1, out, err);
 }
+
+int cbx_store_page_sessions(struct cbx_store *store, const struct cbx_store_position *after,
+                            int64_t limit, json_t **out, struct cbx_err *err)
+{
+    char count[24];
+    snprintf(count, sizeof(count), "%lld", (long long)limit);
+    const char *const values[] = { after->created_at, after->key, count };
+    return fetch_rows(store,
+                      "SELECT id, created_at, policy, options FROM sessions "
+                      "WHERE (created_at, id) > (?, ?) "
+                      "ORDER BY created_at, id LIMIT CAST(? AS INTEGER)",
+                      values, 3, out, err);
+}
+
+int cbx_store_page_history(struct cbx_store *store, const char *session,
+                           const struct cbx_store_position *after, int64_t limit, json_t **out,
+                           struct cbx_err *err)
+{
+    char count[24];
+    snprintf(count, sizeof(count), "%lld", (long long)limit);
+    const char *const values[] = { session, after->created_at, after->key, count };
+    return fetch_rows(store,
+                      "SELECT id, status, created_at, completed_at, language, decision, code, "
+                      "rowid AS position FROM executions "
+                      "WHERE session=? AND (created_at, rowid) > (?, CAST(? AS INTEGER)) "
+                      "ORDER BY created_at, rowid LIMIT CAST(? AS INTEGER)",
+                      values, 4, out, err);
+}

@@ -71,4 +71,18 @@ int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err
 int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,
                            struct cbx_err *err);
 
+/* A position in a listing: that of an item, or empty, before the first. */
+struct cbx_store_position {
+    char created_at[32], key[40];
+};
+
+/* The same lists in pages (new references): at most `limit` rows behind a position, ordered by
+ * `created_at` and the key. The key of a session is its id, that of an execution is in the member
+ * `position`. */
+int cbx_store_page_sessions(struct cbx_store *store, const struct cbx_store_position *after,
+                            int64_t limit, json_t **out, struct cbx_err *err);
+int cbx_store_page_history(struct cbx_store *store, const char *session,
+                           const struct cbx_store_position *after, int64_t limit, json_t **out,
+                           struct cbx_err *err);
+
 #endif

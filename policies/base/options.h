@@ -23,6 +23,13 @@ struct cbx_words {
     size_t count, size;
 };
 
+/* The member that an option of a type is stored in: CBX_MEMBER_<type>. */
+#define CBX_MEMBER_FLAG   bool
+#define CBX_MEMBER_TEXT   const char *
+#define CBX_MEMBER_WORD   const char *
+#define CBX_MEMBER_NUMBER int64_t
+#define CBX_MEMBER_LIST   struct cbx_words
+
 struct cbx_option {
     const char *name; /* without the dashes */
     char letter;      /* -h is --help; '\0' = none */

@@ -16,6 +16,13 @@ rich() { run_in "$session" 'display({"text/html": "<b>x</b>"}, raw=True)' | expe
 ok 'a display without text is in the data of its item' rich
 streams() { run_in "$session" $'import sys\nprint("out")\nprint("err", file=sys.stderr)' | expect '[.output[].name] == ["stdout", "stderr"]'; }
 ok 'stdout and stderr are apart' streams
+pages() {
+    local next
+    next=$(curl -sS "$base/v1/sessions/$session/history?limit=2" | jq -er 'select(.executions | length == 2).next')
+    curl -sS "$base/v1/sessions/$session/history?limit=1&cursor=$next" | expect '(.executions | length) == 1 and (.executions[0].code | startswith("import matplotlib"))'
+    [ "$(status_of "$base/v1/sessions?limit=0")" = 400 ] && grep -qF "'limit' is 0, allowed 1..1000" "$work/body"
+}
+ok 'a listing comes in pages' pages
 limits() {
     local container
     container=$(container_of "$session")

@@ -2,6 +2,7 @@
  * Routing, problem documents, bodies. */
 #include "gateway/front/rest/rest.h"
 
+#include "gateway/front/rest/query.h"
 #include "gateway/front/rest/recovery.h"
 #include "policies/base/log.h"
 #include "policies/base/printable.h"
@@ -193,6 +194,18 @@ bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fiel
     if (cbx_json_parse(body, body.len, &call->body, &err) != 0 ||
         cbx_json_read(call->body, fields, count, into, &err) != 0) {
         cbx_wrap(&err, "the body");
+        cbx_rest_fail(call, 400, &err);
+        return false;
+    }
+    return true;
+}
+
+bool cbx_rest_query(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
+                    void *into)
+{
+    struct cbx_err err = { 0 };
+    if (cbx_query_read(call->request->query, fields, count, into, &call->body, &err) != 0) {
+        cbx_wrap(&err, "the query");
         cbx_rest_fail(call, 400, &err);
         return false;
     }

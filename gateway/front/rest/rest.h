@@ -85,7 +85,7 @@ struct cbx_rest_call {
     char id[64];              /* {id} of the path, or empty */
     struct cbx_str rest_path; /* {path}: what follows, as sent */
     bool legacy;
-    json_t *body; /* parsed by cbx_rest_body; owned by the call */
+    json_t *body; /* parsed by cbx_rest_body or cbx_rest_query; owned by the call */
     struct cbx_http_response *response;
 };
 
@@ -102,6 +102,10 @@ void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome
 /* Parses and reads the body into `into`. False when it was refused, the answer is then made. */
 bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
                    void *into);
+
+/* The same for the query of the target, which holds strings and integers. */
+bool cbx_rest_query(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
+                    void *into);
 
 /* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
 void cbx_rest_now(char out[32]);

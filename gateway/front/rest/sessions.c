@@ -2,6 +2,7 @@
  * Sessions: open, list, read, interrupt, reset and close, in both APIs. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/rest/listing.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/rest/results.h"
 
@@ -165,26 +166,16 @@ static json_t *describe(const json_t *row, const json_t *live)
     return json;
 }
 
-/* The open sessions. A session that only the store has was closed because it was idle, or its
- * sandbox died; its id is appended to `closed`, which may be NULL. */
-static int list_live(struct cbx_rest *rest, json_t **out, json_t *closed, struct cbx_err *err)
+/* Adds the sessions of these rows that the executor has to `list`, and the ids of the others to
+ * `closed`, which may be NULL: they were closed because they were idle, or their sandbox died. */
+static void add_live(const json_t *rows, const json_t *sessions, json_t *list, json_t *closed)
 {
-    CBX_AUTO_DONE(message) answer;
-    cbx_message_init(&answer);
-    CBX_AUTO_JSON rows = NULL;
-    const struct cbx_list_sessions_args args;
-    int failed = cbx_store_list_sessions(rest->store, &rows, err);
-    failed = failed ? failed : cbx_call_list_sessions(rest->flow, &args, CBX_STR(""), &answer, err);
-    if (failed) {
-        return failed;
-    }
-    json_t *list = json_array();
     size_t i, k;
     const json_t *row, *live;
     json_array_foreach(rows, i, row)
     {
         json_t *found = NULL;
-        json_array_foreach(json_object_get(answer.header, "sessions"), k, live)
+        json_array_foreach(sessions, k, live)
         {
             if (json_equal(json_object_get(live, "session"), json_object_get(row, "id"))) {
                 found = describe(row, live);
@@ -196,8 +187,50 @@ static int list_live(struct cbx_rest *rest, json_t **out, json_t *closed, struct
             json_array_append(closed, json_object_get(row, "id"));
         }
     }
-    *out = list;
+}
+
+/* The open sessions; the ids of closed ones are appended to `closed`, which may be NULL. */
+static int list_live(struct cbx_rest *rest, json_t **out, json_t *closed, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    CBX_AUTO_JSON rows = NULL;
+    const struct cbx_list_sessions_args args;
+    int failed = cbx_store_list_sessions(rest->store, &rows, err);
+    failed = failed ? failed : cbx_call_list_sessions(rest->flow, &args, CBX_STR(""), &answer, err);
+    if (failed) {
+        return failed;
+    }
+    *out = json_array();
+    add_live(rows, json_object_get(answer.header, "sessions"), *out, closed);
     return 0;
+}
+
+/* The open sessions of a page and one more, if there is one. Rows of closed sessions are passed
+ * over, so that every page but the last is full. */
+static int page_live(struct cbx_rest *rest, const struct cbx_listing_page *page, json_t **out,
+                     struct cbx_err *err)
+{
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    CBX_AUTO_JSON list = json_array();
+    const struct cbx_list_sessions_args args;
+    struct cbx_store_position after = page->after;
+    size_t wanted = (size_t)page->limit + 1, fetched = wanted;
+    int failed = cbx_call_list_sessions(rest->flow, &args, CBX_STR(""), &answer, err);
+    while (!failed && fetched == wanted && json_array_size(list) < wanted) {
+        CBX_AUTO_JSON rows = NULL;
+        failed = cbx_store_page_sessions(rest->store, &after, (int64_t)wanted, &rows, err);
+        fetched = json_array_size(rows);
+        add_live(rows, json_object_get(answer.header, "sessions"), list, NULL);
+        if (fetched == wanted) {
+            after = cbx_listing_position(json_array_get(rows, fetched - 1), "id");
+        }
+    }
+    if (!failed) {
+        *out = cbx_steal(&list);
+    }
+    return failed;
 }
 
 /* Removes the rows of closed sessions with every sixteenth session that is opened. Reading never
@@ -364,13 +397,18 @@ void cbx_rest_delete_session(struct cbx_rest_call *call)
 
 void cbx_rest_list_sessions(struct cbx_rest_call *call)
 {
+    static const struct cbx_listing listing = { "sessions", "session_id", false };
+    struct cbx_listing_page page;
     json_t *list;
     struct cbx_err err = { 0 };
-    if (cbx_rest_list_live(call->rest, &list, &err) != 0) {
+    if (!cbx_listing_read(call, &listing, &page)) {
+        return;
+    }
+    if (page_live(call->rest, &page, &list, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
-    cbx_rest_answer(call, 200, json_pack("{s:o}", "sessions", list));
+    cbx_listing_answer(call, &listing, &page, list);
 }
 
 void cbx_rest_get_session(struct cbx_rest_call *call)
@@ -396,13 +434,19 @@ void cbx_rest_get_session(struct cbx_rest_call *call)
 
 void cbx_rest_get_history(struct cbx_rest_call *call)
 {
+    static const struct cbx_listing listing = { "executions", "position", true };
+    struct cbx_listing_page page;
     json_t *list;
     struct cbx_err err = { 0 };
-    if (cbx_store_list_history(call->rest->store, call->id, &list, &err) != 0) {
+    if (!cbx_listing_read(call, &listing, &page)) {
+        return;
+    }
+    if (cbx_store_page_history(call->rest->store, call->id, &page.after, page.limit + 1, &list,
+                               &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
-    cbx_rest_answer(call, 200, json_pack("{s:o}", "executions", list));
+    cbx_listing_answer(call, &listing, &page, list);
 }
 
 /* --- calls to the executor -------------------------------------------------------------------- */

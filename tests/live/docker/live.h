@@ -18,18 +18,8 @@ enum { LIVE_NO_ENGINE = 77 };
 static struct cbx_engine *engine;
 static struct cbx_sandbox_config config;
 
-/* Of every sandbox and run; a program's main() may change them before its tests begin. */
-static struct cbx_limits live_limits = { .wall_ms = 20000,
-                                         .cpu_ms = 600000,
-                                         .cpu_milli = 1000,
-                                         .memory_bytes = 256 << 20,
-                                         .pids = 64,
-                                         .disk_bytes = 16 << 20,
-                                         .output_bytes = 64 * 1024,
-                                         .files_bytes = 8 << 20,
-                                         .source_bytes = 1 << 20,
-                                         .idle_ms = 600000,
-                                         .life_ms = 3600000 };
+/* Of every sandbox and run; live_begin sets them, then a program's main() may change them. */
+static struct cbx_limits live_limits;
 
 struct seen {
     /* What arrived, in its order: out(...) and err(...) with text, display(...) and result(...)
@@ -220,6 +210,12 @@ static inline int live_begin(void)
     signal(SIGPIPE, SIG_IGN);
     snprintf(instance, sizeof(instance), "live-%d", (int)getpid());
     config.instance = instance;
+    cbx_limits_default(&live_limits);
+    live_limits.wall_ms = 20000;
+    live_limits.memory_bytes = 256 << 20;
+    live_limits.disk_bytes = 16 << 20;
+    live_limits.output_bytes = 64 * 1024;
+    live_limits.files_bytes = 8 << 20;
     return 0;
 }
 

@@ -14,17 +14,7 @@
 
 static struct cbx_engine *engine;
 static struct cbx_sandbox_config config = { .instance = "probe" };
-static const struct cbx_limits limits = { .wall_ms = 60000,
-                                          .cpu_ms = 600000,
-                                          .cpu_milli = 1000,
-                                          .memory_bytes = 256 << 20,
-                                          .pids = 64,
-                                          .disk_bytes = 16 << 20,
-                                          .output_bytes = 1 << 20,
-                                          .files_bytes = 8 << 20,
-                                          .source_bytes = 1 << 20,
-                                          .idle_ms = 600000,
-                                          .life_ms = 3600000 };
+static struct cbx_limits limits;
 static int not_held;
 
 static void take_check(void *context, const struct cbx_check *check)
@@ -101,6 +91,9 @@ int main(int argc, char **argv)
     struct cbx_err err;
     signal(SIGPIPE, SIG_IGN);
     config.runtime = getenv("CODEBOX_RUNTIME");
+    cbx_limits_default(&limits);
+    limits.memory_bytes = 256 << 20;
+    limits.disk_bytes = 16 << 20;
     if (cbx_engine_new(NULL, &engine, &err) != 0) {
         fprintf(stderr, "skipped: %s\n", err.text);
         return 77;

@@ -11,22 +11,19 @@ static struct cbx_engine *engine;
 static struct cbx_sandbox_config config = { .instance = "unit", .secret = "secret" };
 static struct cbx_err err;
 
-static const struct cbx_limits limits = { .wall_ms = 20000,
-                                          .cpu_ms = 3000,
-                                          .cpu_milli = 1000,
-                                          .memory_bytes = 256 << 20,
-                                          .pids = 64,
-                                          .disk_bytes = 16 << 20,
-                                          .output_bytes = 64 * 1024,
-                                          .files_bytes = 1 << 20,
-                                          .source_bytes = 1 << 20,
-                                          .idle_ms = 60000,
-                                          .life_ms = 600000 };
+static struct cbx_limits limits; /* of sandboxes and permits; begin_test sets them */
 
 static inline int begin_test(void **state)
 {
     (void)state;
     fake_start();
+    cbx_limits_default(&limits);
+    limits.wall_ms = 20000;
+    limits.cpu_ms = 3000;
+    limits.memory_bytes = 256 << 20;
+    limits.disk_bytes = 16 << 20;
+    limits.output_bytes = 64 * 1024;
+    limits.files_bytes = 1 << 20;
     memset(&err, 0, sizeof(err));
     assert_int_equal(cbx_engine_new(fake.host, &engine, &err), 0);
     return 0;

@@ -182,7 +182,7 @@ static void has_the_limits_of_the_permit_that_claims_it(void **state)
     assert_int_equal(cbx_sandbox_claim(sandbox, &open, &err), 0);
     assert_int_equal(cbx_sandbox_limits(sandbox)->wall_ms, 500);
     assert_int_equal(run(sandbox, &p, "1", &result), 0);
-    assert_int_equal(fake.containers[0].run.wall_ms, 500);
+    assert_int_equal(fake.containers[0].run.limits.wall_ms, 500);
 }
 
 /* --- adopted, detached, removed --------------------------------------------------------------- */

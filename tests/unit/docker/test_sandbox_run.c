@@ -52,15 +52,33 @@ static void gets_the_stricter_limits_of_run_and_session(void **state)
     CBX_AUTO_DONE(result) result = { 0 };
     assert_int_equal(run(sandbox, &p, "1", &result), 0);
     const struct cbx_frame_run *sent = &fake.containers[0].run;
-    assert_int_equal(sent->wall_ms, limits.wall_ms);
-    assert_int_equal(sent->cpu_ms, limits.cpu_ms);
-    assert_int_equal(sent->output_bytes, 10);
-    assert_int_equal(sent->files_bytes, limits.files_bytes);
-    p.limits.cpu_ms = 0;
-    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &result, &err), CBX_ESEAL);
+    assert_int_equal(sent->limits.wall_ms, limits.wall_ms);
+    assert_int_equal(sent->limits.cpu_ms, limits.cpu_ms);
+    assert_int_equal(sent->limits.output_bytes, 10);
+    assert_int_equal(sent->limits.files_bytes, limits.files_bytes);
     p.limits.cpu_ms = 1000;
     assert_int_equal(run(sandbox, &p, "1", &result), 0);
-    assert_int_equal(sent->cpu_ms, 1000);
+    assert_int_equal(sent->limits.cpu_ms, 1000);
+}
+
+static void a_permit_that_has_0_for_a_limit_of_a_run_does_not_run(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    const struct cbx_limit_row *row;
+    for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
+        struct cbx_permit p = permit_for("1");
+        *cbx_limit_at(&p.limits, row) = 0;
+        int expected = row->scope == CBX_LIMIT_RUN ? CBX_ESEAL : 0;
+        assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &result, &err), expected);
+        if (expected != 0) {
+            assert_non_null(strstr(err.text, row->title));
+        } else {
+            cbx_result_done(&result);
+            result = (struct cbx_result){ 0 };
+        }
+    }
 }
 
 static void reports_the_begin_between_run_and_the_first_event(void **state)
@@ -100,8 +118,8 @@ static void refuses_bytes_that_the_permit_is_not_for(void **state)
     struct cbx_permit empty = permit_for("1");
     empty.session[0] = empty.principal[0] = '\0';
     assert_int_equal(run(unclaimed, &empty, "1", &result), CBX_ESEAL);
-    assert_int_equal(fake.containers[0].run.wall_ms, 0);
-    assert_int_equal(fake.containers[1].run.wall_ms, 0);
+    assert_int_equal(fake.containers[0].run.limits.wall_ms, 0);
+    assert_int_equal(fake.containers[1].run.limits.wall_ms, 0);
 }
 
 static void hold(struct fake_container *c)
@@ -210,6 +228,7 @@ int main(void)
         TEST(runs_the_bytes_of_its_permit),
         TEST(a_run_without_a_session_is_the_only_one),
         TEST(gets_the_stricter_limits_of_run_and_session),
+        TEST(a_permit_that_has_0_for_a_limit_of_a_run_does_not_run),
         TEST(reports_the_begin_between_run_and_the_first_event),
         TEST(refuses_bytes_that_the_permit_is_not_for),
         TEST(a_sink_that_refuses_an_event_interrupts_the_run),

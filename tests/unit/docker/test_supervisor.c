@@ -28,11 +28,13 @@ static void add_attach(void)
     add_frame_of(CBX_FRAME_ATTACH, &attach, CBX_FRAME_NONCE_BYTES + sizeof(attach.lease_ms));
 }
 
+static const struct cbx_frame_limits all_limits = {
+    .wall_ms = 1000, .output_bytes = 4096, .files_bytes = 16384, .cpu_ms = 100000
+};
+
 static void add_run(const char *id)
 {
-    struct cbx_frame_run run = {
-        .wall_ms = 1000, .output_bytes = 4096, .files_bytes = 16384, .language = "python"
-    };
+    struct cbx_frame_run run = { .limits = all_limits, .language = "python" };
     snprintf(run.id, sizeof(run.id), "%s", id);
     add_frame_of(CBX_FRAME_RUN, &run, sizeof(run));
 }
@@ -420,19 +422,37 @@ static void output_of_a_kernel_that_starts_or_warms_up_is_not_late(void **state)
     assert_null(received(CBX_FRAME_LATE));
 }
 
-static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(void **state)
+/* The supervisor ends the sandbox when the host sends this RUN, with three bytes behind it. */
+static void assert_ends_the_sandbox(const struct cbx_frame_run *run)
 {
-    (void)state;
-    struct cbx_frame_run run = { .wall_ms = 1000, .arguments_bytes = 4 };
+    begin_test(NULL);
     world.end = NULL;
     if (setjmp(world.died) == 0) {
-        add_frame_of(CBX_FRAME_RUN, &run, sizeof(run));
+        add_frame_of(CBX_FRAME_RUN, run, sizeof(*run));
         cbx_bytes_add(&line, "abc", 3);
         line.p[1] += 3;
         write_line();
     }
     cbx_bytes_free(&line);
     assert_true(world.dead);
+}
+
+static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(void **state)
+{
+    (void)state;
+    assert_ends_the_sandbox(&(struct cbx_frame_run){ .limits = all_limits, .arguments_bytes = 4 });
+}
+
+static void a_run_without_all_limits_ends_the_sandbox(void **state)
+{
+    (void)state;
+    struct cbx_frame_run run = { .limits = all_limits };
+#define CBX_RUN_LIMIT(member)                                                                      \
+    run.limits.member = 0;                                                                         \
+    assert_ends_the_sandbox(&run);                                                                 \
+    run.limits = all_limits;
+#include "policies/limits.def"
+#undef CBX_RUN_LIMIT
 }
 
 static void the_host_gets_ready_when_a_kernel_is_warm(void **state)
@@ -466,6 +486,7 @@ int main(void)
         cmocka_unit_test_setup(output_of_a_kernel_that_starts_or_warms_up_is_not_late, begin_test),
         cmocka_unit_test_setup(a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox,
                                begin_test),
+        cmocka_unit_test_setup(a_run_without_all_limits_ends_the_sandbox, begin_test),
         cmocka_unit_test_setup(lines_that_follow_in_quick_succession_are_sent_together, begin_test),
         cmocka_unit_test_setup(a_line_after_a_pause_is_sent_at_once, begin_test),
         cmocka_unit_test_setup(a_flood_in_large_pieces_is_read_without_delay, begin_test),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * A language is a row in each of three tables: languages of policies, of the analyzer, of the
- * kernels. */
+ * What a row of the table of languages names exists: an extractor, a kernel, an image. */
 #include "analyzer/lang.h"
 #include "docker/container.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static void runs_no_language_without_an_analyzer(void **state)
 {
@@ -52,6 +52,17 @@ static void serves_every_language_by_a_kernel_that_there_is(void **state)
     }
 }
 
+static void every_kernel_has_the_recipe_of_its_image(void **state)
+{
+    (void)state;
+    const char *kernel;
+    for (size_t k = 0; (kernel = cbx_kernel_at(k)) != NULL; k++) {
+        char path[128];
+        snprintf(path, sizeof(path), "docker/images/%s/recipe", kernel);
+        assert_int_equal(access(path, R_OK), 0);
+    }
+}
+
 static void finds_languages_by_their_aliases(void **state)
 {
     (void)state;
@@ -68,6 +79,7 @@ int main(void)
         cmocka_unit_test(runs_no_language_without_an_analyzer),
         cmocka_unit_test(analyses_every_language_that_policies_name),
         cmocka_unit_test(serves_every_language_by_a_kernel_that_there_is),
+        cmocka_unit_test(every_kernel_has_the_recipe_of_its_image),
         cmocka_unit_test(finds_languages_by_their_aliases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

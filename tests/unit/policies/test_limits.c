@@ -2,6 +2,7 @@
  * The table of limits. */
 #include "policies/limits.h"
 
+#include "policies/explain.h"
 #include "policies/policy.h"
 #include "tests/unit/unit.h"
 
@@ -22,7 +23,7 @@ static void the_default_that_the_help_names_is_the_default(void **state)
 {
     (void)state;
     static const char *const helps[] = {
-#define CBX_LIMIT(member, key, type, lo, hi, initial, container, title, divisor, suffix, help) help,
+#define CBX_LIMIT(member, key, type, lo, hi, initial, scope, title, divisor, suffix, help) help,
 #include "policies/limits.def"
 #undef CBX_LIMIT
     };
@@ -89,10 +90,56 @@ static void limits_of_the_container_distinguish_sandboxes(void **state)
         cbx_limits_default(&b);
         assert_true(cbx_limits_same_container(&a, &b));
         *cbx_limit_at(&b, row) += 1;
-        assert_int_equal(cbx_limits_same_container(&a, &b), !row->container);
-        shaping += row->container;
+        assert_int_equal(cbx_limits_same_container(&a, &b), row->scope != CBX_LIMIT_CONTAINER);
+        shaping += row->scope == CBX_LIMIT_CONTAINER;
     }
     assert_int_equal(shaping, 4); /* memory, processors, processes, the workspace */
+}
+
+static void a_description_has_every_limit(void **state)
+{
+    (void)state;
+    struct cbx_limits limits;
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 1024);
+    cbx_limits_default(&limits);
+    limits.cpu_milli = 1500;
+    cbx_limits_describe(&limits, "; ", &text);
+    assert_true(cbx_str_starts(cbx_buf_str(&text),
+                               CBX_STR("time: 60 s; processors: 1.5; memory: 512 MiB; ")));
+    const struct cbx_limit_row *row;
+    for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
+        assert_non_null(strstr(text.p, row->title));
+    }
+}
+
+static void an_explanation_of_a_policy_has_its_limits(void **state)
+{
+    (void)state;
+    CBX_AUTO(policy) policy = NULL;
+    CBX_AUTO_DONE(buf) text;
+    struct cbx_err err;
+    cbx_buf_init(&text, 1 << 20);
+    assert_int_equal(cbx_policy_parse(CBX_STR("version: 1\nname: x\nlanguages: [python]\n"
+                                              "limits: {wall: 7s, life: 90m}\n"),
+                                      "x", &policy, &err),
+                     0);
+    cbx_policy_explain(policy, &text);
+    assert_non_null(strstr(text.p, "\n      time: 7 s\n"));
+    assert_non_null(strstr(text.p, "\n      the life of a session: 5400 s\n"));
+}
+
+static void the_limit_of_a_scope_that_is_unset_or_0_is_missing(void **state)
+{
+    (void)state;
+    struct cbx_limits limits;
+    cbx_limits_default(&limits);
+    assert_null(cbx_limits_missing(&limits, CBX_LIMIT_RUN));
+    limits.pids = 0;
+    assert_null(cbx_limits_missing(&limits, CBX_LIMIT_RUN));
+    assert_string_equal(cbx_limits_missing(&limits, CBX_LIMIT_CONTAINER)->name, "pids");
+    limits.cpu_ms = CBX_LIMIT_UNSET;
+    assert_string_equal(cbx_limits_missing(&limits, CBX_LIMIT_RUN)->name, "cpu_ms");
 }
 
 int main(void)
@@ -103,6 +150,9 @@ int main(void)
         cmocka_unit_test(the_tighter_bound_counts_and_zero_is_a_bound),
         cmocka_unit_test(limits_are_read_as_they_were_written_and_zero_differs_from_unset),
         cmocka_unit_test(limits_of_the_container_distinguish_sandboxes),
+        cmocka_unit_test(a_description_has_every_limit),
+        cmocka_unit_test(an_explanation_of_a_policy_has_its_limits),
+        cmocka_unit_test(the_limit_of_a_scope_that_is_unset_or_0_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

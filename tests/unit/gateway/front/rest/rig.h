@@ -177,15 +177,18 @@ static inline int rig_teardown(void **state)
 /* --- requests --------------------------------------------------------------------------------- */
 
 struct sending {
-    const char *method, *path, *type, *accept;
+    const char *method, *path, *type, *accept; /* the path may have a query */
     struct cbx_str body;
 };
 
 static inline void *handle_request(void *context)
 {
     struct cbx_http_exchange *e = context;
+    struct cbx_str target = cbx_str_of(e->path);
+    size_t path_len = strcspn(e->path, "?");
     struct cbx_http_request request = { .method = cbx_str_of(e->method),
-                                        .path = cbx_str_of(e->path),
+                                        .path = cbx_str_sub(target, 0, path_len),
+                                        .query = cbx_str_sub(target, path_len + 1, target.len),
                                         .body = cbx_buf_str(&e->body),
                                         .content_type = cbx_str_of(e->type),
                                         .accept = cbx_str_of(e->accept),

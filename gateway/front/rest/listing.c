@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ * Listings in pages. A cursor is the position of the last item of a page and not a count of items,
+ * so that inserted and removed items neither repeat nor hide others. */
+#include "gateway/front/rest/listing.h"
+
+#include "policies/base/hex.h"
+
+#include <stdio.h>
+
+enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
+
+struct query {
+    int64_t limit;
+    struct cbx_str cursor;
+};
+static const struct cbx_json_field query_fields[] = {
+    { "limit", CBX_JSON_INT, offsetof(struct query, limit), false, false, 1, LIMIT_MAX },
+    { "cursor", CBX_JSON_STR, offsetof(struct query, cursor), false, false, 1, 512 },
+};
+
+/* The text of a cursor names its listing, since a position of another one would be a wrong place. In
+ * hexadecimal, as clients are not to read or make it. */
+enum { TEXT_BYTES = 128 };
+
+static bool read_cursor(struct cbx_str cursor, const char *listing, struct cbx_store_position *out)
+{
+    char text[TEXT_BYTES] = "", name[16], after;
+    struct cbx_store_position position = { 0 };
+    if (cursor.len / 2 >= sizeof(text) || !cbx_hex_decode(cursor, text, cursor.len / 2) ||
+        sscanf(text, "%15[a-z] %31[0-9T:.-] %39[0-9a-f-]%c", name, position.created_at,
+               position.key, &after) != 3 ||
+        strcmp(name, listing) != 0) {
+        return false;
+    }
+    *out = position;
+    return true;
+}
+
+static json_t *make_cursor(const struct cbx_listing *listing, const json_t *item)
+{
+    char text[TEXT_BYTES], cursor[2 * TEXT_BYTES + 1];
+    struct cbx_store_position p = cbx_listing_position(item, listing->key);
+    snprintf(text, sizeof(text), "%s %s %s", listing->name, p.created_at, p.key);
+    cbx_hex_encode(text, strlen(text), cursor);
+    return json_string(cursor);
+}
+
+bool cbx_listing_read(struct cbx_rest_call *call, const struct cbx_listing *listing,
+                      struct cbx_listing_page *out)
+{
+    struct query query = { .limit = LIMIT_DEFAULT };
+    struct cbx_listing_page page = { 0 };
+    struct cbx_err err = { 0 };
+    if (!cbx_rest_query(call, query_fields, sizeof(query_fields) / sizeof(query_fields[0]),
+                        &query)) {
+        return false;
+    }
+    if (query.cursor.len > 0 && !read_cursor(query.cursor, listing->name, &page.after)) {
+        cbx_fail(&err, CBX_EINVAL,
+                 "the query: 'cursor' is '%.*s', allowed is the 'next' of an answer with %s",
+                 CBX_STR_ARG(query.cursor), listing->name);
+        cbx_rest_fail(call, 400, &err);
+        return false;
+    }
+    page.limit = query.limit;
+    *out = page;
+    return true;
+}
+
+struct cbx_store_position cbx_listing_position(const json_t *item, const char *key)
+{
+    struct cbx_store_position position = { 0 };
+    snprintf(position.created_at, sizeof(position.created_at), "%s",
+             json_string_value(json_object_get(item, "created_at")));
+    snprintf(position.key, sizeof(position.key), "%s",
+             json_string_value(json_object_get(item, key)));
+    return position;
+}
+
+void cbx_listing_answer(struct cbx_rest_call *call, const struct cbx_listing *listing,
+                        const struct cbx_listing_page *page, json_t *items)
+{
+    json_t *answer = json_pack("{s:o}", listing->name, items), *item;
+    size_t limit = (size_t)page->limit, i;
+    if (json_array_size(items) > limit) {
+        json_object_set_new(answer, "next", make_cursor(listing, json_array_get(items, limit - 1)));
+    }
+    while (json_array_size(items) > limit) {
+        json_array_remove(items, json_array_size(items) - 1);
+    }
+    json_array_foreach(items, i, item)
+    {
+        if (listing->internal) {
+            json_object_del(item, listing->key);
+        }
+    }
+    cbx_rest_answer(call, 200, answer);
+}
