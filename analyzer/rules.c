@@ -129,8 +129,6 @@ static void match_name(struct matcher *m, uint32_t lists, const struct cbx_fact 
 
 /* --- capabilities and facts ------------------------------------------------------------------- */
 
-enum { IN_NAMES = CBX_IN_IMPORT | CBX_IN_CALL | CBX_IN_REFERENCE };
-
 enum { IMPORTS_MAX = 64 };
 
 /* True when the rule already matched the import of the module that the name is in. */
@@ -160,7 +158,7 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
             const struct cbx_strs *outside = &rule->match.outside;
             if (applies_to_language(rule, fact) &&
                 (outside->count == 0 || cbx_call_is_outside(outside, fact, m->arena, &symbol)) &&
-                !cbx_index_excludes(m->index, rules->items[i], IN_NAMES, fact->name) &&
+                !cbx_index_excludes(m->index, rules->items[i], CBX_IN_NAMES, fact->name) &&
                 !is_covered_by_import(m, rule, fact->name)) {
                 add_hit(m, rule, fact, symbol);
             }
@@ -318,53 +316,12 @@ static size_t drop_repeated(struct cbx_hit *hits, size_t count)
     return kept;
 }
 
-/* A policy that was not loaded (zeroed memory) has no rules and no index. */
-static const struct cbx_index *index_of(const struct cbx_policy *policy)
-{
-    static const struct cbx_pattern *nothing[1];
-    static const struct cbx_index empty = { .exact = nothing };
-    return policy->index != NULL || policy->rule_count > 0 ? policy->index : &empty;
-}
-
-static bool any_glob_matches(const struct cbx_pattern *chain, struct cbx_str name)
-{
-    for (const struct cbx_pattern *p = chain; p != NULL; p = p->next) {
-        if ((p->list & IN_NAMES) != 0 && cbx_pattern_matches(p, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool cbx_name_matters(const struct cbx_policy *policy, enum cbx_language language,
-                      struct cbx_str name)
-{
-    const struct cbx_index *index = index_of(policy);
-    uint32_t hash = CBX_INDEX_SEED;
-    if (cbx_sinks_of(language, name) != 0 || cbx_sinks_within(language, name) ||
-        any_glob_matches(index->globs, name)) {
-        return true;
-    }
-    for (size_t i = 0; i < name.len; i++) {
-        if (i >= 2 && any_glob_matches(index->by_gram[cbx_index_gram(name.p + i - 2)], name)) {
-            return true;
-        }
-        hash = cbx_index_step(hash, name.p[i]);
-    }
-    for (const struct cbx_pattern *p = cbx_index_exact(index, hash); p != NULL; p = p->next) {
-        if ((p->list & IN_NAMES) != 0 && cbx_str_equal(p->text, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_evidence *evidence,
                     struct cbx_arena *arena, struct cbx_hits *out)
 {
     const struct cbx_facts *facts = evidence->facts;
     struct matcher m = {
-        .policy = policy, .index = index_of(policy), .source = facts->source, .arena = arena
+        .policy = policy, .index = cbx_index_of(policy), .source = facts->source, .arena = arena
     };
     if (m.index == NULL) {
         return CBX_EINVAL;

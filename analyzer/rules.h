@@ -40,9 +40,4 @@ extern const struct cbx_rule cbx_rule_language, cbx_rule_too_large, cbx_rule_unr
 /* Facts (bit 1 << enum cbx_fact_id) that deny even when no rule matches them. */
 extern const uint64_t cbx_rules_always;
 
-/* True when a rule of the policy could match this name when it is called or used, or when the sinks
- * have a row for the name or for something within it. */
-bool cbx_name_matters(const struct cbx_policy *policy, enum cbx_language language,
-                      struct cbx_str name);
-
 #endif

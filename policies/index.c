@@ -200,3 +200,10 @@ bool cbx_index_excludes(const struct cbx_index *index, uint32_t rule, uint32_t l
     }
     return false;
 }
+
+const struct cbx_index *cbx_index_of(const struct cbx_policy *policy)
+{
+    static const struct cbx_pattern *nothing[1];
+    static const struct cbx_index empty = { .exact = nothing };
+    return policy->index != NULL || policy->rule_count > 0 ? policy->index : &empty;
+}

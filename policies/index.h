@@ -15,6 +15,7 @@ enum cbx_index_list {
     CBX_IN_REFERENCE = 1 << 2,
     CBX_IN_ATTRIBUTE = 1 << 3,
     CBX_IN_LITERAL = 1 << 4,
+    CBX_IN_NAMES = CBX_IN_IMPORT | CBX_IN_CALL | CBX_IN_REFERENCE,
 };
 
 /* One entry of one list. */
@@ -52,6 +53,10 @@ struct cbx_index {
 
 /* Builds policy->index out of policy->rules. CBX_ETOOBIG when the arena is exhausted. */
 int cbx_index_build(struct cbx_policy *policy, struct cbx_err *err);
+
+/* The index of a policy. An empty one for a policy that was not loaded (zeroed memory); NULL for a
+ * policy with rules that has no index. */
+const struct cbx_index *cbx_index_of(const struct cbx_policy *policy);
 
 /* FNV-1a, byte by byte, so that the hash of a prefix is a step on the way to the hash of the whole.
  */

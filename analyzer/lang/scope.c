@@ -2,7 +2,7 @@
  * Scopes and bindings. */
 #include "analyzer/lang/scope.h"
 
-#include "analyzer/rules.h"
+#include "analyzer/name_filter.h"
 
 static uint64_t hash_name(struct cbx_str text)
 {

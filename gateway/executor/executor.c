@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The executor process. */
-#include "gateway/executor/executor.h"
-
-#include "gateway/executor/acceptors.h"
-#include "gateway/executor/health.h"
+ * What the executor holds: the audit log, the engine, the pool, the slots of runs. */
 #include "gateway/executor/internal.h"
-#include "gateway/ipc/jail.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <unistd.h>
+#include <string.h>
+#include <time.h>
 
-static int64_t lease_ms(const struct cbx_executor *e)
+int64_t cbx_executor_lease_ms(const struct cbx_executor *e)
 {
     return e->config.lease_ms > 0 ? e->config.lease_ms : CBX_SANDBOX_LEASE_MS;
 }
@@ -33,7 +24,7 @@ int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cb
     return failed;
 }
 
-static bool is_ours(void *context, const char *id)
+bool cbx_executor_has(void *context, const char *id)
 {
     struct cbx_executor *e = context;
     return cbx_sessions_has(e->sessions, id) || (e->pool != NULL && cbx_pool_has(e->pool, id));
@@ -99,7 +90,9 @@ static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *confi
     }
     struct adoption adoption = { .executor = e, .config = config, .ids = ids };
     adopt_all(&adoption);
-    struct cbx_reap reap = { .instance = e->instance.name, .keeps = is_ours, .context = e };
+    struct cbx_reap reap = { .instance = e->instance.name,
+                             .keeps = cbx_executor_has,
+                             .context = e };
     cbx_sandbox_reap(e->engine, &reap, &removed, NULL);
 }
 
@@ -137,7 +130,7 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
     }
     struct cbx_sandbox_config config = { .instance = e->instance.name,
                                          .runtime = e->config.runtime,
-                                         .lease_ms = (uint32_t)lease_ms(e),
+                                         .lease_ms = (uint32_t)cbx_executor_lease_ms(e),
                                          .apparmor = e->config.apparmor };
     memcpy(config.secret, e->instance.secret, sizeof(config.secret));
     e->pool = cbx_pool_new(e->engine, &config, &e->config.pool);
@@ -205,159 +198,4 @@ void cbx_executor_count_unrecorded(struct cbx_executor *e, int change)
     pthread_mutex_lock(&e->lock);
     e->unrecorded += change;
     pthread_mutex_unlock(&e->lock);
-}
-
-/* Renews leases, closes expired sessions, removes containers that are in no table. */
-static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int64_t *reaped)
-{
-    pthread_mutex_lock(&e->lock);
-    struct cbx_pool *pool = e->pool;
-    pthread_mutex_unlock(&e->lock);
-    if (pool == NULL) {
-        return;
-    }
-    cbx_sessions_expire(e->sessions, now, e->config.idle_ms);
-    if (now - *renewed >= lease_ms(e) / 4) {
-        *renewed = now;
-        cbx_sessions_renew_leases(e->sessions);
-        cbx_pool_renew_leases(pool);
-        cbx_instance_touch(&e->instance);
-    }
-    enum { PROBE_MS = 5000 };
-    cbx_executor_probe(e, PROBE_MS);
-    if (now - *reaped >= lease_ms(e) / 2) {
-        *reaped = now;
-        size_t removed; /* a sandbox that is being made is in no table yet: only old ones */
-        struct cbx_reap reap = { .instance = e->instance.name,
-                                 .age_s = lease_ms(e) / 1000,
-                                 .keeps = is_ours,
-                                 .context = e };
-        cbx_sandbox_reap(e->engine, &reap, &removed, NULL);
-        cbx_instance_reap(e->config.state_dir, e->engine);
-    }
-}
-
-static void *housekeep(void *context)
-{
-    struct cbx_executor *e = context;
-    int64_t period_ms = e->config.idle_ms < 4000 ? e->config.idle_ms / 4 + 10 : 1000;
-    int64_t renewed = 0, reaped = cbx_clock_ms();
-    if (e->config.persistent) {
-        struct cbx_pool *pool;
-        struct cbx_err err;
-        cbx_executor_pool(e, &pool, &err); /* adopts sandboxes before the first request */
-    }
-    for (;;) {
-        struct timespec period = { .tv_sec = period_ms / 1000,
-                                   .tv_nsec = (period_ms % 1000) * 1000000 };
-        nanosleep(&period, NULL);
-        maintain(e, cbx_clock_ms(), &renewed, &reaped);
-    }
-    return NULL;
-}
-
-/* The runs of a gateway that is not persistent are cancelled by the closed connections. Waits a
- * moment for their outcomes to be recorded. */
-static void await_runs(struct cbx_executor *e)
-{
-    enum { WAIT_MS = 3000, STEP_MS = 20 };
-    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
-    int running = 1;
-    for (int waited = 0; running > 0 && waited < WAIT_MS; waited += STEP_MS) {
-        pthread_mutex_lock(&e->lock);
-        running = e->unrecorded;
-        pthread_mutex_unlock(&e->lock);
-        if (running > 0) {
-            nanosleep(&step, NULL);
-        }
-    }
-}
-
-/* Removes the sandboxes that no later executor may adopt; the others exist until their leases
- * end. */
-static void end(struct cbx_executor *e)
-{
-    enum { LOCK_MS = 2000 };
-    if (!cbx_mutex_lock_ms(&e->lock, LOCK_MS)) {
-        _exit(0); /* a thread waits for the engine or for the executor before this one: there is no
-                     sandbox yet */
-    }
-    e->stopping = true;
-    struct cbx_pool *pool = e->pool;
-    pthread_mutex_unlock(&e->lock);
-    if (!e->config.persistent) {
-        await_runs(e);
-    }
-    cbx_sessions_close_all(e->sessions, e->config.persistent);
-    if (pool != NULL) {
-        cbx_pool_stop(pool);
-    }
-    if (e->audit != NULL) {
-        cbx_audit_flush(e->audit);
-    }
-    if (!e->config.persistent) {
-        cbx_instance_done(&e->instance, true);
-    } /* else the process's exit releases the lock, after the last thread that may still send */
-    _exit(0); /* nothing is freed: threads may still read the tables */
-}
-
-static int stop_pipe[2] = { -1, -1 };
-
-static void on_stop(int number)
-{
-    (void)number;
-    (void)!write(stop_pipe[1], "s", 1);
-}
-
-static void note_control_closed(void *context)
-{
-    (void)context;
-    on_stop(0);
-}
-
-static void serve_connection(void *context, int fd)
-{
-    cbx_executor_serve(context, fd);
-}
-
-static bool read_secrets(int fd, struct cbx_secrets *out)
-{
-    bool whole = read(fd, out, sizeof(*out)) == (ssize_t)sizeof(*out);
-    close(fd);
-    return whole;
-}
-
-_Noreturn void cbx_executor_main(int control, int secrets_fd,
-                                 const struct cbx_executor_config *config)
-{
-    enum {
-        THREADS_MAX = 1024
-    }; /* a front that was taken over may open any number of connections */
-    static struct cbx_executor e;
-    e.config = *config;
-    pthread_mutex_init(&e.lock, NULL);
-    cbx_cond_init(&e.run_slot_free);
-    cbx_health_init(&e.health);
-    cbx_jail_common();
-    prctl(PR_SET_NAME, "cbx-executor");
-    if (!read_secrets(secrets_fd, &e.secrets) || pipe2(stop_pipe, O_CLOEXEC) < 0) {
-        _exit(1);
-    }
-    struct sigaction stop = { .sa_handler = on_stop };
-    sigaction(SIGTERM, &stop, NULL);
-    e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
-    pthread_t thread;
-    const struct cbx_acceptors_config acceptors = { .control = control,
-                                                    .max = THREADS_MAX,
-                                                    .serve = serve_connection,
-                                                    .ended = note_control_closed,
-                                                    .context = &e };
-    if (pthread_create(&thread, NULL, housekeep, &e) != 0 || !cbx_acceptors_start(&acceptors)) {
-        _exit(1);
-    }
-    char reason;
-    while (read(stop_pipe[0], &reason, 1) < 0 && errno == EINTR) {
-    }
-    end(&e);
-    _exit(0);
 }

@@ -61,6 +61,12 @@ void cbx_executor_release_slot(struct cbx_executor *e);
 /* Counts actions whose outcome is not in the audit log yet: the executor's end waits for them. */
 void cbx_executor_count_unrecorded(struct cbx_executor *e, int change);
 
+/* How long sandboxes live without this executor. */
+int64_t cbx_executor_lease_ms(const struct cbx_executor *e);
+
+/* True when a session or the pool has this container; for struct cbx_reap. */
+bool cbx_executor_has(void *executor, const char *id);
+
 /* Disposes of a sandbox that is not used any more; a cbx_discard_fn for cbx_sessions_new. */
 void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox);
 

@@ -1,67 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The executor's table of sandboxes in use: slots, the queue, entering and leaving. One lock for
- * the table; while a slot is entered, only the thread that entered it touches its sandbox,
- * except to interrupt, answer or end it. */
+ * The table of sandboxes in use: opening, the queue, entering and leaving. While a slot is entered,
+ * only the thread that entered it touches its sandbox, except to interrupt, answer or end it. */
 #include "gateway/executor/sessions_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { ONE_SHOTS_MAX = 1024 };
-
-struct cbx_sessions *cbx_sessions_new(int max_sessions, cbx_discard_fn *discard, void *context)
-{
-    struct cbx_sessions *sessions = calloc(1, sizeof(*sessions));
-    int slots = max_sessions + ONE_SHOTS_MAX;
-    if (sessions == NULL ||
-        (sessions->items = calloc((size_t)slots, sizeof(struct cbx_session))) == NULL) {
-        abort();
-    }
-    sessions->max = max_sessions;
-    sessions->slots = slots;
-    sessions->discard = discard;
-    sessions->context = context;
-    pthread_mutex_init(&sessions->lock, NULL);
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&sessions->changed, &clock);
-    pthread_condattr_destroy(&clock);
-    return sessions;
-}
-
-void cbx_sessions_free(struct cbx_sessions *sessions)
-{
-    if (sessions == NULL) {
-        return;
-    }
-    cbx_sessions_close_all(sessions, false);
-    pthread_mutex_destroy(&sessions->lock);
-    pthread_cond_destroy(&sessions->changed);
-    free(sessions->items);
-    free(sessions);
-}
-
-struct cbx_session *cbx_sessions_find_slot(struct cbx_sessions *sessions, const char *id)
-{
-    for (int i = 0; id[0] != '\0' && i < sessions->slots; i++) {
-        if (strcmp(sessions->items[i].id, id) == 0) {
-            return &sessions->items[i];
-        }
-    }
-    return NULL;
-}
-
-struct cbx_session *cbx_sessions_find_slot_of_run(struct cbx_sessions *sessions, const char *run_id)
-{
-    for (int i = 0; run_id[0] != '\0' && i < sessions->slots; i++) {
-        if (strcmp(sessions->items[i].run_id, run_id) == 0) {
-            return &sessions->items[i];
-        }
-    }
-    return NULL;
-}
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
@@ -108,7 +52,8 @@ int cbx_sessions_reserve(struct cbx_sessions *sessions, const struct cbx_permit 
         failed = cbx_fail(err, CBX_EBUSY, "%d sessions are open, allowed are %d; close one",
                           sessions->max, sessions->max);
     } else if ((slot = take_slot(sessions, id, permit->principal, &permit->limits)) == NULL) {
-        failed = cbx_fail(err, CBX_EBUSY, "%d results wait to be acknowledged", ONE_SHOTS_MAX);
+        failed = cbx_fail(err, CBX_EBUSY, "%d results wait to be acknowledged",
+                          sessions->slots - sessions->max);
     } else {
         slot->one_shot = one_shot;
     }

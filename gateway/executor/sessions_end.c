@@ -8,32 +8,6 @@ enum { UNACKNOWLEDGED_MS = 10 * 60 * 1000 };
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
-/* Ends what is in the session, waits for it, and takes the sandbox out. The slot is not free before
- * the caller clears it, so it is closed once. */
-static struct cbx_sandbox *drain(struct cbx_sessions *sessions, struct cbx_session *session)
-{
-    session->state = cbx_slot_is_entered(session) ? CBX_SLOT_CLOSING : CBX_SLOT_DRAINED;
-    while (session->state == CBX_SLOT_CLOSING) {
-        if (session->sandbox != NULL) {
-            cbx_sandbox_end(session->sandbox);
-        }
-        pthread_cond_wait(&sessions->changed, &sessions->lock);
-    }
-    return cbx_steal(&session->sandbox);
-}
-
-void cbx_sessions_close_slot(struct cbx_sessions *sessions, struct cbx_session *session)
-{
-    struct cbx_sandbox *sandbox = drain(sessions, session);
-    *session = (struct cbx_session){ 0 };
-    pthread_cond_broadcast(&sessions->changed);
-    pthread_mutex_unlock(&sessions->lock);
-    if (sandbox != NULL) {
-        sessions->discard(sessions->context, sandbox);
-    }
-    pthread_mutex_lock(&sessions->lock);
-}
-
 int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
@@ -46,23 +20,6 @@ int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx
     }
     pthread_mutex_unlock(&sessions->lock);
     return failed;
-}
-
-void cbx_sessions_close_all(struct cbx_sessions *sessions, bool detach)
-{
-    pthread_mutex_lock(&sessions->lock);
-    sessions->stopping = true;
-    pthread_cond_broadcast(&sessions->changed);
-    for (int i = 0; i < sessions->slots && !detach; i++) {
-        struct cbx_session *session = &sessions->items[i];
-        if (cbx_slot_is_open(session)) {
-            cbx_sessions_close_slot(sessions, session);
-        }
-        while (session->state != CBX_SLOT_FREE) {
-            pthread_cond_wait(&sessions->changed, &sessions->lock);
-        }
-    }
-    pthread_mutex_unlock(&sessions->lock);
 }
 
 static bool is_expired(const struct cbx_session *s, int64_t now_ms, int64_t idle_ms)
@@ -90,19 +47,6 @@ int cbx_sessions_expire(struct cbx_sessions *sessions, int64_t now_ms, int64_t i
 }
 
 /* --- results ---------------------------------------------------------------------------------- */
-
-void cbx_sessions_drop_result(struct cbx_sessions *sessions, struct cbx_session *session)
-{
-    char run_id[sizeof(session->run_id)];
-    memcpy(run_id, session->run_id, sizeof(run_id));
-    session->run_id[0] = '\0';
-    if (session->one_shot) {
-        cbx_sessions_close_slot(sessions, session);
-    } else if (session->sandbox != NULL) {
-        cbx_sandbox_acknowledge(session->sandbox, run_id);
-    }
-    pthread_cond_broadcast(&sessions->changed);
-}
 
 int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
                           char out[CBX_NAME_MAX + 1], uint64_t *audit_seq, struct cbx_err *err)

@@ -8,7 +8,6 @@
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/queue.h"
-#include "gateway/front/rest/recovery.h"
 #include "gateway/front/rest/results.h"
 #include "gateway/ipc/relay.h"
 #include "gateway/ipc/wire.h"
@@ -16,6 +15,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { CODE_MAX = 16 * 1024 * 1024 };
 
@@ -44,6 +44,97 @@ void cbx_rest_job_free(struct cbx_rest_job *job)
     free(job);
 }
 
+/* --- jobs of an earlier gateway --------------------------------------------------------------- */
+
+static int starting_max(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors > 2 ? (int)processors : 2;
+}
+
+/* With the lock: removes and returns the first job of the backlog; NULL when none may start now. */
+static struct cbx_rest_job *take_next(struct cbx_rest *rest)
+{
+    struct cbx_rest_job *job = rest->backlog;
+    if (job == NULL || rest->stopping || rest->starting >= starting_max()) {
+        return NULL;
+    }
+    rest->backlog = job->next_in_backlog;
+    rest->starting++;
+    job->starting = true;
+    return job;
+}
+
+/* True when the job was counted as starting. */
+static bool end_start(struct cbx_rest *rest, struct cbx_rest_job *job)
+{
+    pthread_mutex_lock(&rest->lock);
+    bool starting = job->starting;
+    job->starting = false;
+    rest->starting -= starting;
+    pthread_mutex_unlock(&rest->lock);
+    return starting;
+}
+
+static void launch_recovered(struct cbx_rest *rest, struct cbx_rest_job *job)
+{
+    struct cbx_err err;
+    if (cbx_rest_job_launch(job, &err) != 0) { /* its row stays in the store for the next gateway */
+        cbx_log(CBX_LOG_ERROR, "execution %s of the earlier gateway: %s", job->id, err.text);
+        end_start(rest, job);
+        cbx_rest_job_free(job);
+    }
+}
+
+void cbx_rest_start_backlog(struct cbx_rest *rest)
+{
+    for (;;) {
+        pthread_mutex_lock(&rest->lock);
+        struct cbx_rest_job *job = take_next(rest);
+        pthread_mutex_unlock(&rest->lock);
+        if (job == NULL) {
+            return;
+        }
+        launch_recovered(rest, job);
+    }
+}
+
+/* The job was admitted or failed: the next one of the backlog may start. No effect on a job that is
+ * not of the backlog, and on a second call. */
+static void note_started(struct cbx_rest_job *job)
+{
+    struct cbx_rest *rest = job->rest;
+    if (job->recovered && end_start(rest, job)) {
+        cbx_rest_start_backlog(rest);
+    }
+}
+
+void cbx_rest_job_recover(struct cbx_rest_job *job)
+{
+    struct cbx_rest *rest = job->rest;
+    cbx_rest_enqueue(job);
+    if (job->begun) {
+        launch_recovered(rest, job);
+        return;
+    }
+    struct cbx_rest_job **last = &rest->backlog;
+    while (*last != NULL) {
+        last = &(*last)->next_in_backlog;
+    }
+    *last = job;
+}
+
+void cbx_rest_drop_backlog(struct cbx_rest *rest)
+{
+    while (rest->backlog != NULL) {
+        struct cbx_rest_job *job = rest->backlog;
+        rest->backlog = job->next_in_backlog;
+        cbx_rest_job_free(job);
+    }
+}
+
+/* --- progress --------------------------------------------------------------------------------- */
+
 /* Stores the progress that the next gateway needs after a crash: the decision of the run, by
  * which it is resumed, and whether the run began, because a begun run is never submitted again. */
 static void note_progress(void *context, enum cbx_progress progress, const char *decision,
@@ -55,7 +146,7 @@ static void note_progress(void *context, enum cbx_progress progress, const char 
     int failed = 0;
     if (progress == CBX_ADMITTED) {
         cbx_rest_set_admitted(job, true);
-        cbx_rest_recovery_started(job);
+        note_started(job);
     } else if (progress == CBX_BEGUN) {
         failed = cbx_store_begin_execution(store, job->id, audit_seq, &err);
         cbx_rest_dequeue(job);
@@ -316,7 +407,7 @@ static void end_job(struct cbx_rest_job *job)
     pthread_mutex_lock(&job->rest->lock);
     job->rest->jobs_ended++; /* first: the next job of the backlog may take its place */
     pthread_mutex_unlock(&job->rest->lock);
-    cbx_rest_recovery_started(job);
+    note_started(job);
     cbx_rest_job_free(job);
 }
 

@@ -56,6 +56,19 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err);
  * or the gateway stops; the caller then keeps the job. */
 int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err);
 
+/* Takes a job of an earlier gateway, which is in the store: one that began is followed at once, any
+ * other joins the backlog. Before the server accepts requests: later executions are queued behind
+ * it. */
+void cbx_rest_job_recover(struct cbx_rest_job *job);
+
+/* Starts as many jobs of the backlog as may start at a time. Each starts the next one when it is
+ * admitted or has failed. */
+void cbx_rest_start_backlog(struct cbx_rest *rest);
+
+/* Frees the backlog, whose rows stay in the store for the next gateway. Call it after
+ * cbx_rest_stop. */
+void cbx_rest_drop_backlog(struct cbx_rest *rest);
+
 /* A stored execution as /v1 answers it, and its results as clients of CodeBox-AI read them (new
  * references). */
 json_t *cbx_rest_results_legacy(const json_t *results);

@@ -4,10 +4,7 @@
 
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/jobs.h"
-#include "gateway/front/rest/queue.h"
 #include "policies/base/log.h"
-
-#include <unistd.h>
 
 static const char *text_of(const json_t *row, const char *name)
 {
@@ -64,67 +61,6 @@ static void reconcile(struct cbx_rest *rest, const json_t *rows)
     }
 }
 
-static int starting_max(void)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors > 2 ? (int)processors : 2;
-}
-
-/* With the lock: removes and returns the first job of the backlog; NULL when none may start now. */
-static struct cbx_rest_job *take_next(struct cbx_rest *rest)
-{
-    struct cbx_rest_job *job = rest->backlog;
-    if (job == NULL || rest->stopping || rest->starting >= starting_max()) {
-        return NULL;
-    }
-    rest->backlog = job->next_in_backlog;
-    rest->starting++;
-    job->starting = true;
-    return job;
-}
-
-/* True when the job was counted as starting. */
-static bool end_start(struct cbx_rest *rest, struct cbx_rest_job *job)
-{
-    pthread_mutex_lock(&rest->lock);
-    bool starting = job->starting;
-    job->starting = false;
-    rest->starting -= starting;
-    pthread_mutex_unlock(&rest->lock);
-    return starting;
-}
-
-static void launch(struct cbx_rest *rest, struct cbx_rest_job *job)
-{
-    struct cbx_err err;
-    if (cbx_rest_job_launch(job, &err) != 0) { /* its row stays in the store for the next gateway */
-        cbx_log(CBX_LOG_ERROR, "execution %s of the earlier gateway: %s", job->id, err.text);
-        end_start(rest, job);
-        cbx_rest_job_free(job);
-    }
-}
-
-static void start_backlog(struct cbx_rest *rest)
-{
-    for (;;) {
-        pthread_mutex_lock(&rest->lock);
-        struct cbx_rest_job *job = take_next(rest);
-        pthread_mutex_unlock(&rest->lock);
-        if (job == NULL) {
-            return;
-        }
-        launch(rest, job);
-    }
-}
-
-void cbx_rest_recovery_started(struct cbx_rest_job *job)
-{
-    struct cbx_rest *rest = job->rest;
-    if (job->recovered && end_start(rest, job)) {
-        start_backlog(rest);
-    }
-}
-
 void cbx_rest_recover(struct cbx_rest *rest)
 {
     CBX_AUTO_JSON rows = NULL;
@@ -136,26 +72,9 @@ void cbx_rest_recover(struct cbx_rest *rest)
         return;
     }
     reconcile(rest, rows);
-    struct cbx_rest_job **last = &rest->backlog;
     json_array_foreach(rows, i, row)
     {
-        struct cbx_rest_job *job = read_row(rest, row);
-        cbx_rest_enqueue(job);
-        if (job->begun) {
-            launch(rest, job);
-        } else {
-            *last = job;
-            last = &job->next_in_backlog;
-        }
+        cbx_rest_job_recover(read_row(rest, row));
     }
-    start_backlog(rest);
-}
-
-void cbx_rest_recovery_done(struct cbx_rest *rest)
-{
-    while (rest->backlog != NULL) {
-        struct cbx_rest_job *job = rest->backlog;
-        rest->backlog = job->next_in_backlog;
-        cbx_rest_job_free(job);
-    }
+    cbx_rest_start_backlog(rest);
 }

@@ -12,14 +12,4 @@
  * are queued behind these. */
 void cbx_rest_recover(struct cbx_rest *rest);
 
-struct cbx_rest_job;
-
-/* Starts the next job of the backlog, because this one was admitted or failed. No effect on a
- * job that is not of the backlog, and on a second call. */
-void cbx_rest_recovery_started(struct cbx_rest_job *job);
-
-/* Frees the backlog, whose rows stay in the store for the next gateway. Call it after
- * cbx_rest_stop. */
-void cbx_rest_recovery_done(struct cbx_rest *rest);
-
 #endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ * What every handler does with its call: reads the body and the query, answers, refuses, and makes
+ * requests to the flow. Errors are problem documents. */
+#include "gateway/front/rest/query.h"
+#include "gateway/front/rest/rest.h"
+
+#include "policies/base/log.h"
+#include "policies/base/printable.h"
+
+#include <stdio.h>
+#include <time.h>
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+void cbx_rest_answer(struct cbx_rest_call *call, int status, json_t *json)
+{
+    call->response->status = status;
+    call->response->json = json;
+}
+
+static const char *title_of(int status)
+{
+    static const struct {
+        int status;
+        const char *title;
+    } titles[] = {
+        { 400, "Bad Request" },
+        { 403, "Forbidden" },
+        { 404, "Not Found" },
+        { 405, "Method Not Allowed" },
+        { 409, "Conflict" },
+        { 413, "Content Too Large" },
+        { 415, "Unsupported Media Type" },
+        { 421, "Misdirected Request" },
+        { 429, "Too Many Requests" },
+        { 408, "Request Timeout" },
+        { 500, "Internal Server Error" },
+        { 503, "Service Unavailable" },
+        { 504, "Gateway Timeout" },
+        { 505, "HTTP Version Not Supported" },
+    };
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+        if (titles[i].status == status) {
+            return titles[i].title;
+        }
+    }
+    return "Error";
+}
+
+static json_t *problem(int status, const char *type, const char *detail)
+{
+    return json_pack("{s:s,s:s,s:i,s:s}", "type", type, "title", title_of(status), "status", status,
+                     "detail", detail);
+}
+
+void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out)
+{
+    out->status = status;
+    out->json = problem(status, "about:blank", detail);
+    out->type = "application/problem+json";
+}
+
+/* Clients of CodeBox-AI read `message` beside `status: "error"`, or `detail`; a reader of RFC 9457
+ * ignores a status that is no number. */
+static void set_problem(struct cbx_rest_call *call, json_t *json, const char *message)
+{
+    if (call->legacy) {
+        json_object_set_new(json, "status", json_string("error"));
+        json_object_set_new(json, "message", json_string(message));
+    }
+    call->response->json = json;
+    call->response->type = "application/problem+json";
+}
+
+static int status_of(int code)
+{
+    switch (code) {
+    case CBX_EINVAL:
+    case CBX_EPOLICY:
+        return 400;
+    case CBX_ETOOBIG:
+        return 413;
+    case CBX_ENOTFOUND:
+        return 404;
+    case CBX_ESTATE:
+        return 409;
+    case CBX_EIO: /* another process of the gateway has ended */
+    case CBX_EBUSY:
+    case CBX_EENGINE:
+    case CBX_EAUDIT:
+        return 503;
+    case CBX_ETIMEDOUT:
+        return 504;
+    default:
+        return 500;
+    }
+}
+
+void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err)
+{
+    char type[64];
+    snprintf(type, sizeof(type), "urn:codebox:problem:%s", cbx_code_name(err->code));
+    call->response->status = status != 0 ? status : status_of(err->code);
+    if (call->response->status >= 500 && call->request != NULL) {
+        cbx_log(CBX_LOG_WARNING, "request %s: %.*s %.*s answered %d: %s", call->request->id,
+                CBX_STR_ARG(call->request->method), CBX_STR_ARG(call->request->path),
+                call->response->status, cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    }
+    set_problem(call, problem(call->response->status, type, err->text), err->text);
+}
+
+/* One sentence per finding: what, where, why, what instead. */
+static void add_finding(struct cbx_buf *out, const json_t *finding)
+{
+    struct cbx_str hint = cbx_json_str(json_object_get(finding, "hint"));
+    cbx_buf_printf(out, "%sline %lld: ", out->len > 0 ? " " : "",
+                   (long long)json_integer_value(json_object_get(finding, "line")));
+    cbx_printable_add(out, cbx_json_str(json_object_get(finding, "symbol")), CBX_PRINTABLE_LINE);
+    cbx_buf_printf(out, " is denied by rule %.*s: ",
+                   CBX_STR_ARG(cbx_json_str(json_object_get(finding, "rule"))));
+    cbx_printable_add(out, cbx_json_str(json_object_get(finding, "message")), CBX_PRINTABLE_LINE);
+    if (hint.len > 0) {
+        cbx_buf_add_cstr(out, " Instead: ");
+        cbx_printable_add(out, hint, CBX_PRINTABLE_LINE);
+    }
+}
+
+void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome)
+{
+    enum { FINDINGS_IN_TEXT = 20 };
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 256 * 1024);
+    size_t i;
+    json_t *finding;
+    CBX_AUTO_JSON findings = json_array();
+    json_array_foreach(json_object_get(outcome->decision, "findings"), i, finding)
+    {
+        const char *effect = json_string_value(json_object_get(finding, "effect"));
+        bool stops = effect == NULL || strcmp(effect, "deny") == 0 || strcmp(effect, "ask") == 0;
+        if (stops && json_array_size(findings) < FINDINGS_IN_TEXT) {
+            add_finding(&text, finding);
+        }
+        if (stops) {
+            json_array_append(findings, finding);
+        }
+    }
+    json_t *json = problem(400, "urn:codebox:problem:denied", text.p);
+    json_object_set_new(json, "verdict", json_string(cbx_verdict_name(outcome->verdict)));
+    json_object_set_new(json, "decision", json_string(outcome->id));
+    json_object_set_new(json, "audit_seq", json_integer((json_int_t)outcome->audit_seq));
+    json_object_set(json, "findings", findings);
+    call->response->status = 400;
+    set_problem(call, json, text.p);
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+static bool is_json(struct cbx_str type)
+{
+    const char *semicolon = type.len > 0 ? memchr(type.p, ';', type.len) : NULL;
+    struct cbx_str bare =
+        cbx_str_sub(type, 0, semicolon != NULL ? (size_t)(semicolon - type.p) : type.len);
+    while (bare.len > 0 && bare.p[bare.len - 1] == ' ') {
+        bare.len--;
+    }
+    return bare.len == 16 && strncasecmp(bare.p, "application/json", 16) == 0;
+}
+
+bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
+                   void *into)
+{
+    struct cbx_err err = { 0 };
+    if (!is_json(call->request->content_type)) {
+        cbx_fail(&err, CBX_EINVAL, "Content-Type is '%.*s', allowed is application/json",
+                 CBX_STR_ARG(call->request->content_type));
+        cbx_rest_fail(call, 415, &err);
+        return false;
+    }
+    struct cbx_str body = call->request->body;
+    if (cbx_json_parse(body, body.len, &call->body, &err) != 0 ||
+        cbx_json_read(call->body, fields, count, into, &err) != 0) {
+        cbx_wrap(&err, "the body");
+        cbx_rest_fail(call, 400, &err);
+        return false;
+    }
+    return true;
+}
+
+bool cbx_rest_query(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
+                    void *into)
+{
+    struct cbx_err err = { 0 };
+    if (cbx_query_read(call->request->query, fields, count, into, &call->body, &err) != 0) {
+        cbx_wrap(&err, "the query");
+        cbx_rest_fail(call, 400, &err);
+        return false;
+    }
+    return true;
+}
+
+size_t cbx_rest_body_max(const struct cbx_policies *policies)
+{
+    int64_t largest = 0, files = 0;
+    for (size_t i = 0; i < policies->count; i++) {
+        int64_t bytes = policies->items[i]->limits.source_bytes;
+        largest = bytes > largest ? bytes : largest;
+        int64_t file = policies->items[i]->limits.files_bytes;
+        files = file > files ? file : files;
+    }
+    enum { ESCAPE_BYTES = 6, ROOM = 64 * 1024, CODE_MAX = 8 * 1024 * 1024 };
+    enum { FILE_MAX = 64 * 1024 * 1024 };
+    files = files < FILE_MAX ? files : FILE_MAX;
+    largest = (largest < CODE_MAX ? largest : CODE_MAX) * ESCAPE_BYTES + ROOM;
+    return (size_t)(largest > files ? largest : files);
+}
+
+struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
+                                    struct cbx_str policy, struct cbx_str session,
+                                    struct cbx_str source, const struct cbx_limits *limits)
+{
+    struct cbx_request request = { .policy = policy, .source = source };
+    request.subject = (struct cbx_subject){ .action = action,
+                                            .language = cbx_str_of(language),
+                                            .principal = CBX_REST_PRINCIPAL,
+                                            .session = session,
+                                            .origin = CBX_STR("rest"),
+                                            .limits = limits };
+    return request;
+}
+
+void cbx_rest_now(char out[32])
+{
+    struct timespec now;
+    struct tm utc;
+    char seconds[24];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out, 32, "%s.%06ld", seconds, now.tv_nsec / 1000 % 1000000);
+}
