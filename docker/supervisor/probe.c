@@ -3,6 +3,7 @@
  * able to do. It prints one line for each attempt; the last line is "end". As PID 1 it first takes
  * the supervisor's place: the same defences, and a child makes the attempts. */
 #include "docker/supervisor/probe.h"
+#include "docker/supervisor/probe_attempt.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Runs one attempt of the probe in a child, and prints its outcome. */
-#include "docker/supervisor/probe.h"
+#include "docker/supervisor/probe_attempt.h"
 
 #include <errno.h>
 #include <signal.h>

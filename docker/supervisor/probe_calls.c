@@ -2,6 +2,7 @@
  * System calls: those that must be refused, those that must not, and other entries into the host
  * kernel. */
 #include "docker/supervisor/probe.h"
+#include "docker/supervisor/probe_attempt.h"
 
 #include <errno.h>
 #include <fcntl.h>

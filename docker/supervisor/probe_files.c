@@ -2,6 +2,7 @@
  * Files: what /proc, /sys and /dev reveal of the host, what is writable, setuid programs, sockets
  * of engines. Every walk is bounded. */
 #include "docker/supervisor/probe.h"
+#include "docker/supervisor/probe_attempt.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Credentials and limits of the program. */
 #include "docker/supervisor/probe.h"
+#include "docker/supervisor/probe_attempt.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Mounts: which are writable, their flags, and whether their files can be executed. */
 #include "docker/supervisor/probe.h"
+#include "docker/supervisor/probe_attempt.h"
 
 #include <errno.h>
 #include <fcntl.h>

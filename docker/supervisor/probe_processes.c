@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Other processes: which are visible, and what can be done to PID 1. */
 #include "docker/supervisor/probe.h"
+#include "docker/supervisor/probe_attempt.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Sockets of every family and type, and the networks. */
 #include "docker/supervisor/probe.h"
+#include "docker/supervisor/probe_attempt.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -115,8 +115,16 @@ bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node);
 
 /* --- names.c ---------------------------------------------------------------------------- */
 
-/* Collects the names that the text assigns and defines. */
-void cbx_shell_names_collect(struct cbx_shell *s);
+struct cbx_shell_name {
+    struct cbx_str name, value;
+    bool assigned, constant, function, unset;
+    uint32_t since, function_since; /* UINT32_MAX: never for certain */
+    struct cbx_shell_name *next;
+};
+
+/* The entry of a name, a new one when there is none: constant, never certain. NULL when the arena is
+ * exhausted; the table then counts as incomplete. */
+struct cbx_shell_name *cbx_shell_name_make(struct cbx_shell *s, struct cbx_str name);
 
 /* The value of a variable at the place `at`: true when every assignment in the text is the same
  * constant and one of them has certainly happened before. */
@@ -131,6 +139,11 @@ bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t
 
 /* True when it may be one. */
 bool cbx_shell_may_be_function(const struct cbx_shell *s, struct cbx_str name);
+
+/* --- collect.c -------------------------------------------------------------------------------- */
+
+/* Collects the names that the text assigns and defines. */
+void cbx_shell_names_collect(struct cbx_shell *s);
 
 /* --- run.c ------------------------------------------------------------------------------ */
 

@@ -33,11 +33,6 @@ static void add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str na
     cbx_facts_add_special(s->parsed->facts, id, name, word->start, word->end);
 }
 
-void cbx_shell_unresolved(struct cbx_shell *s, const char *what, const struct cbx_word *word)
-{
-    add_fact(s, CBX_FACT_SHELL_UNRESOLVED, cbx_str_of(what), word);
-}
-
 bool cbx_shell_is_allowed(const struct cbx_shell *s, struct cbx_str word)
 {
     for (size_t i = 0; i < CBX_SHELL_COUNT(steering); i++) {
@@ -114,11 +109,6 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
 
 /* --- commands that run commands -----------------------------------------------------------------
  */
-
-bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text)
-{
-    return c->fed && c->hole.len > 0 && memmem(text.p, text.len, c->hole.p, c->hole.len) != NULL;
-}
 
 void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool fed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Command lines of the shell: their words, and the standard input of commands, as far as they are
  * constant. */
-#include "analyzer/lang/shell/internal.h"
+#include "analyzer/lang/shell/command.h"
 
 enum { FIELDS_MAX = 32 };
 
@@ -295,4 +295,15 @@ bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out)
     }
     return !redirected && (cbx_str_is(word, "echo") || cbx_str_is(word, "printf")) &&
            join_output(s, &line, out);
+}
+
+void cbx_shell_unresolved(struct cbx_shell *s, const char *what, const struct cbx_word *word)
+{
+    cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_UNRESOLVED, cbx_str_of(what),
+                          word->start, word->end);
+}
+
+bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text)
+{
+    return c->fed && c->hole.len > 0 && memmem(text.p, text.len, c->hole.p, c->hole.len) != NULL;
 }
