@@ -315,8 +315,9 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
 
 /* --- ownership -------------------------------------------------------------------------------- */
 
-bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
-                      const struct cbx_limits *limits)
+/* Has it this kernel, and exactly these limits of memory, processors, processes and disk? */
+static bool fits(const struct cbx_sandbox *sandbox, const char *kernel,
+                 const struct cbx_limits *limits)
 {
     return strcmp(sandbox->kernel, kernel) == 0 &&
            cbx_limits_same_container(&sandbox->limits, limits);
@@ -413,7 +414,7 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     if (failed) {
         return failed;
     }
-    if (sandbox->claimed || !cbx_sandbox_fits(sandbox, kernel, &permit->limits)) {
+    if (sandbox->claimed || !fits(sandbox, kernel, &permit->limits)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is not for this sandbox");
     }
     sandbox->claimed = true;

@@ -41,14 +41,10 @@ int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel,
                           struct cbx_err *err);
 
 /* Claims the sandbox for a permit. Succeeds once, with an OPEN or RUN permit whose language the
- * kernel runs and whose limits fit the container (cbx_sandbox_fits). Errors as
+ * kernel runs and whose limits fit the container. Errors as
  * cbx_sandbox_permitted; CBX_ESEAL when it does not fit or is claimed. */
 int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                       struct cbx_err *err);
-
-/* Has it this kernel, and exactly these limits of memory, processors, processes and disk? */
-bool cbx_sandbox_fits(const struct cbx_sandbox *sandbox, const char *kernel,
-                      const struct cbx_limits *limits);
 
 /* Takes over a sandbox that an earlier executor claimed. CBX_ENOTFOUND when it was never claimed;
  * CBX_EPROTO when the tag's authentication fails or the protocol is broken: the caller removes it

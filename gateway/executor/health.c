@@ -22,8 +22,10 @@ void cbx_health_init(struct cbx_health *health)
     pthread_mutex_init(&health->lock, NULL);
 }
 
-void cbx_health_note(struct cbx_health *health, enum cbx_health_part part, int failed,
-                     const struct cbx_err *err)
+/* Records the outcome of an attempt: `failed` is 0 or a code, with its reason in `err`. A change
+ * is written to the log, once. */
+static void note_health(struct cbx_health *health, enum cbx_health_part part, int failed,
+                        const struct cbx_err *err)
 {
     bool ok = failed == 0;
     pthread_mutex_lock(&health->lock);
@@ -62,7 +64,7 @@ static void probe_engine(struct cbx_executor *e)
     struct cbx_err err = { 0 };
     int failed = cbx_executor_pool(e, &pool, &err); /* sets e->engine for good */
     failed = failed ? failed : cbx_engine_ping(e->engine, PING_MS, &err);
-    cbx_health_note(&e->health, CBX_HEALTH_ENGINE, failed, &err);
+    note_health(&e->health, CBX_HEALTH_ENGINE, failed, &err);
 }
 
 /* A full disk, a read-only file system and a directory that was removed all refuse a block. */
@@ -87,7 +89,7 @@ static void probe_audit(struct cbx_executor *e)
     int failed = cbx_executor_audit(e, &audit, &err);
     failed = failed ? failed : cbx_audit_check(audit, &err);
     failed = failed ? failed : write_block(e->config.state_dir, &err);
-    cbx_health_note(&e->health, CBX_HEALTH_AUDIT, failed, &err);
+    note_health(&e->health, CBX_HEALTH_AUDIT, failed, &err);
 }
 
 void cbx_executor_probe(struct cbx_executor *e, int64_t max_age_ms)

@@ -25,11 +25,6 @@ struct cbx_health {
 };
 void cbx_health_init(struct cbx_health *health);
 
-/* Records the outcome of an attempt: `failed` is 0 or a code, with its reason in `err`. A change
- * is written to the log, once. */
-void cbx_health_note(struct cbx_health *health, enum cbx_health_part part, int failed,
-                     const struct cbx_err *err);
-
 struct cbx_executor;
 
 /* Probes both parts when their last attempt is older than max_age_ms: pings the engine, and

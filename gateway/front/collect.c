@@ -22,7 +22,8 @@ void cbx_collected_done(struct cbx_collected *collected)
     cbx_buf_done(&collected->stream);
 }
 
-bool cbx_mime_is_binary(struct cbx_str type)
+/* True for MIME types whose data is bytes and stands as base64. */
+static bool is_binary(struct cbx_str type)
 {
     bool image = cbx_str_starts(type, CBX_STR("image/")) && !cbx_str_is(type, "image/svg+xml");
     return image || cbx_str_starts(type, CBX_STR("audio/")) || cbx_str_is(type, "application/pdf");
@@ -45,7 +46,7 @@ static void end_stream(struct cbx_collected *c)
 
 static json_t *encode(const struct cbx_mime *mime)
 {
-    if (!cbx_mime_is_binary(mime->type)) {
+    if (!is_binary(mime->type)) {
         return cbx_json_text(mime->data);
     }
     size_t size = 4 * ((mime->data.len + 2) / 3) + 1;

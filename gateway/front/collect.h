@@ -11,7 +11,7 @@
 /* Items, in order:
  *   {kind: "stdout"|"stderr", text}   consecutive chunks of one stream are one item
  *   {kind: "display"|"result", data: {TYPE: text|base64}}
- *                                     binary types (cbx_mime_is_binary) are base64, others are text
+ *                                     binary types are base64, others are text
  *   {kind: "file", path, size}
  *   {kind: "cut", size}               so many bytes of output were left out here
  * stdout, stderr and display have late: true when the program wrote them after the run before had
@@ -35,8 +35,5 @@ struct cbx_sink cbx_collected_sink(struct cbx_collected *collected);
 
 /* Call when the run is over; then `items` is complete. */
 void cbx_collected_finish(struct cbx_collected *collected);
-
-/* True for MIME types whose data is bytes and stands as base64. */
-bool cbx_mime_is_binary(struct cbx_str type);
 
 #endif

@@ -26,13 +26,3 @@ struct timespec cbx_timespec_of(int64_t ms)
     return (struct timespec){ .tv_sec = (time_t)(ms / MS_PER_S),
                               .tv_nsec = (long)(ms % MS_PER_S) * NS_PER_MS };
 }
-
-struct timespec cbx_time_after(int64_t after_ms)
-{
-    struct timespec until, wait = cbx_timespec_of(after_ms);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += wait.tv_nsec;
-    until.tv_sec += wait.tv_sec + until.tv_nsec / NS_PER_S;
-    until.tv_nsec %= NS_PER_S;
-    return until;
-}

@@ -13,10 +13,6 @@ int64_t cbx_clock_ms(void);
 /* Milliseconds of the wall clock since 1970-01-01 UTC. May jump when the clock is set. */
 int64_t cbx_time_ms(void);
 
-/* The wall-clock time `after_ms` milliseconds from now (>= 0), for pthread_cond_timedwait and
- * pthread_mutex_timedlock on default attributes. */
-struct timespec cbx_time_after(int64_t after_ms);
-
 /* `ms` milliseconds as a struct timespec (ms >= 0). */
 struct timespec cbx_timespec_of(int64_t ms);
 

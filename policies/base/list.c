@@ -10,14 +10,6 @@ void cbx_queue_push(struct cbx_queue *queue, struct cbx_link *link)
     queue->count++;
 }
 
-void cbx_queue_push_front(struct cbx_queue *queue, struct cbx_link *link)
-{
-    link->next = queue->first;
-    queue->first = link;
-    queue->last = queue->last != NULL ? queue->last : link;
-    queue->count++;
-}
-
 struct cbx_link *cbx_queue_pop(struct cbx_queue *queue)
 {
     struct cbx_link *link = queue->first;

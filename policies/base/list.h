@@ -28,9 +28,6 @@ struct cbx_queue {
 /* Appends `link`, which must be in no queue. */
 void cbx_queue_push(struct cbx_queue *queue, struct cbx_link *link);
 
-/* Puts `link`, which must be in no queue, before all others. */
-void cbx_queue_push_front(struct cbx_queue *queue, struct cbx_link *link);
-
 /* Removes and returns the first link; NULL when the queue is empty. */
 struct cbx_link *cbx_queue_pop(struct cbx_queue *queue);
 

@@ -46,6 +46,10 @@ void cbx_rest_job_free(struct cbx_rest_job *job)
 
 /* --- jobs of an earlier gateway --------------------------------------------------------------- */
 
+/* Runs a stored job, in this thread when a client waits for it. CBX_EBUSY when too many jobs run
+ * or the gateway stops; the caller then keeps the job. */
+static int launch(struct cbx_rest_job *job, struct cbx_err *err);
+
 static int starting_max(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -79,7 +83,7 @@ static bool end_start(struct cbx_rest *rest, struct cbx_rest_job *job)
 static void launch_recovered(struct cbx_rest *rest, struct cbx_rest_job *job)
 {
     struct cbx_err err;
-    if (cbx_rest_job_launch(job, &err) != 0) { /* its row stays in the store for the next gateway */
+    if (launch(job, &err) != 0) { /* its row stays in the store for the next gateway */
         cbx_log(CBX_LOG_ERROR, "execution %s of the earlier gateway: %s", job->id, err.text);
         end_start(rest, job);
         cbx_rest_job_free(job);
@@ -452,7 +456,7 @@ static void run_job(void *context)
     end_job(job);
 }
 
-int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err)
+static int launch(struct cbx_rest_job *job, struct cbx_err *err)
 {
     int failed = count_job(job->rest, err);
     if (failed) {
@@ -497,7 +501,7 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
                                            .request = request };
     int failed = cbx_store_add_execution(rest->store, &stored, err);
     cbx_rest_enqueue(job);
-    failed = failed ? failed : cbx_rest_job_launch(job, err);
+    failed = failed ? failed : launch(job, err);
     if (failed) {
         CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
         cbx_store_set_execution(rest->store, id, "error", now, results, NULL);

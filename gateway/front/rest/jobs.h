@@ -52,10 +52,6 @@ struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job);
  * failure the caller still answers the exchange and the stream. */
 int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err);
 
-/* Runs a stored job, in this thread when a client waits for it. CBX_EBUSY when too many jobs run
- * or the gateway stops; the caller then keeps the job. */
-int cbx_rest_job_launch(struct cbx_rest_job *job, struct cbx_err *err);
-
 /* Takes a job of an earlier gateway, which is in the store: one that began is followed at once, any
  * other joins the backlog. Before the server accepts requests: later executions are queued behind
  * it. */

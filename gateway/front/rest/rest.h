@@ -126,9 +126,6 @@ struct cbx_request cbx_rest_request(enum cbx_action action, const char *language
  * CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
 
-/* The sessions that are open (new reference). */
-int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err);
-
 /* True when a session can have all of them; false when the answer is made: 400 with what is wrong,
  * denied or missing. NULL is none. */
 bool cbx_rest_check_dependencies(struct cbx_rest_call *call, struct cbx_str policy,

@@ -252,11 +252,6 @@ static void trim_sessions(struct cbx_rest *rest)
     }
 }
 
-int cbx_rest_list_live(struct cbx_rest *rest, json_t **out, struct cbx_err *err)
-{
-    return list_live(rest, out, NULL, err);
-}
-
 /* --- opening and closing ---------------------------------------------------------------------- */
 
 struct opening {
@@ -417,7 +412,7 @@ void cbx_rest_get_session(struct cbx_rest_call *call)
     struct cbx_err err = { 0 };
     size_t i;
     json_t *session;
-    if (cbx_rest_list_live(call->rest, &list, &err) != 0) {
+    if (list_live(call->rest, &list, NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }

@@ -23,9 +23,7 @@ static void gives_jobs_back_in_the_order_in_which_they_came(void **state)
     cbx_queue_push(&queue, &jobs[1].link);
     assert_int_equal(pop(&queue), 0);
     cbx_queue_push(&queue, &jobs[2].link);
-    cbx_queue_push_front(&queue, &jobs[3].link);
-    assert_int_equal(queue.count, 3);
-    assert_int_equal(pop(&queue), 3);
+    assert_int_equal(queue.count, 2);
     assert_int_equal(pop(&queue), 1);
     assert_int_equal(pop(&queue), 2);
     assert_int_equal(pop(&queue), -1);
@@ -37,7 +35,7 @@ static void an_emptied_queue_takes_jobs_again(void **state)
     (void)state;
     struct cbx_queue queue = { 0 };
     struct job a = { .number = 1 }, b = { .number = 2 };
-    cbx_queue_push_front(&queue, &a.link);
+    cbx_queue_push(&queue, &a.link);
     assert_true(cbx_queue_remove(&queue, &a.link));
     assert_null(queue.first);
     assert_null(queue.last);
