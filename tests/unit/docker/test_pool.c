@@ -273,6 +273,24 @@ static void age_ready(int64_t age_ms, int64_t unchecked_ms)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* The test gives the age of the last use. */
+static void a_profile_without_use_keeps_none_ready(void **state)
+{
+    (void)state;
+    enum { IDLE_MS = 1000 * 1000 };
+    struct cbx_sandbox *sandbox = NULL;
+    make_pool(&(struct cbx_pool_config){ .min = 1, .creates = 1, .idle_ms = IDLE_MS });
+    assert_int_equal(take("s1", &sandbox, NULL), 0);
+    AWAIT_STATS(ready, 1);
+    pthread_mutex_lock(&pool->lock);
+    pool->profiles[0].used_ms -= IDLE_MS + 1000;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    AWAIT_STATS(ready, 0);
+    FAKE_AWAIT(fake.containers[1].removed);
+    cbx_pool_discard(pool, sandbox);
+}
+
 static void make_pool_of_one(void)
 {
     make_pool(&(struct cbx_pool_config){ .min = 1, .creates = 1 });
@@ -570,6 +588,7 @@ int main(void)
         TEST(gives_only_sandboxes_of_the_permits_limits),
         TEST(no_sandbox_is_given_twice),
         TEST(refuses_permits_that_allow_no_sandbox),
+        TEST(a_profile_without_use_keeps_none_ready),
         TEST(takes_a_warm_one_first),
         TEST(a_sandbox_that_was_ready_for_an_hour_is_replaced),
         TEST(a_younger_sandbox_is_checked_and_stays),
