@@ -355,12 +355,11 @@ static int judge_again(struct cbx_rest_job *job, struct cbx_err *err)
 static int submit(struct cbx_rest_job *job, const struct cbx_sink *sink,
                   struct cbx_outcome *outcome, struct cbx_err *err)
 {
-    enum { FRESH_MS = 10000 }; /* a third of a judgement's life */
     int64_t began = cbx_clock_ms();
     if (!cbx_rest_await_turn(job)) {
         return cbx_fail(err, CBX_EIO, "the gateway is stopping");
     }
-    int failed = cbx_clock_ms() - began > FRESH_MS ? judge_again(job, err) : 0;
+    int failed = cbx_clock_ms() - began > job->rest->fresh_ms ? judge_again(job, err) : 0;
     struct cbx_request request = cbx_rest_job_request(job);
     return failed
                ? failed

@@ -110,7 +110,9 @@ void cbx_rest_handle(void *context, const struct cbx_http_request *request,
 void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
                    int jobs_max)
 {
-    *rest = (struct cbx_rest){ .flow = flow, .store = store, .jobs_max = jobs_max };
+    *rest = (struct cbx_rest){
+        .flow = flow, .store = store, .jobs_max = jobs_max, .fresh_ms = CBX_SEAL_LIFE_MS / 3
+    };
     pthread_mutex_init(&rest->lock, NULL);
     pthread_cond_init(&rest->queue_changed, NULL);
     rest->jobs = cbx_threads_new(jobs_max);

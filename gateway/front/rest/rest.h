@@ -38,6 +38,7 @@ struct cbx_rest {
     struct cbx_threads *jobs; /* threads of the jobs that no client waits for */
     int64_t jobs_begun, jobs_ended; /* executions of this process */
     int jobs_max;
+    int64_t fresh_ms; /* a decision that waited longer in the queue is made again */
     bool stopping;
     struct cbx_rest_context contexts[CBX_REST_CONTEXTS];
     uint64_t context_uses;

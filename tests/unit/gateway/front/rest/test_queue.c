@@ -65,6 +65,24 @@ static void the_next_of_a_session_is_submitted_when_the_one_before_was_admitted(
                         "submit:one-shot;admit:one-shot;admit:b;submit:c;admit:c;");
 }
 
+static void a_decision_that_waited_too_long_is_made_again(void **state)
+{
+    struct rig *rig = *state;
+    char id[37], execution[37];
+    open_session(rig, "{}", id);
+    play_submissions(rig);
+    for (int again = 0; again < 2; again++) {
+        rig->rest.fresh_ms = again ? -1 : DEADLINE_MS;
+        int judged = rig->worker.judged;
+        post_async(rig, id, "a", execution);
+        struct conn *a = take_submission(rig, "a");
+        assert_int_equal(rig->worker.judged - judged, again ? 2 : 1);
+        peer_admit(&rig->executor, a);
+        finish(rig, a);
+        assert_string_equal(text_at(get_execution(rig, execution), "status"), "completed");
+    }
+}
+
 static void sessions_do_not_wait_for_each_other(void **state)
 {
     struct rig *rig = *state;
@@ -208,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(the_next_of_a_session_is_submitted_when_the_one_before_was_admitted),
+        RIG_TEST(a_decision_that_waited_too_long_is_made_again),
         RIG_TEST(sessions_do_not_wait_for_each_other),
         RIG_TEST(one_that_fails_does_not_hold_up_those_behind_it),
         RIG_TEST(the_order_holds_when_the_executor_is_killed_in_between),
