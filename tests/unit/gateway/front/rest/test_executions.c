@@ -243,6 +243,9 @@ static void a_session_gives_policy_language_and_limits_to_its_executions(void **
     snprintf(body, sizeof(body), "{'code':'x','session_id':'%s','limits':{'wall_ms':9000}}", id);
     await_answer(post(rig, body), 200);
     assert_int_equal(rig->worker.wall_ms, 3000); /* a caller can only tighten */
+    snprintf(body, sizeof(body), "{'code':'x','session_id':'%s','limits':{'wall_ms':1000}}", id);
+    await_answer(post(rig, body), 200);
+    assert_int_equal(rig->worker.wall_ms, 1000);
     snprintf(body, sizeof(body), "{'code':'x','session_id':'%s','language':'python'}", id);
     assert_problem(post(rig, body), 400, "language is 'python', this session runs javascript");
 }
