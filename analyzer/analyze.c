@@ -2,6 +2,7 @@
  * Source to decision: the stages in a row. */
 #include "analyzer/analyze.h"
 
+#include "analyzer/context.h"
 #include "analyzer/notebook.h"
 #include "analyzer/packages/install.h"
 #include "analyzer/program.h"
@@ -104,7 +105,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     cbx_parse_text(&parsed, s->lang, notebook->text, tree);
     if (cell && s->request->program != NULL) {
         cbx_program_facts(s->request->program, s->request->cell, &s->facts);
-    } else if (cell) {
+    } else if (s->lang->code->between != NULL) {
         cbx_program_add_cell(&parsed, s->lang, s->request->context, notebook);
     }
     cbx_packages_imports(s->policy, &s->facts);
@@ -150,6 +151,9 @@ static int run_stages(struct stages *s)
     }
     if ((s->policy->languages >> s->lang->policy & 1) == 0) {
         return deny_whole(s, &cbx_rule_language, request->language);
+    }
+    if (!cbx_context_is_complete(request->context)) {
+        return deny_whole(s, &cbx_rule_past, CBX_STR("earlier cells"));
     }
     cbx_tree_memory_begin();
     failed = analyze_readable(s);

@@ -3,6 +3,8 @@
  * host order), so that no text in a cell can end it early. */
 #include "analyzer/context.h"
 
+#include "policies/base/err.h"
+
 /* Removes the record at `at`. */
 static void drop_record(struct cbx_buf *context, size_t at)
 {
@@ -13,11 +15,14 @@ static void drop_record(struct cbx_buf *context, size_t at)
     context->len -= next - at;
 }
 
-void cbx_context_add(struct cbx_buf *context, struct cbx_str cell)
+/* A length that no cell has: behind it, nothing is a whole cell. */
+static const uint32_t incomplete = UINT32_MAX;
+
+int cbx_context_add(struct cbx_buf *context, struct cbx_str cell)
 {
     uint32_t length = (uint32_t)cell.len;
-    if (cell.len > CBX_CONTEXT_MAX_BYTES - sizeof(length)) {
-        return;
+    if (!cbx_context_is_complete(cbx_buf_str(context))) {
+        return CBX_ETOOBIG;
     }
     /* A repeated cell is kept once: it binds the same names each time. */
     for (size_t at = 0; at < context->len;) {
@@ -30,11 +35,21 @@ void cbx_context_add(struct cbx_buf *context, struct cbx_str cell)
         }
         at += sizeof(other) + other;
     }
-    while (context->len + sizeof(length) + cell.len > CBX_CONTEXT_MAX_BYTES) {
-        drop_record(context, 0);
+    if (cell.len > CBX_CONTEXT_MAX_BYTES ||
+        context->len + sizeof(length) + cell.len > CBX_CONTEXT_MAX_BYTES) {
+        cbx_buf_add_bytes(context, &incomplete, sizeof(incomplete));
+        return CBX_ETOOBIG;
     }
     cbx_buf_add_bytes(context, &length, sizeof(length));
-    cbx_buf_add(context, cell);
+    return cbx_buf_add(context, cell);
+}
+
+bool cbx_context_is_complete(struct cbx_str context)
+{
+    struct cbx_str cell;
+    while (cbx_context_next(&context, &cell)) {
+    }
+    return context.len == 0;
 }
 
 bool cbx_context_next(struct cbx_str *context, struct cbx_str *cell)

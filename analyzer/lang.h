@@ -18,6 +18,9 @@ struct cbx_lang_code {
     /* Adds the facts of the notebook lines that were rewritten; NULL: a language without
      * notebook syntax. */
     void (*judge_lines)(const struct cbx_parsed *parsed);
+    /* Between two cells of a session when they are read as one program: it ends whatever a cell
+     * leaves open. NULL: a session's programs do not share names. */
+    const char *between;
     bool cookie; /* coding cookies count */
     bool reads;  /* the extractor parses another text, and reports syntax errors itself */
 };

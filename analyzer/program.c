@@ -9,9 +9,6 @@
 #include "analyzer/written.h"
 #include "policies/base/array.h"
 
-/* Separates two pieces: an empty line ends any continued line. */
-static const char separator[] = "\n\n";
-
 /* A part of the program: the text of a cell, or code inside one of its notebook lines. */
 struct segment {
     uint32_t start; /* in the program */
@@ -25,6 +22,7 @@ struct cell {
 };
 
 struct cbx_program {
+    const struct cbx_lang *lang;
     struct cbx_arena *arena;
     struct cell *cells;
     size_t cell_count;
@@ -66,7 +64,7 @@ static bool add_segment(struct cbx_program *p, const struct cbx_notebook *notebo
                                                         .cell = (uint32_t)p->cell_count - 1,
                                                         .magic = magic };
     cbx_buf_add(text, notebook->text);
-    cbx_buf_add_cstr(text, separator);
+    cbx_buf_add_cstr(text, p->lang->code->between);
     return !text->overflow;
 }
 
@@ -102,7 +100,8 @@ static bool add_source(struct cbx_program *p, struct cbx_str cell, struct cbx_bu
     notebook.text = source.text;
     if (!source.readable) {
         notebook.text.len = 0;
-    } else if (cbx_notebook_rewrite(source.text, p->arena, &notebook) != 0) {
+    } else if (cbx_lang_is_notebook(p->lang) &&
+               cbx_notebook_rewrite(source.text, p->arena, &notebook) != 0) {
         return false;
     }
     return add_cell(p, &notebook, text);
@@ -159,8 +158,9 @@ static bool sort_facts(struct cbx_program *p)
 
 /* One text, one tree, one extraction. */
 static bool read_text(struct cbx_program *p, const struct cbx_parsed *like,
-                      const struct cbx_lang *lang, const struct cbx_buf *buf)
+                      const struct cbx_buf *buf)
 {
+    const struct cbx_lang *lang = p->lang;
     struct cbx_str text = cbx_arena_copy(p->arena, cbx_buf_str(buf)); /* facts borrow from it */
     struct cbx_parsed parsed = *like;
     TSTree *tree = NULL;
@@ -182,11 +182,13 @@ static bool read_text(struct cbx_program *p, const struct cbx_parsed *like,
 
 enum { PROGRAM_MAX_BYTES = 64 * 1024 * 1024 };
 
-static struct cbx_program *new_program(struct cbx_arena *arena, size_t cells)
+static struct cbx_program *new_program(struct cbx_arena *arena, const struct cbx_lang *lang,
+                                       size_t cells)
 {
     struct cbx_program *p = cbx_arena_array(arena, 1, sizeof(*p));
     if (p != NULL) {
         p->arena = arena;
+        p->lang = lang;
         p->cells = cbx_arena_array(arena, cells + 1, sizeof(*p->cells));
     }
     return p != NULL && p->cells != NULL ? p : NULL;
@@ -201,8 +203,7 @@ static bool adds_nothing(const struct cbx_program *p)
 int cbx_program_read(const struct cbx_policy *policy, const struct cbx_str *cells, size_t count,
                      uint32_t budget_ms, struct cbx_arena *arena, const struct cbx_program **out)
 {
-    const struct cbx_lang *lang = cbx_lang_of_notebooks();
-    struct cbx_program *p = new_program(arena, count);
+    struct cbx_program *p = new_program(arena, cbx_lang_of_notebooks(), count);
     if (p == NULL) {
         return CBX_ETOOBIG;
     }
@@ -216,7 +217,7 @@ int cbx_program_read(const struct cbx_policy *policy, const struct cbx_str *cell
                                .arena = arena,
                                .deadline_ms = cbx_parse_deadline(budget_ms) };
     cbx_tree_memory_begin();
-    p->whole = p->whole && (adds_nothing(p) || read_text(p, &like, lang, &text));
+    p->whole = p->whole && (adds_nothing(p) || read_text(p, &like, &text));
     cbx_tree_memory_end();
     *out = p;
     return 0;
@@ -276,14 +277,14 @@ void cbx_program_facts(const struct cbx_program *p, size_t cell, struct cbx_fact
 void cbx_program_add_cell(const struct cbx_parsed *parsed, const struct cbx_lang *lang,
                           struct cbx_str context, const struct cbx_notebook *notebook)
 {
-    struct cbx_program *p = new_program(parsed->arena, cbx_context_count(context) + 1);
+    struct cbx_program *p = new_program(parsed->arena, lang, cbx_context_count(context) + 1);
     if (p == NULL) {
         return;
     }
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, PROGRAM_MAX_BYTES);
     p->whole = add_context(p, context, &text) && add_cell(p, notebook, &text) &&
-               (adds_nothing(p) || read_text(p, parsed, lang, &text));
+               (adds_nothing(p) || read_text(p, parsed, &text));
     size_t last = p->cell_count > 0 ? p->cell_count - 1 : 0;
     cbx_program_facts(p, last, parsed->facts);
 }

@@ -23,7 +23,8 @@ int cbx_program_read(const struct cbx_policy *policy, const struct cbx_str *cell
  * Adds nothing when the arena is exhausted; the arena's flag denies then. */
 void cbx_program_facts(const struct cbx_program *program, size_t cell, struct cbx_facts *facts);
 
-/* The same for the next cell of a session: `context` holds the cells before it (context.h), or is
+/* The same for the next cell of a session in a language whose cells share names
+ * (cbx_lang_code.between): `context` holds the cells before it (context.h), or is
  * empty, and the cell of `parsed` is the last one. */
 void cbx_program_add_cell(const struct cbx_parsed *parsed, const struct cbx_lang *lang,
                           struct cbx_str context, const struct cbx_notebook *notebook);

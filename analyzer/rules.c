@@ -29,6 +29,13 @@ const struct cbx_rule cbx_rule_unreadable = BUILT_IN(
     "source.unreadable", "The source cannot be read for certain, so nobody can say what it does.",
     "Send well-formed code in plain UTF-8.");
 
+const struct cbx_rule cbx_rule_past =
+    BUILT_IN("session.past",
+             "The earlier cells of this session have more than 1 MiB together, so this cell cannot "
+             "be judged "
+             "with them.",
+             "Open a new session; put long data into a file and read it.");
+
 const uint64_t cbx_rules_always = 1ull << CBX_FACT_SYNTAX | 1ull << CBX_FACT_ENCODING |
                                   1ull << CBX_FACT_BIDI | 1ull << CBX_FACT_TOO_COMPLEX;
 

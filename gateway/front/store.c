@@ -184,8 +184,16 @@ static void trim_executions(struct cbx_store *store)
         return;
     }
     snprintf(keep, sizeof(keep), "%d", store->keep);
+    /* The rows of an open session stay: its next cell is judged with the code of all of them. */
+    execute(
+        store,
+        "UPDATE executions SET results=NULL WHERE completed_at IS NOT NULL AND results IS NOT NULL"
+        " AND rowid <"
+        " (SELECT rowid FROM executions ORDER BY rowid DESC LIMIT 1 OFFSET CAST(? AS INTEGER))",
+        values, 1, NULL, NULL);
     execute(store,
-            "DELETE FROM executions WHERE completed_at IS NOT NULL AND rowid <"
+            "DELETE FROM executions WHERE completed_at IS NOT NULL AND session NOT IN"
+            " (SELECT id FROM sessions) AND rowid <"
             " (SELECT rowid FROM executions ORDER BY rowid DESC LIMIT 1 OFFSET CAST(? AS INTEGER))",
             values, 1, NULL, NULL);
 }
@@ -502,15 +510,6 @@ int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err
         "FROM executions WHERE status IN ('initializing','running') "
         "ORDER BY created_at, rowid",
         NULL, 0, out, err);
-}
-
-int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,
-                           struct cbx_err *err)
-{
-    return fetch_rows(store,
-                      "SELECT id, status, created_at, completed_at, language, decision, code FROM "
-                      "executions WHERE session=? ORDER BY created_at, rowid LIMIT 1000",
-                      &session, 1, out, err);
 }
 
 int cbx_store_page_sessions(struct cbx_store *store, const struct cbx_store_position *after,

@@ -63,21 +63,18 @@ int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **ou
 
 /* Lists of objects of texts (new references). Sessions: {id, created_at, policy, options}.
  * Executions that are not over: {id, session, decision, language, created_at, code, request, begun:
- * "0" or "1", audit_seq}. A session's
- * executions, oldest first, at most 1,000: {id, status, created_at, completed_at, language,
- * decision, code}. */
+ * "0" or "1", audit_seq}. */
 int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err);
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err);
-int cbx_store_list_history(struct cbx_store *store, const char *session, json_t **out,
-                           struct cbx_err *err);
 
 /* A position in a listing: that of an item, or empty, before the first. */
 struct cbx_store_position {
     char created_at[32], key[40];
 };
 
-/* The same lists in pages (new references): at most `limit` rows behind a position, ordered by
- * `created_at` and the key. The key of a session is its id, that of an execution is in the member
+/* Lists in pages (new references): at most `limit` rows behind a position, ordered by `created_at`
+ * and the key. Sessions as above; executions of a session, while it is open all of them: {id, status,
+ * created_at, completed_at, language, decision, code, position}. The key of a session is its id, that of an execution is in the member
  * `position`. */
 int cbx_store_page_sessions(struct cbx_store *store, const struct cbx_store_position *after,
                             int64_t limit, json_t **out, struct cbx_err *err);

@@ -23,6 +23,18 @@ pages() {
     [ "$(status_of "$base/v1/sessions?limit=0")" = 400 ] && grep -qF "'limit' is 0, allowed 1..1000" "$work/body"
 }
 ok 'a listing comes in pages' pages
+cell() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{session_id: $s, code: $c}')"; } # SESSION CODE
+past() { # each cell is judged with those before it
+    local language id
+    for language in javascript typescript; do
+        id=$(post /v1/sessions "{\"language\": \"$language\"}" | jq -er .session_id)
+        cell "$id" 'var r = require' | expect '.status == "completed"'
+        cell "$id" '[1, 2].length' | expect '.status == "completed"'
+        cell "$id" "r('child_process').execSync('id')" | expect '.verdict == "deny"'
+        cell "$id" "r('fs').readdirSync('.').length" | expect '.status == "completed"'
+    done
+}
+ok 'a cell of JavaScript or TypeScript is judged with the cells before it' past
 limits() {
     local container
     container=$(container_of "$session")

@@ -24,6 +24,10 @@ static inline enum cbx_js_kind cbx_js_kind(const struct cbx_node *node)
 
 const struct cbx_grammar *cbx_js_grammar(enum cbx_language language);
 
+/* The line break ends a comment, the semicolon a statement that the next cell could continue:
+ * `var r = require` and `(x)` are not a call. */
+#define CBX_JS_BETWEEN "\n;\n"
+
 /* Turns a tree of TypeScript into one of JavaScript by removing the types. */
 void cbx_ts_reshape(struct cbx_walk *js);
 

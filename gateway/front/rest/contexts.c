@@ -2,6 +2,7 @@
  * The earlier cells of each session, for the judgement of its next cell: in memory for the sessions
  * that were used last, read from the store for any other. */
 #include "analyzer/context.h"
+#include "gateway/front/rest/listing.h"
 #include "gateway/front/rest/rest.h"
 
 static void drop_context(struct cbx_rest_context *c)
@@ -12,16 +13,25 @@ static void drop_context(struct cbx_rest_context *c)
     }
 }
 
-/* Reads the earlier cells from the store. */
+/* Reads all earlier cells from the store. */
 static int recall(struct cbx_rest *rest, struct cbx_rest_context *c, struct cbx_err *err)
 {
-    CBX_AUTO_JSON history = NULL;
-    size_t i;
-    const json_t *row;
-    int failed = cbx_store_list_history(rest->store, c->session, &history, err);
-    json_array_foreach(history, i, row)
-    {
-        cbx_context_add(&c->text, cbx_json_str(json_object_get(row, "code")));
+    enum { PAGE = 500 };
+    struct cbx_store_position after = { 0 };
+    int failed = 0;
+    for (size_t count = PAGE; !failed && count == PAGE;) {
+        CBX_AUTO_JSON page = NULL;
+        size_t i;
+        const json_t *row;
+        failed = cbx_store_page_history(rest->store, c->session, &after, PAGE, &page, err);
+        count = json_array_size(page);
+        json_array_foreach(page, i, row)
+        {
+            cbx_context_add(&c->text, cbx_json_str(json_object_get(row, "code")));
+        }
+        if (count > 0) {
+            after = cbx_listing_position(json_array_get(page, count - 1), "position");
+        }
     }
     return failed;
 }
@@ -42,6 +52,7 @@ static int find_context(struct cbx_rest *rest, const char *session, struct cbx_r
         drop_context(found);
         cbx_buf_init(&found->text, 2 * CBX_CONTEXT_MAX_BYTES);
         snprintf(found->session, sizeof(found->session), "%s", session);
+        found->state = ++rest->context_states;
         int failed = recall(rest, found, err);
         if (failed) {
             drop_context(found);
@@ -54,27 +65,29 @@ static int find_context(struct cbx_rest *rest, const char *session, struct cbx_r
 }
 
 int cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx_buf *out,
-                          struct cbx_err *err)
+                          uint64_t *state, struct cbx_err *err)
 {
     struct cbx_rest_context *c;
     pthread_mutex_lock(&rest->lock);
     int failed = find_context(rest, session, &c, err);
     if (!failed) {
         cbx_buf_add(out, cbx_buf_str(&c->text));
+        *state = c->state;
     }
     pthread_mutex_unlock(&rest->lock);
     return failed;
 }
 
-void cbx_rest_context_add(struct cbx_rest *rest, const char *session, struct cbx_str text)
+bool cbx_rest_context_add(struct cbx_rest *rest, const char *session, uint64_t state,
+                          struct cbx_str text)
 {
     struct cbx_rest_context *c;
-    pthread_mutex_lock(&rest->lock);
-    if (find_context(rest, session, &c, NULL) ==
-        0) { /* else the next copy reads all from the store */
-        cbx_context_add(&c->text, text);
+    if (find_context(rest, session, &c, NULL) != 0 || c->state != state) {
+        return false;
     }
-    pthread_mutex_unlock(&rest->lock);
+    cbx_context_add(&c->text, text); /* one that does not fit denies every later cell */
+    c->state = ++rest->context_states;
+    return true;
 }
 
 void cbx_rest_contexts_done(struct cbx_rest *rest)

@@ -4,6 +4,7 @@
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/jobs.h"
+#include "gateway/front/rest/queue.h"
 
 #include "analyzer/analyze.h"
 
@@ -72,11 +73,12 @@ static void answer_denial(struct cbx_rest_call *call, const struct cbx_request *
     cbx_rest_deny(call, &outcome);
 }
 
-/* True when the job may start; otherwise the answer is made. */
+/* True when the job is allowed; otherwise the answer is made. */
 static bool judge(struct cbx_rest_call *call, struct cbx_rest_job *job)
 {
     struct cbx_err err = { 0 };
     struct cbx_request request = cbx_rest_job_request(job);
+    cbx_judgement_done(&job->judgement);
     if (cbx_review_judge(call->rest->flow, &request, &job->judgement, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return false;
@@ -86,6 +88,30 @@ static bool judge(struct cbx_rest_call *call, struct cbx_rest_job *job)
         return false;
     }
     return true;
+}
+
+/* Judges the job and puts it into the queue of its session. Judgement and queue have one order: when
+ * another cell was accepted meanwhile, this one is judged again, with that one in its past. False
+ * when the answer is made. */
+static bool accept_job(struct cbx_rest_call *call, struct cbx_rest_job *job)
+{
+    enum { TRIES = 20 };
+    struct cbx_err err = { 0 };
+    for (int i = 0; i < TRIES; i++) {
+        if (!judge(call, job)) {
+            return false;
+        }
+        if (cbx_rest_enqueue_judged(job)) {
+            return true;
+        }
+        if (cbx_rest_job_read_past(job, &err) != 0) {
+            cbx_rest_fail(call, 0, &err);
+            return false;
+        }
+    }
+    cbx_fail(&err, CBX_EBUSY, "the session takes too many cells at the same time; try again later");
+    cbx_rest_fail(call, 0, &err);
+    return false;
 }
 
 /* Refuses what CodeBox-AI accepts silently and no caller may do here. False when the answer is
@@ -124,7 +150,7 @@ void cbx_rest_execute(struct cbx_rest_call *call)
     memcpy(id, job->id, sizeof(id));
     cbx_rest_now(now);
     cbx_buf_add(&job->source, body.code);
-    if (!find_session(call, job, body.session) || !judge(call, job)) {
+    if (!find_session(call, job, body.session) || !accept_job(call, job)) {
         cbx_rest_job_free(job);
         return;
     }
@@ -188,7 +214,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     char id[37];
     memcpy(id, job->id, sizeof(id));
     snprintf(job->request_id, sizeof(job->request_id), "%s", call->request->id);
-    if (!read_job(call, &body, job) || !judge(call, job)) {
+    if (!read_job(call, &body, job) || !accept_job(call, job)) {
         cbx_rest_job_free(job);
         return;
     }

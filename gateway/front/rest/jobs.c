@@ -189,7 +189,15 @@ int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err)
     snprintf(job->language, sizeof(job->language), "%s",
              language != NULL ? language : cbx_dialect_default());
     cbx_limits_read(options, &job->limits);
-    return cbx_rest_context_copy(job->rest, job->session, &job->context, err);
+    return cbx_rest_job_read_past(job, err);
+}
+
+int cbx_rest_job_read_past(struct cbx_rest_job *job, struct cbx_err *err)
+{
+    cbx_buf_reset(&job->context);
+    return job->session[0] == '\0' ? 0
+                                   : cbx_rest_context_copy(job->rest, job->session, &job->context,
+                                                           &job->context_state, err);
 }
 
 /* --- the waiting client ----------------------------------------------------------------------- */
@@ -382,9 +390,7 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
                         "the gateway was restarted while this ran, and its sandbox is gone");
     }
     outcome->id[0] = '\0';
-    failed = job->session[0] != '\0'
-                 ? cbx_rest_context_copy(job->rest, job->session, &job->context, err)
-                 : 0;
+    failed = cbx_rest_job_read_past(job, err);
     failed = failed ? failed : judge_again(job, err);
     return failed ? failed : submit(job, sink, outcome, err);
 }
@@ -486,9 +492,6 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
     cbx_rest_now(now);
     cbx_judgement_id(&job->judgement, decision);
     memcpy(id, job->id, sizeof(id));
-    if (job->session[0] != '\0') {
-        cbx_rest_context_add(rest, job->session, cbx_buf_str(&job->source));
-    }
     CBX_AUTO_JSON request = describe_request(job);
     snprintf(job->decision, sizeof(job->decision), "%s", decision);
     struct cbx_stored_execution stored = { .id = job->id,
@@ -499,7 +502,6 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
                                            .code = job->source.p,
                                            .request = request };
     int failed = cbx_store_add_execution(rest->store, &stored, err);
-    cbx_rest_enqueue(job);
     failed = failed ? failed : launch(job, err);
     if (failed) {
         CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);

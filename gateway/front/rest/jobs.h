@@ -15,6 +15,7 @@ struct cbx_rest_job {
                     1]; /* of the HTTP request, in the log; empty for a recovered one */
     char language[16];
     struct cbx_buf policy, source, context;
+    uint64_t context_state; /* of the earlier cells, when they were copied to `context` */
     struct cbx_limits limits;
     bool interactive;
     struct cbx_judgement judgement;
@@ -44,10 +45,14 @@ void cbx_rest_job_free(struct cbx_rest_job *job);
  * there is no such session; errors of the store. */
 int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err);
 
+/* Reads the earlier cells of the job's session, in place of what it has of them. An error of the
+ * store. */
+int cbx_rest_job_read_past(struct cbx_rest_job *job, struct cbx_err *err);
+
 /* The job as a request to the flow; borrows from the job. */
 struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job);
 
-/* Stores the job and starts it; with an exchange, runs it and returns when it has ended and the
+/* Stores a job that is in the queue (cbx_rest_enqueue_judged) and starts it; with an exchange, runs it and returns when it has ended and the
  * client is answered. Takes the job, also on failure: CBX_EBUSY when too many jobs run. After a
  * failure the caller still answers the exchange and the stream. */
 int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err);

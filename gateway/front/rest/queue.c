@@ -5,19 +5,39 @@
 
 #include <string.h>
 
-void cbx_rest_enqueue(struct cbx_rest_job *job)
+/* With the lock. */
+static void append(struct cbx_rest_job *job)
 {
-    struct cbx_rest *rest = job->rest;
-    if (job->session[0] == '\0') {
-        return;
-    }
-    pthread_mutex_lock(&rest->lock);
-    struct cbx_rest_job **last = &rest->queue;
+    struct cbx_rest_job **last = &job->rest->queue;
     while (*last != NULL) {
         last = &(*last)->next_queued;
     }
     *last = job;
-    pthread_mutex_unlock(&rest->lock);
+}
+
+void cbx_rest_enqueue(struct cbx_rest_job *job)
+{
+    if (job->session[0] == '\0') {
+        return;
+    }
+    pthread_mutex_lock(&job->rest->lock);
+    append(job);
+    pthread_mutex_unlock(&job->rest->lock);
+}
+
+bool cbx_rest_enqueue_judged(struct cbx_rest_job *job)
+{
+    if (job->session[0] == '\0') {
+        return true;
+    }
+    pthread_mutex_lock(&job->rest->lock);
+    bool current = cbx_rest_context_add(job->rest, job->session, job->context_state,
+                                        cbx_buf_str(&job->source));
+    if (current) {
+        append(job);
+    }
+    pthread_mutex_unlock(&job->rest->lock);
+    return current;
 }
 
 /* With the lock: does a job of the same session stand before it that the executor has not

@@ -8,8 +8,13 @@
 
 #include "gateway/front/rest/jobs.h"
 
-/* Appends the job to the queue of its session. */
+/* Appends the job to the queue of its session. For jobs of an earlier gateway. */
 void cbx_rest_enqueue(struct cbx_rest_job *job);
+
+/* Appends the job, and its cell to the earlier cells of the session, in one step. False, and neither
+ * is done, when the earlier cells are not those that the job was judged with: another one was
+ * accepted meanwhile. */
+bool cbx_rest_enqueue_judged(struct cbx_rest_job *job);
 
 /* Blocks until the executor has admitted all jobs before this one. False when the gateway stops. */
 bool cbx_rest_await_turn(struct cbx_rest_job *job);

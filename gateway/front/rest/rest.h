@@ -21,7 +21,8 @@ struct cbx_rest_job;
 /* The earlier cells of one session. */
 struct cbx_rest_context {
     char session[65];
-    uint64_t used; /* number of its last use */
+    uint64_t used;  /* number of its last use */
+    uint64_t state; /* a number for the text as it is; every change gives a new one */
     struct cbx_buf text;
 };
 
@@ -41,7 +42,7 @@ struct cbx_rest {
     int64_t fresh_ms; /* a decision that waited longer in the queue is made again */
     bool stopping;
     struct cbx_rest_context contexts[CBX_REST_CONTEXTS];
-    uint64_t context_uses;
+    uint64_t context_uses, context_states;
     atomic_int sessions_opened;
 };
 
@@ -58,13 +59,15 @@ void cbx_rest_stop(struct cbx_rest *rest);
  * this call. */
 void cbx_rest_done(struct cbx_rest *rest);
 
-/* Appends the earlier cells of a session to `out`. An error of the store when they cannot be read:
- * nothing is judged then, for a cell without its past could be allowed wrongly. */
+/* Appends the earlier cells of a session to `out`; *state is their state. An error of the store when
+ * they cannot be read: nothing is judged then, for a cell without its past could be allowed wrongly. */
 int cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx_buf *out,
-                          struct cbx_err *err);
+                          uint64_t *state, struct cbx_err *err);
 
-/* Adds a cell that is about to run. Call it before the cell's execution is stored. */
-void cbx_rest_context_add(struct cbx_rest *rest, const char *session, struct cbx_str text);
+/* With rest->lock held: adds a cell that was judged with the earlier cells in this state. False, and
+ * nothing is added, when they have changed since. */
+bool cbx_rest_context_add(struct cbx_rest *rest, const char *session, uint64_t state,
+                          struct cbx_str text);
 
 /* Frees the contexts of all sessions. */
 void cbx_rest_contexts_done(struct cbx_rest *rest);

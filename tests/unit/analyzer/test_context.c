@@ -226,25 +226,39 @@ static void denies_behind_a_context_that_is_none(void **state)
                                         .context = contexts[i] };
         char found[128];
         judge(&request, &arena, found);
-        assert_string_equal(found, "source.too-complex 1:1");
+        assert_string_equal(found, "session.past 1:1");
     }
 }
 
-static void forgets_whole_cells_the_oldest_first(void **state)
+/* A cell that does not fit into the past denies all cells after it; none is ever left out. */
+static void denies_every_cell_behind_a_past_that_is_too_large(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(buf) context;
     cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
     char cell[1024];
-    for (int i = 0; i < 1000; i++) {
+    int added = 0;
+    for (int i = 0; i < 2000; i++) {
         int n = snprintf(cell, sizeof(cell), "name%04d = '%0900d'", i, i);
-        cbx_context_add(&context, (struct cbx_str){ .p = cell, .len = (size_t)n });
-        assert_true(context.len <= CBX_CONTEXT_MAX_BYTES);
-        assert_memory_equal(context.p + 4, "name", 4);
+        int failed = cbx_context_add(&context, (struct cbx_str){ .p = cell, .len = (size_t)n });
+        assert_int_equal(failed, added < i ? CBX_ETOOBIG : failed);
+        added += failed == 0;
+        assert_int_equal(cbx_context_is_complete(cbx_buf_str(&context)), failed == 0);
     }
-    assert_null(memmem(context.p, context.len, "name0000", 8));
-    assert_non_null(memmem(context.p, context.len, "name0999", 8));
+    assert_in_range(added, 1000, 1999);
+    assert_memory_equal(context.p + 4, "name0000", 8);
     assert_false(context.overflow);
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    static const char *const languages[] = { "ipython", "javascript", "typescript", "shell" };
+    for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+        struct cbx_analysis request = { .source = CBX_STR("x"),
+                                        .language = cbx_str_of(languages[i]),
+                                        .context = cbx_buf_str(&context) };
+        char found[128];
+        judge(&request, &arena, found);
+        assert_string_equal(found, "session.past 1:1");
+    }
 }
 
 static void keeps_a_cell_that_is_run_again_once(void **state)
@@ -262,7 +276,7 @@ static void keeps_a_cell_that_is_run_again_once(void **state)
     assert_memory_equal(context.p + context.len - 8, "print(x)", 8);
 }
 
-static void passes_over_a_cell_that_is_too_large_to_keep(void **state)
+static void a_cell_larger_than_the_past_is_not_passed_over(void **state)
 {
     (void)state;
     CBX_AUTO_DONE(buf) context, large;
@@ -271,10 +285,49 @@ static void passes_over_a_cell_that_is_too_large_to_keep(void **state)
     while (large.len <= CBX_CONTEXT_MAX_BYTES) {
         cbx_buf_add_cstr(&large, "x = 1\n");
     }
-    cbx_context_add(&context, CBX_STR("y = 2"));
-    cbx_context_add(&context, cbx_buf_str(&large));
-    assert_int_equal(context.len, 4 + 5);
-    assert_memory_equal(context.p + 4, "y = 2", 5);
+    assert_int_equal(cbx_context_add(&context, CBX_STR("y = 2")), 0);
+    assert_int_equal(cbx_context_add(&context, cbx_buf_str(&large)), CBX_ETOOBIG);
+    assert_false(cbx_context_is_complete(cbx_buf_str(&context)));
+    assert_int_equal(cbx_context_add(&context, CBX_STR("z = 3")), CBX_ETOOBIG);
+}
+
+static void javascript_cells_are_one_program(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cells[4], *denied;
+    } cases[] = {
+        { { "var r = require", "r('child_process')" }, "js.process 1:1" },
+        { { "const {require: r} = {require}", "r('child_process')" }, "js.process 1:1" },
+        { { "var r = require // a comment", "r('child_process')" }, "js.process 1:1" },
+        { { "var r = require", "(function () {})", "r('child_process')" }, "js.process 1:1" },
+        { { "var r = require", "`text`", "r('child_process')" }, "js.process 1:1" },
+        { { "var r = require", "[0]", "r('child_process')" }, "js.process 1:1" },
+        { { "function f(x) { return require(x) }", "const y = 1" }, "" },
+        { { "const fs = require('fs')", "fs.readFileSync('a.txt')" }, "" },
+        { { "let x = 1", "let x = 2", "console.log(x)" }, "" },
+        { { "const path = require('path')", "path.join('a', 'b')" }, "" },
+    };
+    static const char *const languages[] = { "javascript", "typescript" };
+    for (size_t i = 0; i < 2 * (sizeof(cases) / sizeof(cases[0])); i++) {
+        CBX_AUTO_DONE(buf) context;
+        CBX_AUTO_DONE(arena) arena;
+        const char *const *cells = cases[i / 2].cells;
+        char denied[128];
+        cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+        for (; cells[1] != NULL; cells++) {
+            cbx_context_add(&context, cbx_str_of(cells[0]));
+        }
+        struct cbx_analysis request = { .source = cbx_str_of(cells[0]),
+                                        .language = cbx_str_of(languages[i % 2]),
+                                        .context = cbx_buf_str(&context) };
+        judge(&request, &arena, denied);
+        if (strcmp(denied, cases[i / 2].denied) != 0) {
+            fail_msg("%s %zu: '%s' instead of '%s'", languages[i % 2], i / 2, denied,
+                     cases[i / 2].denied);
+        }
+    }
 }
 
 int main(void)
@@ -287,9 +340,10 @@ int main(void)
         cmocka_unit_test(judges_cells_beside_one_that_cannot_be_read),
         cmocka_unit_test(denies_each_cell_of_a_program_that_was_not_read),
         cmocka_unit_test(denies_behind_a_context_that_is_none),
-        cmocka_unit_test(forgets_whole_cells_the_oldest_first),
+        cmocka_unit_test(denies_every_cell_behind_a_past_that_is_too_large),
         cmocka_unit_test(keeps_a_cell_that_is_run_again_once),
-        cmocka_unit_test(passes_over_a_cell_that_is_too_large_to_keep),
+        cmocka_unit_test(a_cell_larger_than_the_past_is_not_passed_over),
+        cmocka_unit_test(javascript_cells_are_one_program),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

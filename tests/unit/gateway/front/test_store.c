@@ -102,10 +102,45 @@ static void lists_what_had_not_ended_and_what_ran_in_a_session(void **state)
     assert_int_equal(json_array_size(running), 2);
     assert_string_equal(json_string_value(json_object_get(json_array_get(running, 1), "id")),
                         "running");
-    assert_int_equal(cbx_store_list_history(rig.store, "s", &history, &rig.err), 0);
+    const struct cbx_store_position first = { 0 };
+    assert_int_equal(cbx_store_page_history(rig.store, "s", &first, 10, &history, &rig.err), 0);
     assert_int_equal(json_array_size(history), 3);
     assert_string_equal(json_string_value(json_object_get(json_array_get(history, 2), "code")),
                         "1");
+    end(&rig);
+}
+
+/* The results of old ones go, their code stays: it is the past of the session's next cell. */
+static void keeps_the_code_of_an_open_session(void **state)
+{
+    (void)state;
+    enum { KEEP = 3, CELLS = 9 };
+    struct rig rig;
+    begin(&rig, KEEP);
+    CBX_AUTO_JSON options = json_object();
+    assert_int_equal(cbx_store_add_session(rig.store, "s", "2026", "default", options, &rig.err),
+                     0);
+    for (int i = 1; i <= CELLS; i++) {
+        char id[16];
+        snprintf(id, sizeof(id), "e%d", i);
+        add(&rig, id, "2026-01-01T00:00:00");
+        complete(&rig, id);
+    }
+    reopen(&rig, KEEP);
+    CBX_AUTO_JSON history = NULL;
+    CBX_AUTO_JSON first = NULL;
+    CBX_AUTO_JSON last = NULL;
+    const struct cbx_store_position start = { 0 };
+    assert_int_equal(cbx_store_page_history(rig.store, "s", &start, 100, &history, &rig.err), 0);
+    assert_int_equal(json_array_size(history), CELLS);
+    assert_int_equal(cbx_store_get_execution(rig.store, "e1", &first, &rig.err), 0);
+    assert_false(json_is_object(json_object_get(first, "results")));
+    assert_int_equal(cbx_store_get_execution(rig.store, "e9", &last, &rig.err), 0);
+    assert_true(json_is_object(json_object_get(last, "results")));
+    assert_int_equal(cbx_store_remove_session(rig.store, "s", &rig.err), 0);
+    reopen(&rig, KEEP);
+    json_decref(cbx_steal(&first));
+    assert_int_equal(cbx_store_get_execution(rig.store, "e1", &first, &rig.err), CBX_ENOTFOUND);
     end(&rig);
 }
 
@@ -344,6 +379,7 @@ int main(void)
         cmocka_unit_test(gives_back_what_it_took_also_after_a_restart),
         cmocka_unit_test(lists_what_had_not_ended_and_what_ran_in_a_session),
         cmocka_unit_test(keeps_the_newest_and_whatever_has_not_ended),
+        cmocka_unit_test(keeps_the_code_of_an_open_session),
         cmocka_unit_test(rows_of_the_first_version_are_kept),
         cmocka_unit_test(keeps_sessions_over_a_restart),
         cmocka_unit_test(takes_texts_as_texts),

@@ -23,13 +23,17 @@ static inline void *take_memory(size_t bytes)
 
 /* --- the worker ------------------------------------------------------------------------------- */
 
+enum { FAKE_WORKERS = 2 };
+
 /* A source that holds "DENY" is denied, "ASK" needs approval, "WARN" is allowed with a finding,
  * "CRASH" kills the worker; any other is allowed. */
 struct fake_worker {
     int control;
-    pthread_t thread;
+    pthread_t threads[FAKE_WORKERS];
     pthread_mutex_t lock;
+    pthread_cond_t changed;
     bool denies_all, crashes; /* whatever the source is */
+    bool holds, held;         /* a source with HOLD waits while `holds`; one does */
     int judged;
     char policy[65], language[33], action[16], session[65];
     int64_t wall_ms;
@@ -97,6 +101,11 @@ static inline bool worker_judge(struct fake_worker *w, int fd, const struct cbx_
     cbx_buf_add(&w->context, cbx_str_sub(bytes, 0, context));
     cbx_buf_reset(&w->source);
     cbx_buf_add(&w->source, source);
+    while (w->holds && source_has(source, "HOLD")) {
+        w->held = true;
+        pthread_cond_broadcast(&w->changed);
+        pthread_cond_wait(&w->changed, &w->lock);
+    }
     bool denies = w->denies_all, crashes = w->crashes || source_has(source, "CRASH");
     pthread_mutex_unlock(&w->lock);
     if (crashes) {
@@ -133,15 +142,39 @@ static inline void worker_start(struct fake_worker *w, int control)
 {
     *w = (struct fake_worker){ .control = control };
     pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
     cbx_buf_init(&w->context, CBX_WIRE_BYTES_MAX);
     cbx_buf_init(&w->source, CBX_WIRE_BYTES_MAX);
-    assert_int_equal(pthread_create(&w->thread, NULL, worker_main, w), 0);
+    for (int i = 0; i < FAKE_WORKERS; i++) {
+        assert_int_equal(pthread_create(&w->threads[i], NULL, worker_main, w), 0);
+    }
+}
+
+/* Keeps sources with HOLD from being judged; waits until one is kept; judges it. */
+static inline void worker_hold(struct fake_worker *w, bool holds)
+{
+    pthread_mutex_lock(&w->lock);
+    w->holds = holds;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static inline void worker_await_held(struct fake_worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    while (!w->held) {
+        pthread_cond_wait(&w->changed, &w->lock);
+    }
+    pthread_mutex_unlock(&w->lock);
 }
 
 /* After the front's end of the control socket was closed. */
 static inline void worker_join(struct fake_worker *w)
 {
-    pthread_join(w->thread, NULL);
+    for (int i = 0; i < FAKE_WORKERS; i++) {
+        pthread_join(w->threads[i], NULL);
+    }
+    pthread_cond_destroy(&w->changed);
     close(w->control);
     cbx_buf_done(&w->context);
     cbx_buf_done(&w->source);

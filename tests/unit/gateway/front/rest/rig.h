@@ -135,7 +135,7 @@ static inline int rig_setup(void **state)
     }
     assert_int_equal(cbx_wire_pair(workers, NULL), 0);
     assert_int_equal(cbx_wire_pair(executor, NULL), 0);
-    rig->flow.judge = cbx_judge_new(workers[0], 1, DEADLINE_MS);
+    rig->flow.judge = cbx_judge_new(workers[0], FAKE_WORKERS, DEADLINE_MS);
     rig->flow.executor = executor[0];
     worker_start(&rig->worker, workers[1]);
     executor_start(&rig->executor, executor[1]);
@@ -221,9 +221,8 @@ static inline char *clone_text(const char *text)
     return copy;
 }
 
-/* Sends a request and waits until its handler has returned, or has accepted an execution and waits
- * for it: then the answer comes later (await_answer). */
-static inline struct cbx_http_exchange *rig_send(struct rig *rig, const struct sending *s)
+/* Sends a request; a thread serves it. */
+static inline struct cbx_http_exchange *rig_start(struct rig *rig, const struct sending *s)
 {
     assert_true(rig->exchange_count < EXCHANGES_MAX);
     struct cbx_http_exchange *e = take_memory(sizeof(*e));
@@ -236,8 +235,16 @@ static inline struct cbx_http_exchange *rig_send(struct rig *rig, const struct s
     e->path = clone_text(s->path);
     e->type = clone_text(s->type);
     e->accept = clone_text(s->accept);
-    int64_t begun = jobs_begun(rig);
     assert_int_equal(pthread_create(&e->thread, NULL, handle_request, e), 0);
+    return e;
+}
+
+/* Sends a request and waits until its handler has returned, or has accepted an execution and waits
+ * for it: then the answer comes later (await_answer). */
+static inline struct cbx_http_exchange *rig_send(struct rig *rig, const struct sending *s)
+{
+    int64_t begun = jobs_begun(rig);
+    struct cbx_http_exchange *e = rig_start(rig, s);
     bool returned = false;
     while (!returned && jobs_begun(rig) == begun) {
         enum { STEP_MS = 1 };
