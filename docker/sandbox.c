@@ -36,6 +36,11 @@ const char *cbx_sandbox_policy(const struct cbx_sandbox *sandbox)
     return sandbox->policy;
 }
 
+const struct cbx_sha256 *cbx_sandbox_policy_sha256(const struct cbx_sandbox *sandbox)
+{
+    return &sandbox->policy_sha256;
+}
+
 const char *cbx_sandbox_kernel(const struct cbx_sandbox *sandbox)
 {
     return sandbox->kernel;
@@ -328,10 +333,12 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
 {
     CBX_AUTO_JSON limits = json_object();
     cbx_limits_write(&sandbox->limits, limits);
-    CBX_AUTO_JSON json =
-        json_pack("{s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
-                  sandbox->principal, "policy", sandbox->policy, "kernel", sandbox->kernel,
-                  "limits", limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
+    char policy_hex[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(&sandbox->policy_sha256, policy_hex);
+    CBX_AUTO_JSON json = json_pack("{s:s,s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session,
+                                   "principal", sandbox->principal, "policy", sandbox->policy,
+                                   "policy_sha256", policy_hex, "kernel", sandbox->kernel, "limits",
+                                   limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
     if (cbx_json_write(&text, json) != 0) {
@@ -343,7 +350,7 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
 }
 
 struct tag {
-    struct cbx_str session, principal, policy, kernel;
+    struct cbx_str session, principal, policy, policy_sha256, kernel;
     const json_t *limits;
     int64_t claimed_ms;
 };
@@ -351,6 +358,8 @@ static const struct cbx_json_field tag_fields[] = {
     { "session", CBX_JSON_STR, offsetof(struct tag, session), true, false, 0, CBX_NAME_MAX },
     { "principal", CBX_JSON_STR, offsetof(struct tag, principal), true, false, 0, CBX_NAME_MAX },
     { "policy", CBX_JSON_STR, offsetof(struct tag, policy), true, false, 0, CBX_NAME_MAX },
+    { "policy_sha256", CBX_JSON_STR, offsetof(struct tag, policy_sha256), true, false,
+      CBX_SHA256_HEX, CBX_SHA256_HEX },
     { "kernel", CBX_JSON_STR, offsetof(struct tag, kernel), true, false, 1, 31 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct tag, limits), true, false, 0, 0 },
     { "claimed_ms", CBX_JSON_INT, offsetof(struct tag, claimed_ms), true, false, 0, INT64_MAX },
@@ -378,6 +387,9 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
                                     &t, err);
     if (failed) {
         return failed;
+    }
+    if (!cbx_sha256_from_hex(t.policy_sha256, &sandbox->policy_sha256)) {
+        return cbx_fail(err, CBX_EPROTO, "the sandbox's tag has no hash of its policy");
     }
     snprintf(sandbox->session, sizeof(sandbox->session), "%.*s", CBX_STR_ARG(t.session));
     snprintf(sandbox->principal, sizeof(sandbox->principal), "%.*s", CBX_STR_ARG(t.principal));
@@ -423,6 +435,7 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     memcpy(sandbox->session, permit->session, sizeof(sandbox->session));
     memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));
     memcpy(sandbox->policy, permit->policy, sizeof(sandbox->policy));
+    sandbox->policy_sha256 = permit->policy_sha256;
     return send_tag(sandbox, err);
 }
 

@@ -56,6 +56,7 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
 const char *cbx_sandbox_session(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_principal(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_policy(const struct cbx_sandbox *sandbox);
+const struct cbx_sha256 *cbx_sandbox_policy_sha256(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_kernel(const struct cbx_sandbox *sandbox);
 const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox);
 
@@ -75,8 +76,8 @@ struct cbx_run_options {
 };
 
 /* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256
- * is the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session and principal
- * are those that the sandbox was claimed for. Returns 0 whenever the program ran, however it
+ * is the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session, principal
+ * and policy are those that the sandbox was claimed for. Returns 0 whenever the program ran, however it
  * ended; *out then owns the result. Events go to the options' sink while it runs. When the wall
  * clock or the processor time is exceeded the program is interrupted, and its whole process tree
  * killed within a second. The supervisor keeps the events and the result until

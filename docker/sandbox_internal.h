@@ -16,6 +16,7 @@ struct cbx_sandbox {
     char id[CBX_CONTAINER_ID_CHARS + 1];
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES];
     uint32_t lease_ms;
+    struct cbx_sha256 policy_sha256; /* of the permit that claimed it */
     char kernel[32], session[CBX_NAME_MAX + 1], principal[CBX_NAME_MAX + 1],
         policy[CBX_NAME_MAX + 1];
     struct cbx_limits limits;

@@ -38,6 +38,9 @@ static int check_permit(const struct cbx_sandbox *sandbox, const struct cbx_perm
         strcmp(permit->principal, sandbox->principal) != 0) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for another session");
     }
+    if (!cbx_sha256_equal(&permit->policy_sha256, &sandbox->policy_sha256)) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is of another policy than the session's");
+    }
     return 0;
 }
 

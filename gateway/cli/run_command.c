@@ -235,7 +235,8 @@ static int run_program(const struct cbx_options *options, const struct program *
     const char *name = from_stdin ? "codebox" : program->name;
     size_t stem = strcspn(name, ".");
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    CBX_AUTO(run_input) input = cbx_run_input_new(flow, from_stdin ? -1 : STDIN_FILENO);
+    CBX_AUTO(run_input)
+    input = cbx_run_input_new(flow, cbx_str_of(principal), from_stdin ? -1 : STDIN_FILENO);
     struct output output = { .is_cell = strcmp(program->language, "ipython") == 0,
                              .input = input,
                              .outcome = &outcome,

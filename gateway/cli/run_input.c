@@ -16,6 +16,7 @@ enum { LINE_MAX_BYTES = 64 * 1024 };
 
 struct cbx_run_input {
     struct cbx_flow *flow;
+    struct cbx_str principal;
     int fd;
     int stop[2]; /* a pipe that becomes readable when the reading stops */
     pthread_t thread;
@@ -97,7 +98,7 @@ static void *answer_questions(void *context)
         }
         in->pending = false;
         bool secret = in->secret;
-        struct cbx_input_args args = { .session = cbx_str_of(in->run) };
+        struct cbx_input_args args = { .session = cbx_str_of(in->run), .principal = in->principal };
         pthread_mutex_unlock(&in->lock);
         CBX_AUTO_DONE(buf) line;
         cbx_buf_init(&line, LINE_MAX_BYTES + 4096);
@@ -111,13 +112,14 @@ static void *answer_questions(void *context)
     return NULL;
 }
 
-struct cbx_run_input *cbx_run_input_new(struct cbx_flow *flow, int fd)
+struct cbx_run_input *cbx_run_input_new(struct cbx_flow *flow, struct cbx_str principal, int fd)
 {
     struct cbx_run_input *in = calloc(1, sizeof(*in));
     if (in == NULL) {
         abort();
     }
     in->flow = flow;
+    in->principal = principal;
     in->fd = fd;
     in->stop[0] = in->stop[1] = -1;
     pthread_mutex_init(&in->lock, NULL);

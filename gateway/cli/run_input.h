@@ -9,8 +9,8 @@
 struct cbx_run_input;
 
 /* Reads from `fd`, or with -1 from nothing: every question then finds the input at its end. The
- * flow is borrowed. `fd` is read only when the program asks. */
-struct cbx_run_input *cbx_run_input_new(struct cbx_flow *flow, int fd);
+ * flow and the principal of the run are borrowed. `fd` is read only when the program asks. */
+struct cbx_run_input *cbx_run_input_new(struct cbx_flow *flow, struct cbx_str principal, int fd);
 
 /* The program of the run (its decision's id) asks for a line: returns at once, and the answer is
  * sent when there is a line. With `secret` a terminal does not show what is typed. */

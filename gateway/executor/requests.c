@@ -107,7 +107,8 @@ static int serve_close(struct cbx_executor_request *r, const struct cbx_close_ar
                        struct cbx_str bytes, struct cbx_err *err)
 {
     (void)bytes;
-    int failed = cbx_sessions_close(r->executor->sessions, args->session.p, err);
+    const struct cbx_session_name name = { args->session.p, args->principal.p };
+    int failed = cbx_sessions_close(r->executor->sessions, &name, err);
     return failed ? failed : answer_done(r, err);
 }
 
@@ -115,14 +116,16 @@ static int serve_interrupt(struct cbx_executor_request *r, const struct cbx_inte
                            struct cbx_str bytes, struct cbx_err *err)
 {
     (void)bytes;
-    int failed = cbx_sessions_interrupt(r->executor->sessions, args->session.p, err);
+    const struct cbx_session_name name = { args->session.p, args->principal.p };
+    int failed = cbx_sessions_interrupt(r->executor->sessions, &name, err);
     return failed ? failed : answer_done(r, err);
 }
 
 static int serve_input(struct cbx_executor_request *r, const struct cbx_input_args *args,
                        struct cbx_str line, struct cbx_err *err)
 {
-    int failed = cbx_sessions_input(r->executor->sessions, args->session.p, line, err);
+    const struct cbx_session_name name = { args->session.p, args->principal.p };
+    int failed = cbx_sessions_input(r->executor->sessions, &name, line, err);
     return failed ? failed : answer_done(r, err);
 }
 

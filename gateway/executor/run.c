@@ -82,7 +82,7 @@ static int open_slot(struct cbx_executor *e, const struct cbx_permit *permit,
     }
     cbx_sessions_fill(e->sessions, id, sandbox);
     if (failed) {
-        cbx_sessions_close(e->sessions, id, NULL);
+        cbx_sessions_close(e->sessions, &(struct cbx_session_name){ .id = id }, NULL);
     }
     return failed;
 }
@@ -125,7 +125,7 @@ static int run_in_session(struct execution *x, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
     struct cbx_session *session;
-    int failed = cbx_sessions_enter_run(e->sessions, &x->request->ticket, x->permit->principal,
+    int failed = cbx_sessions_enter_run(e->sessions, &x->request->ticket, x->permit,
                                         UNACKNOWLEDGED_MS, &session, err);
     if (failed) {
         return failed;
@@ -157,7 +157,7 @@ static int run_fresh(struct execution *x, struct cbx_err *err)
         cbx_sessions_leave(e->sessions, session);
     }
     if (failed) {
-        cbx_sessions_close(e->sessions, permit->decision, NULL);
+        cbx_sessions_close(e->sessions, &(struct cbx_session_name){ .id = permit->decision }, NULL);
     }
     return failed;
 }
@@ -268,7 +268,7 @@ static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cb
                                     cbx_action_name(permit->action), &x->result);
     if (permit->action == CBX_ACTION_OPEN && !acknowledged) {
         /* The front was killed before it stored the session's id: no client can use it. */
-        cbx_sessions_close(e->sessions, permit->session, NULL);
+        cbx_sessions_close(e->sessions, &(struct cbx_session_name){ .id = permit->session }, NULL);
     }
     return 0;
 }

@@ -56,6 +56,7 @@ int cbx_sessions_reserve(struct cbx_sessions *sessions, const struct cbx_permit 
                           sessions->slots - sessions->max);
     } else {
         slot->one_shot = one_shot;
+        slot->policy_sha256 = permit->policy_sha256;
     }
     pthread_mutex_unlock(&sessions->lock);
     return failed;
@@ -94,6 +95,7 @@ bool cbx_sessions_adopt(struct cbx_sessions *sessions, struct cbx_sandbox *sandb
         slot->state = CBX_SLOT_IDLE;
         slot->one_shot = session[0] == '\0';
         slot->sandbox = sandbox;
+        slot->policy_sha256 = *cbx_sandbox_policy_sha256(sandbox);
         int64_t age_ms = cbx_time_ms() - cbx_sandbox_claimed_ms(sandbox);
         slot->created_ms -= age_ms > 0 ? age_ms : 0;
         slot->ended_ms = slot->last_used_ms;
@@ -193,6 +195,7 @@ struct entry {
     const char *id;
     const char *principal;           /* NULL = do not ask */
     const struct cbx_ticket *ticket; /* of a run; NULL = a call */
+    const struct cbx_permit *permit; /* the same */
     int64_t ack_timeout_ms;
 };
 
@@ -227,6 +230,12 @@ static int enter(struct cbx_sessions *sessions, const struct entry *entry, struc
         failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", entry->id);
     } else if (entry->principal != NULL && strcmp(session->principal, entry->principal) != 0) {
         failed = cbx_fail(err, CBX_ESTATE, "session '%s' belongs to another principal", entry->id);
+    } else if (entry->permit != NULL &&
+               !cbx_sha256_equal(&session->policy_sha256, &entry->permit->policy_sha256)) {
+        failed = cbx_fail(err, CBX_ESTATE,
+                          "session '%s' was opened under another policy, or another version of it; "
+                          "open a new session",
+                          entry->id);
     } else {
         session->state = CBX_SLOT_ENTERED;
         *out = session;
@@ -242,12 +251,13 @@ int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char
 }
 
 int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_ticket *ticket,
-                           const char *principal, int64_t ack_timeout_ms, struct cbx_session **out,
-                           struct cbx_err *err)
+                           const struct cbx_permit *permit, int64_t ack_timeout_ms,
+                           struct cbx_session **out, struct cbx_err *err)
 {
     struct entry entry = { .id = ticket->session,
-                           .principal = principal,
+                           .principal = permit->principal,
                            .ticket = ticket,
+                           .permit = permit,
                            .ack_timeout_ms = ack_timeout_ms };
     return enter(sessions, &entry, out, err);
 }

@@ -73,10 +73,11 @@ int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char
 void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session);
 
 /* Enters for a queued run when all that were enqueued before it have begun or failed, and the
- * result of the run before it was acknowledged, or that run ended more than ack_timeout_ms ago. */
+ * result of the run before it was acknowledged, or that run ended more than ack_timeout_ms ago.
+ * CBX_ESTATE also when the permit is of another policy than the session's, by its hash. */
 int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_ticket *ticket,
-                           const char *principal, int64_t ack_timeout_ms, struct cbx_session **out,
-                           struct cbx_err *err);
+                           const struct cbx_permit *permit, int64_t ack_timeout_ms,
+                           struct cbx_session **out, struct cbx_err *err);
 
 /* The sandbox of a session that was entered, and its replacement (owned by the session from then
  * on; may be NULL). */
@@ -104,15 +105,24 @@ void cbx_sessions_reconcile(struct cbx_sessions *sessions, const json_t *ids, co
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
+/* A session, as a caller names it. One of another principal is CBX_ENOTFOUND, like one that does not
+ * exist. */
+struct cbx_session_name {
+    const char *id;
+    const char *principal; /* NULL: the executor itself */
+};
+
 /* Interrupts a run, ends it, gives the sandbox away. CBX_ENOTFOUND when there is no such
  * session. */
-int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx_err *err);
+int cbx_sessions_close(struct cbx_sessions *sessions, const struct cbx_session_name *name,
+                       struct cbx_err *err);
 
 /* By the id of a session or of a run. The answer to a question of the program: CBX_ESTATE when
  * nothing runs. */
-int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct cbx_err *err);
-int cbx_sessions_input(struct cbx_sessions *sessions, const char *id, struct cbx_str line,
-                       struct cbx_err *err);
+int cbx_sessions_interrupt(struct cbx_sessions *sessions, const struct cbx_session_name *name,
+                           struct cbx_err *err);
+int cbx_sessions_input(struct cbx_sessions *sessions, const struct cbx_session_name *name,
+                       struct cbx_str line, struct cbx_err *err);
 
 /* Refuses every new session from now on. Closes all and waits for their runs; with `detach` the
  * sandboxes and their runs stay, for the next executor. */

@@ -8,12 +8,18 @@ enum { UNACKNOWLEDGED_MS = 10 * 60 * 1000 };
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
-int cbx_sessions_close(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
+static bool is_of(const struct cbx_session *session, const struct cbx_session_name *name)
+{
+    return name->principal == NULL || strcmp(session->principal, name->principal) == 0;
+}
+
+int cbx_sessions_close(struct cbx_sessions *sessions, const struct cbx_session_name *name,
+                       struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
-    struct cbx_session *session = cbx_sessions_find_slot(sessions, id);
-    int failed = session == NULL || !cbx_slot_is_open(session)
-                     ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id)
+    struct cbx_session *session = cbx_sessions_find_slot(sessions, name->id);
+    int failed = session == NULL || !cbx_slot_is_open(session) || !is_of(session, name)
+                     ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id)
                      : 0;
     if (!failed) {
         cbx_sessions_close_slot(sessions, session);
@@ -116,17 +122,21 @@ void cbx_sessions_reconcile(struct cbx_sessions *sessions, const json_t *ids, co
 /* --- messages to what runs -------------------------------------------------------------------- */
 
 /* By the id of a session or of a run, with the lock held. */
-static struct cbx_session *find_either(struct cbx_sessions *sessions, const char *id)
+static struct cbx_session *find_either(struct cbx_sessions *sessions,
+                                       const struct cbx_session_name *name)
 {
-    struct cbx_session *session = cbx_sessions_find_slot(sessions, id);
-    return session != NULL ? session : cbx_sessions_find_slot_of_run(sessions, id);
+    struct cbx_session *session = cbx_sessions_find_slot(sessions, name->id);
+    session = session != NULL ? session : cbx_sessions_find_slot_of_run(sessions, name->id);
+    return session != NULL && is_of(session, name) ? session : NULL;
 }
 
-int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
+int cbx_sessions_interrupt(struct cbx_sessions *sessions, const struct cbx_session_name *name,
+                           struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
-    struct cbx_session *session = find_either(sessions, id);
-    int failed = session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id) : 0;
+    struct cbx_session *session = find_either(sessions, name);
+    int failed =
+        session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id) : 0;
     if (!failed && session->sandbox != NULL) { /* of no effect when nothing runs */
         cbx_sandbox_interrupt(session->sandbox);
     }
@@ -134,14 +144,15 @@ int cbx_sessions_interrupt(struct cbx_sessions *sessions, const char *id, struct
     return failed;
 }
 
-int cbx_sessions_input(struct cbx_sessions *sessions, const char *id, struct cbx_str line,
-                       struct cbx_err *err)
+int cbx_sessions_input(struct cbx_sessions *sessions, const struct cbx_session_name *name,
+                       struct cbx_str line, struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
-    struct cbx_session *session = find_either(sessions, id);
-    int failed = session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id)
+    struct cbx_session *session = find_either(sessions, name);
+    int failed = session == NULL
+                     ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id)
                  : !cbx_slot_is_entered(session) || session->sandbox == NULL
-                     ? cbx_fail(err, CBX_ESTATE, "nothing runs in session '%s'", id)
+                     ? cbx_fail(err, CBX_ESTATE, "nothing runs in session '%s'", name->id)
                      : cbx_sandbox_input(session->sandbox, line, err);
     pthread_mutex_unlock(&sessions->lock);
     return failed;

@@ -27,6 +27,7 @@ struct cbx_session {
     uint64_t run_seq;              /* its audit record; 0 = an executor before this one wrote it */
     struct cbx_sandbox *sandbox;
     struct cbx_limits limits;
+    struct cbx_sha256 policy_sha256; /* under which it was opened: no run of another one enters */
     int64_t created_ms, last_used_ms;
     int64_t ended_ms; /* when the run of run_id ended; 0 = it has not */
 };

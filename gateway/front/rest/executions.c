@@ -328,7 +328,8 @@ void cbx_rest_cancel_execution(struct cbx_rest_call *call)
     if (!find_run(call, decision)) {
         return;
     }
-    struct cbx_interrupt_args args = { .session = cbx_str_of(decision) };
+    struct cbx_interrupt_args args = { .session = cbx_str_of(decision),
+                                       .principal = CBX_REST_PRINCIPAL };
     if (cbx_call_interrupt(call->rest->flow, &args, CBX_STR(""), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
@@ -355,7 +356,8 @@ void cbx_rest_answer_execution(struct cbx_rest_call *call)
     if (input.text.p != NULL) {
         cbx_buf_add_char(&line, '\n');
     }
-    struct cbx_input_args args = { .session = cbx_str_of(decision) };
+    struct cbx_input_args args = { .session = cbx_str_of(decision),
+                                   .principal = CBX_REST_PRINCIPAL };
     if (cbx_call_input(call->rest->flow, &args, cbx_buf_str(&line), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;

@@ -451,7 +451,8 @@ static void run_job(void *context)
         if (failed == CBX_ENOTFOUND && job->session[0] != '\0') {
             /* The executor closed the idle session: remove it, so that the next call fails at
              * once. */
-            struct cbx_close_args args = { .session = cbx_str_of(job->session) };
+            struct cbx_close_args args = { .session = cbx_str_of(job->session),
+                                           .principal = CBX_REST_PRINCIPAL };
             cbx_call_close(rest->flow, &args, CBX_STR(""), NULL, NULL);
             cbx_store_remove_session(rest->store, job->session, NULL);
         }

@@ -374,7 +374,8 @@ void cbx_rest_delete_session(struct cbx_rest_call *call)
     struct cbx_err err = { 0 };
     int failed = cbx_store_get_session(call->rest->store, call->id, NULL, NULL, &err);
     if (!failed) {
-        struct cbx_close_args args = { .session = cbx_str_of(call->id) };
+        struct cbx_close_args args = { .session = cbx_str_of(call->id),
+                                       .principal = CBX_REST_PRINCIPAL };
         failed = cbx_call_close(call->rest->flow, &args, CBX_STR(""), NULL, &err);
         failed = failed == CBX_ENOTFOUND ? 0 : failed; /* closed already, because it was idle */
         failed = failed ? failed : cbx_store_remove_session(call->rest->store, call->id, &err);
@@ -459,7 +460,8 @@ static void answer_status(struct cbx_rest_call *call, int failed, const struct c
 void cbx_rest_interrupt_session(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
-    struct cbx_interrupt_args args = { .session = cbx_str_of(call->id) };
+    struct cbx_interrupt_args args = { .session = cbx_str_of(call->id),
+                                       .principal = CBX_REST_PRINCIPAL };
     int failed = cbx_call_interrupt(call->rest->flow, &args, CBX_STR(""), NULL, &err);
     answer_status(call, failed, &err, "interrupted");
 }

@@ -108,6 +108,9 @@ static void refuses_bytes_that_the_permit_is_not_for(void **state)
     snprintf(p.principal, sizeof(p.principal), "bob");
     assert_int_equal(run(sandbox, &p, "1", &result), CBX_ESEAL);
     p = good;
+    p.policy_sha256 = cbx_sha256_of(CBX_STR("another policy"));
+    assert_int_equal(run(sandbox, &p, "1", &result), CBX_ESEAL);
+    p = good;
     snprintf(p.language, sizeof(p.language), "javascript");
     assert_int_equal(run(sandbox, &p, "1", &result), CBX_ESEAL);
     p = good;

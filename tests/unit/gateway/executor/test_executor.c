@@ -128,6 +128,7 @@ static json_t *ask(struct rig *rig, const char *call, const char *session)
     CBX_AUTO_JSON header = json_pack("{s:s}", "call", call);
     if (session != NULL) {
         json_object_set_new(header, "session", json_string(session));
+        json_object_set_new(header, "principal", json_string("ann"));
     }
     CBX_AUTO_FD fd = connect_to(rig);
     assert_int_equal(cbx_wire_send(fd, header, (struct cbx_str){ 0 }, NULL), 0);
@@ -394,7 +395,9 @@ static void survives_headers_with_malformed_arguments(void **state)
         json_pack("{s:s}", "call", "interrupt"),
         json_pack("{s:s,s:s%}", "call", "close", "session", "a\0b", (size_t)3),
         json_pack("{s:s,s:[i],s:[]}", "call", "reconcile", "sessions", 1, "runs"),
-        json_pack("{s:s,s:s,s:s}", "call", "close", "session", "a", "principal", "root"),
+        json_pack("{s:s,s:s}", "call", "close", "session", "a"), /* of whom? */
+        json_pack("{s:s,s:s,s:s,s:b}", "call", "close", "session", "a", "principal", "root",
+                  "force", 1),
     };
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
         CBX_AUTO_FD fd = connect_to(&rig);

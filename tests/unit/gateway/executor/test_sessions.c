@@ -15,6 +15,19 @@ static struct cbx_permit permit_of(const char *session, const char *principal)
     return permit;
 }
 
+/* By a principal that owns every session here. */
+static int close_session(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
+{
+    return cbx_sessions_close(sessions, &(struct cbx_session_name){ id, "ann" }, err);
+}
+
+static int enter_run(struct cbx_sessions *sessions, struct cbx_ticket *ticket,
+                     int64_t ack_timeout_ms, struct cbx_session **out, struct cbx_err *err)
+{
+    struct cbx_permit permit = permit_of(ticket->session, "ann");
+    return cbx_sessions_enter_run(sessions, ticket, &permit, ack_timeout_ms, out, err);
+}
+
 static void open_session(struct cbx_sessions *sessions, const char *id)
 {
     struct cbx_permit permit = permit_of(id, "ann");
@@ -38,9 +51,9 @@ static void reserves_each_id_once_and_no_more_than_there_are_places(void **state
     open_session(sessions, "b");
     assert_int_equal(cbx_sessions_reserve(sessions, &c, &err), CBX_EBUSY);
     assert_int_equal(cbx_sessions_count(sessions), 2);
-    assert_int_equal(cbx_sessions_close(sessions, "a", &err), 0);
-    assert_int_equal(cbx_sessions_close(sessions, "a", &err), CBX_ENOTFOUND);
-    assert_int_equal(cbx_sessions_close(sessions, "", &err), CBX_ENOTFOUND);
+    assert_int_equal(close_session(sessions, "a", &err), 0);
+    assert_int_equal(close_session(sessions, "a", &err), CBX_ENOTFOUND);
+    assert_int_equal(close_session(sessions, "", &err), CBX_ENOTFOUND);
     assert_int_equal(cbx_sessions_reserve(sessions, &c, &err), 0);
     cbx_sessions_fill(sessions, "c", NULL);
     cbx_sessions_free(sessions);
@@ -126,8 +139,7 @@ static void *enter_impatiently(void *context)
     struct cbx_session *session;
     struct cbx_ticket ticket = { .next = NULL };
     cbx_sessions_enqueue(crowd->sessions, "a", "", &ticket);
-    assert_int_equal(
-        cbx_sessions_enter_run(crowd->sessions, &ticket, "ann", PATIENCE_MS, &session, NULL), 0);
+    assert_int_equal(enter_run(crowd->sessions, &ticket, PATIENCE_MS, &session, NULL), 0);
     crowd->refused += cbx_clock_ms() < crowd->left_ms + PATIENCE_MS;
     crowd->entered += atomic_fetch_add(&crowd->inside, 1) == 0;
     for (int64_t end = cbx_clock_ms() + STAY_MS; cbx_clock_ms() < end;) {
@@ -165,8 +177,7 @@ static void *enter_with_patience(void *context)
     struct cbx_session *session;
     struct cbx_ticket ticket = { .next = NULL };
     cbx_sessions_enqueue(crowd->sessions, "a", "", &ticket);
-    assert_int_equal(
-        cbx_sessions_enter_run(crowd->sessions, &ticket, "ann", DEADLINE_MS, &session, NULL), 0);
+    assert_int_equal(enter_run(crowd->sessions, &ticket, DEADLINE_MS, &session, NULL), 0);
     crowd->inside = 1;
     cbx_sessions_dequeue(crowd->sessions, &ticket);
     cbx_sessions_leave(crowd->sessions, session);
@@ -229,8 +240,7 @@ static void *enter_in_turn(void *context)
 {
     struct queued *q = context;
     struct cbx_session *session;
-    q->refused =
-        cbx_sessions_enter_run(q->crowd->sessions, &q->ticket, "ann", DEADLINE_MS, &session, NULL);
+    q->refused = enter_run(q->crowd->sessions, &q->ticket, DEADLINE_MS, &session, NULL);
     if (!q->refused) {
         q->place = q->crowd->entered++;
     }
@@ -239,6 +249,50 @@ static void *enter_in_turn(void *context)
         cbx_sessions_leave(q->crowd->sessions, session);
     }
     return NULL;
+}
+
+static void a_run_of_another_policy_does_not_enter(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
+    struct cbx_session *session = NULL;
+    struct cbx_ticket ticket = { .next = NULL };
+    struct cbx_err err;
+    struct cbx_permit strict = permit_of("a", "ann"), permissive = strict;
+    strict.policy_sha256 = cbx_sha256_of(CBX_STR("strict"));
+    permissive.policy_sha256 = cbx_sha256_of(CBX_STR("permissive"));
+    assert_int_equal(cbx_sessions_reserve(sessions, &strict, &err), 0);
+    cbx_sessions_fill(sessions, "a", NULL);
+    cbx_sessions_enqueue(sessions, "a", "r1", &ticket);
+    assert_int_equal(cbx_sessions_enter_run(sessions, &ticket, &permissive, 0, &session, &err),
+                     CBX_ESTATE);
+    assert_non_null(strstr(err.text, "another policy"));
+    assert_int_equal(cbx_sessions_enter_run(sessions, &ticket, &strict, 0, &session, &err), 0);
+    cbx_sessions_dequeue(sessions, &ticket);
+    cbx_sessions_leave(sessions, session);
+    cbx_sessions_free(sessions);
+}
+
+static void only_the_principal_of_a_session_interrupts_answers_or_closes_it(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
+    struct cbx_session *session = NULL;
+    struct cbx_err err;
+    const struct cbx_session_name ann = { "a", "ann" }, bob = { "a", "bob" }, run = { "r1", "bob" },
+                                  own_run = { "r1", "ann" };
+    open_session(sessions, "a");
+    assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, &err), 0);
+    cbx_sessions_begin(sessions, session, "r1", 7);
+    assert_int_equal(cbx_sessions_interrupt(sessions, &bob, &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_interrupt(sessions, &run, &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_input(sessions, &run, CBX_STR("x"), &err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_interrupt(sessions, &ann, &err), 0);
+    assert_int_equal(cbx_sessions_interrupt(sessions, &own_run, &err), 0);
+    assert_int_equal(cbx_sessions_close(sessions, &bob, &err), CBX_ENOTFOUND);
+    cbx_sessions_leave(sessions, session);
+    assert_int_equal(cbx_sessions_close(sessions, &ann, &err), 0);
+    cbx_sessions_free(sessions);
 }
 
 static void a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entered(void **state)
@@ -250,7 +304,7 @@ static void a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entere
     open_session(sessions, "a");
     assert_false(cbx_sessions_is_queued(sessions, "r1"));
     cbx_sessions_enqueue(sessions, "a", "r1", &ticket);
-    assert_int_equal(cbx_sessions_enter_run(sessions, &ticket, "ann", 0, &session, NULL), 0);
+    assert_int_equal(enter_run(sessions, &ticket, 0, &session, NULL), 0);
     assert_true(cbx_sessions_is_queued(sessions, "r1"));
     cbx_sessions_begin(sessions, session, "r1", 7);
     cbx_sessions_dequeue(sessions, &ticket);
@@ -300,7 +354,7 @@ static void runs_enter_in_the_order_in_which_they_were_enqueued(void **state)
 static void *close_a(void *context)
 {
     struct crowd *crowd = context;
-    crowd->entered = cbx_sessions_close(crowd->sessions, "a", NULL) == 0 ? 1 : -1;
+    crowd->entered = close_session(crowd->sessions, "a", NULL) == 0 ? 1 : -1;
     return NULL;
 }
 
@@ -353,7 +407,7 @@ static void expires_what_is_idle_and_nothing_that_is_busy_or_just_made(void **st
     }
     int64_t filled = cbx_clock_ms(); /* idle time begins when the sandbox is there */
     cbx_sessions_fill(sessions, "slow", NULL);
-    cbx_sessions_close(sessions, "busy", NULL);
+    close_session(sessions, "busy", NULL);
     assert_int_equal(cbx_sessions_expire(sessions, filled, 1), 0);
     assert_int_equal(cbx_sessions_count(sessions), 1);
     cbx_sessions_free(sessions);
@@ -398,6 +452,8 @@ int main(void)
         cmocka_unit_test(only_the_principal_that_opened_a_session_enters_it),
         cmocka_unit_test(one_run_enters_at_a_time_and_the_others_wait),
         cmocka_unit_test(an_unwanted_result_is_dropped_when_its_run_leaves),
+        cmocka_unit_test(a_run_of_another_policy_does_not_enter),
+        cmocka_unit_test(only_the_principal_of_a_session_interrupts_answers_or_closes_it),
         cmocka_unit_test(a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entered),
         cmocka_unit_test(runs_enter_in_the_order_in_which_they_were_enqueued),
         cmocka_unit_test(a_run_waits_until_the_result_before_it_is_acknowledged),
