@@ -309,15 +309,19 @@ static inline bool is_answered(struct cbx_http_exchange *e)
 static inline void await_stream(struct cbx_http_exchange *e, const char *needle)
 {
     bool in_time = true, found = false;
-    struct cbx_http_stream *stream = e->response.stream;
-    assert_non_null(stream);
     pthread_mutex_lock(&http_lock);
-    while (!found && in_time) {
+    while (e->response.status == 0 && in_time) { /* its handler has started the run already */
+        in_time = cbx_cond_wait_ms(&http_changed, &http_lock, DEADLINE_MS);
+    }
+    struct cbx_http_stream *stream = e->response.stream;
+    while (stream != NULL && !found && in_time) {
         found = needle != NULL ? source_has(cbx_buf_str(&stream->text), needle) : stream->ended;
         in_time = found || cbx_cond_wait_ms(&http_changed, &http_lock, DEADLINE_MS);
     }
     cbx_buf_reset(&e->stream_text);
-    cbx_buf_add(&e->stream_text, cbx_buf_str(&stream->text));
+    if (stream != NULL) {
+        cbx_buf_add(&e->stream_text, cbx_buf_str(&stream->text));
+    }
     pthread_mutex_unlock(&http_lock);
     assert_true(found);
 }
