@@ -151,6 +151,17 @@ static void extract_redirect(struct cbx_shell *s, TSNode node)
     }
 }
 
+/* IFS= read -r line: of the fields of one line, and of no later word. */
+static bool is_of_read(const struct cbx_shell *s, TSNode assignment, struct cbx_str name)
+{
+    TSNode command = ts_node_parent(assignment);
+    if (!cbx_str_is(name, "IFS") || ts_node_is_null(command) || !type_is(command, "command")) {
+        return false;
+    }
+    TSNode word = ts_node_child_by_field_name(command, "name", 4);
+    return !ts_node_is_null(word) && cbx_str_is(cbx_shell_source_of(s, word), "read");
+}
+
 static void extract_assignment(struct cbx_shell *s, TSNode node)
 {
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
@@ -164,25 +175,46 @@ static void extract_assignment(struct cbx_shell *s, TSNode node)
     if (type_is(name, "subscript")) {
         name = ts_node_named_child(name, 0);
     }
-    if (!ts_node_is_null(name)) {
+    if (!ts_node_is_null(name) && !is_of_read(s, node, cbx_shell_source_of(s, name))) {
         cbx_shell_check_variable(s, cbx_shell_source_of(s, name), ts_node_start_byte(node),
                                  ts_node_end_byte(node));
+    }
+}
+
+/* declare -n NAME=OTHER: what is assigned to NAME is assigned to OTHER. */
+static void extract_reference(struct cbx_shell *s, TSNode assignment)
+{
+    TSNode value = ts_node_child_by_field_name(assignment, "value", 5);
+    if (ts_node_is_null(value)) {
+        return;
+    }
+    struct cbx_shell_text text = cbx_shell_fold(s, value);
+    if (!text.known) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("variable"), value);
+    } else {
+        cbx_shell_check_variable(s, text.text, ts_node_start_byte(value), ts_node_end_byte(value));
     }
 }
 
 /* export $x, declare "$x=1": the name itself is computed. */
 static void extract_declaration(struct cbx_shell *s, TSNode node)
 {
+    bool references = false;
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (references && type_is(child, "variable_assignment")) {
+            extract_reference(s, child);
+        }
         if (!ts_node_is_named(child) || type_is(child, "variable_assignment") ||
             type_is(child, "variable_name")) {
             continue;
         }
         struct cbx_shell_text text = cbx_shell_fold(s, child);
         const char *equals = memchr(text.text.p, '=', text.text.len);
+        bool option = text.known && text.text.len > 1 && text.text.p[0] == '-';
+        references |= option && memchr(text.text.p, 'n', text.text.len) != NULL;
         if (!text.known) {
             add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("variable"), child);
         } else if (equals != NULL) {
@@ -265,6 +297,21 @@ static void extract_constant(struct cbx_shell *s, TSNode node)
     }
 }
 
+/* [[ -v NAME ]]: a computed name may have a subscript, which is evaluated. */
+static void extract_test(struct cbx_shell *s, TSNode node)
+{
+    TSNode operator= ts_node_child_by_field_name(node, "operator", 8);
+    uint32_t count = ts_node_named_child_count(node);
+    if (ts_node_is_null(operator) || count < 2) {
+        return;
+    }
+    struct cbx_str name = cbx_shell_source_of(s, operator);
+    TSNode operand = ts_node_named_child(node, count - 1);
+    if ((cbx_str_is(name, "-v") || cbx_str_is(name, "-R")) && !cbx_shell_fold(s, operand).known) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("variable"), operand);
+    }
+}
+
 static void extract_expansion(struct cbx_shell *s, TSNode node)
 {
     if (memmem(cbx_shell_source_of(s, node).p, cbx_shell_source_of(s, node).len, "@P", 2) != NULL) {
@@ -295,6 +342,7 @@ static void extract_node(struct cbx_shell *s, TSNode node, const struct level *u
         { "raw_string", extract_constant },
         { "ansi_c_string", extract_constant },
         { "expansion", extract_expansion },
+        { "unary_expression", extract_test },
         { "regex", extract_text },
         { "extglob_pattern", extract_text },
     };

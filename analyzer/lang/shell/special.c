@@ -138,19 +138,75 @@ static void judge_alias(const struct cbx_shell_command *c)
     }
 }
 
-/* read NAME..., printf -v NAME, unset NAME */
+/* A variable that is assigned by its name. A computed name may have a subscript, which the shell
+ * evaluates: `a[$(id)]` runs id. */
+static void check_name(const struct cbx_shell_command *c, const struct cbx_word *word)
+{
+    size_t end = 0;
+    if (!word->known || cbx_shell_has_hole(c, word->text)) {
+        cbx_shell_unresolved(c->s, "variable name", word);
+        return;
+    }
+    while (end < word->text.len && memchr("=[", word->text.p[end], 2) == NULL) {
+        end++;
+    }
+    cbx_shell_check_variable(c->s, cbx_str_sub(word->text, 0, end), word->start, word->end);
+}
+
+/* What the words behind the options are. TESTED: none is a name, and the options assign nothing. */
+enum behind_options { NO_NAME, NAMES, SECOND_IS_NAME, TESTED };
+
+/* In `module`: options whose value is a variable's name. */
+static const struct {
+    const char *word;
+    struct cbx_shell_options options;
+    enum behind_options behind;
+} name_takers[] = {
+    { "read", { "dinNptu", "", "", "", "a" }, NAMES },
+    { "mapfile", { "dnOsuc", "", "C", "", "" }, NAMES },
+    { "readarray", { "dnOsuc", "", "C", "", "" }, NAMES },
+    { "printf", { "", "", "", "", "v" }, NO_NAME },
+    { "getopts", { "", "", "", "", "" }, SECOND_IS_NAME },
+    { "unset", { "", "", "", "", "" }, NAMES },
+    { "wait", { "", "", "", "", "p" }, NO_NAME },
+    { "test", { "", "", "", "", "vR" }, TESTED },
+};
+
+/* read NAME..., printf -v NAME, mapfile -C COMMAND NAME */
 static void judge_names(const struct cbx_shell_command *c)
+{
+    size_t t = 0, w = 1;
+    while (t + 1 < CBX_SHELL_COUNT(name_takers) &&
+           !cbx_str_is(c->words[0].text, name_takers[t].word)) {
+        t++;
+    }
+    while (w < c->count && cbx_shell_is_option(&c->words[w]) &&
+           !cbx_str_is(c->words[w].text, "--")) {
+        struct cbx_word value;
+        enum cbx_shell_option kind = cbx_shell_take_option(c, &w, &name_takers[t].options, &value);
+        if (kind == CBX_SHELL_OPTION_CODE) {
+            cbx_shell_judge_code(c->s, "shell", value.text, value.known, &value);
+        } else if (kind == CBX_SHELL_OPTION_MODULE &&
+                   !(name_takers[t].behind == TESTED && value.known)) {
+            check_name(c, &value);
+        }
+    }
+    w += w < c->count && cbx_str_is(c->words[w].text, "--");
+    w += name_takers[t].behind == SECOND_IS_NAME;
+    size_t end = name_takers[t].behind == NAMES            ? c->count
+                 : name_takers[t].behind == SECOND_IS_NAME ? w + 1
+                                                           : w;
+    for (; w < end && w < c->count; w++) {
+        check_name(c, &c->words[w]);
+    }
+}
+
+/* export NAME=VALUE; a computed name is a fact of the declaration (extract.c). */
+static void judge_declared(const struct cbx_shell_command *c)
 {
     for (size_t w = 1; w < c->count; w++) {
         if (c->words[w].known) {
-            struct cbx_str word = c->words[w].text;
-            const char *equals = memchr(word.p, '=', word.len);
-            bool joined = word.len > 2 && word.p[0] == '-'; /* printf -vNAME */
-            cbx_shell_check_variable(
-                c->s,
-                cbx_str_sub(word, joined ? 2 : 0,
-                            equals != NULL ? (size_t)(equals - word.p) : word.len),
-                c->words[w].start, c->words[w].end);
+            check_name(c, &c->words[w]);
         }
     }
 }
@@ -355,15 +411,16 @@ static const struct {
     const char *word;
     void (*judge)(const struct cbx_shell_command *c);
 } specials[] = {
-    { "find", judge_find },       { "eval", judge_eval },     { "trap", judge_trap },
-    { "source", judge_source },   { ".", judge_source },      { "alias", judge_alias },
-    { "read", judge_names },      { "printf", judge_names },  { "mapfile", judge_names },
-    { "readarray", judge_names }, { "getopts", judge_names }, { "unset", judge_names },
-    { "let", judge_names },       { "export", judge_names },  { "declare", judge_names },
-    { "typeset", judge_names },   { "local", judge_names },   { "readonly", judge_names },
-    { "sed", judge_sed },         { "gsed", judge_sed },      { "tar", judge_tar },
-    { "uniq", judge_uniq },       { "awk", judge_awk },       { "gawk", judge_awk },
-    { "mawk", judge_awk },        { "nawk", judge_awk },
+    { "find", judge_find },       { "eval", judge_eval },         { "trap", judge_trap },
+    { "source", judge_source },   { ".", judge_source },          { "alias", judge_alias },
+    { "read", judge_names },      { "printf", judge_names },      { "mapfile", judge_names },
+    { "readarray", judge_names }, { "getopts", judge_names },     { "unset", judge_names },
+    { "wait", judge_names },      { "test", judge_names },        { "let", judge_declared },
+    { "export", judge_declared }, { "declare", judge_declared },  { "typeset", judge_declared },
+    { "local", judge_declared },  { "readonly", judge_declared }, { "sed", judge_sed },
+    { "gsed", judge_sed },        { "tar", judge_tar },           { "uniq", judge_uniq },
+    { "awk", judge_awk },         { "gawk", judge_awk },          { "mawk", judge_awk },
+    { "nawk", judge_awk },
 };
 
 void cbx_shell_judge_specials(const struct cbx_shell_command *c, struct cbx_str name)
