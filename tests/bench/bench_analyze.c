@@ -324,8 +324,8 @@ int main(int argc, char **argv)
         cbx_policy_free(policy);
         return 0;
     }
-    printf("%-12s %10s %12s %12s %8s   budget 1.5\n", "language", "bytes", "parse us",
-           "decision us", "ratio");
+    printf("%-12s %10s %12s %12s %8s   (budget 1.2, of 1 MB 1.5)\n", "language", "bytes",
+           "parse us", "decision us", "ratio");
     measure_sizes(policy, &arena);
     measure_shapes(policy, &arena);
     cbx_policy_free(policy);
