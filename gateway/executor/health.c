@@ -63,6 +63,9 @@ static void probe_engine(struct cbx_executor *e)
     struct cbx_pool *pool;
     struct cbx_err err = { 0 };
     int failed = cbx_executor_pool(e, &pool, &err); /* sets e->engine for good */
+    if (failed == CBX_ESTATE) {
+        return; /* the executor is stopping, which says nothing about the engine */
+    }
     failed = failed ? failed : cbx_engine_ping(e->engine, PING_MS, &err);
     note_health(&e->health, CBX_HEALTH_ENGINE, failed, &err);
 }

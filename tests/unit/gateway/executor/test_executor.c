@@ -3,6 +3,7 @@
  * refuses, what it records, what it survives. */
 #include "gateway/executor/audit.h"
 #include "gateway/executor/executor.h"
+#include "gateway/executor/internal.h"
 #include "tests/unit/gateway/scratch.h"
 
 #include <pthread.h>
@@ -294,6 +295,24 @@ static void health_reports_each_fault(void **state)
     stop(&rig);
 }
 
+/* The housekeeper may probe while the executor ends. */
+static void stopping_is_no_failure_of_the_engine(void **state)
+{
+    (void)state;
+    struct scratch scratch;
+    static struct cbx_executor e;
+    scratch_make(&scratch);
+    pthread_mutex_init(&e.lock, NULL);
+    cbx_health_init(&e.health);
+    e.config.state_dir = scratch.path;
+    e.stopping = true;
+    cbx_executor_probe(&e, 0);
+    assert_false(e.health.parts[CBX_HEALTH_ENGINE].known);
+    cbx_audit_free(e.audit);
+    pthread_mutex_destroy(&e.lock);
+    scratch_remove(&scratch);
+}
+
 static void refuses_to_run_in_a_session_that_is_not_open(void **state)
 {
     (void)state;
@@ -562,6 +581,7 @@ int main(void)
         cmocka_unit_test(admits_a_decision_once_also_when_many_submit_it_at_once),
         cmocka_unit_test(records_a_decision_before_it_connects_to_the_engine),
         cmocka_unit_test(health_reports_each_fault),
+        cmocka_unit_test(stopping_is_no_failure_of_the_engine),
         cmocka_unit_test(refuses_to_run_in_a_session_that_is_not_open),
         cmocka_unit_test(records_an_analysis_that_failed_as_a_denial_with_policy_and_reason),
         cmocka_unit_test(survives_malformed_messages),
