@@ -28,7 +28,8 @@ static void rewrite(struct cbx_str cell, struct cbx_arena *arena)
         const struct cbx_magic *m = &out.magics[i];
         if (m->start < end || m->end < m->start || m->end > cell.len || m->text_start < text_end ||
             m->text_end <= m->text_start || m->text_end > out.text.len ||
-            !cbx_notebook_covers(out.magics, out.magic_count, m->text_start, m->text_end)) {
+            cbx_notebook_part(out.magics, out.magic_count, m->text_start, m->text_end) ==
+                CBX_PART_PYTHON) {
             abort();
         }
         end = m->end, text_end = m->text_end;
