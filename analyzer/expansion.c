@@ -23,6 +23,33 @@ struct split {
 
 enum { LINE_MAX_BYTES = 65536 };
 
+/* The kinds of node that are an expression in parentheses only; eval() refuses them. */
+static bool needs_parentheses(TSNode inside)
+{
+    static const char *const types[] = { "named_expression", "yield", "await", "list_splat" };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (ts_node_is_null(inside) || strcmp(ts_node_type(inside), types[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True when the tree of "(code)" is one expression, or one tuple, between these parentheses: not
+ * "(a)(b)". */
+static bool is_parenthesized(TSNode root, size_t bytes)
+{
+    TSNode whole = ts_node_named_child(ts_node_named_child(root, 0), 0);
+    if (ts_node_has_error(root) || ts_node_named_child_count(root) != 1 ||
+        ts_node_is_null(whole) || ts_node_start_byte(whole) != 0 ||
+        ts_node_end_byte(whole) != bytes) {
+        return false;
+    }
+    const char *type = ts_node_type(whole);
+    return (strcmp(type, "parenthesized_expression") == 0 || strcmp(type, "tuple") == 0) &&
+           !needs_parentheses(ts_node_named_child(whole, 0));
+}
+
 bool cbx_expansion_is_expression(struct cbx_str code, struct cbx_arena *arena)
 {
     if (code.len == 0 || memchr(code.p, '\n', code.len) != NULL) {
@@ -32,21 +59,9 @@ bool cbx_expansion_is_expression(struct cbx_str code, struct cbx_arena *arena)
     TSTree *tree = text.p != NULL
                        ? cbx_parse_tree(cbx_lang_of_notebooks()->code->grammar(), text, 0)
                        : NULL;
-    if (tree == NULL) {
-        return false;
-    }
-    TSNode root = ts_tree_root_node(tree);
-    TSNode inner = ts_node_named_child(ts_node_named_child(root, 0), 0);
-    bool whole = !ts_node_has_error(root) && ts_node_named_child_count(root) == 1 &&
-                 !ts_node_is_null(inner) && ts_node_start_byte(inner) == 0 &&
-                 ts_node_end_byte(inner) == text.len;
-    const char *type = whole ? ts_node_type(inner) : "";
-    bool tuple = strcmp(type, "tuple") == 0 && text.len > 2 &&
-                 ts_node_named_child_count(inner) > 0;
-    whole = tuple || strcmp(type, "parenthesized_expression") == 0 ||
-            strcmp(type, "generator_expression") == 0;
+    bool expression = tree != NULL && is_parenthesized(ts_tree_root_node(tree), text.len);
     cbx_tree_delete(tree);
-    return whole;
+    return expression;
 }
 
 static void add_text(struct split *s, struct cbx_str text)

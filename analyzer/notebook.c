@@ -153,6 +153,20 @@ static void put_with_code(struct scan *s, const struct cbx_magic *magic, struct 
     put(s, CBX_STR("'"));
 }
 
+/* The expression in parentheses. Its place stays that of the first rewriting, which is judged. */
+static void put_expression(struct scan *s, struct cbx_placeholder *field, size_t from)
+{
+    uint32_t start = (uint32_t)(s->len - from);
+    put(s, CBX_STR("("));
+    put(s, field->code);
+    put(s, CBX_STR(")"));
+    if (s->judged == NULL) {
+        field->start = start;
+        field->end = (uint32_t)(s->len - from);
+        field->place = (uint32_t)(field->code.p - s->cell.p);
+    }
+}
+
 /* (expression, conversion, quoting[, value]), which the kernel makes a text of. */
 static void put_field(struct scan *s, struct cbx_placeholder *field, enum cbx_quoting quoting,
                       size_t from)
@@ -167,11 +181,7 @@ static void put_field(struct scan *s, struct cbx_placeholder *field, enum cbx_qu
         return;
     }
     put(s, CBX_STR("("));
-    field->start = (uint32_t)(s->len - from);
-    put(s, CBX_STR("("));
-    put(s, field->code);
-    put(s, CBX_STR(")"));
-    field->end = (uint32_t)(s->len - from);
+    put_expression(s, field, from);
     put(s, CBX_STR(", "));
     put_literal(s, (struct cbx_str){ .p = &field->conversion, .len = field->conversion != 0 });
     put(s, CBX_STR(", "));
@@ -239,12 +249,8 @@ static bool put_configuration(struct scan *s, struct cbx_magic *magic, size_t fr
     put(s, CBX_STR("get_ipython().configure("));
     put_literal(s, name);
     put(s, CBX_STR(", "));
-    field->start = (uint32_t)(s->len - from);
-    put(s, CBX_STR("("));
-    put(s, code);
-    put(s, CBX_STR(")"));
-    field->end = (uint32_t)(s->len - from);
     field->code = code;
+    put_expression(s, field, from);
     *x = (struct cbx_expansion){ .state = CBX_EXPANSION_DONE, .fields = field, .count = 1 };
     magic->expansion = x;
     magic->configures = true;
@@ -541,6 +547,19 @@ static size_t count_before(const struct cbx_magic *magics, size_t count, uint32_
     return low;
 }
 
+/* The field of the line whose expression is at this byte; NULL for none. */
+static const struct cbx_placeholder *field_at(const struct cbx_magic *m, uint32_t byte)
+{
+    const struct cbx_expansion *x = m->expansion;
+    for (size_t i = 0; x != NULL && i < x->count && byte < m->text_end; i++) {
+        const struct cbx_placeholder *field = &x->fields[i];
+        if (byte >= m->text_start + field->start && byte < m->text_start + field->end) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
 enum cbx_notebook_part cbx_notebook_part(const struct cbx_magic *magics, size_t count,
                                          uint32_t start, uint32_t end)
 {
@@ -568,5 +587,10 @@ uint32_t cbx_notebook_place(const struct cbx_magic *magics, size_t count, uint32
         return byte;
     }
     const struct cbx_magic *last = &magics[before - 1];
+    const struct cbx_placeholder *field = field_at(last, byte);
+    if (field != NULL) {
+        uint32_t inside = byte - last->text_start - field->start;
+        return field->place + (inside > 0 ? inside - 1 : 0); /* behind the parenthesis */
+    }
     return byte < last->text_end ? last->start : byte - last->text_end + last->end;
 }
