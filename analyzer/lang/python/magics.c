@@ -281,6 +281,20 @@ static struct cbx_str file_name(struct cbx_str rest)
     return path;
 }
 
+/* The name of the file is not known: it may be a module. A text that is no Python is none. */
+static void judge_module(struct cbx_parsed *parsed, const struct cbx_magic *m)
+{
+    struct cbx_facts *facts = parsed->facts;
+    size_t before = facts->count;
+    bool python = true;
+    cbx_parse_inner(parsed, "python", m->body, m->start, m->end);
+    for (size_t i = before; i < facts->count; i++) {
+        const struct cbx_fact *fact = &facts->items[i];
+        python &= fact->kind != CBX_IS_SPECIAL || fact->special != CBX_FACT_SYNTAX;
+    }
+    facts->count = python ? facts->count : before;
+}
+
 /* %%writefile path: a call of open(path, 'w'). A file of code is judged as code, because it may be
  * run or imported; a file of requirements as an install. */
 static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
@@ -292,6 +306,7 @@ static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
     }
     add_call(parsed, m, CBX_STR("open"), path, CBX_STR("w"));
     if (path.p == NULL) {
+        judge_module(parsed, m);
         return;
     }
     cbx_facts_add(parsed->facts, CBX_IS_LITERAL, path, m->start, m->end);
