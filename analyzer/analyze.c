@@ -113,8 +113,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
                                  .arena = s->arena,
                                  .facts = &s->facts,
                                  .deadline_ms = cbx_parse_deadline(s->request->budget_ms) };
-    const struct cbx_program *program =
-        cell ? find_program(s, &parsed, notebook, &index) : NULL;
+    const struct cbx_program *program = cell ? find_program(s, &parsed, notebook, &index) : NULL;
     parsed.magics = notebook->magics;
     parsed.magic_count = notebook->magic_count;
     cbx_parse_text(&parsed, s->lang, notebook->text, tree);

@@ -40,9 +40,8 @@ static bool needs_parentheses(TSNode inside)
 static bool is_parenthesized(TSNode root, size_t bytes)
 {
     TSNode whole = ts_node_named_child(ts_node_named_child(root, 0), 0);
-    if (ts_node_has_error(root) || ts_node_named_child_count(root) != 1 ||
-        ts_node_is_null(whole) || ts_node_start_byte(whole) != 0 ||
-        ts_node_end_byte(whole) != bytes) {
+    if (ts_node_has_error(root) || ts_node_named_child_count(root) != 1 || ts_node_is_null(whole) ||
+        ts_node_start_byte(whole) != 0 || ts_node_end_byte(whole) != bytes) {
         return false;
     }
     const char *type = ts_node_type(whole);
@@ -56,9 +55,8 @@ bool cbx_expansion_is_expression(struct cbx_str code, struct cbx_arena *arena)
         return false;
     }
     struct cbx_str text = cbx_arena_printf(arena, "(%.*s)", CBX_STR_ARG(code));
-    TSTree *tree = text.p != NULL
-                       ? cbx_parse_tree(cbx_lang_of_notebooks()->code->grammar(), text, 0)
-                       : NULL;
+    TSTree *tree =
+        text.p != NULL ? cbx_parse_tree(cbx_lang_of_notebooks()->code->grammar(), text, 0) : NULL;
     bool expression = tree != NULL && is_parenthesized(ts_tree_root_node(tree), text.len);
     cbx_tree_delete(tree);
     return expression;
@@ -204,9 +202,9 @@ static void split_piece(struct split *s)
 
 struct cbx_expansion *cbx_expansion_split(struct cbx_str line, bool shell, struct cbx_arena *arena)
 {
-    if (line.len == 0 || line.len > LINE_MAX_BYTES || (memchr(line.p, '$', line.len) == NULL &&
-                          memchr(line.p, '{', line.len) == NULL &&
-                          memchr(line.p, '}', line.len) == NULL)) {
+    if (line.len == 0 || line.len > LINE_MAX_BYTES ||
+        (memchr(line.p, '$', line.len) == NULL && memchr(line.p, '{', line.len) == NULL &&
+         memchr(line.p, '}', line.len) == NULL)) {
         return NULL;
     }
     struct split s = { .arena = arena,
@@ -298,9 +296,9 @@ enum cbx_quoting *cbx_expansion_quoting(const struct cbx_expansion *x, struct cb
 /* --- the line for the analysis ---------------------------------------------------------------- */
 
 /* $! is unknown, and no line can assign it. */
-static const char *const unknown_word[] = { [CBX_QUOTING_WORD] = "\"$!\"",
-                                            [CBX_QUOTING_SINGLE] = "'\"$!\"'",
-                                            [CBX_QUOTING_DOUBLE] = "$!" };
+static const char *const unknown_word[] = {
+    [CBX_QUOTING_WORD] = "\"$!\"", [CBX_QUOTING_SINGLE] = "'\"$!\"'", [CBX_QUOTING_DOUBLE] = "$!"
+};
 
 struct cbx_str cbx_expansion_shell(const struct cbx_expansion *x, struct cbx_arena *arena,
                                    struct cbx_str *refused)
@@ -314,8 +312,8 @@ struct cbx_str cbx_expansion_shell(const struct cbx_expansion *x, struct cbx_are
             return (struct cbx_str){ 0 };
         }
         out = cbx_fold_concat(arena, out, f->before);
-        out = cbx_fold_concat(arena, out,
-                              f->known ? f->value : cbx_str_of(unknown_word[quoting[i]]));
+        out =
+            cbx_fold_concat(arena, out, f->known ? f->value : cbx_str_of(unknown_word[quoting[i]]));
     }
     return quoting != NULL ? cbx_fold_concat(arena, out, x->after) : (struct cbx_str){ 0 };
 }

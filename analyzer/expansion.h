@@ -22,10 +22,11 @@ struct cbx_placeholder {
     struct cbx_str before; /* the text in front of it, without escapes */
     struct cbx_str code;   /* one Python expression; a slice of the line */
     char conversion;       /* 'r', 's', 'a', or 0 */
-    uint32_t start, end;   /* of the code with parentheses, from the start of its line's replacement */
-    uint32_t place;        /* of the code in the cell */
-    bool known;            /* `value` is its only value */
-    bool fixed;            /* `value` stands in the program instead of the expression */
+    uint32_t start,
+        end;        /* of the code with parentheses, from the start of its line's replacement */
+    uint32_t place; /* of the code in the cell */
+    bool known;     /* `value` is its only value */
+    bool fixed;     /* `value` stands in the program instead of the expression */
     struct cbx_str value;
 };
 

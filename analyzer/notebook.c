@@ -123,8 +123,8 @@ static void rewrite_codes(struct scan *s, struct cbx_magic *magic)
         struct cbx_notebook *inner = cbx_arena_array(s->arena, 1, sizeof(*inner));
         struct scan scan = { .cell = codes[c],
                              .arena = s->arena,
-                             .judged = s->judged != NULL ? s->judged->magics[s->count].codes[c]
-                                                         : NULL,
+                             .judged =
+                                 s->judged != NULL ? s->judged->magics[s->count].codes[c] : NULL,
                              .depth = s->depth + 1 };
         if (inner == NULL || rewrite(&scan, inner) != 0) {
             s->full = true;
@@ -265,8 +265,8 @@ static void put_shell(struct scan *s, struct cbx_str text, bool assigned, struct
     magic->kind = CBX_MAGIC_SHELL;
     magic->body = trim(cbx_str_sub(text, twice ? 2 : 1, text.len));
     magic->expansion = expand(s, magic, magic->body);
-    put(s, twice || assigned ? CBX_STR("get_ipython().getoutput(")
-                             : CBX_STR("get_ipython().system("));
+    put(s,
+        twice || assigned ? CBX_STR("get_ipython().getoutput(") : CBX_STR("get_ipython().system("));
     put_argument(s, magic, magic->body, from);
 }
 

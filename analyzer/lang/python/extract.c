@@ -579,9 +579,10 @@ void cbx_extract_python(struct cbx_parsed *parsed)
     struct cbx_node *end = py->syntax.nodes + py->syntax.count;
     for (struct cbx_node *node = py->syntax.nodes; node < end;) {
         enum cbx_notebook_part part = part_of(py, node);
-        bool down = part == CBX_PART_AROUND ||
-                    (part == CBX_PART_PYTHON &&
-                     (node->kind == PY_OTHER || extract_node(py, node, cbx_scope_around(py, node))));
+        bool down =
+            part == CBX_PART_AROUND ||
+            (part == CBX_PART_PYTHON &&
+             (node->kind == PY_OTHER || extract_node(py, node, cbx_scope_around(py, node))));
         node = down ? node + 1 : (struct cbx_node *)(uintptr_t)cbx_node_behind(node, end);
     }
     cbx_walk_end(py);

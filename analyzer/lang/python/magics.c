@@ -105,11 +105,10 @@ static struct cbx_str shell_text(struct cbx_parsed *parsed, const struct cbx_mag
 /* Judges "word rest". */
 static void judge_command(struct cbx_parsed *parsed, const struct cbx_magic *m, struct cbx_str word)
 {
-    struct cbx_str rest =
-        shell_text(parsed, m, m->rest.p != NULL ? m->rest : CBX_STR(""));
+    struct cbx_str rest = shell_text(parsed, m, m->rest.p != NULL ? m->rest : CBX_STR(""));
     if (rest.p != NULL) {
-        struct cbx_str line = cbx_arena_printf(parsed->arena, "%.*s %.*s", CBX_STR_ARG(word),
-                                               CBX_STR_ARG(rest));
+        struct cbx_str line =
+            cbx_arena_printf(parsed->arena, "%.*s %.*s", CBX_STR_ARG(word), CBX_STR_ARG(rest));
         cbx_parse_shell_line(parsed, line, m->start, m->end);
     }
 }
@@ -194,9 +193,8 @@ static struct cbx_str unquote(struct cbx_str name)
 static struct cbx_arg argument(uint32_t position, struct cbx_str value)
 {
     bool known = value.p != NULL;
-    return (struct cbx_arg){
-        .position = position, .known = known, .constant = known, .value = value
-    };
+    return (
+        struct cbx_arg){ .position = position, .known = known, .constant = known, .value = value };
 }
 
 /* A call of this function of Python. */
@@ -325,7 +323,8 @@ static void judge_words(struct cbx_parsed *parsed, const struct cbx_magic *m, co
     bool plain = rest.p != NULL || refused[0] == '\0';
     while (plain && refused[0] != '\0' && cbx_fold_trim(rest).len > 0) {
         struct cbx_str word = next_word(&rest);
-        plain = !cbx_str_starts(word, CBX_STR("-")) || strpbrk(cbx_arena_copy(parsed->arena, word).p, refused) == NULL;
+        plain = !cbx_str_starts(word, CBX_STR("-")) ||
+                strpbrk(cbx_arena_copy(parsed->arena, word).p, refused) == NULL;
     }
     if (!plain) {
         refuse(parsed, m);

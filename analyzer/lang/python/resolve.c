@@ -98,8 +98,8 @@ static void resolve(struct cbx_walk *py, const struct cbx_magic *magic)
     x->state = CBX_EXPANSION_DONE;
     for (size_t i = 0; i < x->count && x->state == CBX_EXPANSION_DONE; i++) {
         const struct cbx_placeholder *field = &x->fields[i];
-        bool bound = is_interpreter(field->code) ||
-                     all_bound(py, at + field->start, at + field->end);
+        bool bound =
+            is_interpreter(field->code) || all_bound(py, at + field->start, at + field->end);
         x->state = bound ? CBX_EXPANSION_DONE : CBX_EXPANSION_NONE;
     }
     for (size_t i = 0; i < x->count && x->state == CBX_EXPANSION_DONE; i++) {

@@ -14,9 +14,9 @@ static void split(const char *line, const char *expected)
     size_t n = 0;
     for (size_t i = 0; x != NULL && i < x->count; i++) {
         const struct cbx_placeholder *f = &x->fields[i];
-        n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s<%.*s%s%.1s>", CBX_STR_ARG(f->before),
-                              CBX_STR_ARG(f->code), f->conversion ? "!" : "",
-                              f->conversion ? &f->conversion : "");
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s<%.*s%s%.1s>",
+                              CBX_STR_ARG(f->before), CBX_STR_ARG(f->code),
+                              f->conversion ? "!" : "", f->conversion ? &f->conversion : "");
     }
     if (x != NULL) {
         snprintf(text + n, sizeof(text) - n, "%.*s", CBX_STR_ARG(x->after));
@@ -57,10 +57,29 @@ static void leaves_what_the_formatter_cannot_read(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "ls",          "echo $",      "echo $$",   "find {} \\;",   "echo }",      "echo {",
-        "{a",          "{a!x}",       "{a!r:5}",   "{a:>10}",       "awk '{print $1}'",
-        "{a b}",       "{a)(b}",      "{x for x in y}", "{a:=1}",   "{*a}",        "{await a}",
-        "$a.",         "{a} {b c}",   "{a} }",     "{a{b}}",        "{a!=b}",      "{a #}",
+        "ls",
+        "echo $",
+        "echo $$",
+        "find {} \\;",
+        "echo }",
+        "echo {",
+        "{a",
+        "{a!x}",
+        "{a!r:5}",
+        "{a:>10}",
+        "awk '{print $1}'",
+        "{a b}",
+        "{a)(b}",
+        "{x for x in y}",
+        "{a:=1}",
+        "{*a}",
+        "{await a}",
+        "$a.",
+        "{a} {b c}",
+        "{a} }",
+        "{a{b}}",
+        "{a!=b}",
+        "{a #}",
         "{a\nb}",
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -72,7 +91,8 @@ static void a_dollar_inside_single_quotes_is_text(void **state)
 {
     (void)state;
     split("echo '$a' $b", "echo '$a' <b>");
-    split("awk '{{print $a}}'", "awk '{print <a>}'"); /* the escape ends the text that is searched */
+    split("awk '{{print $a}}'",
+          "awk '{print <a>}'"); /* the escape ends the text that is searched */
     split("echo \"$a\"", "echo \"<a>\"");
 }
 
@@ -110,10 +130,14 @@ static void refuses_a_value_where_no_quoting_is_certain(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "echo `ls {a}`",     "echo $(ls {a})",       "echo \"$(ls {a})\"", "echo \"`ls {a}`\"",
-        "echo ${{x:-{a}}}",  "echo $((1 + {a}))",    "(ls {a})",           "echo \\{a}",
-        "echo ${a}",         "echo \"\\{a}\"",       "cat <<E\n{a}\nE",    "cat <<< {a}",
-        "echo $'{a}'",       "ls # {a}",             "echo $[{a}]",        "case x in (x) ls {a};; esac",
+        "echo `ls {a}`",      "echo $(ls {a})",
+        "echo \"$(ls {a})\"", "echo \"`ls {a}`\"",
+        "echo ${{x:-{a}}}",   "echo $((1 + {a}))",
+        "(ls {a})",           "echo \\{a}",
+        "echo ${a}",          "echo \"\\{a}\"",
+        "cat <<E\n{a}\nE",    "cat <<< {a}",
+        "echo $'{a}'",        "ls # {a}",
+        "echo $[{a}]",        "case x in (x) ls {a};; esac",
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         shell(lines[i], NULL);

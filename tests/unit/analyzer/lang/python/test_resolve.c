@@ -51,7 +51,7 @@ static void runs(const char *past, const char *cell, const char *expected)
     check(&request, &arena, expected);
 }
 
-#define READ "d = open('f').read()\n"
+#define READ            "d = open('f').read()\n"
 #define SHELL(argument) "get_ipython().system(get_ipython().expand(" argument "))"
 
 static void a_value_that_is_not_known_is_quoted(void **state)
@@ -64,7 +64,8 @@ static void a_value_that_is_not_known_is_quoted(void **state)
     runs(NULL, READ "!ls `echo {d}`", READ SHELL("'ls `echo ', ((d), '', 'refused'), '`'"));
     runs(NULL, READ "!ls {d!r}", READ SHELL("'ls ', ((d), 'r', 'word'), ''"));
     runs(NULL, READ "%cd {d}",
-         READ "get_ipython().run_line_magic('cd', get_ipython().expand('', ((d), '', 'text'), ''))");
+         READ
+         "get_ipython().run_line_magic('cd', get_ipython().expand('', ((d), '', 'text'), ''))");
     runs(NULL, READ "%pip install {d}",
          READ "get_ipython().run_line_magic('pip', get_ipython().expand('install ', ((d), '', "
               "'word'), ''))");
@@ -77,7 +78,8 @@ static void a_value_that_is_known_is_sealed(void **state)
     runs("d = 'a b'", "!ls {d}", SHELL("'ls ', ((d), '', 'text', 'a b'), ''"));
     runs("d = 'a'\nd = 'b'", "!ls {d}", SHELL("'ls ', ((d), '', 'word'), ''"));
     runs(NULL, "q = \"'\"\n" READ "!ls {q}{d}'",
-         "q = \"'\"\n" READ SHELL("'ls ', ((q), '', 'text', '\\''), '', ((d), '', 'single'), '\\''"));
+         "q = \"'\"\n" READ SHELL(
+             "'ls ', ((q), '', 'text', '\\''), '', ((d), '', 'single'), '\\''"));
 }
 
 static void a_line_with_a_name_that_does_not_exist_stays(void **state)
@@ -87,10 +89,12 @@ static void a_line_with_a_name_that_does_not_exist_stays(void **state)
     runs(NULL, "!mkdir -p {raw,clean}", "get_ipython().system('mkdir -p {raw,clean}')");
     runs(NULL, "x = 1\n!echo {x} $HOME", "x = 1\nget_ipython().system('echo {x} $HOME')");
     runs("x = 1", "!echo {x}", SHELL("'echo ', ((x), '', 'word'), ''"));
-    runs(NULL, "!echo {len('a')} $_", SHELL("'echo ', ((len('a')), '', 'word'), ' ', ((_), '', 'word'), ''"));
+    runs(NULL, "!echo {len('a')} $_",
+         SHELL("'echo ', ((len('a')), '', 'word'), ' ', ((_), '', 'word'), ''"));
     runs(NULL, "!echo {[y for y in 'ab']}",
          SHELL("'echo ', (([y for y in 'ab']), '', 'word'), ''"));
-    runs(NULL, "def f(a):\n    !ls {a}\n", "def f(a):\n    " SHELL("'ls ', ((a), '', 'word'), ''") "\n");
+    runs(NULL, "def f(a):\n    !ls {a}\n",
+         "def f(a):\n    " SHELL("'ls ', ((a), '', 'word'), ''") "\n");
     runs(NULL, "def f(a): return a\n!ls {a}", "def f(a): return a\nget_ipython().system('ls {a}')");
 }
 
@@ -104,10 +108,12 @@ static void the_interpreter_is_a_word_of_the_program(void **state)
 static void code_inside_a_line_is_rewritten(void **state)
 {
     (void)state;
-    runs(NULL, "%time !ls", "get_ipython().run_line_magic('time', 'get_ipython().system(\\'ls\\')')");
+    runs(NULL, "%time !ls",
+         "get_ipython().run_line_magic('time', 'get_ipython().system(\\'ls\\')')");
     runs("d = input()", "%%time\n!ls {d}\n",
          "get_ipython().run_cell_magic('time', '', "
-         "'get_ipython().system(get_ipython().expand(\\'ls \\', ((d), \\'\\', \\'word\\'), \\'\\'))\\x0a')\n");
+         "'get_ipython().system(get_ipython().expand(\\'ls \\', ((d), \\'\\', \\'word\\'), "
+         "\\'\\'))\\x0a')\n");
     runs(NULL, "%%capture out\n%matplotlib inline",
          "get_ipython().run_cell_magic('capture', 'out', "
          "'get_ipython().run_line_magic(\\'matplotlib\\', \\'inline\\')')\n");
@@ -134,10 +140,9 @@ static void cells_of_a_notebook_share_their_names(void **state)
     const struct cbx_program *program;
     assert_int_equal(cbx_program_read(policy, cells, 2, 0, &arena, &program), 0);
     for (int again = 0; again < 2; again++) { /* a program serves any number of analyses */
-        struct cbx_analysis request = { .source = cells[1],
-                                        .language = CBX_STR("ipython"),
-                                        .program = program,
-                                        .cell = 1 };
+        struct cbx_analysis request = {
+            .source = cells[1], .language = CBX_STR("ipython"), .program = program, .cell = 1
+        };
         check(&request, &arena,
               SHELL("'ls ', ((d), '', 'text', 'a'), ' ', ((d), '', 'text', 'a'), ''"));
     }
