@@ -343,7 +343,8 @@ static struct cbx_str skip_options(struct cbx_str line, const char *options)
             break;
         }
         for (size_t i = 1; i < word.len; i++) {
-            const char *option = word.p[i] != ':' ? strchr(options, word.p[i]) : NULL;
+            char c = word.p[i];
+            const char *option = c != ':' && c != '\0' ? strchr(options, c) : NULL;
             if (option == NULL) {
                 return (struct cbx_str){ 0 };
             }
