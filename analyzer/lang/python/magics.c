@@ -411,6 +411,19 @@ static void judge_config(struct cbx_parsed *parsed, const struct cbx_magic *m)
     }
 }
 
+/* Judges the code that the rewriting found. Code that is nested too deep was not rewritten. */
+static void judge_code(struct cbx_parsed *parsed, const struct cbx_magic *m)
+{
+    struct cbx_str codes[CBX_MAGIC_CODES];
+    if (cbx_magic_code(m, codes) != m->code_count) {
+        cbx_facts_add_special(parsed->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("code in code"),
+                              m->start, m->end);
+    }
+    for (uint32_t c = 0; c < m->code_count; c++) {
+        cbx_parse_cell(parsed, m->codes[c], m->start, m->end);
+    }
+}
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
@@ -430,9 +443,7 @@ static void judge_magic(struct cbx_parsed *parsed, const struct cbx_magic *m)
         }
         /* fall through */
     case MAGIC_BODY:
-        for (uint32_t c = 0; c < m->code_count; c++) {
-            cbx_parse_cell(parsed, m->codes[c], m->start, m->end);
-        }
+        judge_code(parsed, m);
         return;
     case MAGIC_CONFIG:
         judge_config(parsed, m);

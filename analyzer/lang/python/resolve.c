@@ -78,6 +78,15 @@ static bool is_interpreter(struct cbx_str code)
     return cbx_str_is(cbx_fold_trim(code), "sys.executable");
 }
 
+/* The value becomes a literal of the program, which has to stay a text of moderate size. */
+static bool can_be_sealed(struct cbx_str value)
+{
+    enum { VALUE_MAX_BYTES = 4096 };
+    size_t bad;
+    return value.len <= VALUE_MAX_BYTES && cbx_str_is_utf8(value, &bad) &&
+           (value.len == 0 || memchr(value.p, '\0', value.len) == NULL);
+}
+
 static void find_value(struct cbx_walk *py, struct cbx_placeholder *field, uint32_t at)
 {
     struct cbx_node *node = node_from(py, at + field->start);
@@ -87,7 +96,8 @@ static void find_value(struct cbx_walk *py, struct cbx_placeholder *field, uint3
     } else if (node != NULL && node->end <= at + field->end &&
                (field->conversion == 0 || field->conversion == 's')) {
         field->known =
-            cbx_values_is_text(cbx_py_eval(py, node, cbx_scope_around(py, node)), &field->value);
+            cbx_values_is_text(cbx_py_eval(py, node, cbx_scope_around(py, node)), &field->value) &&
+            can_be_sealed(field->value);
     }
 }
 

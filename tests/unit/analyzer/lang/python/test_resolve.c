@@ -82,6 +82,13 @@ static void a_value_that_is_known_is_sealed(void **state)
              "'ls ', ((q), '', 'text', '\\''), '', ((d), '', 'single'), '\\''"));
 }
 
+static void a_value_that_no_literal_can_hold_is_quoted(void **state)
+{
+    (void)state;
+    runs(NULL, "d = 'a' * 5000\n!ls {d}", "d = 'a' * 5000\n" SHELL("'ls ', ((d), '', 'word'), ''"));
+    runs(NULL, "d = 'a\\0b'\n!ls {d}", "d = 'a\\0b'\n" SHELL("'ls ', ((d), '', 'word'), ''"));
+}
+
 static void a_line_with_a_name_that_does_not_exist_stays(void **state)
 {
     (void)state;
@@ -153,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_that_is_not_known_is_quoted),
         cmocka_unit_test(a_value_that_is_known_is_sealed),
+        cmocka_unit_test(a_value_that_no_literal_can_hold_is_quoted),
         cmocka_unit_test(a_line_with_a_name_that_does_not_exist_stays),
         cmocka_unit_test(the_interpreter_is_a_word_of_the_program),
         cmocka_unit_test(code_inside_a_line_is_rewritten),
