@@ -462,7 +462,10 @@ static void extract_variable(struct cbx_walk *py, struct cbx_node *node, struct 
  * it. */
 static enum cbx_notebook_part part_of(const struct cbx_walk *py, const struct cbx_node *node)
 {
-    return cbx_notebook_part(py->parsed->magics, py->parsed->magic_count, node->start, node->end);
+    const struct cbx_parsed *parsed = py->parsed;
+    return parsed->magic_count == 0
+               ? CBX_PART_PYTHON
+               : cbx_notebook_part(parsed->magics, parsed->magic_count, node->start, node->end);
 }
 
 /* An identifier that is only a name, not a use: of an attribute, a keyword, a definition, a target.
