@@ -86,10 +86,24 @@ static int deny_whole(struct stages *s, const struct cbx_rule *rule, struct cbx_
     return failed;
 }
 
+/* The program that the cell is a part of; it decides what the cell's lines expand. */
+static const struct cbx_program *find_program(struct stages *s, const struct cbx_parsed *parsed,
+                                              struct cbx_notebook *notebook, size_t *cell)
+{
+    *cell = s->request->cell;
+    if (s->request->program == NULL) {
+        return cbx_program_of_cell(parsed, s->lang, s->request->context, notebook, cell);
+    }
+    const struct cbx_notebook *resolved = cbx_program_notebook(s->request->program, *cell);
+    *notebook = resolved != NULL ? *resolved : *notebook;
+    return s->request->program;
+}
+
 /* Source to tree and facts. *tree is the caller's. */
 static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tree)
 {
     bool cell = cbx_lang_is_notebook(s->lang);
+    size_t index = 0;
     if (!s->source.readable) {
         return 0;
     }
@@ -99,14 +113,14 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     struct cbx_parsed parsed = { .policy = s->policy,
                                  .arena = s->arena,
                                  .facts = &s->facts,
-                                 .deadline_ms = cbx_parse_deadline(s->request->budget_ms),
-                                 .magics = notebook->magics,
-                                 .magic_count = notebook->magic_count };
+                                 .deadline_ms = cbx_parse_deadline(s->request->budget_ms) };
+    const struct cbx_program *program =
+        s->lang->code->between != NULL ? find_program(s, &parsed, notebook, &index) : NULL;
+    parsed.magics = notebook->magics;
+    parsed.magic_count = notebook->magic_count;
     cbx_parse_text(&parsed, s->lang, notebook->text, tree);
-    if (cell && s->request->program != NULL) {
-        cbx_program_facts(s->request->program, s->request->cell, &s->facts);
-    } else if (s->lang->code->between != NULL) {
-        cbx_program_add_cell(&parsed, s->lang, s->request->context, notebook);
+    if (program != NULL) {
+        cbx_program_facts(program, index, &s->facts);
     }
     cbx_packages_imports(s->policy, &s->facts);
     return 0;
@@ -119,7 +133,9 @@ static int analyze_readable(struct stages *s)
     TSTree *tree = NULL;
     int failed = extract(s, &notebook, &tree);
     if (!failed) {
-        s->out->text = notebook.text;
+        failed = cbx_notebook_finish(s->source.text, &notebook, s->arena, &s->out->text);
+    }
+    if (!failed) {
         s->out->sha256 = cbx_sha256_of(s->out->text);
         struct cbx_evidence evidence = { .facts = &s->facts, .tree = tree, .text = notebook.text };
         failed = cbx_rules_match(s->policy, &evidence, s->arena, &hits);

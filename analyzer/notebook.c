@@ -3,16 +3,20 @@
  * line that begins with '%' or '!' inside either is Python. */
 #include "analyzer/notebook.h"
 
+#include "analyzer/lang/python/magics.h"
 #include "policies/base/array.h"
 #include "policies/base/hex.h"
 
-enum { MAGICS_MAX = 8192 };
+enum { MAGICS_MAX = 8192, CODE_DEPTH_MAX = 4 };
 
 struct scan {
     struct cbx_str cell;
     struct cbx_arena *arena;
     struct cbx_magic *magics;
     size_t count, size;
+    const struct cbx_notebook *judged; /* the first rewriting, when this is the second */
+    int depth;                         /* of code in lines */
+    bool expands;
     char *out;
     size_t len, room;
     bool full;
@@ -42,10 +46,8 @@ static void put(struct scan *s, struct cbx_str text)
     }
 }
 
-/* A Python string literal on one line. */
-static void put_literal(struct scan *s, struct cbx_str text)
+static void put_escaped(struct scan *s, struct cbx_str text)
 {
-    put(s, CBX_STR("'"));
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.p[i];
         char escape[4] = { '\\', 'x', cbx_hex_digits[c >> 4], cbx_hex_digits[c & 15] };
@@ -58,6 +60,13 @@ static void put_literal(struct scan *s, struct cbx_str text)
             put(s, cbx_str_sub(text, i, i + 1));
         }
     }
+}
+
+/* A Python string literal on one line. */
+static void put_literal(struct scan *s, struct cbx_str text)
+{
+    put(s, CBX_STR("'"));
+    put_escaped(s, text);
     put(s, CBX_STR("'"));
 }
 
@@ -103,27 +112,190 @@ static void put_newlines(struct scan *s, struct cbx_str replaced)
     }
 }
 
+static int rewrite(struct scan *s, struct cbx_notebook *out);
+
+/* Rewrites the Python inside the line; it runs as a text of its own. */
+static void rewrite_codes(struct scan *s, struct cbx_magic *magic)
+{
+    struct cbx_str codes[CBX_MAGIC_CODES];
+    uint32_t count = s->depth < CODE_DEPTH_MAX ? cbx_magic_code(magic, codes) : 0;
+    for (uint32_t c = 0; c < count; c++) {
+        struct cbx_notebook *inner = cbx_arena_array(s->arena, 1, sizeof(*inner));
+        struct scan scan = { .cell = codes[c],
+                             .arena = s->arena,
+                             .judged =
+                                 s->judged != NULL ? s->judged->magics[s->count].codes[c] : NULL,
+                             .depth = s->depth + 1 };
+        if (inner == NULL || rewrite(&scan, inner) != 0) {
+            s->full = true;
+            return;
+        }
+        s->expands |= inner->expands;
+        magic->codes[c] = inner;
+        magic->code_count = c + 1;
+    }
+}
+
+/* A literal of the text, in which code inside is rewritten. */
+static void put_with_code(struct scan *s, const struct cbx_magic *magic, struct cbx_str text)
+{
+    struct cbx_str codes[CBX_MAGIC_CODES], rest = text;
+    uint32_t count = magic->code_count > 0 ? cbx_magic_code(magic, codes) : 0;
+    put(s, CBX_STR("'"));
+    for (uint32_t c = 0; c < count; c++) {
+        if (codes[c].p >= text.p && codes[c].p + codes[c].len == text.p + text.len) {
+            put_escaped(s, cbx_str_sub(text, 0, (size_t)(codes[c].p - text.p)));
+            put_escaped(s, magic->codes[c]->text);
+            rest.len = 0;
+        }
+    }
+    put_escaped(s, rest);
+    put(s, CBX_STR("'"));
+}
+
+/* The expression in parentheses. Its place stays that of the first rewriting, which is judged. */
+static void put_expression(struct scan *s, struct cbx_placeholder *field, size_t from)
+{
+    uint32_t start = (uint32_t)(s->len - from);
+    put(s, CBX_STR("("));
+    put(s, field->code);
+    put(s, CBX_STR(")"));
+    if (s->judged == NULL) {
+        field->start = start;
+        field->end = (uint32_t)(s->len - from);
+        field->place = (uint32_t)(field->code.p - s->cell.p);
+    }
+}
+
+/* (expression, conversion, quoting[, value]), which the kernel makes a text of. */
+static void put_field(struct scan *s, struct cbx_placeholder *field, enum cbx_quoting quoting,
+                      size_t from)
+{
+    static const char *const names[] = { [CBX_QUOTING_TEXT] = "text",
+                                         [CBX_QUOTING_WORD] = "word",
+                                         [CBX_QUOTING_SINGLE] = "single",
+                                         [CBX_QUOTING_DOUBLE] = "double",
+                                         [CBX_QUOTING_REFUSED] = "refused" };
+    if (field->fixed) {
+        put_literal(s, field->value);
+        return;
+    }
+    put(s, CBX_STR("("));
+    put_expression(s, field, from);
+    put(s, CBX_STR(", "));
+    put_literal(s, (struct cbx_str){ .p = &field->conversion, .len = field->conversion != 0 });
+    put(s, CBX_STR(", "));
+    put_literal(s, cbx_str_of(names[quoting]));
+    if (field->known) {
+        put(s, CBX_STR(", "));
+        put_literal(s, field->value);
+    }
+    put(s, CBX_STR(")"));
+}
+
+/* The argument of a replacement that begins at `from`. */
+static void put_argument(struct scan *s, struct cbx_magic *magic, struct cbx_str text, size_t from)
+{
+    struct cbx_expansion *x = magic->expansion;
+    if (x == NULL || x->state == CBX_EXPANSION_NONE) {
+        put_with_code(s, magic, text);
+        return;
+    }
+    enum cbx_quoting *quoting = cbx_expansion_quoting(x, s->arena);
+    if (quoting == NULL) {
+        s->full = true;
+    } else if (x->count == 0) {
+        put_literal(s, x->after);
+    } else {
+        put(s, CBX_STR("get_ipython().expand("));
+        for (size_t i = 0; i < x->count; i++) {
+            put_literal(s, x->fields[i].before);
+            put(s, CBX_STR(", "));
+            put_field(s, &x->fields[i], quoting[i], from);
+            put(s, CBX_STR(", "));
+        }
+        put_literal(s, x->after);
+        put(s, CBX_STR(")"));
+    }
+}
+
+/* The expansion of a line: that of the first rewriting, or a new one. */
+static struct cbx_expansion *expand(struct scan *s, const struct cbx_magic *magic,
+                                    struct cbx_str text)
+{
+    bool shell = true;
+    struct cbx_expansion *x =
+        s->judged != NULL ? s->judged->magics[s->count].expansion
+        : magic->kind == CBX_MAGIC_SHELL || cbx_magic_expands(magic->name, &shell)
+            ? cbx_expansion_split(text, shell, s->arena)
+            : NULL;
+    s->expands |= x != NULL;
+    return x;
+}
+
+/* %config A.b = expression: IPython would evaluate the text with names that the cell does not have,
+ * so the expression becomes an argument. */
+static bool put_configuration(struct scan *s, struct cbx_magic *magic, size_t from)
+{
+    struct cbx_str name = magic->rest, code;
+    if (!cbx_magic_configures(magic, &name, &code)) {
+        return false;
+    }
+    struct cbx_expansion *x = cbx_arena_array(s->arena, 1, sizeof(*x));
+    struct cbx_placeholder *field = cbx_arena_array(s->arena, 1, sizeof(*field));
+    if (x == NULL || field == NULL || !cbx_expansion_is_expression(code, s->arena)) {
+        return false;
+    }
+    put(s, CBX_STR("get_ipython().configure("));
+    put_literal(s, name);
+    put(s, CBX_STR(", "));
+    field->code = code;
+    put_expression(s, field, from);
+    *x = (struct cbx_expansion){ .state = CBX_EXPANSION_DONE, .fields = field, .count = 1 };
+    magic->expansion = x;
+    magic->configures = true;
+    magic->rest = name;
+    return true;
+}
+
+static void put_shell(struct scan *s, struct cbx_str text, bool assigned, struct cbx_magic *magic)
+{
+    size_t from = s->len;
+    bool twice = cbx_str_starts(text, CBX_STR("!!"));
+    magic->kind = CBX_MAGIC_SHELL;
+    magic->body = trim(cbx_str_sub(text, twice ? 2 : 1, text.len));
+    magic->expansion = expand(s, magic, magic->body);
+    put(s,
+        twice || assigned ? CBX_STR("get_ipython().getoutput(") : CBX_STR("get_ipython().system("));
+    put_argument(s, magic, magic->body, from);
+}
+
+static void put_magic(struct scan *s, struct cbx_str text, struct cbx_magic *magic)
+{
+    size_t from = s->len;
+    magic->kind = CBX_MAGIC_LINE;
+    split_name(cbx_str_sub(text, 1, text.len), &magic->name, &magic->rest);
+    if (put_configuration(s, magic, from)) {
+        return;
+    }
+    rewrite_codes(s, magic);
+    magic->expansion = expand(s, magic, magic->rest);
+    put(s, CBX_STR("get_ipython().run_line_magic("));
+    put_literal(s, magic->name);
+    put(s, CBX_STR(", "));
+    put_argument(s, magic, magic->rest, from);
+}
+
 /* Writes the call that replaces `text` ("!cmd", "%magic ..." and so on), which begins at `at` in
  * the cell. */
 static void put_line(struct scan *s, struct cbx_str text, size_t at, bool assigned)
 {
     struct cbx_magic magic = { .start = (uint32_t)at, .end = (uint32_t)(at + text.len) };
     size_t from = s->len;
-    struct cbx_str joined = text;
     if (cbx_str_starts(text, CBX_STR("!"))) {
-        bool twice = cbx_str_starts(text, CBX_STR("!!"));
-        magic.kind = CBX_MAGIC_SHELL;
-        magic.body = trim(cbx_str_sub(text, twice ? 2 : 1, text.len));
-        put(s, twice || assigned ? CBX_STR("get_ipython().getoutput(")
-                                 : CBX_STR("get_ipython().system("));
-        put_literal(s, magic.body);
+        put_shell(s, text, assigned, &magic);
     } else {
-        magic.kind = CBX_MAGIC_LINE;
-        split_name(cbx_str_sub(joined, 1, joined.len), &magic.name, &magic.rest);
-        put(s, CBX_STR("get_ipython().run_line_magic("));
-        put_literal(s, magic.name);
-        put(s, CBX_STR(", "));
-        put_literal(s, magic.rest);
+        put_magic(s, text, &magic);
     }
     put_newlines(s, text); /* a continued line keeps its number of lines, inside the brackets */
     put(s, CBX_STR(")"));
@@ -286,14 +458,16 @@ static bool take_cell_magic(struct scan *s)
                                .end = (uint32_t)s->cell.len };
     split_name(cbx_str_sub(s->cell, at + 2, end), &magic.name, &magic.rest);
     magic.body = cbx_str_sub(s->cell, end + 1, s->cell.len);
+    rewrite_codes(s, &magic);
+    magic.expansion = expand(s, &magic, magic.rest);
     put_newlines(s, cbx_str_sub(s->cell, 0, at));
     size_t from = s->len;
     put(s, CBX_STR("get_ipython().run_cell_magic("));
     put_literal(s, magic.name);
     put(s, CBX_STR(", "));
-    put_literal(s, magic.rest);
+    put_argument(s, &magic, magic.rest, from);
     put(s, CBX_STR(", "));
-    put_literal(s, magic.body);
+    put_with_code(s, &magic, magic.body);
     put(s, CBX_STR(")\n"));
     add_magic(s, magic, from, s->len);
     return true;
@@ -306,38 +480,56 @@ static bool has_notebook_syntax(struct cbx_str cell)
             memchr(cell.p, '?', cell.len) != NULL);
 }
 
-int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cbx_notebook *out)
+static int rewrite(struct scan *s, struct cbx_notebook *out)
 {
-    struct scan s = { .cell = cell, .arena = arena };
+    struct cbx_str cell = s->cell;
     *out = (struct cbx_notebook){ .text = cell };
     if (!has_notebook_syntax(cell)) {
         return 0;
     }
-    if (!take_cell_magic(&s)) {
+    if (!take_cell_magic(s)) {
         for (size_t at = 0; at < cell.len;) {
-            if (s.quote != 0 || s.brackets > 0 || s.continued) {
+            if (s->quote != 0 || s->brackets > 0 || s->continued) {
                 size_t end = line_end(cell, at, false);
-                put(&s, cbx_str_sub(cell, at, end));
-                scan_python(&s, cbx_str_sub(cell, at, end));
+                put(s, cbx_str_sub(cell, at, end));
+                scan_python(s, cbx_str_sub(cell, at, end));
                 at = end;
             } else {
-                at = take_line(&s, at);
+                at = take_line(s, at);
             }
             if (at < cell.len) {
-                put(&s, CBX_STR("\n"));
+                put(s, CBX_STR("\n"));
                 at++;
             }
         }
     }
-    if (s.full) {
+    if (s->full) {
         return CBX_ETOOBIG;
     }
-    if (s.count > 0) {
-        *out = (struct cbx_notebook){ .text = { .p = s.out, .len = s.len },
-                                      .magics = s.magics,
-                                      .magic_count = s.count };
+    if (s->count > 0) {
+        *out = (struct cbx_notebook){ .text = { .p = s->out, .len = s->len },
+                                      .magics = s->magics,
+                                      .magic_count = s->count,
+                                      .expands = s->expands };
     }
     return 0;
+}
+
+int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cbx_notebook *out)
+{
+    return rewrite(&(struct scan){ .cell = cell, .arena = arena }, out);
+}
+
+int cbx_notebook_finish(struct cbx_str cell, const struct cbx_notebook *judged,
+                        struct cbx_arena *arena, struct cbx_str *out)
+{
+    struct cbx_notebook final = *judged;
+    int failed = 0;
+    if (judged->expands) {
+        failed = rewrite(&(struct scan){ .cell = cell, .arena = arena, .judged = judged }, &final);
+    }
+    *out = failed ? *out : final.text;
+    return failed;
 }
 
 /* The number of replacements that begin at or before this place of the rewritten text. */
@@ -355,10 +547,37 @@ static size_t count_before(const struct cbx_magic *magics, size_t count, uint32_
     return low;
 }
 
-bool cbx_notebook_covers(const struct cbx_magic *magics, size_t count, uint32_t start, uint32_t end)
+/* The field of the line whose expression is at this byte; NULL for none. */
+static const struct cbx_placeholder *field_at(const struct cbx_magic *m, uint32_t byte)
+{
+    const struct cbx_expansion *x = m->expansion;
+    for (size_t i = 0; x != NULL && i < x->count && byte < m->text_end; i++) {
+        const struct cbx_placeholder *field = &x->fields[i];
+        if (byte >= m->text_start + field->start && byte < m->text_start + field->end) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+enum cbx_notebook_part cbx_notebook_part(const struct cbx_magic *magics, size_t count,
+                                         uint32_t start, uint32_t end)
 {
     size_t before = count_before(magics, count, start);
-    return before > 0 && end <= magics[before - 1].text_end;
+    const struct cbx_magic *m = before > 0 ? &magics[before - 1] : NULL;
+    enum cbx_notebook_part part = CBX_PART_LINE;
+    if (m == NULL || end > m->text_end) {
+        return CBX_PART_PYTHON;
+    }
+    const struct cbx_expansion *x = m->expansion;
+    for (size_t i = 0; x != NULL && x->state == CBX_EXPANSION_DONE && i < x->count; i++) {
+        uint32_t from = m->text_start + x->fields[i].start, to = m->text_start + x->fields[i].end;
+        if (start >= from && end <= to) {
+            return CBX_PART_PYTHON;
+        }
+        part = start <= from && end >= to ? CBX_PART_AROUND : part;
+    }
+    return part;
 }
 
 uint32_t cbx_notebook_place(const struct cbx_magic *magics, size_t count, uint32_t byte)
@@ -368,5 +587,10 @@ uint32_t cbx_notebook_place(const struct cbx_magic *magics, size_t count, uint32
         return byte;
     }
     const struct cbx_magic *last = &magics[before - 1];
+    const struct cbx_placeholder *field = field_at(last, byte);
+    if (field != NULL) {
+        uint32_t inside = byte - last->text_start - field->start;
+        return field->place + (inside > 0 ? inside - 1 : 0); /* behind the parenthesis */
+    }
     return byte < last->text_end ? last->start : byte - last->text_end + last->end;
 }

@@ -202,14 +202,11 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
     }
 }
 
-void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,
-                     uint32_t start, uint32_t end)
+/* Judges code in code that is rewritten already. */
+static void parse_rewritten(const struct cbx_parsed *parent, const struct cbx_lang *lang,
+                            const struct cbx_notebook *notebook, uint32_t start, uint32_t end)
 {
     struct cbx_facts *facts = parent->facts;
-    const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(language));
-    if (text.len == 0 || lang == NULL) {
-        return;
-    }
     if (parent->depth >= CBX_CODE_DEPTH_MAX) {
         cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("code in code"), start, end);
         return;
@@ -217,22 +214,39 @@ void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, stru
     struct cbx_parsed inner = *parent;
     inner.walk = NULL;
     inner.depth++;
-    inner.magics = NULL;
-    inner.magic_count = 0;
+    inner.magics = notebook->magics;
+    inner.magic_count = notebook->magic_count;
     uint32_t base = facts->base, base_end = facts->base_end;
     if (base_end == 0) {
         facts->base = base + start;
         facts->base_end = base + (end > start ? end : start + 1);
     }
-    struct cbx_notebook notebook = { .text = text };
-    if (cbx_lang_is_notebook(lang) && cbx_notebook_rewrite(text, parent->arena, &notebook) != 0) {
-        cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("notebook syntax"), start, end);
-    }
-    inner.magics = notebook.magics;
-    inner.magic_count = notebook.magic_count;
-    cbx_parse_text(&inner, lang, notebook.text, NULL);
+    cbx_parse_text(&inner, lang, notebook->text, NULL);
     facts->base = base;
     facts->base_end = base_end;
+}
+
+void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,
+                     uint32_t start, uint32_t end)
+{
+    const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(language));
+    if (text.len == 0 || lang == NULL) {
+        return;
+    }
+    struct cbx_notebook notebook = { .text = text };
+    if (cbx_lang_is_notebook(lang) && cbx_notebook_rewrite(text, parent->arena, &notebook) != 0) {
+        cbx_facts_add_special(parent->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("notebook syntax"),
+                              start, end);
+    }
+    parse_rewritten(parent, lang, &notebook, start, end);
+}
+
+void cbx_parse_cell(const struct cbx_parsed *parent, const struct cbx_notebook *cell,
+                    uint32_t start, uint32_t end)
+{
+    if (cell->text.len > 0) {
+        parse_rewritten(parent, cbx_lang_of_notebooks(), cell, start, end);
+    }
 }
 
 void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start,

@@ -47,6 +47,11 @@ void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts);
 void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,
                      uint32_t start, uint32_t end);
 
+/* The same for a cell that is rewritten already. */
+struct cbx_notebook;
+void cbx_parse_cell(const struct cbx_parsed *parent, const struct cbx_notebook *cell,
+                    uint32_t start, uint32_t end);
+
 /* A line of shell inside another language: judged as code in code, with findings at [start,
  * end). */
 void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start,

@@ -3,7 +3,6 @@
 #include "analyzer/program.h"
 
 #include "analyzer/context.h"
-#include "analyzer/lang/python/magics.h"
 #include "analyzer/source.h"
 #include "analyzer/tree_memory.h"
 #include "analyzer/written.h"
@@ -68,23 +67,30 @@ static bool add_segment(struct cbx_program *p, const struct cbx_notebook *notebo
     return !text->overflow;
 }
 
+/* Appends the code inside the lines, that inside the lines of that code too. `line` of the cell
+ * has it. */
+static bool add_codes(struct cbx_program *p, const struct cbx_notebook *notebook,
+                      const struct cbx_magic *line, int depth, struct cbx_buf *text)
+{
+    bool added = true;
+    for (size_t i = 0; added && i < notebook->magic_count; i++) {
+        const struct cbx_magic *magic = &notebook->magics[i];
+        const struct cbx_magic *outer = line != NULL ? line : magic;
+        p->has_code |= magic->code_count > 0;
+        for (uint32_t c = 0; added && c < magic->code_count && depth < CBX_CODE_DEPTH_MAX; c++) {
+            added = add_segment(p, magic->codes[c], outer, text) &&
+                    add_codes(p, magic->codes[c], outer, depth + 1, text);
+        }
+    }
+    return added;
+}
+
 /* Appends a cell's text and then the code inside its lines. p->cells has room for it. */
 static bool add_cell(struct cbx_program *p, const struct cbx_notebook *notebook,
                      struct cbx_buf *text)
 {
     p->cells[p->cell_count++].notebook = *notebook;
-    bool added = add_segment(p, notebook, NULL, text);
-    for (size_t i = 0; added && i < notebook->magic_count; i++) {
-        struct cbx_str codes[CBX_MAGIC_CODES];
-        uint32_t count = cbx_magic_code(&notebook->magics[i], codes);
-        p->has_code |= count > 0;
-        for (uint32_t c = 0; added && c < count; c++) {
-            struct cbx_notebook inner = { .text = codes[c] };
-            added = cbx_notebook_rewrite(codes[c], p->arena, &inner) == 0 &&
-                    add_segment(p, &inner, &notebook->magics[i], text);
-        }
-    }
-    return added;
+    return add_segment(p, notebook, NULL, text) && add_codes(p, notebook, NULL, 0, text);
 }
 
 /* Adds a cell as the client sent it. A cell that cannot be read is denied by its own analysis; it
@@ -274,17 +280,23 @@ void cbx_program_facts(const struct cbx_program *p, size_t cell, struct cbx_fact
     }
 }
 
-void cbx_program_add_cell(const struct cbx_parsed *parsed, const struct cbx_lang *lang,
-                          struct cbx_str context, const struct cbx_notebook *notebook)
+const struct cbx_notebook *cbx_program_notebook(const struct cbx_program *p, size_t cell)
+{
+    return p->whole && cell < p->cell_count ? &p->cells[cell].notebook : NULL;
+}
+
+const struct cbx_program *cbx_program_of_cell(const struct cbx_parsed *parsed,
+                                              const struct cbx_lang *lang, struct cbx_str context,
+                                              const struct cbx_notebook *notebook, size_t *cell)
 {
     struct cbx_program *p = new_program(parsed->arena, lang, cbx_context_count(context) + 1);
     if (p == NULL) {
-        return;
+        return NULL;
     }
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, PROGRAM_MAX_BYTES);
     p->whole = add_context(p, context, &text) && add_cell(p, notebook, &text) &&
                (adds_nothing(p) || read_text(p, parsed, &text));
-    size_t last = p->cell_count > 0 ? p->cell_count - 1 : 0;
-    cbx_program_facts(p, last, parsed->facts);
+    *cell = p->cell_count > 0 ? p->cell_count - 1 : 0;
+    return p;
 }

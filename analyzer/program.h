@@ -23,10 +23,16 @@ int cbx_program_read(const struct cbx_policy *policy, const struct cbx_str *cell
  * Adds nothing when the arena is exhausted; the arena's flag denies then. */
 void cbx_program_facts(const struct cbx_program *program, size_t cell, struct cbx_facts *facts);
 
-/* The same for the next cell of a session in a language whose cells share names
- * (cbx_lang_code.between): `context` holds the cells before it (context.h), or is
- * empty, and the cell of `parsed` is the last one. */
-void cbx_program_add_cell(const struct cbx_parsed *parsed, const struct cbx_lang *lang,
-                          struct cbx_str context, const struct cbx_notebook *notebook);
+/* The program's cell with this index, rewritten. Its expansions are resolved. NULL when the program
+ * could not be read. */
+const struct cbx_notebook *cbx_program_notebook(const struct cbx_program *program, size_t cell);
+
+/* The program of the next cell of a session, in a language whose cells share names
+ * (cbx_lang_code.between): `context` holds the cells before it (context.h), or is empty, and the cell of `parsed` is the last one, at *cell. Resolves the expansions of `notebook`
+ * (the other cells may bind their names), so it comes before the cell's own analysis. NULL when the
+ * arena is exhausted. */
+const struct cbx_program *cbx_program_of_cell(const struct cbx_parsed *parsed,
+                                              const struct cbx_lang *lang, struct cbx_str context,
+                                              const struct cbx_notebook *notebook, size_t *cell);
 
 #endif

@@ -431,6 +431,35 @@ def checked(run):
     return first
 
 
+def expanded(parts):
+    """A notebook line: texts, and tuples of a value, its conversion, how it is quoted for the shell, and the text that the gateway
+    knew it to be. Calls methods of `str` itself, since a value may be of a class with methods of its own."""
+    line = []
+    for part in parts:
+        if type(part) is str:
+            line.append(part)
+            continue
+        value, conversion, quoting, *known = part
+        text = repr(value) if conversion == "r" else ascii(value) if conversion == "a" else str(value) if conversion == "s" else format(value)
+        text = str.__str__(text)
+        quoted = str.replace(text, "'", "'\"'\"'")
+        if known:
+            if str.__ne__(text, known[0]):
+                raise ValueError(f"a value in this line is {text!r}, but the line was judged with {known[0]!r}; use another name for it")
+            line.append(known[0])
+        elif quoting == "text":
+            line.append(text)
+        elif quoting == "word":
+            line.append(f"'{quoted}'")
+        elif quoting == "single":
+            line.append(quoted)
+        elif quoting == "double":
+            line.append(f"\"'{quoted}'\"")
+        else:
+            raise ValueError("a value here cannot be quoted for the shell; make it a word of its own")
+    return "".join(line)
+
+
 def pack_bundle(data):
     """A MIME bundle as JSON list of types and lengths, then the parts as bytes."""
     parts = []
@@ -682,6 +711,8 @@ class Kernel:
         from IPython.core.displayhook import DisplayHook
         from IPython.core.displaypub import DisplayPublisher
         from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+        from logging import error
+
         from traitlets.config import Config
 
         kernel, self.Info, self.Result = self, ExecutionInfo, ExecutionResult
@@ -720,6 +751,25 @@ class Kernel:
                 self.showtraceback()
 
             showindentationerror = showsyntaxerror
+
+            # The gateway rewrote {expr} and $name of notebook lines to arguments of `expand`, and judged them. A text that reaches a
+            # magic or the shell, such as a value that was read from a file, is never evaluated.
+            def var_expand(self, cmd, depth=0, formatter=None):
+                return cmd
+
+            def expand(self, *parts):
+                return expanded(parts)
+
+            def configure(self, name, value):
+                """%config Class.trait = value"""
+                owner, trait = name.split(".")
+                change = Config()
+                change[owner][trait] = value
+                for each in self.configurables:
+                    try:
+                        each.update_config(change)
+                    except Exception as problem:
+                        error(problem)
 
         config = Config()
         config.HistoryManager.enabled = False

@@ -2,6 +2,7 @@
  * Pass two over Python: the facts. One loop over the nodes; the evaluator gives the values. */
 #include "analyzer/lang/python/internal.h"
 
+#include "analyzer/lang/python/magics.h"
 #include "analyzer/notebook.h"
 #include "analyzer/sinks.h"
 
@@ -457,12 +458,14 @@ static void extract_variable(struct cbx_walk *py, struct cbx_node *node, struct 
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* True for nodes of a rewritten notebook line: the facts of such lines come from the line
- * itself. */
-static bool is_rewritten(const struct cbx_walk *py, const struct cbx_node *node)
+/* The facts of a rewritten notebook line come from the line itself, and from the expressions in
+ * it. */
+static enum cbx_notebook_part part_of(const struct cbx_walk *py, const struct cbx_node *node)
 {
-    return py->parsed->magic_count > 0 &&
-           cbx_notebook_covers(py->parsed->magics, py->parsed->magic_count, node->start, node->end);
+    const struct cbx_parsed *parsed = py->parsed;
+    return parsed->magic_count == 0
+               ? CBX_PART_PYTHON
+               : cbx_notebook_part(parsed->magics, parsed->magic_count, node->start, node->end);
 }
 
 /* An identifier that is only a name, not a use: of an attribute, a keyword, a definition, a target.
@@ -575,10 +578,14 @@ void cbx_extract_python(struct cbx_parsed *parsed)
     cbx_py_bind_all(py);
     cbx_py_flow_all(py);
     parsed->walk = py;
+    cbx_magic_resolve(py);
     struct cbx_node *end = py->syntax.nodes + py->syntax.count;
     for (struct cbx_node *node = py->syntax.nodes; node < end;) {
-        bool down = !is_rewritten(py, node) &&
-                    (node->kind == PY_OTHER || extract_node(py, node, cbx_scope_around(py, node)));
+        enum cbx_notebook_part part = part_of(py, node);
+        bool down =
+            part == CBX_PART_AROUND ||
+            (part == CBX_PART_PYTHON &&
+             (node->kind == PY_OTHER || extract_node(py, node, cbx_scope_around(py, node))));
         node = down ? node + 1 : (struct cbx_node *)(uintptr_t)cbx_node_behind(node, end);
     }
     cbx_walk_end(py);

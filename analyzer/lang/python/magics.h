@@ -4,15 +4,22 @@
 #define CBX_ANALYZER_LANG_PYTHON_MAGICS_H
 
 #include "analyzer/notebook.h"
-#include "analyzer/parse.h"
 
-/* Finds the Python inside a notebook line (%time f(), %%capture). Returns the number of pieces, at
- * most CBX_MAGIC_CODES. */
-enum { CBX_MAGIC_CODES = 2 };
+struct cbx_walk;
+
+/* Finds the Python inside a notebook line (%time f(), %%capture): the ends of `rest` and of `body`.
+ * Returns the number of pieces, at most CBX_MAGIC_CODES. */
 uint32_t cbx_magic_code(const struct cbx_magic *magic, struct cbx_str out[CBX_MAGIC_CODES]);
 
-/* The line with the constants that IPython substitutes for {name} and $name. Borrows from the line,
- * or from the arena. */
-struct cbx_str cbx_fill_in(const struct cbx_parsed *parsed, struct cbx_str line);
+/* True when IPython expands the argument of this magic; *shell: a shell reads it. */
+bool cbx_magic_expands(struct cbx_str name, bool *shell);
+
+/* True when this is "%config A.b = expression": the name and the expression, slices of the line. */
+bool cbx_magic_configures(const struct cbx_magic *magic, struct cbx_str *name,
+                          struct cbx_str *expression);
+
+/* Decides for the open expansions of the text of this walk whether their names exist, and which
+ * values are known. */
+void cbx_magic_resolve(struct cbx_walk *py);
 
 #endif

@@ -15,24 +15,10 @@ static const char *const shell_words[] = {
 #include "analyzer/lang/shell/commands.def"
 };
 
-/* In notebooks IPython replaces {x} and $x by the value of a Python variable, also within
- * quotes. */
-static bool may_be_expanded(const struct cbx_shell *s, struct cbx_str text)
-{
-    for (size_t i = 0; s->expanded && i + 1 < text.len; i++) {
-        unsigned char next = (unsigned char)text.p[i + 1];
-        bool name = (next | 32) >= 'a' && (next | 32) <= 'z';
-        if ((text.p[i] == '{' || text.p[i] == '$') && (name || next == '_' || next == '{')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void cbx_shell_judge_code(struct cbx_shell *s, const char *language, struct cbx_str text,
                           bool known, const struct cbx_word *place)
 {
-    if (!known || language[0] == '\0' || may_be_expanded(s, text)) {
+    if (!known || language[0] == '\0') {
         cbx_shell_unresolved(s, "code", place);
     }
     if (known && language[0] != '\0') {

@@ -442,9 +442,7 @@ static void walk_tree(struct walk *w, TSTreeCursor *cursor)
 
 static void extract(struct cbx_parsed *parsed)
 {
-    struct walk w = { .shell = { .parsed = parsed,
-                                 .src = parsed->text.p,
-                                 .expanded = parsed->facts->source != CBX_SHELL } };
+    struct walk w = { .shell = { .parsed = parsed, .src = parsed->text.p } };
     cbx_shell_names_collect(&w.shell);
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
     walk_tree(&w, &cursor);

@@ -60,8 +60,8 @@ static bool append_home(struct folding *f, struct cbx_str text, size_t *taken)
     return (plain || root) && append(f, root ? CBX_STR("/root") : CBX_STR("~"));
 }
 
-/* An unquoted piece. A brace other than "{}" would expand (in notebooks too). `end` is the end of
- * the piece in the source. */
+/* An unquoted piece. A brace other than "{}" would expand. `end` is the end of the piece in the
+ * source. */
 static bool fold_word(struct folding *f, struct cbx_str text, uint32_t end)
 {
     const struct cbx_str all = f->s->parsed->text;

@@ -32,8 +32,6 @@ struct cbx_shell_names {
 struct cbx_shell {
     struct cbx_parsed *parsed;
     const char *src;
-    bool expanded; /* the text may have been expanded before the shell sees it: {x} and $x of
-                      IPython */
     struct cbx_shell_names names;
     struct cbx_shell_input input; /* of the present command */
 };

@@ -56,7 +56,7 @@ bool cbx_shell_variable(const struct cbx_shell *s, struct cbx_str name, uint32_t
                         struct cbx_str *out)
 {
     const struct cbx_shell_name *n = find(&s->names, name);
-    if (n == NULL || s->expanded || s->names.lost || !n->constant || n->since > at) {
+    if (n == NULL || s->names.lost || !n->constant || n->since > at) {
         return false;
     }
     *out = n->value;

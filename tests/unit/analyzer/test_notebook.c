@@ -171,9 +171,11 @@ static void maps_places_back(void **state)
         assert_int_equal(cbx_notebook_place(out.magics, out.magic_count, m->text_end - 1),
                          m->start);
         assert_int_equal(cbx_notebook_place(out.magics, out.magic_count, m->text_end), m->end);
-        assert_true(cbx_notebook_covers(out.magics, out.magic_count, m->text_start, m->text_end));
-        assert_false(
-            cbx_notebook_covers(out.magics, out.magic_count, m->text_start, m->text_end + 1));
+        assert_int_equal(cbx_notebook_part(out.magics, out.magic_count, m->text_start, m->text_end),
+                         CBX_PART_LINE);
+        assert_int_equal(
+            cbx_notebook_part(out.magics, out.magic_count, m->text_start, m->text_end + 1),
+            CBX_PART_PYTHON);
     }
 }
 
