@@ -69,7 +69,8 @@ static json_t *make_environment(const struct cbx_limits *limits)
         "PYTHONHASHSEED=random",
         "MPLBACKEND=module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR=/tmp/matplotlib",
-        "IPYTHONDIR=/tmp/ipython",
+        "MATPLOTLIBRC=/etc/matplotlibrc", /* not one in MPLCONFIGDIR, which programs write to */
+        "IPYTHONDIR=/codebox/ipython",
         "XDG_CACHE_HOME=/tmp/cache",
         "NO_COLOR=1",
     };

@@ -158,13 +158,20 @@ static void exec_program(const struct cbx_command_start *start)
     int in = start->in >= 0 ? start->in : open("/dev/null", O_RDONLY | O_CLOEXEC);
     bool ready = dup2(in, 0) == 0 && (start->out < 0 || dup2(start->out, 1) == 1) &&
                  (start->err < 0 || dup2(start->err, 2) == 2) && chdir(start->cwd) == 0;
+    for (size_t i = 0; i < start->passed_count; i++) {
+        ready = ready && dup2(start->passed[i], start->passed_at + (int)i) >= 0;
+    }
+    for (size_t i = 0; start->env != NULL && start->env[i] != NULL; i++) {
+        ready = ready && putenv(start->env[i]) == 0;
+    }
     /* All other descriptors are close-on-exec. */
     if (ready && start->program >= 0) {
         char path[32];
         snprintf(path, sizeof(path), "/proc/self/fd/%d", start->program);
         execv(path, (char *const *)(uintptr_t)start->argv);
     } else if (ready) {
-        execv(start->argv[0], (char *const *)(uintptr_t)start->argv);
+        execv(start->path != NULL ? start->path : start->argv[0],
+              (char *const *)(uintptr_t)start->argv);
     }
     dprintf(2, "%s: %s\n", start->argv[0], strerror(errno));
     _exit(127);

@@ -56,11 +56,17 @@ void cbx_command_drop_interrupt(void);
 
 /* Starts a program in its own process group, at `cwd`, with these descriptors as 0, 1 and 2; -1
  * means /dev/null for 0, and inherited for 1 and 2. `program` is a descriptor to execute, or -1 for
- * argv[0]. Returns its process, or -1. */
+ * `path`, or argv[0] where that is NULL. `env` is added to the environment (NULL: nothing), the
+ * `passed` descriptors become `passed_at` and on. Returns its process, or -1. */
 struct cbx_command_start {
     const char *const *argv;
+    const char *path;
+    char *const *env;
     const char *cwd;
     int in, out, err, program;
+    const int *passed;
+    size_t passed_count;
+    int passed_at;
 };
 pid_t cbx_command_start(const struct cbx_command_start *start);
 

@@ -4,9 +4,9 @@
 #include "docker/command/command.h"
 #include "docker/frame.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,20 +72,21 @@ static const char *const *split(const char *command, struct words *out)
     return out->argv;
 }
 
-/* Replaces whatever the last run left there by an empty folder. */
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status;
+    (void)type;
+    (void)place;
+    remove(path);
+    return 0;
+}
+
+/* Replaces whatever the last run left there by an empty folder. No process of it runs any more. */
 static void empty_folder(void)
 {
-    if (mkdir(CBX_COMMAND_FOLDER, 0700) < 0 && errno == EEXIST) {
-        unlink(CBX_COMMAND_FOLDER);
-        DIR *dir = opendir(CBX_COMMAND_FOLDER);
-        for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-            unlinkat(dirfd(dir), entry->d_name, 0);
-        }
-        if (dir != NULL) {
-            closedir(dir);
-        }
-        mkdir(CBX_COMMAND_FOLDER, 0700);
-    }
+    enum { FOLDERS_OPEN = 16 };
+    nftw(CBX_COMMAND_FOLDER, remove_entry, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+    mkdir(CBX_COMMAND_FOLDER, 0700);
 }
 
 /* All writable file systems are noexec, so the program is copied to a memfd. */

@@ -1,29 +1,52 @@
 # SPDX-License-Identifier: MIT
 # Sourced by the bash of a session when it starts. It is interactive, so that interrupts and errors end the cell and not the shell;
-# all other options are those of a script. The state that an earlier shell saved is restored.
-set +o history +o histexpand +o monitor
-shopt -u expand_aliases checkwinsize sourcepath huponexit
-unset HISTFILE HISTFILESIZE HISTSIZE MAILCHECK
+# all other options are those of a script. What a prompt would evaluate is off: a cell is a script, which has no prompt.
+# The functions write records for the kernel (command/shell_state.h). A cell may call them with any text, so they evaluate no argument.
+\builtin set +o history +o histexpand +o monitor
+\builtin shopt -u expand_aliases checkwinsize sourcepath huponexit promptvars
+\builtin unset HISTFILE HISTFILESIZE HISTSIZE MAILCHECK PROMPT_COMMAND
+\builtin readonly MAILCHECK PROMPT_COMMAND
 PS0= PS1= PS2=
 
-# Reports the status of a cell to the kernel. Descriptor 9 is the session's stderr. A cell is a script, so its EXIT trap
-# runs at its end. After an interrupt the state is saved, as the time limit may kill this shell next.
-__codebox_report() {
+# Prints the state of this shell: __codebox_print "$SHELLOPTS" TRAPS. A function does not see all traps.
+__codebox_print() {
     local -
-    set +xveu
-    eval "set -- $1 $(trap -p EXIT)"
-    if [ "$4" != "$__codebox_exit" ]; then
-        trap -- "$__codebox_exit" EXIT
-        eval "$4" 2>&9 9>&-
-    fi
-    [ "$1" -le 128 ] || . /codebox/kernels/bash_save.sh
-    printf '%d\n' "$1" >/tmp/codebox/done
+    \set +xveu -f
+    \builtin printf 'B\0v'
+    \builtin declare -p
+    local IFS=$' \t\n' __codebox_name
+    \builtin printf '\0a'
+    \builtin declare -F
+    \builtin printf '\0t%s\0m' "${2:+$2$'\n'}"
+    \builtin umask
+    \builtin printf '\0d%s\0s%s\0o%s\0' "$PWD" "$BASHOPTS" "$1"
+    for __codebox_name in $(\builtin compgen -A function); do
+        \builtin printf f
+        \builtin declare -f -- "$__codebox_name"
+        \builtin printf '\0'
+    done
+    \builtin printf 'E\0'
 }
 
-if [ -r /tmp/codebox/state ]; then
-    . /tmp/codebox/state 2>/dev/null
-    rm -f /tmp/codebox/state
-fi
-__codebox_exit='. /codebox/kernels/bash_save.sh'
-trap -- "$__codebox_exit" EXIT
-echo 0 >/tmp/codebox/done
+# Sends it to the kernel. While a cell runs the report socket, descriptor 240, is closed and saved as 10.
+__codebox_save() {
+    if [ -S /dev/fd/240 ]; then
+        __codebox_print "$@" >&240
+    else
+        __codebox_print "$@" >&10
+    fi
+}
+
+# Reports the status of a cell: __codebox_report STATUS "$SHELLOPTS". Descriptor 9 is the session's stderr. A cell is a script, so its
+# EXIT trap runs at its end. After an interrupt the state is saved, as the time limit may kill this shell next.
+__codebox_report() {
+    local -
+    \set +xveu
+    \eval "\\set -- \"\$1\" \"\$2\" $(\builtin trap -p EXIT)"
+    if [ "$5" != '{ __codebox_save "$SHELLOPTS" "$(\builtin trap -p)"; } 2>/dev/null' ]; then
+        \trap -- '{ __codebox_save "$SHELLOPTS" "$(\builtin trap -p)"; } 2>/dev/null' EXIT
+        \eval "$5" </dev/null 2>&9 9>&- 240>&- 241<&- 242<&- 243<&- 244<&- 245<&-
+    fi
+    [ "$1" -le 128 ] || __codebox_save "$2" "$(\builtin trap -p)"
+    \builtin printf 's%d\0' "$1" >&240
+}

@@ -199,6 +199,11 @@ globalThis.display = (value, mime) => {
   if (mime) sendBundle('D', { [mime]: value });
   else sendBundle('D', keys.length > 0 && keys.every((key) => /^[a-z]+\/[\w.+-]+$/.test(key)) ? value : bundleOf(value));
 };
+// node also looks for packages in ~/.node_modules and ~/.node_libraries, and the home folder is the workspace.
+const home = process.env.HOME;
+delete process.env.HOME;
+Module._initPaths();
+process.env.HOME = home;
 globalThis.require = createRequire('/workspace/');
 
 // A stack ends where the program was called; the frames below are the kernel's.

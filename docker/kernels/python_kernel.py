@@ -17,6 +17,7 @@ import _socket
 import _thread
 import atexit
 import binascii
+import contextlib
 import fcntl
 import functools
 import gc
@@ -39,6 +40,8 @@ CONTROL = 3
 LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, ARGUMENTS_OFFSET, RUN_HEAD = 0, 15, 16, 20, 24  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
+IPYTHON_FOLDER = "/codebox/ipython"  # empty: IPython reads no configuration
+IMAGE_PATH = tuple(sys.path)
 INSTALLERS = frozenset(("pip", "pip3", "conda", "mamba", "micromamba", "uv", "npm", "npx", "yarn", "apt", "apt-get"))
 BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
@@ -49,6 +52,7 @@ AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that t
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
 write_fd, exit_now, set_trace, set_profile = os.write, os._exit, sys.settrace, sys.setprofile
 get_limit, set_limit, sleep, ioctl = sys.getrecursionlimit, sys.setrecursionlimit, time.sleep, fcntl.ioctl
+open_fd, close_fd, chdir, fchdir = os.open, os.close, os.chdir, os.fchdir
 lines = linecache.cache
 to_json, decode64, TracebackException = json.dumps, binascii.a2b_base64, traceback.TracebackException
 
@@ -307,10 +311,10 @@ class NeedsShell:
 
 
 class AroundImport:
-    """A finder that calls functions before and after the import of one module."""
+    """A finder that calls functions before and after the import of one module, which runs within a context."""
 
-    def __init__(self, name, before=lambda: None, after=lambda module: None):
-        self._name, self._before, self._after = name, before, after
+    def __init__(self, name, before=lambda: None, after=lambda module: None, within=contextlib.nullcontext):
+        self._name, self._before, self._after, self._within = name, before, after, within
 
     def find_spec(self, name, path=None, target=None):
         if name != self._name:
@@ -321,11 +325,39 @@ class AroundImport:
 
             def and_then(module):
                 self._before()
-                exec_module(module)
+                with self._within():
+                    exec_module(module)
                 self._after(module)
 
             spec.loader.exec_module = and_then
         return spec
+
+
+def is_of_image(name):
+    """Is there a module of this name that no file of the workspace can be?"""
+    return sys.modules["_frozen_importlib_external"].PathFinder.find_spec(name.partition(".")[0], IMAGE_PATH) is not None
+
+
+@contextlib.contextmanager
+def in_read_only_folder():
+    """matplotlib reads the file `matplotlibrc` of the working folder, before those that the environment names."""
+    here = open_fd(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        chdir("/codebox")
+        yield
+    finally:
+        fchdir(here)
+        close_fd(here)
+
+
+class Database(dict):
+    """What IPython stores, as its bookmarks and the folders that were visited. IPython's own class unpickles files that a program
+    can write."""
+
+    def keys(self, pattern="*"):
+        import fnmatch
+
+        return fnmatch.filter(super().keys(), pattern)
 
 
 def copy_font_list():
@@ -593,6 +625,7 @@ class Kernel:
         self.finder = NeedsShell(self)
         sys.meta_path[:0] = [
             self.finder,
+            AroundImport("matplotlib", within=in_read_only_folder),
             AroundImport("matplotlib.backend_bases", after=self.after_backend_bases),
             AroundImport("matplotlib.font_manager", before=copy_font_list),
         ]
@@ -673,7 +706,8 @@ class Kernel:
     def need_shell(self):
         if self.finder not in sys.meta_path:
             return
-        sys.meta_path.remove(self.finder)
+        # A new list: an import that goes through the old one now would skip the finder behind this one.
+        sys.meta_path = [each for each in sys.meta_path if each is not self.finder]
         # The program's files must not shadow modules that IPython imports, nor IPython's names replace the program's.
         path, names = list(sys.path), dict(self.module.__dict__)
         sys.path[:] = [each for each in path if each not in ("", ".", "/workspace")]
@@ -710,7 +744,9 @@ class Kernel:
     def make_ipython(self):
         from IPython.core.displayhook import DisplayHook
         from IPython.core.displaypub import DisplayPublisher
+        from IPython.core.extensions import ExtensionManager
         from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+        from IPython.core.profiledir import ProfileDir
         from logging import error
 
         from traitlets.config import Config
@@ -736,7 +772,23 @@ class Kernel:
             def clear_output(self, wait=False):
                 pass
 
+        class Profile(ProfileDir):
+            def _location_changed(self, change):
+                pass  # creates no folders
+
+        class Extensions(ExtensionManager):
+            def _load_extension(self, name):
+                if not is_of_image(name):
+                    raise ModuleNotFoundError(
+                        f"extension '{name}' is not installed here, and extensions are not loaded from files; import the file as a module"
+                    )
+                return super()._load_extension(name)
+
         class Shell(InteractiveShell):
+            def init_extension_manager(self):
+                self.extension_manager = Extensions(shell=self, parent=self)
+                self.configurables.append(self.extension_manager)
+
             def enable_gui(self, gui=None):
                 pass
 
@@ -779,8 +831,15 @@ class Kernel:
         config.InteractiveShell.enable_html_pager = False
         config.InteractiveShell.xmode = "Plain"
         shell = Shell.instance(
-            config=config, displayhook_class=Hook, display_pub_class=Publisher, user_module=self.module, user_ns=self.module.__dict__
+            config=config,
+            displayhook_class=Hook,
+            display_pub_class=Publisher,
+            user_module=self.module,
+            user_ns=self.module.__dict__,
+            ipython_dir=IPYTHON_FOLDER,
+            profile_dir=Profile(location=IPYTHON_FOLDER),
         )
+        shell.db = Database()
         # It saves a history that there is none of, and collects garbage for 50 ms at the end of each one-shot run.
         atexit.unregister(shell.atexit_operations)
         manager = shell.input_transformer_manager
@@ -1146,7 +1205,7 @@ class Kernel:
 
 
 def main():
-    sys.path.insert(0, "/workspace")
+    sys.path.append("/workspace")  # last: a file of the program hides no module of a library
     sys.argv = [""]
     os.chdir("/workspace")
     Kernel(Channel(CONTROL)).serve()

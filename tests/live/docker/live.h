@@ -210,6 +210,8 @@ static inline int live_begin(void)
     signal(SIGPIPE, SIG_IGN);
     snprintf(instance, sizeof(instance), "live-%d", (int)getpid());
     config.instance = instance;
+    config.image_prefix =
+        getenv("CODEBOX_IMAGES"); /* images of another build, beside those in use */
     cbx_limits_default(&live_limits);
     live_limits.wall_ms = 20000;
     live_limits.memory_bytes = 256 << 20;

@@ -145,6 +145,138 @@ static void shell_outlives_bombs_and_floods(void **state)
     GIVES("echo here", "here\n", "", 0);
 }
 
+/* --- what other processes cannot change ------------------------------------------------------- */
+
+static void shell_keeps_no_file_that_a_program_can_write(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("x=1; ls -A /tmp", "", "", 0);
+    GIVES("echo $x $1; ls -A /tmp; exit 3", "1\n", "", 3);
+    GIVES("echo $x; ls -A /tmp", "1\n", "", 0);
+}
+
+/* A process has the user of the shell and of the kernel, its parent. */
+static void shell_memory_and_descriptors_are_closed_to_programs(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("for p in $$ $PPID; do for f in mem maps environ fd/0 fd/10 fd/12; do\n"
+          "head -c 1 /proc/$p/$f >/dev/null 2>&1 && echo read $f\n"
+          "dd if=/dev/null of=/proc/$p/$f conv=notrunc 2>/dev/null && echo wrote $f\n"
+          "done; done; ls /proc/$$/fd 2>/dev/null; [ -e /proc/self/fd/0 ] && echo own",
+          "own\n", "", 0);
+}
+
+static void shell_cell_is_sealed(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("for n in 11 12 13 14 15; do\n"
+          "(echo 'echo forged' >/dev/fd/$n) 2>/dev/null && echo wrote $n\n"
+          "(echo 'echo forged' >>/dev/fd/$n) 2>/dev/null && echo added $n\n"
+          "(: >|/dev/fd/$n) 2>/dev/null && echo cut $n\ndone; echo end",
+          "end\n", "", 0);
+    GIVES("echo second", "second\n", "", 0);
+}
+
+/* A process that the shell forked has its descriptors; what it writes there is no report. */
+static void shell_takes_reports_of_the_shell_alone(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("printf 's7\\0' >&10 & wait; x=1; echo on", "on\n", "", 0);
+    GIVES("while :; do printf 's7\\0B\\0vdeclare -- x=\"forged\"\\n\\0E\\0'; done >&10 2>/dev/null "
+          "&\n"
+          "y=2; exit 3",
+          "", "", 3);
+    GIVES("echo $x $y", "1 2\n", "", 0);
+    GIVES("kill $! 2>/dev/null; echo $x $y", "1 2\n", "", 0);
+}
+
+/* The variable v holds data, as if it was read from a file. */
+#define DATA "v='a[$(touch ran)]'\n"
+
+static void shell_restores_values_without_evaluating_them(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES(
+        DATA
+        "i=$v; declare -i i; l=(\"$v\"); declare -i l; declare -A m=([\"$v\"]=\"$v\"); "
+        "declare -i m\nunset RANDOM SECONDS OPTIND; RANDOM=$v SECONDS=$v OPTIND=$v\n"
+        "n=$'line\\n$(touch ran)`touch ran`\"'; r=$v; readonly r; export e=$v; u=$v; declare -u u\n"
+        "exit 3",
+        "", "", 3);
+    GIVES("echo \"$i|${l[0]}|${m[$v]}|${!m[*]}|$r|$e|$u\"; echo \"$n\"; ls",
+          "a[$(touch ran)]|a[$(touch ran)]|a[$(touch ran)]|a[$(touch ran)]|a[$(touch ran)]|"
+          "a[$(touch ran)]|a[$(touch ran)]\nline\n$(touch ran)`touch ran`\"\n",
+          "", 0);
+}
+
+static void shell_evaluates_no_prompt(void **state)
+{
+    IN_SANDBOX("shell");
+    RUN("PS0='$(touch ran)' PS1='$(touch ran)' PS2='$(touch ran)' MAILPATH='/tmp/a?$(touch ran)'\n"
+        "touch -d yesterday /tmp/a");
+    RUN("PROMPT_COMMAND='touch ran'");
+    RUN("MAILCHECK=0");
+    RUN("echo x >/tmp/a");
+    RUN("exit 3");
+    assert_int_equal(seen.result.exit_code, 3);
+    assert_false(seen.result.session_lost);
+    RUN("ls");
+    assert_string_equal(seen.out.p, "");
+    RUN("PS0= PS1= PS2=");
+    GIVES("echo \"${PROMPT_COMMAND-unset} $MAILPATH\"", "unset /tmp/a?$(touch ran)\n", "", 0);
+}
+
+static void shell_functions_of_the_kernel_evaluate_no_text(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("__codebox_exit='touch ran'; __codebox_cell='touch ran'", "", "", 0);
+    RUN("__codebox_report '0; touch ran' 'touch ran'; __codebox_save '$(touch ran)' '$(touch "
+        "ran)'");
+    GIVES("exit 3", "", "", 3);
+    GIVES("ls", "", "", 0);
+}
+
+static void shell_restores_functions_and_runs_none(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("f() {\n  cat <<E\n}\nls () \n{ \n    touch ran\n}\ntouch ran\nE\n}\n"
+          "g() ( echo \"g $1\" ) 2>&1\nh() { echo h; }; export -f h; readonly -f g\n"
+          "cd() { echo \"cd $1\"; builtin cd \"$1\"; }; declare() { touch ran; }\nmkdir d; cd d; "
+          "exit 3",
+          "cd d\n", "", 3);
+    GIVES("unset -f declare; f; g 1; bash -c h; bash -c g 2>/dev/null || echo none; pwd; ls; ls ..",
+          "}\nls () \n{ \n    touch ran\n}\ntouch ran\ng 1\nh\nnone\n/workspace/d\nd\n", "", 0);
+}
+
+static void shell_restores_traps_and_options(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("trap 'echo \"it'\\''s err\"' ERR; trap '' USR1; umask 027; shopt -s extglob nullglob; "
+          "set -o "
+          "pipefail -f\nexit 3",
+          "", "", 3);
+    GIVES("trap -p USR1; umask; shopt -q extglob && echo ext; shopt -q nullglob && echo null; echo "
+          "$-; "
+          "false | true; echo end",
+          "trap -- '' SIGUSR1\n0027\next\nnull\nfhiBs\nit's err\nend\n", "", 0);
+}
+
+static void shell_keeps_a_large_state_and_reports_one_that_is_too_large(void **state)
+{
+    IN_SANDBOX("shell");
+    GIVES("x=$(head -c 3000000 /dev/zero | tr '\\0' x); exit 3", "", "", 3);
+    GIVES("echo ${#x}", "3000000\n", "", 0);
+    RUN("x=$x$x$x; exit 3");
+    assert_int_equal(seen.result.exit_code, 3);
+    assert_true(seen.result.session_lost);
+    assert_non_null(strstr(seen.err.p, "larger than 8 MiB"));
+    GIVES("echo \"[$x]\"", "[]\n", "", 0);
+    RUN("x=1; __codebox_save() { printf 'B\\0vx=$(touch ran)\\0E\\0' >&10; }; exit 3");
+    assert_true(seen.result.session_lost);
+    assert_non_null(strstr(seen.err.p, "cannot be restored"));
+    GIVES("echo \"[$x]\"; ls", "[]\n", "", 0);
+}
+
 /* --- C ---------------------------------------------------------------------------------------- */
 
 #define MAIN(body) "#include <stdio.h>\n#include <stdlib.h>\nint main(void)\n{\n" body "\n}\n"
@@ -224,6 +356,20 @@ static void c_passes_no_descriptor_to_programs(void **state)
           "", "", 0);
 }
 
+/* A program cannot place folders where the kernel writes the next source. */
+static void c_replaces_what_an_earlier_program_left(void **state)
+{
+    IN_SANDBOX("c");
+    GIVES("#include <stdio.h>\n#include <sys/stat.h>\nint main(void)\n{\n"
+          "    return mkdir(\"/tmp/codebox/sub\", 0700) || mkdir(\"/tmp/codebox/sub/deep\", 0700) "
+          "||\n"
+          "           rename(\"/tmp/codebox/sub\", \"/tmp/codebox/program\") ||\n"
+          "           remove(\"/tmp/codebox/main.c\") || mkdir(\"/tmp/codebox/main.c\", 0700) ||\n"
+          "           mkdir(\"/tmp/codebox/main.c/deep\", 0700);\n}\n",
+          "", "", 0);
+    GIVES(MAIN("puts(\"here\");"), "here\n", "", 0);
+}
+
 /* --- TypeScript ------------------------------------------------------------------------------- */
 
 static void typescript_runs_with_state(void **state)
@@ -263,11 +409,22 @@ int main(int argc, char **argv)
         cmocka_unit_test(shell_reports_a_lost_state),
         cmocka_unit_test(shell_passes_no_descriptor_to_commands),
         cmocka_unit_test(shell_outlives_bombs_and_floods),
+        cmocka_unit_test(shell_keeps_no_file_that_a_program_can_write),
+        cmocka_unit_test(shell_memory_and_descriptors_are_closed_to_programs),
+        cmocka_unit_test(shell_cell_is_sealed),
+        cmocka_unit_test(shell_takes_reports_of_the_shell_alone),
+        cmocka_unit_test(shell_restores_values_without_evaluating_them),
+        cmocka_unit_test(shell_evaluates_no_prompt),
+        cmocka_unit_test(shell_functions_of_the_kernel_evaluate_no_text),
+        cmocka_unit_test(shell_restores_functions_and_runs_none),
+        cmocka_unit_test(shell_restores_traps_and_options),
+        cmocka_unit_test(shell_keeps_a_large_state_and_reports_one_that_is_too_large),
         cmocka_unit_test(c_is_compiled_and_runs),
         cmocka_unit_test(c_reports_the_messages_of_the_compiler),
         cmocka_unit_test(c_reports_the_signal_that_ended_it),
         cmocka_unit_test(c_is_interrupted_and_stopped),
         cmocka_unit_test(c_passes_no_descriptor_to_programs),
+        cmocka_unit_test(c_replaces_what_an_earlier_program_left),
         cmocka_unit_test(typescript_runs_with_state),
     };
     LIVE_RUN(argc, argv, tests);
