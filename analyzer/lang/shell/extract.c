@@ -130,6 +130,31 @@ static void extract_command(struct cbx_shell *s, TSNode node, const struct level
     cbx_shell_judge(s, &line);
 }
 
+static size_t count_digits(struct cbx_str text)
+{
+    size_t digits = 0;
+    while (digits < text.len && text.p[digits] >= '0' && text.p[digits] <= '9') {
+        digits++;
+    }
+    return digits;
+}
+
+/* 10>x, >&10, <&$x */
+static void check_descriptors(struct cbx_shell *s, TSNode node, struct cbx_shell_text destination)
+{
+    struct cbx_str text = cbx_shell_source_of(s, node);
+    size_t left = count_digits(text),
+           right = destination.known ? count_digits(destination.text) : 0;
+    struct cbx_str operator= cbx_str_sub(text, left, text.len);
+    bool duplicates =
+        cbx_str_starts(operator, CBX_STR(">&")) || cbx_str_starts(operator, CBX_STR("<&"));
+    bool computed = duplicates && !destination.known;
+    if (computed || cbx_shell_is_inner_descriptor(cbx_str_sub(text, 0, left)) ||
+        (duplicates && cbx_shell_is_inner_descriptor(cbx_str_sub(destination.text, 0, right)))) {
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("descriptor"), node);
+    }
+}
+
 static void extract_redirect(struct cbx_shell *s, TSNode node)
 {
     TSNode destination = ts_node_child_by_field_name(node, "destination", 11);
@@ -138,11 +163,8 @@ static void extract_redirect(struct cbx_shell *s, TSNode node)
     }
     struct cbx_shell_text path = cbx_shell_fold(s, destination);
     struct cbx_str text = cbx_shell_source_of(s, node);
-    size_t digits = 0;
-    while (digits < text.len && text.p[digits] >= '0' && text.p[digits] <= '9') {
-        digits++;
-    }
-    struct cbx_str operator= cbx_str_sub(text, digits, text.len);
+    struct cbx_str operator= cbx_str_sub(text, count_digits(text), text.len);
+    check_descriptors(s, node, path);
     bool reads = cbx_str_starts(operator, CBX_STR("<")) && !cbx_str_starts(operator, CBX_STR("<>"));
     bool duplicates = type_is(destination, "number") || (path.known && cbx_str_is(path.text, "-"));
     if (!duplicates) {

@@ -111,6 +111,10 @@ bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out);
  * input. */
 bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node);
 
+/* True for a number of 10 and more: descriptors that bash keeps for itself. Through them the shell of
+ * a session reads its cells and reports its state (docker/command/shell.c). */
+bool cbx_shell_is_inner_descriptor(struct cbx_str number);
+
 /* --- names.c ---------------------------------------------------------------------------- */
 
 struct cbx_shell_name {

@@ -172,6 +172,17 @@ static const struct {
     { "test", { "", "", "", "", "vR" }, TESTED },
 };
 
+/* read -u DESCRIPTOR, joined or not */
+static void check_descriptor(const struct cbx_shell_command *c, struct cbx_str option,
+                             const struct cbx_word *value)
+{
+    bool joined = value->text.p > option.p && value->text.p < option.p + option.len;
+    char letter = joined ? value->text.p[-1] : option.p[option.len - 1];
+    if (letter == 'u' && (!value->known || cbx_shell_is_inner_descriptor(value->text))) {
+        cbx_shell_unresolved(c->s, "descriptor", value);
+    }
+}
+
 /* read NAME..., printf -v NAME, mapfile -C COMMAND NAME */
 static void judge_names(const struct cbx_shell_command *c)
 {
@@ -183,8 +194,11 @@ static void judge_names(const struct cbx_shell_command *c)
     while (w < c->count && cbx_shell_is_option(&c->words[w]) &&
            !cbx_str_is(c->words[w].text, "--")) {
         struct cbx_word value;
+        struct cbx_str option = c->words[w].text;
         enum cbx_shell_option kind = cbx_shell_take_option(c, &w, &name_takers[t].options, &value);
-        if (kind == CBX_SHELL_OPTION_CODE) {
+        if (kind == CBX_SHELL_OPTION_VALUE) {
+            check_descriptor(c, option, &value);
+        } else if (kind == CBX_SHELL_OPTION_CODE) {
             cbx_shell_judge_code(c->s, "shell", value.text, value.known, &value);
         } else if (kind == CBX_SHELL_OPTION_MODULE &&
                    !(name_takers[t].behind == TESTED && value.known)) {

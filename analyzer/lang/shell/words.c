@@ -307,3 +307,11 @@ bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text)
 {
     return c->fed && c->hole.len > 0 && memmem(text.p, text.len, c->hole.p, c->hole.len) != NULL;
 }
+
+bool cbx_shell_is_inner_descriptor(struct cbx_str number)
+{
+    while (number.len > 1 && number.p[0] == '0') {
+        number = cbx_str_sub(number, 1, number.len);
+    }
+    return number.len > 1;
+}
