@@ -108,7 +108,7 @@ static bool send_line(const char *line)
 }
 
 /* Has the shell source a text, and then run a line. The text stands at the end of the memory, after
- * blanks, so that its lines and its end are those of a file. False when no memory is large enough.
+ * blanks, so that bash counts its lines, and reads its end, as in a file. False when no memory is large enough.
  */
 static bool submit(const char *text, size_t len, const char *redirections, const char *then)
 {

@@ -102,7 +102,7 @@ static bool is_name(const char *at, const char *end, const char *name)
     return strlen(name) == (size_t)(end - at) && memcmp(at, name, (size_t)(end - at)) == 0;
 }
 
-/* Those that each shell sets by itself, and those of bash_session.sh. */
+/* Variables that each shell, or bash_session.sh, sets by itself. */
 static bool is_own(const char *at, const char *end)
 {
     static const char *const own[] = { "BASHOPTS",  "BASH_VERSINFO", "EUID", "PPID",
@@ -239,7 +239,7 @@ static bool read_function_attributes(struct builder *to, const char *at)
     return true;
 }
 
-/* Lines "trap -- 'COMMAND' SIGNAL". That of EXIT is the session's own; those of DEBUG and RETURN
+/* Lines "trap -- 'COMMAND' SIGNAL". The EXIT trap is the session's own; the DEBUG and RETURN traps
  * would act on the commands of the kernel. */
 static bool read_traps(struct builder *to, const char *at)
 {

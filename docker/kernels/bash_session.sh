@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Sourced by the bash of a session when it starts. It is interactive, so that interrupts and errors end the cell and not the shell;
-# all other options are those of a script. What a prompt would evaluate is off: a cell is a script, which has no prompt.
+# all other options are set as for a script. Prompts are not evaluated: a script has none.
 # The functions write records for the kernel (command/shell_state.h). A cell may call them with any text, so they evaluate no argument.
 \builtin set +o history +o histexpand +o monitor
 \builtin shopt -u expand_aliases checkwinsize sourcepath huponexit promptvars

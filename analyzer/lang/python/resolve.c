@@ -4,7 +4,7 @@
 #include "analyzer/lang/python/internal.h"
 #include "analyzer/lang/python/magics.h"
 
-/* True for the names that exist before the cell binds any, and for those of IPython's history. */
+/* True for a built-in name, and for a name of IPython's history. */
 static bool is_given(struct cbx_str name)
 {
     static const char *const names[] = {

@@ -139,7 +139,17 @@ static size_t count_digits(struct cbx_str text)
     return digits;
 }
 
-/* 10>x, >&10, <&$x */
+/* The descriptor that a file of /dev/fd or /proc/PID/fd stands for, with what follows it; else empty. */
+static struct cbx_str descriptor_of(struct cbx_str path)
+{
+    const char *folder = path.len > 0 ? memmem(path.p, path.len, "/fd/", 4) : NULL;
+    bool special =
+        cbx_str_starts(path, CBX_STR("/dev/")) || cbx_str_starts(path, CBX_STR("/proc/"));
+    return folder != NULL && special ? cbx_str_sub(path, (size_t)(folder - path.p) + 4, path.len)
+                                     : (struct cbx_str){ 0 };
+}
+
+/* 10>x, >&10, <&$x, </dev/fd/10 */
 static void check_descriptors(struct cbx_shell *s, TSNode node, struct cbx_shell_text destination)
 {
     struct cbx_str text = cbx_shell_source_of(s, node);
@@ -149,7 +159,9 @@ static void check_descriptors(struct cbx_shell *s, TSNode node, struct cbx_shell
     bool duplicates =
         cbx_str_starts(operator, CBX_STR(">&")) || cbx_str_starts(operator, CBX_STR("<&"));
     bool computed = duplicates && !destination.known;
-    if (computed || cbx_shell_is_inner_descriptor(cbx_str_sub(text, 0, left)) ||
+    struct cbx_str named = destination.known ? descriptor_of(destination.text) : CBX_STR("");
+    if (computed || cbx_shell_is_inner_descriptor(cbx_str_sub(named, 0, count_digits(named))) ||
+        cbx_shell_is_inner_descriptor(cbx_str_sub(text, 0, left)) ||
         (duplicates && cbx_shell_is_inner_descriptor(cbx_str_sub(destination.text, 0, right)))) {
         add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("descriptor"), node);
     }
