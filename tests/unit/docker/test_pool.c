@@ -1,126 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The pool against a scripted engine: which call gets which sandbox, what is prewarmed, what waits,
  * and that every sandbox that was made is removed. */
-#include "docker/container.h"
-#include "docker/pool_internal.h"
-#include "tests/unit/docker/fake_engine.h"
-
-static struct cbx_engine *engine;
-static struct cbx_pool *pool;
-static const struct cbx_sandbox_config config = { .instance = "unit", .secret = "secret" };
-static const struct cbx_limits limits = { .wall_ms = 20000,
-                                          .cpu_milli = 1000,
-                                          .memory_bytes = 256 << 20,
-                                          .pids = 64,
-                                          .disk_bytes = 16 << 20,
-                                          .output_bytes = 64 * 1024,
-                                          .files_bytes = 1 << 20,
-                                          .source_bytes = 1 << 20 };
-
-static int begin_test(void **state)
-{
-    (void)state;
-    struct cbx_err err;
-    fake_start();
-    assert_int_equal(cbx_engine_new(fake.host, &engine, &err), 0);
-    return 0;
-}
-
-/* The executor never frees its pool: its threads may use the pool until the process ends. */
-static void free_pool(void)
-{
-    if (pool != NULL) {
-        cbx_pool_stop(pool);
-        pthread_mutex_destroy(&pool->lock);
-        pthread_cond_destroy(&pool->work);
-        pthread_cond_destroy(&pool->served);
-        free(pool);
-        pool = NULL;
-    }
-}
-
-static int end_test(void **state)
-{
-    (void)state;
-    free_pool();
-    cbx_engine_free(engine);
-    fake_stop();
-    return 0;
-}
-
-static void make_pool(const struct cbx_pool_config *pool_config)
-{
-    pool = cbx_pool_new(engine, &config, pool_config);
-}
-
-static struct cbx_permit permit_for(const char *session)
-{
-    struct cbx_permit p = { .decision = "d1",
-                            .principal = "ann",
-                            .policy = "strict",
-                            .language = "python",
-                            .action = CBX_ACTION_OPEN,
-                            .limits = limits };
-    snprintf(p.session, sizeof(p.session), "%s", session);
-    return p;
-}
-
-static int take(const char *session, struct cbx_sandbox **out, struct cbx_err *err)
-{
-    struct cbx_permit p = permit_for(session);
-    return cbx_pool_take(pool, &p, NULL, out, err);
-}
-
-static struct cbx_pool_stats stats(void)
-{
-    struct cbx_pool_stats s = { 0 };
-    cbx_pool_stats(pool, &s);
-    return s;
-}
-
-/* Waits until a figure of the pool has this value; only the pool's threads change it. */
-#define AWAIT_STATS(member, value)                                                                 \
-    do {                                                                                           \
-        for (int tries_ = 0; stats().member != (value); tries_++) {                                \
-            if (tries_ > FAKE_WAIT_MS) {                                                           \
-                fail_msg(#member " is %d", (int)stats().member);                                   \
-            }                                                                                      \
-            usleep(1000);                                                                          \
-        }                                                                                          \
-    } while (0)
-
-static int index_of(const struct cbx_sandbox *sandbox)
-{
-    for (int i = 0; i < fake.count; i++) {
-        if (strcmp(fake.containers[i].id, cbx_sandbox_id(sandbox)) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-/* A thread that takes a sandbox. */
-struct taker {
-    const char *session;
-    const struct cbx_sink *sink;
-    struct cbx_sandbox *sandbox;
-    int failed;
-    struct cbx_err err;
-    pthread_t thread;
-};
-
-static void *take_in_thread(void *context)
-{
-    struct taker *t = context;
-    struct cbx_permit p = permit_for(t->session);
-    t->failed = cbx_pool_take(pool, &p, t->sink, &t->sandbox, &t->err);
-    return NULL;
-}
-
-static void start_taking(struct taker *t)
-{
-    pthread_create(&t->thread, NULL, take_in_thread, t);
-}
+#include "tests/unit/docker/pool_rig.h"
 
 /* --- taking ----------------------------------------------------------------------------------- */
 
@@ -257,88 +138,6 @@ static void takes_a_warm_one_first(void **state)
     assert_int_equal(take("s", &sandbox, NULL), 0);
     assert_int_equal(index_of(sandbox), 1);
     cbx_pool_discard(pool, sandbox);
-}
-
-/* --- how long one stays ready ----------------------------------------------------------------- */
-
-enum { HOUR_MS = 3600 * 1000, MINUTE_MS = 60 * 1000 };
-
-/* Moves the birth and the last check of the ready sandbox into the past. */
-static void age_ready(int64_t age_ms, int64_t unchecked_ms)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->profiles[0].ready[0].born_ms -= age_ms;
-    pool->profiles[0].ready[0].checked_ms -= unchecked_ms;
-    pthread_cond_broadcast(&pool->work);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-/* The test gives the age of the last use. */
-static void a_profile_without_use_keeps_none_ready(void **state)
-{
-    (void)state;
-    enum { IDLE_MS = 1000 * 1000 };
-    struct cbx_sandbox *sandbox = NULL;
-    make_pool(&(struct cbx_pool_config){ .min = 1, .creates = 1, .idle_ms = IDLE_MS });
-    assert_int_equal(take("s1", &sandbox, NULL), 0);
-    AWAIT_STATS(ready, 1);
-    pthread_mutex_lock(&pool->lock);
-    pool->profiles[0].used_ms -= IDLE_MS + 1000;
-    pthread_cond_broadcast(&pool->work);
-    pthread_mutex_unlock(&pool->lock);
-    AWAIT_STATS(ready, 0);
-    FAKE_AWAIT(fake.containers[1].removed);
-    cbx_pool_discard(pool, sandbox);
-}
-
-static void make_pool_of_one(void)
-{
-    make_pool(&(struct cbx_pool_config){ .min = 1, .creates = 1 });
-    cbx_pool_prewarm(pool, "python", &limits);
-    AWAIT_STATS(ready, 1);
-}
-
-/* Images change, and what runs for long grows. */
-static void a_sandbox_that_was_ready_for_an_hour_is_replaced(void **state)
-{
-    (void)state;
-    struct cbx_sandbox *sandbox = NULL;
-    make_pool_of_one();
-    age_ready(HOUR_MS + 1, 0);
-    AWAIT_STATS(made, 2);
-    AWAIT_STATS(ready, 1);
-    FAKE_AWAIT(fake.containers[0].lease_ms == 0 && !fake.containers[0].running);
-    FAKE_AWAIT(fake.containers[0].removed);
-    assert_null(strchr(fake.containers[0].received, CBX_FRAME_LIST)); /* no check: it is replaced */
-    assert_int_equal(stats().unhealthy, 0);
-    assert_int_equal(take("s", &sandbox, NULL), 0);
-    assert_int_equal(index_of(sandbox), 1);
-    cbx_pool_discard(pool, sandbox);
-}
-
-static void a_younger_sandbox_is_checked_and_stays(void **state)
-{
-    (void)state;
-    struct cbx_sandbox *sandbox = NULL;
-    make_pool_of_one();
-    age_ready(HOUR_MS - MINUTE_MS, MINUTE_MS);
-    FAKE_AWAIT(strchr(fake.containers[0].received, CBX_FRAME_LIST) != NULL);
-    AWAIT_STATS(ready, 1);
-    assert_int_equal(stats().made, 1);
-    assert_int_equal(take("s", &sandbox, NULL), 0);
-    assert_int_equal(index_of(sandbox), 0);
-    cbx_pool_discard(pool, sandbox);
-}
-
-static void a_sandbox_that_fails_its_check_is_replaced(void **state)
-{
-    (void)state;
-    make_pool_of_one();
-    fake.half_answer = true;
-    age_ready(0, MINUTE_MS);
-    AWAIT_STATS(unhealthy, 1);
-    AWAIT_STATS(made, 2);
-    FAKE_AWAIT(fake.containers[0].removed);
 }
 
 /* --- none is ready ---------------------------------------------------------------------------- */
@@ -576,8 +375,6 @@ static void stopping_ends_every_sandbox_that_is_ready(void **state)
     assert_int_equal(stats().ready, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -588,11 +385,7 @@ int main(void)
         TEST(gives_only_sandboxes_of_the_permits_limits),
         TEST(no_sandbox_is_given_twice),
         TEST(refuses_permits_that_allow_no_sandbox),
-        TEST(a_profile_without_use_keeps_none_ready),
         TEST(takes_a_warm_one_first),
-        TEST(a_sandbox_that_was_ready_for_an_hour_is_replaced),
-        TEST(a_younger_sandbox_is_checked_and_stays),
-        TEST(a_sandbox_that_fails_its_check_is_replaced),
         TEST(the_policy_fail_fails_at_once),
         TEST(waits_until_one_of_the_maximum_is_free),
         TEST(waits_no_longer_than_configured),
