@@ -2,9 +2,9 @@
  * Source to decision: the stages in a row. */
 #include "analyzer/analyze.h"
 
-#include "analyzer/context.h"
 #include "analyzer/notebook.h"
 #include "analyzer/packages/install.h"
+#include "analyzer/past.h"
 #include "analyzer/program.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
@@ -92,7 +92,7 @@ static const struct cbx_program *find_program(struct stages *s, const struct cbx
 {
     *cell = s->request->cell;
     if (s->request->program == NULL) {
-        return cbx_program_of_cell(parsed, s->lang, s->request->context, notebook, cell);
+        return cbx_program_of_cell(parsed, s->lang, s->request->past, notebook, cell);
     }
     const struct cbx_notebook *resolved = cbx_program_notebook(s->request->program, *cell);
     *notebook = resolved != NULL ? *resolved : *notebook;
@@ -135,6 +135,9 @@ static int analyze_readable(struct stages *s)
     if (!failed) {
         failed = cbx_notebook_finish(s->source.text, &notebook, s->arena, &s->out->text);
     }
+    if (s->request->path.len > 0) {
+        s->out->text = s->request->source;
+    }
     if (!failed) {
         s->out->sha256 = cbx_sha256_of(s->out->text);
         struct cbx_evidence evidence = { .facts = &s->facts, .tree = tree, .text = notebook.text };
@@ -168,7 +171,13 @@ static int run_stages(struct stages *s)
     if ((s->policy->languages >> s->lang->policy & 1) == 0) {
         return deny_whole(s, &cbx_rule_language, request->language);
     }
-    if (!cbx_context_is_complete(request->context)) {
+    const struct cbx_entry file = { .kind = CBX_ENTRY_FILE,
+                                    .language = s->out->language,
+                                    .name = request->path,
+                                    .text = request->source };
+    if (request->past != NULL &&
+        (!cbx_past_is_complete(request->past) ||
+         (request->path.len > 0 && !cbx_past_fits(request->past, &file)))) {
         return deny_whole(s, &cbx_rule_past, CBX_STR("earlier cells"));
     }
     cbx_tree_memory_begin();

@@ -9,15 +9,17 @@
 
 #define CBX_ANALYZER_VERSION "1"
 
+struct cbx_past;
 struct cbx_program;
 
 struct cbx_analysis {
     struct cbx_str source; /* any bytes */
     /* A name of policies/languages.def: "python" is a plain file, "ipython" a notebook cell. */
     struct cbx_str language;
-    struct cbx_str principal; /* for exceptions; may be empty */
-    /* The cells before this one in the same session (context.h), or empty. */
-    struct cbx_str context;
+    struct cbx_str principal;    /* for exceptions; may be empty */
+    const struct cbx_past *past; /* of its session; NULL = empty */
+    /* Set: the source is a file for the workspace, of this path there. Its bytes stay as they are. */
+    struct cbx_str path;
     /* Or the program that it is a cell of (program.h), or NULL; and which cell, from 0. */
     const struct cbx_program *program;
     size_t cell;

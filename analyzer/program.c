@@ -2,7 +2,7 @@
  * Cells as programs. */
 #include "analyzer/program.h"
 
-#include "analyzer/context.h"
+#include "analyzer/past.h"
 #include "analyzer/source.h"
 #include "analyzer/tree_memory.h"
 #include "analyzer/written.h"
@@ -113,14 +113,15 @@ static bool add_source(struct cbx_program *p, struct cbx_str cell, struct cbx_bu
     return add_cell(p, &notebook, text);
 }
 
-static bool add_context(struct cbx_program *p, struct cbx_str context, struct cbx_buf *text)
+static bool add_past(struct cbx_program *p, const struct cbx_past *past, struct cbx_buf *text)
 {
-    struct cbx_str cell;
+    struct cbx_str rest = past != NULL ? cbx_buf_str(&past->cells) : (struct cbx_str){ 0 };
+    struct cbx_entry entry;
     bool added = true;
-    while (added && cbx_context_next(&context, &cell)) {
-        added = add_source(p, cell, text);
+    while (added && cbx_entry_next(&rest, &entry)) {
+        added = add_source(p, entry.text, text);
     }
-    return added && context.len == 0;
+    return added;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -286,16 +287,18 @@ const struct cbx_notebook *cbx_program_notebook(const struct cbx_program *p, siz
 }
 
 const struct cbx_program *cbx_program_of_cell(const struct cbx_parsed *parsed,
-                                              const struct cbx_lang *lang, struct cbx_str context,
+                                              const struct cbx_lang *lang,
+                                              const struct cbx_past *past,
                                               const struct cbx_notebook *notebook, size_t *cell)
 {
-    struct cbx_program *p = new_program(parsed->arena, lang, cbx_context_count(context) + 1);
+    struct cbx_program *p =
+        new_program(parsed->arena, lang, past != NULL ? cbx_past_count(past) + 1 : 1);
     if (p == NULL) {
         return NULL;
     }
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, PROGRAM_MAX_BYTES);
-    p->whole = add_context(p, context, &text) && add_cell(p, notebook, &text) &&
+    p->whole = add_past(p, past, &text) && add_cell(p, notebook, &text) &&
                (adds_nothing(p) || read_text(p, parsed, &text));
     *cell = p->cell_count > 0 ? p->cell_count - 1 : 0;
     return p;

@@ -36,6 +36,11 @@ const char *cbx_sandbox_policy(const struct cbx_sandbox *sandbox)
     return sandbox->policy;
 }
 
+const struct cbx_sha256 *cbx_sandbox_ledger(const struct cbx_sandbox *sandbox)
+{
+    return &sandbox->ledger;
+}
+
 const struct cbx_sha256 *cbx_sandbox_policy_sha256(const struct cbx_sandbox *sandbox)
 {
     return &sandbox->policy_sha256;
@@ -98,25 +103,36 @@ void cbx_sandbox_free(struct cbx_sandbox *sandbox)
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
+int cbx_sandbox_add_frame(struct cbx_buf *frames, uint8_t type, struct cbx_str a, struct cbx_str b,
+                          struct cbx_err *err)
+{
+    uint32_t len = (uint32_t)(a.len + b.len);
+    int64_t limit = cbx_frame_limit(type, 'h');
+    cbx_buf_add_char(frames, (char)type);
+    cbx_buf_add_bytes(frames, &len, sizeof(len));
+    cbx_buf_add(frames, a);
+    cbx_buf_add(frames, b);
+    return frames->overflow || (int64_t)len > limit
+               ? cbx_fail(err, CBX_ETOOBIG, "it has %zu bytes, a sandbox takes %lld", a.len + b.len,
+                          (long long)limit)
+               : 0;
+}
+
+int cbx_sandbox_send_bytes(struct cbx_sandbox *sandbox, struct cbx_str frames, struct cbx_err *err)
+{
+    pthread_mutex_lock(&sandbox->send_lock);
+    int failed = cbx_attach_send(sandbox->attach, frames.p, frames.len, err);
+    pthread_mutex_unlock(&sandbox->send_lock);
+    return failed;
+}
+
 int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
                      struct cbx_err *err)
 {
-    uint32_t len = (uint32_t)(a.len + b.len);
     CBX_AUTO_DONE(buf) frame;
     cbx_buf_init(&frame, (size_t)CBX_FRAME_DATA_MAX + CBX_FRAME_HEAD_BYTES);
-    cbx_buf_add_char(&frame, (char)type);
-    cbx_buf_add_bytes(&frame, &len, sizeof(len));
-    cbx_buf_add(&frame, a);
-    cbx_buf_add(&frame, b);
-    int64_t limit = cbx_frame_limit(type, 'h');
-    if (frame.overflow || (int64_t)len > limit) {
-        return cbx_fail(err, CBX_ETOOBIG, "it has %zu bytes, a sandbox takes %lld", a.len + b.len,
-                        (long long)limit);
-    }
-    pthread_mutex_lock(&sandbox->send_lock);
-    int failed = cbx_attach_send(sandbox->attach, frame.p, frame.len, err);
-    pthread_mutex_unlock(&sandbox->send_lock);
-    return failed;
+    int failed = cbx_sandbox_add_frame(&frame, type, a, b, err);
+    return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frame), err);
 }
 
 /* As cbx_stream_next. */
@@ -329,16 +345,18 @@ static bool fits(const struct cbx_sandbox *sandbox, const char *kernel,
 }
 
 /* The tag: a MAC that binds it to this container, then JSON. */
-static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
+static int add_tag(struct cbx_sandbox *sandbox, struct cbx_buf *frames, struct cbx_err *err)
 {
     CBX_AUTO_JSON limits = json_object();
     cbx_limits_write(&sandbox->limits, limits);
-    char policy_hex[CBX_SHA256_HEX + 1];
+    char policy_hex[CBX_SHA256_HEX + 1], ledger_hex[CBX_SHA256_HEX + 1];
     cbx_sha256_hex(&sandbox->policy_sha256, policy_hex);
-    CBX_AUTO_JSON json = json_pack("{s:s,s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session,
-                                   "principal", sandbox->principal, "policy", sandbox->policy,
-                                   "policy_sha256", policy_hex, "kernel", sandbox->kernel, "limits",
-                                   limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
+    cbx_sha256_hex(&sandbox->ledger, ledger_hex);
+    CBX_AUTO_JSON json =
+        json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
+                  sandbox->principal, "policy", sandbox->policy, "policy_sha256", policy_hex,
+                  "ledger", ledger_hex, "kernel", sandbox->kernel, "limits", limits, "claimed_ms",
+                  (json_int_t)sandbox->claimed_ms);
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
     if (cbx_json_write(&text, json) != 0) {
@@ -346,11 +364,33 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
     }
     struct cbx_sha256 mac = derive(sandbox, "tag", cbx_buf_str(&text));
     struct cbx_str bytes = { .p = (const char *)mac.bytes, .len = sizeof(mac.bytes) };
-    return cbx_sandbox_send(sandbox, CBX_FRAME_TAG, bytes, cbx_buf_str(&text), err);
+    return cbx_sandbox_add_frame(frames, CBX_FRAME_TAG, bytes, cbx_buf_str(&text), err);
+}
+
+static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) frames;
+    cbx_buf_init(&frames, CBX_FRAME_TAG_MAX + CBX_FRAME_HEAD_BYTES);
+    int failed = add_tag(sandbox, &frames, err);
+    return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
+}
+
+int cbx_sandbox_set_ledger(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledger,
+                           struct cbx_buf *frames, struct cbx_err *err)
+{
+    sandbox->ledger = *ledger;
+    return add_tag(sandbox, frames, err);
+}
+
+int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *ended,
+                         struct cbx_err *err)
+{
+    sandbox->ledger = ended->ledger;
+    return send_tag(sandbox, err);
 }
 
 struct tag {
-    struct cbx_str session, principal, policy, policy_sha256, kernel;
+    struct cbx_str session, principal, policy, policy_sha256, ledger, kernel;
     const json_t *limits;
     int64_t claimed_ms;
 };
@@ -360,6 +400,8 @@ static const struct cbx_json_field tag_fields[] = {
     { "policy", CBX_JSON_STR, offsetof(struct tag, policy), true, false, 0, CBX_NAME_MAX },
     { "policy_sha256", CBX_JSON_STR, offsetof(struct tag, policy_sha256), true, false,
       CBX_SHA256_HEX, CBX_SHA256_HEX },
+    { "ledger", CBX_JSON_STR, offsetof(struct tag, ledger), true, false, CBX_SHA256_HEX,
+      CBX_SHA256_HEX },
     { "kernel", CBX_JSON_STR, offsetof(struct tag, kernel), true, false, 1, 31 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct tag, limits), true, false, 0, 0 },
     { "claimed_ms", CBX_JSON_INT, offsetof(struct tag, claimed_ms), true, false, 0, INT64_MAX },
@@ -388,8 +430,9 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     if (failed) {
         return failed;
     }
-    if (!cbx_sha256_from_hex(t.policy_sha256, &sandbox->policy_sha256)) {
-        return cbx_fail(err, CBX_EPROTO, "the sandbox's tag has no hash of its policy");
+    if (!cbx_sha256_from_hex(t.policy_sha256, &sandbox->policy_sha256) ||
+        !cbx_sha256_from_hex(t.ledger, &sandbox->ledger)) {
+        return cbx_fail(err, CBX_EPROTO, "the sandbox's tag has no hash of its policy and ledger");
     }
     snprintf(sandbox->session, sizeof(sandbox->session), "%.*s", CBX_STR_ARG(t.session));
     snprintf(sandbox->principal, sizeof(sandbox->principal), "%.*s", CBX_STR_ARG(t.principal));
@@ -436,6 +479,7 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));
     memcpy(sandbox->policy, permit->policy, sizeof(sandbox->policy));
     sandbox->policy_sha256 = permit->policy_sha256;
+    sandbox->ledger = cbx_ledger_begin(cbx_str_of(permit->session), &permit->policy_sha256);
     return send_tag(sandbox, err);
 }
 

@@ -57,6 +57,8 @@ const char *cbx_sandbox_session(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_principal(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_policy(const struct cbx_sandbox *sandbox);
 const struct cbx_sha256 *cbx_sandbox_policy_sha256(const struct cbx_sandbox *sandbox);
+/* The ledger over everything that was sent to it; that of an executor before this one is continued. */
+const struct cbx_sha256 *cbx_sandbox_ledger(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_kernel(const struct cbx_sandbox *sandbox);
 const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox);
 
@@ -75,9 +77,14 @@ struct cbx_run_options {
     void *context;
 };
 
+/* Continues the ledger of a sandbox whose container has ended, in the one that replaces it. */
+int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *ended,
+                         struct cbx_err *err);
+
 /* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256
  * is the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session, principal
- * and policy are those that the sandbox was claimed for. Returns 0 whenever the program ran, however it
+ * and policy are those that the sandbox was claimed for, and whose ledger is the sandbox's
+ * (CBX_ESTALE); the permit's entry is added to the ledger. Returns 0 whenever the program ran, however it
  * ended; *out then owns the result. Events go to the options' sink while it runs. When the wall
  * clock or the processor time is exceeded the program is interrupted, and its whole process tree
  * killed within a second. The supervisor keeps the events and the result until
@@ -108,14 +115,23 @@ void cbx_sandbox_warm(struct cbx_sandbox *sandbox);
  * waiting. Only while nothing runs in it. */
 bool cbx_sandbox_is_warm(struct cbx_sandbox *sandbox);
 
-/* Kills every process in it and starts a new kernel; files stay. CBX_ESTATE, CBX_EIO. */
-int cbx_sandbox_reset(struct cbx_sandbox *sandbox, struct cbx_err *err);
+/* Kills every process in it and starts a new kernel; files stay. `ledger` is what the caller takes
+ * for the sandbox's: CBX_ESTALE when it is not; a reset is added to it. A repeated call with the same
+ * ledger succeeds, and adds nothing. CBX_ESTATE, CBX_EIO. */
+int cbx_sandbox_reset(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledger,
+                      struct cbx_err *err);
 
 /* Files of the workspace by paths relative to it. Links are not followed, nothing but regular files
  * is touched. CBX_ENOTFOUND; CBX_EINVAL for a path that leaves the workspace, a folder, a device;
  * CBX_ETOOBIG when the file, or the workspace with it, is larger than allowed; CBX_EIO. */
 int cbx_sandbox_put(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_str bytes,
                     struct cbx_err *err);
+
+/* Puts a file that was judged: a FILE permit, whose path, bytes and ledger are checked as those of a
+ * run. The permit's entry is added to the ledger. */
+int cbx_sandbox_put_judged(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                           struct cbx_str bytes, struct cbx_err *err);
+
 int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_buf *out,
                     struct cbx_err *err);
 int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_err *err);

@@ -141,13 +141,40 @@ int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct 
     return failed ? failed : answer.code != 0 ? refuse(answer.code, path, err) : 0;
 }
 
-int cbx_sandbox_reset(struct cbx_sandbox *sandbox, struct cbx_err *err)
+/* Adds an entry that the sandbox has done to its ledger. */
+static int add_to_ledger(struct cbx_sandbox *sandbox, const struct cbx_sha256 *entry,
+                         struct cbx_err *err)
 {
+    struct cbx_sha256 after = cbx_ledger_add(&sandbox->ledger, entry);
+    CBX_AUTO_DONE(buf) frames;
+    cbx_buf_init(&frames, CBX_FRAME_TAG_MAX + CBX_FRAME_HEAD_BYTES);
+    int failed = cbx_sandbox_set_ledger(sandbox, &after, &frames, err);
+    return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
+}
+
+int cbx_sandbox_put_judged(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                           struct cbx_str bytes, struct cbx_err *err)
+{
+    int failed = cbx_sandbox_check_permit(sandbox, permit, CBX_ACTION_FILE, bytes, err);
+    failed = failed ? failed : cbx_sandbox_put(sandbox, cbx_str_of(permit->path), bytes, err);
+    return failed ? failed : add_to_ledger(sandbox, &permit->entry, err);
+}
+
+int cbx_sandbox_reset(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledger,
+                      struct cbx_err *err)
+{
+    const struct cbx_entry reset = { .kind = CBX_ENTRY_RESET };
+    struct cbx_sha256 entry = cbx_entry_hash(&reset), after = cbx_ledger_add(ledger, &entry);
+    bool done = cbx_sha256_equal(&after, &sandbox->ledger);
+    if (!done && !cbx_sha256_equal(ledger, &sandbox->ledger)) {
+        return cbx_fail(err, CBX_ESTALE, "the session has another state than the caller expects");
+    }
     struct answer answer;
     int failed = ask(sandbox, (struct request){ .type = CBX_FRAME_RESET }, &answer, err);
-    return failed             ? failed
-           : answer.code != 0 ? cbx_fail(err, CBX_EIO, "the sandbox could not start a new kernel")
-                              : 0;
+    if (!failed && answer.code != 0) {
+        failed = cbx_fail(err, CBX_EIO, "the sandbox could not start a new kernel");
+    }
+    return failed || done ? failed : add_to_ledger(sandbox, &entry, err);
 }
 
 static int by_name(const void *a, const void *b)

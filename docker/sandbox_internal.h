@@ -17,6 +17,7 @@ struct cbx_sandbox {
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES];
     uint32_t lease_ms;
     struct cbx_sha256 policy_sha256; /* of the permit that claimed it */
+    struct cbx_sha256 ledger;        /* over what was sent to it (policies/ledger.h) */
     char kernel[32], session[CBX_NAME_MAX + 1], principal[CBX_NAME_MAX + 1],
         policy[CBX_NAME_MAX + 1];
     struct cbx_limits limits;
@@ -29,6 +30,21 @@ struct cbx_sandbox {
 /* Sends one frame whose payload is a followed by b. From any thread. */
 int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
                      struct cbx_err *err);
+
+/* Appends one frame to bytes for cbx_sandbox_send_bytes, so that several are sent at once.
+ * CBX_ETOOBIG when it is larger than a sandbox takes. */
+int cbx_sandbox_add_frame(struct cbx_buf *frames, uint8_t type, struct cbx_str a, struct cbx_str b,
+                          struct cbx_err *err);
+int cbx_sandbox_send_bytes(struct cbx_sandbox *sandbox, struct cbx_str frames, struct cbx_err *err);
+
+/* Checks that the permit was given for this action with these bytes (CBX_ESEAL) and for the sandbox as it is now
+ * (CBX_ESTALE). */
+int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                             enum cbx_action action, struct cbx_str bytes, struct cbx_err *err);
+
+/* Sets the ledger, and appends the frame that makes the sandbox keep it. */
+int cbx_sandbox_set_ledger(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledger,
+                           struct cbx_buf *frames, struct cbx_err *err);
 
 /* The next frame before the deadline: CBX_ETIMEDOUT, CBX_EIO at the end of the stream, CBX_EPROTO.
  */

@@ -22,15 +22,19 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int check_permit(const struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
-                        struct cbx_str source, struct cbx_err *err)
+int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                             enum cbx_action action, struct cbx_str bytes, struct cbx_err *err)
 {
-    struct cbx_sha256 hash = cbx_sha256_of(source);
+    struct cbx_sha256 hash = cbx_sha256_of(bytes);
     const char *kernel = cbx_kernel_of(permit->language);
-    if (permit->action != CBX_ACTION_RUN || !cbx_sha256_equal(&hash, &permit->source_sha256)) {
-        return cbx_fail(err, CBX_ESEAL, "the permit is not for running these bytes");
+    if (permit->action != action || !cbx_sha256_equal(&hash, &permit->source_sha256)) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is not for %s",
+                        action == CBX_ACTION_RUN ? "running these bytes" : "putting this file");
     }
-    if (kernel == NULL || strcmp(kernel, sandbox->kernel) != 0) {
+    if (action == CBX_ACTION_RUN && kernel == NULL) {
+        return cbx_fail(err, CBX_ESEAL, "no kernel runs %s", permit->language);
+    }
+    if (action == CBX_ACTION_RUN && strcmp(kernel, sandbox->kernel) != 0) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for %s, the sandbox runs %s",
                         permit->language, sandbox->kernel);
     }
@@ -41,7 +45,10 @@ static int check_permit(const struct cbx_sandbox *sandbox, const struct cbx_perm
     if (!cbx_sha256_equal(&permit->policy_sha256, &sandbox->policy_sha256)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is of another policy than the session's");
     }
-    return 0;
+    return cbx_sha256_equal(&permit->ledger, &sandbox->ledger)
+               ? 0
+               : cbx_fail(err, CBX_ESTALE,
+                          "this was judged against another state of the session than it has now");
 }
 
 /* The tighter limits of run and session. */
@@ -76,7 +83,17 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     cbx_buf_add_bytes(&head, &run, sizeof(run));
     cbx_buf_add_bytes(&head, permit->file_name, name_bytes);
     cbx_buf_add(&head, permit->arguments);
-    return cbx_sandbox_send(sandbox, CBX_FRAME_RUN, cbx_buf_str(&head), source, err);
+    CBX_AUTO_DONE(buf) frames;
+    cbx_buf_init(&frames, CBX_FRAME_RUN_MAX + CBX_FRAME_TAG_MAX + 2 * CBX_FRAME_HEAD_BYTES);
+    struct cbx_sha256 before = sandbox->ledger, after = cbx_ledger_add(&before, &permit->entry);
+    /* First the ledger: a run that began is in it, whoever is killed in between. A one-shot has no
+     * second run. */
+    int failed = run.one_shot ? 0 : cbx_sandbox_set_ledger(sandbox, &after, &frames, err);
+    failed = failed
+                 ? failed
+                 : cbx_sandbox_add_frame(&frames, CBX_FRAME_RUN, cbx_buf_str(&head), source, err);
+    sandbox->ledger = failed ? before : after;
+    return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
 }
 
 /* The stream ended, or no frame came before the deadline: the result says why, as far as the engine
@@ -183,7 +200,7 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
                     struct cbx_str source, const struct cbx_run_options *options,
                     struct cbx_result *out, struct cbx_err *err)
 {
-    int failed = check_permit(sandbox, permit, source, err);
+    int failed = cbx_sandbox_check_permit(sandbox, permit, CBX_ACTION_RUN, source, err);
     if (failed) {
         return failed;
     }

@@ -6,11 +6,13 @@
 #ifndef CBX_POLICIES_PERMIT_H
 #define CBX_POLICIES_PERMIT_H
 
+#include "policies/ledger.h"
 #include "policies/policy.h"
 
 enum {
     CBX_NAME_MAX = 64,
     CBX_FILE_NAME_MAX = 255,           /* bytes of a program's file name */
+    CBX_PATH_MAX = 4096,               /* of a path in the workspace */
     CBX_ARGUMENTS_MAX = 256,           /* arguments of a program, */
     CBX_ARGUMENTS_BYTES_MAX = 64 << 10 /* and their bytes in all, each with its NUL */
 };
@@ -20,6 +22,7 @@ enum cbx_action {
     CBX_ACTION_CHECK = 0, /* judge only; never gives a permit */
     CBX_ACTION_OPEN,      /* create a session's sandbox */
     CBX_ACTION_RUN,       /* run code, in a session or in a fresh sandbox */
+    CBX_ACTION_FILE,      /* put a file into a session's workspace from which code may be loaded */
 };
 
 /* What runs it: `python` is a plain file, `ipython` a notebook cell that was rewritten to plain
@@ -31,13 +34,17 @@ struct cbx_permit {
     char language[16]; /* "python", "ipython", "javascript", "shell" */
     char policy[CBX_NAME_MAX + 1];
     enum cbx_action action;
-    struct cbx_sha256 source_sha256; /* of exactly the bytes that may run; of no bytes for OPEN */
+    struct cbx_sha256
+        source_sha256; /* of exactly the bytes that may run, or of the file; of no bytes for OPEN */
     struct cbx_sha256 policy_sha256;
+    struct cbx_sha256 ledger; /* of the session, when this was judged: it must be that now */
+    struct cbx_sha256 entry;  /* what is added to it (cbx_entry_hash) */
     struct cbx_limits limits; /* already the smaller of policy and request */
     enum cbx_network network;
     uint64_t audit_seq; /* the record that allows it */
     /* RUN of a file program: what argv is. Empty = the language's default name, no arguments. */
     char file_name[CBX_FILE_NAME_MAX + 1]; /* without folders; argv[0], __file__, __filename, $0 */
+    char path[CBX_PATH_MAX + 1];           /* FILE: where it is put, in the workspace */
     struct cbx_str arguments;              /* argv[1] and on, each terminated by NUL */
 };
 

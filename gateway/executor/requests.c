@@ -33,6 +33,11 @@ static void answer_error(struct cbx_executor_request *r, int code, const struct 
     /* A text that was cut to fit may end in half a character. */
     json_object_set_new(header, "text", cbx_json_text(cbx_str_of(err->text)));
     json_object_set_new(header, "detail", cbx_json_text(cbx_str_of(err->detail)));
+    if (code == CBX_ESTALE) {
+        char ledger[CBX_SHA256_HEX + 1];
+        cbx_sha256_hex(&r->ledger, ledger);
+        json_object_set_new(header, "ledger", json_string(ledger));
+    }
     answer(r, header, CBX_STR(""), NULL);
 }
 
@@ -152,32 +157,49 @@ static int serve_health(struct cbx_executor_request *r, const struct cbx_health_
 
 /* --- calls in a session that no run is in ----------------------------------------------------- */
 
+/* Records a change of a session that no decision stands for, before it is made. Takes the
+ * reference. */
+static int record(struct cbx_executor *e, const char *type, json_t *body, struct cbx_err *err)
+{
+    CBX_AUTO_JSON owned = body;
+    struct cbx_audit *audit;
+    int failed = cbx_executor_audit(e, &audit, err);
+    return failed ? failed : cbx_audit_append(audit, type, owned, NULL, err);
+}
+
 static int serve_reset(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
                        const struct cbx_reset_args *args, struct cbx_str bytes, struct cbx_err *err)
 {
-    (void)args;
     (void)bytes;
-    int failed = cbx_sandbox_reset(sandbox, err);
-    cbx_sandbox_warm(sandbox);
+    struct cbx_sha256 ledger;
+    if (!cbx_sha256_from_hex(args->ledger, &ledger)) {
+        return cbx_fail(err, CBX_EINVAL, "the ledger is no SHA-256 in hexadecimal digits");
+    }
+    r->ledger = *cbx_sandbox_ledger(sandbox);
+    int failed = record(r->executor, "reset",
+                        json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
+                                  args->principal.p, "ledger", args->ledger.p),
+                        err);
+    failed = failed ? failed : cbx_sandbox_reset(sandbox, &ledger, err);
+    if (!failed) {
+        cbx_sandbox_warm(sandbox);
+    }
     return failed ? failed : answer_done(r, err);
 }
 
-/* An upload is in the audit log before it is in the workspace. */
+/* Data: code is never loaded from it. A file that code may be loaded from comes with a decision
+ * (submit). */
 static int record_upload(struct cbx_executor *e, const struct cbx_put_file_args *args,
                          struct cbx_str bytes, struct cbx_err *err)
 {
-    struct cbx_audit *audit;
-    int failed = cbx_executor_audit(e, &audit, err);
-    if (failed) {
-        return failed;
-    }
     char hex[CBX_SHA256_HEX + 1];
     struct cbx_sha256 hash = cbx_sha256_of(bytes);
     cbx_sha256_hex(&hash, hex);
-    CBX_AUTO_JSON body = json_pack("{s:s,s:s,s:s,s:s,s:I}", "session", args->session.p, "principal",
-                                   args->principal.p, "path", args->path.p, "sha256", hex, "size",
-                                   (json_int_t)bytes.len);
-    return cbx_audit_append(audit, "upload", body, NULL, err);
+    return record(e, "upload",
+                  json_pack("{s:s,s:s,s:s,s:s,s:I}", "session", args->session.p, "principal",
+                            args->principal.p, "path", args->path.p, "sha256", hex, "size",
+                            (json_int_t)bytes.len),
+                  err);
 }
 
 static int serve_put_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
@@ -222,7 +244,11 @@ static int serve_delete_file(struct cbx_executor_request *r, struct cbx_sandbox 
                              struct cbx_err *err)
 {
     (void)bytes;
-    int failed = cbx_sandbox_delete(sandbox, args->path, err);
+    int failed = record(r->executor, "deletion",
+                        json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
+                                  args->principal.p, "path", args->path.p),
+                        err);
+    failed = failed ? failed : cbx_sandbox_delete(sandbox, args->path, err);
     return failed ? failed : answer_done(r, err);
 }
 

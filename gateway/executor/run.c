@@ -106,8 +106,14 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
     if (restarted) {
         /* The container ended since the last run: the session continues in a new one, without its
          * state, and the result reports that. */
+        const struct cbx_sandbox *ended = sandbox;
         int failed = take_sandbox(e, x->permit, &x->sink, &sandbox, err);
         if (failed) {
+            return failed;
+        }
+        failed = ended != NULL ? cbx_sandbox_continue(sandbox, ended, err) : 0;
+        if (failed) {
+            cbx_executor_discard(e, sandbox);
             return failed;
         }
         cbx_sessions_replace(e->sessions, session, sandbox);
@@ -117,7 +123,40 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
     };
     cbx_sessions_begin(e->sessions, session, x->permit->decision, x->permit->audit_seq);
     int failed = cbx_sandbox_run(sandbox, x->permit, x->text, &options, &x->result, err);
+    x->request->ledger = *cbx_sandbox_ledger(sandbox);
     x->result.session_restarted = restarted;
+    return failed;
+}
+
+/* With the session entered. */
+static int put_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
+{
+    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
+    if (sandbox == NULL || !cbx_sandbox_poll(sandbox)) {
+        return cbx_fail(err, CBX_ESTATE, "the session's sandbox is gone, and its files with it");
+    }
+    int failed = cbx_sandbox_put_judged(sandbox, x->permit, x->text, err);
+    x->request->ledger = *cbx_sandbox_ledger(sandbox);
+    if (!failed) {
+        note_begun(x->request);
+    }
+    return failed;
+}
+
+static int put_in_session(struct execution *x, struct cbx_err *err)
+{
+    struct cbx_executor *e = x->request->executor;
+    struct cbx_session *session;
+    struct cbx_pool *pool; /* opening the pool adopts existing sandboxes */
+    int failed = cbx_executor_pool(e, &pool, err);
+    failed = failed ? failed
+                    : cbx_sessions_enter_run(e->sessions, &x->request->ticket, x->permit,
+                                             UNACKNOWLEDGED_MS, &session, err);
+    if (failed) {
+        return failed;
+    }
+    failed = put_entered(x, session, err);
+    cbx_sessions_leave(e->sessions, session);
     return failed;
 }
 
@@ -175,10 +214,14 @@ static int run_one_shot(struct execution *x, struct cbx_err *err)
 
 static int execute(struct execution *x, struct cbx_err *err)
 {
-    return x->permit->action == CBX_ACTION_OPEN
-               ? open_slot(x->request->executor, x->permit, &x->sink, err)
-           : x->permit->session[0] != '\0' ? run_in_session(x, err)
-                                           : run_one_shot(x, err);
+    switch (x->permit->action) {
+    case CBX_ACTION_OPEN:
+        return open_slot(x->request->executor, x->permit, &x->sink, err);
+    case CBX_ACTION_FILE:
+        return put_in_session(x, err);
+    default:
+        return x->permit->session[0] != '\0' ? run_in_session(x, err) : run_one_shot(x, err);
+    }
 }
 
 static json_t *describe_outcome(const char *decision, const char *action,
@@ -319,7 +362,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     if (permit == NULL) {
         return send_admission(r, sealed.fields.decision, seq, false, err);
     }
-    cbx_sessions_enqueue(e->sessions, permit->action == CBX_ACTION_RUN ? permit->session : "",
+    cbx_sessions_enqueue(e->sessions, permit->action != CBX_ACTION_OPEN ? permit->session : "",
                          permit->decision, &r->ticket);
     failed = send_admission(r, permit->decision, seq, true, err);
     r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;

@@ -185,11 +185,17 @@ int cbx_sessions_count(struct cbx_sessions *sessions)
 static json_t *describe(const struct cbx_session *s, int64_t now_ms)
 {
     bool busy = cbx_slot_is_entered(s);
-    return json_pack(
+    json_t *json = json_pack(
         "{s:s,s:s,s:s,s:s,s:b,s:I,s:I,s:s%}", "session", s->id, "principal", s->principal, "policy",
         cbx_sandbox_policy(s->sandbox), "kernel", cbx_sandbox_kernel(s->sandbox), "busy", busy,
         "idle_ms", (json_int_t)(busy ? 0 : now_ms - s->last_used_ms), "age_ms",
         (json_int_t)(now_ms - s->created_ms), "container", cbx_sandbox_id(s->sandbox), (size_t)12);
+    if (!busy) { /* else the thread that is in it may change it */
+        char ledger[CBX_SHA256_HEX + 1];
+        cbx_sha256_hex(cbx_sandbox_ledger(s->sandbox), ledger);
+        json_object_set_new(json, "ledger", json_string(ledger));
+    }
+    return json;
 }
 
 json_t *cbx_sessions_list(struct cbx_sessions *sessions)

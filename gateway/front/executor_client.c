@@ -175,6 +175,8 @@ static int take_answer(struct following *f, const struct cbx_message *message, b
         return cbx_result_from_json(message->header, &f->out->result, err);
     case CBX_REPLY_ERROR:
         *last = true;
+        cbx_sha256_from_hex(cbx_json_str(json_object_get(message->header, "ledger")),
+                            &f->out->ledger);
         return read_error(message->header, err);
     default:
         return cbx_relay_event(message, f->sink, err);

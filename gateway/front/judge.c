@@ -56,6 +56,7 @@ void cbx_judgement_done(struct cbx_judgement *judgement)
     json_decref(judgement->decision);
     cbx_buf_done(&judgement->sealed);
     cbx_buf_done(&judgement->text);
+    cbx_buf_done(&judgement->past);
     *judgement = (struct cbx_judgement){ 0 };
 }
 
@@ -128,8 +129,21 @@ static json_t *make_request(const struct cbx_policy *policy, const struct cbx_su
     if (subject->limits != NULL) {
         cbx_limits_write(subject->limits, request);
     }
-    json_object_set_new(request, "context_bytes", json_integer((json_int_t)subject->context.len));
+    json_object_set_new(request, "past_bytes", json_integer((json_int_t)subject->past.len));
+    json_object_set_new(request, "entries_bytes", json_integer((json_int_t)subject->entries.len));
     return request;
+}
+
+/* The bytes are the text that may run, then the sealed past. */
+static void take_bytes(struct cbx_message *answer, size_t past_bytes, struct cbx_judgement *out)
+{
+    struct cbx_str bytes = cbx_buf_str(&answer->bytes);
+    cbx_buf_init(&out->past, CBX_WIRE_BYTES_MAX);
+    cbx_buf_add(&out->past, cbx_str_sub(bytes, bytes.len - past_bytes, bytes.len));
+    out->text = answer->bytes;
+    out->text.len -= past_bytes;
+    out->text.p[out->text.len] = '\0';
+    cbx_buf_init(&answer->bytes, CBX_WIRE_BYTES_MAX);
 }
 
 /* Takes the worker's reply over. CBX_EPROTO for a malformed reply. */
@@ -145,8 +159,9 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     struct cbx_str sealed = cbx_json_str(json_object_get(answer->header, "sealed"));
     json_t *decision = json_object_get(answer->header, "decision");
     struct cbx_str verdict = cbx_json_str(json_object_get(decision, "verdict"));
+    json_int_t past = json_integer_value(json_object_get(answer->header, "past_bytes"));
     struct cbx_sha256 mac;
-    if (sealed.p == NULL || verdict.p == NULL ||
+    if (past < 0 || (size_t)past > answer->bytes.len || sealed.p == NULL || verdict.p == NULL ||
         !json_is_array(json_object_get(decision, "findings")) ||
         !cbx_sha256_from_hex(cbx_json_str(json_object_get(answer->header, "mac")), &mac)) {
         return cbx_fail(err, CBX_EPROTO, "a worker's answer is no decision");
@@ -157,8 +172,7 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     out->decision = json_incref(decision);
     cbx_verdict_parse(verdict, &out->verdict); /* an unknown one denies */
     out->analysed = true;
-    out->text = answer->bytes;
-    cbx_buf_init(&answer->bytes, CBX_WIRE_BYTES_MAX);
+    take_bytes(answer, (size_t)past, out);
     return 0;
 }
 
@@ -233,9 +247,10 @@ int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
 {
     struct cbx_judgement judgement = { 0 };
     CBX_AUTO_JSON request = make_request(policy, subject);
-    CBX_AUTO_DONE(buf) bytes; /* the context, then the source */
+    CBX_AUTO_DONE(buf) bytes; /* the past, the entries behind it, the source */
     cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
-    cbx_buf_add(&bytes, subject->context);
+    cbx_buf_add(&bytes, subject->past);
+    cbx_buf_add(&bytes, subject->entries);
     if (cbx_buf_add(&bytes, source) != 0) {
         return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, more than can be handed on",
                         source.len);

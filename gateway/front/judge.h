@@ -26,6 +26,9 @@ struct cbx_judgement {
     struct cbx_buf sealed; /* empty when not analysed */
     struct cbx_sha256 mac;
     struct cbx_buf text; /* what may run */
+    struct cbx_buf
+        past; /* of its session with it, sealed; empty for one that is not of a session, and
+                            for one that is not allowed */
 };
 
 /* Frees what the judgement holds, and makes it a failed one. */

@@ -56,32 +56,59 @@ int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *requ
                     "to analyse it once more");
 }
 
+/* True when nothing ran, and the same source may be judged and submitted again. */
+static bool may_submit_again(int failed, const struct cbx_submit_options *options,
+                             const struct cbx_outcome *out)
+{
+    return (failed == CBX_EIO && out->id[0] == '\0') ||
+           (failed == CBX_ESTALE && options->renew != NULL);
+}
+
+/* One submission of a judgement. */
+static int submit_once(struct cbx_flow *flow, const struct cbx_request *request,
+                       const struct cbx_judgement *judgement, const struct cbx_sink *sink,
+                       struct cbx_outcome *out, struct cbx_err *err)
+{
+    out->verdict = judgement->verdict;
+    json_decref(out->decision);
+    out->decision = json_incref(judgement->decision);
+    return judgement->analysed
+               ? cbx_client_submit(flow, judgement, &request->options, sink, out, err)
+               : cbx_client_record_failure(flow, request, judgement->decision, out, err);
+}
+
 /* decision -> audit record -> permit -> sandbox -> result, in the executor. When that is killed
- * before it began, nothing ran, and the decision cannot be used again: it is made once more. */
+ * before it began, or the session has another ledger, nothing ran, and the decision cannot be used
+ * again: it is made once more. */
 int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_judgement *judgement, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err)
 {
     enum { TRIES = 20 };
     CBX_AUTO_DONE(judgement) again = { 0 };
-    int failed = CBX_EIO;
-    for (int i = 0; i < TRIES && failed == CBX_EIO && out->id[0] == '\0'; i++) {
-        if (i > 0) {
-            cbx_judgement_done(&again);
-            failed = cbx_review_judge_again(flow, request, &again, err);
-            if (failed) {
-                return failed;
-            }
-            judgement = &again;
+    struct cbx_request own = *request;
+    int failed = submit_once(flow, &own, judgement, sink, out, err);
+    for (int i = 1; i < TRIES && may_submit_again(failed, &own.options, out); i++) {
+        bool done = false;
+        failed = failed == CBX_ESTALE
+                     ? own.options.renew(own.options.context, &out->ledger, &own, &done, err)
+                     : 0;
+        if (failed || done) {
+            return failed;
         }
-        out->verdict = judgement->verdict;
-        json_decref(out->decision);
-        out->decision = json_incref(judgement->decision);
-        failed = judgement->analysed
-                     ? cbx_client_submit(flow, judgement, &request->options, sink, out, err)
-                     : cbx_client_record_failure(flow, request, judgement->decision, out, err);
+        cbx_judgement_done(&again);
+        failed = cbx_review_judge_again(flow, &own, &again, err);
+        if (failed) {
+            return failed;
+        }
+        out->id[0] = '\0';
+        failed = submit_once(flow, &own, &again, sink, out, err);
     }
-    return failed;
+    return failed == CBX_ESTALE
+               ? cbx_fail(err, CBX_ESTALE,
+                          "what was admitted to the session is not known any more, so "
+                          "nothing can be judged with it; open a new session")
+               : failed;
 }
 
 int cbx_review_resume(struct cbx_flow *flow, const struct cbx_submit_options *options,

@@ -24,6 +24,8 @@ enum cbx_progress {
     CBX_BEGUN,    /* the sandbox was sent the run */
 };
 
+struct cbx_request;
+
 /* How a decision is carried out; zero-initialise for defaults. */
 struct cbx_submit_options {
     bool detach;      /* the run continues after this process ended, and its result is kept */
@@ -32,6 +34,11 @@ struct cbx_submit_options {
      * decision's audit record (0 = not known); may be NULL. */
     void (*note)(void *context, enum cbx_progress progress, const char *decision,
                  uint64_t audit_seq);
+    /* Called when the session's ledger is another one than that of the decision: sets what the
+     * session had before (subject.past, subject.entries) in the request, which is judged again, or
+     * *done when the session has what was submitted. NULL: the error CBX_ESTALE is the caller's. */
+    int (*renew)(void *context, const struct cbx_sha256 *ledger, struct cbx_request *request,
+                 bool *done, struct cbx_err *err);
     void *context;
 };
 
@@ -49,6 +56,7 @@ struct cbx_outcome {
     json_t *decision;          /* {verdict, sha256, language, findings} */
     char id[CBX_ID_CHARS + 1]; /* of the decision, as in the audit log */
     uint64_t audit_seq;        /* 0 when it is not known: the run was resumed */
+    struct cbx_sha256 ledger;  /* of the session, after CBX_ESTALE */
     bool begun;
     bool ran; /* result is that of a run (or of opening a session) */
     struct cbx_result result;

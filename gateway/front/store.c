@@ -62,6 +62,11 @@ static const char *const migrations[] = {
     /* Rows are numbered in the order of acceptance; an index by time is two writes per execution. */
     "DROP INDEX executions_by_age;"
     "PRAGMA user_version=5;",
+    "ALTER TABLE executions ADD COLUMN kind INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE executions ADD COLUMN name TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE executions ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE executions SET turn=rowid;"
+    "PRAGMA user_version=6;",
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 
@@ -413,13 +418,19 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
         cbx_buf_reset(&request);
         cbx_buf_add_cstr(&request, "{}");
     }
-    const char *const values[] = { e->id,       e->session, e->created_at, e->decision,
-                                   e->language, e->code,    request.p };
+    char kind[8], turn[24];
+    snprintf(kind, sizeof(kind), "%d", e->kind != 0 ? (int)e->kind : CBX_ENTRY_CELL);
+    snprintf(turn, sizeof(turn), "%lld", (long long)e->turn);
+    const char *const values[] = { e->id,       e->session,  e->created_at,
+                                   e->decision, e->language, e->code,
+                                   request.p,   kind,        e->name != NULL ? e->name : "",
+                                   turn };
     trim_executions(store);
     return execute(store,
                    "INSERT INTO executions(id, session, status, created_at, decision, language, "
-                   "code, request, begun) VALUES(?,?,'running',?,?,?,?,?,0)",
-                   values, 7, NULL, err);
+                   "code, request, begun, kind, name, turn) VALUES(?,?,'running',?,?,?,?,?,0,"
+                   "CAST(? AS INTEGER),?,CAST(? AS INTEGER))",
+                   values, 10, NULL, err);
 }
 
 int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *decision,
@@ -506,9 +517,9 @@ int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err
 {
     return fetch_rows(
         store,
-        "SELECT id, session, decision, language, created_at, code, request, begun, audit_seq "
-        "FROM executions WHERE status IN ('initializing','running') "
-        "ORDER BY created_at, rowid",
+        "SELECT id, session, decision, language, created_at, code, request, begun, audit_seq, "
+        "kind, name, turn FROM executions WHERE status IN ('initializing','running') "
+        "ORDER BY turn",
         NULL, 0, out, err);
 }
 
@@ -532,10 +543,42 @@ int cbx_store_page_history(struct cbx_store *store, const char *session,
     char count[24];
     snprintf(count, sizeof(count), "%lld", (long long)limit);
     const char *const values[] = { session, after->created_at, after->key, count };
-    return fetch_rows(store,
-                      "SELECT id, status, created_at, completed_at, language, decision, code, "
-                      "rowid AS position FROM executions "
-                      "WHERE session=? AND (created_at, rowid) > (?, CAST(? AS INTEGER)) "
-                      "ORDER BY created_at, rowid LIMIT CAST(? AS INTEGER)",
-                      values, 4, out, err);
+    return fetch_rows(
+        store,
+        "SELECT id, status, created_at, completed_at, language, decision, code, "
+        "rowid AS position FROM executions "
+        "WHERE session=? AND kind=1 AND (created_at, rowid) > (?, CAST(? AS INTEGER)) "
+        "ORDER BY created_at, rowid LIMIT CAST(? AS INTEGER)",
+        values, 4, out, err);
+}
+
+int cbx_store_page_past(struct cbx_store *store, const char *session, int64_t after, int64_t before,
+                        int64_t limit, json_t **out, struct cbx_err *err)
+{
+    char texts[3][24];
+    snprintf(texts[0], sizeof(texts[0]), "%lld", (long long)after);
+    snprintf(texts[1], sizeof(texts[1]), "%lld", (long long)before);
+    snprintf(texts[2], sizeof(texts[2]), "%lld", (long long)limit);
+    const char *const values[] = { session, texts[0], texts[1], texts[2] };
+    pthread_mutex_lock(&store->lock);
+    int failed = store->begun_bytes > 0 ? merge_begun(store, err) : 0;
+    pthread_mutex_unlock(&store->lock);
+    return failed ? failed
+                  : fetch_rows(store,
+                               "SELECT kind, language, name, code, turn FROM executions "
+                               "WHERE session=? AND turn > CAST(? AS INTEGER) "
+                               "AND turn < CAST(? AS INTEGER) "
+                               "AND (begun=1 OR completed_at IS NULL) "
+                               "ORDER BY turn LIMIT CAST(? AS INTEGER)",
+                               values, 4, out, err);
+}
+
+int64_t cbx_store_last_turn(struct cbx_store *store)
+{
+    CBX_AUTO_JSON rows = NULL;
+    if (fetch_rows(store, "SELECT max(turn) AS turn FROM executions", NULL, 0, &rows, NULL) != 0) {
+        return 0;
+    }
+    const char *turn = json_string_value(json_object_get(json_array_get(rows, 0), "turn"));
+    return turn != NULL ? strtoll(turn, NULL, 10) : 0;
 }

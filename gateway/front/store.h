@@ -6,6 +6,7 @@
 
 #include "policies/base/auto.h"
 #include "policies/base/err.h"
+#include "policies/ledger.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -37,6 +38,9 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
 struct cbx_stored_execution {
     const char *id, *session, *created_at, *decision, *language, *code;
     const json_t *request; /* what else is needed to submit it once more */
+    enum cbx_entry_kind kind;
+    const char *name; /* of a file: its path */
+    int64_t turn;     /* its place in the order of acceptance */
 };
 
 /* Stores an execution as running, before its decision is submitted. */
@@ -63,7 +67,7 @@ int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **ou
 
 /* Lists of objects of texts (new references). Sessions: {id, created_at, policy, options}.
  * Executions that are not over: {id, session, decision, language, created_at, code, request, begun:
- * "0" or "1", audit_seq}. */
+ * "0" or "1", audit_seq, kind, name, turn}. */
 int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err);
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err);
 
@@ -81,5 +85,13 @@ int cbx_store_page_sessions(struct cbx_store *store, const struct cbx_store_posi
 int cbx_store_page_history(struct cbx_store *store, const char *session,
                            const struct cbx_store_position *after, int64_t limit, json_t **out,
                            struct cbx_err *err);
+
+/* The entries of a session's past with turns between these two, both excluded, in order, at most `limit`: {kind,
+ * language, name, code, turn}. What ended without having begun is none. */
+int cbx_store_page_past(struct cbx_store *store, const char *session, int64_t after, int64_t before,
+                        int64_t limit, json_t **out, struct cbx_err *err);
+
+/* The highest turn of all; 0 when there is none. */
+int64_t cbx_store_last_turn(struct cbx_store *store);
 
 #endif

@@ -53,10 +53,8 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judge
     cbx_subject_write(subject, json);
     json_object_set_new(json, "language",
                         cbx_json_text(decision->language)); /* its canonical name */
-    if (subject->context.len > 0) {
-        struct cbx_sha256 hash = cbx_sha256_of(subject->context);
-        json_object_set_new(json, "context_sha256", hex(&hash));
-    }
+    json_object_set_new(json, "ledger", hex(&judged->ledger));
+    json_object_set_new(json, "entry", hex(&judged->entry));
     struct cbx_limits granted = policy->limits;
     if (subject->limits != NULL) {
         cbx_limits_tighten(&granted, subject->limits);
@@ -155,7 +153,7 @@ static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issue
 /* Fields of a seal. The MAC says that a worker wrote them; a worker can be taken over too, so they
  * are checked. */
 struct fields {
-    struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, context_sha256;
+    struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry;
     struct cbx_subject subject;
     const json_t *limits, *findings;
     int64_t network, issued_ms, source_bytes, finding_count;
@@ -165,14 +163,14 @@ struct fields {
 #name, CBX_JSON_##type, offsetof(struct fields, name), true, false, lo, hi                 \
     }
 static const struct cbx_json_field field_table[] = {
-    { "context_sha256", CBX_JSON_STR, offsetof(struct fields, context_sha256), false, false, 64,
-      64 },
     FIELD(id, STR, CBX_ID_CHARS, CBX_ID_CHARS),
     FIELD(action, STR, 1, 16),
     FIELD(verdict, STR, 1, 16),
     FIELD(sha256, STR, 64, 64),
     FIELD(policy, STR, 1, CBX_NAME_MAX),
     FIELD(policy_sha256, STR, 64, 64),
+    FIELD(ledger, STR, 64, 64),
+    FIELD(entry, STR, 64, 64),
     FIELD(analyzer, STR, 1, 64),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
     { #member, CBX_JSON_STR, offsetof(struct fields, subject.member), true, false, 0, max_bytes },
@@ -233,6 +231,7 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
 #undef COPY_NO
     if (!cbx_sha256_from_hex(f.sha256, &p->source_sha256) ||
         !cbx_sha256_from_hex(f.policy_sha256, &p->policy_sha256) ||
+        !cbx_sha256_from_hex(f.ledger, &p->ledger) || !cbx_sha256_from_hex(f.entry, &p->entry) ||
         !read_limits(f.limits, &p->limits)) {
         return cbx_fail(err, CBX_ESEAL, "the decision's hashes or limits are malformed");
     }

@@ -19,6 +19,8 @@ struct cbx_judged {
     const struct cbx_policy *policy;
     const struct cbx_subject *subject;
     const struct cbx_decision *decision;
+    struct cbx_sha256 ledger; /* of the session before it */
+    struct cbx_sha256 entry;  /* its own (cbx_entry_hash) */
 };
 
 /* Makes the canonical JSON of a decision, with a new id and the present time, and its seal. The

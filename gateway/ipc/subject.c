@@ -8,6 +8,7 @@ static const char *const action_names[] = {
     [CBX_ACTION_CHECK] = "check",
     [CBX_ACTION_OPEN] = "open",
     [CBX_ACTION_RUN] = "run",
+    [CBX_ACTION_FILE] = "file",
 };
 enum { ACTIONS = sizeof(action_names) / sizeof(action_names[0]) };
 

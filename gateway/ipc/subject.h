@@ -15,10 +15,12 @@ struct cbx_subject {
 #undef CBX_SUBJECT
     const json_t *arguments; /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
     const struct cbx_limits *limits; /* asked for, members may be unset; NULL = the policy's */
-    struct cbx_str context; /* earlier cells of the session (cbx_context_add); its hash is sealed */
+    /* What was admitted to the session before: a past as a worker sealed it (seal.h), or empty; then
+     * the entries behind it (cbx_entry_write). */
+    struct cbx_str past, entries;
 };
 
-/* "check", "open", "run"; and back: CBX_ACTION_CHECK for an unknown name, for it allows nothing. */
+/* "check", "open", "run", "file"; and back: CBX_ACTION_CHECK for an unknown name, for it allows nothing. */
 const char *cbx_action_name(enum cbx_action action);
 enum cbx_action cbx_action_of(struct cbx_str name);
 

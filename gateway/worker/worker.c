@@ -5,7 +5,7 @@
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/context.h"
+#include "analyzer/past.h"
 #include "analyzer/report/report.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/wire.h"
@@ -24,13 +24,13 @@ struct cbx_worker {
     const struct cbx_seal_key *key;
 };
 
-/* A request: the subject's fields and the policy's name in the header; the bytes are the context,
- * then the source. */
+/* A request: the subject's fields and the policy's name in the header; the bytes are the past, the
+ * entries behind it, then the source. */
 struct analysis_request {
     struct cbx_str policy, action;
     struct cbx_subject subject;
     struct cbx_limits limits;
-    int64_t context_bytes;
+    int64_t past_bytes, entries_bytes;
     struct cbx_str source; /* not a field of the header */
 };
 #define FIELD(member, kind, needed, most)                                                          \
@@ -38,11 +38,11 @@ struct analysis_request {
         .name = #member, .type = CBX_JSON_##kind,                                                  \
         .offset = offsetof(struct analysis_request, member), .required = (needed), .max = (most)   \
     }
-#define TEXT(member)                                                                               \
+#define TEXT(member, most)                                                                         \
     {                                                                                              \
         .name = #member, .type = CBX_JSON_STR,                                                     \
         .offset = offsetof(struct analysis_request, subject.member), .required = true,             \
-        .max = CBX_FILE_NAME_MAX                                                                   \
+        .max = (most) > CBX_FILE_NAME_MAX ? (most) : CBX_FILE_NAME_MAX                             \
     }
 #define LIMIT(member)                                                                              \
     {                                                                                              \
@@ -52,12 +52,13 @@ struct analysis_request {
 static const struct cbx_json_field request_fields[] = {
     FIELD(policy, STR, true, CBX_NAME_MAX),
     FIELD(action, STR, true, 16),
-    FIELD(context_bytes, INT, false, 2 * CBX_CONTEXT_MAX_BYTES),
+    FIELD(past_bytes, INT, false, CBX_PAST_BYTES_MAX),
+    FIELD(entries_bytes, INT, false, CBX_WIRE_BYTES_MAX),
     { .name = "arguments",
       .type = CBX_JSON_ARRAY,
       .offset = offsetof(struct analysis_request, subject.arguments),
       .max = CBX_ARGUMENTS_MAX },
-#define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member),
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member, max_bytes),
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
 #define CBX_LIMIT(member, ...) LIMIT(member),
@@ -80,30 +81,96 @@ static int read_request(const struct cbx_message *message, struct analysis_reque
         return failed;
     }
     struct cbx_str bytes = cbx_buf_str(&message->bytes);
-    if ((size_t)request.context_bytes > bytes.len) {
-        return cbx_fail(err, CBX_EPROTO, "the context has %lld bytes, the request only %zu",
-                        (long long)request.context_bytes, bytes.len);
+    size_t past = (size_t)request.past_bytes, entries = (size_t)request.entries_bytes;
+    if (past + entries > bytes.len) {
+        return cbx_fail(err, CBX_EPROTO, "past and entries have %zu bytes, the request only %zu",
+                        past + entries, bytes.len);
     }
     request.subject.action = cbx_action_of(request.action);
-    request.subject.context = cbx_str_sub(bytes, 0, (size_t)request.context_bytes);
-    request.source = cbx_str_sub(bytes, (size_t)request.context_bytes, bytes.len);
+    request.subject.past = cbx_str_sub(bytes, 0, past);
+    request.subject.entries = cbx_str_sub(bytes, past, past + entries);
+    request.source = cbx_str_sub(bytes, past + entries, bytes.len);
     *out = request;
     out->subject.limits = &out->limits;
     return 0;
 }
 
+/* --- the past --------------------------------------------------------------------------------- */
+
+/* The front keeps the past between judgements, and cannot make or change one: its bytes follow a
+ * MAC under a key of their own, so that no past can pass for a decision. */
+static struct cbx_sha256 mac_of_past(const struct cbx_seal_key *key, struct cbx_str bytes)
+{
+    struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
+    struct cbx_sha256 own = cbx_hmac_sha256(k, CBX_STR("past"));
+    return cbx_hmac_sha256((struct cbx_str){ .p = (const char *)own.bytes, .len = sizeof(own) },
+                           bytes);
+}
+
+static int open_past(const struct cbx_seal_key *key, struct cbx_str sealed, struct cbx_past *out,
+                     struct cbx_err *err)
+{
+    struct cbx_str bytes = cbx_str_sub(sealed, CBX_SHA256_BYTES, sealed.len);
+    struct cbx_sha256 have, want = mac_of_past(key, bytes);
+    if (sealed.len <= CBX_SHA256_BYTES) {
+        return cbx_fail(err, CBX_ESEAL, "the past has no seal");
+    }
+    memcpy(have.bytes, sealed.p, sizeof(have.bytes));
+    if (!cbx_sha256_equal(&have, &want)) {
+        return cbx_fail(err, CBX_ESEAL,
+                        "the past's seal is not valid: forged, altered, or of "
+                        "another gateway");
+    }
+    return cbx_past_read(bytes, out, err);
+}
+
+/* The past of a request: what was sealed, then the entries behind it. *out is to be done in any
+ * case. */
+static int read_past(const struct cbx_worker *worker, const struct cbx_policy *policy,
+                     const struct cbx_subject *subject, struct cbx_past *out, struct cbx_err *err)
+{
+    struct cbx_sha256 begin = cbx_ledger_begin(subject->session, &policy->sha256);
+    struct cbx_str rest = subject->entries;
+    struct cbx_entry entry;
+    if (subject->past.len == 0) {
+        cbx_past_begin(out, &begin);
+    } else {
+        int failed = open_past(worker->key, subject->past, out, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    while (cbx_entry_next(&rest, &entry)) {
+        cbx_past_add(out, &entry);
+    }
+    return rest.len == 0 ? 0 : cbx_fail(err, CBX_EPROTO, "an entry of the past is malformed");
+}
+
+/* Appends the sealed past. */
+static void seal_past(const struct cbx_worker *worker, const struct cbx_past *past,
+                      struct cbx_buf *out)
+{
+    size_t at = out->len;
+    struct cbx_sha256 none = { 0 };
+    cbx_buf_add_bytes(out, none.bytes, sizeof(none.bytes));
+    cbx_past_write(past, out);
+    struct cbx_str bytes = cbx_str_sub(cbx_buf_str(out), at + sizeof(none.bytes), out->len);
+    struct cbx_sha256 mac = mac_of_past(worker->key, bytes);
+    memcpy(out->p + at, mac.bytes, sizeof(mac.bytes));
+}
+
+/* --- judging ---------------------------------------------------------------------------------- */
+
 /* Seals the decision and writes {sealed, mac, decision} into `answer`. */
-static int seal_decision(const struct cbx_seal_key *key, const struct cbx_policy *policy,
-                         const struct cbx_subject *subject, const struct cbx_decision *decision,
+static int seal_decision(const struct cbx_seal_key *key, const struct cbx_judged *judged,
                          json_t *answer, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) sealed;
     cbx_buf_init(&sealed, CBX_SEAL_MAX_BYTES);
     struct cbx_sha256 mac;
     json_t *full = NULL;
-    struct cbx_judged judged = { .policy = policy, .subject = subject, .decision = decision };
-    int failed = cbx_seal_make(key, &judged, &sealed, &mac, err);
-    failed = failed ? failed : cbx_decision_json(decision, &full, err);
+    int failed = cbx_seal_make(key, judged, &sealed, &mac, err);
+    failed = failed ? failed : cbx_decision_json(judged->decision, &full, err);
     if (failed) {
         return failed;
     }
@@ -115,8 +182,62 @@ static int seal_decision(const struct cbx_seal_key *key, const struct cbx_policy
     return 0;
 }
 
+/* Appends to `bytes` the text that may run, then the past with it; {past_bytes} of the answer. */
+static int answer_bytes(const struct cbx_worker *worker, const struct cbx_subject *subject,
+                        const struct cbx_decision *decision, const struct cbx_past *past,
+                        json_t *answer, struct cbx_buf *bytes, struct cbx_err *err)
+{
+    bool keeps = decision->verdict == CBX_ALLOW && subject->session.len > 0 &&
+                 (subject->action == CBX_ACTION_RUN || subject->action == CBX_ACTION_FILE);
+    cbx_buf_add(bytes, decision->text);
+    size_t at = bytes->len;
+    if (keeps) {
+        seal_past(worker, past, bytes);
+    }
+    json_object_set_new(answer, "past_bytes", json_integer((json_int_t)(bytes->len - at)));
+    return bytes->overflow ? cbx_fail(err, CBX_ETOOBIG, "text and past have more than %d bytes",
+                                      CBX_WIRE_BYTES_MAX)
+                           : 0;
+}
+
+static int judge_with(const struct cbx_worker *worker, const struct analysis_request *request,
+                      const struct cbx_policy *policy, struct cbx_past *past,
+                      struct cbx_arena *arena, json_t *answer, struct cbx_buf *bytes,
+                      struct cbx_err *err)
+{
+    const struct cbx_subject *subject = &request->subject;
+    bool is_file = subject->action == CBX_ACTION_FILE;
+    struct cbx_analysis analysis = { .source = request->source,
+                                     .past = past,
+                                     .language = subject->language,
+                                     .path = subject->path,
+                                     .principal = subject->principal,
+                                     .now = cbx_time_ms() / 1000 };
+    struct cbx_decision decision = { 0 };
+    int failed = cbx_analyze(policy, &analysis, arena, &decision, err);
+    if (failed) {
+        return failed;
+    }
+    struct cbx_entry entry = { .kind = is_file ? CBX_ENTRY_FILE : CBX_ENTRY_CELL,
+                               .language = decision.language,
+                               .name = subject->path,
+                               .text = request->source };
+    struct cbx_judged judged = { .policy = policy,
+                                 .subject = subject,
+                                 .decision = &decision,
+                                 .ledger = past->ledger,
+                                 .entry = cbx_entry_hash(&entry) };
+    failed = seal_decision(worker->key, &judged, answer, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_past_add(past, &entry);
+    return answer_bytes(worker, subject, &decision, past, answer, bytes, err);
+}
+
 static int judge(const struct cbx_worker *worker, const struct cbx_message *message,
-                 struct cbx_arena *arena, json_t *answer, struct cbx_str *text, struct cbx_err *err)
+                 struct cbx_arena *arena, json_t *answer, struct cbx_buf *bytes,
+                 struct cbx_err *err)
 {
     struct analysis_request request;
     int failed = read_request(message, &request, err);
@@ -127,19 +248,9 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
     if (policy == NULL) {
         return cbx_policies_fail(worker->policies, request.policy, err);
     }
-    struct cbx_analysis analysis = { .source = request.source,
-                                     .context = request.subject.context,
-                                     .language = request.subject.language,
-                                     .principal = request.subject.principal,
-                                     .now = cbx_time_ms() / 1000 };
-    struct cbx_decision decision = { 0 };
-    failed = cbx_analyze(policy, &analysis, arena, &decision, err);
-    failed = failed ? failed
-                    : seal_decision(worker->key, policy, &request.subject, &decision, answer, err);
-    if (!failed) {
-        *text = decision.text;
-    }
-    return failed;
+    CBX_AUTO_DONE(past) past = { 0 };
+    failed = read_past(worker, policy, &request.subject, &past, err);
+    return failed ? failed : judge_with(worker, &request, policy, &past, arena, answer, bytes, err);
 }
 
 /* libcrypto opens its configuration and providers at the first use; that must be before the jail.
@@ -172,15 +283,16 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
             _exit(0);
         }
         CBX_AUTO_JSON answer = json_object();
-        struct cbx_str text = { 0 };
-        int failed = judge(&worker, &request, &arena, answer, &text, &err);
+        CBX_AUTO_DONE(buf) bytes;
+        cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
+        int failed = judge(&worker, &request, &arena, answer, &bytes, &err);
         if (failed) {
             json_object_clear(answer);
             json_object_set_new(answer, "error", json_integer(failed));
             json_object_set_new(answer, "text", cbx_json_text(cbx_str_of(err.text)));
-            text = (struct cbx_str){ 0 };
+            cbx_buf_reset(&bytes);
         }
-        if (cbx_wire_send(fd, answer, text, &err) != 0) {
+        if (cbx_wire_send(fd, answer, cbx_buf_str(&bytes), &err) != 0) {
             _exit(0);
         }
         cbx_message_done(&request);

@@ -138,6 +138,8 @@ const char *cbx_code_name(int code)
         return "audit-unavailable";
     case CBX_ESTATE:
         return "bad-state";
+    case CBX_ESTALE:
+        return "stale";
     default:
         return "internal";
     }

@@ -23,6 +23,7 @@ enum cbx_code {
     CBX_EBUSY = -10,
     CBX_EAUDIT = -11, /* the audit record could not be made durable: nothing runs */
     CBX_ESTATE = -12, /* the object is not in a state for this call */
+    CBX_ESTALE = -13, /* a decision was made against another ledger than the session's */
 };
 
 enum { CBX_ERR_TEXT_BYTES = 512, CBX_ERR_DETAIL_BYTES = 512, CBX_ERR_LINE_BYTES = 160 };

@@ -83,6 +83,7 @@ static int status_of(int code)
     case CBX_ENOTFOUND:
         return 404;
     case CBX_ESTATE:
+    case CBX_ESTALE:
         return 409;
     case CBX_EIO: /* another process of the gateway has ended */
     case CBX_EBUSY:

@@ -3,8 +3,7 @@
  * becomes a job. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
-#include "gateway/front/rest/jobs.h"
-#include "gateway/front/rest/queue.h"
+#include "gateway/front/rest/acceptance.h"
 
 #include "analyzer/analyze.h"
 
@@ -37,82 +36,6 @@ static const struct cbx_json_field fields[] = {
     { "stream", CBX_JSON_BOOL, offsetof(struct body, stream), false, false, 0, 0 },
     { "interactive", CBX_JSON_BOOL, offsetof(struct body, interactive), false, false, 0, 0 },
 };
-
-/* --- the session ------------------------------------------------------------------------------ */
-
-/* False when the answer is made. */
-static bool find_session(struct cbx_rest_call *call, struct cbx_rest_job *job,
-                         struct cbx_str session)
-{
-    struct cbx_err err = { 0 };
-    snprintf(job->session, sizeof(job->session), "%.*s", CBX_STR_ARG(session));
-    bool cut = strlen(job->session) != session.len; /* at a NUL */
-    int failed = cut ? CBX_ENOTFOUND : cbx_rest_job_in_session(job, &err);
-    if (failed == CBX_ENOTFOUND) {
-        cbx_fail(&err, CBX_ENOTFOUND,
-                 "Session not found"); /* the text that clients of CodeBox-AI compare */
-    }
-    if (failed) {
-        cbx_rest_fail(call, 0, &err);
-    }
-    return !failed;
-}
-
-/* --- judging and running ---------------------------------------------------------------------- */
-
-static void answer_denial(struct cbx_rest_call *call, const struct cbx_request *request,
-                          const struct cbx_judgement *judgement)
-{
-    struct cbx_err err = { 0 };
-    CBX_AUTO_DONE(outcome) outcome = { 0 };
-    int failed = cbx_review_submit(call->rest->flow, request, judgement, NULL, &outcome, &err);
-    if (failed) {
-        cbx_rest_fail(call, failed == CBX_EIO ? 503 : 0, &err); /* the gateway is stopping */
-        return;
-    }
-    cbx_rest_deny(call, &outcome);
-}
-
-/* True when the job is allowed; otherwise the answer is made. */
-static bool judge(struct cbx_rest_call *call, struct cbx_rest_job *job)
-{
-    struct cbx_err err = { 0 };
-    struct cbx_request request = cbx_rest_job_request(job);
-    cbx_judgement_done(&job->judgement);
-    if (cbx_review_judge(call->rest->flow, &request, &job->judgement, &err) != 0) {
-        cbx_rest_fail(call, 0, &err);
-        return false;
-    }
-    if (job->judgement.verdict != CBX_ALLOW) {
-        answer_denial(call, &request, &job->judgement);
-        return false;
-    }
-    return true;
-}
-
-/* Judges the job and puts it into the queue of its session. Judgement and queue have one order: when
- * another cell was accepted meanwhile, this one is judged again, with that one in its past. False
- * when the answer is made. */
-static bool accept_job(struct cbx_rest_call *call, struct cbx_rest_job *job)
-{
-    enum { TRIES = 20 };
-    struct cbx_err err = { 0 };
-    for (int i = 0; i < TRIES; i++) {
-        if (!judge(call, job)) {
-            return false;
-        }
-        if (cbx_rest_enqueue_judged(job)) {
-            return true;
-        }
-        if (cbx_rest_job_read_past(job, &err) != 0) {
-            cbx_rest_fail(call, 0, &err);
-            return false;
-        }
-    }
-    cbx_fail(&err, CBX_EBUSY, "the session takes too many cells at the same time; try again later");
-    cbx_rest_fail(call, 0, &err);
-    return false;
-}
 
 /* Refuses what CodeBox-AI accepts silently and no caller may do here. False when the answer is
  * made. */
@@ -150,7 +73,7 @@ void cbx_rest_execute(struct cbx_rest_call *call)
     memcpy(id, job->id, sizeof(id));
     cbx_rest_now(now);
     cbx_buf_add(&job->source, body.code);
-    if (!find_session(call, job, body.session) || !accept_job(call, job)) {
+    if (!cbx_rest_find_session(call, job, body.session) || !cbx_rest_accept(call, job)) {
         cbx_rest_job_free(job);
         return;
     }
@@ -177,7 +100,7 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     if (body->session.len == 0) {
         cbx_buf_add(&job->policy, body->policy);
         snprintf(job->language, sizeof(job->language), "%s", language);
-    } else if (!find_session(call, job, body->session)) {
+    } else if (!cbx_rest_find_session(call, job, body->session)) {
         return false;
     } else if (body->language.len > 0 && strcmp(job->language, language) != 0) {
         cbx_fail(&err, CBX_EINVAL, "language is '%.*s', this session runs %s",
@@ -214,7 +137,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     char id[37];
     memcpy(id, job->id, sizeof(id));
     snprintf(job->request_id, sizeof(job->request_id), "%s", call->request->id);
-    if (!read_job(call, &body, job) || !accept_job(call, job)) {
+    if (!read_job(call, &body, job) || !cbx_rest_accept(call, job)) {
         cbx_rest_job_free(job);
         return;
     }

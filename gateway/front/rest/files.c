@@ -2,13 +2,11 @@
  * Files of a session's workspace: GET lists or downloads, PUT uploads, DELETE removes. The rest of
  * the URL's path, percent-decoded, is the path in the workspace. */
 #include "gateway/front/executor_client.h"
-#include "gateway/front/rest/rest.h"
+#include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/results.h"
 
 #include "analyzer/lang.h"
 #include "policies/base/hex.h"
-
-#include <stdlib.h>
 
 /* RFC 3986, 2.1. A NUL or a % that is none of an escape is an error. */
 static int decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err)
@@ -112,6 +110,13 @@ void cbx_rest_get_file(struct cbx_rest_call *call)
     }
 }
 
+static void answer_put(struct cbx_rest_call *call, struct cbx_str path)
+{
+    cbx_rest_answer(call, 201,
+                    json_pack("{s:o,s:I}", "path", cbx_json_text(path), "size",
+                              (json_int_t)call->request->body.len));
+}
+
 /* Files that an interpreter would load and no worker can judge. */
 static bool is_loadable(struct cbx_str path)
 {
@@ -127,54 +132,61 @@ static bool is_loadable(struct cbx_str path)
     return false;
 }
 
-/* Source that a session could import is judged as if it ran; false when the answer is made. */
-static bool may_upload(struct cbx_rest_call *call, const char *path)
+/* A file from which a session may load code: it is judged with all that was accepted before it, and
+ * what is accepted behind it is judged with it. */
+static void put_code(struct cbx_rest_call *call, struct cbx_rest_job *job,
+                     const struct cbx_lang *lang, struct cbx_str path)
 {
     struct cbx_err err = { 0 };
-    const struct cbx_lang *lang = cbx_lang_of_file(path);
-    if (is_loadable(cbx_str_of(path))) {
-        cbx_fail(&err, CBX_EINVAL, "'%s' is code that cannot be judged; upload its source, or data",
-                 path);
-        cbx_rest_fail(call, 403, &err);
-        return false;
-    }
-    if (lang == NULL) {
-        return true;
-    }
-    CBX_AUTO_MEM char *policy = NULL;
-    if (cbx_store_get_session(call->rest->store, call->id, &policy, NULL, &err) != 0) {
-        cbx_rest_fail(call, 0, &err);
-        return false;
-    }
-    struct cbx_request request = cbx_rest_request(CBX_ACTION_CHECK, lang->name, cbx_str_of(policy),
-                                                  cbx_str_of(call->id), call->request->body, NULL);
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
-        cbx_rest_fail(call, 0, &err);
-        return false;
+    job->kind = CBX_ENTRY_FILE;
+    cbx_buf_add(&job->path, path);
+    cbx_buf_add(&job->source, call->request->body);
+    if (!cbx_rest_find_session(call, job, cbx_str_of(call->id))) {
+        return;
     }
-    if (outcome.verdict != CBX_ALLOW) {
+    snprintf(job->language, sizeof(job->language), "%s", lang->name);
+    if (!cbx_rest_accept(call, job)) {
+        return;
+    }
+    int failed = cbx_rest_job_change(job, &outcome, &err);
+    if (!failed && outcome.verdict != CBX_ALLOW) {
         cbx_rest_deny(call, &outcome);
-        return false;
+    } else if (succeeded(call, failed, &err)) {
+        answer_put(call, path);
     }
-    return true;
+}
+
+static void put_data(struct cbx_rest_call *call, struct cbx_str path)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_put_file_args args = { .session = cbx_str_of(call->id),
+                                      .principal = CBX_REST_PRINCIPAL,
+                                      .path = path };
+    int failed = cbx_call_put_file(call->rest->flow, &args, call->request->body, NULL, &err);
+    if (succeeded(call, failed, &err)) {
+        answer_put(call, path);
+    }
 }
 
 void cbx_rest_put_file(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(buf) path;
-    if (!read_path(call, &path) || !may_upload(call, path.p)) {
+    if (!read_path(call, &path)) {
         return;
     }
-    struct cbx_put_file_args args = { .session = cbx_str_of(call->id),
-                                      .principal = CBX_REST_PRINCIPAL,
-                                      .path = cbx_buf_str(&path) };
-    int failed = cbx_call_put_file(call->rest->flow, &args, call->request->body, NULL, &err);
-    if (succeeded(call, failed, &err)) {
-        cbx_rest_answer(call, 201,
-                        json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
-                                  (json_int_t)call->request->body.len));
+    const struct cbx_lang *lang = cbx_lang_of_file(path.p);
+    if (is_loadable(cbx_buf_str(&path))) {
+        cbx_fail(&err, CBX_EINVAL, "'%s' is code that cannot be judged; upload its source, or data",
+                 path.p);
+        cbx_rest_fail(call, 403, &err);
+    } else if (lang == NULL) {
+        put_data(call, cbx_buf_str(&path));
+    } else {
+        struct cbx_rest_job *job = cbx_rest_job_new(call->rest);
+        put_code(call, job, lang, cbx_buf_str(&path));
+        cbx_rest_job_free(job);
     }
 }
 

@@ -3,7 +3,7 @@
 #include "gateway/front/rest/jobs.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/context.h"
+#include "analyzer/past.h"
 #include "gateway/front/collect.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
@@ -29,7 +29,10 @@ struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest)
     cbx_limits_unset(&job->limits);
     cbx_buf_init(&job->policy, CBX_NAME_MAX + 1);
     cbx_buf_init(&job->source, CODE_MAX);
-    cbx_buf_init(&job->context, 2 * CBX_CONTEXT_MAX_BYTES);
+    cbx_buf_init(&job->path, CBX_PATH_MAX);
+    cbx_buf_init(&job->past, CBX_WIRE_BYTES_MAX);
+    cbx_buf_init(&job->entries, CBX_WIRE_BYTES_MAX);
+    job->kind = CBX_ENTRY_CELL;
     cbx_uuid_make(job->id);
     return job;
 }
@@ -39,7 +42,9 @@ void cbx_rest_job_free(struct cbx_rest_job *job)
     cbx_rest_dequeue(job);
     cbx_buf_done(&job->policy);
     cbx_buf_done(&job->source);
-    cbx_buf_done(&job->context);
+    cbx_buf_done(&job->path);
+    cbx_buf_done(&job->past);
+    cbx_buf_done(&job->entries);
     cbx_judgement_done(&job->judgement);
     free(job);
 }
@@ -152,6 +157,7 @@ static void note_progress(void *context, enum cbx_progress progress, const char 
         cbx_rest_set_admitted(job, true);
         note_started(job);
     } else if (progress == CBX_BEGUN) {
+        job->begun = true;
         failed = cbx_store_begin_execution(store, job->id, audit_seq, &err);
         cbx_rest_dequeue(job);
     } else {
@@ -163,13 +169,31 @@ static void note_progress(void *context, enum cbx_progress progress, const char 
     }
 }
 
+/* What the job was judged against is not what its session has: something before it was accepted and
+ * never began, or the gateway was started again. */
+static int renew_past(void *context, const struct cbx_sha256 *ledger, struct cbx_request *request,
+                      bool *done, struct cbx_err *err)
+{
+    struct cbx_rest_job *job = context;
+    *done = job->kind == CBX_ENTRY_FILE && cbx_rest_past_is_done(job, ledger);
+    cbx_rest_set_admitted(job, false); /* what was accepted behind it waits */
+    int failed = *done ? 0 : cbx_rest_past_recall(job, err);
+    request->subject.past = cbx_buf_str(&job->past);
+    request->subject.entries = cbx_buf_str(&job->entries);
+    return failed;
+}
+
 struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job)
 {
-    struct cbx_request request =
-        cbx_rest_request(CBX_ACTION_RUN, job->language, cbx_buf_str(&job->policy),
-                         cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits);
-    request.subject.context = cbx_buf_str(&job->context);
-    request.options = (struct cbx_submit_options){ .detach = true,
+    bool is_file = job->kind == CBX_ENTRY_FILE;
+    struct cbx_request request = cbx_rest_request(
+        is_file ? CBX_ACTION_FILE : CBX_ACTION_RUN, job->language, cbx_buf_str(&job->policy),
+        cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits);
+    request.subject.path = cbx_buf_str(&job->path);
+    request.subject.past = cbx_buf_str(&job->past);
+    request.subject.entries = cbx_buf_str(&job->entries);
+    request.options = (struct cbx_submit_options){ .detach = !is_file,
+                                                   .renew = renew_past,
                                                    .interactive = job->interactive,
                                                    .note = note_progress,
                                                    .context = (void *)(uintptr_t)job };
@@ -189,15 +213,7 @@ int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err)
     snprintf(job->language, sizeof(job->language), "%s",
              language != NULL ? language : cbx_dialect_default());
     cbx_limits_read(options, &job->limits);
-    return cbx_rest_job_read_past(job, err);
-}
-
-int cbx_rest_job_read_past(struct cbx_rest_job *job, struct cbx_err *err)
-{
-    cbx_buf_reset(&job->context);
-    return job->session[0] == '\0' ? 0
-                                   : cbx_rest_context_copy(job->rest, job->session, &job->context,
-                                                           &job->context_state, err);
+    return cbx_rest_past_copy(job, err);
 }
 
 /* --- the waiting client ----------------------------------------------------------------------- */
@@ -390,7 +406,7 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
                         "the gateway was restarted while this ran, and its sandbox is gone");
     }
     outcome->id[0] = '\0';
-    failed = cbx_rest_job_read_past(job, err);
+    failed = cbx_rest_past_recall(job, err);
     failed = failed ? failed : judge_again(job, err);
     return failed ? failed : submit(job, sink, outcome, err);
 }
@@ -417,7 +433,18 @@ static void end_job(struct cbx_rest_job *job)
     job->rest->jobs_ended++; /* first: the next job of the backlog may take its place */
     pthread_mutex_unlock(&job->rest->lock);
     note_started(job);
+    if (!job->begun) {
+        cbx_rest_past_drop(job->rest, job->session); /* it is not in the past after all */
+    }
     cbx_rest_job_free(job);
+}
+
+/* The first finding's message of a decision. */
+static const char *why_denied(const json_t *decision)
+{
+    const json_t *finding = json_array_get(json_object_get(decision, "findings"), 0);
+    const char *message = json_string_value(json_object_get(finding, "message"));
+    return message != NULL ? message : "it was denied";
 }
 
 static void run_job(void *context)
@@ -437,9 +464,10 @@ static void run_job(void *context)
         err = (struct cbx_err){ 0 }; /* of a failed try before the one that succeeded */
     }
     if (!failed && !outcome.ran) { /* the decision of its acceptance allowed it */
-        failed = cbx_fail(&err, CBX_EPOLICY,
-                          "the gateway was restarted before this began, and its policy does not "
-                          "allow it any more");
+        failed =
+            cbx_fail(&err, CBX_EPOLICY,
+                     "what the session became before this began does not allow it any more: %s",
+                     why_denied(outcome.decision));
     }
     if (failed && will_stop(&run, failed)) {
         /* The run continues in its sandbox; the next gateway stores its result. */
@@ -501,13 +529,96 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
                                            .decision = decision,
                                            .language = job->language,
                                            .code = job->source.p,
-                                           .request = request };
+                                           .request = request,
+                                           .kind = job->kind,
+                                           .name = job->path.p,
+                                           .turn = job->turn };
     int failed = cbx_store_add_execution(rest->store, &stored, err);
     failed = failed ? failed : launch(job, err);
     if (failed) {
         CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
         cbx_store_set_execution(rest->store, id, "error", now, results, NULL);
         cbx_rest_job_free(job);
+    }
+    return failed;
+}
+
+/* --- files and resets ------------------------------------------------------------------------- */
+
+static int store_job(struct cbx_rest_job *job, struct cbx_err *err)
+{
+    char now[32];
+    cbx_rest_now(now);
+    CBX_AUTO_JSON request = describe_request(job);
+    struct cbx_stored_execution stored = { .id = job->id,
+                                           .session = job->session,
+                                           .created_at = now,
+                                           .decision = "",
+                                           .language = job->language,
+                                           .code = job->source.p,
+                                           .request = request,
+                                           .kind = job->kind,
+                                           .name = job->path.p,
+                                           .turn = job->turn };
+    return cbx_store_add_execution(job->rest->store, &stored, err);
+}
+
+/* The ledger may change while earlier jobs end. */
+static int reset(struct cbx_rest_job *job, struct cbx_err *err)
+{
+    enum { TRIES = 20 };
+    int failed = CBX_ESTALE;
+    for (int i = 0; i < TRIES && failed == CBX_ESTALE; i++) {
+        char hex[CBX_SHA256_HEX + 1];
+        struct cbx_sha256 ledger;
+        failed = cbx_rest_past_recall(job, err);
+        failed = failed ? failed : cbx_rest_past_ledger(job, &ledger, err);
+        if (failed) {
+            return failed;
+        }
+        cbx_sha256_hex(&ledger, hex);
+        struct cbx_reset_args args = { .session = cbx_str_of(job->session),
+                                       .principal = CBX_REST_PRINCIPAL,
+                                       .ledger = cbx_str_of(hex) };
+        failed = cbx_call_reset(job->rest->flow, &args, CBX_STR(""), NULL, err);
+    }
+    if (!failed) {
+        note_progress(job, CBX_BEGUN, "", 0);
+    }
+    return failed;
+}
+
+static int put(struct cbx_rest_job *job, struct cbx_outcome *out, struct cbx_err *err)
+{
+    int failed = submit(job, NULL, out, err);
+    if (!failed && out->verdict == CBX_ALLOW &&
+        !job->begun) { /* an executor before this one did it */
+        note_progress(job, CBX_BEGUN, "", out->audit_seq);
+    }
+    cbx_outcome_acknowledge(job->rest->flow, out);
+    return failed;
+}
+
+int cbx_rest_job_change(struct cbx_rest_job *job, struct cbx_outcome *out, struct cbx_err *err)
+{
+    int failed = store_job(job, err);
+    if (failed) {
+        cbx_rest_past_drop(job->rest, job->session);
+        return failed;
+    }
+    if (job->kind == CBX_ENTRY_FILE) {
+        failed = put(job, out, err);
+    } else if (cbx_rest_await_first(job)) {
+        failed = reset(job, err);
+    } else {
+        failed = cbx_fail(err, CBX_EBUSY, "the gateway is shutting down; try again later");
+    }
+    char now[32];
+    cbx_rest_now(now);
+    cbx_store_set_execution(job->rest->store, job->id, job->begun ? "completed" : "error", now,
+                            NULL, NULL);
+    if (!job->begun) {
+        cbx_rest_past_drop(job->rest, job->session); /* it is not in the past after all */
     }
     return failed;
 }

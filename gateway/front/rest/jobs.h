@@ -14,8 +14,12 @@ struct cbx_rest_job {
     char request_id[CBX_ID_CHARS +
                     1]; /* of the HTTP request, in the log; empty for a recovered one */
     char language[16];
-    struct cbx_buf policy, source, context;
-    uint64_t context_state; /* of the earlier cells, when they were copied to `context` */
+    enum cbx_entry_kind kind;
+    struct cbx_buf policy, source;
+    struct cbx_buf path;          /* of a file */
+    struct cbx_buf past, entries; /* of its session (subject.h) */
+    uint64_t past_state;          /* of the session's past, when it was copied */
+    int64_t turn;                 /* its place in the order of acceptance; 0 = not accepted */
     struct cbx_limits limits;
     bool interactive;
     struct cbx_judgement judgement;
@@ -41,13 +45,29 @@ struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest);
 /* Removes the job from its queue and frees it. */
 void cbx_rest_job_free(struct cbx_rest_job *job);
 
-/* Copies policy, language, limits and earlier cells of the job's session. CBX_ENOTFOUND when
+/* Copies policy, language, limits and past of the job's session. CBX_ENOTFOUND when
  * there is no such session; errors of the store. */
 int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err);
 
-/* Reads the earlier cells of the job's session, in place of what it has of them. An error of the
- * store. */
-int cbx_rest_job_read_past(struct cbx_rest_job *job, struct cbx_err *err);
+/* --- pasts.c: the past of its session --------------------------------------------------------- */
+
+/* Copies the past of the job's session as it is now, with all that was accepted; an empty one when it
+ * has no session. An error of the store when it cannot be read: nothing is judged then, for a cell
+ * without its past could be allowed wrongly. */
+int cbx_rest_past_copy(struct cbx_rest_job *job, struct cbx_err *err);
+
+/* Reads it from the store again, as it was before the job's turn. */
+int cbx_rest_past_recall(struct cbx_rest_job *job, struct cbx_err *err);
+
+/* With rest->lock held: the job, which was judged with the past that it has, is accepted. False, and
+ * nothing is added, when the session's past has changed since. */
+bool cbx_rest_past_add(struct cbx_rest_job *job);
+
+/* The ledger of the past that the job has. */
+int cbx_rest_past_ledger(struct cbx_rest_job *job, struct cbx_sha256 *out, struct cbx_err *err);
+
+/* True when this is the ledger behind the job: it was done already. */
+bool cbx_rest_past_is_done(const struct cbx_rest_job *job, const struct cbx_sha256 *ledger);
 
 /* The job as a request to the flow; borrows from the job. */
 struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job);
@@ -56,6 +76,10 @@ struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job);
  * client is answered. Takes the job, also on failure: CBX_EBUSY when too many jobs run. After a
  * failure the caller still answers the exchange and the stream. */
 int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err);
+
+/* Carries out a file or a reset that is in the queue, stored meanwhile, and returns when it is done. Its
+ * outcome is the caller's; `out->verdict` denies when the session does not allow the file any more. */
+int cbx_rest_job_change(struct cbx_rest_job *job, struct cbx_outcome *out, struct cbx_err *err);
 
 /* Takes a job of an earlier gateway, which is in the store: one that began is followed at once, any
  * other joins the backlog. Before the server accepts requests: later executions are queued behind

@@ -31,36 +31,47 @@ bool cbx_rest_enqueue_judged(struct cbx_rest_job *job)
         return true;
     }
     pthread_mutex_lock(&job->rest->lock);
-    bool current = cbx_rest_context_add(job->rest, job->session, job->context_state,
-                                        cbx_buf_str(&job->source));
+    bool current = cbx_rest_past_add(job);
     if (current) {
+        job->turn = ++job->rest->turns;
         append(job);
     }
     pthread_mutex_unlock(&job->rest->lock);
     return current;
 }
 
-/* With the lock: does a job of the same session stand before it that the executor has not
- * admitted? */
-static bool must_wait(const struct cbx_rest_job *job)
+/* With the lock: does a job of the same session stand before it? `passes` those that the executor
+ * has admitted. */
+static bool must_wait(const struct cbx_rest_job *job, bool passes)
 {
     const struct cbx_rest_job *at = job->rest->queue;
-    while (at != NULL && at != job && (at->admitted || strcmp(at->session, job->session) != 0)) {
+    while (at != NULL && at != job &&
+           ((passes && at->admitted) || strcmp(at->session, job->session) != 0)) {
         at = at->next_queued;
     }
     return at != NULL && at != job;
 }
 
-bool cbx_rest_await_turn(struct cbx_rest_job *job)
+static bool await(struct cbx_rest_job *job, bool passes)
 {
     struct cbx_rest *rest = job->rest;
     pthread_mutex_lock(&rest->lock);
-    while (!rest->stopping && must_wait(job)) {
+    while (!rest->stopping && must_wait(job, passes)) {
         pthread_cond_wait(&rest->queue_changed, &rest->lock);
     }
     bool stopping = rest->stopping;
     pthread_mutex_unlock(&rest->lock);
     return !stopping;
+}
+
+bool cbx_rest_await_turn(struct cbx_rest_job *job)
+{
+    return await(job, true);
+}
+
+bool cbx_rest_await_first(struct cbx_rest_job *job)
+{
+    return await(job, false);
 }
 
 void cbx_rest_set_admitted(struct cbx_rest_job *job, bool admitted)

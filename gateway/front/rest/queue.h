@@ -19,6 +19,10 @@ bool cbx_rest_enqueue_judged(struct cbx_rest_job *job);
 /* Blocks until the executor has admitted all jobs before this one. False when the gateway stops. */
 bool cbx_rest_await_turn(struct cbx_rest_job *job);
 
+/* Blocks until no job of its session is before this one: all of them began or failed. False when the
+ * gateway stops. */
+bool cbx_rest_await_first(struct cbx_rest_job *job);
+
 /* Notes that the executor admitted the job (true), or that the executor which had admitted it
  * was killed (false). */
 void cbx_rest_set_admitted(struct cbx_rest_job *job, bool admitted);

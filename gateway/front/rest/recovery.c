@@ -29,6 +29,7 @@ static struct cbx_rest_job *read_row(struct cbx_rest *rest, const json_t *row)
     cbx_limits_read(request, &job->limits);
     job->begun = strcmp(text_of(row, "begun"), "0") != 0;
     job->audit_seq = strtoull(text_of(row, "audit_seq"), NULL, 10);
+    job->turn = strtoll(text_of(row, "turn"), NULL, 10);
     job->recovered = true;
     return job;
 }
@@ -61,6 +62,52 @@ static void reconcile(struct cbx_rest *rest, const json_t *rows)
     }
 }
 
+/* The session's ledger in the executor; false when it is not known. */
+static bool find_ledger(struct cbx_rest *rest, const char *session, struct cbx_sha256 *out)
+{
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    const struct cbx_list_sessions_args args;
+    size_t i;
+    const json_t *row;
+    if (cbx_call_list_sessions(rest->flow, &args, CBX_STR(""), &answer, NULL) != 0) {
+        return false;
+    }
+    json_array_foreach(json_object_get(answer.header, "sessions"), i, row)
+    {
+        if (cbx_str_is(cbx_json_str(json_object_get(row, "session")), session)) {
+            return cbx_sha256_from_hex(cbx_json_str(json_object_get(row, "ledger")), out);
+        }
+    }
+    return false;
+}
+
+/* A file or a reset whose caller is gone is not tried again. The session's ledger tells whether it
+ * was done. */
+static void settle(struct cbx_rest *rest, const json_t *row)
+{
+    struct cbx_rest_job *job = read_row(rest, row);
+    struct cbx_sha256 have, before, entry;
+    struct cbx_err err;
+    char now[32];
+    const struct cbx_entry reset = { .kind = CBX_ENTRY_RESET },
+                           file = { .kind = CBX_ENTRY_FILE,
+                                    .language = cbx_str_of(job->language),
+                                    .name = cbx_json_str(json_object_get(row, "name")),
+                                    .text = cbx_buf_str(&job->source) };
+    entry = cbx_entry_hash(strcmp(text_of(row, "kind"), "3") == 0 ? &reset : &file);
+    bool done = find_ledger(rest, job->session, &have) && cbx_rest_past_recall(job, &err) == 0 &&
+                cbx_rest_past_ledger(job, &before, &err) == 0;
+    if (done) {
+        before = cbx_ledger_add(&before, &entry);
+        done = cbx_sha256_equal(&before, &have) &&
+               cbx_store_begin_execution(rest->store, job->id, 0, &err) == 0;
+    }
+    cbx_rest_now(now);
+    cbx_store_set_execution(rest->store, job->id, done ? "completed" : "error", now, NULL, NULL);
+    cbx_rest_job_free(job);
+}
+
 void cbx_rest_recover(struct cbx_rest *rest)
 {
     CBX_AUTO_JSON rows = NULL;
@@ -74,7 +121,11 @@ void cbx_rest_recover(struct cbx_rest *rest)
     reconcile(rest, rows);
     json_array_foreach(rows, i, row)
     {
-        cbx_rest_job_recover(read_row(rest, row));
+        if (strcmp(text_of(row, "kind"), "1") == 0) {
+            cbx_rest_job_recover(read_row(rest, row));
+        } else {
+            settle(rest, row);
+        }
     }
     cbx_rest_start_backlog(rest);
 }

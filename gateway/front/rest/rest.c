@@ -115,6 +115,7 @@ void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_stor
     };
     pthread_mutex_init(&rest->lock, NULL);
     pthread_cond_init(&rest->queue_changed, NULL);
+    rest->turns = cbx_store_last_turn(store);
     rest->jobs = cbx_threads_new(jobs_max);
 }
 
@@ -130,7 +131,7 @@ void cbx_rest_done(struct cbx_rest *rest)
 {
     cbx_threads_free(rest->jobs);
     cbx_rest_drop_backlog(rest);
-    cbx_rest_contexts_done(rest);
+    cbx_rest_pasts_done(rest);
     pthread_cond_destroy(&rest->queue_changed);
     pthread_mutex_destroy(&rest->lock);
 }

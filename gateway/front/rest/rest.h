@@ -14,16 +14,16 @@
 /* The principal of every caller, until callers have identities. */
 #define CBX_REST_PRINCIPAL CBX_STR("local")
 
-enum { CBX_REST_CONTEXTS = 128, CBX_REST_PATH_MAX = 4097 };
+enum { CBX_REST_PASTS = 128, CBX_REST_PATH_MAX = CBX_PATH_MAX + 1 };
 
 struct cbx_rest_job;
 
-/* The earlier cells of one session. */
-struct cbx_rest_context {
+/* What was accepted for one session so far, for the judgement of the next (subject.h). */
+struct cbx_rest_past {
     char session[65];
     uint64_t used;  /* number of its last use */
-    uint64_t state; /* a number for the text as it is; every change gives a new one */
-    struct cbx_buf text;
+    uint64_t state; /* a number for what it holds; every change gives a new one */
+    struct cbx_buf sealed, entries;
 };
 
 /* Everything behind the API. Flow and store are borrowed. */
@@ -41,8 +41,9 @@ struct cbx_rest {
     int jobs_max;
     int64_t fresh_ms; /* a decision that waited longer in the queue is made again */
     bool stopping;
-    struct cbx_rest_context contexts[CBX_REST_CONTEXTS];
-    uint64_t context_uses, context_states;
+    struct cbx_rest_past pasts[CBX_REST_PASTS];
+    uint64_t past_uses, past_states;
+    int64_t turns; /* of all jobs, in the order of acceptance */
     atomic_int sessions_opened;
 };
 
@@ -59,18 +60,12 @@ void cbx_rest_stop(struct cbx_rest *rest);
  * this call. */
 void cbx_rest_done(struct cbx_rest *rest);
 
-/* Appends the earlier cells of a session to `out`; *state is their state. An error of the store when
- * they cannot be read: nothing is judged then, for a cell without its past could be allowed wrongly. */
-int cbx_rest_context_copy(struct cbx_rest *rest, const char *session, struct cbx_buf *out,
-                          uint64_t *state, struct cbx_err *err);
+/* Frees the pasts of all sessions. */
+void cbx_rest_pasts_done(struct cbx_rest *rest);
 
-/* With rest->lock held: adds a cell that was judged with the earlier cells in this state. False, and
- * nothing is added, when they have changed since. */
-bool cbx_rest_context_add(struct cbx_rest *rest, const char *session, uint64_t state,
-                          struct cbx_str text);
-
-/* Frees the contexts of all sessions. */
-void cbx_rest_contexts_done(struct cbx_rest *rest);
+/* Forgets the past of a session that is in memory: it is read from the store when it is needed
+ * next. */
+void cbx_rest_past_drop(struct cbx_rest *rest, const char *session);
 
 /* For struct cbx_http_config; the context is a struct cbx_rest. */
 void cbx_rest_handle(void *context, const struct cbx_http_request *request,

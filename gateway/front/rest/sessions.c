@@ -2,8 +2,8 @@
  * Sessions: open, list, read, interrupt, reset and close, in both APIs. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/listing.h"
-#include "gateway/front/rest/rest.h"
 #include "gateway/front/rest/results.h"
 
 #include <stdio.h>
@@ -469,8 +469,11 @@ void cbx_rest_interrupt_session(struct cbx_rest_call *call)
 void cbx_rest_reset_session(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
-    struct cbx_reset_args args = { .session = cbx_str_of(call->id),
-                                   .principal = CBX_REST_PRINCIPAL };
-    int failed = cbx_call_reset(call->rest->flow, &args, CBX_STR(""), NULL, &err);
-    answer_status(call, failed, &err, "reset");
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    struct cbx_rest_job *job = cbx_rest_job_new(call->rest);
+    job->kind = CBX_ENTRY_RESET;
+    if (cbx_rest_find_session(call, job, cbx_str_of(call->id)) && cbx_rest_accept(call, job)) {
+        answer_status(call, cbx_rest_job_change(job, &outcome, &err), &err, "reset");
+    }
+    cbx_rest_job_free(job);
 }

@@ -153,7 +153,9 @@ static inline void run_permit(struct cbx_sandbox *sandbox, const struct cbx_perm
     struct cbx_sink sink = { .event = take_event, .context = seen };
     struct cbx_err err = { 0 };
     clear(seen);
-    if (cbx_sandbox_run(sandbox, permit, cbx_str_of(source),
+    struct cbx_permit now = *permit; /* as it is judged: with what was run before */
+    now.ledger = *cbx_sandbox_ledger(sandbox);
+    if (cbx_sandbox_run(sandbox, &now, cbx_str_of(source),
                         &(struct cbx_run_options){ .sink = &sink }, &seen->result, &err) != 0) {
         fail_msg("%s", err.text);
     }

@@ -75,6 +75,7 @@ static void probe_from_program(const char *kernel)
     struct cbx_result result = { 0 };
     struct cbx_err err = { 0 };
     CBX_AUTO(sandbox) sandbox = NULL;
+    permit.ledger = cbx_ledger_begin(cbx_str_of(permit.session), &permit.policy_sha256);
     if (open_with(engine, &config, &permit, &sandbox, &err) != 0 ||
         cbx_sandbox_run(sandbox, &permit, cbx_str_of(source),
                         &(struct cbx_run_options){ .sink = &sink }, &result, &err) != 0) {

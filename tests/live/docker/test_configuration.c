@@ -14,7 +14,7 @@
 static void reset(struct cbx_sandbox *sandbox)
 {
     struct cbx_err err = { 0 };
-    if (cbx_sandbox_reset(sandbox, &err) != 0) {
+    if (cbx_sandbox_reset(sandbox, cbx_sandbox_ledger(sandbox), &err) != 0) {
         fail_msg("%s", err.text);
     }
 }

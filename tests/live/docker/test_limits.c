@@ -81,6 +81,7 @@ static void ends_what_uses_too_much_processor_time(void **state)
     struct cbx_err err;
     clear(&seen);
     p.limits.cpu_ms = 300;
+    p.ledger = *cbx_sandbox_ledger(sandbox);
     assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("while True: pass"),
                                      &(struct cbx_run_options){ .sink = &sink }, &seen.result,
                                      &err),

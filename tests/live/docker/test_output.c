@@ -209,7 +209,7 @@ static void a_program_that_breaks_its_process_is_reported_on_all_the_same(void *
         char source[1024];
         snprintf(source, sizeof(source), "%s\nraise KeyError('k')", breaks[i]);
         FAILS(source, "KeyError", "<cell-1>");
-        assert_int_equal(cbx_sandbox_reset(sandbox, &err), 0);
+        assert_int_equal(cbx_sandbox_reset(sandbox, cbx_sandbox_ledger(sandbox), &err), 0);
     }
 }
 

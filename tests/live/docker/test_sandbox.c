@@ -189,6 +189,7 @@ static void asks_for_input_only_when_the_client_answers(void **state)
     struct cbx_run_options interactive = { .sink = &sink, .interactive = true };
     struct cbx_err err;
     clear(&seen);
+    p.ledger = *cbx_sandbox_ledger(sandbox);
     seen.answers_for = sandbox;
     assert_int_equal(
         cbx_sandbox_run(sandbox, &p, cbx_str_of(source), &interactive, &seen.result, &err), 0);
@@ -223,7 +224,8 @@ static void a_run_that_is_interrupted_before_its_kernel_is_there_never_begins(vo
     pthread_t thread;
     struct insistence insistence = { .sandbox = sandbox };
     run(sandbox, language, "1", &seen);
-    assert_int_equal(cbx_sandbox_reset(sandbox, &err), 0); /* the next run needs a new kernel */
+    assert_int_equal(cbx_sandbox_reset(sandbox, cbx_sandbox_ledger(sandbox), &err),
+                     0); /* the next run needs a new kernel */
     assert_int_equal(pthread_create(&thread, NULL, interrupt_until_over, &insistence), 0);
     run(sandbox, language, "open('began', 'w')", &seen);
     atomic_store(&insistence.over, true);
@@ -240,7 +242,7 @@ static void begins_anew_and_keeps_the_files(void **state)
     IN_SANDBOX("ipython");
     struct cbx_err err;
     run(sandbox, "ipython", "x = 1; open('kept', 'w').write('k')", &seen);
-    assert_int_equal(cbx_sandbox_reset(sandbox, &err), 0);
+    assert_int_equal(cbx_sandbox_reset(sandbox, cbx_sandbox_ledger(sandbox), &err), 0);
     run(sandbox, "ipython", "'x' in globals(), open('kept').read()", &seen);
     assert_string_equal(seen.plain.p, "(False, 'k')");
 }

@@ -131,7 +131,9 @@ static inline int run(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
                                        .context = &fake.containers[0] };
     memset(&seen.text, 0, sizeof(seen.text));
     seen.events = 0;
-    return cbx_sandbox_run(sandbox, permit, cbx_str_of(source), &options, out, &err);
+    struct cbx_permit now = *permit; /* as it is judged: with what was run before */
+    now.ledger = *cbx_sandbox_ledger(sandbox);
+    return cbx_sandbox_run(sandbox, &now, cbx_str_of(source), &options, out, &err);
 }
 
 #endif

@@ -80,9 +80,51 @@ static void gets_the_bytes_of_a_file(void **state)
     assert_int_equal(cbx_sandbox_get(sandbox, CBX_STR("a"), &bytes, &err), 0);
     assert_int_equal(bytes.len, 3);
     assert_memory_equal(bytes.p, "a\0b", 3);
-    assert_int_equal(cbx_sandbox_reset(sandbox, &err), 0);
+    assert_int_equal(cbx_sandbox_reset(sandbox, cbx_sandbox_ledger(sandbox), &err), 0);
     fake.answer_code = 5;
-    assert_int_equal(cbx_sandbox_reset(sandbox, &err), CBX_EIO);
+    assert_int_equal(cbx_sandbox_reset(sandbox, cbx_sandbox_ledger(sandbox), &err), CBX_EIO);
+}
+
+static void a_judged_file_is_put_with_a_permit_for_it_and_is_in_the_ledger(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    struct cbx_permit good = permit_for("x = 1"), p;
+    good.action = CBX_ACTION_FILE;
+    good.entry = cbx_sha256_of(CBX_STR("entry"));
+    good.ledger = *cbx_sandbox_ledger(sandbox);
+    snprintf(good.path, sizeof(good.path), "lib/a.py");
+    struct cbx_sha256 after = cbx_ledger_add(&good.ledger, &good.entry);
+    p = good;
+    p.action = CBX_ACTION_RUN;
+    assert_int_equal(cbx_sandbox_put_judged(sandbox, &p, CBX_STR("x = 1"), &err), CBX_ESEAL);
+    assert_int_equal(cbx_sandbox_put_judged(sandbox, &good, CBX_STR("x = 2"), &err), CBX_ESEAL);
+    p = good;
+    p.ledger = after;
+    assert_int_equal(cbx_sandbox_put_judged(sandbox, &p, CBX_STR("x = 1"), &err), CBX_ESTALE);
+    fake.answer_code = 28; /* ENOSPC */
+    assert_int_equal(cbx_sandbox_put_judged(sandbox, &good, CBX_STR("x = 1"), &err), CBX_ETOOBIG);
+    assert_true(cbx_sha256_equal(&good.ledger, cbx_sandbox_ledger(sandbox)));
+    fake.answer_code = 0;
+    assert_int_equal(cbx_sandbox_put_judged(sandbox, &good, CBX_STR("x = 1"), &err), 0);
+    assert_true(cbx_sha256_equal(&after, cbx_sandbox_ledger(sandbox)));
+}
+
+/* A caller that repeats a reset after a crash names the ledger of before. */
+static void a_reset_is_in_the_ledger_once(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    struct cbx_sha256 before = *cbx_sandbox_ledger(sandbox), after,
+                      other = cbx_sha256_of(CBX_STR("other"));
+    assert_int_equal(cbx_sandbox_reset(sandbox, &other, &err), CBX_ESTALE);
+    assert_int_equal(cbx_sandbox_reset(sandbox, &before, &err), 0);
+    after = *cbx_sandbox_ledger(sandbox);
+    assert_false(cbx_sha256_equal(&before, &after));
+    assert_int_equal(cbx_sandbox_reset(sandbox, &before, &err), 0);
+    assert_true(cbx_sha256_equal(&after, cbx_sandbox_ledger(sandbox)));
+    assert_int_equal(cbx_sandbox_reset(sandbox, &after, &err), 0);
+    assert_false(cbx_sha256_equal(&after, cbx_sandbox_ledger(sandbox)));
 }
 
 static void a_sandbox_that_does_not_answer_fails_the_poll(void **state)
@@ -104,6 +146,8 @@ int main(void)
         TEST(sends_no_path_or_file_that_is_too_large),
         TEST(lists_files_sorted_and_refuses_names_that_are_none),
         TEST(gets_the_bytes_of_a_file),
+        TEST(a_judged_file_is_put_with_a_permit_for_it_and_is_in_the_ledger),
+        TEST(a_reset_is_in_the_ledger_once),
         TEST(a_sandbox_that_does_not_answer_fails_the_poll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,7 @@ static void a_permit_that_has_0_for_a_limit_of_a_run_does_not_run(void **state)
         struct cbx_permit p = permit_for("1");
         *cbx_limit_at(&p.limits, row) = 0;
         int expected = row->scope == CBX_LIMIT_RUN ? CBX_ESEAL : 0;
+        p.ledger = *cbx_sandbox_ledger(sandbox);
         assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, &result, &err), expected);
         if (expected != 0) {
             assert_non_null(strstr(err.text, row->title));
@@ -125,6 +126,32 @@ static void refuses_bytes_that_the_permit_is_not_for(void **state)
     assert_int_equal(fake.containers[1].run.limits.wall_ms, 0);
 }
 
+/* What was judged before something else ran, or without it, does not run. */
+static void refuses_a_permit_of_another_ledger(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit first = permit_for("1"), second = first;
+    first.ledger = second.ledger = *cbx_sandbox_ledger(sandbox);
+    first.entry = cbx_sha256_of(CBX_STR("first"));
+    second.entry = cbx_sha256_of(CBX_STR("second"));
+    struct cbx_sha256 begin = cbx_ledger_begin(CBX_STR("s1"), &first.policy_sha256),
+                      after = cbx_ledger_add(&begin, &first.entry);
+    assert_true(cbx_sha256_equal(&begin, cbx_sandbox_ledger(sandbox)));
+    assert_int_equal(cbx_sandbox_run(sandbox, &first, CBX_STR("1"), NULL, &result, &err), 0);
+    assert_true(cbx_sha256_equal(&after, cbx_sandbox_ledger(sandbox)));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            cbx_sandbox_run(sandbox, i == 0 ? &first : &second, CBX_STR("1"), NULL, &result, &err),
+            CBX_ESTALE);
+        assert_true(cbx_sha256_equal(&after, cbx_sandbox_ledger(sandbox)));
+    }
+    second.ledger = after;
+    cbx_result_done(&result);
+    assert_int_equal(cbx_sandbox_run(sandbox, &second, CBX_STR("1"), NULL, &result, &err), 0);
+}
+
 static void hold(struct fake_container *c)
 {
     fake_say(c, CBX_FRAME_STDOUT, "a", 1);
@@ -171,6 +198,7 @@ static void a_container_that_ends_ends_its_run(void **state)
         CBX_AUTO(sandbox) sandbox = open_sandbox();
         CBX_AUTO_DONE(result) result = { 0 };
         struct cbx_permit p = permit_for("1");
+        p.ledger = *cbx_sandbox_ledger(sandbox);
         fake.on_run = die;
         fake.oom = oom;
         struct cbx_run_options options = { .sink = &sink };
@@ -234,6 +262,7 @@ int main(void)
         TEST(a_permit_that_has_0_for_a_limit_of_a_run_does_not_run),
         TEST(reports_the_begin_between_run_and_the_first_event),
         TEST(refuses_bytes_that_the_permit_is_not_for),
+        TEST(refuses_a_permit_of_another_ledger),
         TEST(a_sink_that_refuses_an_event_interrupts_the_run),
         TEST(a_silent_run_is_interrupted_when_it_is_cancelled),
         TEST(a_container_that_ends_ends_its_run),

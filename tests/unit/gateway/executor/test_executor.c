@@ -329,9 +329,9 @@ static void refuses_to_run_in_a_session_that_is_not_open(void **state)
 
 static json_t *describe_failure(void)
 {
-    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "call", "record_failure", "file_name", "",
-                     "language", "python", "policy", "default", "principal", "ann", "session", "",
-                     "origin", "test", "reason", "the worker was killed");
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "call", "record_failure", "file_name",
+                     "", "path", "", "language", "python", "policy", "default", "principal", "ann",
+                     "session", "", "origin", "test", "reason", "the worker was killed");
 }
 
 static void records_an_analysis_that_failed_as_a_denial_with_policy_and_reason(void **state)

@@ -2,7 +2,7 @@
  * The program that runs in place of notebook lines: which names are expanded, which values are
  * known, and what the decision seals. */
 #include "analyzer/analyze.h"
-#include "analyzer/context.h"
+#include "analyzer/past.h"
 #include "analyzer/program.h"
 #include "tests/unit/unit.h"
 
@@ -35,19 +35,19 @@ static void check(const struct cbx_analysis *request, struct cbx_arena *arena, c
     assert_memory_equal(&d.sha256, &sha256, sizeof(sha256));
 }
 
-/* The text that runs for a cell behind `past` (NULL: none). */
-static void runs(const char *past, const char *cell, const char *expected)
+/* The text that runs for a cell behind the cell `before` (NULL: none). */
+static void runs(const char *before, const char *cell, const char *expected)
 {
     CBX_AUTO_DONE(arena) arena;
-    CBX_AUTO_DONE(buf) context;
+    CBX_AUTO_DONE(past) past;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
-    if (past != NULL) {
-        cbx_context_add(&context, cbx_str_of(past));
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
+    if (before != NULL) {
+        cbx_past_add_cell(&past, cbx_str_of(before));
     }
     struct cbx_analysis request = { .source = cbx_str_of(cell),
                                     .language = CBX_STR("ipython"),
-                                    .context = cbx_buf_str(&context) };
+                                    .past = &past };
     check(&request, &arena, expected);
 }
 

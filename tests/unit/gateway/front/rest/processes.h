@@ -4,6 +4,7 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_REST_PROCESSES_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_REST_PROCESSES_H
 
+#include "analyzer/past.h"
 #include "gateway/ipc/executor_calls.h"
 #include "gateway/ipc/relay.h"
 #include "policies/base/deadline.h"
@@ -37,7 +38,7 @@ struct fake_worker {
     int judged;
     char policy[65], language[33], action[16], session[65];
     int64_t wall_ms;
-    struct cbx_buf context, source; /* of the last request */
+    struct cbx_buf past, source; /* of the last request: the entries before it, and it */
 };
 
 static inline json_t *worker_finding(const char *effect)
@@ -45,6 +46,45 @@ static inline json_t *worker_finding(const char *effect)
     return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i}", "rule", "py.process", "effect", effect, "message",
                      "Starting programs is not allowed.", "hint", "Use a library.", "symbol",
                      "os.system", "line", 3);
+}
+
+/* The past of a request, as a worker reads it; its seal is 32 zeros. */
+static inline struct cbx_past worker_past(const struct cbx_message *request, struct cbx_str *source)
+{
+    struct cbx_str bytes = cbx_buf_str(&request->bytes);
+    size_t sealed = (size_t)json_integer_value(json_object_get(request->header, "past_bytes"));
+    size_t end =
+        sealed + (size_t)json_integer_value(json_object_get(request->header, "entries_bytes"));
+    struct cbx_str rest = cbx_str_sub(bytes, sealed, end);
+    struct cbx_entry entry;
+    struct cbx_past past;
+    if (sealed > 0) {
+        assert_int_equal(cbx_past_read(cbx_str_sub(bytes, CBX_SHA256_BYTES, sealed), &past, NULL),
+                         0);
+    } else {
+        cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
+    }
+    while (cbx_entry_next(&rest, &entry)) {
+        cbx_past_add(&past, &entry);
+    }
+    assert_int_equal(rest.len, 0);
+    *source = cbx_str_sub(bytes, end, bytes.len);
+    return past;
+}
+
+/* The text that runs, then the past with it. */
+static inline void worker_bytes(const struct cbx_message *request, struct cbx_buf *out,
+                                json_t *answer)
+{
+    struct cbx_str source;
+    CBX_AUTO_DONE(past) past = worker_past(request, &source);
+    struct cbx_sha256 none = { 0 };
+    cbx_past_add(&past, &(struct cbx_entry){ CBX_ENTRY_CELL, CBX_STR(""), CBX_STR(""), source });
+    cbx_buf_add(out, source);
+    size_t at = out->len;
+    cbx_buf_add_bytes(out, &none, sizeof(none));
+    cbx_past_write(&past, out);
+    json_object_set_new(answer, "past_bytes", json_integer((json_int_t)(out->len - at)));
 }
 
 static inline void worker_answer(int fd, const struct cbx_message *request, const char *verdict,
@@ -70,7 +110,10 @@ static inline void worker_answer(int fd, const struct cbx_message *request, cons
                   "verdict", verdict, "sha256", hex, "language",
                   json_object_get(request->header, "language"), "findings", findings);
     assert_non_null(answer);
-    cbx_wire_send(fd, answer, source, NULL);
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
+    worker_bytes(request, &bytes, answer);
+    cbx_wire_send(fd, answer, cbx_buf_str(&bytes), NULL);
 }
 
 static inline bool source_has(struct cbx_str source, const char *mark)
@@ -87,9 +130,8 @@ static inline void copy_text(const json_t *header, const char *field, char *out,
 /* False when the worker dies. */
 static inline bool worker_judge(struct fake_worker *w, int fd, const struct cbx_message *request)
 {
-    struct cbx_str bytes = cbx_buf_str(&request->bytes);
-    size_t context = (size_t)json_integer_value(json_object_get(request->header, "context_bytes"));
-    struct cbx_str source = cbx_str_sub(bytes, context, bytes.len);
+    struct cbx_str source;
+    CBX_AUTO_DONE(past) past = worker_past(request, &source);
     pthread_mutex_lock(&w->lock);
     w->judged++;
     copy_text(request->header, "policy", w->policy, sizeof(w->policy));
@@ -97,8 +139,9 @@ static inline bool worker_judge(struct fake_worker *w, int fd, const struct cbx_
     copy_text(request->header, "action", w->action, sizeof(w->action));
     copy_text(request->header, "session", w->session, sizeof(w->session));
     w->wall_ms = json_integer_value(json_object_get(request->header, "wall_ms"));
-    cbx_buf_reset(&w->context);
-    cbx_buf_add(&w->context, cbx_str_sub(bytes, 0, context));
+    cbx_buf_reset(&w->past);
+    cbx_buf_add(&w->past, cbx_buf_str(&past.cells));
+    cbx_buf_add(&w->past, cbx_buf_str(&past.files));
     cbx_buf_reset(&w->source);
     cbx_buf_add(&w->source, source);
     while (w->holds && source_has(source, "HOLD")) {
@@ -143,7 +186,7 @@ static inline void worker_start(struct fake_worker *w, int control)
     *w = (struct fake_worker){ .control = control };
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
-    cbx_buf_init(&w->context, CBX_WIRE_BYTES_MAX);
+    cbx_buf_init(&w->past, CBX_WIRE_BYTES_MAX);
     cbx_buf_init(&w->source, CBX_WIRE_BYTES_MAX);
     for (int i = 0; i < FAKE_WORKERS; i++) {
         assert_int_equal(pthread_create(&w->threads[i], NULL, worker_main, w), 0);
@@ -176,7 +219,7 @@ static inline void worker_join(struct fake_worker *w)
     }
     pthread_cond_destroy(&w->changed);
     close(w->control);
-    cbx_buf_done(&w->context);
+    cbx_buf_done(&w->past);
     cbx_buf_done(&w->source);
     pthread_mutex_destroy(&w->lock);
 }

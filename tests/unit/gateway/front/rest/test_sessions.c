@@ -258,14 +258,18 @@ static void interrupt_and_reset_reach_the_session(void **state)
     assert_string_equal(text_at(json, "status"), "interrupted");
     const struct seen *call = executor_last(&rig->executor, CBX_CALL_interrupt);
     assert_string_equal(text_at(call->header, "session"), "abc");
-    json = await_answer(rig_json(rig, "POST", "/v1/sessions/abc/reset", ""), 200);
+    char id[37], path[80];
+    open_session(rig, "{}", id);
+    snprintf(path, sizeof(path), "/v1/sessions/%s/reset", id);
+    json = await_answer(rig_json(rig, "POST", path, ""), 200);
     assert_string_equal(text_at(json, "status"), "reset");
     call = executor_last(&rig->executor, CBX_CALL_reset);
-    assert_string_equal(text_at(call->header, "session"), "abc");
+    assert_string_equal(text_at(call->header, "session"), id);
     assert_string_equal(text_at(call->header, "principal"), "local");
     struct script gone = { .code = CBX_ENOTFOUND, .text = "no session 'abc'" };
     executor_script(&rig->executor, CBX_CALL_reset, gone);
-    assert_problem(rig_json(rig, "POST", "/v1/sessions/abc/reset", ""), 404, "no session 'abc'");
+    assert_problem(rig_json(rig, "POST", path, ""), 404, "no session 'abc'");
+    assert_problem(rig_json(rig, "POST", "/v1/sessions/abc/reset", ""), 404, "Session not found");
 }
 
 static void history_lists_what_ran_in_order(void **state)

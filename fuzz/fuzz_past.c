@@ -2,7 +2,7 @@
  * A session: "\n#%%\n" separates cells, the last one is judged. A cell that is denied alone must be
  * denied after the others. */
 #include "analyzer/analyze.h"
-#include "analyzer/context.h"
+#include "analyzer/past.h"
 #include "analyzer/program.h"
 
 #include <stdint.h>
@@ -28,13 +28,11 @@ static enum cbx_verdict judge(const struct cbx_policy *policy, const struct cbx_
 }
 
 static enum cbx_verdict judge_behind(const struct cbx_policy *policy, struct cbx_str cell,
-                                     struct cbx_str context)
+                                     const struct cbx_past *past)
 {
     CBX_AUTO_DONE(arena) arena;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-    struct cbx_analysis request = { .source = cell,
-                                    .language = CBX_STR("ipython"),
-                                    .context = context };
+    struct cbx_analysis request = { .source = cell, .language = CBX_STR("ipython"), .past = past };
     return judge(policy, &request, &arena);
 }
 
@@ -52,8 +50,7 @@ static void judge_notebook(const struct cbx_policy *policy, const struct cbx_str
         struct cbx_analysis request = {
             .source = cells[i], .language = CBX_STR("ipython"), .program = program, .cell = i
         };
-        if (judge(policy, &request, &arena) >
-            judge_behind(policy, cells[i], (struct cbx_str){ 0 })) {
+        if (judge(policy, &request, &arena) > judge_behind(policy, cells[i], NULL)) {
             abort();
         }
     }
@@ -67,25 +64,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (policy == NULL && cbx_policy_load("default", &policy, &err) != 0) {
         return 0;
     }
-    CBX_AUTO_DONE(buf) context;
-    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+    CBX_AUTO_DONE(past) past;
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
     struct cbx_str rest = { .p = (const char *)data, .len = size }, cells[CELLS_MAX];
     size_t count = 0;
     for (const char *end; rest.len > 0 && (end = memmem(rest.p, rest.len, "\n#%%\n", 5)) != NULL;) {
         struct cbx_str cell = cbx_str_sub(rest, 0, (size_t)(end - rest.p));
-        cbx_context_add(&context, cell);
+        cbx_past_add_cell(&past, cell);
         cells[count] = cell;
         count += count + 1 < CELLS_MAX;
         rest = cbx_str_sub(rest, (size_t)(end - rest.p) + 5, rest.len);
     }
     cells[count++] = rest;
-    enum cbx_verdict alone = judge_behind(policy, rest, (struct cbx_str){ 0 });
-    if (judge_behind(policy, rest, cbx_buf_str(&context)) > alone) {
+    enum cbx_verdict alone = judge_behind(policy, rest, NULL);
+    if (judge_behind(policy, rest, &past) > alone) {
         abort();
     }
     judge_notebook(policy, cells, count);
-    judge_behind(
-        policy, rest,
-        (struct cbx_str){ .p = (const char *)data, .len = size }); /* a context that is none */
+    CBX_AUTO_DONE(past) other = { 0 }; /* bytes that are none, mostly */
+    cbx_past_read((struct cbx_str){ .p = (const char *)data, .len = size }, &other, NULL);
+    judge_behind(policy, rest, &other);
     return 0;
 }

@@ -2,7 +2,7 @@
  * Sessions and notebooks: names that a cell binds have their meaning in the next one, and no cell
  * can hide what another does. */
 #include "analyzer/analyze.h"
-#include "analyzer/context.h"
+#include "analyzer/past.h"
 #include "analyzer/program.h"
 #include "policies/base/buf.h"
 #include "tests/unit/unit.h"
@@ -67,17 +67,17 @@ static void judge_in_notebook(const char *const *cells, size_t cell, char out[12
 /* Judges the last cell after the others, as in a session; the result in a notebook is the same. */
 static void judge_last(const char *const *cells, char out[128])
 {
-    CBX_AUTO_DONE(buf) context;
-    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+    CBX_AUTO_DONE(past) past;
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
     size_t last = 0;
     for (; cells[last + 1] != NULL; last++) {
-        cbx_context_add(&context, cbx_str_of(cells[last]));
+        cbx_past_add_cell(&past, cbx_str_of(cells[last]));
     }
     CBX_AUTO_DONE(arena) arena;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
     struct cbx_analysis request = { .source = cbx_str_of(cells[last]),
                                     .language = CBX_STR("ipython"),
-                                    .context = cbx_buf_str(&context) };
+                                    .past = &past };
     judge(&request, &arena, out);
     char other[128];
     judge_in_notebook(cells, last, other);
@@ -212,83 +212,156 @@ static void denies_each_cell_of_a_program_that_was_not_read(void **state)
     }
 }
 
-static void denies_behind_a_context_that_is_none(void **state)
+static void denies_behind_bytes_that_are_no_past(void **state)
 {
     (void)state;
-    static const struct cbx_str contexts[] = { { "\377\377\377\377x", 5 },
-                                               { "\5\0\0\0x", 5 },
-                                               { "x", 1 } };
-    for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++) {
+    struct cbx_err err;
+    CBX_AUTO_DONE(past) good;
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_past_begin(&good, &(struct cbx_sha256){ 0 });
+    cbx_past_add_cell(&good, CBX_STR("import os as o"));
+    cbx_past_add(&good, &(struct cbx_entry){ CBX_ENTRY_FILE, CBX_STR("python"), CBX_STR("a.py"),
+                                             CBX_STR("import os") });
+    cbx_buf_init(&bytes, CBX_PAST_BYTES_MAX);
+    cbx_past_write(&good, &bytes);
+    for (size_t len = 0; len <= bytes.len; len++) {
+        CBX_AUTO_DONE(past) past = { 0 };
         CBX_AUTO_DONE(arena) arena;
         cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
         struct cbx_analysis request = { .source = CBX_STR("x = 1"),
                                         .language = CBX_STR("ipython"),
-                                        .context = contexts[i] };
+                                        .past = &past };
+        int failed = cbx_past_read(cbx_str_sub(cbx_buf_str(&bytes), 0, len), &past, &err);
         char found[128];
         judge(&request, &arena, found);
-        assert_string_equal(found, "session.past 1:1");
+        assert_int_equal(failed, len < bytes.len ? CBX_EPROTO : 0);
+        assert_string_equal(found, len < bytes.len ? "session.past 1:1" : "");
     }
 }
 
-/* A cell that does not fit into the past denies all cells after it; none is ever left out. */
+/* The ledger is over every entry, also those that the past keeps once or drops. */
+static void is_the_same_after_it_was_written_and_read(void **state)
+{
+    (void)state;
+    struct cbx_err err;
+    CBX_AUTO_DONE(past) past;
+    cbx_past_begin(&past, &(struct cbx_sha256){ { 1 } });
+    struct cbx_sha256 ledger = past.ledger;
+    const struct cbx_entry entries[] = {
+        { CBX_ENTRY_CELL, CBX_STR("ipython"), CBX_STR(""), CBX_STR("x = 1") },
+        { CBX_ENTRY_FILE, CBX_STR("python"), CBX_STR("lib/a.py"), CBX_STR("y = 1") },
+        { CBX_ENTRY_CELL, CBX_STR("ipython"), CBX_STR(""), CBX_STR("x = 1") },
+        { CBX_ENTRY_RESET, CBX_STR(""), CBX_STR(""), CBX_STR("") },
+        { CBX_ENTRY_CELL, CBX_STR("ipython"), CBX_STR(""), CBX_STR("z = 1") },
+    };
+    static const size_t kept[] = { 1, 2, 2, 1, 2 };
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+        struct cbx_sha256 hash = cbx_entry_hash(&entries[i]);
+        ledger = cbx_ledger_add(&ledger, &hash);
+        cbx_past_add(&past, &entries[i]);
+        CBX_AUTO_DONE(buf) bytes;
+        CBX_AUTO_DONE(past) copy = { 0 };
+        cbx_buf_init(&bytes, CBX_PAST_BYTES_MAX);
+        cbx_past_write(&past, &bytes);
+        assert_int_equal(cbx_past_read(cbx_buf_str(&bytes), &copy, &err), 0);
+        assert_true(cbx_sha256_equal(&copy.ledger, &ledger));
+        assert_int_equal(cbx_past_count(&copy), kept[i]);
+        assert_true(cbx_past_is_complete(&copy));
+    }
+}
+
+/* A cell that does not fit into the past denies all cells after it; none is ever left out. Only a
+ * reset, which ends what the cells did, makes the past complete again. */
 static void denies_every_cell_behind_a_past_that_is_too_large(void **state)
 {
     (void)state;
-    CBX_AUTO_DONE(buf) context;
-    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+    CBX_AUTO_DONE(past) past;
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
     char cell[1024];
     int added = 0;
     for (int i = 0; i < 2000; i++) {
         int n = snprintf(cell, sizeof(cell), "name%04d = '%0900d'", i, i);
-        int failed = cbx_context_add(&context, (struct cbx_str){ .p = cell, .len = (size_t)n });
-        assert_int_equal(failed, added < i ? CBX_ETOOBIG : failed);
-        added += failed == 0;
-        assert_int_equal(cbx_context_is_complete(cbx_buf_str(&context)), failed == 0);
+        cbx_past_add_cell(&past, (struct cbx_str){ .p = cell, .len = (size_t)n });
+        added += cbx_past_is_complete(&past);
     }
     assert_in_range(added, 1000, 1999);
-    assert_memory_equal(context.p + 4, "name0000", 8);
-    assert_false(context.overflow);
+    assert_int_equal(cbx_past_count(&past), added);
     CBX_AUTO_DONE(arena) arena;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
     static const char *const languages[] = { "ipython", "javascript", "typescript", "shell" };
-    for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
-        struct cbx_analysis request = { .source = CBX_STR("x"),
-                                        .language = cbx_str_of(languages[i]),
-                                        .context = cbx_buf_str(&context) };
-        char found[128];
-        judge(&request, &arena, found);
-        assert_string_equal(found, "session.past 1:1");
+    for (int reset = 0; reset < 2; reset++) {
+        for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+            struct cbx_analysis request = { .source = CBX_STR("x"),
+                                            .language = cbx_str_of(languages[i]),
+                                            .past = &past };
+            char found[128];
+            judge(&request, &arena, found);
+            if (reset == 0 || strcmp(found, "") != 0) {
+                assert_int_equal(reset == 0, strcmp(found, "session.past 1:1") == 0);
+            }
+        }
+        cbx_past_add(&past, &(struct cbx_entry){ .kind = CBX_ENTRY_RESET });
     }
 }
 
 static void keeps_a_cell_that_is_run_again_once(void **state)
 {
     (void)state;
-    CBX_AUTO_DONE(buf) context;
-    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+    CBX_AUTO_DONE(past) past;
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
     for (int i = 0; i < 100; i++) {
-        cbx_context_add(&context, CBX_STR("x += 1"));
-        cbx_context_add(&context, CBX_STR("import os as o"));
-        cbx_context_add(&context, CBX_STR("print(x)"));
+        cbx_past_add_cell(&past, CBX_STR("x += 1"));
+        cbx_past_add_cell(&past, CBX_STR("import os as o"));
+        cbx_past_add_cell(&past, CBX_STR("print(x)"));
     }
-    assert_int_equal(context.len, 3 * 4 + 6 + 14 + 8);
-    assert_memory_equal(context.p + 4, "x += 1", 6);
-    assert_memory_equal(context.p + context.len - 8, "print(x)", 8);
+    assert_int_equal(cbx_past_count(&past), 3);
 }
 
 static void a_cell_larger_than_the_past_is_not_passed_over(void **state)
 {
     (void)state;
-    CBX_AUTO_DONE(buf) context, large;
-    cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
-    cbx_buf_init(&large, 2 * CBX_CONTEXT_MAX_BYTES);
-    while (large.len <= CBX_CONTEXT_MAX_BYTES) {
+    CBX_AUTO_DONE(past) past;
+    CBX_AUTO_DONE(buf) large;
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
+    cbx_buf_init(&large, 2 * CBX_PAST_MAX_BYTES);
+    while (large.len <= CBX_PAST_MAX_BYTES) {
         cbx_buf_add_cstr(&large, "x = 1\n");
     }
-    assert_int_equal(cbx_context_add(&context, CBX_STR("y = 2")), 0);
-    assert_int_equal(cbx_context_add(&context, cbx_buf_str(&large)), CBX_ETOOBIG);
-    assert_false(cbx_context_is_complete(cbx_buf_str(&context)));
-    assert_int_equal(cbx_context_add(&context, CBX_STR("z = 3")), CBX_ETOOBIG);
+    cbx_past_add_cell(&past, CBX_STR("y = 2"));
+    assert_true(cbx_past_is_complete(&past));
+    cbx_past_add_cell(&past, cbx_buf_str(&large));
+    assert_false(cbx_past_is_complete(&past));
+    cbx_past_add_cell(&past, CBX_STR("z = 3"));
+    assert_false(cbx_past_is_complete(&past));
+}
+
+/* The files stay in the workspace, so a reset cannot remove one that is missing here. */
+static void a_file_that_does_not_fit_is_denied(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(past) past;
+    CBX_AUTO_DONE(buf) large;
+    CBX_AUTO_DONE(arena) arena;
+    char found[128];
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
+    cbx_buf_init(&large, 2 * CBX_PAST_MAX_BYTES);
+    while (large.len <= 600 * 1024) {
+        cbx_buf_add_cstr(&large, "# 1\n");
+    }
+    struct cbx_entry file = { CBX_ENTRY_FILE, CBX_STR("python"), CBX_STR("a.py"),
+                              cbx_buf_str(&large) };
+    struct cbx_analysis request = {
+        .source = file.text, .language = file.language, .path = CBX_STR("b.py"), .past = &past
+    };
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    judge(&request, &arena, found);
+    assert_string_equal(found, "");
+    cbx_past_add(&past, &file);
+    judge(&request, &arena, found);
+    assert_string_equal(found, "session.past 1:1");
+    cbx_past_add(&past, &(struct cbx_entry){ .kind = CBX_ENTRY_RESET });
+    judge(&request, &arena, found);
+    assert_string_equal(found, "session.past 1:1");
 }
 
 static void javascript_cells_are_one_program(void **state)
@@ -310,18 +383,18 @@ static void javascript_cells_are_one_program(void **state)
     };
     static const char *const languages[] = { "javascript", "typescript" };
     for (size_t i = 0; i < 2 * (sizeof(cases) / sizeof(cases[0])); i++) {
-        CBX_AUTO_DONE(buf) context;
+        CBX_AUTO_DONE(past) past;
         CBX_AUTO_DONE(arena) arena;
         const char *const *cells = cases[i / 2].cells;
         char denied[128];
-        cbx_buf_init(&context, 2 * CBX_CONTEXT_MAX_BYTES);
+        cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
         cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
         for (; cells[1] != NULL; cells++) {
-            cbx_context_add(&context, cbx_str_of(cells[0]));
+            cbx_past_add_cell(&past, cbx_str_of(cells[0]));
         }
         struct cbx_analysis request = { .source = cbx_str_of(cells[0]),
                                         .language = cbx_str_of(languages[i % 2]),
-                                        .context = cbx_buf_str(&context) };
+                                        .past = &past };
         judge(&request, &arena, denied);
         if (strcmp(denied, cases[i / 2].denied) != 0) {
             fail_msg("%s %zu: '%s' instead of '%s'", languages[i % 2], i / 2, denied,
@@ -339,10 +412,12 @@ int main(void)
         cmocka_unit_test(reads_names_that_later_cells_of_a_notebook_bind),
         cmocka_unit_test(judges_cells_beside_one_that_cannot_be_read),
         cmocka_unit_test(denies_each_cell_of_a_program_that_was_not_read),
-        cmocka_unit_test(denies_behind_a_context_that_is_none),
+        cmocka_unit_test(denies_behind_bytes_that_are_no_past),
+        cmocka_unit_test(is_the_same_after_it_was_written_and_read),
         cmocka_unit_test(denies_every_cell_behind_a_past_that_is_too_large),
         cmocka_unit_test(keeps_a_cell_that_is_run_again_once),
         cmocka_unit_test(a_cell_larger_than_the_past_is_not_passed_over),
+        cmocka_unit_test(a_file_that_does_not_fit_is_denied),
         cmocka_unit_test(javascript_cells_are_one_program),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * The past of a session. */
+#include "analyzer/past.h"
+
+void cbx_past_begin(struct cbx_past *past, const struct cbx_sha256 *ledger)
+{
+    *past = (struct cbx_past){ .ledger = *ledger, .has_all_cells = true, .has_all_files = true };
+    cbx_buf_init(&past->cells, CBX_PAST_MAX_BYTES);
+    cbx_buf_init(&past->files, CBX_PAST_MAX_BYTES);
+}
+
+void cbx_past_done(struct cbx_past *past)
+{
+    cbx_buf_done(&past->cells);
+    cbx_buf_done(&past->files);
+    *past = (struct cbx_past){ 0 };
+}
+
+/* Removes the entry that has the same bytes as the last one, which begins at `last`. */
+static void drop_earlier(struct cbx_buf *entries, size_t last)
+{
+    size_t len = entries->len - last;
+    struct cbx_str rest = { .p = entries->p, .len = last };
+    struct cbx_entry entry;
+    for (size_t at = 0; cbx_entry_next(&rest, &entry); at = last - rest.len) {
+        size_t end = last - rest.len;
+        if (end - at == len && memcmp(entries->p + at, entries->p + last, len) == 0) {
+            memmove(entries->p + at, entries->p + end, entries->len - end);
+            entries->len -= len;
+            return;
+        }
+    }
+}
+
+bool cbx_past_is_complete(const struct cbx_past *past)
+{
+    return past->has_all_cells && past->has_all_files;
+}
+
+bool cbx_past_fits(const struct cbx_past *past, const struct cbx_entry *entry)
+{
+    enum { HEAD_BYTES = 64 };
+    return past->cells.len + past->files.len + HEAD_BYTES + entry->language.len + entry->name.len +
+               entry->text.len <=
+           CBX_PAST_MAX_BYTES;
+}
+
+void cbx_past_add(struct cbx_past *past, const struct cbx_entry *entry)
+{
+    struct cbx_sha256 hash = cbx_entry_hash(entry);
+    past->ledger = cbx_ledger_add(&past->ledger, &hash);
+    if (entry->kind == CBX_ENTRY_RESET) {
+        cbx_buf_reset(&past->cells);
+        past->has_all_cells = true;
+        return;
+    }
+    bool is_file = entry->kind == CBX_ENTRY_FILE;
+    struct cbx_buf *to = is_file ? &past->files : &past->cells;
+    size_t at = to->len;
+    if (!cbx_past_fits(past, entry)) {
+        *(is_file ? &past->has_all_files : &past->has_all_cells) = false;
+        return;
+    }
+    cbx_entry_write(entry, to);
+    drop_earlier(to, at);
+}
+
+void cbx_past_add_cell(struct cbx_past *past, struct cbx_str text)
+{
+    cbx_past_add(past, &(struct cbx_entry){ .kind = CBX_ENTRY_CELL, .text = text });
+}
+
+/* Before the entries, in host order. */
+struct head {
+    struct cbx_sha256 ledger;
+    uint32_t has_all_cells, has_all_files, cells_bytes, files_bytes;
+};
+
+void cbx_past_write(const struct cbx_past *past, struct cbx_buf *out)
+{
+    struct head head = { .ledger = past->ledger,
+                         .has_all_cells = past->has_all_cells,
+                         .has_all_files = past->has_all_files,
+                         .cells_bytes = (uint32_t)past->cells.len,
+                         .files_bytes = (uint32_t)past->files.len };
+    cbx_buf_add_bytes(out, &head, sizeof(head));
+    cbx_buf_add(out, cbx_buf_str(&past->cells));
+    cbx_buf_add(out, cbx_buf_str(&past->files));
+}
+
+/* Are these whole entries, all of files or none? */
+static bool are_entries(struct cbx_str bytes, bool files)
+{
+    struct cbx_entry entry;
+    bool good = true;
+    while (good && cbx_entry_next(&bytes, &entry)) {
+        good = entry.kind == (files ? CBX_ENTRY_FILE : CBX_ENTRY_CELL);
+    }
+    return good && bytes.len == 0;
+}
+
+int cbx_past_read(struct cbx_str bytes, struct cbx_past *out, struct cbx_err *err)
+{
+    struct head head = { 0 };
+    cbx_past_begin(out, &head.ledger);
+    out->has_all_cells = out->has_all_files = false;
+    if (bytes.len < sizeof(head)) {
+        return cbx_fail(err, CBX_EPROTO, "the past has %zu bytes, at least %zu are needed",
+                        bytes.len, sizeof(head));
+    }
+    memcpy(&head, bytes.p, sizeof(head));
+    struct cbx_str cells = cbx_str_sub(bytes, sizeof(head), sizeof(head) + head.cells_bytes);
+    struct cbx_str files = cbx_str_sub(bytes, sizeof(head) + head.cells_bytes, bytes.len);
+    if (cells.len != head.cells_bytes || files.len != head.files_bytes ||
+        cells.len + files.len > CBX_PAST_MAX_BYTES || !are_entries(cells, false) ||
+        !are_entries(files, true)) {
+        return cbx_fail(err, CBX_EPROTO, "the past is malformed");
+    }
+    cbx_buf_add(&out->cells, cells);
+    cbx_buf_add(&out->files, files);
+    out->has_all_cells = head.has_all_cells == 1;
+    out->has_all_files = head.has_all_files == 1;
+    out->ledger = head.ledger;
+    return 0;
+}
+
+static size_t count_in(struct cbx_str bytes)
+{
+    struct cbx_entry entry;
+    size_t count = 0;
+    while (cbx_entry_next(&bytes, &entry)) {
+        count++;
+    }
+    return count;
+}
+
+size_t cbx_past_count(const struct cbx_past *past)
+{
+    return count_in(cbx_buf_str(&past->cells)) + count_in(cbx_buf_str(&past->files));
+}

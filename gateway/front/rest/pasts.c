@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * The past of each session, for the judgement of what is admitted to it next: as a worker sealed it,
+ * in memory, for the sessions that were used last; for any other, and after a restart, as the entries
+ * of the store, which a worker seals with the next judgement. */
+#include "analyzer/past.h"
+#include "gateway/front/rest/jobs.h"
+#include "gateway/ipc/wire.h"
+
+#include <stdlib.h>
+
+/* Entries that are read from the store for one judgement. */
+enum { ENTRIES_BYTES_MAX = 64 * 1024 * 1024 };
+
+static void drop(struct cbx_rest_past *past)
+{
+    if (past->session[0] != '\0') {
+        cbx_buf_done(&past->sealed);
+        cbx_buf_done(&past->entries);
+        *past = (struct cbx_rest_past){ 0 };
+    }
+}
+
+static enum cbx_entry_kind kind_of(const json_t *row)
+{
+    struct cbx_str kind = cbx_json_str(json_object_get(row, "kind"));
+    return cbx_str_is(kind, "2")   ? CBX_ENTRY_FILE
+           : cbx_str_is(kind, "3") ? CBX_ENTRY_RESET
+                                   : CBX_ENTRY_CELL;
+}
+
+static struct cbx_entry entry_of(const json_t *row)
+{
+    struct cbx_entry entry = { .kind = kind_of(row) };
+    if (entry.kind != CBX_ENTRY_RESET) {
+        entry.language = cbx_json_str(json_object_get(row, "language"));
+        entry.name = cbx_json_str(json_object_get(row, "name"));
+        entry.text = cbx_json_str(json_object_get(row, "code"));
+    }
+    return entry;
+}
+
+/* Appends the entries of the session before this turn. */
+static int recall(struct cbx_rest *rest, const char *session, int64_t before, struct cbx_buf *out,
+                  struct cbx_err *err)
+{
+    enum { PAGE = 500 };
+    int64_t after = 0;
+    int failed = 0;
+    for (size_t count = PAGE; !failed && count == PAGE;) {
+        CBX_AUTO_JSON page = NULL;
+        size_t i;
+        const json_t *row;
+        failed = cbx_store_page_past(rest->store, session, after, before, PAGE, &page, err);
+        count = json_array_size(page);
+        json_array_foreach(page, i, row)
+        {
+            struct cbx_entry entry = entry_of(row);
+            cbx_entry_write(&entry, out);
+            after = strtoll(json_string_value(json_object_get(row, "turn")), NULL, 10);
+        }
+    }
+    if (!failed && out->overflow) {
+        return cbx_fail(err, CBX_ETOOBIG,
+                        "the code of the session has more than %d MiB and cannot be judged again; "
+                        "open a new session",
+                        ENTRIES_BYTES_MAX / 1024 / 1024);
+    }
+    return failed;
+}
+
+/* With the lock: the session's entry. One that is not in memory is read from the store and
+ * replaces the least recently used one: it never lacks an earlier entry. */
+static int find(struct cbx_rest *rest, const char *session, struct cbx_rest_past **out,
+                struct cbx_err *err)
+{
+    struct cbx_rest_past *found = NULL, *oldest = &rest->pasts[0];
+    for (size_t i = 0; i < CBX_REST_PASTS && found == NULL; i++) {
+        struct cbx_rest_past *p = &rest->pasts[i];
+        found = strcmp(p->session, session) == 0 ? p : NULL;
+        oldest = p->used < oldest->used ? p : oldest;
+    }
+    if (found == NULL) {
+        found = oldest;
+        drop(found);
+        cbx_buf_init(&found->sealed, CBX_WIRE_BYTES_MAX);
+        cbx_buf_init(&found->entries, ENTRIES_BYTES_MAX);
+        snprintf(found->session, sizeof(found->session), "%s", session);
+        found->state = ++rest->past_states;
+        int failed = recall(rest, session, INT64_MAX, &found->entries, err);
+        if (failed) {
+            drop(found);
+            return failed;
+        }
+    }
+    found->used = ++rest->past_uses;
+    *out = found;
+    return 0;
+}
+
+int cbx_rest_past_copy(struct cbx_rest_job *job, struct cbx_err *err)
+{
+    struct cbx_rest *rest = job->rest;
+    struct cbx_rest_past *past;
+    cbx_buf_reset(&job->past);
+    cbx_buf_reset(&job->entries);
+    if (job->session[0] == '\0') {
+        return 0;
+    }
+    pthread_mutex_lock(&rest->lock);
+    int failed = find(rest, job->session, &past, err);
+    if (!failed) {
+        cbx_buf_add(&job->past, cbx_buf_str(&past->sealed));
+        cbx_buf_add(&job->entries, cbx_buf_str(&past->entries));
+        job->past_state = past->state;
+    }
+    pthread_mutex_unlock(&rest->lock);
+    return failed;
+}
+
+int cbx_rest_past_recall(struct cbx_rest_job *job, struct cbx_err *err)
+{
+    cbx_buf_reset(&job->past);
+    cbx_buf_reset(&job->entries);
+    cbx_rest_past_drop(job->rest, job->session);
+    return recall(job->rest, job->session, job->turn, &job->entries, err);
+}
+
+bool cbx_rest_past_add(struct cbx_rest_job *job)
+{
+    struct cbx_rest_past *past;
+    if (find(job->rest, job->session, &past, NULL) != 0 || past->state != job->past_state) {
+        return false;
+    }
+    if (job->kind == CBX_ENTRY_RESET) {
+        const struct cbx_entry reset = { .kind = CBX_ENTRY_RESET };
+        cbx_entry_write(&reset, &past->entries);
+    } else {
+        cbx_buf_reset(&past->sealed);
+        cbx_buf_reset(&past->entries);
+        cbx_buf_add(&past->sealed, cbx_buf_str(&job->judgement.past));
+    }
+    past->state = ++job->rest->past_states;
+    return true;
+}
+
+void cbx_rest_past_drop(struct cbx_rest *rest, const char *session)
+{
+    pthread_mutex_lock(&rest->lock);
+    for (size_t i = 0; i < CBX_REST_PASTS; i++) {
+        if (strcmp(rest->pasts[i].session, session) == 0) {
+            drop(&rest->pasts[i]);
+        }
+    }
+    pthread_mutex_unlock(&rest->lock);
+}
+
+void cbx_rest_pasts_done(struct cbx_rest *rest)
+{
+    for (size_t i = 0; i < CBX_REST_PASTS; i++) {
+        drop(&rest->pasts[i]);
+    }
+}
+
+/* --- ledgers ---------------------------------------------------------------------------------- */
+
+/* The ledger of a sealed past. It is read without its key: the executor compares it with its own. */
+static bool sealed_ledger(struct cbx_str sealed, struct cbx_sha256 *out)
+{
+    CBX_AUTO_DONE(past) past = { 0 };
+    bool read = cbx_past_read(cbx_str_sub(sealed, CBX_SHA256_BYTES, sealed.len), &past, NULL) == 0;
+    *out = past.ledger;
+    return read;
+}
+
+int cbx_rest_past_ledger(struct cbx_rest_job *job, struct cbx_sha256 *out, struct cbx_err *err)
+{
+    const struct cbx_policy *policy =
+        cbx_policies_find(&job->rest->flow->policies, cbx_buf_str(&job->policy));
+    struct cbx_str rest = cbx_buf_str(&job->entries);
+    struct cbx_entry entry;
+    if (policy == NULL) {
+        return cbx_policies_fail(&job->rest->flow->policies, cbx_buf_str(&job->policy), err);
+    }
+    if (job->past.len == 0) {
+        *out = cbx_ledger_begin(cbx_str_of(job->session), &policy->sha256);
+    } else if (!sealed_ledger(cbx_buf_str(&job->past), out)) {
+        return cbx_fail(err, CBX_EPROTO, "the past of the session is malformed");
+    }
+    while (cbx_entry_next(&rest, &entry)) {
+        struct cbx_sha256 hash = cbx_entry_hash(&entry);
+        *out = cbx_ledger_add(out, &hash);
+    }
+    return 0;
+}
+
+bool cbx_rest_past_is_done(const struct cbx_rest_job *job, const struct cbx_sha256 *ledger)
+{
+    struct cbx_sha256 after;
+    return sealed_ledger(cbx_buf_str(&job->judgement.past), &after) &&
+           cbx_sha256_equal(&after, ledger);
+}
