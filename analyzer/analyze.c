@@ -92,7 +92,8 @@ static const struct cbx_program *find_program(struct stages *s, const struct cbx
 {
     *cell = s->request->cell;
     if (s->request->program == NULL) {
-        return cbx_program_of_cell(parsed, s->lang, s->request->past, notebook, cell);
+        return cbx_program_of_cell(parsed, s->lang, s->request->past, notebook,
+                                   s->request->path.len > 0, cell);
     }
     const struct cbx_notebook *resolved = cbx_program_notebook(s->request->program, *cell);
     *notebook = resolved != NULL ? *resolved : *notebook;

@@ -21,6 +21,9 @@ struct cbx_lang_code {
     /* Between two cells of a session when they are read as one program: it ends whatever a cell
      * leaves open. NULL: a session's programs do not share names. */
     const char *between;
+    /* Around the text of a file in such a program, so that its names are its own: before, after. NULL:
+     * the extractor opens a scope for each file (cbx_parsed.files). */
+    const char *const *around_file;
     bool cookie; /* coding cookies count */
     bool reads;  /* the extractor parses another text, and reports syntax errors itself */
 };

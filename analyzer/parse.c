@@ -140,6 +140,20 @@ static void note_invisible(TSTree *tree, struct cbx_str text, struct cbx_facts *
     }
 }
 
+bool cbx_ranges_have(const struct cbx_ranges *ranges, uint32_t place)
+{
+    size_t low = 0, high = ranges->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges->items[middle].end <= place) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < ranges->count && ranges->items[low].start <= place;
+}
+
 /* --- the way of one text ---------------------------------------------------------------------- */
 
 enum { DEFAULT_BUDGET_MS = 5000 };
@@ -213,6 +227,8 @@ static void parse_rewritten(const struct cbx_parsed *parent, const struct cbx_la
     }
     struct cbx_parsed inner = *parent;
     inner.walk = NULL;
+    inner.functions = NULL;
+    inner.files = (struct cbx_ranges){ 0 };
     inner.depth++;
     inner.magics = notebook->magics;
     inner.magic_count = notebook->magic_count;

@@ -11,6 +11,17 @@
 struct cbx_scope;
 struct cbx_walk;
 
+/* Parts of a text, in order, that do not overlap: [start, end). */
+struct cbx_range {
+    uint32_t start, end;
+};
+struct cbx_ranges {
+    struct cbx_range *items;
+    size_t count, size;
+};
+/* True when the place is in one of them. */
+bool cbx_ranges_have(const struct cbx_ranges *ranges, uint32_t place);
+
 /* A text on its way from source to facts. `depth` counts code in code. */
 struct cbx_parsed {
     const struct cbx_policy *policy;
@@ -28,6 +39,9 @@ struct cbx_parsed {
     struct cbx_scope *outer_scope; /* from this scope; of the same language only */
     /* Only names are read: the notebook lines are judged elsewhere, places are not mapped. */
     bool names_only;
+    struct cbx_ranges files; /* files that stand in the text */
+    /* Not NULL: filled with the functions of the text, whose bodies may run later than it. */
+    struct cbx_ranges *functions;
 };
 
 enum { CBX_CODE_DEPTH_MAX = 6, CBX_TREE_DEPTH_MAX = 1500 };

@@ -8,13 +8,15 @@
 #include "analyzer/written.h"
 #include "policies/base/array.h"
 
-/* A part of the program: the text of a cell, or code inside one of its notebook lines. */
+/* A part of the program: the text of a cell or file, or code inside one of a cell's notebook
+ * lines. */
 struct segment {
     uint32_t start; /* in the program */
     uint32_t cell;
     const struct cbx_magic *magic; /* NULL: the cell's own text */
 };
 
+/* A cell, or a file. */
 struct cell {
     struct cbx_notebook notebook;
     uint32_t first_fact; /* in `order`; the next cell's is the end */
@@ -31,6 +33,9 @@ struct cbx_program {
     size_t line_count, line_size;
     bool has_code; /* some notebook line has code inside */
     bool whole;    /* false: it could not be read, and all its cells are denied */
+    bool has_past; /* the last cell is new, the others have run: only their functions run again */
+    struct cbx_ranges files;
+    struct cbx_ranges functions; /* of a program with a past */
     struct cbx_facts facts;
     uint32_t *order; /* the facts' indexes, by cell */
     struct cbx_written written;
@@ -113,14 +118,56 @@ static bool add_source(struct cbx_program *p, struct cbx_str cell, struct cbx_bu
     return add_cell(p, &notebook, text);
 }
 
-static bool add_past(struct cbx_program *p, const struct cbx_past *past, struct cbx_buf *text)
+/* Appends a file: its names are its own, and whatever imports it has them as attributes. */
+static bool add_file(struct cbx_program *p, struct cbx_str source, struct cbx_buf *text)
 {
-    struct cbx_str rest = past != NULL ? cbx_buf_str(&past->cells) : (struct cbx_str){ 0 };
+    const char *const *around = p->lang->code->around_file;
+    if (!CBX_ARRAY_RESERVE(p->arena, p->files.items, p->files.count, &p->files.size, 1, SIZE_MAX)) {
+        return false;
+    }
+    cbx_buf_add_cstr(text, around != NULL ? around[0] : "");
+    uint32_t start = (uint32_t)text->len;
+    struct cbx_notebook file = { .text = source };
+    bool added = add_cell(p, &file, text);
+    p->files.items[p->files.count++] = (struct cbx_range){ start, (uint32_t)text->len };
+    cbx_buf_add_cstr(text, around != NULL ? around[1] : "");
+    return added;
+}
+
+/* Of the same language, or of one that is read like it: what a cell of the program may load. */
+static bool is_loadable(const struct cbx_program *p, const struct cbx_lang *lang)
+{
+    return lang != NULL && cbx_language_likes(lang->policy) == cbx_language_likes(p->lang->policy);
+}
+
+static bool add_files(struct cbx_program *p, const struct cbx_past *past, struct cbx_buf *text)
+{
+    struct cbx_str rest = cbx_buf_str(&past->files);
     struct cbx_entry entry;
     bool added = true;
     while (added && cbx_entry_next(&rest, &entry)) {
+        struct cbx_facts ignored = { .arena = p->arena };
+        struct cbx_source source;
+        if (is_loadable(p, cbx_lang_find(entry.language))) {
+            added = cbx_source_read(entry.text, false, p->arena, &ignored, &source) == 0 &&
+                    source.readable && add_file(p, source.text, text);
+        }
+    }
+    return added;
+}
+
+static bool add_past(struct cbx_program *p, const struct cbx_past *past, struct cbx_buf *text)
+{
+    struct cbx_entry entry;
+    if (past == NULL) {
+        return true;
+    }
+    struct cbx_str rest = cbx_buf_str(&past->cells);
+    bool added = add_files(p, past, text);
+    while (added && cbx_entry_next(&rest, &entry)) {
         added = add_source(p, entry.text, text);
     }
+    p->has_past = p->cell_count > 0;
     return added;
 }
 
@@ -177,6 +224,8 @@ static bool read_text(struct cbx_program *p, const struct cbx_parsed *like,
     parsed.magics = p->lines;
     parsed.magic_count = p->line_count;
     parsed.names_only = true;
+    parsed.files = p->files;
+    parsed.functions = p->has_past ? &p->functions : NULL;
     if (text.p == NULL) {
         return false;
     }
@@ -251,11 +300,16 @@ static void place_in_cell(const struct cbx_program *p, const struct cbx_fact *fa
 }
 
 /* The analyses of the cell and of its pieces report syntax errors. */
+static bool is_syntax(const struct cbx_fact *fact)
+{
+    return fact->kind == CBX_IS_SPECIAL && fact->special == CBX_FACT_SYNTAX;
+}
+
 static void take_fact(const struct cbx_program *p, const struct cbx_fact *from,
                       struct cbx_facts *to)
 {
     uint32_t start, end;
-    if (from->kind == CBX_IS_SPECIAL && from->special == CBX_FACT_SYNTAX) {
+    if (is_syntax(from)) {
         return;
     }
     place_in_cell(p, from, &start, &end);
@@ -269,6 +323,32 @@ static void take_fact(const struct cbx_program *p, const struct cbx_fact *from,
     }
 }
 
+/* True for a fact of an earlier cell or file that this cell may have made: it is about code that runs
+ * later, a function or a file that is imported, or about the reading of the whole program. */
+static bool is_of_now(const struct cbx_program *p, const struct cbx_fact *fact)
+{
+    return !is_syntax(fact) &&
+           ((fact->kind == CBX_IS_SPECIAL && fact->special == CBX_FACT_TOO_COMPLEX) ||
+            cbx_ranges_have(&p->functions, fact->start) || cbx_ranges_have(&p->files, fact->start));
+}
+
+/* Earlier cells and files were judged when they came, and may mean more with this cell. */
+static void take_past(const struct cbx_program *p, size_t cell, struct cbx_facts *facts)
+{
+    for (uint32_t i = 0; i < p->cells[cell].first_fact; i++) {
+        const struct cbx_fact *from = &p->facts.items[p->order[i]];
+        struct cbx_fact *fact =
+            is_of_now(p, from) ? cbx_facts_add(facts, from->kind, from->name, 0, 0) : NULL;
+        if (fact != NULL) {
+            uint32_t start = fact->start, end = fact->end;
+            *fact = *from;
+            fact->start = start;
+            fact->end = end;
+            fact->earlier = true;
+        }
+    }
+}
+
 void cbx_program_facts(const struct cbx_program *p, size_t cell, struct cbx_facts *facts)
 {
     if (!p->whole || cell >= p->cell_count) {
@@ -276,6 +356,9 @@ void cbx_program_facts(const struct cbx_program *p, size_t cell, struct cbx_fact
         return;
     }
     cbx_written_imports(&p->written, facts);
+    if (p->has_past && p->order != NULL) {
+        take_past(p, cell, facts);
+    }
     for (uint32_t i = p->cells[cell].first_fact; i < p->cells[cell + 1].first_fact; i++) {
         take_fact(p, &p->facts.items[p->order[i]], facts);
     }
@@ -289,7 +372,8 @@ const struct cbx_notebook *cbx_program_notebook(const struct cbx_program *p, siz
 const struct cbx_program *cbx_program_of_cell(const struct cbx_parsed *parsed,
                                               const struct cbx_lang *lang,
                                               const struct cbx_past *past,
-                                              const struct cbx_notebook *notebook, size_t *cell)
+                                              const struct cbx_notebook *notebook, bool is_file,
+                                              size_t *cell)
 {
     struct cbx_program *p =
         new_program(parsed->arena, lang, past != NULL ? cbx_past_count(past) + 1 : 1);
@@ -298,7 +382,8 @@ const struct cbx_program *cbx_program_of_cell(const struct cbx_parsed *parsed,
     }
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, PROGRAM_MAX_BYTES);
-    p->whole = add_past(p, past, &text) && add_cell(p, notebook, &text) &&
+    p->whole = add_past(p, past, &text) &&
+               (is_file ? add_file(p, notebook->text, &text) : add_cell(p, notebook, &text)) &&
                (adds_nothing(p) || read_text(p, parsed, &text));
     *cell = p->cell_count > 0 ? p->cell_count - 1 : 0;
     return p;

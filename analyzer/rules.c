@@ -57,6 +57,9 @@ struct matcher {
 static void add_hit(struct matcher *m, const struct cbx_rule *rule, const struct cbx_fact *fact,
                     struct cbx_str symbol)
 {
+    if (fact->earlier && rule->effect >= CBX_EFFECT_WARN) {
+        return;
+    }
     if (!CBX_ARRAY_RESERVE(m->arena, m->hits, m->count, &m->size, 1, HITS_MAX)) {
         m->truncated = true;
         return;

@@ -25,7 +25,7 @@ static struct cbx_scope *scope_of_use(struct cbx_walk *walk, const struct cbx_no
                                       struct cbx_str name)
 {
     struct cbx_scope *around = cbx_scope_around(walk, use), *s = around;
-    for (; s != walk->module && s != NULL; s = s->parent) {
+    for (; s != NULL && s->parent != NULL; s = s->parent) {
         bool reaches = s->kind != CBX_SCOPE_CLASS || s == around;
         const struct cbx_binding *chain = reaches ? cbx_scope_chain(walk, s, name) : NULL;
         if (chain != NULL && chain->kind != CBX_BIND_GLOBAL) {
@@ -50,11 +50,12 @@ static void keep(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_str 
     }
 }
 
-/* True when one of the module's bindings of the name is certain at its use. */
+/* True when one of the bindings of the name in a module or file is certain at its use. */
 static bool is_replaced(struct cbx_walk *walk, const struct cbx_builtins *language,
-                        const struct cbx_node *use, struct cbx_str name)
+                        const struct cbx_node *use, const struct cbx_scope *scope,
+                        struct cbx_str name)
 {
-    for (const struct cbx_binding *b = cbx_scope_chain(walk, walk->module, name); b != NULL;
+    for (const struct cbx_binding *b = cbx_scope_chain(walk, scope, name); b != NULL;
          b = b->next) {
         uint32_t from = cbx_str_equal(b->name, name) ? language->holds_from(walk, b) : UINT32_MAX;
         if (from != UINT32_MAX &&
@@ -78,8 +79,8 @@ void cbx_builtins_keep(struct cbx_walk *walk, const struct cbx_builtins *languag
         }
         struct cbx_scope *scope = scope_of_use(walk, node, name);
         if (scope != NULL && cbx_scope_chain(walk, scope, name) != NULL &&
-            (what == CBX_BUILTIN_DELETED || scope != walk->module ||
-             !is_replaced(walk, language, node, name))) {
+            (what == CBX_BUILTIN_DELETED || scope->parent != NULL ||
+             !is_replaced(walk, language, node, scope, name))) {
             keep(walk, scope, cbx_str_of(language->names[find(language, name)]));
         }
     }

@@ -2,6 +2,8 @@
  * Scopes and bindings. */
 #include "analyzer/lang/scope.h"
 
+#include "policies/base/array.h"
+
 #include "analyzer/name_filter.h"
 
 static uint64_t hash_name(struct cbx_str text)
@@ -84,6 +86,19 @@ void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void
     return &table->slots[at].value;
 }
 
+/* False when the arena is exhausted. A language that has text around its files opens their scopes
+ * when it binds that. */
+static bool open_files(struct cbx_walk *walk)
+{
+    size_t count = walk->parsed->files.count;
+    bool opens = walk->parsed->lang->code->around_file == NULL;
+    walk->files = count > 0 ? cbx_arena_array(walk->arena, count, sizeof(*walk->files)) : NULL;
+    for (size_t i = 0; i < count && walk->files != NULL && opens; i++) {
+        walk->files[i] = cbx_arena_alloc(walk->arena, sizeof(**walk->files));
+    }
+    return count == 0 || (walk->files != NULL && !walk->arena->exhausted);
+}
+
 bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
                     const struct cbx_grammar *grammar)
 {
@@ -97,6 +112,9 @@ bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
         !cbx_syntax_read(parsed->tree, grammar, CBX_TREE_DEPTH_MAX, walk->arena, &walk->syntax)) {
         return false;
     }
+    if (!open_files(walk)) {
+        return false;
+    }
     const struct cbx_node *deep = walk->syntax.too_deep;
     if (deep != NULL) {
         cbx_facts_add_special(walk->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), deep->start,
@@ -105,8 +123,25 @@ bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
     return deep == NULL && walk->syntax.count > 0; /* the source is denied anyway */
 }
 
+/* The outermost functions. */
+static void note_functions(struct cbx_walk *walk, struct cbx_ranges *out)
+{
+    for (uint32_t i = 0, end = 0; i < walk->syntax.count; i++) {
+        const struct cbx_node *node = &walk->syntax.nodes[i];
+        const struct cbx_scope *inner = node->start >= end ? node->inner : NULL;
+        if (inner != NULL && inner->kind == CBX_SCOPE_FUNCTION && inner->node == node &&
+            CBX_ARRAY_RESERVE(walk->arena, out->items, out->count, &out->size, 1, SIZE_MAX)) {
+            out->items[out->count++] = (struct cbx_range){ node->start, node->end };
+            end = node->end;
+        }
+    }
+}
+
 void cbx_walk_end(struct cbx_walk *walk)
 {
+    if (walk->parsed->functions != NULL) {
+        note_functions(walk, walk->parsed->functions);
+    }
     if (walk->gave_up) {
         cbx_facts_add_special(walk->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("names"), 0, 1);
     }
@@ -121,9 +156,41 @@ struct cbx_str cbx_walk_text(const struct cbx_walk *walk, const struct cbx_node 
 
 /* --- scopes ----------------------------------------------------------------------------------- */
 
+/* The scope of the file that a statement stands in; else the module's. */
+static struct cbx_scope *file_around(const struct cbx_walk *walk, const struct cbx_node *node)
+{
+    const struct cbx_ranges *files = &walk->parsed->files;
+    for (size_t i = 0; i < files->count && files->items[i].start <= node->start; i++) {
+        if (node->start < files->items[i].end && walk->files[i] != NULL) {
+            return walk->files[i];
+        }
+    }
+    return walk->module;
+}
+
 struct cbx_scope *cbx_scope_around(const struct cbx_walk *walk, const struct cbx_node *node)
 {
+    if (walk->files != NULL && node->parent != NULL && node->parent->parent == NULL) {
+        return file_around(walk, node);
+    }
     return node->parent != NULL ? node->parent->inner : walk->module;
+}
+
+struct cbx_scope *cbx_scope_root(struct cbx_scope *scope)
+{
+    while (scope->parent != NULL) {
+        scope = scope->parent;
+    }
+    return scope;
+}
+
+uint64_t cbx_walk_file_names(const struct cbx_walk *walk)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; walk->files != NULL && i < walk->parsed->files.count; i++) {
+        bits |= walk->files[i] != NULL ? walk->files[i]->bound : 0;
+    }
+    return bits;
 }
 
 struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent,
@@ -173,7 +240,7 @@ static struct cbx_scope *target_scope(struct cbx_walk *walk, struct cbx_scope *s
            (s->kind == CBX_SCOPE_CLASS || cbx_scope_chain(walk, s, name) == NULL)) {
         s = s->parent;
     }
-    return first->kind == CBX_BIND_NONLOCAL && s != NULL ? s : walk->module;
+    return first->kind == CBX_BIND_NONLOCAL && s != NULL ? s : cbx_scope_root(scope);
 }
 
 struct cbx_binding *cbx_scope_chain(struct cbx_walk *walk, const struct cbx_scope *scope,
@@ -350,6 +417,9 @@ const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cb
         return cbx_values_one(walk->arena, &function);
     case CBX_BIND_VALUES:
         return b->values;
+    case CBX_BIND_FIELD:
+        values = cbx_scope_lookup(walk, NULL, b->path);
+        return values != NULL ? values : &cbx_values_nothing;
     default:
         return &cbx_values_unknown;
     }
@@ -402,14 +472,14 @@ static const struct cbx_values *lookup_outside(struct cbx_walk *walk, struct cbx
                                                enum cbx_bind kind, struct cbx_str name)
 {
     const struct cbx_values *out = NULL;
-    struct cbx_scope *s = kind == CBX_BIND_GLOBAL ? walk->module : scope->parent;
+    struct cbx_scope *s = kind == CBX_BIND_GLOBAL ? cbx_scope_root(scope) : scope->parent;
     for (; s != NULL && out == NULL; s = s->parent) {
         out = s->kind != CBX_SCOPE_CLASS && s != scope ? cbx_scope_lookup(walk, s, name) : NULL;
     }
     return out != NULL ? out : cbx_values_bare(walk->arena, name);
 }
 
-const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope,
+static const struct cbx_values *lookup_in(struct cbx_walk *walk, struct cbx_scope *scope,
                                           struct cbx_str name)
 {
     if (scope != NULL && scope->origin != NULL) {
@@ -419,7 +489,7 @@ const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scop
     if (chain == NULL) {
         return NULL;
     }
-    if (chain->kind >= CBX_BIND_GLOBAL && scope != walk->module) {
+    if (chain->kind >= CBX_BIND_GLOBAL && scope->parent != NULL) {
         return lookup_outside(walk, scope, chain->kind, name);
     }
     if (chain->memo != NULL) {
@@ -431,6 +501,23 @@ const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scop
     const struct cbx_values *out = eval_chain(walk, chain, name, NULL);
     chain->memo = out;
     note_tentative(walk, &chain->memo, &chain->retries, cycles);
+    return out;
+}
+
+const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope,
+                                          struct cbx_str name)
+{
+    const struct cbx_values *out = lookup_in(walk, scope, name);
+    if (scope != NULL || walk->files == NULL) {
+        return out;
+    }
+    for (size_t i = 0; i < walk->parsed->files.count; i++) { /* the names of a file are attributes */
+        const struct cbx_values *one =
+            walk->files[i] != NULL ? lookup_in(walk, walk->files[i], name) : NULL;
+        out = out == NULL   ? one
+              : one == NULL ? out
+                            : cbx_values_join(walk->arena, out, one);
+    }
     return out;
 }
 

@@ -15,6 +15,7 @@ enum cbx_bind {
     CBX_BIND_FUNCTION, /* the function or class at `node` */
     CBX_BIND_VALUES,   /* `values` */
     CBX_BIND_UNKNOWN,  /* anything */
+    CBX_BIND_FIELD,    /* the attribute `path` of any object: of a file that is imported */
     CBX_BIND_GLOBAL,   /* the module's variable of this name (`global`) */
     CBX_BIND_NONLOCAL, /* that of a scope around this one (`nonlocal`) */
 };
@@ -73,6 +74,8 @@ struct cbx_walk {
     const char *src;
     struct cbx_syntax syntax;
     struct cbx_scope *module;
+    struct cbx_scope **files; /* of each file in the text, in the order of parsed->files; NULL when
+                                 there are none, and for a file whose scope is not open yet */
     struct cbx_table bindings; /* (scope, hash of name) -> chain; scope NULL: attributes of objects,
                                   by their name */
     struct cbx_table memo;     /* (node or scope, scope or hash) -> values, for runs */
@@ -124,6 +127,12 @@ bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
 
 /* Adds a fact when a bound was reached: some of the text was not judged then. */
 void cbx_walk_end(struct cbx_walk *walk);
+
+/* The bits of the names that files in the text bind: attributes of what imports them. */
+uint64_t cbx_walk_file_names(const struct cbx_walk *walk);
+
+/* The scope of the module, or of the file, that a scope stands in. */
+struct cbx_scope *cbx_scope_root(struct cbx_scope *scope);
 
 /* The scope that contains a node; the scope of its children is node->inner. */
 struct cbx_scope *cbx_scope_around(const struct cbx_walk *walk, const struct cbx_node *node);

@@ -196,6 +196,18 @@ static void bind_qualified(struct cbx_walk *js, const struct cbx_node *name,
     }
 }
 
+/* The name of an import may be this export of a file. */
+static void bind_export_of_file(struct cbx_walk *js, struct cbx_node *name, struct cbx_str key)
+{
+    struct cbx_binding *binding =
+        js->files != NULL ? cbx_scope_bind(js, js->module, js->module, cbx_js_name(js, name),
+                                           CBX_BIND_FIELD, NULL)
+                          : NULL;
+    if (binding != NULL) {
+        binding->path = key;
+    }
+}
+
 /* import { a, b as c } from 'm' */
 static void bind_named_import(struct cbx_walk *js, struct cbx_str module,
                               const struct cbx_node *specifier)
@@ -206,9 +218,13 @@ static void bind_named_import(struct cbx_walk *js, struct cbx_str module,
         return;
     }
     struct cbx_value object = { .kind = CBX_V_NAME, .text = module };
-    const struct cbx_values *value =
-        cbx_js_read(js, cbx_values_one(js->arena, &object),
-                    cbx_js_kind(name) == JS_string ? key_of(js, name) : cbx_js_name(js, name));
+    struct cbx_str key =
+        cbx_js_kind(name) == JS_string ? key_of(js, name) : cbx_js_name(js, name);
+    if (cbx_js_is_file(js, module)) {
+        bind_export_of_file(js, alias != NULL ? alias : name, key);
+        return;
+    }
+    const struct cbx_values *value = cbx_js_read(js, cbx_values_one(js->arena, &object), key);
     bind_qualified(js, alias != NULL ? alias : name, value->items[0]->text);
 }
 
@@ -227,6 +243,7 @@ static void bind_import(struct cbx_walk *js, struct cbx_node *node)
          child != NULL; child = child->next) {
         if (cbx_js_kind(child) == JS_identifier) {
             bind_qualified(js, child, module);
+            bind_export_of_file(js, child, CBX_STR("exports"));
         } else if (cbx_js_kind(child) == JS_namespace_import) {
             bind_qualified(js, cbx_child_at(child, 0), module);
         } else if (cbx_js_kind(child) == JS_named_imports) {
@@ -256,6 +273,50 @@ static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *sc
         cbx_scope_return(js, inner, body, CBX_RETURNS);
     }
     return inner;
+}
+
+/* What imports the file has this as an attribute. */
+static void export_as(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_str name,
+                      struct cbx_node *value)
+{
+    struct target t = { .where = scope, .value = value };
+    if (value != NULL) {
+        bind_name(js, &t, name);
+    }
+}
+
+/* export const a = 1, export function f() {} */
+static void export_declared(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_node *name = cbx_child_of(node, CBX_FIELD_name);
+    if (name != NULL) {
+        export_as(js, scope, cbx_js_name(js, name), name);
+    }
+    for (struct cbx_node *d = node != NULL ? node->first : NULL; d != NULL; d = d->next) {
+        struct cbx_node *declared = cbx_child_of(d, CBX_FIELD_name);
+        if (cbx_js_kind(d) == JS_variable_declarator && cbx_js_kind(declared) == JS_identifier) {
+            export_as(js, scope, cbx_js_name(js, declared), declared);
+        }
+    }
+}
+
+/* A default export is the module (exports), as for CommonJS. */
+static void declare_export(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_node *clause = cbx_child_at(node, 0);
+    if (js->files == NULL) {
+        return;
+    }
+    export_as(js, scope, CBX_STR("exports"), cbx_child_of(node, CBX_FIELD_value));
+    export_declared(js, scope, cbx_child_of(node, CBX_FIELD_declaration));
+    for (struct cbx_node *s = cbx_js_kind(clause) == JS_export_clause ? clause->first : NULL;
+         s != NULL; s = s->next) {
+        struct cbx_node *name = cbx_child_of(s, CBX_FIELD_name),
+                        *alias = cbx_child_of(s, CBX_FIELD_alias);
+        struct cbx_str as = alias != NULL ? cbx_js_name(js, alias) : CBX_STR("");
+        as = as.len == 0 && name != NULL ? cbx_js_name(js, name) : as;
+        export_as(js, scope, cbx_str_is(as, "default") ? CBX_STR("exports") : as, name);
+    }
 }
 
 /* A function binds a name of its scope; a method binds an attribute. */
@@ -316,6 +377,9 @@ static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *sco
     switch (kind) {
     case JS_import_statement:
         bind_import(js, node);
+        return scope;
+    case JS_export_statement:
+        declare_export(js, scope, node);
         return scope;
     case JS_identifier:
         js->uses_arguments |= cbx_str_is(cbx_walk_text(js, node), "arguments");

@@ -168,6 +168,22 @@ read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx
                : &cbx_values_unknown;
 }
 
+const char *const cbx_js_around_file[2] = { "(function () {\n", "\n;})();\n" };
+
+bool cbx_js_is_file(const struct cbx_walk *js, struct cbx_str module)
+{
+    return js->files != NULL && module.len > 0 && (module.p[0] == '.' || module.p[0] == '/');
+}
+
+const struct cbx_values *cbx_js_load(struct cbx_walk *js, struct cbx_str module)
+{
+    const struct cbx_values *name = cbx_values_name(js->arena, module),
+                            *exports = cbx_js_is_file(js, module)
+                                           ? cbx_scope_lookup(js, NULL, CBX_STR("exports"))
+                                           : NULL;
+    return exports != NULL ? cbx_values_join(js->arena, name, exports) : name;
+}
+
 /* The module, for each possible name. */
 static const struct cbx_values *require_any(struct cbx_walk *js, const struct cbx_values *names)
 {
@@ -176,7 +192,7 @@ static const struct cbx_values *require_any(struct cbx_walk *js, const struct cb
         bool text = names->items[i]->kind == CBX_V_TEXT;
         out =
             cbx_values_join(js->arena, out,
-                            text ? cbx_values_name(js->arena, cbx_js_module(names->items[i]->text))
+                            text ? cbx_js_load(js, cbx_js_module(names->items[i]->text))
                                  : &cbx_values_unknown);
     }
     return out->count > 0 ? out : &cbx_values_unknown;

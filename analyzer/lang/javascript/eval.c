@@ -96,7 +96,7 @@ static const struct cbx_values *read_one(struct cbx_walk *js, const struct cbx_v
 {
     bool maker = cbx_str_is(key, "constructor"), plain = is_this(v);
     bool shared = cbx_str_is(v->text, "module.exports") || cbx_str_is(v->text, "exports");
-    *opaque |= v->kind != CBX_V_NAME || plain || shared;
+    *opaque |= v->kind != CBX_V_NAME || plain || shared || cbx_js_is_file(js, v->text);
     if (plain) {
         return cbx_js_is_powerful(key) || cbx_str_is(key, "eval") || cbx_str_is(key, "Function")
                    ? cbx_values_bare(js->arena, key)

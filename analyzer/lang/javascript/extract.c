@@ -548,4 +548,5 @@ void cbx_extract_javascript(struct cbx_parsed *parsed)
 const TSLanguage *tree_sitter_javascript(void);
 const struct cbx_lang_code cbx_lang_code_javascript = { .grammar = tree_sitter_javascript,
                                                         .extract = cbx_extract_javascript,
-                                                        .between = CBX_JS_BETWEEN };
+                                                        .between = CBX_JS_BETWEEN,
+                                                        .around_file = cbx_js_around_file };

@@ -27,6 +27,8 @@ const struct cbx_grammar *cbx_js_grammar(enum cbx_language language);
 /* The line break ends a comment, the semicolon a statement that the next cell could continue:
  * `var r = require` and `(x)` are not a call. */
 #define CBX_JS_BETWEEN "\n;\n"
+/* Around a file in such a program. */
+extern const char *const cbx_js_around_file[2];
 
 /* Turns a tree of TypeScript into one of JavaScript by removing the types. */
 void cbx_ts_reshape(struct cbx_walk *js);
@@ -73,6 +75,10 @@ struct cbx_str cbx_js_name(struct cbx_walk *js, const struct cbx_node *node);
 
 /* The name of a module in rules: without "node:". */
 struct cbx_str cbx_js_module(struct cbx_str specifier);
+/* True when a module of this name may be a file that stands in the text. */
+bool cbx_js_is_file(const struct cbx_walk *js, struct cbx_str module);
+/* The module of this name: what it is called, and what files export. */
+const struct cbx_values *cbx_js_load(struct cbx_walk *js, struct cbx_str module);
 
 /* The canonical name of an object with several names. */
 struct cbx_str cbx_js_canonical(struct cbx_str name);

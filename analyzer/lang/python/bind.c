@@ -177,6 +177,19 @@ static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct 
     }
 }
 
+/* from a import b: b may be a name of a file. */
+static void bind_from_file(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name,
+                           struct cbx_str attribute)
+{
+    struct cbx_binding *binding =
+        py->files != NULL
+            ? cbx_scope_bind(py, scope, scope, cbx_py_text(py, name), CBX_BIND_FIELD, name)
+            : NULL;
+    if (binding != NULL) {
+        binding->path = attribute;
+    }
+}
+
 static void note_star(struct cbx_walk *py, struct cbx_str module)
 {
     for (size_t i = 0; i < py->stars.count; i++) {
@@ -213,8 +226,10 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
         if (kind == PY_aliased_import) {
             bind_qualified(py, scope, cbx_child_of(child, CBX_FIELD_alias),
                            module != NULL ? cbx_py_qualify(py, &package, text) : text);
+            bind_from_file(py, scope, cbx_child_of(child, CBX_FIELD_alias), text);
         } else if (module != NULL) {
             bind_qualified(py, scope, name, cbx_py_qualify(py, &package, text));
+            bind_from_file(py, scope, name, text);
         } else {
             const char *dot = memchr(text.p, '.', text.len);
             bind_qualified(py, scope, cbx_child_at(name, 0),
@@ -524,5 +539,6 @@ void cbx_py_bind_all(struct cbx_walk *py)
         struct cbx_scope *scope = cbx_scope_around(py, node);
         node->inner = node->kind != PY_OTHER ? bind_node(py, scope, node) : scope;
     }
+    py->patched |= cbx_walk_file_names(py);
     cbx_builtins_keep(py, &cbx_py_builtins);
 }

@@ -42,7 +42,7 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
         }
         const struct cbx_values *found = cbx_scope_lookup(py, s, name);
         if (found != NULL) { /* globals() may bind it too */
-            return py->namespaces && s == py->module && is_constant(found)
+            return py->namespaces && s->parent == NULL && is_constant(found)
                        ? cbx_values_join(py->arena, found, &cbx_values_unknown)
                        : found;
         }
@@ -53,8 +53,9 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
         out = cbx_values_join(py->arena, out,
                               cbx_values_name(py->arena, cbx_py_qualify(py, &module, name)));
     }
-    const struct cbx_values *fields =
-        py->namespaces ? cbx_scope_lookup(py, NULL, name) : NULL; /* globals().update(name=x) */
+    /* globals().update(name=x); from file import * */
+    bool anywhere = py->namespaces || (py->files != NULL && py->stars.count > 0);
+    const struct cbx_values *fields = anywhere ? cbx_scope_lookup(py, NULL, name) : NULL;
     out = fields != NULL ? cbx_values_join(py->arena, out, fields) : out;
     out = py->namespaces ? cbx_values_join(py->arena, out, &cbx_values_unknown) : out;
     return eval_outside(py, name, out);

@@ -594,4 +594,5 @@ void cbx_extract_python(struct cbx_parsed *parsed)
 const TSLanguage *tree_sitter_python(void);
 const struct cbx_lang_code cbx_lang_code_python = { .grammar = tree_sitter_python,
                                                     .extract = cbx_extract_python,
+                                                    .between = CBX_PY_BETWEEN,
                                                     .cookie = true };

@@ -31,6 +31,9 @@ enum cbx_py_call {
 
 const struct cbx_grammar *cbx_py_grammar(void);
 
+/* Between two cells of a program: an empty line ends any continued line. */
+#define CBX_PY_BETWEEN "\n\n"
+
 /* The text of a node as a name (NFKC); the name of a definition or of a keyword argument; the
  * identifier of a parameter. */
 struct cbx_str cbx_py_text(struct cbx_walk *py, const struct cbx_node *node);

@@ -498,6 +498,6 @@ const struct cbx_lang_code cbx_lang_code_ipython = {
     .grammar = tree_sitter_python,
     .extract = cbx_extract_python,
     .judge_lines = judge_lines,
-    .between = "\n\n", /* an empty line ends any continued line */
+    .between = CBX_PY_BETWEEN,
     .cookie = true
 };

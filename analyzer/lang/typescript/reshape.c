@@ -209,4 +209,5 @@ void cbx_ts_reshape(struct cbx_walk *js)
 const TSLanguage *tree_sitter_typescript(void);
 const struct cbx_lang_code cbx_lang_code_typescript = { .grammar = tree_sitter_typescript,
                                                         .extract = cbx_extract_javascript,
-                                                        .between = CBX_JS_BETWEEN };
+                                                        .between = CBX_JS_BETWEEN,
+                                                        .around_file = cbx_js_around_file };

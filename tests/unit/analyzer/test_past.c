@@ -376,7 +376,7 @@ static void javascript_cells_are_one_program(void **state)
         { { "var r = require", "(function () {})", "r('child_process')" }, "js.process 1:1" },
         { { "var r = require", "`text`", "r('child_process')" }, "js.process 1:1" },
         { { "var r = require", "[0]", "r('child_process')" }, "js.process 1:1" },
-        { { "function f(x) { return require(x) }", "const y = 1" }, "" },
+        { { "function f(x) { return x + 1 }", "const y = 1" }, "" },
         { { "const fs = require('fs')", "fs.readFileSync('a.txt')" }, "" },
         { { "let x = 1", "let x = 2", "console.log(x)" }, "" },
         { { "const path = require('path')", "path.join('a', 'b')" }, "" },
@@ -403,6 +403,165 @@ static void javascript_cells_are_one_program(void **state)
     }
 }
 
+/* --- files and cells are one program ---------------------------------------------------------- */
+
+/* A part of a session: a file when it has a path. */
+struct part {
+    const char *path, *text;
+};
+
+/* Judges the last of the parts behind the others. */
+static void judge_parts(const char *language, const struct part *parts, char out[128])
+{
+    CBX_AUTO_DONE(past) past;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    for (;; parts++) {
+        bool is_file = parts->path != NULL;
+        struct cbx_str text = cbx_str_of(parts->text);
+        struct cbx_str name = cbx_str_of(is_file ? parts->path : "");
+        struct cbx_str own = cbx_str_of(!is_file                              ? language
+                                        : cbx_str_ends(name, CBX_STR(".py")) ? "python"
+                                        : cbx_str_ends(name, CBX_STR(".ts")) ? "typescript"
+                                                                             : "javascript");
+        if (parts[1].text == NULL) {
+            struct cbx_analysis request = {
+                .source = text, .language = own, .path = name, .past = &past
+            };
+            judge(&request, &arena, out);
+            return;
+        }
+        cbx_past_add(&past, &(struct cbx_entry){ is_file ? CBX_ENTRY_FILE : CBX_ENTRY_CELL, own,
+                                                 name, text });
+    }
+}
+
+struct parts_case {
+    struct part parts[5];
+    const char *denied;
+};
+
+static void check_parts(const char *language, const struct parts_case *cases, size_t count)
+{
+    int wrong = 0;
+    for (size_t i = 0; i < count; i++) {
+        char denied[128];
+        judge_parts(language, cases[i].parts, denied);
+        if (strcmp(denied, cases[i].denied) != 0) {
+            printf("%s %zu (%s): '%s' instead of '%s'\n", language, i, cases[i].parts[0].text,
+                   denied, cases[i].denied);
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void python_files_and_cells_are_one_program(void **state)
+{
+    (void)state;
+    static const struct parts_case cases[] = {
+        { { { "helper.py", "import os as o" }, { NULL, "import helper\nhelper.o.system('id')" } },
+          "py.process 2:1" },
+        { { { "helper.py", "import os as o" }, { NULL, "import helper as h" }, { NULL, "h.o.popen('id')" } },
+          "py.process 1:1" },
+        { { { "helper.py", "import os as o" }, { NULL, "from helper import o as q\nq.system('id')" } },
+          "py.process 2:1" },
+        { { { "helper.py", "import os as o" }, { NULL, "from helper import *\no.system('id')" } },
+          "py.process 2:1" },
+        { { { "helper.py", "import os as o" }, { NULL, "import importlib\nx = importlib.import_module('helper').o\nx.system('id')" } },
+          "py.dynamic-code 1:8" },
+        { { { "a/b.py", "import os as o" }, { NULL, "import a.b\na.b.o.system('id')" } },
+          "py.process 2:1" },
+        { { { "a/b.py", "import os as o" }, { NULL, "from a import b\nb.o.system('id')" } },
+          "py.process 2:1" },
+        { { { "helper.py", "import os\ndef f():\n    return os" },
+            { NULL, "import helper\nhelper.f().system('id')" } },
+          "py.process 2:1" },
+        { { { "helper.py", "class C:\n    import os" }, { NULL, "import helper\nhelper.C.os.system('id')" } },
+          "py.process 2:1" },
+        { { { "a.py", "import os as o" }, { "b.py", "import a\np = a.o" },
+            { NULL, "import b\nb.p.system('id')" } },
+          "py.process 2:1" },
+        { { { "a.py", "import os as o" }, { "b.py", "import a\na.o.system('id')" } },
+          "py.process 2:1" },
+        /* the other direction: a cell gives a file what it runs */
+        { { { "helper.py", "def f(m):\n    return m.system('id')" },
+            { NULL, "import os, helper\nhelper.f(os)" } },
+          "py.process 1:1" },
+        { { { NULL, "import json, os\njson.extra = os" },
+            { "helper.py", "import json\njson.extra.system('id')" } },
+          "py.process 2:1" },
+        /* names of a file are its own */
+        { { { "helper.py", "def eval(x):\n    return x" }, { NULL, "eval(input())" } },
+          "py.dynamic-code 1:1" },
+        { { { "helper.py", "os = None\nopen = 1" }, { NULL, "import os\nos.system('id')" } },
+          "py.process 2:1" },
+        { { { "helper.py", "import os\ndef read(p):\n    return os.path.join(p, 'x')" },
+            { NULL, "import helper\nhelper.read('a')" }, { NULL, "import json\njson.dumps({})" } },
+          "" },
+        { { { "pkg/__init__.py", "from .core import add" }, { "pkg/core.py", "def add(a, b): return a + b" },
+            { NULL, "from pkg import add\nprint(add(1, 2))" } },
+          "" },
+        { { { "helper.py", "import numpy as np\ndef load(p): return np.array([p])" },
+            { NULL, "import helper, numpy as np\nnp.mean(helper.load(3))" } },
+          "" },
+    };
+    check_parts("ipython", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void javascript_files_and_cells_are_one_program(void **state)
+{
+    (void)state;
+    static const struct parts_case cases[] = {
+        { { { "a.js", "exports.r = require" }, { NULL, "require('./a.js').r('child_process')" } },
+          "js.process 1:1" },
+        { { { "a.js", "module.exports = require" }, { NULL, "const r = require('./a')\nr('child_process')" } },
+          "js.process 2:1" },
+        { { { "a.js", "exports.r = require" }, { NULL, "const { r } = require('./a.js')\nr('child_process')" } },
+          "js.process 2:1" },
+        { { { "a.mjs", "export const r = require" }, { NULL, "import { r } from './a.mjs'\nr('child_process')" } },
+          "js.process 2:1" },
+        { { { "a.mjs", "const x = require\nexport { x as r }" }, { NULL, "import { r as q } from './a.mjs'\nq('child_process')" } },
+          "js.process 2:1" },
+        { { { "a.mjs", "export default require" }, { NULL, "import r from './a.mjs'\nr('child_process')" } },
+          "js.process 2:1" },
+        { { { "a.js", "exports.f = (r, n) => r(n)" }, { NULL, "require('./a.js').f(require, 'child_process')" } },
+          "js.process 1:1" },
+        { { { "a.js", "var require = 1" }, { NULL, "require('child_process')" } }, "js.process 1:1" },
+        { { { "a.js", "const x = 1\nexports.add = (a, b) => a + b + x" }, { NULL, "const x = 2" },
+            { NULL, "const { add } = require('./a.js')\nconsole.log(add(x, 2))" } },
+          "" },
+    };
+    check_parts("javascript", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+/* A function runs when it is called: what a later cell gives it counts there. */
+static void a_function_of_an_earlier_cell_is_judged_with_what_it_is_given(void **state)
+{
+    (void)state;
+    static const struct parts_case python[] = {
+        { { { NULL, "def f(m): return m.system('id')" }, { NULL, "import os" }, { NULL, "f(os)" } },
+          "py.process 1:1" },
+        { { { NULL, "g = None\ndef f(): return g.system('id')" }, { NULL, "import os as g" } },
+          "py.process 1:1" },
+        { { { NULL, "class C:\n    def run(self): return self.m.system('id')" },
+            { NULL, "import os\nc = C()\nc.m = os" } },
+          "py.process 1:1" },
+        { { { NULL, "import requests_like\ndef f(): return requests_like.get('x')" }, { NULL, "f()" } }, "" },
+        { { { NULL, "x = [1]\nx.append(2)" }, { NULL, "import os\nx = os.getcwd()" } }, "" },
+        { { { NULL, "def f(a): return a + 1" }, { NULL, "f(2)" }, { NULL, "print(f(3))" } }, "" },
+    };
+    check_parts("ipython", python, sizeof(python) / sizeof(python[0]));
+    static const struct parts_case javascript[] = {
+        { { { NULL, "const f = (m) => m.exec('id')" }, { NULL, "var q = 1" },
+            { NULL, "f(require('fs'))" } },
+          "" },
+        { { { NULL, "const f = (r) => r('child_process')" }, { NULL, "f(require)" } }, "js.process 1:1" },
+    };
+    check_parts("javascript", javascript, sizeof(javascript) / sizeof(javascript[0]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +577,9 @@ int main(void)
         cmocka_unit_test(keeps_a_cell_that_is_run_again_once),
         cmocka_unit_test(a_cell_larger_than_the_past_is_not_passed_over),
         cmocka_unit_test(a_file_that_does_not_fit_is_denied),
+        cmocka_unit_test(python_files_and_cells_are_one_program),
+        cmocka_unit_test(javascript_files_and_cells_are_one_program),
+        cmocka_unit_test(a_function_of_an_earlier_cell_is_judged_with_what_it_is_given),
         cmocka_unit_test(javascript_cells_are_one_program),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
