@@ -38,7 +38,7 @@ struct cbx_fact {
     const struct cbx_arg *args;
     uint32_t arg_count;
     bool spread;         /* *args or **kwargs among them: a missing argument may be given */
-    bool earlier; /* of what was admitted before; only its denials count */
+    bool earlier;        /* of what was admitted before; only its denials count */
     uint32_t start, end; /* bytes of the source */
     enum cbx_language language;
 };

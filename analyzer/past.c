@@ -2,6 +2,10 @@
  * The past of a session. */
 #include "analyzer/past.h"
 
+#include "analyzer/fold.h"
+#include "analyzer/lang.h"
+#include "analyzer/lang/python/magics.h"
+
 void cbx_past_begin(struct cbx_past *past, const struct cbx_sha256 *ledger)
 {
     *past = (struct cbx_past){ .ledger = *ledger, .has_all_cells = true, .has_all_files = true };
@@ -37,9 +41,22 @@ bool cbx_past_is_complete(const struct cbx_past *past)
     return past->has_all_cells && past->has_all_files;
 }
 
+static size_t count_in(struct cbx_str bytes)
+{
+    struct cbx_entry entry;
+    size_t count = 0;
+    while (cbx_entry_next(&bytes, &entry)) {
+        count++;
+    }
+    return count;
+}
+
 bool cbx_past_fits(const struct cbx_past *past, const struct cbx_entry *entry)
 {
     enum { HEAD_BYTES = 64 };
+    if (entry->kind == CBX_ENTRY_FILE && count_in(cbx_buf_str(&past->files)) + 1 > CBX_FILES_MAX) {
+        return false;
+    }
     return past->cells.len + past->files.len + HEAD_BYTES + entry->language.len + entry->name.len +
                entry->text.len <=
            CBX_PAST_MAX_BYTES;
@@ -63,6 +80,45 @@ void cbx_past_add(struct cbx_past *past, const struct cbx_entry *entry)
     }
     cbx_entry_write(entry, to);
     drop_earlier(to, at);
+}
+
+void cbx_past_add_written(struct cbx_past *past, const struct cbx_entry *cell,
+                          struct cbx_arena *arena)
+{
+    const struct cbx_lang *lang = cbx_lang_find(cell->language);
+    struct cbx_str text = cbx_fold_trim(cell->text), path;
+    struct cbx_notebook notebook = { 0 };
+    if (cell->kind != CBX_ENTRY_CELL || lang == NULL || !cbx_lang_is_notebook(lang) ||
+        !cbx_str_starts(text, CBX_STR("%%")) ||
+        cbx_notebook_rewrite(cell->text, arena, &notebook) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < notebook.magic_count; i++) {
+        struct cbx_str name =
+            cbx_magic_file(&notebook.magics[i], &path) ? cbx_arena_copy(arena, path) : CBX_STR("");
+        const struct cbx_lang *code = name.len > 0 ? cbx_lang_of_file(name.p) : NULL;
+        struct cbx_entry file = { .kind = CBX_ENTRY_FILE,
+                                  .language = cbx_str_of(code != NULL ? code->name : ""),
+                                  .name = name,
+                                  .text = notebook.magics[i].body };
+        if (code != NULL && cbx_past_fits(past, &file)) { /* else it cannot be loaded */
+            size_t at = past->files.len;
+            cbx_entry_write(&file, &past->files);
+            drop_earlier(&past->files, at);
+        }
+    }
+}
+
+void cbx_past_list_files(const struct cbx_past *past, struct cbx_buf *out)
+{
+    struct cbx_str rest = cbx_buf_str(&past->files);
+    struct cbx_entry file;
+    while (cbx_entry_next(&rest, &file)) {
+        char hex[CBX_SHA256_HEX + 1];
+        struct cbx_sha256 hash = cbx_sha256_of(file.text);
+        cbx_sha256_hex(&hash, hex);
+        cbx_buf_add_cstr(out, hex);
+    }
 }
 
 void cbx_past_add_cell(struct cbx_past *past, struct cbx_str text)
@@ -122,16 +178,6 @@ int cbx_past_read(struct cbx_str bytes, struct cbx_past *out, struct cbx_err *er
     out->has_all_files = head.has_all_files == 1;
     out->ledger = head.ledger;
     return 0;
-}
-
-static size_t count_in(struct cbx_str bytes)
-{
-    struct cbx_entry entry;
-    size_t count = 0;
-    while (cbx_entry_next(&bytes, &entry)) {
-        count++;
-    }
-    return count;
 }
 
 size_t cbx_past_count(const struct cbx_past *past)

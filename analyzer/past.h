@@ -6,7 +6,7 @@
 
 #include "policies/base/arena.h"
 #include "policies/base/err.h"
-#include "policies/ledger.h"
+#include "policies/permit.h"
 
 /* Every judgement reads all entries again: of 1 MiB that takes about 0.1 s. */
 enum { CBX_PAST_MAX_BYTES = 1024 * 1024 };
@@ -29,6 +29,14 @@ CBX_DEFINE_AUTO_DONE(past)
 /* Adds an entry to the past and to its ledger. One that does not fit makes the past incomplete, a
  * cell until the next reset. */
 void cbx_past_add(struct cbx_past *past, const struct cbx_entry *entry);
+
+/* Adds the file of code that a cell writes, when its whole text is known (%%writefile): it was judged
+ * with the cell. It is in the ledger by the cell. */
+void cbx_past_add_written(struct cbx_past *past, const struct cbx_entry *cell,
+                          struct cbx_arena *arena);
+
+/* Appends the SHA-256 of each file, in hexadecimal digits: what may be loaded as code. */
+void cbx_past_list_files(const struct cbx_past *past, struct cbx_buf *out);
 
 /* Adds a cell, the most common entry, without a language. */
 void cbx_past_add_cell(struct cbx_past *past, struct cbx_str text);

@@ -53,6 +53,14 @@ struct cbx_permit *cbx_permit_new(const struct cbx_permit *fields)
         memcpy(arguments, fields->arguments.p, fields->arguments.len);
     }
     permit->arguments.p = arguments;
+    struct cbx_sha256 *files = calloc(fields->file_count + 1, sizeof(*files));
+    if (files == NULL) {
+        abort();
+    }
+    if (fields->file_count > 0) {
+        memcpy(files, fields->files, fields->file_count * sizeof(*files));
+    }
+    permit->files = files;
     return permit;
 }
 
@@ -60,6 +68,7 @@ void cbx_permit_free(struct cbx_permit *permit)
 {
     if (permit != NULL) {
         free((void *)(uintptr_t)permit->arguments.p);
+        free((void *)(uintptr_t)permit->files);
     }
     free(permit);
 }

@@ -13,6 +13,7 @@ enum {
     CBX_NAME_MAX = 64,
     CBX_FILE_NAME_MAX = 255,           /* bytes of a program's file name */
     CBX_PATH_MAX = 4096,               /* of a path in the workspace */
+    CBX_FILES_MAX = 1000,              /* files of code of a session */
     CBX_ARGUMENTS_MAX = 256,           /* arguments of a program, */
     CBX_ARGUMENTS_BYTES_MAX = 64 << 10 /* and their bytes in all, each with its NUL */
 };
@@ -39,6 +40,9 @@ struct cbx_permit {
     struct cbx_sha256 policy_sha256;
     struct cbx_sha256 ledger; /* of the session, when this was judged: it must be that now */
     struct cbx_sha256 entry;  /* what is added to it (cbx_entry_hash) */
+    /* RUN: the SHA-256 of each file that the session's program may load as code. */
+    const struct cbx_sha256 *files;
+    size_t file_count;
     struct cbx_limits limits; /* already the smaller of policy and request */
     enum cbx_network network;
     uint64_t audit_seq; /* the record that allows it */
@@ -53,7 +57,7 @@ struct cbx_permit {
 int cbx_permit_check_arguments(const char *file_name, struct cbx_str arguments,
                                struct cbx_err *err);
 
-/* A copy on the heap, which owns a copy of the arguments. */
+/* A copy on the heap, which owns copies of the arguments and the files. */
 struct cbx_permit *cbx_permit_new(const struct cbx_permit *fields);
 void cbx_permit_free(struct cbx_permit *permit);
 CBX_DEFINE_AUTO(permit)

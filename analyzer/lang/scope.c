@@ -91,7 +91,7 @@ void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void
 static bool open_files(struct cbx_walk *walk)
 {
     size_t count = walk->parsed->files.count;
-    bool opens = walk->parsed->lang->code->around_file == NULL;
+    bool opens = count > 0 && walk->parsed->lang->code->around_file == NULL;
     walk->files = count > 0 ? cbx_arena_array(walk->arena, count, sizeof(*walk->files)) : NULL;
     for (size_t i = 0; i < count && walk->files != NULL && opens; i++) {
         walk->files[i] = cbx_arena_alloc(walk->arena, sizeof(**walk->files));

@@ -324,7 +324,9 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
         return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
     }
     pthread_mutex_lock(&e->lock);
-    const struct cbx_seal_claim claim = { .text = args->sealed, .mac = mac, .source = text };
+    const struct cbx_seal_claim claim = {
+        .text = args->sealed, .mac = mac, .source = text, .files = args->files
+    };
     int failed = cbx_seal_open(&e->secrets.key, &claim, cbx_time_ms(), &e->guard, out, err);
     pthread_mutex_unlock(&e->lock);
     return failed;

@@ -252,6 +252,9 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_judgement *judgeme
     cbx_sha256_hex(&judgement->mac, mac);
     struct cbx_submit_args args = { .sealed = cbx_buf_str(&judgement->sealed),
                                     .mac = cbx_str_of(mac),
+                                    .files = judgement->files.p != NULL
+                                                 ? cbx_buf_str(&judgement->files)
+                                                 : CBX_STR(""),
                                     .detach = options->detach,
                                     .interactive = options->interactive };
     CBX_AUTO_JSON header = cbx_submit_args_json(&args);

@@ -57,6 +57,7 @@ void cbx_judgement_done(struct cbx_judgement *judgement)
     cbx_buf_done(&judgement->sealed);
     cbx_buf_done(&judgement->text);
     cbx_buf_done(&judgement->past);
+    cbx_buf_done(&judgement->files);
     *judgement = (struct cbx_judgement){ 0 };
 }
 
@@ -169,6 +170,8 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     cbx_buf_init(&out->sealed, CBX_SEAL_MAX_BYTES);
     cbx_buf_add(&out->sealed, sealed);
     out->mac = mac;
+    cbx_buf_init(&out->files, CBX_FILES_MAX * CBX_SHA256_HEX);
+    cbx_buf_add(&out->files, cbx_json_str(json_object_get(answer->header, "files")));
     out->decision = json_incref(decision);
     cbx_verdict_parse(verdict, &out->verdict); /* an unknown one denies */
     out->analysed = true;

@@ -25,7 +25,8 @@ struct cbx_judgement {
     json_t *decision;      /* {verdict, sha256, language, findings}; for a failed one too */
     struct cbx_buf sealed; /* empty when not analysed */
     struct cbx_sha256 mac;
-    struct cbx_buf text; /* what may run */
+    struct cbx_buf text;  /* what may run */
+    struct cbx_buf files; /* SHA-256 values of the files that it may load (seal.h) */
     struct cbx_buf
         past; /* of its session with it, sealed; empty for one that is not of a session, and
                             for one that is not allowed */

@@ -55,6 +55,10 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judge
                         cbx_json_text(decision->language)); /* its canonical name */
     json_object_set_new(json, "ledger", hex(&judged->ledger));
     json_object_set_new(json, "entry", hex(&judged->entry));
+    if (judged->files.len > 0) {
+        struct cbx_sha256 files = cbx_sha256_of(judged->files);
+        json_object_set_new(json, "files", hex(&files));
+    }
     struct cbx_limits granted = policy->limits;
     if (subject->limits != NULL) {
         cbx_limits_tighten(&granted, subject->limits);
@@ -81,6 +85,7 @@ void cbx_sealed_done(struct cbx_sealed *sealed)
     json_decref(sealed->json);
     sealed->json = NULL;
     cbx_buf_done(&sealed->arguments);
+    cbx_buf_done(&sealed->files);
 }
 
 void cbx_replay_guard_done(struct cbx_replay_guard *guard)
@@ -153,7 +158,8 @@ static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issue
 /* Fields of a seal. The MAC says that a worker wrote them; a worker can be taken over too, so they
  * are checked. */
 struct fields {
-    struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry;
+    struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
+        files;
     struct cbx_subject subject;
     const json_t *limits, *findings;
     int64_t network, issued_ms, source_bytes, finding_count;
@@ -171,6 +177,7 @@ static const struct cbx_json_field field_table[] = {
     FIELD(policy_sha256, STR, 64, 64),
     FIELD(ledger, STR, 64, 64),
     FIELD(entry, STR, 64, 64),
+    { "files", CBX_JSON_STR, offsetof(struct fields, files), false, false, 64, 64 },
     FIELD(analyzer, STR, 1, 64),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
     { #member, CBX_JSON_STR, offsetof(struct fields, subject.member), true, false, 0, max_bytes },
@@ -205,7 +212,32 @@ static bool read_limits(const json_t *object, struct cbx_limits *out)
     return true;
 }
 
-static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_err *err)
+/* The hashes of the files, which the seal has the hash of. */
+static int read_files(struct cbx_str sealed, struct cbx_str files, struct cbx_sealed *out,
+                      struct cbx_err *err)
+{
+    struct cbx_sha256 want, have = cbx_sha256_of(files), one;
+    size_t count = files.len / CBX_SHA256_HEX;
+    bool same = sealed.len == 0
+                    ? files.len == 0
+                    : cbx_sha256_from_hex(sealed, &want) && cbx_sha256_equal(&want, &have);
+    cbx_buf_init(&out->files, CBX_FILES_MAX * sizeof(one));
+    for (size_t i = 0; same && i < count; i++) {
+        same = cbx_sha256_from_hex(cbx_str_sub(files, i * CBX_SHA256_HEX, (i + 1) * CBX_SHA256_HEX),
+                                   &one) &&
+               cbx_buf_add_bytes(&out->files, &one, sizeof(one)) == 0;
+    }
+    if (!same || files.len % CBX_SHA256_HEX != 0) {
+        return cbx_fail(err, CBX_ESEAL,
+                        "the decision is for other files of the session than these");
+    }
+    out->fields.files = (const struct cbx_sha256 *)(const void *)out->files.p;
+    out->fields.file_count = count;
+    return 0;
+}
+
+static int read_fields(const json_t *json, struct cbx_str files, struct cbx_sealed *out,
+                       struct cbx_err *err)
 {
     struct fields f = { 0 };
     int failed =
@@ -238,7 +270,8 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
     cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
     failed = cbx_arguments_join(f.subject.arguments, &out->arguments, err);
     p->arguments = cbx_buf_str(&out->arguments);
-    return failed ? failed : cbx_permit_check_arguments(p->file_name, p->arguments, err);
+    failed = failed ? failed : cbx_permit_check_arguments(p->file_name, p->arguments, err);
+    return failed ? failed : read_files(f.files, files, out, err);
 }
 
 static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, int64_t now_ms,
@@ -271,7 +304,7 @@ int cbx_seal_open(const struct cbx_seal_key *key, const struct cbx_seal_claim *c
     }
     CBX_AUTO_DONE(sealed) sealed = { 0 };
     int failed = cbx_json_parse(claim->text, CBX_SEAL_MAX_BYTES, &sealed.json, err);
-    failed = failed ? failed : read_fields(sealed.json, &sealed, err);
+    failed = failed ? failed : read_fields(sealed.json, claim->files, &sealed, err);
     if (failed) {
         return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
     }

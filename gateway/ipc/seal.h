@@ -21,6 +21,7 @@ struct cbx_judged {
     const struct cbx_decision *decision;
     struct cbx_sha256 ledger; /* of the session before it */
     struct cbx_sha256 entry;  /* its own (cbx_entry_hash) */
+    struct cbx_str files;     /* SHA-256 values of the files that it may load, 64 digits each */
 };
 
 /* Makes the canonical JSON of a decision, with a new id and the present time, and its seal. The
@@ -28,14 +29,14 @@ struct cbx_judged {
 int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
 
-/* The contents of a seal, read back. `json` and `arguments`, to which fields.arguments points,
- * are owned: cbx_sealed_done. */
+/* The contents of a seal, read back. `json`, and `arguments` and `files`, to which those of `fields`
+ * point, are owned: cbx_sealed_done. */
 struct cbx_sealed {
     enum cbx_verdict verdict;
     struct cbx_permit fields; /* all but audit_seq */
     int64_t issued_ms;
     json_t *json;
-    struct cbx_buf arguments;
+    struct cbx_buf arguments, files;
 };
 void cbx_sealed_done(struct cbx_sealed *sealed);
 CBX_DEFINE_AUTO_DONE(sealed)
@@ -56,6 +57,7 @@ struct cbx_seal_claim {
     struct cbx_str text; /* canonical JSON */
     struct cbx_sha256 mac;
     struct cbx_str source;
+    struct cbx_str files; /* as it was sealed: their list is large, so the seal has its hash */
 };
 
 /* Opens a seal: the MAC is valid, it was made within CBX_SEAL_LIFE_MS of now_ms, it was not opened

@@ -127,7 +127,8 @@ static int open_past(const struct cbx_seal_key *key, struct cbx_str sealed, stru
 /* The past of a request: what was sealed, then the entries behind it. *out is to be done in any
  * case. */
 static int read_past(const struct cbx_worker *worker, const struct cbx_policy *policy,
-                     const struct cbx_subject *subject, struct cbx_past *out, struct cbx_err *err)
+                     const struct cbx_subject *subject, struct cbx_arena *arena,
+                     struct cbx_past *out, struct cbx_err *err)
 {
     struct cbx_sha256 begin = cbx_ledger_begin(subject->session, &policy->sha256);
     struct cbx_str rest = subject->entries;
@@ -142,6 +143,7 @@ static int read_past(const struct cbx_worker *worker, const struct cbx_policy *p
     }
     while (cbx_entry_next(&rest, &entry)) {
         cbx_past_add(out, &entry);
+        cbx_past_add_written(out, &entry, arena);
     }
     return rest.len == 0 ? 0 : cbx_fail(err, CBX_EPROTO, "an entry of the past is malformed");
 }
@@ -222,16 +224,22 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
                                .language = decision.language,
                                .name = subject->path,
                                .text = request->source };
+    CBX_AUTO_DONE(buf) files;
+    cbx_buf_init(&files, CBX_FILES_MAX * CBX_SHA256_HEX);
     struct cbx_judged judged = { .policy = policy,
                                  .subject = subject,
                                  .decision = &decision,
                                  .ledger = past->ledger,
                                  .entry = cbx_entry_hash(&entry) };
+    cbx_past_add(past, &entry);
+    cbx_past_add_written(past, &entry, arena);
+    cbx_past_list_files(past, &files);
+    judged.files = cbx_buf_str(&files);
     failed = seal_decision(worker->key, &judged, answer, err);
     if (failed) {
         return failed;
     }
-    cbx_past_add(past, &entry);
+    json_object_set_new(answer, "files", json_stringn(files.p, files.len));
     return answer_bytes(worker, subject, &decision, past, answer, bytes, err);
 }
 
@@ -249,7 +257,7 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
         return cbx_policies_fail(worker->policies, request.policy, err);
     }
     CBX_AUTO_DONE(past) past = { 0 };
-    failed = read_past(worker, policy, &request.subject, &past, err);
+    failed = read_past(worker, policy, &request.subject, arena, &past, err);
     return failed ? failed : judge_with(worker, &request, policy, &past, arena, answer, bytes, err);
 }
 

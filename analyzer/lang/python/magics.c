@@ -293,6 +293,16 @@ static void judge_module(struct cbx_parsed *parsed, const struct cbx_magic *m)
     facts->count = python ? facts->count : before;
 }
 
+bool cbx_magic_file(const struct cbx_magic *m, struct cbx_str *path)
+{
+    struct cbx_str rest = cbx_fold_trim(m->rest);
+    *path = m->kind == CBX_MAGIC_CELL && find_row(m->name)->kind == MAGIC_WRITE &&
+                    m->expansion == NULL && !cbx_str_starts(rest, CBX_STR("-"))
+                ? file_name(rest)
+                : (struct cbx_str){ 0 };
+    return path->len > 0;
+}
+
 /* %%writefile path: a call of open(path, 'w'). A file of code is judged as code, because it may be
  * run or imported; a file of requirements as an install. */
 static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)

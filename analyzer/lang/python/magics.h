@@ -18,6 +18,9 @@ bool cbx_magic_expands(struct cbx_str name, bool *shell);
 bool cbx_magic_configures(const struct cbx_magic *magic, struct cbx_str *name,
                           struct cbx_str *expression);
 
+/* True when this writes a new file of this path, with the magic's body (%%writefile). */
+bool cbx_magic_file(const struct cbx_magic *magic, struct cbx_str *path);
+
 /* Decides for the open expansions of the text of this walk whether their names exist, and which
  * values are known. */
 void cbx_magic_resolve(struct cbx_walk *py);
