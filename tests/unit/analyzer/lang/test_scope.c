@@ -39,10 +39,12 @@ static const struct cbx_values *member(struct cbx_walk *walk, const struct cbx_v
 
 static void open_world(struct world *w, size_t arena_max)
 {
+    static struct cbx_parsed parsed;
     *w = (struct world){ 0 };
     cbx_arena_init(&w->arena, arena_max);
     w->facts.arena = &w->arena;
-    w->walk = (struct cbx_walk){ .arena = &w->arena,
+    w->walk = (struct cbx_walk){ .parsed = &parsed,
+                                 .arena = &w->arena,
                                  .facts = &w->facts,
                                  .escaped = &cbx_values_nothing,
                                  .eval = eval,
