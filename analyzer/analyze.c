@@ -122,6 +122,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     cbx_parse_text(&parsed, s->lang, notebook->text, tree);
     if (program != NULL) {
         cbx_program_facts(program, index, &s->facts);
+        s->out->summary = cbx_program_summary(program);
     }
     cbx_packages_imports(s->policy, &s->facts);
     return 0;

@@ -228,6 +228,8 @@ static void parse_rewritten(const struct cbx_parsed *parent, const struct cbx_la
     struct cbx_parsed inner = *parent;
     inner.walk = NULL;
     inner.functions = NULL;
+    inner.recall = NULL;
+    inner.summary = NULL;
     inner.files = (struct cbx_ranges){ 0 };
     inner.depth++;
     inner.magics = notebook->magics;

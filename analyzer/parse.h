@@ -8,6 +8,8 @@
 
 #include <tree_sitter/api.h>
 
+struct cbx_buf;
+struct cbx_recall;
 struct cbx_scope;
 struct cbx_walk;
 
@@ -42,6 +44,11 @@ struct cbx_parsed {
     struct cbx_ranges files; /* files that stand in the text */
     /* Not NULL: filled with the functions of the text, whose bodies may run later than it. */
     struct cbx_ranges *functions;
+    /* Of a program with a past: what the past is recalled from; the part of the text that is new, and
+     * where its summary goes, or NULL (lang/summary.h). */
+    struct cbx_recall *recall;
+    struct cbx_range fresh;
+    struct cbx_buf *summary;
 };
 
 enum { CBX_CODE_DEPTH_MAX = 6, CBX_TREE_DEPTH_MAX = 1500 };

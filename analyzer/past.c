@@ -5,6 +5,7 @@
 #include "analyzer/fold.h"
 #include "analyzer/lang.h"
 #include "analyzer/lang/python/magics.h"
+#include "analyzer/lang/summary.h"
 
 void cbx_past_begin(struct cbx_past *past, const struct cbx_sha256 *ledger)
 {
@@ -20,20 +21,32 @@ void cbx_past_done(struct cbx_past *past)
     *past = (struct cbx_past){ 0 };
 }
 
-/* Removes the entry that has the same bytes as the last one, which begins at `last`. */
-static void drop_earlier(struct cbx_buf *entries, size_t last)
+/* Removes the file that has the same bytes as the last one, which begins at `last`. */
+static void drop_earlier_file(struct cbx_buf *files, size_t last)
 {
-    size_t len = entries->len - last;
-    struct cbx_str rest = { .p = entries->p, .len = last };
+    size_t len = files->len - last;
+    struct cbx_str rest = { .p = files->p, .len = last };
     struct cbx_entry entry;
     for (size_t at = 0; cbx_entry_next(&rest, &entry); at = last - rest.len) {
         size_t end = last - rest.len;
-        if (end - at == len && memcmp(entries->p + at, entries->p + last, len) == 0) {
-            memmove(entries->p + at, entries->p + end, entries->len - end);
-            entries->len -= len;
+        if (end - at == len && memcmp(files->p + at, files->p + last, len) == 0) {
+            memmove(files->p + at, files->p + end, files->len - end);
+            files->len -= len;
             return;
         }
     }
+}
+
+/* The same for a cell that is kept as it is. */
+static bool has_cell(const struct cbx_buf *cells, struct cbx_str text)
+{
+    struct cbx_str rest = cbx_buf_str(cells);
+    struct cbx_record record;
+    bool has = false;
+    while (!has && cbx_record_next(&rest, &record)) {
+        has = record.kind == CBX_RECORD_CELL && cbx_str_equal(record.body, text);
+    }
+    return has;
 }
 
 bool cbx_past_is_complete(const struct cbx_past *past)
@@ -62,24 +75,59 @@ bool cbx_past_fits(const struct cbx_past *past, const struct cbx_entry *entry)
            CBX_PAST_MAX_BYTES;
 }
 
-void cbx_past_add(struct cbx_past *past, const struct cbx_entry *entry)
+static void add_to_ledger(struct cbx_past *past, const struct cbx_entry *entry)
 {
     struct cbx_sha256 hash = cbx_entry_hash(entry);
     past->ledger = cbx_ledger_add(&past->ledger, &hash);
+}
+
+static void keep_file(struct cbx_past *past, const struct cbx_entry *file)
+{
+    size_t at = past->files.len;
+    cbx_entry_write(file, &past->files);
+    drop_earlier_file(&past->files, at);
+}
+
+static void keep_cell(struct cbx_past *past, const struct cbx_entry *cell)
+{
+    if (has_cell(&past->cells, cell->text)) {
+        return;
+    }
+    if (cbx_past_fits(past, cell)) {
+        cbx_record_write(&(struct cbx_record){ .kind = CBX_RECORD_CELL, .body = cell->text },
+                         &past->cells);
+    } else {
+        past->has_all_cells = false;
+    }
+}
+
+void cbx_past_add(struct cbx_past *past, const struct cbx_entry *entry)
+{
+    add_to_ledger(past, entry);
     if (entry->kind == CBX_ENTRY_RESET) {
         cbx_buf_reset(&past->cells);
         past->has_all_cells = true;
+    } else if (entry->kind == CBX_ENTRY_CELL) {
+        keep_cell(past, entry);
+    } else if (cbx_past_fits(past, entry)) {
+        keep_file(past, entry);
+    } else {
+        past->has_all_files = false;
+    }
+}
+
+void cbx_past_add_cell_as(struct cbx_past *past, const struct cbx_entry *cell,
+                          struct cbx_str summary, struct cbx_arena *arena)
+{
+    if (summary.len == 0) {
+        cbx_past_add(past, cell);
         return;
     }
-    bool is_file = entry->kind == CBX_ENTRY_FILE;
-    struct cbx_buf *to = is_file ? &past->files : &past->cells;
-    size_t at = to->len;
-    if (!cbx_past_fits(past, entry)) {
-        *(is_file ? &past->has_all_files : &past->has_all_cells) = false;
-        return;
+    add_to_ledger(past, cell);
+    if (!cbx_summary_merge(&past->cells, summary, arena) ||
+        past->cells.len + past->files.len > CBX_PAST_MAX_BYTES) {
+        past->has_all_cells = false;
     }
-    cbx_entry_write(entry, to);
-    drop_earlier(to, at);
 }
 
 void cbx_past_add_written(struct cbx_past *past, const struct cbx_entry *cell,
@@ -102,9 +150,7 @@ void cbx_past_add_written(struct cbx_past *past, const struct cbx_entry *cell,
                                   .name = name,
                                   .text = notebook.magics[i].body };
         if (code != NULL && cbx_past_fits(past, &file)) { /* else it cannot be loaded */
-            size_t at = past->files.len;
-            cbx_entry_write(&file, &past->files);
-            drop_earlier(&past->files, at);
+            keep_file(past, &file);
         }
     }
 }
@@ -144,13 +190,12 @@ void cbx_past_write(const struct cbx_past *past, struct cbx_buf *out)
     cbx_buf_add(out, cbx_buf_str(&past->files));
 }
 
-/* Are these whole entries, all of files or none? */
-static bool are_entries(struct cbx_str bytes, bool files)
+static bool are_files(struct cbx_str bytes)
 {
     struct cbx_entry entry;
     bool good = true;
     while (good && cbx_entry_next(&bytes, &entry)) {
-        good = entry.kind == (files ? CBX_ENTRY_FILE : CBX_ENTRY_CELL);
+        good = entry.kind == CBX_ENTRY_FILE;
     }
     return good && bytes.len == 0;
 }
@@ -168,8 +213,7 @@ int cbx_past_read(struct cbx_str bytes, struct cbx_past *out, struct cbx_err *er
     struct cbx_str cells = cbx_str_sub(bytes, sizeof(head), sizeof(head) + head.cells_bytes);
     struct cbx_str files = cbx_str_sub(bytes, sizeof(head) + head.cells_bytes, bytes.len);
     if (cells.len != head.cells_bytes || files.len != head.files_bytes ||
-        cells.len + files.len > CBX_PAST_MAX_BYTES || !are_entries(cells, false) ||
-        !are_entries(files, true)) {
+        cells.len + files.len > CBX_PAST_MAX_BYTES || !are_files(files)) {
         return cbx_fail(err, CBX_EPROTO, "the past is malformed");
     }
     cbx_buf_add(&out->cells, cells);
@@ -182,5 +226,16 @@ int cbx_past_read(struct cbx_str bytes, struct cbx_past *out, struct cbx_err *er
 
 size_t cbx_past_count(const struct cbx_past *past)
 {
-    return count_in(cbx_buf_str(&past->cells)) + count_in(cbx_buf_str(&past->files));
+    struct cbx_str rest = cbx_buf_str(&past->cells);
+    struct cbx_record record;
+    size_t count = count_in(cbx_buf_str(&past->files));
+    while (cbx_record_next(&rest, &record)) {
+        count++;
+    }
+    return count;
+}
+
+size_t cbx_past_most(const struct cbx_past *past)
+{
+    return count_in(cbx_buf_str(&past->files)) + past->cells.len / CBX_RECORD_BYTES_MIN;
 }

@@ -8,15 +8,15 @@
 #include "policies/base/err.h"
 #include "policies/permit.h"
 
-/* Every judgement reads all entries again: of 1 MiB that takes about 0.1 s. */
+/* A judgement reads what its source leads to; of 1 MiB that takes about 0.1 s. */
 enum { CBX_PAST_MAX_BYTES = 1024 * 1024 };
 
 /* Zeroed memory is an incomplete past, with which everything is denied. End it with
  * cbx_past_done. */
 struct cbx_past {
     struct cbx_sha256 ledger;
-    /* Entries (cbx_entry_next); a repeated one is kept once, where it stood last. A reset removes the
-     * cells, for the files stay in the workspace. */
+    /* What the cells left (lang/summary.h), and the files as entries (cbx_entry_next). A reset removes
+     * the cells; the files stay in the workspace. */
     struct cbx_buf cells, files;
     bool has_all_cells, has_all_files; /* false: one did not fit */
 };
@@ -29,6 +29,11 @@ CBX_DEFINE_AUTO_DONE(past)
 /* Adds an entry to the past and to its ledger. One that does not fit makes the past incomplete, a
  * cell until the next reset. */
 void cbx_past_add(struct cbx_past *past, const struct cbx_entry *entry);
+
+/* The same for a cell with its summary, which was made with this past (cbx_decision); without one the
+ * cell is kept as it is. */
+void cbx_past_add_cell_as(struct cbx_past *past, const struct cbx_entry *cell,
+                          struct cbx_str summary, struct cbx_arena *arena);
 
 /* Adds the file of code that a cell writes, when its whole text is known (%%writefile): it was judged
  * with the cell. It is in the ledger by the cell. */
@@ -48,12 +53,14 @@ bool cbx_past_is_complete(const struct cbx_past *past);
 bool cbx_past_fits(const struct cbx_past *past, const struct cbx_entry *entry);
 
 /* The past as bytes, appended to `out` (CBX_PAST_BYTES_MAX); and back: CBX_EPROTO for bytes that are
- * no past, *out is then as cbx_past_begin makes it with a zero ledger, and incomplete. */
+ * no past, *out is then as cbx_past_begin makes it with a zero ledger, and incomplete. Records of
+ * cells are checked when they are recalled: what cannot be read denies. */
 enum { CBX_PAST_BYTES_MAX = 2 * CBX_PAST_MAX_BYTES + 4096 };
 void cbx_past_write(const struct cbx_past *past, struct cbx_buf *out);
 int cbx_past_read(struct cbx_str bytes, struct cbx_past *out, struct cbx_err *err);
 
-/* The number of its entries. */
+/* The number of its files and records; and a number that is not smaller, without reading them. */
 size_t cbx_past_count(const struct cbx_past *past);
+size_t cbx_past_most(const struct cbx_past *past);
 
 #endif

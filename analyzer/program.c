@@ -2,6 +2,7 @@
  * Cells as programs. */
 #include "analyzer/program.h"
 
+#include "analyzer/lang/summary.h"
 #include "analyzer/past.h"
 #include "analyzer/source.h"
 #include "analyzer/tree_memory.h"
@@ -36,6 +37,7 @@ struct cbx_program {
     bool has_past; /* the last cell is new, the others have run: only their functions run again */
     struct cbx_ranges files;
     struct cbx_ranges functions; /* of a program with a past */
+    struct cbx_str summary;      /* of its last cell; empty when there is none */
     struct cbx_facts facts;
     uint32_t *order; /* the facts' indexes, by cell */
     struct cbx_written written;
@@ -156,18 +158,27 @@ static bool add_files(struct cbx_program *p, const struct cbx_past *past, struct
     return added;
 }
 
-static bool add_past(struct cbx_program *p, const struct cbx_past *past, struct cbx_buf *text)
+struct adding {
+    struct cbx_program *program;
+    struct cbx_buf *text;
+};
+
+/* A cell as the client sent it, or statements of one. */
+static bool add_record(void *context, const struct cbx_record *record)
 {
-    struct cbx_entry entry;
-    if (past == NULL) {
-        return true;
-    }
-    struct cbx_str rest = cbx_buf_str(&past->cells);
-    bool added = add_files(p, past, text);
-    while (added && cbx_entry_next(&rest, &entry)) {
-        added = add_source(p, entry.text, text);
-    }
-    p->has_past = p->cell_count > 0;
+    const struct adding *a = context;
+    struct cbx_notebook statements = { .text = record->body };
+    return record->kind == CBX_RECORD_CELL ? add_source(a->program, record->body, a->text)
+                                           : add_cell(a->program, &statements, a->text);
+}
+
+static bool add_past(struct cbx_program *p, const struct cbx_past *past,
+                     const struct cbx_recall *recall, struct cbx_buf *text)
+{
+    struct adding adding = { .program = p, .text = text };
+    bool added =
+        past == NULL || (add_files(p, past, text) && cbx_recall_each(recall, add_record, &adding));
+    p->has_past = past != NULL;
     return added;
 }
 
@@ -233,6 +244,9 @@ static bool read_text(struct cbx_program *p, const struct cbx_parsed *like,
     bool in_time = tree != NULL;
     cbx_tree_delete(tree);
     cbx_written_read(&p->facts, &p->written);
+    if (parsed.recall != NULL) {
+        cbx_recall_written(parsed.recall, &p->written);
+    }
     return in_time && sort_facts(p);
 }
 
@@ -369,22 +383,99 @@ const struct cbx_notebook *cbx_program_notebook(const struct cbx_program *p, siz
     return p->whole && cell < p->cell_count ? &p->cells[cell].notebook : NULL;
 }
 
+/* The last cell of a program, and what comes before it. */
+struct last_cell {
+    const struct cbx_past *past;
+    struct cbx_recall *recall; /* NULL without a past */
+    const struct cbx_notebook *notebook;
+    bool is_file;
+    struct cbx_buf *summary; /* for it; NULL = none is needed */
+};
+
+static void begin_again(struct cbx_program *p)
+{
+    p->cell_count = p->segment_count = p->line_count = 0;
+    p->has_code = false;
+    p->files.count = p->functions.count = 0;
+}
+
+/* Builds the program of what is recalled now, and reads it. */
+static bool read_last(struct cbx_program *p, const struct last_cell *last,
+                      const struct cbx_parsed *like, struct cbx_buf *text)
+{
+    struct cbx_parsed parsed = *like;
+    begin_again(p);
+    cbx_buf_reset(text);
+    bool added = add_past(p, last->past, last->recall, text);
+    parsed.recall = last->recall;
+    parsed.summary = last->summary;
+    parsed.fresh.start = (uint32_t)text->len;
+    added = added && (last->is_file ? add_file(p, last->notebook->text, text)
+                                    : add_cell(p, last->notebook, text));
+    parsed.fresh.end = (uint32_t)text->len;
+    return added && ((last->past == NULL && adds_nothing(p)) || read_text(p, &parsed, text));
+}
+
+/* A piece of a cell with notebook lines is not plain text of the language. */
+static bool is_plain(const struct cbx_notebook *notebook, struct cbx_str summary)
+{
+    struct cbx_record record;
+    bool plain = true;
+    while (notebook->magic_count > 0 && plain && cbx_record_next(&summary, &record)) {
+        plain = record.kind != CBX_RECORD_PIECE;
+    }
+    return plain;
+}
+
+/* Reads the program until the last reading needed no more of the past than it had. */
+static bool read_with_past(struct cbx_program *p, struct last_cell *last,
+                           const struct cbx_parsed *like, struct cbx_buf *text)
+{
+    enum { READINGS_MAX = 6 };
+    last->recall = cbx_recall_new(cbx_buf_str(&last->past->cells), p->arena);
+    if (last->recall == NULL) {
+        return false;
+    }
+    cbx_recall_words(last->recall, last->notebook->text);
+    bool whole = read_last(p, last, like, text);
+    for (int i = 1; whole && cbx_recall_more(last->recall); i++) {
+        if (i == READINGS_MAX) {
+            cbx_recall_all(last->recall);
+        }
+        whole = read_last(p, last, like, text);
+    }
+    if (whole && last->summary != NULL && is_plain(last->notebook, cbx_buf_str(last->summary))) {
+        p->summary = cbx_arena_copy(p->arena, cbx_buf_str(last->summary));
+    }
+    return whole;
+}
+
 const struct cbx_program *cbx_program_of_cell(const struct cbx_parsed *parsed,
                                               const struct cbx_lang *lang,
                                               const struct cbx_past *past,
                                               const struct cbx_notebook *notebook, bool is_file,
                                               size_t *cell)
 {
+    enum { SUMMARY_MAX_BYTES = 4 * 1024 * 1024 };
     struct cbx_program *p =
-        new_program(parsed->arena, lang, past != NULL ? cbx_past_count(past) + 1 : 1);
+        new_program(parsed->arena, lang, past != NULL ? cbx_past_most(past) + 1 : 1);
     if (p == NULL) {
         return NULL;
     }
     CBX_AUTO_DONE(buf) text;
+    CBX_AUTO_DONE(buf) summary;
     cbx_buf_init(&text, PROGRAM_MAX_BYTES);
-    p->whole = add_past(p, past, &text) &&
-               (is_file ? add_file(p, notebook->text, &text) : add_cell(p, notebook, &text)) &&
-               (adds_nothing(p) || read_text(p, parsed, &text));
+    cbx_buf_init(&summary, SUMMARY_MAX_BYTES);
+    struct last_cell last = {
+        .past = past, .notebook = notebook, .is_file = is_file, .summary = is_file ? NULL : &summary
+    };
+    p->whole =
+        past != NULL ? read_with_past(p, &last, parsed, &text) : read_last(p, &last, parsed, &text);
     *cell = p->cell_count > 0 ? p->cell_count - 1 : 0;
     return p;
+}
+
+struct cbx_str cbx_program_summary(const struct cbx_program *p)
+{
+    return p->whole ? p->summary : CBX_STR("");
 }

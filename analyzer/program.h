@@ -38,4 +38,7 @@ const struct cbx_program *cbx_program_of_cell(const struct cbx_parsed *parsed,
                                               const struct cbx_notebook *notebook, bool is_file,
                                               size_t *cell);
 
+/* The summary of that cell (lang/summary.h), in the arena; empty when it has none. */
+struct cbx_str cbx_program_summary(const struct cbx_program *program);
+
 #endif

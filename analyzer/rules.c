@@ -31,10 +31,9 @@ const struct cbx_rule cbx_rule_unreadable = BUILT_IN(
 
 const struct cbx_rule cbx_rule_past =
     BUILT_IN("session.past",
-             "The earlier cells of this session have more than 1 MiB together, so this cell cannot "
-             "be judged "
-             "with them.",
-             "Open a new session; put long data into a file and read it.");
+             "What came before in this session is larger than 1 MiB, so this cannot be judged with "
+             "it.",
+             "Reset the session, or open a new one; put long data into a file and read it.");
 
 const uint64_t cbx_rules_always = 1ull << CBX_FACT_SYNTAX | 1ull << CBX_FACT_ENCODING |
                                   1ull << CBX_FACT_BIDI | 1ull << CBX_FACT_TOO_COMPLEX;

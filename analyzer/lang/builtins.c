@@ -14,6 +14,7 @@ static size_t find(const struct cbx_builtins *language, struct cbx_str name)
 
 void cbx_builtins_begin(struct cbx_walk *walk, const struct cbx_builtins *language)
 {
+    walk->builtin_names = language;
     for (size_t i = 0; i < language->count; i++) {
         walk->builtins |= cbx_name_bit(cbx_str_of(language->names[i]));
     }
@@ -55,8 +56,7 @@ static bool is_replaced(struct cbx_walk *walk, const struct cbx_builtins *langua
                         const struct cbx_node *use, const struct cbx_scope *scope,
                         struct cbx_str name)
 {
-    for (const struct cbx_binding *b = cbx_scope_chain(walk, scope, name); b != NULL;
-         b = b->next) {
+    for (const struct cbx_binding *b = cbx_scope_chain(walk, scope, name); b != NULL; b = b->next) {
         uint32_t from = cbx_str_equal(b->name, name) ? language->holds_from(walk, b) : UINT32_MAX;
         if (from != UINT32_MAX &&
             (use->start >= from ||

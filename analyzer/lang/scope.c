@@ -2,11 +2,11 @@
  * Scopes and bindings. */
 #include "analyzer/lang/scope.h"
 
+#include "analyzer/lang/summary.h"
+#include "analyzer/name_filter.h"
 #include "policies/base/array.h"
 
-#include "analyzer/name_filter.h"
-
-static uint64_t hash_name(struct cbx_str text)
+uint64_t cbx_name_hash(struct cbx_str text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < text.len; i++) {
@@ -22,7 +22,7 @@ static uint64_t bit_of(uint64_t hash)
 
 uint64_t cbx_name_bit(struct cbx_str name)
 {
-    return bit_of(hash_name(name));
+    return bit_of(cbx_name_hash(name));
 }
 
 /* Both words are addresses or hashes; all bits of both must reach the low ones. */
@@ -120,6 +120,9 @@ bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
         cbx_facts_add_special(walk->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), deep->start,
                               deep->end);
     }
+    if (parsed->recall != NULL) {
+        cbx_recall_walk(walk);
+    }
     return deep == NULL && walk->syntax.count > 0; /* the source is denied anyway */
 }
 
@@ -141,6 +144,9 @@ void cbx_walk_end(struct cbx_walk *walk)
 {
     if (walk->parsed->functions != NULL) {
         note_functions(walk, walk->parsed->functions);
+    }
+    if (walk->parsed->recall != NULL) {
+        cbx_summary_make(walk);
     }
     if (walk->gave_up) {
         cbx_facts_add_special(walk->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("names"), 0, 1);
@@ -246,7 +252,10 @@ static struct cbx_scope *target_scope(struct cbx_walk *walk, struct cbx_scope *s
 struct cbx_binding *cbx_scope_chain(struct cbx_walk *walk, const struct cbx_scope *scope,
                                     struct cbx_str name)
 {
-    uint64_t hash = hash_name(name);
+    uint64_t hash = cbx_name_hash(name);
+    if (walk->parsed->recall != NULL && (scope == NULL || scope == walk->module)) {
+        cbx_recall_name(walk, scope, name);
+    }
     if (scope != NULL && (scope->bound & bit_of(hash)) == 0) {
         return NULL;
     }
@@ -265,13 +274,16 @@ struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scop
     if (binding == NULL) {
         return NULL;
     }
-    uint64_t hash = hash_name(name);
+    uint64_t hash = cbx_name_hash(name);
     if (scope != NULL && kind < CBX_BIND_GLOBAL && (scope->bound & bit_of(hash)) != 0) {
         scope = target_scope(walk, scope, name);
     }
-    *binding = (struct cbx_binding){
-        .kind = kind, .name = name, .where = where, .node = node, .given = walk->giving
-    };
+    *binding = (struct cbx_binding){ .kind = kind,
+                                     .name = name,
+                                     .where = where,
+                                     .node = node,
+                                     .given = walk->giving,
+                                     .at = walk->at };
     void **slot = cbx_table_slot(walk, &walk->bindings, scope, hash);
     binding->next = *slot;
     *slot = binding;
@@ -511,12 +523,11 @@ const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scop
     if (scope != NULL || walk->files == NULL) {
         return out;
     }
-    for (size_t i = 0; i < walk->parsed->files.count; i++) { /* the names of a file are attributes */
+    for (size_t i = 0; i < walk->parsed->files.count;
+         i++) { /* the names of a file are attributes */
         const struct cbx_values *one =
             walk->files[i] != NULL ? lookup_in(walk, walk->files[i], name) : NULL;
-        out = out == NULL   ? one
-              : one == NULL ? out
-                            : cbx_values_join(walk->arena, out, one);
+        out = out == NULL ? one : one == NULL ? out : cbx_values_join(walk->arena, out, one);
     }
     return out;
 }
@@ -626,7 +637,7 @@ void cbx_actuals_shift(const struct cbx_actuals *from, uint32_t drop,
 
 static size_t slot_of(uint8_t what, struct cbx_str name)
 {
-    uint64_t hash = hash_name(name) + what * 0x9E3779B97F4A7C15u;
+    uint64_t hash = cbx_name_hash(name) + what * 0x9E3779B97F4A7C15u;
     return (hash ^ hash >> 32) & (CBX_NAMES_SLOTS - 1);
 }
 

@@ -23,6 +23,7 @@ enum cbx_bind {
 /* Between the keys of a path: destructuring reads 'a', then 'b'. */
 #define CBX_PATH_SEPARATOR '\x1f'
 
+struct cbx_builtins;
 struct cbx_scope;
 struct cbx_binding {
     enum cbx_bind kind;
@@ -30,6 +31,7 @@ struct cbx_binding {
     bool builtin; /* the value of the name when nothing binds it */
     bool given;   /* a parameter, its default, or an argument of a call; not an assignment */
     uint8_t retries;
+    uint32_t at; /* the place in the text that binds it; UINT32_MAX = in the past */
     struct cbx_str name, path;
     struct cbx_scope *where; /* evaluated in */
     struct cbx_node *node;
@@ -74,7 +76,7 @@ struct cbx_walk {
     const char *src;
     struct cbx_syntax syntax;
     struct cbx_scope *module;
-    struct cbx_scope **files; /* of each file in the text, in the order of parsed->files; NULL when
+    struct cbx_scope **files;  /* of each file in the text, in the order of parsed->files; NULL when
                                  there are none, and for a file whose scope is not open yet */
     struct cbx_table bindings; /* (scope, hash of name) -> chain; scope NULL: attributes of objects,
                                   by their name */
@@ -91,10 +93,12 @@ struct cbx_walk {
     uint64_t patched;         /* bits of the attributes that are assigned to what was imported */
     bool changes;             /* containers are changed in place, somewhere */
     bool giving;              /* bindings that are made now are `given` */
-    bool namespaces;          /* globals() and the like are used */
-    uint64_t builtins;        /* bits of the names of powerful builtins */
-    uint64_t rebound;         /* of those of them that the text binds */
-    uint64_t imported;        /* bits of the names that imports bind */
+    uint32_t at;              /* the place in the text of bindings that are made now */
+    const struct cbx_builtins *builtin_names;
+    bool namespaces;                              /* globals() and the like are used */
+    uint64_t builtins;                            /* bits of the names of powerful builtins */
+    uint64_t rebound;                             /* of those of them that the text binds */
+    uint64_t imported;                            /* bits of the names that imports bind */
     struct cbx_str import_items[CBX_IMPORTS_MAX]; /* what they bind them to */
     uint32_t import_count;
     struct cbx_strs stars; /* modules that were star-imported */
@@ -109,6 +113,9 @@ struct cbx_walk {
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];
     uint32_t tentative_count;
 };
+
+/* A hash of the name (FNV-1a). */
+uint64_t cbx_name_hash(struct cbx_str name);
 
 /* One bit of 64, for quick membership tests. */
 uint64_t cbx_name_bit(struct cbx_str name);

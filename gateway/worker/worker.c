@@ -9,6 +9,7 @@
 #include "analyzer/report/report.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/wire.h"
+#include "policies/base/clock.h"
 #include "policies/base/log.h"
 
 #include <errno.h>
@@ -124,12 +125,35 @@ static int open_past(const struct cbx_seal_key *key, struct cbx_str sealed, stru
     return cbx_past_read(bytes, out, err);
 }
 
+/* Adds an entry of the store. A cell is judged again, for its summary, while there is time: the
+ * judgements of a long session's next cells are the faster for it. */
+static void replay(const struct cbx_policy *policy, const struct cbx_entry *entry,
+                   int64_t deadline_ms, struct cbx_arena *arena, struct cbx_past *past)
+{
+    struct cbx_analysis analysis = { .source = entry->text,
+                                     .past = past,
+                                     .language = entry->language,
+                                     .now = cbx_time_ms() / 1000 };
+    struct cbx_decision decision = { 0 };
+    bool judged = entry->kind == CBX_ENTRY_CELL && cbx_clock_ms() < deadline_ms &&
+                  cbx_analyze(policy, &analysis, arena, &decision, NULL) == 0 &&
+                  decision.verdict == CBX_ALLOW;
+    if (judged) {
+        cbx_past_add_cell_as(past, entry, decision.summary, arena);
+    } else {
+        cbx_past_add(past, entry);
+    }
+    cbx_past_add_written(past, entry, arena);
+    cbx_arena_reset(arena);
+}
+
 /* The past of a request: what was sealed, then the entries behind it. *out is to be done in any
  * case. */
 static int read_past(const struct cbx_worker *worker, const struct cbx_policy *policy,
                      const struct cbx_subject *subject, struct cbx_arena *arena,
                      struct cbx_past *out, struct cbx_err *err)
 {
+    enum { REPLAY_MS = 5000 };
     struct cbx_sha256 begin = cbx_ledger_begin(subject->session, &policy->sha256);
     struct cbx_str rest = subject->entries;
     struct cbx_entry entry;
@@ -141,9 +165,8 @@ static int read_past(const struct cbx_worker *worker, const struct cbx_policy *p
             return failed;
         }
     }
-    while (cbx_entry_next(&rest, &entry)) {
-        cbx_past_add(out, &entry);
-        cbx_past_add_written(out, &entry, arena);
+    for (int64_t deadline = cbx_clock_ms() + REPLAY_MS; cbx_entry_next(&rest, &entry);) {
+        replay(policy, &entry, deadline, arena, out);
     }
     return rest.len == 0 ? 0 : cbx_fail(err, CBX_EPROTO, "an entry of the past is malformed");
 }
@@ -210,7 +233,7 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
     const struct cbx_subject *subject = &request->subject;
     bool is_file = subject->action == CBX_ACTION_FILE;
     struct cbx_analysis analysis = { .source = request->source,
-                                     .past = past,
+                                     .past = subject->session.len > 0 ? past : NULL,
                                      .language = subject->language,
                                      .path = subject->path,
                                      .principal = subject->principal,
@@ -231,7 +254,11 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
                                  .decision = &decision,
                                  .ledger = past->ledger,
                                  .entry = cbx_entry_hash(&entry) };
-    cbx_past_add(past, &entry);
+    if (is_file) {
+        cbx_past_add(past, &entry);
+    } else {
+        cbx_past_add_cell_as(past, &entry, decision.summary, arena);
+    }
     cbx_past_add_written(past, &entry, arena);
     cbx_past_list_files(past, &files);
     judged.files = cbx_buf_str(&files);

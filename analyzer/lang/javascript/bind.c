@@ -199,10 +199,10 @@ static void bind_qualified(struct cbx_walk *js, const struct cbx_node *name,
 /* The name of an import may be this export of a file. */
 static void bind_export_of_file(struct cbx_walk *js, struct cbx_node *name, struct cbx_str key)
 {
-    struct cbx_binding *binding =
-        js->files != NULL ? cbx_scope_bind(js, js->module, js->module, cbx_js_name(js, name),
-                                           CBX_BIND_FIELD, NULL)
-                          : NULL;
+    struct cbx_binding *binding = js->files != NULL
+                                      ? cbx_scope_bind(js, js->module, js->module,
+                                                       cbx_js_name(js, name), CBX_BIND_FIELD, NULL)
+                                      : NULL;
     if (binding != NULL) {
         binding->path = key;
     }
@@ -218,8 +218,7 @@ static void bind_named_import(struct cbx_walk *js, struct cbx_str module,
         return;
     }
     struct cbx_value object = { .kind = CBX_V_NAME, .text = module };
-    struct cbx_str key =
-        cbx_js_kind(name) == JS_string ? key_of(js, name) : cbx_js_name(js, name);
+    struct cbx_str key = cbx_js_kind(name) == JS_string ? key_of(js, name) : cbx_js_name(js, name);
     if (cbx_js_is_file(js, module)) {
         bind_export_of_file(js, alias != NULL ? alias : name, key);
         return;
@@ -512,14 +511,16 @@ void cbx_js_bind_all(struct cbx_walk *js)
 {
     js->eval = cbx_js_eval;
     js->member = cbx_js_path;
-    js->imported = cbx_js_powerful_bits();
+    js->imported |= cbx_js_powerful_bits();
     cbx_builtins_begin(js, &cbx_js_builtins);
     struct cbx_node *nodes = js->syntax.nodes;
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         struct cbx_scope *scope = cbx_scope_around(js, &nodes[i]);
+        js->at = nodes[i].start;
         nodes[i].inner = nodes[i].kind != JS_OTHER ? declare_node(js, scope, &nodes[i]) : scope;
     }
     for (uint32_t i = js->syntax.count; i > 0; i--) {
+        js->at = nodes[i - 1].start;
         bind_assignment(js, &nodes[i - 1]);
     }
     cbx_builtins_keep(js, &cbx_js_builtins);

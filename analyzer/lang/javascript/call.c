@@ -190,10 +190,9 @@ static const struct cbx_values *require_any(struct cbx_walk *js, const struct cb
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < names->count; i++) {
         bool text = names->items[i]->kind == CBX_V_TEXT;
-        out =
-            cbx_values_join(js->arena, out,
-                            text ? cbx_js_load(js, cbx_js_module(names->items[i]->text))
-                                 : &cbx_values_unknown);
+        out = cbx_values_join(js->arena, out,
+                              text ? cbx_js_load(js, cbx_js_module(names->items[i]->text))
+                                   : &cbx_values_unknown);
     }
     return out->count > 0 ? out : &cbx_values_unknown;
 }

@@ -537,6 +537,7 @@ void cbx_py_bind_all(struct cbx_walk *py)
     for (uint32_t i = 0; i < py->syntax.count; i++) {
         struct cbx_node *node = &py->syntax.nodes[i];
         struct cbx_scope *scope = cbx_scope_around(py, node);
+        py->at = node->start;
         node->inner = node->kind != PY_OTHER ? bind_node(py, scope, node) : scope;
     }
     py->patched |= cbx_walk_file_names(py);

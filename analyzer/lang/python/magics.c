@@ -504,10 +504,8 @@ static void judge_lines(const struct cbx_parsed *parsed)
 }
 
 const TSLanguage *tree_sitter_python(void);
-const struct cbx_lang_code cbx_lang_code_ipython = {
-    .grammar = tree_sitter_python,
-    .extract = cbx_extract_python,
-    .judge_lines = judge_lines,
-    .between = CBX_PY_BETWEEN,
-    .cookie = true
-};
+const struct cbx_lang_code cbx_lang_code_ipython = { .grammar = tree_sitter_python,
+                                                     .extract = cbx_extract_python,
+                                                     .judge_lines = judge_lines,
+                                                     .between = CBX_PY_BETWEEN,
+                                                     .cookie = true };

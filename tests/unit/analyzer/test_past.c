@@ -64,6 +64,23 @@ static void judge_in_notebook(const char *const *cells, size_t cell, char out[12
     judge(&request, &arena, out);
 }
 
+/* Adds a cell as a worker does: with its summary. */
+static void add_judged(struct cbx_past *past, const char *language, const char *cell)
+{
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    struct cbx_entry entry = { .kind = CBX_ENTRY_CELL,
+                               .language = cbx_str_of(language),
+                               .text = cbx_str_of(cell) };
+    struct cbx_analysis request = { .source = entry.text,
+                                    .language = entry.language,
+                                    .past = past };
+    struct cbx_decision d;
+    struct cbx_err err;
+    assert_int_equal(cbx_analyze(policy, &request, &arena, &d, &err), 0);
+    cbx_past_add_cell_as(past, &entry, d.summary, &arena);
+}
+
 /* Judges the last cell after the others, as in a session; the result in a notebook is the same. */
 static void judge_last(const char *const *cells, char out[128])
 {
@@ -81,6 +98,14 @@ static void judge_last(const char *const *cells, char out[128])
     judge(&request, &arena, out);
     char other[128];
     judge_in_notebook(cells, last, other);
+    assert_string_equal(other, out);
+    CBX_AUTO_DONE(past) summarised;
+    cbx_past_begin(&summarised, &(struct cbx_sha256){ 0 });
+    for (size_t i = 0; i < last; i++) {
+        add_judged(&summarised, "ipython", cells[i]);
+    }
+    request.past = &summarised;
+    judge(&request, &arena, other);
     assert_string_equal(other, out);
 }
 
@@ -390,7 +415,7 @@ static void javascript_cells_are_one_program(void **state)
         cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
         cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
         for (; cells[1] != NULL; cells++) {
-            cbx_past_add_cell(&past, cbx_str_of(cells[0]));
+            add_judged(&past, languages[i % 2], cells[0]);
         }
         struct cbx_analysis request = { .source = cbx_str_of(cells[0]),
                                         .language = cbx_str_of(languages[i % 2]),
@@ -411,7 +436,8 @@ struct part {
 };
 
 /* Judges the last of the parts behind the others. */
-static void judge_parts(const char *language, const struct part *parts, char out[128])
+static void judge_parts(const char *language, const struct part *parts, bool summarises,
+                        char out[128])
 {
     CBX_AUTO_DONE(past) past;
     CBX_AUTO_DONE(arena) arena;
@@ -421,7 +447,7 @@ static void judge_parts(const char *language, const struct part *parts, char out
         bool is_file = parts->path != NULL;
         struct cbx_str text = cbx_str_of(parts->text);
         struct cbx_str name = cbx_str_of(is_file ? parts->path : "");
-        struct cbx_str own = cbx_str_of(!is_file                              ? language
+        struct cbx_str own = cbx_str_of(!is_file                             ? language
                                         : cbx_str_ends(name, CBX_STR(".py")) ? "python"
                                         : cbx_str_ends(name, CBX_STR(".ts")) ? "typescript"
                                                                              : "javascript");
@@ -431,6 +457,10 @@ static void judge_parts(const char *language, const struct part *parts, char out
             };
             judge(&request, &arena, out);
             return;
+        }
+        if (summarises && !is_file) {
+            add_judged(&past, language, parts->text);
+            continue;
         }
         cbx_past_add(&past, &(struct cbx_entry){ is_file ? CBX_ENTRY_FILE : CBX_ENTRY_CELL, own,
                                                  name, text });
@@ -445,12 +475,13 @@ struct parts_case {
 static void check_parts(const char *language, const struct parts_case *cases, size_t count)
 {
     int wrong = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < 2 * count; i++) {
         char denied[128];
-        judge_parts(language, cases[i].parts, denied);
-        if (strcmp(denied, cases[i].denied) != 0) {
-            printf("%s %zu (%s): '%s' instead of '%s'\n", language, i, cases[i].parts[0].text,
-                   denied, cases[i].denied);
+        const struct parts_case *c = &cases[i / 2];
+        judge_parts(language, c->parts, i % 2 != 0, denied);
+        if (strcmp(denied, c->denied) != 0) {
+            printf("%s %zu%s (%s): '%s' instead of '%s'\n", language, i / 2,
+                   i % 2 != 0 ? " summarised" : "", c->parts[0].text, denied, c->denied);
             wrong++;
         }
     }
@@ -463,13 +494,17 @@ static void python_files_and_cells_are_one_program(void **state)
     static const struct parts_case cases[] = {
         { { { "helper.py", "import os as o" }, { NULL, "import helper\nhelper.o.system('id')" } },
           "py.process 2:1" },
-        { { { "helper.py", "import os as o" }, { NULL, "import helper as h" }, { NULL, "h.o.popen('id')" } },
+        { { { "helper.py", "import os as o" },
+            { NULL, "import helper as h" },
+            { NULL, "h.o.popen('id')" } },
           "py.process 1:1" },
-        { { { "helper.py", "import os as o" }, { NULL, "from helper import o as q\nq.system('id')" } },
+        { { { "helper.py", "import os as o" },
+            { NULL, "from helper import o as q\nq.system('id')" } },
           "py.process 2:1" },
         { { { "helper.py", "import os as o" }, { NULL, "from helper import *\no.system('id')" } },
           "py.process 2:1" },
-        { { { "helper.py", "import os as o" }, { NULL, "import importlib\nx = importlib.import_module('helper').o\nx.system('id')" } },
+        { { { "helper.py", "import os as o" },
+            { NULL, "import importlib\nx = importlib.import_module('helper').o\nx.system('id')" } },
           "py.dynamic-code 1:8" },
         { { { "a/b.py", "import os as o" }, { NULL, "import a.b\na.b.o.system('id')" } },
           "py.process 2:1" },
@@ -478,9 +513,11 @@ static void python_files_and_cells_are_one_program(void **state)
         { { { "helper.py", "import os\ndef f():\n    return os" },
             { NULL, "import helper\nhelper.f().system('id')" } },
           "py.process 2:1" },
-        { { { "helper.py", "class C:\n    import os" }, { NULL, "import helper\nhelper.C.os.system('id')" } },
+        { { { "helper.py", "class C:\n    import os" },
+            { NULL, "import helper\nhelper.C.os.system('id')" } },
           "py.process 2:1" },
-        { { { "a.py", "import os as o" }, { "b.py", "import a\np = a.o" },
+        { { { "a.py", "import os as o" },
+            { "b.py", "import a\np = a.o" },
             { NULL, "import b\nb.p.system('id')" } },
           "py.process 2:1" },
         { { { "a.py", "import os as o" }, { "b.py", "import a\na.o.system('id')" } },
@@ -498,9 +535,11 @@ static void python_files_and_cells_are_one_program(void **state)
         { { { "helper.py", "os = None\nopen = 1" }, { NULL, "import os\nos.system('id')" } },
           "py.process 2:1" },
         { { { "helper.py", "import os\ndef read(p):\n    return os.path.join(p, 'x')" },
-            { NULL, "import helper\nhelper.read('a')" }, { NULL, "import json\njson.dumps({})" } },
+            { NULL, "import helper\nhelper.read('a')" },
+            { NULL, "import json\njson.dumps({})" } },
           "" },
-        { { { "pkg/__init__.py", "from .core import add" }, { "pkg/core.py", "def add(a, b): return a + b" },
+        { { { "pkg/__init__.py", "from .core import add" },
+            { "pkg/core.py", "def add(a, b): return a + b" },
             { NULL, "from pkg import add\nprint(add(1, 2))" } },
           "" },
         { { { "helper.py", "import numpy as np\ndef load(p): return np.array([p])" },
@@ -516,20 +555,28 @@ static void javascript_files_and_cells_are_one_program(void **state)
     static const struct parts_case cases[] = {
         { { { "a.js", "exports.r = require" }, { NULL, "require('./a.js').r('child_process')" } },
           "js.process 1:1" },
-        { { { "a.js", "module.exports = require" }, { NULL, "const r = require('./a')\nr('child_process')" } },
+        { { { "a.js", "module.exports = require" },
+            { NULL, "const r = require('./a')\nr('child_process')" } },
           "js.process 2:1" },
-        { { { "a.js", "exports.r = require" }, { NULL, "const { r } = require('./a.js')\nr('child_process')" } },
+        { { { "a.js", "exports.r = require" },
+            { NULL, "const { r } = require('./a.js')\nr('child_process')" } },
           "js.process 2:1" },
-        { { { "a.mjs", "export const r = require" }, { NULL, "import { r } from './a.mjs'\nr('child_process')" } },
+        { { { "a.mjs", "export const r = require" },
+            { NULL, "import { r } from './a.mjs'\nr('child_process')" } },
           "js.process 2:1" },
-        { { { "a.mjs", "const x = require\nexport { x as r }" }, { NULL, "import { r as q } from './a.mjs'\nq('child_process')" } },
+        { { { "a.mjs", "const x = require\nexport { x as r }" },
+            { NULL, "import { r as q } from './a.mjs'\nq('child_process')" } },
           "js.process 2:1" },
-        { { { "a.mjs", "export default require" }, { NULL, "import r from './a.mjs'\nr('child_process')" } },
+        { { { "a.mjs", "export default require" },
+            { NULL, "import r from './a.mjs'\nr('child_process')" } },
           "js.process 2:1" },
-        { { { "a.js", "exports.f = (r, n) => r(n)" }, { NULL, "require('./a.js').f(require, 'child_process')" } },
+        { { { "a.js", "exports.f = (r, n) => r(n)" },
+            { NULL, "require('./a.js').f(require, 'child_process')" } },
           "js.process 1:1" },
-        { { { "a.js", "var require = 1" }, { NULL, "require('child_process')" } }, "js.process 1:1" },
-        { { { "a.js", "const x = 1\nexports.add = (a, b) => a + b + x" }, { NULL, "const x = 2" },
+        { { { "a.js", "var require = 1" }, { NULL, "require('child_process')" } },
+          "js.process 1:1" },
+        { { { "a.js", "const x = 1\nexports.add = (a, b) => a + b + x" },
+            { NULL, "const x = 2" },
             { NULL, "const { add } = require('./a.js')\nconsole.log(add(x, 2))" } },
           "" },
     };
@@ -548,16 +595,20 @@ static void a_function_of_an_earlier_cell_is_judged_with_what_it_is_given(void *
         { { { NULL, "class C:\n    def run(self): return self.m.system('id')" },
             { NULL, "import os\nc = C()\nc.m = os" } },
           "py.process 1:1" },
-        { { { NULL, "import requests_like\ndef f(): return requests_like.get('x')" }, { NULL, "f()" } }, "" },
+        { { { NULL, "import requests_like\ndef f(): return requests_like.get('x')" },
+            { NULL, "f()" } },
+          "" },
         { { { NULL, "x = [1]\nx.append(2)" }, { NULL, "import os\nx = os.getcwd()" } }, "" },
         { { { NULL, "def f(a): return a + 1" }, { NULL, "f(2)" }, { NULL, "print(f(3))" } }, "" },
     };
     check_parts("ipython", python, sizeof(python) / sizeof(python[0]));
     static const struct parts_case javascript[] = {
-        { { { NULL, "const f = (m) => m.exec('id')" }, { NULL, "var q = 1" },
+        { { { NULL, "const f = (m) => m.exec('id')" },
+            { NULL, "var q = 1" },
             { NULL, "f(require('fs'))" } },
           "" },
-        { { { NULL, "const f = (r) => r('child_process')" }, { NULL, "f(require)" } }, "js.process 1:1" },
+        { { { NULL, "const f = (r) => r('child_process')" }, { NULL, "f(require)" } },
+          "js.process 1:1" },
     };
     check_parts("javascript", javascript, sizeof(javascript) / sizeof(javascript[0]));
 }

@@ -1,0 +1,1024 @@
+/* SPDX-License-Identifier: MIT
+ * Summaries of cells: their records, and what a walk takes from them and adds to them. */
+#include "analyzer/lang/summary.h"
+
+#include "analyzer/lang/builtins.h"
+#include "analyzer/lang/scope.h"
+#include "analyzer/written.h"
+#include "policies/base/array.h"
+#include "policies/base/sort.h"
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+/* Before a record's texts, in host order. */
+struct head {
+    uint32_t kind, names_bytes, words_bytes, body_bytes;
+};
+
+_Static_assert(sizeof(struct head) == CBX_RECORD_BYTES_MIN, "the head of an empty record");
+
+void cbx_record_write(const struct cbx_record *record, struct cbx_buf *out)
+{
+    struct head head = { .kind = record->kind,
+                         .names_bytes = (uint32_t)record->names.len,
+                         .words_bytes = (uint32_t)record->words.len,
+                         .body_bytes = (uint32_t)record->body.len };
+    cbx_buf_add_bytes(out, &head, sizeof(head));
+    cbx_buf_add(out, record->names);
+    cbx_buf_add(out, record->words);
+    cbx_buf_add(out, record->body);
+}
+
+/* Removes `len` bytes from the front; the result is shorter when there are fewer. */
+static struct cbx_str take(struct cbx_str *bytes, size_t len)
+{
+    struct cbx_str first = cbx_str_sub(*bytes, 0, len);
+    *bytes = cbx_str_sub(*bytes, first.len, bytes->len);
+    return first;
+}
+
+enum { WORDS_BYTES = 64 };
+
+bool cbx_record_next(struct cbx_str *records, struct cbx_record *out)
+{
+    struct head head;
+    struct cbx_str rest = *records;
+    if (rest.len < sizeof(head)) {
+        return false;
+    }
+    memcpy(&head, rest.p, sizeof(head));
+    take(&rest, sizeof(head));
+    struct cbx_record record = { .kind = (enum cbx_record_kind)head.kind };
+    record.names = take(&rest, head.names_bytes);
+    record.words = take(&rest, head.words_bytes);
+    record.body = take(&rest, head.body_bytes);
+    if (head.kind < CBX_RECORD_CELL || head.kind > CBX_RECORD_WALK ||
+        record.names.len != head.names_bytes || record.words.len != head.words_bytes ||
+        record.body.len != head.body_bytes ||
+        record.words.len != (record.kind == CBX_RECORD_PIECE ? WORDS_BYTES : 0)) {
+        return false;
+    }
+    *out = record;
+    *records = rest;
+    return true;
+}
+
+/* True when the second record takes the place of the first. */
+static bool replaces(const struct cbx_record *old, const struct cbx_record *new)
+{
+    return old->kind == new->kind &&
+           (new->kind == CBX_RECORD_WALK
+                ? true
+                : cbx_str_equal(old->names, new->names) &&
+                      (new->kind == CBX_RECORD_VALUES || cbx_str_equal(old->body, new->body)));
+}
+
+struct names {
+    struct slot {
+        struct cbx_record record;
+        bool used;
+    } * slots;
+    size_t size;
+};
+
+static uint64_t hash_record(const struct cbx_record *record)
+{
+    return cbx_name_hash(record->names) + (uint64_t)record->kind * 0x9E3779B97F4A7C15u +
+           (record->kind == CBX_RECORD_CELL ? record->body.len : 0);
+}
+
+/* Where a record that replaces this one stands, or a free slot. */
+static struct slot *find_slot(struct names *names, const struct cbx_record *record)
+{
+    size_t at = hash_record(record) & (names->size - 1);
+    while (names->slots[at].used && !replaces(&names->slots[at].record, record)) {
+        at = (at + 1) & (names->size - 1);
+    }
+    return &names->slots[at];
+}
+
+static size_t count_records(struct cbx_str records)
+{
+    struct cbx_record record;
+    size_t count = 0;
+    while (cbx_record_next(&records, &record)) {
+        count++;
+    }
+    return count;
+}
+
+bool cbx_summary_merge(struct cbx_buf *summary, struct cbx_str newer, struct cbx_arena *arena)
+{
+    struct names names = { .size = 64 };
+    struct cbx_record record;
+    struct cbx_str rest = newer, old = cbx_arena_copy(arena, cbx_buf_str(summary));
+    while (names.size < 2 * count_records(newer) + 2) {
+        names.size *= 2;
+    }
+    names.slots = cbx_arena_array(arena, names.size, sizeof(*names.slots));
+    if (names.slots == NULL || old.p == NULL) {
+        return false;
+    }
+    while (cbx_record_next(&rest, &record)) {
+        *find_slot(&names, &record) = (struct slot){ .record = record, .used = true };
+    }
+    cbx_buf_reset(summary);
+    while (cbx_record_next(&old, &record)) {
+        if (!find_slot(&names, &record)->used) {
+            cbx_record_write(&record, summary);
+        }
+    }
+    cbx_buf_add(summary, newer);
+    return !summary->overflow;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+enum { VALUE_DEPTH_MAX = 6, VALUE_TEXT_MAX = 4096, VALUES_BYTES_MAX = 64 * 1024 };
+
+/* Before the text of a value, in host order. */
+struct value_head {
+    uint32_t kind, count, text_bytes;
+    uint8_t has_members, has_keys, spare[2];
+    int64_t number;
+};
+
+static bool encode(const struct cbx_values *values, int depth, struct cbx_buf *out);
+
+static bool encode_one(const struct cbx_value *v, int depth, struct cbx_buf *out)
+{
+    static const struct cbx_value unknown = { .kind = CBX_V_UNKNOWN };
+    /* A long text is not known any more, which allows nothing that it would not allow. */
+    v = v->kind == CBX_V_TEXT && v->text.len > VALUE_TEXT_MAX ? &unknown : v;
+    struct value_head head = { .kind = v->kind,
+                               .count = v->count,
+                               .text_bytes = (uint32_t)v->text.len,
+                               .has_members = v->members != NULL,
+                               .has_keys = v->keys != NULL,
+                               .number = v->number };
+    bool good = v->kind != CBX_V_FUNCTION && depth < VALUE_DEPTH_MAX;
+    cbx_buf_add_bytes(out, &head, sizeof(head));
+    cbx_buf_add(out, v->text);
+    for (uint32_t i = 0; good && head.has_members && i < v->count; i++) {
+        if (head.has_keys) {
+            uint32_t len = (uint32_t)v->keys[i].len;
+            cbx_buf_add_bytes(out, &len, sizeof(len));
+            cbx_buf_add(out, v->keys[i]);
+        }
+        good = encode(v->members[i], depth + 1, out);
+    }
+    return good;
+}
+
+/* False for functions of the text, which have no meaning outside of it, and for what is too large. */
+static bool encode(const struct cbx_values *values, int depth, struct cbx_buf *out)
+{
+    bool good = true;
+    cbx_buf_add_bytes(out, &values->count, sizeof(values->count));
+    for (uint32_t i = 0; good && i < values->count; i++) {
+        good = encode_one(values->items[i], depth, out);
+    }
+    return good && !out->overflow;
+}
+
+static const struct cbx_values *decode(struct cbx_str *bytes, struct cbx_arena *arena, int depth);
+
+static bool decode_members(struct cbx_str *bytes, const struct value_head *head,
+                           struct cbx_arena *arena, int depth, struct cbx_value *out)
+{
+    bool good = head->count <= CBX_MEMBERS_MAX;
+    const struct cbx_values **members =
+        good ? cbx_arena_array(arena, head->count + 1u, sizeof(*members)) : NULL;
+    struct cbx_str *keys =
+        good && head->has_keys ? cbx_arena_array(arena, head->count + 1u, sizeof(*keys)) : NULL;
+    good = members != NULL && (keys != NULL || !head->has_keys);
+    for (uint32_t i = 0; good && i < head->count; i++) {
+        uint32_t len = 0;
+        if (keys != NULL) {
+            struct cbx_str raw = take(bytes, sizeof(len));
+            good = raw.len == sizeof(len);
+            memcpy(&len, raw.p, raw.len);
+            keys[i] = take(bytes, len);
+            good = good && keys[i].len == len;
+        }
+        members[i] = good ? decode(bytes, arena, depth + 1) : NULL;
+        good = good && members[i] != NULL;
+    }
+    out->members = members;
+    out->keys = keys;
+    return good;
+}
+
+/* NULL when the bytes are no values, or the arena is exhausted. */
+static const struct cbx_values *decode(struct cbx_str *bytes, struct cbx_arena *arena, int depth)
+{
+    uint32_t count = 0;
+    struct cbx_str raw = take(bytes, sizeof(count));
+    memcpy(&count, raw.p, raw.len);
+    if (raw.len != sizeof(count) || count > CBX_VALUES_MAX + 1 || depth > VALUE_DEPTH_MAX) {
+        return NULL;
+    }
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < count; i++) {
+        struct value_head head = { 0 };
+        raw = take(bytes, sizeof(head));
+        memcpy(&head, raw.p, raw.len);
+        struct cbx_value v = { .kind = (enum cbx_value_kind)head.kind,
+                               .count = head.count,
+                               .number = head.number };
+        v.text = take(bytes, head.text_bytes);
+        if (raw.len != sizeof(head) || head.kind > CBX_V_PARTIAL || head.kind == CBX_V_FUNCTION ||
+            v.text.len != head.text_bytes ||
+            (head.has_members && !decode_members(bytes, &head, arena, depth, &v))) {
+            return NULL;
+        }
+        out = cbx_values_join(arena, out, cbx_values_one(arena, &v));
+    }
+    return arena->exhausted ? NULL : out;
+}
+
+/* --- recalling -------------------------------------------------------------------------------- */
+
+/* The names of a piece that every cell needs. */
+#define ALWAYS "*"
+
+struct piece {
+    struct cbx_record record;
+    bool taken, needed;
+};
+
+/* A name of a piece or of values; entries with the same hash are a list. */
+struct entry {
+    struct cbx_str name;
+    uint64_t hash;
+    uint32_t next; /* index + 1; 0 = the end */
+    uint32_t piece;
+    bool is_values, given;
+    struct cbx_str values;
+};
+
+struct cbx_recall {
+    struct cbx_arena *arena;
+    struct piece *pieces;
+    uint32_t piece_count;
+    struct entry *entries;
+    uint32_t entry_count, entry_size;
+    uint32_t *index; /* by hash: index + 1 of the first entry */
+    size_t index_size;
+    struct cbx_str walk;              /* of the record WALK */
+    const struct cbx_values *escaped; /* those of it */
+    struct cbx_written written;
+};
+
+static void add_entry(struct cbx_recall *r, const struct entry *entry)
+{
+    uint32_t *slot = &r->index[entry->hash & (r->index_size - 1)];
+    r->entries[r->entry_count] = *entry;
+    r->entries[r->entry_count].next = *slot;
+    *slot = ++r->entry_count;
+}
+
+static bool next_name(struct cbx_str *names, struct cbx_str *out)
+{
+    if (names->len == 0) {
+        return false;
+    }
+    const char *end = memchr(names->p, CBX_NAME_END, names->len);
+    *out = cbx_str_sub(*names, 0, end != NULL ? (size_t)(end - names->p) : names->len);
+    *names = cbx_str_sub(*names, out->len + 1, names->len);
+    return true;
+}
+
+/* How many records and names there are; reads all. */
+static void count_all(struct cbx_str records, size_t *count, size_t *names)
+{
+    struct cbx_record record;
+    *count = *names = 0;
+    for (; cbx_record_next(&records, &record); ++*count) {
+        const char *end = record.names.p + record.names.len;
+        *names += record.names.len > 0;
+        for (const char *p = record.names.p;
+             p != NULL && p < end && (p = memchr(p, CBX_NAME_END, (size_t)(end - p))) != NULL;
+             p++) {
+            ++*names;
+        }
+    }
+}
+
+static void add_record(struct cbx_recall *r, const struct cbx_record *record)
+{
+    struct cbx_str names = record->names, name;
+    uint32_t piece = r->piece_count;
+    if (record->kind == CBX_RECORD_WALK) {
+        r->walk = record->body;
+        return;
+    }
+    bool is_values = record->kind == CBX_RECORD_VALUES;
+    if (!is_values) {
+        r->pieces[r->piece_count++] = (struct piece){ .record = *record,
+                                                      .taken = record->kind == CBX_RECORD_CELL ||
+                                                               cbx_str_is(record->names, ALWAYS) };
+    }
+    while (next_name(&names, &name)) {
+        add_entry(r, &(struct entry){ .name = name,
+                                      .hash = cbx_name_hash(name),
+                                      .piece = piece,
+                                      .is_values = is_values,
+                                      .values = record->body });
+    }
+}
+
+struct cbx_recall *cbx_recall_new(struct cbx_str records, struct cbx_arena *arena)
+{
+    struct cbx_recall *r = cbx_arena_alloc(arena, sizeof(*r));
+    size_t count, names;
+    struct cbx_record record;
+    count_all(records, &count, &names);
+    if (r == NULL) {
+        return NULL;
+    }
+    *r = (struct cbx_recall){ .arena = arena, .index_size = 64 };
+    while (r->index_size < 2 * names) {
+        r->index_size *= 2;
+    }
+    r->pieces = cbx_arena_array(arena, count + 1, sizeof(*r->pieces));
+    r->entries = cbx_arena_array(arena, names + 1, sizeof(*r->entries));
+    r->index = cbx_arena_array(arena, r->index_size, sizeof(*r->index));
+    if (r->pieces == NULL || r->entries == NULL || r->index == NULL) {
+        return NULL;
+    }
+    while (cbx_record_next(&records, &record)) {
+        add_record(r, &record);
+    }
+    return records.len == 0 ? r : NULL;
+}
+
+/* The first entry of this name behind `entry` (NULL: of all). */
+static struct entry *next_entry(struct cbx_recall *r, struct cbx_str name, uint64_t hash,
+                                const struct entry *entry)
+{
+    uint32_t at = entry != NULL ? entry->next : r->index[hash & (r->index_size - 1)];
+    while (at != 0 &&
+           (r->entries[at - 1].hash != hash || !cbx_str_equal(r->entries[at - 1].name, name))) {
+        at = r->entries[at - 1].next;
+    }
+    return at != 0 ? &r->entries[at - 1] : NULL;
+}
+
+static bool is_word(unsigned char c)
+{
+    return c == '_' || c == '$' || c >= 0x80 || (c >= '0' && c <= '9') ||
+           ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+/* Removes what stands before the next word, and the word. */
+static bool next_word(struct cbx_str *text, struct cbx_str *out)
+{
+    size_t start = 0;
+    while (start < text->len && !is_word((unsigned char)text->p[start])) {
+        start++;
+    }
+    size_t end = start;
+    while (end < text->len && is_word((unsigned char)text->p[end])) {
+        end++;
+    }
+    *out = cbx_str_sub(*text, start, end);
+    *text = cbx_str_sub(*text, end, text->len);
+    return out->len > 0;
+}
+
+/* An attribute's name as records have it: ".name". */
+static struct cbx_str dotted(struct cbx_str name, char *to, size_t size)
+{
+    if (name.len + 1 > size) {
+        return (struct cbx_str){ 0 };
+    }
+    to[0] = '.';
+    memcpy(to + 1, name.p, name.len);
+    return (struct cbx_str){ .p = to, .len = name.len + 1 };
+}
+
+enum { NAME_BYTES_MAX = 256, NAMES_BYTES_MAX = 16 * 1024 };
+
+static void take_pieces(struct cbx_recall *r, struct cbx_str name)
+{
+    uint64_t hash = cbx_name_hash(name);
+    for (struct entry *e = next_entry(r, name, hash, NULL); e != NULL;
+         e = next_entry(r, name, hash, e)) {
+        struct piece *piece = e->is_values ? NULL : &r->pieces[e->piece];
+        if (piece != NULL && !piece->taken) {
+            piece->taken = true;
+            piece->needed = true; /* its words lead to others */
+        }
+    }
+}
+
+static void take_words(struct cbx_recall *r, struct cbx_str text)
+{
+    struct cbx_str word;
+    char attribute[NAME_BYTES_MAX];
+    while (r->piece_count > 0 && next_word(&text, &word)) {
+        take_pieces(r, word);
+        take_pieces(r, dotted(word, attribute, sizeof(attribute)));
+    }
+}
+
+/* Follows the words of the pieces that were taken and not followed. */
+static void follow(struct cbx_recall *r)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < r->piece_count; i++) {
+            if (r->pieces[i].taken && r->pieces[i].needed) {
+                r->pieces[i].needed = false;
+                take_words(r, r->pieces[i].record.body);
+                more = true;
+            }
+        }
+    }
+}
+
+void cbx_recall_words(struct cbx_recall *r, struct cbx_str text)
+{
+    for (uint32_t i = 0; i < r->piece_count; i++) { /* the cells that are always taken */
+        r->pieces[i].needed = r->pieces[i].taken;
+    }
+    take_words(r, text);
+    follow(r);
+}
+
+bool cbx_recall_more(struct cbx_recall *r)
+{
+    bool more = false;
+    for (uint32_t i = 0; i < r->piece_count; i++) {
+        if (r->pieces[i].needed && !r->pieces[i].taken) {
+            r->pieces[i].taken = true;
+            more = true;
+        }
+    }
+    follow(r);
+    for (uint32_t i = 0; i < r->entry_count; i++) {
+        r->entries[i].given = false; /* for the next walk */
+    }
+    return more;
+}
+
+void cbx_recall_all(struct cbx_recall *r)
+{
+    for (uint32_t i = 0; i < r->piece_count; i++) {
+        r->pieces[i].taken = true;
+        r->pieces[i].needed = false;
+    }
+}
+
+bool cbx_recall_each(const struct cbx_recall *r,
+                     bool (*take_one)(void *context, const struct cbx_record *record),
+                     void *context)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < r->piece_count; i++) {
+        good = !r->pieces[i].taken || take_one(context, &r->pieces[i].record);
+    }
+    return good;
+}
+
+/* --- walks ------------------------------------------------------------------------------------ */
+
+/* What holds for all names of a walk: the body of WALK, followed by the values of `escaped`, of the
+ * modules that were imported, of those that were star-imported, and of those whose files were
+ * written. */
+struct walk_head {
+    uint64_t patched, imported;
+    uint8_t changes, namespaces, examples, uses_arguments, withs, spare[3];
+};
+
+static const struct cbx_values *names_of(struct cbx_arena *arena, const struct cbx_str *names,
+                                         size_t count)
+{
+    const struct cbx_values **members = cbx_arena_array(arena, count + 1, sizeof(*members));
+    for (size_t i = 0; members != NULL && i < count; i++) {
+        members[i] = cbx_values_text(arena, names[i]);
+    }
+    return cbx_values_list(arena, members, (uint32_t)count);
+}
+
+void cbx_recall_written(const struct cbx_recall *r, struct cbx_written *out)
+{
+    for (uint32_t i = 0; i < r->written.count && out->count < CBX_WRITTEN_MAX; i++) {
+        out->modules[out->count++] = r->written.modules[i];
+    }
+}
+
+static bool write_walk(const struct cbx_walk *walk, struct cbx_buf *out)
+{
+    struct walk_head head = { .patched = walk->patched,
+                              .imported = walk->imported,
+                              .changes = walk->changes,
+                              .namespaces = walk->namespaces,
+                              .examples = walk->examples,
+                              .uses_arguments = walk->uses_arguments,
+                              .withs = walk->withs };
+    struct cbx_written written;
+    cbx_written_read(walk->facts, &written);
+    cbx_recall_written(walk->parsed->recall, &written);
+    cbx_buf_add_bytes(out, &head, sizeof(head));
+    return encode(walk->escaped, 0, out) &&
+           encode(names_of(walk->arena, walk->import_items, walk->import_count), 0, out) &&
+           encode(names_of(walk->arena, walk->star_items, walk->stars.count), 0, out) &&
+           encode(names_of(walk->arena, written.modules, written.count), 0, out);
+}
+
+static uint32_t read_names(struct cbx_str *bytes, struct cbx_arena *arena, struct cbx_str *out,
+                           uint32_t max)
+{
+    const struct cbx_values *values = decode(bytes, arena, 0);
+    const struct cbx_value *list = values != NULL ? cbx_values_container(values, CBX_V_LIST) : NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; list != NULL && i < list->count && count < max; i++) {
+        count += cbx_values_is_text(list->members[i], &out[count]);
+    }
+    return count;
+}
+
+void cbx_recall_walk(struct cbx_walk *walk)
+{
+    struct cbx_str bytes = walk->parsed->recall->walk;
+    struct walk_head head = { 0 };
+    if (bytes.len < sizeof(head)) {
+        return;
+    }
+    memcpy(&head, bytes.p, sizeof(head));
+    take(&bytes, sizeof(head));
+    walk->patched = head.patched;
+    walk->imported = head.imported;
+    walk->changes = head.changes;
+    walk->namespaces = head.namespaces;
+    walk->examples = head.examples;
+    walk->uses_arguments = head.uses_arguments;
+    walk->withs = head.withs;
+    const struct cbx_values *escaped = decode(&bytes, walk->arena, 0);
+    walk->gave_up |= escaped == NULL;
+    walk->escaped = escaped != NULL ? escaped : walk->escaped;
+    walk->parsed->recall->escaped = walk->escaped;
+    walk->import_count = read_names(&bytes, walk->arena, walk->import_items, CBX_IMPORTS_MAX);
+    walk->stars.count = read_names(&bytes, walk->arena, walk->star_items,
+                                   sizeof(walk->star_items) / sizeof(walk->star_items[0]));
+    walk->stars.items = walk->star_items;
+    struct cbx_written *written = &walk->parsed->recall->written;
+    written->count = read_names(&bytes, walk->arena, written->modules, CBX_WRITTEN_MAX);
+}
+
+static struct cbx_binding *bind_past(struct cbx_walk *walk, const struct cbx_scope *scope,
+                                     struct cbx_str name, enum cbx_bind kind)
+{
+    struct cbx_binding *binding =
+        cbx_scope_bind(walk, scope == NULL ? NULL : walk->module, walk->module, name, kind, NULL);
+    if (binding != NULL) {
+        binding->at = UINT32_MAX;
+        binding->given = false;
+    }
+    return binding;
+}
+
+/* A thing of a name is bound as an import binds it. */
+static void bind_values(struct cbx_walk *walk, const struct cbx_scope *scope, struct cbx_str name,
+                        const struct cbx_values *values)
+{
+    const struct cbx_values *rest = &cbx_values_nothing;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        struct cbx_binding *thing = v->kind == CBX_V_NAME && v->number == 0 && v->members == NULL
+                                        ? bind_past(walk, scope, name, CBX_BIND_NAME)
+                                        : NULL;
+        if (thing != NULL) {
+            thing->path = v->text;
+        } else {
+            rest = cbx_values_join(walk->arena, rest, cbx_values_one(walk->arena, v));
+        }
+    }
+    struct cbx_binding *others =
+        rest->count > 0 ? bind_past(walk, scope, name, CBX_BIND_VALUES) : NULL;
+    if (others != NULL) {
+        others->values = rest;
+    }
+}
+
+void cbx_recall_name(struct cbx_walk *walk, const struct cbx_scope *scope, struct cbx_str name)
+{
+    struct cbx_recall *r = walk->parsed->recall;
+    char attribute[NAME_BYTES_MAX];
+    struct cbx_str key = scope == NULL ? dotted(name, attribute, sizeof(attribute)) : name;
+    uint64_t hash = cbx_name_hash(key);
+    for (struct entry *e = next_entry(r, key, hash, NULL); e != NULL;
+         e = next_entry(r, key, hash, e)) {
+        if (!e->is_values) {
+            r->pieces[e->piece].needed = true;
+        } else if (!e->given) {
+            struct cbx_str bytes = e->values;
+            e->given = true;
+            const struct cbx_values *values = decode(&bytes, walk->arena, 0);
+            bind_values(walk, scope, cbx_arena_copy(walk->arena, name),
+                        values != NULL ? values : &cbx_values_unknown);
+        }
+    }
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+/* A binding of a new statement, of a name that later cells can use. */
+struct bound {
+    struct cbx_binding *binding;
+    bool attribute;
+};
+
+struct making {
+    struct cbx_walk *walk;
+    struct bound *bound; /* by place */
+    size_t bound_count, bound_size;
+    struct cbx_buf names, body, out;
+    uint32_t steps; /* of one piece */
+    bool too_many;  /* names that one piece may change: it is always needed */
+};
+
+static void collect(struct making *m)
+{
+    const struct cbx_table *table = &m->walk->bindings;
+    struct cbx_range fresh = m->walk->parsed->fresh;
+    for (size_t i = 0; i < table->size; i++) {
+        const struct cbx_slot *slot = &table->slots[i];
+        bool attribute = slot->a == NULL;
+        if (slot->value == NULL || (!attribute && slot->a != m->walk->module)) {
+            continue;
+        }
+        for (struct cbx_binding *b = slot->value; b != NULL; b = b->next) {
+            if (b->at >= fresh.start && b->at < fresh.end && !b->given && !b->builtin &&
+                CBX_ARRAY_RESERVE(m->walk->arena, m->bound, m->bound_count, &m->bound_size, 1,
+                                  SIZE_MAX)) {
+                m->bound[m->bound_count++] = (struct bound){ b, attribute };
+            }
+        }
+    }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = ((const struct bound *)a)->binding->at, y = ((const struct bound *)b)->binding->at;
+    return x < y ? -1 : x > y;
+}
+
+/* The bindings in [start, end): *count of them. */
+static const struct bound *bound_in(const struct making *m, uint32_t start, uint32_t end,
+                                    size_t *count)
+{
+    size_t low = 0, high = m->bound_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->bound[middle].binding->at < start) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    size_t from = low;
+    while (low < m->bound_count && m->bound[low].binding->at < end) {
+        low++;
+    }
+    *count = low - from;
+    return *count > 0 ? m->bound + from : NULL;
+}
+
+/* A value that code can call or reach something through: a name, unless it is an object that a
+ * callable returned; a function. */
+static bool has_power(const struct cbx_values *values, bool names_too, int depth)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < values->count && !has; i++) {
+        const struct cbx_value *v = values->items[i];
+        has = v->kind == CBX_V_FUNCTION ||
+              (names_too && ((v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT) ||
+                             v->kind == CBX_V_PARTIAL));
+        for (uint32_t k = 0; !has && v->members != NULL && v->kind != CBX_V_NAME && k < v->count;
+             k++) {
+            has = depth >= VALUE_DEPTH_MAX || has_power(v->members[k], names_too, depth + 1);
+        }
+    }
+    return has;
+}
+
+static const struct cbx_values *values_of(struct making *m, const struct cbx_node *node)
+{
+    struct cbx_node *n = (struct cbx_node *)(uintptr_t)node;
+    return m->walk->eval(m->walk, n, cbx_scope_around(m->walk, n));
+}
+
+static const struct cbx_node *behind(const struct making *m, const struct cbx_node *node)
+{
+    return cbx_node_behind(node, m->walk->syntax.nodes + m->walk->syntax.count);
+}
+
+/* The call whose function this node is; NULL when it is none. */
+static const struct cbx_node *call_of(const struct cbx_node *node)
+{
+    return node->field == CBX_FIELD_function &&
+                   cbx_child_of(node->parent, CBX_FIELD_arguments) != NULL
+               ? node->parent
+               : NULL;
+}
+
+/* A function of the text is called with nothing that it could keep or call. */
+static bool is_plain_call(struct making *m, const struct cbx_node *call)
+{
+    const struct cbx_node *arguments = cbx_child_of(call, CBX_FIELD_arguments);
+    const struct cbx_node *end = behind(m, arguments);
+    bool plain = true;
+    for (const struct cbx_node *n = arguments + 1; plain && n < end; n++) {
+        plain = n->kind == 0 || !has_power(values_of(m, n), call_of(n) == NULL, 0);
+    }
+    return plain;
+}
+
+static bool opens_code(const struct cbx_node *node)
+{
+    const struct cbx_scope *inner = node->inner;
+    return inner != NULL && inner->node == node && inner->kind != CBX_SCOPE_COMPREHENSION &&
+           inner->kind != CBX_SCOPE_MODULE;
+}
+
+static bool binds_builtin(const struct cbx_walk *walk, struct cbx_str name)
+{
+    const struct cbx_builtins *b = walk->builtin_names;
+    size_t i = 0;
+    while (b != NULL && i < b->count && !cbx_str_is(name, b->names[i])) {
+        i++;
+    }
+    return b != NULL && i < b->count;
+}
+
+static const struct cbx_values *value_of_binding(struct making *m, const struct bound *b)
+{
+    return cbx_binding_eval(m->walk, b->binding, b->binding->where);
+}
+
+/* True when rules look at how the value is written: o[k] with a computed key. */
+static bool counts_as_written(struct making *m, const struct bound *b)
+{
+    const struct cbx_node *key =
+        b->binding->kind == CBX_BIND_EXPR ? cbx_child_of(b->binding->node, CBX_FIELD_index) : NULL;
+    const struct cbx_values *values = key != NULL ? values_of(m, key) : NULL;
+    return values != NULL && (values->count != 1 || (values->items[0]->kind != CBX_V_TEXT &&
+                                                     values->items[0]->kind != CBX_V_NUMBER));
+}
+
+/* True when all that the statement leaves is the values of names. */
+static bool is_over(struct making *m, const struct cbx_node *statement)
+{
+    const struct cbx_node *end = behind(m, statement);
+    size_t count;
+    const struct bound *bound = bound_in(m, statement->start, statement->end, &count);
+    for (const struct cbx_node *n = statement; n < end; n++) {
+        if (opens_code(n)) {
+            return false;
+        }
+        if (n->kind == 0 || !has_power(values_of(m, n), false, 0)) {
+            continue;
+        }
+        const struct cbx_node *call = call_of(n);
+        if (call == NULL || !is_plain_call(m, call)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        cbx_buf_reset(&m->body);
+        if (binds_builtin(m->walk, bound[i].binding->name) || counts_as_written(m, &bound[i]) ||
+            !encode(value_of_binding(m, &bound[i]), 0, &m->body)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_name(struct making *m, struct cbx_str name, bool attribute)
+{
+    if (name.len == 0 || name.len >= NAME_BYTES_MAX - 1) {
+        return;
+    }
+    if (m->names.len > 0) {
+        cbx_buf_add_char(&m->names, CBX_NAME_END);
+    }
+    if (attribute) {
+        cbx_buf_add_char(&m->names, '.');
+    }
+    cbx_buf_add(&m->names, name);
+}
+
+/* The earlier values, and those of the new binding. */
+static bool write_values(struct making *m, const struct bound *bound)
+{
+    struct cbx_walk *walk = m->walk;
+    struct cbx_str name = bound->binding->name;
+    struct cbx_scope *scope = bound->attribute ? NULL : walk->module;
+    const struct cbx_values *values = &cbx_values_nothing;
+    for (const struct cbx_binding *b = cbx_scope_chain(walk, scope, name); b != NULL; b = b->next) {
+        bool fresh = b->at >= walk->parsed->fresh.start && b->at < walk->parsed->fresh.end;
+        bool past = b->at == UINT32_MAX;
+        if (!cbx_str_equal(b->name, name) || b->builtin || !(fresh || past)) {
+            continue;
+        }
+        const struct cbx_values *one = cbx_binding_eval(walk, b, b->where);
+        values = has_power(one, false, 0) ? values : cbx_values_join(walk->arena, values, one);
+    }
+    cbx_buf_reset(&m->body);
+    cbx_buf_reset(&m->names);
+    add_name(m, name, bound->attribute);
+    struct cbx_record record = { .kind = CBX_RECORD_VALUES };
+    bool good = encode(values, 0, &m->body) && m->names.len > 0;
+    record.names = cbx_buf_str(&m->names);
+    record.body = cbx_buf_str(&m->body);
+    if (good) {
+        cbx_record_write(&record, &m->out);
+    }
+    return good;
+}
+
+/* --- pieces ----------------------------------------------------------------------------------- */
+
+static void filter_add(uint8_t filter[WORDS_BYTES], struct cbx_str word)
+{
+    uint64_t hash = cbx_name_hash(word);
+    filter[hash >> 3 & (WORDS_BYTES - 1)] |= (uint8_t)(1u << (hash & 7));
+    filter[hash >> 33 & (WORDS_BYTES - 1)] |= (uint8_t)(1u << (hash >> 30 & 7));
+}
+
+static bool filter_has(struct cbx_str filter, struct cbx_str word)
+{
+    uint64_t hash = cbx_name_hash(word);
+    return ((uint8_t)filter.p[hash >> 3 & (WORDS_BYTES - 1)] >> (hash & 7) & 1) != 0 &&
+           ((uint8_t)filter.p[hash >> 33 & (WORDS_BYTES - 1)] >> (hash >> 30 & 7) & 1) != 0;
+}
+
+static bool is_in_function(const struct cbx_walk *walk, const struct cbx_node *node)
+{
+    const struct cbx_scope *s = cbx_scope_around(walk, node);
+    while (s != NULL && s->kind != CBX_SCOPE_FUNCTION) {
+        s = s->parent;
+    }
+    return s != NULL;
+}
+
+enum { CALLS_DEPTH_MAX = 3, MENTIONED_MAX = 20000 };
+
+static void add_mentioned(struct making *m, const struct cbx_node *code, int depth);
+
+/* The statement may call them, and they change what they mention. */
+static void add_functions(struct making *m, const struct cbx_values *values, int depth)
+{
+    for (uint32_t i = 0; i < values->count && depth < CALLS_DEPTH_MAX; i++) {
+        if (values->items[i]->kind == CBX_V_FUNCTION && values->items[i]->node != NULL) {
+            add_mentioned(m, values->items[i]->node, depth + 1);
+        }
+    }
+}
+
+/* Names that a statement, or a function that it may call, may change without binding them: of
+ * objects that are no mere names. */
+static void add_mentioned(struct making *m, const struct cbx_node *code, int depth)
+{
+    const struct cbx_node *end = behind(m, code);
+    for (const struct cbx_node *n = code; n < end && !m->too_many; n++) {
+        m->too_many = ++m->steps > MENTIONED_MAX || m->names.len > NAMES_BYTES_MAX;
+        struct cbx_str word = cbx_walk_text(m->walk, n);
+        if (n->kind == 0 || n->first != NULL || (depth == 0 && is_in_function(m->walk, n)) ||
+            cbx_scope_chain(m->walk, m->walk->module, word) == NULL) {
+            continue;
+        }
+        const struct cbx_values *values = values_of(m, n);
+        bool only_names = values->count > 0;
+        for (uint32_t i = 0; i < values->count; i++) {
+            only_names &=
+                values->items[i]->kind == CBX_V_NAME && values->items[i]->number != CBX_NAME_OBJECT;
+        }
+        if (!only_names) {
+            add_name(m, word, false);
+        }
+        add_functions(m, values, depth);
+    }
+}
+
+/* A definition runs nothing but its decorators, defaults and class body. */
+static bool is_definition(const struct cbx_node *statement)
+{
+    return opens_code(statement);
+}
+
+static void write_piece(struct making *m, const struct cbx_node *statement)
+{
+    size_t count;
+    const struct bound *bound = bound_in(m, statement->start, statement->end, &count);
+    uint8_t filter[WORDS_BYTES] = { 0 };
+    struct cbx_str text = cbx_walk_text(m->walk, statement), rest = text, word;
+    cbx_buf_reset(&m->names);
+    for (size_t i = 0; i < count; i++) {
+        add_name(m, bound[i].binding->name, bound[i].attribute);
+    }
+    m->steps = 0;
+    m->too_many = false;
+    if (!is_definition(statement)) {
+        add_mentioned(m, statement, 0);
+    }
+    if (m->too_many || m->names.overflow) {
+        cbx_buf_reset(&m->names);
+        cbx_buf_add_cstr(&m->names, ALWAYS);
+    }
+    while (next_word(&rest, &word)) {
+        filter_add(filter, word);
+    }
+    struct cbx_record record = { .kind = CBX_RECORD_PIECE,
+                                 .names = cbx_buf_str(&m->names),
+                                 .words = { (const char *)filter, sizeof(filter) },
+                                 .body = text };
+    cbx_record_write(&record, &m->out);
+}
+
+/* True when something powerful escapes that did not escape before: any function may have it now. */
+static bool lets_escape(const struct making *m)
+{
+    const struct cbx_values *before = m->walk->parsed->recall->escaped, *now = m->walk->escaped;
+    bool same = true;
+    for (uint32_t i = 0; same && i < now->count; i++) {
+        same = false;
+        for (uint32_t k = 0; !same && before != NULL && k < before->count; k++) {
+            same = cbx_str_equal(now->items[i]->text, before->items[k]->text);
+        }
+    }
+    return !same;
+}
+
+/* A new binding to something powerful changes what earlier functions do that use the name. */
+static bool notes_missing(struct making *m)
+{
+    struct cbx_recall *r = m->walk->parsed->recall;
+    bool missing = false, all = lets_escape(m);
+    for (uint32_t k = 0; k < r->piece_count && all; k++) {
+        r->pieces[k].needed |= !r->pieces[k].taken;
+    }
+    for (size_t i = 0; i < m->bound_count && r->piece_count > 0; i++) {
+        if (!has_power(value_of_binding(m, &m->bound[i]), true, 0)) {
+            continue;
+        }
+        for (uint32_t k = 0; k < r->piece_count; k++) {
+            struct piece *p = &r->pieces[k];
+            p->needed |= p->record.kind == CBX_RECORD_PIECE && !p->taken &&
+                         filter_has(p->record.words, m->bound[i].binding->name);
+        }
+    }
+    for (uint32_t k = 0; k < r->piece_count; k++) {
+        missing |= r->pieces[k].needed && !r->pieces[k].taken;
+    }
+    return missing;
+}
+
+static bool summarise(struct making *m)
+{
+    struct cbx_walk *walk = m->walk;
+    bool good = !walk->gave_up && walk->builtin_names != NULL;
+    for (const struct cbx_node *n = walk->syntax.nodes[0].first; good && n != NULL; n = n->next) {
+        size_t count;
+        const struct bound *bound = bound_in(m, n->start, n->end, &count);
+        if (n->start < walk->parsed->fresh.start || n->start >= walk->parsed->fresh.end) {
+            continue;
+        }
+        if (!is_over(m, n)) {
+            write_piece(m, n);
+            continue;
+        }
+        for (size_t i = 0; good && i < count; i++) {
+            good = write_values(m, &bound[i]);
+        }
+    }
+    cbx_buf_reset(&m->body);
+    good = good && write_walk(walk, &m->body);
+    struct cbx_record record = { .kind = CBX_RECORD_WALK, .body = cbx_buf_str(&m->body) };
+    cbx_record_write(&record, &m->out);
+    return good && !m->out.overflow && !walk->arena->exhausted;
+}
+
+void cbx_summary_make(struct cbx_walk *walk)
+{
+    enum { OUT_MAX = 4 * 1024 * 1024 };
+    struct making m = { .walk = walk };
+    collect(&m);
+    cbx_sort_heap(m.bound, m.bound_count, sizeof(*m.bound), by_place);
+    if (notes_missing(&m) || walk->parsed->summary == NULL) {
+        return;
+    }
+    cbx_buf_init(&m.names, VALUES_BYTES_MAX);
+    cbx_buf_init(&m.body, VALUES_BYTES_MAX);
+    cbx_buf_init(&m.out, OUT_MAX);
+    cbx_buf_reset(walk->parsed->summary);
+    if (summarise(&m) && !m.names.overflow) {
+        cbx_buf_add(walk->parsed->summary, cbx_buf_str(&m.out));
+    }
+    cbx_buf_done(&m.names);
+    cbx_buf_done(&m.body);
+    cbx_buf_done(&m.out);
+}

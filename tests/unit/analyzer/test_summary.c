@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * A cell is judged alike behind the summaries of the cells before it and behind their whole text:
+ * every case (tests/cases) is cut into cells at its top-level lines and judged cell by cell. */
+#include "analyzer/analyze.h"
+#include "analyzer/lang/summary.h"
+#include "analyzer/past.h"
+#include "tests/unit/unit.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SOURCE_MAX = 256 * 1024, CELLS_MAX = 64 };
+
+static struct cbx_policy *policies[2];
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct cbx_err err;
+    return cbx_policy_load("default", &policies[0], &err) != 0 ||
+           cbx_policy_load("strict", &policies[1], &err) != 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cbx_policy_free(policies[0]);
+    cbx_policy_free(policies[1]);
+    return 0;
+}
+
+struct judged {
+    enum cbx_verdict verdict;
+    char rules[512]; /* of the findings, once each */
+};
+
+static void judge(const struct cbx_policy *policy, const char *language, struct cbx_str cell,
+                  struct cbx_past *past, bool summarises, struct judged *out)
+{
+    CBX_AUTO_DONE(arena) arena;
+    struct cbx_decision d;
+    struct cbx_err err;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    struct cbx_entry entry = { .kind = CBX_ENTRY_CELL,
+                               .language = cbx_str_of(language),
+                               .text = cell };
+    struct cbx_analysis request = { .source = cell, .language = entry.language, .past = past };
+    assert_int_equal(cbx_analyze(policy, &request, &arena, &d, &err), 0);
+    *out = (struct judged){ .verdict = d.verdict };
+    for (size_t i = 0; i < d.finding_count; i++) {
+        char rule[80];
+        snprintf(rule, sizeof(rule), "%.*s ", CBX_STR_ARG(d.findings[i].rule->id));
+        size_t used = strlen(out->rules);
+        if (strstr(out->rules, rule) == NULL) {
+            snprintf(out->rules + used, sizeof(out->rules) - used, "%s", rule);
+        }
+    }
+    if (d.verdict == CBX_ALLOW) {
+        cbx_past_add_cell_as(past, &entry, summarises ? d.summary : CBX_STR(""), &arena);
+    }
+}
+
+/* A line that begins a statement, as far as a look at it can tell. */
+static bool begins_cell(struct cbx_str line)
+{
+    static const char *const goes_on[] = {
+        "else", "elif", "except", "finally", "catch", "//", "#"
+    };
+    if (line.len == 0 || strchr(" \t)]}'\"`.,:;*+-/&|=<>?", line.p[0]) != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(goes_on) / sizeof(goes_on[0]); i++) {
+        if (cbx_str_starts(line, cbx_str_of(goes_on[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t cut(struct cbx_str text, struct cbx_str cells[CELLS_MAX])
+{
+    size_t count = 0, start = 0;
+    bool decorated = false;
+    for (size_t at = 0; at < text.len;) {
+        const char *end = memchr(text.p + at, '\n', text.len - at);
+        size_t next = end != NULL ? (size_t)(end - text.p) + 1 : text.len;
+        struct cbx_str line = cbx_str_sub(text, at, next);
+        if (at > start && !decorated && begins_cell(line) && count + 1 < CELLS_MAX) {
+            cells[count++] = cbx_str_sub(text, start, at);
+            start = at;
+        }
+        decorated = line.len > 0 && line.p[0] == '@';
+        at = next;
+    }
+    cells[count++] = cbx_str_sub(text, start, text.len);
+    return count;
+}
+
+/* Returns the number of cells that are judged otherwise; none is ever judged more laxly. */
+static int compare(const struct cbx_policy *policy, const char *language, const char *name,
+                   struct cbx_str text)
+{
+    struct cbx_str cells[CELLS_MAX];
+    size_t count = cut(text, cells);
+    int differ = 0;
+    CBX_AUTO_DONE(past) whole;
+    CBX_AUTO_DONE(past) summarised;
+    cbx_past_begin(&whole, &(struct cbx_sha256){ 0 });
+    cbx_past_begin(&summarised, &(struct cbx_sha256){ 0 });
+    for (size_t i = 0; i < count; i++) {
+        struct judged a, b;
+        judge(policy, language, cells[i], &whole, false, &a);
+        judge(policy, language, cells[i], &summarised, true, &b);
+        if (a.verdict != b.verdict) {
+            printf("%s, cell %zu: %s by its text (%s), %s by its summary (%s)\n", name, i,
+                   a.verdict == CBX_ALLOW ? "allowed" : "denied", a.rules,
+                   b.verdict == CBX_ALLOW ? "allowed" : "denied", b.rules);
+            return 1;
+        }
+    }
+    return differ;
+}
+
+static int compare_folder(const char *folder, const char *language)
+{
+    static char bytes[SOURCE_MAX];
+    int differ = 0;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        char path[512];
+        snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+        CBX_AUTO_FILE file = e->d_name[0] != '.' ? fopen(path, "r") : NULL;
+        size_t len = file != NULL ? fread(bytes, 1, sizeof(bytes), file) : 0;
+        for (int p = 0; len > 0 && len < sizeof(bytes) && p < 2; p++) {
+            differ +=
+                compare(policies[p], language, path, (struct cbx_str){ .p = bytes, .len = len });
+        }
+    }
+    closedir(dir);
+    return differ;
+}
+
+static void python_is_judged_alike(void **state)
+{
+    (void)state;
+    assert_int_equal(compare_folder("tests/cases/python", "ipython"), 0);
+    assert_int_equal(compare_folder("tests/cases/ipython", "ipython"), 0);
+}
+
+static void javascript_is_judged_alike(void **state)
+{
+    (void)state;
+    assert_int_equal(compare_folder("tests/cases/javascript", "javascript"), 0);
+    assert_int_equal(compare_folder("tests/cases/typescript", "typescript"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(python_is_judged_alike),
+        cmocka_unit_test(javascript_is_judged_alike),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
