@@ -249,6 +249,7 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
 #define main             supervisor_main
 int supervisor_main(int argc, char **argv);
 #include "docker/supervisor/base.c"
+#include "docker/supervisor/accept.c"
 #include "docker/supervisor/report.c"
 /* A host that attaches skips everything before its mark. */
 static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
@@ -303,6 +304,8 @@ static void begin_world(void)
     cbx_report_clear();
     cbx_bytes_free(&r.replies);
     cbx_bytes_free(&r.late);
+    cbx_bytes_free(&cbx_accepted.hashes);
+    memset(&cbx_accepted, 0, sizeof(cbx_accepted));
     memset(&r, 0, sizeof(r));
     free(world.sent);
     memset(&world, 0, sizeof(world));

@@ -93,6 +93,7 @@ void cbx_kernel_start(void)
     fcntl(cbx_kernel.err, F_SETFL, O_NONBLOCK);
     cbx_kernel.from.len = 0;
     cbx_kernel.ready = false;
+    cbx_kernel.accepted = 0;
 }
 
 void cbx_close(int *fd)
