@@ -15,7 +15,7 @@
 /* The command of each kernel. The container's command names a row. */
 static const struct {
     const char *name;
-    const char *const argv[7];
+    const char *const argv[8];
 } kernels[] = {
 #define CBX_KERNEL(name, ...) { name, { __VA_ARGS__, NULL } },
 #include "docker/languages.def"
