@@ -304,7 +304,6 @@ static void begin_world(void)
     cbx_report_clear();
     cbx_bytes_free(&r.replies);
     cbx_bytes_free(&r.late);
-    cbx_bytes_free(&cbx_accepted.hashes);
     memset(&cbx_accepted, 0, sizeof(cbx_accepted));
     memset(&r, 0, sizeof(r));
     free(world.sent);

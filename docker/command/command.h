@@ -49,6 +49,24 @@ void cbx_command_end_as(int wait_status) __attribute__((noreturn));
 /* Writes a file into the folder; false when it does not fit. */
 bool cbx_command_write(const char *path, const char *bytes, size_t len);
 
+/* --- accept.c, confine.c: files of the workspace as code --------------------------------------- */
+
+/* Adds SHA-256 values to those of the accepted files. */
+void cbx_command_accept(const uint8_t *hashes, size_t len);
+bool cbx_command_has_accepted(void);
+
+/* The bytes of a regular file that were accepted, allocated; NULL when they were not, or there is
+ * no such file. What is returned is what was hashed. */
+char *cbx_command_read_accepted(const char *path, size_t *len);
+
+/* A Landlock ruleset for a compiler, a descriptor: it reads files of the image and of the folder of
+ * the run. -1 when Linux has none. cbx_command_confine applies it to this process and those that it
+ * starts. */
+int cbx_command_confinement(void);
+bool cbx_command_confine(int ruleset);
+
+/* --- processes --------------------------------------------------------------------------------- */
+
 /* Blocks the signals that cbx_command_wait handles, before the first program; false when that is
  * impossible. cbx_command_drop_interrupt drops an interrupt that no program was there for. */
 bool cbx_command_block_signals(void);
@@ -64,6 +82,7 @@ struct cbx_command_start {
     char *const *env;
     const char *cwd;
     int in, out, err, program;
+    const int *confinement; /* a ruleset, or NULL */
     const int *passed;
     size_t passed_count;
     int passed_at;

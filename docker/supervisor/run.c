@@ -142,7 +142,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run.done = (struct cbx_frame_done){ .exit_code = -1 };
     cbx_run_drain(REST_BYTES); /* late output is complete before the log begins with it */
     cbx_report_begin(&run.limits);
-    if (!cbx_accept_add(payload + sizeof(run), run.accept_count)) {
+    if (!cbx_hash_set_add(&cbx_accepted, payload + sizeof(run), run.accept_count)) {
         refuse();
         return;
     }

@@ -4,6 +4,7 @@
 #define CBX_DOCKER_SUPERVISOR_SUPERVISOR_H
 
 #include "docker/frame.h"
+#include "docker/hash_set.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -65,14 +66,7 @@ void cbx_close(int *fd);
 
 /* --- accept.c: files that the kernel may load as code ------------------------------------------ */
 
-extern struct cbx_accepted {
-    struct cbx_bytes hashes; /* CBX_FRAME_HASH_BYTES each, no value twice */
-    uint32_t count;
-    uint32_t slots[2 * CBX_FRAME_ACCEPTED_MAX];
-} cbx_accepted;
-
-/* Adds values to the set. False when it has CBX_FRAME_ACCEPTED_MAX then, and not all fit. */
-bool cbx_accept_add(const uint8_t *hashes, size_t count);
+extern struct cbx_hash_set cbx_accepted;
 
 /* Queues an ACCEPT with the values that the kernel has not received since its start. */
 void cbx_accept_send(void);
