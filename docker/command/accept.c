@@ -3,6 +3,7 @@
 #define OPENSSL_API_COMPAT 0x10101000L /* SHA-256 alone, without the providers of libcrypto */
 #include "docker/command/command.h"
 #include "docker/hash_set.h"
+#include "docker/shell_loader/shell_loader.h"
 
 #include <fcntl.h>
 #include <openssl/sha.h>
@@ -15,9 +16,31 @@ _Static_assert(SHA256_DIGEST_LENGTH == CBX_FRAME_HASH_BYTES, "hashes are compare
 
 static struct cbx_hash_set accepted;
 
+/* Of the shell: NULL = there is none. It reads a hash once the count includes it. */
+static struct cbx_shell_accepted *shared;
+static uint32_t shared_max;
+
+static void share(void)
+{
+    while (shared != NULL && shared->count < accepted.count && shared->count < shared_max) {
+        memcpy(shared->hashes[shared->count], accepted.hashes[shared->count],
+               CBX_FRAME_HASH_BYTES);
+        __atomic_store_n(&shared->count, shared->count + 1, __ATOMIC_RELEASE);
+    }
+}
+
+void cbx_command_share_accepted(struct cbx_shell_accepted *with, size_t size)
+{
+    shared = with;
+    shared_max = (uint32_t)((size - offsetof(struct cbx_shell_accepted, hashes)) /
+                            CBX_FRAME_HASH_BYTES);
+    share();
+}
+
 void cbx_command_accept(const uint8_t *hashes, size_t len)
 {
     cbx_hash_set_add(&accepted, hashes, len / CBX_FRAME_HASH_BYTES);
+    share();
 }
 
 bool cbx_command_has_accepted(void)
