@@ -248,8 +248,8 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
 #define _exit            world_exit
 #define main             supervisor_main
 int supervisor_main(int argc, char **argv);
-#include "docker/supervisor/base.c"
 #include "docker/supervisor/accept.c"
+#include "docker/supervisor/base.c"
 #include "docker/supervisor/report.c"
 /* A host that attaches skips everything before its mark. */
 static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])

@@ -23,8 +23,7 @@ static uint32_t shared_max;
 static void share(void)
 {
     while (shared != NULL && shared->count < accepted.count && shared->count < shared_max) {
-        memcpy(shared->hashes[shared->count], accepted.hashes[shared->count],
-               CBX_FRAME_HASH_BYTES);
+        memcpy(shared->hashes[shared->count], accepted.hashes[shared->count], CBX_FRAME_HASH_BYTES);
         __atomic_store_n(&shared->count, shared->count + 1, __ATOMIC_RELEASE);
     }
 }
@@ -32,8 +31,8 @@ static void share(void)
 void cbx_command_share_accepted(struct cbx_shell_accepted *with, size_t size)
 {
     shared = with;
-    shared_max = (uint32_t)((size - offsetof(struct cbx_shell_accepted, hashes)) /
-                            CBX_FRAME_HASH_BYTES);
+    shared_max =
+        (uint32_t)((size - offsetof(struct cbx_shell_accepted, hashes)) / CBX_FRAME_HASH_BYTES);
     share();
 }
 

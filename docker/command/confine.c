@@ -26,19 +26,18 @@ static bool allow(int ruleset, const char *path)
     struct landlock_path_beneath_attr rule = { .parent_fd = fd };
     bool allowed = fstat(fd, &status) == 0;
     rule.allowed_access = allowed && S_ISDIR(status.st_mode) ? rights : file_rights;
-    allowed = allowed && syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule,
-                                 0) == 0;
+    allowed = allowed &&
+              syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
     close(fd);
     return allowed;
 }
 
 int cbx_command_confinement(void)
 {
-    static const char *const paths[] = { "/usr", "/lib", "/lib64", "/bin", "/etc", "/dev/null",
-                                         CBX_COMMAND_FOLDER };
+    static const char *const paths[] = { "/usr", "/lib",      "/lib64",          "/bin",
+                                         "/etc", "/dev/null", CBX_COMMAND_FOLDER };
     struct landlock_ruleset_attr attributes = { .handled_access_fs = rights };
-    int ruleset =
-        (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
+    int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0);
     bool complete = ruleset >= 0;
     for (size_t i = 0; complete && i < sizeof(paths) / sizeof(paths[0]); i++) {
         complete = allow(ruleset, paths[i]);

@@ -227,10 +227,11 @@ static void explain(const char *text, size_t len, char *out, size_t size)
     }
     snprintf(path, sizeof(path), "%s%.*s", *name == '/' ? "" : WORKSPACE, (int)(end - name), name);
     if (access(path, F_OK) == 0) {
-        snprintf(out, size,
-                 "%.*s was not judged, so it is not included: upload it, and include it by its name "
-                 "in the workspace\n",
-                 (int)(end - name), name);
+        snprintf(
+            out, size,
+            "%.*s was not judged, so it is not included: upload it, and include it by its name "
+            "in the workspace\n",
+            (int)(end - name), name);
     }
 }
 
@@ -250,10 +251,12 @@ static bool compile(int *code, bool *interrupted)
                                "", 0);
         return false;
     }
-    struct cbx_command_start start = {
-        .argv = split(chosen->compile, &words), .env = env, .cwd = CBX_COMMAND_FOLDER, .in = -1,
-        .program = -1, .confinement = &confinement
-    };
+    struct cbx_command_start start = { .argv = split(chosen->compile, &words),
+                                       .env = env,
+                                       .cwd = CBX_COMMAND_FOLDER,
+                                       .in = -1,
+                                       .program = -1,
+                                       .confinement = &confinement };
     int status = cbx_command_collect(&start, text, sizeof(text), &len, interrupted);
     close(confinement);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {

@@ -19,8 +19,9 @@ import site
 import sys
 import zipimport
 
-# Folders that no program can write, and no link in them leads to one that it can.
-IMAGE = "/usr/", "/codebox/"
+# The folder of the image: no program can write it, and no link in it leads to a place that one can. The kernel's own folder is none:
+# a program that loaded this file again would get a set of its own.
+IMAGE = "/usr/"
 WORKSPACE = "/workspace/"
 FILE_MAX = 16 << 20  # a larger file is no source: a run has at most this
 

@@ -95,10 +95,9 @@ static int memory_of(int fd, const struct stat *status)
     if (bytes != NULL && is_accepted(bytes, len)) {
         memory = memfd_create("source", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     }
-    if (memory >= 0 &&
-        (pwrite(memory, bytes, len, 0) != (ssize_t)len ||
-         fcntl(memory, F_ADD_SEALS,
-               F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
+    if (memory >= 0 && (pwrite(memory, bytes, len, 0) != (ssize_t)len ||
+                        fcntl(memory, F_ADD_SEALS,
+                              F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
         close(memory);
         memory = -1;
     }
@@ -177,8 +176,9 @@ __attribute__((constructor)) static void begin(void)
         _exit(126);
     }
     accepted = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, CBX_SHELL_ACCEPTED_AT, 0);
-    accepted_max = ((uint32_t)status.st_size - (uint32_t)offsetof(struct cbx_shell_accepted, hashes)) /
-                   CBX_FRAME_HASH_BYTES;
+    accepted_max =
+        ((uint32_t)status.st_size - (uint32_t)offsetof(struct cbx_shell_accepted, hashes)) /
+        CBX_FRAME_HASH_BYTES;
     close(CBX_SHELL_ACCEPTED_AT);
     for (struct builtin *each = shell_builtins; each->name != NULL; each++) {
         if (each->function == source_builtin) {

@@ -104,9 +104,9 @@ static void begin(const uint8_t *payload, size_t len)
 /* Ends a run before the kernel receives it. */
 static void refuse(void)
 {
-    static const char error[] =
-        "{\"ename\":\"Error\",\"evalue\":\"the session has too many files of code; reset it, or use "
-        "fewer\",\"traceback\":[]}";
+    static const char error[] = "{\"ename\":\"Error\",\"evalue\":\"the session has too many files "
+                                "of code; reset it, or use "
+                                "fewer\",\"traceback\":[]}";
     cbx_run.began_ms = cbx_now_ms();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
     clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);

@@ -42,7 +42,9 @@ static void add_run(const char *id)
 /* A run with this many hashes; the first byte of each is from `first` on. */
 static void add_run_that_accepts(const char *id, uint8_t first, uint16_t count)
 {
-    struct cbx_frame_run run = { .limits = all_limits, .language = "python", .accept_count = count };
+    struct cbx_frame_run run = { .limits = all_limits,
+                                 .language = "python",
+                                 .accept_count = count };
     struct cbx_bytes frame = { 0 };
     snprintf(run.id, sizeof(run.id), "%s", id);
     cbx_bytes_add(&frame, &run, sizeof(run));
@@ -594,6 +596,12 @@ int main(void)
         cmocka_unit_test_setup(late_output_is_capped_and_marked_in_the_result, begin_test),
         cmocka_unit_test_setup(output_of_a_kernel_that_starts_or_warms_up_is_not_late, begin_test),
         cmocka_unit_test_setup(a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox,
+                               begin_test),
+        cmocka_unit_test_setup(the_kernel_gets_new_hashes_before_the_run, begin_test),
+        cmocka_unit_test_setup(a_kernel_that_starts_anew_gets_all_hashes, begin_test),
+        cmocka_unit_test_setup(a_run_with_more_hashes_than_its_frame_ends_the_sandbox, begin_test),
+        cmocka_unit_test_setup(a_run_with_more_hashes_than_allowed_ends_the_sandbox, begin_test),
+        cmocka_unit_test_setup(a_run_whose_hashes_the_set_cannot_take_fails_and_the_next_runs,
                                begin_test),
         cmocka_unit_test_setup(a_run_without_all_limits_ends_the_sandbox, begin_test),
         cmocka_unit_test_setup(lines_that_follow_in_quick_succession_are_sent_together, begin_test),
