@@ -5,8 +5,8 @@
 // that text was accepted, so no file is read between the check and its use. ES modules: the first import of a file starts the hooks of
 // javascript_hooks.mjs. A module cell is compiled from memory.
 //
-// A program may replace every method of every prototype. So the check calls none: it uses operators, elements of arrays, and
-// functions of Node's bindings.
+// A program may replace every global and every method of every prototype. So the check uses references that were taken before a program
+// ran, operators, elements of typed arrays, and functions of Node's bindings; options have no prototype.
 'use strict';
 const { Module, builtinModules, createRequire } = require('module');
 const { pathToFileURL } = require('url');
@@ -16,12 +16,14 @@ const { compileFunction, SourceTextModule, SyntheticModule } = vm;
 const { register } = Module;
 const { open, read, close } = process.binding('fs');
 const { store } = Atomics;
+const { Int32Array, SharedArrayBuffer, Uint8Array } = globalThis;
 const { fromCharCode } = String;
 const { keys } = Object;
 const charCode = Function.prototype.call.bind(String.prototype.charCodeAt);
 const dlopen = process.dlopen;
 
 const HASH_BYTES = 32, ACCEPTED_MAX = 65536; // see frame.h
+const HOOKS = 'file:///codebox/kernels/javascript_hooks.mjs';
 const FOLDER = '/usr/'; // of the image: no program can write it, and no link in it leads to a place that one can
 const WORKSPACE = '/workspace/';
 
@@ -83,7 +85,7 @@ function textOf(bytes, length) {
 }
 
 function readImage(path) {
-  const context = {};
+  const context = { __proto__: null };
   const fd = open(path, 0x80000 /* O_CLOEXEC */, 0, undefined, context);
   let bytes = new Uint8Array(1 << 16), length = 0;
   for (let n = 1; context.errno === undefined && n > 0; length += n) {
@@ -195,7 +197,7 @@ function compile(content, filename) {
     if (accepted[hashOf(bytes, length)] !== true && length > 0) refuse(path, 'was not judged, so it is not loaded as code: upload it. JSON and other data can be read with fs');
   }
   const importModuleDynamically = (name, ignored, assert) => importFrom(path, name, assert);
-  const body = compileFunction(text, ['exports', 'require', 'module', '__filename', '__dirname'], { filename: path, importModuleDynamically });
+  const body = compileFunction(text, ['exports', 'require', 'module', '__filename', '__dirname'], { __proto__: null, filename: path, importModuleDynamically });
   const folder = dirname(path);
   return body.call(this.exports, this.exports, requireOf(this), this, path, folder);
 }
@@ -223,7 +225,7 @@ function startHooks() {
   if (shared !== null) return;
   shared = { count: new Int32Array(new SharedArrayBuffer(4)), hashes: new Uint8Array(new SharedArrayBuffer(ACCEPTED_MAX * HASH_BYTES)) };
   share();
-  register(pathToFileURL(`${__dirname}/javascript_hooks.mjs`).href, { data: shared });
+  register(HOOKS, { __proto__: null, data: shared });
 }
 
 // What `import(name)` in the file at this path gives. Names of packages are found as by require.
@@ -255,6 +257,7 @@ async function runModule(code, path) {
     });
   };
   const module = new SourceTextModule(code, {
+    __proto__: null,
     identifier: path,
     initializeImportMeta: (meta) => { meta.url = pathToFileURL(path).href; },
     importModuleDynamically: (name, ignored, assert) => importFrom(path, name, assert),

@@ -268,6 +268,9 @@ static void javascript_loads_nothing_else_whatever_the_way(void **state)
           "  patched(String.prototype, 'startsWith', () => true),\n"
           "  patched(Set.prototype, 'has', () => true),\n"
           "  patched(Buffer.prototype, 'utf8Write', () => 0),\n"
+          "  patched(globalThis, 'Uint8Array', class { constructor() { return new "
+          "Array(999).fill(0); } "
+          "}),\n"
           "  overwritten,\n"
           "];\n"
           "let refused = 0;\n"
@@ -278,12 +281,18 @@ static void javascript_loads_nothing_else_whatever_the_way(void **state)
           "fs.existsSync('ran'), Module.register, Module.runMain);",
           "true 42 false undefined undefined\n");
     GIVES("refused = 0;\n"
+          "const buffers = [], Real = SharedArrayBuffer;\n"
+          "globalThis.SharedArrayBuffer = function (size) { const b = new Real(size); "
+          "buffers.push(b); "
+          "return b; };\n"
+          "require('path').resolve = () => '/workspace/evil.mjs';\n"
           "const names = ['./evil.mjs', './evil.js', './evil.dat', './type/m.js', './link.js', "
           "'./x.wasm', './x.node', 'name', 'file:///workspace/evil.mjs', './evil.mjs?x', "
           "'file:///usr/../workspace/evil.mjs', '/proc/self/cwd/evil.mjs'];\n"
           "for (const name of names) { try { await import(name); } catch (error) { refused++; } }\n"
-          "console.log(refused === names.length, fs.existsSync('ran'))",
-          "true false\n");
+          "console.log(refused === names.length, fs.existsSync('ran'), buffers.some((b) => "
+          "b.byteLength > 32))",
+          "true false false\n");
 }
 
 static void javascript_accepts_files_while_a_program_of_an_earlier_run_waits(void **state)
