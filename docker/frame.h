@@ -22,7 +22,11 @@ enum {
     CBX_FRAME_ID_BYTES = 32, /* of a run: terminated text */
     CBX_FRAME_TAG_MAX = 4096,
     CBX_FRAME_ARGUMENTS_MAX = 64 * 1024 + 256, /* with the file name, each with its NUL */
-    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 128 + CBX_FRAME_ARGUMENTS_MAX,
+    CBX_FRAME_HASH_BYTES = 32,
+    CBX_FRAME_ACCEPT_MAX = 4096,    /* files that one run adds to those that may be loaded */
+    CBX_FRAME_ACCEPTED_MAX = 65536, /* in all, of one sandbox */
+    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 128 + CBX_FRAME_ARGUMENTS_MAX +
+                        CBX_FRAME_ACCEPT_MAX * CBX_FRAME_HASH_BYTES,
     CBX_FRAME_DATA_MAX = 64 * 1024 * 1024 + 8192,
     CBX_FRAME_ERROR_MAX = 256 * 1024,
     CBX_FRAME_LATE_MAX = 64 * 1024, /* of late output between two runs, in all */
@@ -40,16 +44,20 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
  * added makes images without it another version. */
-enum { CBX_FRAME_VERSION = 4000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 5000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
-/* The head of RUN. The arguments and the source follow. The kernel receives the first
- * CBX_FRAME_KERNEL_HEAD_BYTES of the head, the arguments and the source. */
+/* The head of RUN. The hashes, the arguments and the source follow. The kernel receives the new
+ * hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the arguments
+ * and the source. */
 struct cbx_frame_run {
     char language[15];   /* terminated: "python", "ipython", "javascript", ... */
     uint8_t interactive; /* 1 = the client answers ASK */
     uint8_t one_shot;    /* 1 = the only run of this sandbox: the program ends as its interpreter
                             would end it, with its exit handlers */
-    uint8_t spare[3];
+    uint8_t spare;
+    /* SHA-256 values of files that were judged as part of the session's program, at most
+     * CBX_FRAME_ACCEPT_MAX. From this run on the kernel loads files with these bytes as code. */
+    uint16_t accept_count;
     /* Bytes of the arguments: the name of the program's file, then each argument, all terminated
      * by NUL. 0 = no file name and no arguments. */
     uint32_t arguments_bytes;

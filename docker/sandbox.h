@@ -69,7 +69,14 @@ int64_t cbx_sandbox_claimed_ms(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox);
 
 /* Options of a run; zero-initialised, or NULL, for defaults. */
+enum { CBX_RUN_ACCEPT_MAX = 4096 };
 struct cbx_run_options {
+    /* SHA-256 values of files that were judged as part of the session's program, in a language that
+     * the kernel loads. From this run on the kernel loads files with exactly these bytes as code, and
+     * no others that the program can write; also after a reset. Borrowed; at most
+     * CBX_RUN_ACCEPT_MAX, and 65,536 different ones in the life of a sandbox: the run fails then. */
+    const struct cbx_sha256 *accept;
+    size_t accept_count;
     const struct cbx_sink *sink; /* of the events; NULL: they are discarded */
     bool interactive;            /* the sink answers CBX_EVENT_ASK by cbx_sandbox_input */
     /* Called after RUN was sent and before the first event; the run can be resumed from now on. */
@@ -88,7 +95,8 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
  * ended; *out then owns the result. Events go to the options' sink while it runs. When the wall
  * clock or the processor time is exceeded the program is interrupted, and its whole process tree
  * killed within a second. The supervisor keeps the events and the result until
- * cbx_sandbox_acknowledge or the next run. */
+ * cbx_sandbox_acknowledge or the next run. CBX_ETOOBIG for a source, or a list of accepted files, that
+ * a sandbox does not take. */
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,
                     struct cbx_result *out, struct cbx_err *err);

@@ -12,10 +12,15 @@ enum {
     LATE_MS = 25000,
     CANCEL_MS = 3000,
     TICK_MS = 250,
-    SOURCE_MAX = CBX_FRAME_RUN_MAX - CBX_FRAME_ARGUMENTS_MAX - sizeof(struct cbx_frame_run),
+    ACCEPT_BYTES_MAX = CBX_FRAME_ACCEPT_MAX * CBX_FRAME_HASH_BYTES,
+    SOURCE_MAX = CBX_FRAME_RUN_MAX - CBX_FRAME_ARGUMENTS_MAX - ACCEPT_BYTES_MAX -
+                 sizeof(struct cbx_frame_run),
 };
 _Static_assert(CBX_FRAME_ARGUMENTS_MAX >= CBX_ARGUMENTS_BYTES_MAX + CBX_FILE_NAME_MAX + 1,
                "what a permit allows fits into a frame");
+_Static_assert((int)CBX_RUN_ACCEPT_MAX == (int)CBX_FRAME_ACCEPT_MAX &&
+                   sizeof(struct cbx_sha256) == CBX_FRAME_HASH_BYTES,
+               "hashes are sent as they are");
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -67,20 +72,25 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     const struct cbx_limits limits = limits_of(sandbox, permit);
     bool has_arguments = permit->file_name[0] != '\0' || permit->arguments.len > 0;
     size_t name_bytes = has_arguments ? strlen(permit->file_name) + 1 : 0;
+    size_t accept_count = options != NULL ? options->accept_count : 0;
     struct cbx_frame_run run = {
 #define CBX_RUN_LIMIT(member) .limits.member = (uint64_t)limits.member,
 #include "policies/limits.def"
 #undef CBX_RUN_LIMIT
         .interactive = options != NULL && options->interactive,
         .one_shot = permit->session[0] == '\0',
+        .accept_count = (uint16_t)accept_count,
         .arguments_bytes = (uint32_t)(name_bytes + permit->arguments.len),
     };
     snprintf(run.language, sizeof(run.language), "%.14s", permit->language);
     snprintf(run.id, sizeof(run.id), "%s", permit->decision);
     snprintf(sandbox->run_id, sizeof(sandbox->run_id), "%s", permit->decision);
     CBX_AUTO_DONE(buf) head;
-    cbx_buf_init(&head, sizeof(run) + CBX_FRAME_ARGUMENTS_MAX);
+    cbx_buf_init(&head, sizeof(run) + ACCEPT_BYTES_MAX + CBX_FRAME_ARGUMENTS_MAX);
     cbx_buf_add_bytes(&head, &run, sizeof(run));
+    if (accept_count > 0) {
+        cbx_buf_add_bytes(&head, options->accept, accept_count * sizeof(*options->accept));
+    }
     cbx_buf_add_bytes(&head, permit->file_name, name_bytes);
     cbx_buf_add(&head, permit->arguments);
     CBX_AUTO_DONE(buf) frames;
@@ -210,6 +220,10 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     if (source.len > SOURCE_MAX) {
         return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %d",
                         source.len, SOURCE_MAX);
+    }
+    if (options != NULL && options->accept_count > CBX_RUN_ACCEPT_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "a run accepts %zu files, allowed are %d",
+                        options->accept_count, CBX_RUN_ACCEPT_MAX);
     }
     const struct cbx_limits limits = limits_of(sandbox, permit);
     const struct cbx_limit_row *missing = cbx_limits_missing(&limits, CBX_LIMIT_RUN);

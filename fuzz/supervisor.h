@@ -248,6 +248,7 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
 #define _exit            world_exit
 #define main             supervisor_main
 int supervisor_main(int argc, char **argv);
+#include "docker/supervisor/accept.c"
 #include "docker/supervisor/base.c"
 #include "docker/supervisor/report.c"
 /* A host that attaches skips everything before its mark. */
@@ -303,6 +304,7 @@ static void begin_world(void)
     cbx_report_clear();
     cbx_bytes_free(&r.replies);
     cbx_bytes_free(&r.late);
+    memset(&cbx_accepted, 0, sizeof(cbx_accepted));
     memset(&r, 0, sizeof(r));
     free(world.sent);
     memset(&world, 0, sizeof(world));

@@ -161,9 +161,11 @@ static void exec_program(const struct cbx_command_start *start)
     for (size_t i = 0; i < start->passed_count; i++) {
         ready = ready && dup2(start->passed[i], start->passed_at + (int)i) >= 0;
     }
+    ready = ready && (start->preload == NULL || setenv("LD_PRELOAD", start->preload, 1) == 0);
     for (size_t i = 0; start->env != NULL && start->env[i] != NULL; i++) {
         ready = ready && putenv(start->env[i]) == 0;
     }
+    ready = ready && (start->confinement == NULL || cbx_command_confine(*start->confinement));
     /* All other descriptors are close-on-exec. */
     if (ready && start->program >= 0) {
         char path[32];

@@ -49,6 +49,28 @@ void cbx_command_end_as(int wait_status) __attribute__((noreturn));
 /* Writes a file into the folder; false when it does not fit. */
 bool cbx_command_write(const char *path, const char *bytes, size_t len);
 
+/* --- accept.c, confine.c: files of the workspace as code --------------------------------------- */
+
+/* Adds SHA-256 values to those of the accepted files. */
+void cbx_command_accept(const uint8_t *hashes, size_t len);
+bool cbx_command_has_accepted(void);
+
+/* Copies them, also later ones, to the memory of the shell, which has this size. */
+struct cbx_shell_accepted;
+void cbx_command_share_accepted(struct cbx_shell_accepted *with, size_t size);
+
+/* The bytes of a regular file that were accepted, allocated; NULL when they were not, or there is
+ * no such file. What is returned is what was hashed. */
+char *cbx_command_read_accepted(const char *path, size_t *len);
+
+/* A Landlock ruleset for a compiler, a descriptor: it reads files of the image and of the folder of
+ * the run. -1 when Linux has none. cbx_command_confine applies it to this process and those that it
+ * starts. */
+int cbx_command_confinement(void);
+bool cbx_command_confine(int ruleset);
+
+/* --- processes --------------------------------------------------------------------------------- */
+
 /* Blocks the signals that cbx_command_wait handles, before the first program; false when that is
  * impossible. cbx_command_drop_interrupt drops an interrupt that no program was there for. */
 bool cbx_command_block_signals(void);
@@ -56,14 +78,15 @@ void cbx_command_drop_interrupt(void);
 
 /* Starts a program in its own process group, at `cwd`, with these descriptors as 0, 1 and 2; -1
  * means /dev/null for 0, and inherited for 1 and 2. `program` is a descriptor to execute, or -1 for
- * `path`, or argv[0] where that is NULL. `env` is added to the environment (NULL: nothing), the
+ * `path`, or argv[0] where that is NULL. `preload` is a library for it (NULL: none). `env` is added to the environment (NULL: nothing), the
  * `passed` descriptors become `passed_at` and on. Returns its process, or -1. */
 struct cbx_command_start {
     const char *const *argv;
-    const char *path;
+    const char *path, *preload;
     char *const *env;
     const char *cwd;
     int in, out, err, program;
+    const int *confinement; /* a ruleset, or NULL */
     const int *passed;
     size_t passed_count;
     int passed_at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The command kernel: receives frames, starts programs, sends frames. Static, no library but libc.
+ * The command kernel: receives frames, starts programs, sends frames. Static.
  * The programs are hostile: one may kill this process or fill the disk, and gains nothing by it. */
 #include "docker/command/command.h"
 
@@ -78,6 +78,8 @@ static void serve(const struct cbx_command_kernel *kernel)
             }
             int32_t code = kernel->run(&run);
             cbx_command_send(CBX_FRAME_FINISH, &code, sizeof(code));
+        } else if (head[0] == CBX_FRAME_ACCEPT) {
+            cbx_command_accept((const uint8_t *)payload, len);
         } else if (head[0] == CBX_FRAME_WARM) {
             cbx_command_send(CBX_FRAME_READY, NULL, 0); /* no library to import */
         }

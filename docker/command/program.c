@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,11 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const struct program {
-    const char *name, *file, *compile, *run;
+    const char *name, *file, *inputs, *compile, *run;
 } programs[] = {
 #define CBX_KERNEL(...)
 #define CBX_PROGRAM(...) { __VA_ARGS__ },
@@ -27,6 +29,9 @@ static const struct program {
 };
 
 static const struct program *chosen;
+
+#define WORKSPACE "/workspace/"
+#define INCLUDE   CBX_COMMAND_FOLDER "/include/"
 
 bool cbx_command_select_program(const char *name)
 {
@@ -81,12 +86,17 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return 0;
 }
 
-/* Replaces whatever the last run left there by an empty folder. No process of it runs any more. */
-static void empty_folder(void)
+/* Replaces whatever the last run left there by an empty folder. No process of it runs any more. What
+ * cannot be removed, as a folder that cannot be listed, is moved away: a compiler could read it. */
+static bool empty_folder(void)
 {
     enum { FOLDERS_OPEN = 16 };
+    static unsigned moved;
+    char away[64];
     nftw(CBX_COMMAND_FOLDER, remove_entry, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
-    mkdir(CBX_COMMAND_FOLDER, 0700);
+    snprintf(away, sizeof(away), "%s.%ld.%u", CBX_COMMAND_FOLDER, (long)time(NULL), moved++);
+    return mkdir(CBX_COMMAND_FOLDER, 0700) == 0 ||
+           (rename(CBX_COMMAND_FOLDER, away) == 0 && mkdir(CBX_COMMAND_FOLDER, 0700) == 0);
 }
 
 /* All writable file systems are noexec, so the program is copied to a memfd. */
@@ -123,23 +133,149 @@ static void find_error(const char *text, size_t len, char out[200])
     snprintf(out, 200, "%.*s", (int)(n > 199 ? 199 : n), line);
 }
 
+/* --- files of the workspace that the compiler reads ------------------------------------------- */
+
+/* The folders of a path, from `from` on. */
+static void make_folders(char *path, size_t from)
+{
+    for (char *p = path + from; (p = strchr(p, '/')) != NULL; p++) {
+        *p = '\0';
+        mkdir(path, 0700);
+        *p = '/';
+    }
+}
+
+/* Copies an accepted file of the workspace to the folder "include". */
+static void include(const char *name)
+{
+    char real[PATH_MAX], to[PATH_MAX + sizeof(INCLUDE)];
+    size_t len = 0;
+    if (realpath(name, real) == NULL || strncmp(real, WORKSPACE, sizeof(WORKSPACE) - 1) != 0) {
+        return;
+    }
+    char *bytes = cbx_command_read_accepted(real, &len);
+    if (bytes != NULL) {
+        snprintf(to, sizeof(to), "%s%s", INCLUDE, real + sizeof(WORKSPACE) - 1);
+        make_folders(to, sizeof(CBX_COMMAND_FOLDER));
+        cbx_command_write(to, bytes, len);
+    }
+    free(bytes);
+}
+
+/* Takes the next word of a rule of make: blanks in it are escaped, as are line ends between words. */
+static const char *next_word(const char *at, const char *end, char word[PATH_MAX])
+{
+    size_t n = 0;
+    for (; at < end && n + 1 < PATH_MAX; at++) {
+        bool blank = *at == ' ' || *at == '\n';
+        if (blank && n > 0) {
+            break;
+        }
+        if (*at == '\\' && at + 1 < end && (at[1] == ' ' || at[1] == '\n' || at[1] == '#')) {
+            at++;
+            blank = *at == '\n';
+        } else if (*at == '$' && at + 1 < end && at[1] == '$') {
+            at++;
+        }
+        if (!blank) {
+            word[n++] = *at;
+        }
+    }
+    word[n] = '\0';
+    return at;
+}
+
+/* Which files the source includes is known from the compiler's list. It decides nothing: what it
+ * misses is not found by the compiler later. */
+static void include_accepted(bool *interrupted)
+{
+    enum { LIST_BYTES = 1024 * 1024 };
+    struct words words;
+    char word[PATH_MAX];
+    size_t len = 0;
+    if (chosen->inputs[0] == '\0' || !cbx_command_has_accepted()) {
+        return;
+    }
+    char *list = malloc(LIST_BYTES);
+    struct cbx_command_start start = {
+        .argv = split(chosen->inputs, &words), .cwd = CBX_COMMAND_FOLDER, .in = -1, .program = -1
+    };
+    if (list != NULL) {
+        cbx_command_collect(&start, list, LIST_BYTES, &len, interrupted);
+    }
+    for (const char *at = list; len > 0 && at < list + len;) {
+        at = next_word(at, list + len, word);
+        if (strncmp(word, WORKSPACE, sizeof(WORKSPACE) - 1) == 0) {
+            include(word);
+        }
+    }
+    free(list);
+}
+
+/* What to do about a file that the compiler did not find, when it is in the workspace; else "". */
+static void explain(const char *text, size_t len, char *out, size_t size)
+{
+    static const char fatal[] = "fatal error: ";
+    char path[PATH_MAX];
+    const char *name = memmem(text, len, fatal, sizeof(fatal) - 1);
+    const char *end = name != NULL ? memmem(name, len - (size_t)(name - text), ": ", 2) : NULL;
+    name = name != NULL ? name + sizeof(fatal) - 1 : NULL;
+    end = end != NULL ? memmem(name, len - (size_t)(name - text), ": ", 2) : NULL;
+    out[0] = '\0';
+    if (end == NULL || end - name > 255) {
+        return;
+    }
+    snprintf(path, sizeof(path), "%s%.*s", *name == '/' ? "" : WORKSPACE, (int)(end - name), name);
+    if (access(path, F_OK) == 0) {
+        snprintf(
+            out, size,
+            "%.*s was not judged, so it is not included: upload it, and include it by its name "
+            "in the workspace\n",
+            (int)(end - name), name);
+    }
+}
+
 static bool compile(int *code, bool *interrupted)
 {
     static char text[64 * 1024];
+    static char folder[] = "TMPDIR=" CBX_COMMAND_FOLDER;
+    static char *const env[] = { folder, NULL };
     struct words words;
     size_t len = 0;
-    struct cbx_command_start start = {
-        .argv = split(chosen->compile, &words), .cwd = CBX_COMMAND_FOLDER, .in = -1, .program = -1
-    };
+    include_accepted(interrupted);
+    int confinement = cbx_command_confinement();
+    if (confinement < 0) {
+        cbx_command_send_error("CompileError",
+                               "this host's Linux has no Landlock, which keeps data of the "
+                               "workspace out of programs",
+                               "", 0);
+        return false;
+    }
+    struct cbx_command_start start = { .argv = split(chosen->compile, &words),
+                                       .env = env,
+                                       .cwd = CBX_COMMAND_FOLDER,
+                                       .in = -1,
+                                       .program = -1,
+                                       .confinement = &confinement };
     int status = cbx_command_collect(&start, text, sizeof(text), &len, interrupted);
+    close(confinement);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         if (len > 0) {
             cbx_command_send(CBX_FRAME_STDERR, text, len); /* warnings */
         }
         return true;
     }
-    char first[200];
-    find_error(text, len, first);
+    char first[512];
+    explain(text, len, first, sizeof(first));
+    size_t explained = strlen(first);
+    len = len < sizeof(text) - explained ? len : sizeof(text) - explained;
+    memmove(text + explained, text, len);
+    memcpy(text, first, explained);
+    len += explained;
+    first[explained > 0 ? explained - 1 : 0] = '\0';
+    if (explained == 0) {
+        find_error(text, len, first);
+    }
     *code = *interrupted ? 130 : 1;
     cbx_command_send_error(*interrupted ? "Interrupted" : "CompileError",
                            *interrupted ? "the compiler was interrupted" : first, text, len);
@@ -194,9 +330,9 @@ static int run(const struct cbx_command_run *run)
     char path[128];
     bool interrupted = false;
     int code = 1, status = 0;
-    empty_folder();
+    bool is_empty = empty_folder();
     snprintf(path, sizeof(path), "%s/%s", CBX_COMMAND_FOLDER, chosen->file);
-    if (!cbx_command_write(path, run->source, run->len)) {
+    if (!is_empty || !cbx_command_write(path, run->source, run->len)) {
         cbx_command_send_error("CompileError", "the source does not fit into /tmp", "", 0);
         return 1;
     }

@@ -8,6 +8,7 @@
 #include "docker/command/command.h"
 #include "docker/command/shell_state.h"
 #include "docker/frame.h"
+#include "docker/shell_loader/shell_loader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,10 @@
 
 /* The report socket and the memories are descriptors 240 and on of the shell. During a cell they
  * are closed, and bash keeps them as 10 and on, which no program inherits. */
-enum { MEMORIES = 5, PASSED = 1 + MEMORIES, PASSED_AT = 240, SAVED_AT = 10 };
+enum { MEMORIES = CBX_SHELL_CELLS, PASSED = 2 + MEMORIES, PASSED_AT = 240, SAVED_AT = 10 };
+_Static_assert(PASSED_AT + 1 == CBX_SHELL_CELLS_AT &&
+                   PASSED_AT + PASSED - 1 == CBX_SHELL_ACCEPTED_AT,
+               "the library expects them there");
 #define CLOSED "240<&- 241<&- 242<&- 243<&- 244<&- 245<&-"
 #define REPORT "{ __codebox_report \"$?\" \"$SHELLOPTS\"; } 9>&2 2>/dev/null\n"
 
@@ -47,7 +51,7 @@ static struct memory {
     int fd;
     size_t size;
     char *at;
-} memories[MEMORIES];
+} memories[MEMORIES], accepted; /* the accepted files, for the library in the shell */
 
 struct text {
     char *p;
@@ -86,6 +90,10 @@ static bool make_memories(void)
             return false;
         }
     }
+    if (!make_memory(sizeof(struct cbx_shell_accepted), &accepted)) {
+        return false;
+    }
+    cbx_command_share_accepted((struct cbx_shell_accepted *)(void *)accepted.at, accepted.size);
     return true;
 }
 
@@ -295,10 +303,12 @@ static bool execute_shell(char *const *env)
     for (size_t i = 0; i < MEMORIES; i++) {
         passed[1 + i] = memories[i].fd;
     }
+    passed[1 + MEMORIES] = accepted.fd;
     /* The warnings of an interactive bash without a terminal, and its first prompt, go to
      * /dev/null. The first command sets stderr. */
     struct cbx_command_start start = { .argv = argv,
                                        .path = BASH,
+                                       .preload = CBX_SHELL_LOADER,
                                        .env = env,
                                        .cwd = "/workspace",
                                        .in = in,
@@ -313,10 +323,11 @@ static bool execute_shell(char *const *env)
     close(passed[0]);
     close(null);
     close(err);
-    char line[128];
+    char line[192];
     snprintf(line, sizeof(line),
-             "PS1= PS2=; \\exec 2>&%d %d>&-; \\builtin . /codebox/kernels/bash_session.sh\n", err,
-             err);
+             "PS1= PS2=; [ ! -e /dev/fd/%d ] || \\exit 126; \\exec 2>&%d %d>&-; "
+             "\\builtin . /codebox/kernels/bash_session.sh\n",
+             CBX_SHELL_ACCEPTED_AT, err, err);
     return shell.pid > 0 && send_line(line);
 }
 

@@ -10,16 +10,16 @@
 'use strict';
 const fs = require('fs');
 const inspector = require('inspector');
-const { Module, builtinModules, createRequire, syncBuiltinESMExports } = require('module');
+const { Module, createRequire, syncBuiltinESMExports } = require('module');
 const net = require('net');
 const path = require('path');
 const { Readable } = require('stream');
 const timers = require('timers');
 const promises = require('timers/promises');
-const { pathToFileURL } = require('url');
 const util = require('util');
 const vm = require('vm');
 const { Worker } = require('worker_threads');
+const { accept, importFrom, install, runModule } = require('./javascript_loaders.js');
 
 const ONE_SHOT_OFFSET = 16, ARGUMENTS_OFFSET = 20, RUN_HEAD = 24; // struct cbx_frame_run
 const CONTROL = 3;
@@ -233,7 +233,7 @@ function describe(error) {
   let text = attempt(() => inspect(error, { colors: false, depth: 4, maxStringLength: 60000 }), '');
   if (!isError) return { ename: 'Error', evalue: text, text: `Uncaught ${text}` };
   if (attempt(() => text.startsWith(`[${error.stack}]`), false)) text = error.stack + text.slice(error.stack.length + 2);
-  text = text.split('\n').filter((line) => !/^ +at .*\(?node:internal/.test(line)).join('\n');
+  text = text.split('\n').filter((line) => !/^ +at .*\(?(node:internal|\/codebox\/)/.test(line)).join('\n');
   return { ename: attempt(() => whole(error.name || 'Error'), 'Error'), evalue: attempt(() => whole(error.message), '(its text cannot be read)'), text };
 }
 
@@ -329,11 +329,7 @@ function asExpression(code) {
 const skipped = /\/\/.*|\/\*[^]*?\*\/|'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"|(?<=[=(,;:?!&|{}[\n]\s*|\breturn\s+)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])*\/|(?<![.\w$])import(?=\s*\()/g;
 const withImports = (code) => (/\bimport\s*\(/.test(code) ? code.replace(skipped, (found) => (found === 'import' ? '__codebox_import__' : found)) : code);
 Object.defineProperty(globalThis, '__codebox_import__', {
-  value: (name, options) => {
-    const isPath = /^\.{0,2}\//.test(name);
-    const found = isPath ? new URL(name, 'file:///workspace/').href : attempt(() => pathToFileURL(globalThis.require.resolve(name)).href, name);
-    return import(builtinModules.includes(String(name).replace(/^node:/, '')) ? name : found, options);
-  },
+  value: (name, options) => importFrom('/workspace/', name, options?.assert),
   enumerable: false,
 });
 
@@ -345,22 +341,11 @@ async function evaluate(code) {
     const details = reply.exceptionDetails;
     const error = details.exception ? await valueOf(details.exception) : new Error(details.text);
     const isSyntax = error instanceof SyntaxError && !/\n\s+at .*cell-\d+\.js/.test(error.stack);
-    // Static imports and exports make it a module, which is run as a file with a scope of its own.
-    if (isSyntax && isModule(code)) return evaluateModule(code);
+    // Static imports and exports make it a module, with a scope of its own.
+    if (isSyntax && isModule(code)) return runModule(code, `/workspace/cell-${count}.mjs`);
     throw isSyntax ? placeError(error, code, details) : error;
   }
   return valueOf(reply.result);
-}
-
-async function evaluateModule(code) {
-  const file = path.join('/tmp', `program-${process.pid}-${count}.mjs`);
-  fs.writeFileSync(file, code);
-  try {
-    await import(pathToFileURL(file).href);
-  } finally {
-    fs.rmSync(file, { force: true });
-  }
-  return undefined;
 }
 
 // --- runs -------------------------------------------------------------------------------------------------------
@@ -380,8 +365,9 @@ function startWatcher(run) {
   control.unref();
   const before = new Set(getHandles());
   watcher = new Worker(path.join(__dirname, 'javascript_watch.js'), { workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} });
-  watcher.on('message', ({ run: payload, interrupted, warm }) => {
-    if (payload !== undefined) take(readRun(from(payload.buffer, payload.byteOffset, payload.byteLength)));
+  watcher.on('message', ({ run: payload, interrupted, warm, hashes }) => {
+    if (hashes !== undefined) accept(hashes);
+    else if (payload !== undefined) take(readRun(from(payload.buffer, payload.byteOffset, payload.byteLength)));
     else if (warm) sendFrame('Y');
     else if (current?.number === interrupted) interrupt();
   });
@@ -511,7 +497,6 @@ for (const name of ['setTimeout', 'setInterval']) {
   const real = promises[name];
   promises[name] = (delay, value, options = {}) => real(delay, value, current && !options.signal ? { ...options, signal: current.stop.signal } : options);
 }
-syncBuiltinESMExports();
 
 // Timers, servers, connections, children.
 const stopped = new Error('the run has ended');
@@ -559,11 +544,17 @@ control.on('data', (chunk) => {
     const payload = inbox.subarray(5, 5 + inbox.readUInt32LE(1));
     inbox = inbox.subarray(5 + payload.length);
     // Not in this callback, which may be terminated; and in order.
-    if (type === 'E') setImmediate(take, readRun(payload));
+    if (type === 'h') setImmediate(accept, payload);
+    else if (type === 'E') setImmediate(take, readRun(payload));
     else if (type === 'I') setImmediate(interrupt);
     else if (type === 'w') sendFrame('Y'); // no library to import
   }
 });
 control.on('end', () => reallyExit(0));
+// The program must not find the kernel's modules, which are no longer loaded from here.
+module.children.length = 0;
+for (const name of Object.keys(require.cache)) if (name !== __filename) delete require.cache[name];
+install();
+syncBuiltinESMExports();
 process.chdir('/workspace');
 sendFrame('Y');

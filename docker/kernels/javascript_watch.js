@@ -39,7 +39,9 @@ control.on('data', (chunk) => {
     const type = String.fromCharCode(inbox[0]);
     const payload = inbox.subarray(5, 5 + inbox.readUInt32LE(1));
     inbox = inbox.subarray(5 + payload.length);
-    if (type === 'E') {
+    if (type === 'h') {
+      parentPort.postMessage({ hashes: payload });
+    } else if (type === 'E') {
       started++;
       parentPort.postMessage({ run: payload });
     } else if (type === 'I') {

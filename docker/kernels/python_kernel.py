@@ -79,16 +79,17 @@ def printable(text):
 
 class Channel:
     """The socket to the supervisor. Only the process that opened it sends on it: a fork inherits the descriptor. An interrupt
-    during a frame is raised after the frame."""
+    during a frame is raised after the frame. `accept` takes the hashes of the files that may be loaded as code. What was received
+    is in a closure: streams of the program refer to the channel."""
 
-    def __init__(self, fd):
+    def __init__(self, fd, accept):
         self.socket = _socket.socket(fileno=fd)
         os.set_inheritable(fd, False)
         self.fd = fd
         self.pid, self.main = getpid(), get_ident()
         self.lock = _thread.RLock()
-        self.received = bytearray()  # of an incomplete frame
         self.busy, self.interrupted = 0, False
+        self.receive, self.has_more = self.open_inbox(self.socket.recv, accept)
 
     def send(self, kind, *parts):
         if getpid() != self.pid:
@@ -106,21 +107,27 @@ class Channel:
                 self.interrupted = False
                 raise KeyboardInterrupt
 
-    def receive(self):
-        while True:
-            if len(self.received) >= 5:
-                end = 5 + int.from_bytes(self.received[1:5], "little")
-                if len(self.received) >= end:
-                    kind, payload = chr(self.received[0]), bytes(self.received[5:end])
-                    del self.received[:end]
-                    return kind, payload
-            chunk = self.socket.recv(1 << 20)
-            if not chunk:
-                exit_now(0)
-            self.received += chunk
+    @staticmethod
+    def open_inbox(receive_some, accept):
+        received = bytearray()  # up to an incomplete frame
 
-    def has_more(self):
-        return bool(self.received) or bool(select.select([self.fd], [], [], 0)[0])
+        def receive():
+            while True:
+                if len(received) >= 5:
+                    end = 5 + int.from_bytes(received[1:5], "little")
+                    if len(received) >= end:
+                        kind, payload = chr(received[0]), bytes(received[5:end])
+                        del received[:end]
+                        if kind != "h":
+                            return kind, payload
+                        accept(payload)
+                        continue
+                chunk = receive_some(1 << 20)
+                if not chunk:
+                    exit_now(0)
+                received.extend(chunk)
+
+        return receive, lambda: bool(received) or bool(select.select([CONTROL], [], [], 0)[0])
 
     def settle(self):
         """Waits until the supervisor has read what was sent: output of other processes then comes after it."""
@@ -358,6 +365,12 @@ class Database(dict):
         import fnmatch
 
         return fnmatch.filter(super().keys(), pattern)
+
+
+def execfile(name, names, local_names=None, compiler=None):
+    """For IPython's `%run`."""
+    with io.open_code(name) as file:
+        exec((compiler or compile)(file.read(), name, "exec"), names, local_names if local_names is not None else names)
 
 
 def copy_font_list():
@@ -747,11 +760,13 @@ class Kernel:
         from IPython.core.extensions import ExtensionManager
         from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
         from IPython.core.profiledir import ProfileDir
+        from IPython.utils import py3compat
         from logging import error
 
         from traitlets.config import Config
 
         kernel, self.Info, self.Result = self, ExecutionInfo, ExecutionResult
+        py3compat.execfile = execfile
 
         class Hook(DisplayHook):
             def quiet(self):
@@ -1189,8 +1204,9 @@ class Kernel:
     def serve(self):
         _signal.signal(_signal.SIGINT, self.on_interrupt)
         self.channel.send("Y")
+        receive = self.channel.receive  # the program may replace the attribute
         while True:
-            kind, payload = self.channel.receive()
+            kind, payload = receive()
             if kind == "w":
                 self.warm()
                 self.channel.send("Y")
@@ -1204,11 +1220,20 @@ class Kernel:
             self.channel.send("F", status.to_bytes(4, "little"))
 
 
+def install_loaders():
+    sys.path.insert(0, os.path.dirname(__file__))
+    import python_loaders
+
+    del sys.path[0], sys.modules["python_loaders"]
+    return python_loaders.install()
+
+
 def main():
+    accept = install_loaders()
     sys.path.append("/workspace")  # last: a file of the program hides no module of a library
     sys.argv = [""]
     os.chdir("/workspace")
-    Kernel(Channel(CONTROL)).serve()
+    Kernel(Channel(CONTROL, accept)).serve()
 
 
 main()

@@ -15,7 +15,7 @@
 /* The command of each kernel. The container's command names a row. */
 static const struct {
     const char *name;
-    const char *const argv[7];
+    const char *const argv[8];
 } kernels[] = {
 #define CBX_KERNEL(name, ...) { name, { __VA_ARGS__, NULL } },
 #include "docker/languages.def"
@@ -93,6 +93,7 @@ void cbx_kernel_start(void)
     fcntl(cbx_kernel.err, F_SETFL, O_NONBLOCK);
     cbx_kernel.from.len = 0;
     cbx_kernel.ready = false;
+    cbx_kernel.accepted = 0;
 }
 
 void cbx_close(int *fd)

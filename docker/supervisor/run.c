@@ -79,6 +79,11 @@ static void finish(uint32_t status, int exit_code, int signal)
     cbx_report_frame(CBX_FRAME_DONE, &cbx_run.done, sizeof(cbx_run.done), NULL, 0);
 }
 
+static size_t accept_bytes(const struct cbx_frame_run *run)
+{
+    return (size_t)run->accept_count * CBX_FRAME_HASH_BYTES;
+}
+
 static void begin(const uint8_t *payload, size_t len)
 {
     /* What threads of earlier runs wrote is not output of this run. */
@@ -89,9 +94,24 @@ static void begin(const uint8_t *payload, size_t len)
     cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.request.limits.wall_ms;
     clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
     cbx_run.phase = CBX_PHASE_RUNNING;
-    cbx_kernel_send(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES,
-                    payload + sizeof(struct cbx_frame_run), len - sizeof(struct cbx_frame_run));
+    size_t program = sizeof(struct cbx_frame_run) + accept_bytes(&cbx_run.request);
+    cbx_accept_send();
+    cbx_kernel_send(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES, payload + program,
+                    len - program);
     cbx_kernel_flush();
+}
+
+/* Ends a run before the kernel receives it. */
+static void refuse(void)
+{
+    static const char error[] = "{\"ename\":\"Error\",\"evalue\":\"the session has too many files "
+                                "of code; reset it, or use "
+                                "fewer\",\"traceback\":[]}";
+    cbx_run.began_ms = cbx_now_ms();
+    cbx_run.began_cpu_ms = cbx_cpu_ms();
+    clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
+    cbx_report_bundle(CBX_FRAME_ERROR, (const uint8_t *)error, sizeof(error) - 1);
+    finish(CBX_DONE_ENDED, 1, 0);
 }
 
 static bool has_limits(const struct cbx_frame_limits *limits)
@@ -110,7 +130,9 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
         cbx_die(); /* the host breaks the protocol */
     }
     memcpy(&run, payload, sizeof(run));
-    if (run.arguments_bytes > len - sizeof(run) || !has_limits(&run.limits)) {
+    size_t rest = len - sizeof(run);
+    if (run.accept_count > CBX_FRAME_ACCEPT_MAX || accept_bytes(&run) > rest ||
+        run.arguments_bytes > rest - accept_bytes(&run) || !has_limits(&run.limits)) {
         cbx_die();
     }
     run.language[sizeof(run.language) - 1] = '\0';
@@ -120,6 +142,10 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run.done = (struct cbx_frame_done){ .exit_code = -1 };
     cbx_run_drain(REST_BYTES); /* late output is complete before the log begins with it */
     cbx_report_begin(&run.limits);
+    if (!cbx_hash_set_add(&cbx_accepted, payload + sizeof(run), run.accept_count)) {
+        refuse();
+        return;
+    }
     if (cbx_kernel.pid == 0) {
         cbx_kernel_start();
     }

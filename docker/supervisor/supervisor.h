@@ -4,6 +4,7 @@
 #define CBX_DOCKER_SUPERVISOR_SUPERVISOR_H
 
 #include "docker/frame.h"
+#include "docker/hash_set.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -41,6 +42,7 @@ extern struct cbx_kernel {
     struct cbx_bytes to;   /* bytes for the kernel, */
     size_t taken;          /* of which so many are sent */
     bool ready;            /* it accepts runs */
+    uint32_t accepted;     /* so many values of cbx_accepted were sent to it */
 } cbx_kernel;
 
 /* Selects the row of docker/languages.def that cbx_kernel_start starts; false when there is none.
@@ -61,6 +63,13 @@ void cbx_kernel_flush(void);
 enum { CBX_CHUNK_BYTES = 65536 };
 
 void cbx_close(int *fd);
+
+/* --- accept.c: files that the kernel may load as code ------------------------------------------ */
+
+extern struct cbx_hash_set cbx_accepted;
+
+/* Queues an ACCEPT with the values that the kernel has not received since its start. */
+void cbx_accept_send(void);
 
 /* --- run.c: the state of a run ---------------------------------------------------------------- */
 
@@ -96,9 +105,9 @@ bool cbx_run_is_active(void);
  * number of bytes. */
 size_t cbx_run_drain(size_t most);
 
-/* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run, or without all
- * limits, ends the sandbox. A run
- * waits for a kernel that starts or warms up; this time does not count, and an interrupt meanwhile
+/* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run, without all limits, or
+ * with more hashes than are allowed ends the sandbox. One whose hashes the set cannot take fails. A
+ * run waits for a kernel that starts or warms up; this time does not count, and an interrupt meanwhile
  * costs the run alone. */
 void cbx_run_submit(const uint8_t *payload, size_t len);
 void cbx_run_warm(void);

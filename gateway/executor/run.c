@@ -118,9 +118,12 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
         }
         cbx_sessions_replace(e->sessions, session, sandbox);
     }
-    struct cbx_run_options options = {
-        .sink = &x->sink, .interactive = x->interactive, .begun = note_begun, .context = x->request
-    };
+    struct cbx_run_options options = { .accept = x->permit->files,
+                                       .accept_count = x->permit->file_count,
+                                       .sink = &x->sink,
+                                       .interactive = x->interactive,
+                                       .begun = note_begun,
+                                       .context = x->request };
     cbx_sessions_begin(e->sessions, session, x->permit->decision, x->permit->audit_seq);
     int failed = cbx_sandbox_run(sandbox, x->permit, x->text, &options, &x->result, err);
     x->request->ledger = *cbx_sandbox_ledger(sandbox);

@@ -21,6 +21,15 @@ static struct cbx_sandbox_config config;
 /* Of every sandbox and run; live_begin sets them, then a program's main() may change them. */
 static struct cbx_limits live_limits;
 
+/* The files that the next run accepts as code; a test begins with none. */
+static struct cbx_sha256 live_accepted[CBX_RUN_ACCEPT_MAX];
+static size_t live_accepted_count;
+
+static inline void accept_file(const char *text)
+{
+    live_accepted[live_accepted_count++] = cbx_sha256_of(cbx_str_of(text));
+}
+
 struct seen {
     /* What arrived, in its order: out(...) and err(...) with text, display(...) and result(...)
      * with types. Then the same by its kind; files as "name:size" lines. */
@@ -156,9 +165,13 @@ static inline void run_permit(struct cbx_sandbox *sandbox, const struct cbx_perm
     struct cbx_permit now = *permit; /* as it is judged: with what was run before */
     now.ledger = *cbx_sandbox_ledger(sandbox);
     if (cbx_sandbox_run(sandbox, &now, cbx_str_of(source),
-                        &(struct cbx_run_options){ .sink = &sink }, &seen->result, &err) != 0) {
+                        &(struct cbx_run_options){ .sink = &sink,
+                                                   .accept = live_accepted,
+                                                   .accept_count = live_accepted_count },
+                        &seen->result, &err) != 0) {
         fail_msg("%s", err.text);
     }
+    live_accepted_count = 0;
 }
 
 static inline void run_limited(struct cbx_sandbox *sandbox, const char *language,
@@ -196,6 +209,7 @@ static inline struct cbx_sandbox *open_sandbox(const char *language)
 #define IN_SANDBOX(what)                                                                           \
     (void)state;                                                                                   \
     const char *const language = what;                                                             \
+    live_accepted_count = 0;                                                                       \
     CBX_AUTO(sandbox) sandbox = open_sandbox(language);                                            \
     __attribute__((cleanup(drop))) struct seen seen = { 0 }
 #define RUN(source) run_limited(sandbox, language, source, live_limits.wall_ms, &seen)

@@ -68,6 +68,9 @@ static void python_modules_of_the_workspace_hide_none_of_a_library(void **state)
         "plant('package/part.py', text='value = 42\\n')\n",
         "");
     reset(sandbox);
+    accept_file("import statistics\nmean = statistics.mean\n");
+    accept_file("from .part import value\n");
+    accept_file("value = 42\n");
     GIVES(
         "import os, sys, statistics, random, shutil, numpy, pandas, helper, package\n"
         "print(helper.mean([1, 2, 3]), package.value, sys.path[-1], sys.path.count('/workspace'))\n"
@@ -80,6 +83,7 @@ static void python_modules_of_the_workspace_hide_none_of_a_library(void **state)
 static void python_programs_import_files_beside_them(void **state)
 {
     IN_SANDBOX("python");
+    accept_file("value = 42\n");
     GIVES(PYTHON_PLANT "plant('helper.py', text='value = 42\\n')\nplant('statistics.py')\n"
                        "import helper, statistics\nprint(helper.value, statistics.mean([1, 3]), "
                        "os.path.exists('ran'))",
@@ -108,6 +112,8 @@ static void matplotlib_reads_no_configuration_that_a_program_wrote(void **state)
 static void ipython_loads_extensions_of_the_image_alone(void **state)
 {
     IN_SANDBOX("ipython");
+    accept_file("open('/workspace/ran', 'a').write(__file__ + ' ')\n"
+                "def load_ipython_extension(shell): open('/workspace/ran', 'a').write('loaded')\n");
     GIVES(PYTHON_PLANT
           "text = MARK + \"def load_ipython_extension(shell): open('/workspace/ran', "
           "'a').write('loaded')\\n\"\n"

@@ -28,6 +28,38 @@ static void runs_the_bytes_of_its_permit(void **state)
     assert_string_equal(cbx_sandbox_run_id(sandbox), "d1");
 }
 
+static void sends_the_hashes_of_accepted_files_before_the_arguments(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("x = 1");
+    const struct cbx_sha256 files[] = { cbx_sha256_of(CBX_STR("a")), cbx_sha256_of(CBX_STR("b")) };
+    const struct cbx_run_options options = { .accept = files, .accept_count = 2 };
+    snprintf(p.file_name, sizeof(p.file_name), "a.py");
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("x = 1"), &options, &result, &err), 0);
+    const struct fake_container *c = &fake.containers[0];
+    assert_int_equal(c->run.accept_count, 2);
+    assert_int_equal(c->payload.len, sizeof(files) + 5 + 5);
+    assert_memory_equal(c->payload.p, files, sizeof(files));
+    assert_memory_equal(c->payload.p + sizeof(files), "a.py\0x = 1", 10);
+}
+
+static void a_run_with_more_accepted_files_than_allowed_does_not_start(void **state)
+{
+    (void)state;
+    static const struct cbx_sha256 files[CBX_RUN_ACCEPT_MAX + 1];
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("1");
+    struct cbx_run_options options = { .accept = files, .accept_count = CBX_RUN_ACCEPT_MAX + 1 };
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), &options, &result, &err),
+                     CBX_ETOOBIG);
+    assert_null(strchr(fake.containers[0].received, CBX_FRAME_RUN));
+    options.accept_count--;
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), &options, &result, &err), 0);
+}
+
 static void a_run_without_a_session_is_the_only_one(void **state)
 {
     (void)state;
@@ -257,6 +289,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(runs_the_bytes_of_its_permit),
+        TEST(sends_the_hashes_of_accepted_files_before_the_arguments),
+        TEST(a_run_with_more_accepted_files_than_allowed_does_not_start),
         TEST(a_run_without_a_session_is_the_only_one),
         TEST(gets_the_stricter_limits_of_run_and_session),
         TEST(a_permit_that_has_0_for_a_limit_of_a_run_does_not_run),

@@ -39,6 +39,24 @@ static void add_run(const char *id)
     add_frame_of(CBX_FRAME_RUN, &run, sizeof(run));
 }
 
+/* A run with this many hashes; the first byte of each is from `first` on. */
+static void add_run_that_accepts(const char *id, uint8_t first, uint16_t count)
+{
+    struct cbx_frame_run run = { .limits = all_limits,
+                                 .language = "python",
+                                 .accept_count = count };
+    struct cbx_bytes frame = { 0 };
+    snprintf(run.id, sizeof(run.id), "%s", id);
+    cbx_bytes_add(&frame, &run, sizeof(run));
+    for (uint16_t i = 0; i < count; i++) {
+        uint8_t hash[CBX_FRAME_HASH_BYTES] = { (uint8_t)(first + i) };
+        cbx_bytes_add(&frame, hash, sizeof(hash));
+    }
+    cbx_bytes_add(&frame, "code", 4);
+    add_frame_of(CBX_FRAME_RUN, frame.p, frame.len);
+    cbx_bytes_free(&frame);
+}
+
 static void write_line(void)
 {
     world.from[0] = line.p;
@@ -112,6 +130,31 @@ static const char *sent_to_kernel(void)
     types[n] = '\0';
     world.to_kernel_len = 0;
     return types;
+}
+
+/* The same, with the first byte of each hash of an ACCEPT and the source of a RUN. */
+static const char *given_to_kernel(void)
+{
+    static char text[256];
+    size_t n = 0;
+    for (size_t at = 0; at + CBX_FRAME_HEAD_BYTES <= world.to_kernel_len;) {
+        uint32_t len;
+        const uint8_t *payload = world.to_kernel + at + CBX_FRAME_HEAD_BYTES;
+        memcpy(&len, world.to_kernel + at + 1, sizeof(len));
+        text[n++] = (char)world.to_kernel[at];
+        for (uint32_t i = 0; world.to_kernel[at] == CBX_FRAME_ACCEPT && i < len;
+             i += CBX_FRAME_HASH_BYTES) {
+            text[n++] = (char)payload[i];
+        }
+        for (uint32_t i = CBX_FRAME_KERNEL_HEAD_BYTES;
+             world.to_kernel[at] == CBX_FRAME_RUN && i < len; i++) {
+            text[n++] = (char)payload[i];
+        }
+        at += CBX_FRAME_HEAD_BYTES + len;
+    }
+    text[n] = '\0';
+    world.to_kernel_len = 0;
+    return text;
 }
 
 static void end(void)
@@ -443,6 +486,74 @@ static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(voi
     assert_ends_the_sandbox(&(struct cbx_frame_run){ .limits = all_limits, .arguments_bytes = 4 });
 }
 
+static void the_kernel_gets_new_hashes_before_the_run(void **state)
+{
+    (void)state;
+    add_run_that_accepts("r1", 'a', 2);
+    write_line();
+    assert_string_equal(given_to_kernel(), "habEcode");
+    end_run();
+    add_run_that_accepts("r2", 'b', 2);
+    write_line();
+    assert_string_equal(given_to_kernel(), "hcEcode");
+    end_run();
+    add_run_that_accepts("r3", 'a', 3);
+    write_line();
+    assert_string_equal(given_to_kernel(), "Ecode");
+}
+
+static void a_kernel_that_starts_anew_gets_all_hashes(void **state)
+{
+    (void)state;
+    add_run_that_accepts("r1", 'a', 2);
+    write_line();
+    end_run();
+    given_to_kernel();
+    send_frame(CBX_FRAME_RESET);
+    add_run_that_accepts("r2", 'c', 1);
+    write_line();
+    assert_string_equal(given_to_kernel(), "");
+    kernel_sends(CBX_FRAME_READY, "", 0);
+    assert_string_equal(given_to_kernel(), "habcEcode");
+}
+
+static void a_run_with_more_hashes_than_its_frame_ends_the_sandbox(void **state)
+{
+    (void)state;
+    assert_ends_the_sandbox(&(struct cbx_frame_run){ .limits = all_limits, .accept_count = 1 });
+}
+
+static void a_run_with_more_hashes_than_allowed_ends_the_sandbox(void **state)
+{
+    (void)state;
+    world.end = NULL;
+    if (setjmp(world.died) == 0) {
+        add_run_that_accepts("r1", 0, CBX_FRAME_ACCEPT_MAX + 1);
+        write_line();
+    }
+    cbx_bytes_free(&line);
+    assert_true(world.dead);
+}
+
+static void a_run_whose_hashes_the_set_cannot_take_fails_and_the_next_runs(void **state)
+{
+    (void)state;
+    add_run_that_accepts("r1", 'a', 1);
+    write_line();
+    end_run();
+    cbx_accepted.count = CBX_FRAME_ACCEPTED_MAX; /* as after as many */
+    given_to_kernel();
+    add_run_that_accepts("r2", 'b', 1);
+    write_line();
+    assert_string_equal(given_to_kernel(), "");
+    assert_non_null(memmem(received(CBX_FRAME_ERROR), 100, "too many files", 14));
+    assert_int_equal(done().exit_code, 1);
+    cbx_kernel.accepted = CBX_FRAME_ACCEPTED_MAX;
+    add_run_that_accepts("r3", 'a', 1);
+    write_line();
+    assert_string_equal(given_to_kernel(), "Ecode");
+}
+
 static void a_run_without_all_limits_ends_the_sandbox(void **state)
 {
     (void)state;
@@ -485,6 +596,12 @@ int main(void)
         cmocka_unit_test_setup(late_output_is_capped_and_marked_in_the_result, begin_test),
         cmocka_unit_test_setup(output_of_a_kernel_that_starts_or_warms_up_is_not_late, begin_test),
         cmocka_unit_test_setup(a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox,
+                               begin_test),
+        cmocka_unit_test_setup(the_kernel_gets_new_hashes_before_the_run, begin_test),
+        cmocka_unit_test_setup(a_kernel_that_starts_anew_gets_all_hashes, begin_test),
+        cmocka_unit_test_setup(a_run_with_more_hashes_than_its_frame_ends_the_sandbox, begin_test),
+        cmocka_unit_test_setup(a_run_with_more_hashes_than_allowed_ends_the_sandbox, begin_test),
+        cmocka_unit_test_setup(a_run_whose_hashes_the_set_cannot_take_fails_and_the_next_runs,
                                begin_test),
         cmocka_unit_test_setup(a_run_without_all_limits_ends_the_sandbox, begin_test),
         cmocka_unit_test_setup(lines_that_follow_in_quick_succession_are_sent_together, begin_test),

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// What Node loads as code from files: those of the image, and files whose SHA-256 the host accepted. All other files are data.
+//
+// CommonJS: every module is compiled by `_compile` of its module, whatever its ending. The one here compiles a text when the hash of
+// that text was accepted, so no file is read between the check and its use. ES modules: the first import of a file starts the hooks of
+// javascript_hooks.mjs. A module cell is compiled from memory.
+//
+// A program may replace every global and every method of every prototype. So the check uses references that were taken before a program
+// ran, operators, elements of typed arrays, and functions of Node's bindings; options have no prototype.
+'use strict';
+const { Module, builtinModules, createRequire } = require('module');
+const { pathToFileURL } = require('url');
+const vm = require('vm');
+
+const { compileFunction, SourceTextModule, SyntheticModule } = vm;
+const { register } = Module;
+const { open, read, close } = process.binding('fs');
+const { store } = Atomics;
+const { Int32Array, SharedArrayBuffer, Uint8Array } = globalThis;
+const { fromCharCode } = String;
+const { keys } = Object;
+const charCode = Function.prototype.call.bind(String.prototype.charCodeAt);
+const dlopen = process.dlopen;
+
+const HASH_BYTES = 32, ACCEPTED_MAX = 65536; // see frame.h
+const HOOKS = 'file:///codebox/kernels/javascript_hooks.mjs';
+const FOLDER = '/usr/'; // of the image: no program can write it, and no link in it leads to a place that one can
+const WORKSPACE = '/workspace/';
+
+function startsWith(text, start) {
+  for (let i = 0; i < start.length; i++) if (text[i] !== start[i]) return false;
+  return true;
+}
+
+function isOfImage(path) {
+  if (!startsWith(path, FOLDER)) return false;
+  for (let i = 0; i + 2 < path.length; i++) if (path[i] === '/' && path[i + 1] === '.' && path[i + 2] === '.') return false;
+  return true;
+}
+
+// --- bytes ------------------------------------------------------------------------------------------------------
+
+function utf8(text) {
+  const bytes = new Uint8Array(3 * text.length);
+  let n = 0;
+  for (let i = 0; i < text.length; i++) {
+    let code = charCode(text, i);
+    if (code >= 0xd800 && code < 0xdc00 && i + 1 < text.length) {
+      const low = charCode(text, i + 1);
+      if (low >= 0xdc00 && low < 0xe000) {
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        i++;
+      }
+    }
+    if (code < 0x80) {
+      bytes[n++] = code;
+    } else if (code < 0x800) {
+      bytes[n++] = 0xc0 | (code >> 6);
+      bytes[n++] = 0x80 | (code & 63);
+    } else if (code < 0x10000) {
+      bytes[n++] = 0xe0 | (code >> 12);
+      bytes[n++] = 0x80 | ((code >> 6) & 63);
+      bytes[n++] = 0x80 | (code & 63);
+    } else {
+      bytes[n++] = 0xf0 | (code >> 18);
+      bytes[n++] = 0x80 | ((code >> 12) & 63);
+      bytes[n++] = 0x80 | ((code >> 6) & 63);
+      bytes[n++] = 0x80 | (code & 63);
+    }
+  }
+  return { bytes, length: n };
+}
+
+// Of a file of the image, which is UTF-8.
+function textOf(bytes, length) {
+  let text = '';
+  for (let i = 0; i < length; i++) {
+    let code = bytes[i];
+    const more = code < 0xc0 ? 0 : code < 0xe0 ? 1 : code < 0xf0 ? 2 : 3;
+    if (more > 0) code &= 0x3f >> more;
+    for (let k = 0; k < more; k++) code = (code << 6) | (bytes[++i] & 63);
+    text += code < 0x10000 ? fromCharCode(code) : fromCharCode(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff));
+  }
+  return text;
+}
+
+function readImage(path) {
+  const context = { __proto__: null };
+  const fd = open(path, 0x80000 /* O_CLOEXEC */, 0, undefined, context);
+  let bytes = new Uint8Array(1 << 16), length = 0;
+  for (let n = 1; context.errno === undefined && n > 0; length += n) {
+    if (length === bytes.length) {
+      const larger = new Uint8Array(2 * length);
+      for (let i = 0; i < length; i++) larger[i] = bytes[i];
+      bytes = larger;
+    }
+    n = read(fd, bytes, length, bytes.length - length, -1, undefined, context) ?? 0;
+  }
+  if (fd !== undefined) close(fd, undefined, {});
+  if (context.errno !== undefined) throw new Error(`${path} cannot be read`);
+  return textOf(bytes, length);
+}
+
+const ROUND = new Int32Array([
+  0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
+  0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
+  0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
+  0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
+  0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
+  0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+]);
+
+// SHA-256 as text: eight numbers of 32 bits, the key of the table below. The module crypto would cost start-up time, and its
+// functions call methods that a program can replace.
+function hashOf(bytes, length) {
+  const state = new Int32Array(8), words = new Int32Array(64), block = new Uint8Array(64);
+  state[0] = 0x6a09e667; state[1] = 0xbb67ae85; state[2] = 0x3c6ef372; state[3] = 0xa54ff53a;
+  state[4] = 0x510e527f; state[5] = 0x9b05688c; state[6] = 0x1f83d9ab; state[7] = 0x5be0cd19;
+  const end = length + 9 + ((119 - (length % 64)) % 64);
+  for (let at = 0; at < end; at += 64) {
+    for (let i = 0; i < 64; i++) {
+      const p = at + i;
+      block[i] = p < length ? bytes[p] : p === length ? 0x80 : p < end - 8 ? 0 : p < end - 4 ? length / 0x20000000 / 2 ** (8 * (end - 5 - p)) : (length * 8) >>> (8 * (end - 1 - p));
+    }
+    for (let i = 0; i < 16; i++) words[i] = (block[4 * i] << 24) | (block[4 * i + 1] << 16) | (block[4 * i + 2] << 8) | block[4 * i + 3];
+    for (let i = 16; i < 64; i++) {
+      const x = words[i - 15], y = words[i - 2];
+      const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3), s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+      words[i] = (words[i - 16] + s0 + words[i - 7] + s1) | 0;
+    }
+    let a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6], h = state[7];
+    for (let i = 0; i < 64; i++) {
+      const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + ROUND[i] + words[i]) | 0;
+      const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+      const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      h = g; g = f; f = e; e = (d + t1) | 0; d = c; c = b; b = a; a = (t1 + t2) | 0;
+    }
+    state[0] += a; state[1] += b; state[2] += c; state[3] += d; state[4] += e; state[5] += f; state[6] += g; state[7] += h;
+  }
+  return `${state[0]} ${state[1]} ${state[2]} ${state[3]} ${state[4]} ${state[5]} ${state[6]} ${state[7]}`;
+}
+
+// --- the accepted files -----------------------------------------------------------------------------------------
+
+const accepted = { __proto__: null };
+const order = new Uint8Array(ACCEPTED_MAX * HASH_BYTES); // their hashes, for the hooks
+let count = 0, shared = null;
+
+// Hashes of HASH_BYTES each. The supervisor sends no more than ACCEPTED_MAX, and none twice.
+function accept(hashes) {
+  for (let at = 0; at + HASH_BYTES <= hashes.length && count < ACCEPTED_MAX; at += HASH_BYTES, count++) {
+    let key = '';
+    for (let i = 0; i < HASH_BYTES; i += 4) key += `${i > 0 ? ' ' : ''}${(hashes[at + i] << 24) | (hashes[at + i + 1] << 16) | (hashes[at + i + 2] << 8) | hashes[at + i + 3]}`;
+    accepted[key] = true;
+    for (let i = 0; i < HASH_BYTES; i++) order[count * HASH_BYTES + i] = hashes[at + i];
+  }
+  share();
+}
+
+function share() {
+  if (shared === null) return;
+  for (let i = shared.count[0] * HASH_BYTES; i < count * HASH_BYTES; i++) shared.hashes[i] = order[i];
+  store(shared.count, 0, count);
+}
+
+function shown(path) {
+  let text = '';
+  if (!startsWith(path, WORKSPACE)) return path;
+  for (let i = WORKSPACE.length; i < path.length; i++) text += path[i];
+  return text;
+}
+
+function refuse(path, why) {
+  throw new Error(`${shown(path)} ${why}`);
+}
+
+// --- CommonJS ---------------------------------------------------------------------------------------------------
+
+function requireOf(module) {
+  const require = (name) => module.require(name);
+  require.resolve = (name, options) => Module._resolveFilename(name, module, false, options);
+  require.resolve.paths = (name) => Module._resolveLookupPaths(name, module);
+  require.main = process.mainModule;
+  require.extensions = Module._extensions;
+  require.cache = Module._cache;
+  return require;
+}
+
+function compile(content, filename) {
+  let text = `${content}`;
+  const path = `${filename}`;
+  if (isOfImage(path)) {
+    text = readImage(path);
+  } else {
+    const { bytes, length } = utf8(text);
+    if (accepted[hashOf(bytes, length)] !== true && length > 0) refuse(path, 'was not judged, so it is not loaded as code: upload it. JSON and other data can be read with fs');
+  }
+  const importModuleDynamically = (name, ignored, assert) => importFrom(path, name, assert);
+  const body = compileFunction(text, ['exports', 'require', 'module', '__filename', '__dirname'], { __proto__: null, filename: path, importModuleDynamically });
+  const folder = dirname(path);
+  return body.call(this.exports, this.exports, requireOf(this), this, path, folder);
+}
+
+function dirname(path) {
+  let end = 0, text = '';
+  for (let i = 0; i < path.length; i++) if (path[i] === '/') end = i;
+  for (let i = 0; i < end; i++) text += path[i];
+  return text === '' ? '/' : text;
+}
+
+function loadNative(module, path, ...flags) {
+  const name = `${path}`;
+  if (!isOfImage(name)) refuse(name, 'is native code, which is loaded from the image alone');
+  return dlopen.call(process, module, name, ...flags);
+}
+
+// --- ES modules -------------------------------------------------------------------------------------------------
+
+const builtins = { __proto__: null };
+for (const name of builtinModules) builtins[name] = builtins[`node:${name}`] = true;
+const isBuiltin = (name) => builtins[name] === true || startsWith(name, 'node:');
+
+function startHooks() {
+  if (shared !== null) return;
+  shared = { count: new Int32Array(new SharedArrayBuffer(4)), hashes: new Uint8Array(new SharedArrayBuffer(ACCEPTED_MAX * HASH_BYTES)) };
+  share();
+  register(HOOKS, { __proto__: null, data: shared });
+}
+
+// What `import(name)` in the file at this path gives. Names of packages are found as by require.
+async function importFrom(path, name, assert) {
+  const text = `${name}`, options = { assert };
+  if (isBuiltin(text)) return import(text, options);
+  let url = text;
+  if (text[0] === '/' || text[0] === '.') {
+    url = new URL(text, pathToFileURL(path)).href;
+  } else {
+    try {
+      url = pathToFileURL(createRequire(path).resolve(text)).href;
+    } catch (error) {
+      // a URL, or a name that import() reports as missing
+    }
+  }
+  startHooks();
+  return import(url, options);
+}
+
+// Runs a cell that is an ES module.
+async function runModule(code, path) {
+  const pending = [];
+  const link = async (name, module, { assert }) => {
+    const found = await (pending[pending.length] = importFrom(path, name, assert));
+    const names = keys(found);
+    return new SyntheticModule(names, function () {
+      for (const each of names) this.setExport(each, found[each]);
+    });
+  };
+  const module = new SourceTextModule(code, {
+    __proto__: null,
+    identifier: path,
+    initializeImportMeta: (meta) => { meta.url = pathToFileURL(path).href; },
+    importModuleDynamically: (name, ignored, assert) => importFrom(path, name, assert),
+  });
+  try {
+    await module.link(link);
+  } finally {
+    await Promise.allSettled(pending); // none of them ends in a later run
+  }
+  await module.evaluate();
+}
+
+// Replaces Node's functions. Not at once: the kernel loads its own files before.
+function install() {
+  Module.prototype._compile = compile;
+  Object.defineProperty(process, 'dlopen', { value: loadNative, writable: false, configurable: false, enumerable: true });
+  for (const name of ['register', 'runMain']) delete Module[name];
+  for (const name of ['SourceTextModule', 'SyntheticModule', 'Module']) delete vm[name];
+}
+
+module.exports = { accept, importFrom, install, runModule };
