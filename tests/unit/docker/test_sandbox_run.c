@@ -34,6 +34,7 @@ static void sends_the_hashes_of_accepted_files_before_the_arguments(void **state
     CBX_AUTO(sandbox) sandbox = open_sandbox();
     CBX_AUTO_DONE(result) result = { 0 };
     struct cbx_permit p = permit_for("x = 1");
+    p.ledger = *cbx_sandbox_ledger(sandbox);
     const struct cbx_sha256 files[] = { cbx_sha256_of(CBX_STR("a")), cbx_sha256_of(CBX_STR("b")) };
     const struct cbx_run_options options = { .accept = files, .accept_count = 2 };
     snprintf(p.file_name, sizeof(p.file_name), "a.py");
@@ -52,6 +53,7 @@ static void a_run_with_more_accepted_files_than_allowed_does_not_start(void **st
     CBX_AUTO(sandbox) sandbox = open_sandbox();
     CBX_AUTO_DONE(result) result = { 0 };
     struct cbx_permit p = permit_for("1");
+    p.ledger = *cbx_sandbox_ledger(sandbox);
     struct cbx_run_options options = { .accept = files, .accept_count = CBX_RUN_ACCEPT_MAX + 1 };
     assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), &options, &result, &err),
                      CBX_ETOOBIG);
