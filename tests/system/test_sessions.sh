@@ -1,0 +1,185 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A session is one program: what its cells, files and resets mean together is what is judged and what runs, in whatever order, by whatever interface
+# they come, and whoever is killed in between.
+source "$(dirname "$0")/lib.sh"
+start_server
+
+execute() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{code: $c, session_id: $s}')"; }
+put() { curl -sS -X PUT --data-binary "$3" "$base/v1/sessions/$1/files/$2"; }
+reset() { post "/v1/sessions/$1/reset" '{}'; }
+open_session() { post /v1/sessions "{\"language\":\"${1:-python}\"}" | jq -er .session_id; }
+close_session() { curl -sS -X DELETE "$base/v1/sessions/$1" >/dev/null; }
+step() { # SESSION STEP: "PATH<-TEXT" uploads, "RESET" resets, anything else is a cell
+    case $2 in
+        RESET) reset "$1" ;;
+        *'<-'*) put "$1" "${2%%<-*}" "${2#*<-}" ;;
+        *) execute "$1" "$2" ;;
+    esac
+}
+# --- sequences that would run `id`: one of their steps is denied, or fails; nothing prints what id prints
+attacks=(
+    python $'import os as o' $'o.system("id")' --
+    python $'def f(m): return m.system("id")' $'import os' $'f(os)' --
+    python $'helper.py<-import os as o' $'import helper' $'helper.o.system("id")' --
+    python $'helper.py<-import os as o' $'from helper import o as q\nq.system("id")' --
+    python $'helper.py<-import os as o' $'from helper import *\no.system("id")' --
+    python $'a.py<-import os as o' $'b.py<-import a\np = a.o' $'import b\nb.p.system("id")' --
+    python $'helper.py<-def f(m): return m.system("id")' $'import os, helper\nhelper.f(os)' --
+    python $'helper.py<-import os as o' RESET $'import helper\nhelper.o.system("id")' --
+    python $'data.dat<-import os\nos.system("id")' $'import shutil\nshutil.copy("data.dat", "mod" + ".py")' $'import mod' --
+    python $'data.dat<-import os\nos.system("id")' $'import os\nos.rename("data.dat", "m.p" + "y")' $'import m' --
+    python $'M.PY<-import os\nos.system("id")' $'import os\nos.rename("M.PY", "mm.p" + "y")' $'import mm' --
+    python $'helper.py<-x = 1' $'open("helper" + ".py", "w").write("import o" + "s; os.sys" + "tem(\'id\')")' $'import helper' --
+    python $'import zipfile\nz = zipfile.ZipFile("a.zip", "w")\nz.writestr("zm.py", "import os; os.system(\'id\')")\nz.close()' $'import sys\nsys.path.insert(0, "a.zip")' $'import zm' --
+    python $'a.tar<-x' $'import zipfile\nz = zipfile.ZipFile("a.zip", "w")\nz.writestr("q/zm.py", "import os; os.system(\'id\')")\nz.close()\nzipfile.ZipFile("a.zip").extractall(".")' $'from q import zm' --
+    python $'statistics.py<-import os as o' $'import statistics\nstatistics.o.system("id")' --
+    python $'%%writefile helper.py\nimport os as o' $'import helper\nhelper.o.system("id")' --
+    python $'g = None\ndef f(): return g.system("id")' $'import os as g' $'f()' --
+    python $'import threading, time\ng = None\ndef f():\n    time.sleep(1)\n    g.system("id")' $'threading.Thread(target=f).start()' $'import os as g' $'import time\ntime.sleep(2)' --
+    javascript $'var r = require' $'r("child_process").execSync("id")' --
+    javascript $'var r = require' $'[0]' $'console.log(r("child_process").execSync("id").toString())' --
+    javascript $'a.js<-exports.r = require' $'console.log(require("./a.js").r("child_process").execSync("id").toString())' --
+    javascript $'evil.dat<-console.log(require("child_process").execSync("id").toString())' $'require("./evil.dat")' --
+    javascript $'evil<-console.log(require("child_process").execSync("id").toString())' $'require("./evil")' --
+    javascript $'EVIL.JS<-console.log(1)' $'require("fs").writeFileSync("EVIL.JS", "console.log(require(\'child_pro\' + \'cess\').execSync(\'id\').toString())")' $'require("./EVIL.JS")' --
+    javascript $'p/package.json<-{"main":"x.dat"}' $'p/x.dat<-console.log(require("child_process").execSync("id").toString())' $'require("./p")' --
+    typescript $'var r: any = require' $'r("child_process").execSync("id")' --
+    c $'x.txt<-int f(void) { return system("id"); }' $'#include <stdlib.h>\n#include "x.txt"\nint main(void) { return f(); }' --
+    shell $'data.txt<-id' $'source data.txt' --
+    shell $'x=id' $'$x' --
+    shell $'printf "id" > /tmp/codebox-state' $'. /tmp/codebox-state' --
+)
+run_attacks() { # POLICY
+    local language= session= answer step_text
+    for step_text in "${attacks[@]}"; do
+        if [ "$step_text" = -- ]; then
+            close_session "$session"
+            language= session=
+        elif [ -z "$language" ]; then
+            language=$step_text
+            session=$(post /v1/sessions "{\"language\":\"$language\",\"policy\":\"$1\"}" | jq -er .session_id)
+            echo "--- $language"
+        else
+            echo "$step_text"
+            answer=$(step "$session" "$step_text")
+            jq -c '[.status, .detail // .error.evalue // (.output // [] | map(.text // "") | join(""))]' <<<"$answer"
+            lacks 'uid=' <<<"$answer"
+        fi
+    done
+}
+stop_server
+start_server --policy default --policy strict
+ok 'files, cells and resets together run nothing that is denied' run_attacks default
+ok '  nor under strict' run_attacks strict
+
+# --- what people do
+works() { # LANGUAGE STEP ... EXPECTED: the last step prints this
+    local language=$1 session last answer
+    shift
+    session=$(open_session "$language")
+    while [ $# -gt 1 ]; do
+        answer=$(step "$session" "$1")
+        jq -c '[.status, .detail // .error.evalue // (.output // [] | map(.text // "") | join(""))]' <<<"$answer"
+        shift
+    done
+    close_session "$session"
+    jq -e --arg want "$1" '.status == "completed" and ((.output // [] | map(.text // "") | join("")) | contains($want))' <<<"$answer"
+}
+ok 'an uploaded module is imported' works python $'helper.py<-def f(): return 6 * 7' $'import helper\nprint(helper.f())' 42
+ok 'a module of a cell is imported' works python $'%%writefile helper.py\ndef f():\n    return 6 * 7' $'import helper\nprint(helper.f())' 42
+ok 'a package with relative imports' works python $'pkg/__init__.py<-from .core import add' $'pkg/core.py<-def add(a, b): return a + b' $'from pkg import add\nprint(add(40, 2))' 42
+ok 'a module after a reset' works python $'helper.py<-def f(): return 6 * 7' RESET $'import helper\nprint(helper.f())' 42
+ok 'a corrected module' works python $'helper.py<-def f(): return 1' $'import helper' $'helper.py<-def f(): return 6 * 7' $'import importlib\nimportlib.reload(helper)\nprint(helper.f())' 42
+ok 'data is read whatever its name' works python $'data.json<-{"x": 42}' $'import json\nprint(json.load(open("data.json"))["x"])' 42
+ok 'data of pandas' works python $'data.csv<-a,b\n40,2\n' $'import pandas as pd\ndf = pd.read_csv("data.csv")' $'print(int(df.sum().sum()) if False else int(df["a"][0] + df["b"][0]))' 42
+ok 'require of an uploaded file' works javascript $'lib/a.js<-exports.add = (a, b) => a + b' $'const { add } = require("./lib/a.js")\nconsole.log(add(40, 2))' 42
+ok 'import of an uploaded module' works javascript $'lib/a.mjs<-export const add = (a, b) => a + b' $'const m = await import("./lib/a.mjs")\nconsole.log(m.add(40, 2))' 42
+ok 'an uploaded header is included' works c $'x.h<-#define X 42' $'#include <stdio.h>\n#include "x.h"\nint main(void) { printf("%d\\n", X); return 0; }' 42
+ok 'a refused load says what to do' works python $'mod.dat<-x = 1' $'name.txt<-mod.py' $'import shutil\nx = shutil.copy("mod.dat", open("name.txt").read())' $'try:\n    import mod\nexcept ImportError as e:\n    print(e)' 'upload it, or write it in a cell with %%writefile'
+
+# --- the past of long sessions, and of processes that are killed
+session=$(open_session)
+ledger_of() { grep -F "\"session\":\"$1\"" "$state/audit.jsonl" | jq -r 'select(.type == "decision" and .body.action == "run") | .body.ledger'; }
+fill() {
+    execute "$session" 'import os as o' >/dev/null
+    for i in $(seq 40); do
+        execute "$session" "v$i = $i; print(v$i)" | jq -e '.status == "completed"' >/dev/null
+    done
+    [ "$(ledger_of "$session" | sort -u | wc -l)" = 41 ]
+}
+ok 'each decision of a session is made against another ledger' fill
+denied_still() {
+    execute "$session" 'o.system("id")' | jq -e '.type == "urn:codebox:problem:denied"'
+    execute "$session" 'print(v7 + 35)' | jq -e '.output[0].text == "42\n"'
+}
+ok 'an old cell counts' denied_still
+stop_server
+start_server
+ok '  after a restart of the gateway' denied_still
+pkill -KILL -P "$server" -f cbx-executor 2>/dev/null || kill -9 "$(pgrep -P "$server" cbx-executor)" || true
+ok '  after the executor was killed' denied_still
+kill -9 "$server"
+wait "$server" 2>/dev/null || true
+sleep 1
+start_server
+ok '  after all of it was killed' denied_still
+close_session "$session"
+
+kill_between() { # uploads, cells and resets while processes are killed: afterwards the session goes on, and an old cell counts
+    local session i
+    session=$(open_session)
+    execute "$session" 'import os as o' >/dev/null
+    for i in $(seq 12); do
+        put "$session" "m$i.py" "def f(): return $i" >/dev/null &
+        execute "$session" "x$i = $i" >/dev/null &
+        [ $((i % 4)) != 0 ] || kill -9 "$(pgrep -P "$server" cbx-executor | head -n 1)" 2>/dev/null || true
+        wait %1 %2 2>/dev/null || true
+    done
+    wait_until eval "execute '$session' 'print(6 * 7)' | jq -e '.output[0].text == \"42\\n\"'"
+    execute "$session" 'o.system("id")' | jq -e '.type == "urn:codebox:problem:denied"'
+    put "$session" last.py 'def f(): return 42'
+    execute "$session" $'import last\nprint(last.f())' | jq -e '.output[0].text == "42\n"'
+    close_session "$session"
+}
+ok 'kills between judging and running lose nothing' kill_between
+
+together() { # many at a time, over both interfaces: all are admitted, each against the ledger before it
+    local session i
+    session=$(open_session)
+    for i in $(seq 8); do
+        execute "$session" "a$i = $i" >"$work/together-$i" &
+        put "$session" "t$i.py" "t = $i" >"$work/together-put-$i" &
+        start_run "$session" "b$i = $i" >"$work/together-legacy-$i" &
+    done
+    wait $(jobs -p | grep -vx "$server") || true
+    for i in $(seq 8); do
+        jq -e '.status == "completed"' "$work/together-$i"
+        jq -e '.size > 0' "$work/together-put-$i"
+        wait_until is_over "$(cat "$work/together-legacy-$i")"
+    done
+    execute "$session" 'print(sum(globals()[f"a{i}"] if False else i for i in range(1, 9)))' >/dev/null
+    execute "$session" 'print(a1 + a8 + b1 + b8)' | jq -e '.output[0].text == "18\n"'
+    close_session "$session"
+}
+ok 'cells, files and legacy calls at the same time have one order' together
+
+# --- the log has the whole session
+log_has() {
+    local session
+    session=$(open_session)
+    execute "$session" 'x = 1' >/dev/null
+    put "$session" helper.py 'y = 1' >/dev/null
+    put "$session" data.csv 'a,b' >/dev/null
+    reset "$session" >/dev/null
+    curl -sS -X DELETE "$base/v1/sessions/$session/files/data.csv" >/dev/null
+    close_session "$session"
+    grep -F "\"session\":\"$session\"" "$state/audit.jsonl" >"$work/records"
+    jq -r 'if .type == "decision" then .body.action else .type end' "$work/records" | tr '\n' ' ' >"$work/kinds"
+    cat "$work/kinds"
+    grep -qE 'open .*run .*file .*upload .*reset .*deletion' "$work/kinds"
+    jq -e 'select(.type == "reset") | .body.ledger | length == 64' "$work/records"
+    audit_is_whole
+}
+ok 'uploads, resets and deletions are in the audit log, with the ledger' log_has
+finish
