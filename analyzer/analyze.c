@@ -114,6 +114,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     struct cbx_parsed parsed = { .policy = s->policy,
                                  .arena = s->arena,
                                  .facts = &s->facts,
+                                 .past = s->request->past,
                                  .deadline_ms = cbx_parse_deadline(s->request->budget_ms) };
     const struct cbx_program *program =
         s->lang->code->between != NULL ? find_program(s, &parsed, notebook, &index) : NULL;

@@ -9,6 +9,7 @@
 #include <tree_sitter/api.h>
 
 struct cbx_buf;
+struct cbx_past;
 struct cbx_recall;
 struct cbx_scope;
 struct cbx_walk;
@@ -44,6 +45,7 @@ struct cbx_parsed {
     struct cbx_ranges files; /* files that stand in the text */
     /* Not NULL: filled with the functions of the text, whose bodies may run later than it. */
     struct cbx_ranges *functions;
+    const struct cbx_past *past; /* of the session, for #include; or NULL */
     /* Of a program with a past: what the past is recalled from; the part of the text that is new, and
      * where its summary goes, or NULL (lang/summary.h). */
     struct cbx_recall *recall;

@@ -3,6 +3,7 @@
  * `maybe`; every name and text in the other branches is a fact. So is every name in a macro, used
  * or not. */
 #include "analyzer/lang/c/macros.h"
+#include "analyzer/past.h"
 
 enum taken { TAKEN, DEAD, CHOSEN, PASSED }; /* certainly, certainly not, maybe: read, maybe: not */
 
@@ -13,10 +14,24 @@ struct condition {
     bool chosen; /* or one that may be */
 };
 
+/* A text that is being read; the one that includes it goes on behind it. */
+enum { INCLUDES_MAX = 16, INCLUDES_OF_ALL_MAX = 256 };
+struct including {
+    const struct cbx_c_tokens *in;
+    size_t at;
+    bool older;
+    struct cbx_str text; /* of the one that it includes */
+};
+
 struct preprocessor {
     struct cbx_c_reader r;
     const struct cbx_c_tokens *in;
     size_t at;
+    struct including texts[INCLUDES_MAX]; /* those that include `in`, */
+    int text_count, first_text;           /* of which the first ones are not continued now */
+    int includes;                         /* so far */
+    bool
+        older; /* `in` is a version of a file that another has replaced: nothing in it is certain */
     struct condition conditions[CONDITIONS_MAX];
     int depth;
 };
@@ -173,6 +188,7 @@ static void add_known(struct preprocessor *p, const char *header)
     struct cbx_facts nowhere = { .arena = p->r.arena };
     quiet.facts = &nowhere;
     p->r.parsed = &quiet;
+    p->first_text = p->text_count;
     for (size_t i = 0; i < sizeof(known_macros) / sizeof(known_macros[0]); i++) {
         bool same = header == NULL || known_macros[i].header == NULL
                         ? header == known_macros[i].header
@@ -188,6 +204,80 @@ static void add_known(struct preprocessor *p, const char *header)
     p->r.parsed = before.r.parsed;
     p->in = before.in;
     p->at = before.at;
+    p->first_text = before.first_text;
+}
+
+/* --- files of the session --------------------------------------------------------------------- */
+
+static bool is_included(const struct cbx_entry *file, struct cbx_str name)
+{
+    size_t before = file->name.len > name.len ? file->name.len - name.len : 0;
+    return cbx_str_ends(file->name, name) && (before == 0 || file->name.p[before - 1] == '/') &&
+           file->name.len >= name.len;
+}
+
+/* Reads this text next, at the place of its #include. */
+static void push_text(struct preprocessor *p, struct cbx_str text, bool older, uint32_t start,
+                      uint32_t end)
+{
+    int active = 0;
+    for (int i = 0; i < p->text_count; i++) {
+        active += p->texts[i].text.p == text.p;
+    }
+    if (active > 1) { /* what guards a file against itself is not certain here */
+        return;
+    }
+    struct cbx_c_tokens *tokens = cbx_arena_alloc(p->r.arena, sizeof(*tokens));
+    if (tokens == NULL || p->text_count == INCLUDES_MAX || ++p->includes > INCLUDES_OF_ALL_MAX) {
+        p->r.gave_up = true;
+        return;
+    }
+    *tokens = (struct cbx_c_tokens){ 0 };
+    cbx_c_tokens_read(p->r.parsed, text, tokens);
+    for (size_t i = 0; i < tokens->count; i++) {
+        tokens->items[i].start = start;
+        tokens->items[i].end = end;
+    }
+    p->texts[p->text_count++] = (struct including){ p->in, p->at, p->older, text };
+    p->in = tokens;
+    p->at = 0;
+    p->older |= older;
+}
+
+static bool pop_text(struct preprocessor *p)
+{
+    if (p->text_count <= p->first_text) {
+        return false;
+    }
+    const struct including *text = &p->texts[--p->text_count];
+    p->in = text->in;
+    p->at = text->at;
+    p->older = text->older;
+    return true;
+}
+
+/* The versions of the session's file of this name, the newest first: the compiler takes any of
+ * them. */
+static void include_file(struct preprocessor *p, struct cbx_str name, uint32_t start, uint32_t end)
+{
+    const struct cbx_past *past = p->r.parsed->past;
+    struct cbx_str rest = past != NULL ? cbx_buf_str(&past->files) : (struct cbx_str){ 0 };
+    struct cbx_str versions[INCLUDES_MAX];
+    struct cbx_entry file;
+    int count = 0;
+    while (cbx_entry_next(&rest, &file)) {
+        if (!is_included(&file, name)) {
+            continue;
+        }
+        if (count == INCLUDES_MAX) {
+            p->r.gave_up = true;
+            return;
+        }
+        versions[count++] = file.text;
+    }
+    for (int i = 0; i < count; i++) { /* the one that is pushed last is read first */
+        push_text(p, versions[i], i + 1 < count, start, end);
+    }
 }
 
 static void include(struct preprocessor *p, const struct cbx_c_tokens *line, uint32_t start)
@@ -217,6 +307,7 @@ static void include(struct preprocessor *p, const struct cbx_c_tokens *line, uin
         cbx_facts_add(facts, CBX_IS_IMPORT, name, start, end);
         cbx_facts_add(facts, CBX_IS_LITERAL, name, start, end);
         add_known(p, cbx_arena_copy(p->r.arena, name).p);
+        include_file(p, name, start, end);
     }
 }
 
@@ -247,9 +338,9 @@ static struct cbx_c_value is_defined(struct preprocessor *p, struct cbx_str name
     const struct cbx_c_macro *macro = cbx_c_macro(&p->r, name);
     int there = cbx_c_predefined(name);
     if (macro != NULL) {
-        return (struct cbx_c_value){ macro->defined, !macro->doubtful };
+        return (struct cbx_c_value){ macro->defined, !macro->doubtful && !p->older };
     }
-    return (struct cbx_c_value){ there > 0, there >= 0 };
+    return (struct cbx_c_value){ there > 0, there >= 0 && !p->older };
 }
 
 static struct cbx_c_value evaluate(struct preprocessor *p, const struct cbx_c_tokens *line)
@@ -314,6 +405,7 @@ static bool take_condition(struct preprocessor *p, const struct cbx_c_token *nam
                     : line->count > 0 ? is_defined(p, line->items[0].text)
                                       : value;
             value.value = ifndef ? !value.value : value.value;
+            value.value = p->older && !value.certain ? 1 : value.value; /* it may be that version */
         }
         c = &p->conditions[p->depth++];
         *c = (struct condition){ 0 };
@@ -367,7 +459,10 @@ static void take_directive(struct preprocessor *p)
 /* Reads directives, and the tokens of branches that are not taken. */
 static void settle(struct preprocessor *p)
 {
-    while (p->at < p->in->count && !p->r.gave_up) {
+    while ((p->at < p->in->count || pop_text(p)) && !p->r.gave_up) {
+        if (p->at >= p->in->count) {
+            continue;
+        }
         const struct cbx_c_token *token = &p->in->items[p->at];
         enum taken now = state(p);
         if (token->first && cbx_c_is(token, "#")) {

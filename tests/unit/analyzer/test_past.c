@@ -450,6 +450,7 @@ static void judge_parts(const char *language, const struct part *parts, bool sum
         struct cbx_str own = cbx_str_of(!is_file                             ? language
                                         : cbx_str_ends(name, CBX_STR(".py")) ? "python"
                                         : cbx_str_ends(name, CBX_STR(".ts")) ? "typescript"
+                                        : cbx_str_ends(name, CBX_STR(".h"))  ? "c"
                                                                              : "javascript");
         if (parts[1].text == NULL) {
             struct cbx_analysis request = {
@@ -583,6 +584,36 @@ static void javascript_files_and_cells_are_one_program(void **state)
     check_parts("javascript", cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+static void c_files_and_sources_are_one_program(void **state)
+{
+    (void)state;
+    static const struct parts_case cases[] = {
+        { { { "y.h", "#define Q(a, b) a##b" },
+            { NULL, "#include <stdlib.h>\n#include \"y.h\"\nint main(void) { return Q(sys, "
+                    "tem)(\"id\"); }" } },
+          "sh.command 3:27" },
+        { { { "lib/y.h", "#define Q(a, b) a##b" },
+            { "z.h", "#include \"lib/y.h\"" },
+            { NULL, "#include \"z.h\"\nint main(void) { return Q(sys, tem)(\"id\"); }" } },
+          "sh.command 2:27" },
+        { { { "y.h", "#ifndef Y\n#define Y\n#define Q(a, b) a##b\n#endif" },
+            { "y.h", "#ifndef Y\n#define Y\n#define Q(a, b) 0\n#endif" },
+            { NULL, "#include \"y.h\"\nint main(void) { return Q(sys, tem)(\"id\"); }" } },
+          "sh.command 2:27" },
+        { { { "y.h", "#include \"y.h\"" },
+            { NULL, "#include \"y.h\"\nint main(void) { return 0; }" } },
+          "" },
+        { { { "y.h", "#ifndef Y\n#define Y\n#include \"y.h\"\n#define X 1\n#endif" },
+            { NULL, "#include \"y.h\"\nint main(void) { return X; }" } },
+          "" },
+        { { { "y.h", "static int add(int a, int b) { return a + b; }" },
+            { NULL, "#include <stdio.h>\n#include \"y.h\"\nint main(void) { printf(\"%d\", add(1, "
+                    "2)); }" } },
+          "" },
+    };
+    check_parts("c", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
 /* A function runs when it is called: what a later cell gives it counts there. */
 static void a_function_of_an_earlier_cell_is_judged_with_what_it_is_given(void **state)
 {
@@ -630,6 +661,7 @@ int main(void)
         cmocka_unit_test(a_file_that_does_not_fit_is_denied),
         cmocka_unit_test(python_files_and_cells_are_one_program),
         cmocka_unit_test(javascript_files_and_cells_are_one_program),
+        cmocka_unit_test(c_files_and_sources_are_one_program),
         cmocka_unit_test(a_function_of_an_earlier_cell_is_judged_with_what_it_is_given),
         cmocka_unit_test(javascript_cells_are_one_program),
     };
