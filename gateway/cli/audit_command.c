@@ -127,14 +127,27 @@ static void print_text(const json_t *body, const char *key)
     fwrite(text.p, 1, text.len, stdout);
 }
 
-static void print_upload(const json_t *body)
+static void print_who(const json_t *body)
 {
-    print_text(body, "path");
-    printf(" %lld bytes sha256:%.12s session ",
-           (long long)json_integer_value(json_object_get(body, "size")), text_of(body, "sha256"));
+    fputs("session ", stdout);
     print_text(body, "session");
     fputs(" by ", stdout);
     print_text(body, "principal");
+}
+
+static void print_upload(const json_t *body)
+{
+    print_text(body, "path");
+    printf(" %lld bytes sha256:%.12s ",
+           (long long)json_integer_value(json_object_get(body, "size")), text_of(body, "sha256"));
+    print_who(body);
+}
+
+static void print_deletion(const json_t *body)
+{
+    print_text(body, "path");
+    fputs(" ", stdout);
+    print_who(body);
 }
 
 static void print_recovered(const json_t *body)
@@ -167,6 +180,7 @@ static const struct {
     { "decision", print_decision },   { "analysis-failed", print_decision },
     { "outcome", print_outcome },     { "upload", print_upload },
     { "recovered", print_recovered }, { "acknowledged", print_acknowledged },
+    { "deletion", print_deletion },   { "reset", print_who },
 };
 
 static void print_record(struct cbx_str line)
