@@ -310,6 +310,10 @@ static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cb
         cbx_executor_count_unrecorded(e, -1);
         return failed;
     }
+    if (permit->action != CBX_ACTION_RUN) {
+        x->result.status = CBX_RUN_OK;
+        x->result.exit_code = -1;
+    }
     bool acknowledged = send_result(x->request, audit, permit->decision,
                                     cbx_action_name(permit->action), &x->result);
     if (permit->action == CBX_ACTION_OPEN && !acknowledged) {
