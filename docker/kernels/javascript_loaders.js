@@ -18,8 +18,9 @@ const { open, read, close } = process.binding('fs');
 const { store } = Atomics;
 const { Int32Array, SharedArrayBuffer, Uint8Array } = globalThis;
 const { fromCharCode } = String;
-const { keys } = Object;
+const { defineProperty, getOwnPropertyDescriptor, getOwnPropertySymbols, keys } = Object;
 const charCode = Function.prototype.call.bind(String.prototype.charCodeAt);
+const nameOf = Function.prototype.call.bind(Symbol.prototype.toString);
 const dlopen = process.dlopen;
 
 const HASH_BYTES = 32, ACCEPTED_MAX = 65536; // see frame.h
@@ -221,11 +222,42 @@ const builtins = { __proto__: null };
 for (const name of builtinModules) builtins[name] = builtins[`node:${name}`] = true;
 const isBuiltin = (name) => builtins[name] === true || startsWith(name, 'node:');
 
+// Calls a function while a method of `process` is replaced.
+function during(name, replacement, call) {
+  const own = getOwnPropertyDescriptor(process, name);
+  defineProperty(process, name, { __proto__: null, value: replacement, writable: true, configurable: true });
+  try {
+    return call();
+  } finally {
+    if (own === undefined) delete process[name];
+    else defineProperty(process, name, own);
+  }
+}
+
+// The port between this thread and a worker.
+function portOf(worker) {
+  const symbols = getOwnPropertySymbols(worker);
+  for (let i = 0; i < symbols.length; i++) if (nameOf(symbols[i]) === 'Symbol(kPublicPort)') return worker[symbols[i]];
+  throw new Error('the worker has no port');
+}
+
+// Starts the thread of the hooks and returns the port to it. Node announces each thread as an event of `process`, at the next tick, and
+// lists the port among the active handles. A program that has either can add hooks of its own, so it gets neither.
+function startThread() {
+  const ticks = [];
+  let worker;
+  during('nextTick', (...call) => { ticks[ticks.length] = call; }, () => register(HOOKS, { __proto__: null, data: shared }));
+  during('emit', (name, thread) => { worker = thread; }, () => {
+    for (let i = 0; i < ticks.length; i++) if (ticks[i].length === 1) ticks[i][0]();
+  });
+  return portOf(worker);
+}
+
 function startHooks() {
   if (shared !== null) return;
   shared = { count: new Int32Array(new SharedArrayBuffer(4)), hashes: new Uint8Array(new SharedArrayBuffer(ACCEPTED_MAX * HASH_BYTES)) };
   share();
-  register(HOOKS, { __proto__: null, data: shared });
+  hidePort(startThread());
 }
 
 // What `import(name)` in the file at this path gives. Names of packages are found as by require.
@@ -271,11 +303,14 @@ async function runModule(code, path) {
 }
 
 // Replaces Node's functions. Not at once: the kernel loads its own files before.
-function install() {
+// `hide` takes a handle that the program must neither see nor close.
+let hidePort;
+function install(hide) {
+  hidePort = hide;
   Module.prototype._compile = compile;
   Object.defineProperty(process, 'dlopen', { value: loadNative, writable: false, configurable: false, enumerable: true });
   for (const name of ['register', 'runMain']) delete Module[name];
   for (const name of ['SourceTextModule', 'SyntheticModule', 'Module']) delete vm[name];
 }
 
-module.exports = { accept, importFrom, install, runModule };
+module.exports = { accept, during, importFrom, install, portOf, runModule };

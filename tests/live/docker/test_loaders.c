@@ -235,6 +235,31 @@ static void javascript_imports_modules_after_they_were_accepted(void **state)
     GIVES("console.log(require('fs').existsSync('ran'))", "false\n");
 }
 
+/* The hooks still answer, and the next run ends, after a run that failed while they worked. */
+static void javascript_imports_after_a_run_that_failed_during_an_import(void **state)
+{
+    IN_SANDBOX("javascript");
+    PUT_ACCEPTED("a.mjs", "import './none.mjs';\nimport './b.mjs';\n");
+    PUT_ACCEPTED("b.mjs", "export const n = 42;\n");
+    FAILS("setTimeout(() => { throw new Error('stop'); }); import('./b.mjs'); await "
+          "import('./a.mjs')",
+          "Error", "");
+    GIVES("console.log('on')", "on\n");
+    GIVES("console.log((await import('./b.mjs')).n)", "42\n");
+}
+
+static void javascript_programs_do_not_find_the_thread_of_the_hooks(void **state)
+{
+    IN_SANDBOX("javascript");
+    PUT_ACCEPTED("a.mjs", "export const n = 42;\n");
+    GIVES("let found = 0;\nprocess.on('worker', () => { found++; });\n"
+          "const first = import('./a.mjs');\n"
+          "found += process._getActiveHandles().filter((each) => each.constructor.name === "
+          "'MessagePort').length;\n"
+          "console.log((await first).n, found);",
+          "42 0\n");
+}
+
 static void javascript_loads_nothing_else_whatever_the_way(void **state)
 {
     IN_SANDBOX("javascript");
@@ -427,6 +452,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(python_streams_do_not_lead_to_what_the_kernel_received),
         cmocka_unit_test(javascript_requires_a_file_after_it_was_accepted),
         cmocka_unit_test(javascript_imports_modules_after_they_were_accepted),
+        cmocka_unit_test(javascript_imports_after_a_run_that_failed_during_an_import),
+        cmocka_unit_test(javascript_programs_do_not_find_the_thread_of_the_hooks),
         cmocka_unit_test(javascript_loads_nothing_else_whatever_the_way),
         cmocka_unit_test(javascript_accepts_files_while_a_program_of_an_earlier_run_waits),
         cmocka_unit_test(typescript_requires_accepted_files_alone),
