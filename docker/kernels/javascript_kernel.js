@@ -19,7 +19,7 @@ const promises = require('timers/promises');
 const util = require('util');
 const vm = require('vm');
 const { Worker } = require('worker_threads');
-const { accept, during, importFrom, install, portOf, runModule } = require('./javascript_loaders.js');
+const { accept, createThread, during, importFrom, install, portOf, runModule } = require('./javascript_loaders.js');
 
 const ONE_SHOT_OFFSET = 16, ARGUMENTS_OFFSET = 20, RUN_HEAD = 24; // struct cbx_frame_run
 const CONTROL = 3;
@@ -371,9 +371,8 @@ function startWatcher(run) {
   control.unref();
   const before = new Set(getHandles());
   // Node announces each thread as an event of `process`, at the next tick: not this one.
-  during('nextTick', () => {}, () => {
-    watcher = new Worker(WATCHER, { __proto__: null, eval: true, workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} });
-  });
+  const options = { __proto__: null, eval: true, workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} };
+  watcher = during('nextTick', () => {}, () => createThread(() => new Worker(WATCHER, options)));
   // Its messages come through this function, and not through that of the prototype, which the program may replace.
   watcher.emit = (name, { run: payload, interrupted, warm, hashes } = {}) => {
     if (name !== 'message') return true;
