@@ -19,7 +19,7 @@ const promises = require('timers/promises');
 const util = require('util');
 const vm = require('vm');
 const { Worker } = require('worker_threads');
-const { accept, importFrom, install, runModule } = require('./javascript_loaders.js');
+const { accept, createThread, during, importFrom, install, portOf, runModule } = require('./javascript_loaders.js');
 
 const ONE_SHOT_OFFSET = 16, ARGUMENTS_OFFSET = 20, RUN_HEAD = 24; // struct cbx_frame_run
 const CONTROL = 3;
@@ -29,9 +29,14 @@ const ERROR_MAX = 200000;
 // References for the kernel's own use: the program may replace anything that it can name.
 const { inspect } = util;
 const { stringify } = JSON;
+const { fromCharCode } = String;
+const isOurs = Function.prototype.call.bind(Set.prototype.has);
 const { writeSync } = fs;
 const { writeBuffer } = process.binding('fs'); // fs.writeSync may be terminated between its write and its return
 const { alloc, concat, from, isBuffer } = Buffer;
+const part = Function.prototype.call.bind(Buffer.prototype.subarray);
+const textOf = Function.prototype.call.bind(Buffer.prototype.utf8Slice);
+const numberAt = (bytes, at) => bytes[at] + bytes[at + 1] * 0x100 + bytes[at + 2] * 0x10000 + bytes[at + 3] * 0x1000000;
 const { wait, load, store } = Atomics;
 const reallyExit = process.reallyExit.bind(process);
 const getHandles = process._getActiveHandles.bind(process);
@@ -355,6 +360,7 @@ let runs = 0;
 let ours, resources; // handles of the kernel itself
 const control = new net.Socket({ fd: CONTROL, readable: true, writable: true });
 let watcher = null;
+const WATCHER = fs.readFileSync(path.join(__dirname, 'javascript_watch.js'), 'utf8');
 
 // While a program runs, the channel must not keep the event loop alive.
 const unref = () => (watcher ?? control).unref();
@@ -364,13 +370,19 @@ function startWatcher(run) {
   control._handle.readStop(); // pause() would continue to fill the buffer
   control.unref();
   const before = new Set(getHandles());
-  watcher = new Worker(path.join(__dirname, 'javascript_watch.js'), { workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} });
-  watcher.on('message', ({ run: payload, interrupted, warm, hashes }) => {
+  // Node announces each thread as an event of `process`, at the next tick: not this one.
+  const options = { __proto__: null, eval: true, workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} };
+  watcher = during('nextTick', () => {}, () => createThread(() => new Worker(WATCHER, options)));
+  // Its messages come through this function, and not through that of the prototype, which the program may replace.
+  watcher.emit = (name, { run: payload, interrupted, warm, hashes } = {}) => {
+    if (name !== 'message') return true;
     if (hashes !== undefined) accept(hashes);
     else if (payload !== undefined) take(readRun(from(payload.buffer, payload.byteOffset, payload.byteLength)));
     else if (warm) sendFrame('Y');
     else if (current?.number === interrupted) interrupt();
-  });
+    return true;
+  };
+  ours.add(portOf(watcher));
   for (const handle of getHandles()) if (!before.has(handle)) ours.add(handle);
   if (run.isEvaluated || run.isStarved) watcher.unref();
 }
@@ -430,9 +442,9 @@ function endUnlessBusy(run, idleResources) {
 
 // Parses a RUN frame: its head, the file name and arguments of the program, the source.
 function readRun(payload) {
-  const end = RUN_HEAD + payload.readUInt32LE(ARGUMENTS_OFFSET);
-  const words = payload.subarray(RUN_HEAD, end).toString('utf8').split('\0').slice(0, -1);
-  return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, words, code: payload.subarray(end).toString('utf8') };
+  const end = RUN_HEAD + numberAt(payload, ARGUMENTS_OFFSET);
+  const words = textOf(payload, RUN_HEAD, end).split('\0').slice(0, -1);
+  return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, words, code: textOf(payload, end, payload.length) };
 }
 
 // Defines what node defines for a main program.
@@ -504,7 +516,7 @@ function stopEverything(run) {
   for (const [handle, clear] of run.handles) clear(handle);
   run.stop.abort(stopped);
   for (const handle of getHandles()) {
-    if (ours.has(handle)) continue;
+    if (isOurs(ours, handle)) continue;
     try {
       if (typeof handle.kill === 'function') handle.kill('SIGKILL');
       else if (typeof handle.destroy === 'function') handle.destroy();
@@ -537,24 +549,33 @@ process.on('uncaughtException', onError);
 process.on('unhandledRejection', onError);
 process.on('SIGINT', () => {}); // it may arrive late: the watcher's message names the run
 let inbox = alloc(0);
-control.on('data', (chunk) => {
+// What arrives goes to this function, and events to the next, not to those of the prototypes, which the program may replace: it would get
+// the socket, and could send itself frames.
+control.push = (chunk) => {
+  if (chunk === null) reallyExit(0);
   inbox = concat([inbox, chunk]);
-  while (inbox.length >= 5 && inbox.length >= 5 + inbox.readUInt32LE(1)) {
-    const type = String.fromCharCode(inbox[0]);
-    const payload = inbox.subarray(5, 5 + inbox.readUInt32LE(1));
-    inbox = inbox.subarray(5 + payload.length);
+  while (inbox.length >= 5 && inbox.length >= 5 + numberAt(inbox, 1)) {
+    const type = fromCharCode(inbox[0]);
+    const payload = part(inbox, 5, 5 + numberAt(inbox, 1));
+    inbox = part(inbox, 5 + payload.length);
     // Not in this callback, which may be terminated; and in order.
     if (type === 'h') setImmediate(accept, payload);
     else if (type === 'E') setImmediate(take, readRun(payload));
     else if (type === 'I') setImmediate(interrupt);
     else if (type === 'w') sendFrame('Y'); // no library to import
   }
-});
-control.on('end', () => reallyExit(0));
+  return true;
+};
+control.emit = (name) => {
+  if (name === 'error' || name === 'close') reallyExit(0);
+  return true;
+};
+control.resume();
 // The program must not find the kernel's modules, which are no longer loaded from here.
 module.children.length = 0;
 for (const name of Object.keys(require.cache)) if (name !== __filename) delete require.cache[name];
-install();
+install((handle) => ours.add(handle));
+process._getActiveHandles = () => getHandles().filter((each) => !isOurs(ours, each));
 syncBuiltinESMExports();
 process.chdir('/workspace');
 sendFrame('Y');

@@ -9,8 +9,10 @@
 // ran, operators, elements of typed arrays, and functions of Node's bindings; options have no prototype.
 'use strict';
 const { Module, builtinModules, createRequire } = require('module');
+const { Duplex, Writable } = require('stream');
 const { pathToFileURL } = require('url');
 const vm = require('vm');
+const { MessagePort, Worker } = require('worker_threads');
 
 const { compileFunction, SourceTextModule, SyntheticModule } = vm;
 const { register } = Module;
@@ -18,8 +20,10 @@ const { open, read, close } = process.binding('fs');
 const { store } = Atomics;
 const { Int32Array, SharedArrayBuffer, Uint8Array } = globalThis;
 const { fromCharCode } = String;
-const { keys } = Object;
+const { defineProperty, getOwnPropertyDescriptor, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
+const { ownKeys } = Reflect;
 const charCode = Function.prototype.call.bind(String.prototype.charCodeAt);
+const nameOf = Function.prototype.call.bind(Symbol.prototype.toString);
 const dlopen = process.dlopen;
 
 const HASH_BYTES = 32, ACCEPTED_MAX = 65536; // see frame.h
@@ -221,11 +225,102 @@ const builtins = { __proto__: null };
 for (const name of builtinModules) builtins[name] = builtins[`node:${name}`] = true;
 const isBuiltin = (name) => builtins[name] === true || startsWith(name, 'node:');
 
+// Calls a function while a method of `process` is replaced.
+function during(name, replacement, call) {
+  const own = getOwnPropertyDescriptor(process, name);
+  defineProperty(process, name, { __proto__: null, value: replacement, writable: true, configurable: true });
+  try {
+    return call();
+  } finally {
+    if (own === undefined) delete process[name];
+    else defineProperty(process, name, own);
+  }
+}
+
+// The methods of threads, their ports and streams, as they were before a program ran: objects, and their properties by key.
+const kept = [];
+function keepMethods(object) {
+  for (let each = object; each !== Object.prototype && keptOf(each) === null; each = getPrototypeOf(each)) {
+    const own = { __proto__: null };
+    for (const key of ownKeys(each)) own[key] = getOwnPropertyDescriptor(each, key);
+    kept[kept.length] = { object: each, own };
+  }
+}
+
+function keptOf(object) {
+  for (let i = 0; i < kept.length; i++) if (kept[i].object === object) return kept[i].own;
+  return null;
+}
+
+for (const object of [Worker.prototype, MessagePort.prototype, Duplex.prototype, Writable.prototype]) keepMethods(object);
+
+// Creates a thread while these methods are those again, as they get the thread, its port, and what is sent to it.
+function createThread(create) {
+  const changed = [];
+  for (let i = 0; i < kept.length; i++) {
+    const { object, own } = kept[i], names = ownKeys(object), before = ownKeys(own);
+    for (let k = 0; k < names.length + before.length; k++) {
+      const key = k < names.length ? names[k] : before[k - names.length];
+      const was = own[key], now = getOwnPropertyDescriptor(object, key);
+      if (was?.value === now?.value && was?.get === now?.get && was?.set === now?.set) continue;
+      changed[changed.length] = { object, key, now };
+      if (was === undefined) delete object[key];
+      else defineProperty(object, key, was);
+    }
+  }
+  try {
+    return create();
+  } finally {
+    for (let i = 0; i < changed.length; i++) {
+      const { object, key, now } = changed[i];
+      if (now === undefined) delete object[key];
+      else defineProperty(object, key, now);
+    }
+  }
+}
+
+// Gives a thread or a port methods of its own, for all that happens later.
+function pinMethods(target) {
+  const done = { __proto__: null, constructor: true };
+  for (let each = target; each !== Object.prototype; each = getPrototypeOf(each)) {
+    const own = keptOf(each), names = ownKeys(own ?? each);
+    for (let i = 0; i < names.length; i++) {
+      if (done[names[i]]) continue;
+      done[names[i]] = true;
+      if (own !== null) defineProperty(target, names[i], own[names[i]]);
+    }
+  }
+}
+
+// The port between this thread and a worker.
+function portOf(worker) {
+  const symbols = getOwnPropertySymbols(worker);
+  for (let i = 0; i < symbols.length; i++) if (nameOf(symbols[i]) === 'Symbol(kPublicPort)') {
+    const port = worker[symbols[i]];
+    pinMethods(port);
+    pinMethods(worker);
+    return port;
+  }
+  throw new Error('the worker has no port');
+}
+
+// Starts the thread of the hooks and returns the port to it. Node announces each thread as an event of `process`, at the next tick, and
+// lists the port among the active handles. A program that has either can add hooks of its own, so it gets neither.
+function startThread() {
+  const ticks = [];
+  let worker;
+  during('nextTick', (...call) => { ticks[ticks.length] = call; }, () => createThread(() => register(HOOKS, { __proto__: null, data: shared })));
+  during('emit', (name, thread) => { worker = thread; }, () => {
+    for (let i = 0; i < ticks.length; i++) if (ticks[i].length === 1) ticks[i][0]();
+  });
+  return portOf(worker);
+}
+
 function startHooks() {
   if (shared !== null) return;
   shared = { count: new Int32Array(new SharedArrayBuffer(4)), hashes: new Uint8Array(new SharedArrayBuffer(ACCEPTED_MAX * HASH_BYTES)) };
   share();
-  register(HOOKS, { __proto__: null, data: shared });
+  hidePort(startThread());
 }
 
 // What `import(name)` in the file at this path gives. Names of packages are found as by require.
@@ -271,11 +366,14 @@ async function runModule(code, path) {
 }
 
 // Replaces Node's functions. Not at once: the kernel loads its own files before.
-function install() {
+// `hide` takes a handle that the program must neither see nor close.
+let hidePort;
+function install(hide) {
+  hidePort = hide;
   Module.prototype._compile = compile;
   Object.defineProperty(process, 'dlopen', { value: loadNative, writable: false, configurable: false, enumerable: true });
   for (const name of ['register', 'runMain']) delete Module[name];
   for (const name of ['SourceTextModule', 'SyntheticModule', 'Module']) delete vm[name];
 }
 
-module.exports = { accept, importFrom, install, runModule };
+module.exports = { accept, createThread, during, importFrom, install, portOf, runModule };

@@ -235,6 +235,56 @@ static void javascript_imports_modules_after_they_were_accepted(void **state)
     GIVES("console.log(require('fs').existsSync('ran'))", "false\n");
 }
 
+/* The hooks still answer, and the next run ends, after a run that failed while they worked. */
+static void javascript_imports_after_a_run_that_failed_during_an_import(void **state)
+{
+    IN_SANDBOX("javascript");
+    PUT_ACCEPTED("a.mjs", "import './none.mjs';\nimport './b.mjs';\n");
+    PUT_ACCEPTED("b.mjs", "export const n = 42;\n");
+    FAILS("setTimeout(() => { throw new Error('stop'); }); import('./b.mjs'); await "
+          "import('./a.mjs')",
+          "Error", "");
+    GIVES("console.log('on')", "on\n");
+    GIVES("console.log((await import('./b.mjs')).n)", "42\n");
+}
+
+static void javascript_programs_do_not_find_the_thread_of_the_hooks(void **state)
+{
+    IN_SANDBOX("javascript");
+    PUT_ACCEPTED("a.mjs", "export const n = 42;\n");
+    GIVES("let found = 0;\nprocess.on('worker', () => { found++; });\n"
+          "const first = import('./a.mjs');\n"
+          "found += process._getActiveHandles().filter((each) => each.constructor.name === "
+          "'MessagePort').length;\n"
+          "console.log((await first).n, found);",
+          "42 0\n");
+}
+
+/* A program that replaces the event functions sees neither the kernel's socket nor its threads. */
+static void javascript_programs_do_not_find_the_kernel_through_events(void **state)
+{
+    IN_SANDBOX("javascript");
+    PUT_ACCEPTED("a.mjs", "export const n = 42;\n");
+    GIVES("const seen = new Set();\n"
+          "for (const of of [require('events').EventEmitter.prototype, "
+          "require('stream').Readable.prototype, MessagePort.prototype, "
+          "require('worker_threads').Worker.prototype]) {\n"
+          "  for (const name of ['emit', 'on', 'addListener', 'push', 'postMessage', 'start', "
+          "'ref']) {\n"
+          "    const old = of[name];\n"
+          "    if (typeof old === 'function') of[name] = function (...all) { "
+          "seen.add(this.constructor.name); return old.apply(this, all); };\n"
+          "  }\n"
+          "}",
+          "");
+    GIVES("await new Promise((done) => setTimeout(done, 20)); (await import('./a.mjs')).n;", "");
+    PUT("b.js", "");
+    GIVES("await new Promise((done) => setTimeout(done, 20)); require('./b.js');\n"
+          "console.log(['Worker', 'InternalWorker'].filter((name) => seen.has(name)), "
+          "process._getActiveHandles().length)",
+          "[] 0\n");
+}
+
 static void javascript_loads_nothing_else_whatever_the_way(void **state)
 {
     IN_SANDBOX("javascript");
@@ -427,6 +477,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(python_streams_do_not_lead_to_what_the_kernel_received),
         cmocka_unit_test(javascript_requires_a_file_after_it_was_accepted),
         cmocka_unit_test(javascript_imports_modules_after_they_were_accepted),
+        cmocka_unit_test(javascript_imports_after_a_run_that_failed_during_an_import),
+        cmocka_unit_test(javascript_programs_do_not_find_the_thread_of_the_hooks),
+        cmocka_unit_test(javascript_programs_do_not_find_the_kernel_through_events),
         cmocka_unit_test(javascript_loads_nothing_else_whatever_the_way),
         cmocka_unit_test(javascript_accepts_files_while_a_program_of_an_earlier_run_waits),
         cmocka_unit_test(typescript_requires_accepted_files_alone),
