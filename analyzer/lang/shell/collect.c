@@ -2,36 +2,75 @@
  * Collects the variables and functions of a shell text. A name is certain only when its first
  * definition is at the top level of the text, where it cannot be skipped and does not run in a
  * subshell; anything else that could change it makes it uncertain. */
-#include "analyzer/lang/shell/internal.h"
+#include "analyzer/lang/shell/traits.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Records that an unknown value is assigned to this name. */
-static void doubt(struct cbx_shell *s, struct cbx_str name)
+struct collector {
+    struct cbx_shell *s;
+    struct cbx_shell_name *last;     /* defined at the top just before */
+    struct cbx_shell_name *function; /* around the present node, or NULL */
+};
+
+/* Records that an unknown value is assigned to this name; its traits are the caller's. */
+static struct cbx_shell_name *doubt(struct cbx_shell *s, struct cbx_str name)
 {
     struct cbx_shell_name *n = cbx_shell_name_make(s, name);
     if (n != NULL) {
         n->assigned = true;
         n->constant = false;
-        n->unset = true;
     }
+    return n;
 }
 
-/* NAME, NAME=VALUE, or an option that NAME is joined to (printf -vNAME). */
-static void doubt_word(struct cbx_shell *s, struct cbx_str word)
+/* Records that the text gives the variable a value. */
+static void give(struct cbx_shell_name *n, uint32_t at)
 {
-    const char *equals = memchr(word.p, '=', word.len);
-    doubt(s, cbx_str_sub(word, 0, equals != NULL ? (size_t)(equals - word.p) : word.len));
-    for (size_t i = 2; word.len > 0 && word.p[0] == '-' && i < word.len && i < 6; i++) {
-        doubt(s, cbx_str_sub(word, i, word.len));
+    if (n != NULL && (!n->given || at < n->first)) {
+        n->given = true;
+        n->first = at;
     }
 }
 
-struct collector {
-    struct cbx_shell *s;
-    struct cbx_shell_name *last; /* defined at the top just before */
-};
+/* Records that the value of `node`, any value when it is null, is assigned to the variable. */
+static void flow(struct collector *c, struct cbx_shell_name *variable, TSNode node, uint32_t at)
+{
+    give(variable, at);
+    if (variable != NULL) {
+        cbx_shell_traits_flow(c->s, &(struct cbx_shell_flow){ .slot = &variable->may,
+                                                              .node = node,
+                                                              .function = c->function,
+                                                              .variable = variable,
+                                                              .at = at });
+    }
+}
+
+/* NAME, NAME=VALUE, or an option that NAME is joined to (printf -vNAME). `data`: the value is any. */
+static void doubt_word(struct collector *c, struct cbx_str word, bool data, uint32_t at)
+{
+    const TSNode any = { 0 };
+    size_t end = 0;
+    while (end < word.len && memchr("=[", word.p[end], 2) == NULL) {
+        end++;
+    }
+    struct cbx_shell_name *n = doubt(c->s, cbx_str_sub(word, 0, end));
+    if (n != NULL) {
+        n->unset |= !data;
+    }
+    if (end < word.len && word.p[end] == '=') {
+        give(n, at);
+    }
+    if (data) {
+        flow(c, n, any, at);
+    }
+    for (size_t i = 2; word.len > 0 && word.p[0] == '-' && i < word.len && i < 6; i++) {
+        n = doubt(c->s, cbx_str_sub(word, i, word.len));
+        if (data) {
+            flow(c, n, any, at);
+        }
+    }
+}
 
 static bool is_operator(TSNode assignment, const struct cbx_shell *s)
 {
@@ -39,7 +78,8 @@ static bool is_operator(TSNode assignment, const struct cbx_shell *s)
     return !ts_node_is_null(second) && cbx_str_is(cbx_shell_source_of(s, second), "=");
 }
 
-static void collect_assignment(struct collector *c, TSNode node, bool top)
+/* `computes`: in arithmetic, whose values are numbers. */
+static void collect_assignment(struct collector *c, TSNode node, bool top, bool computes)
 {
     struct cbx_shell *s = c->s;
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
@@ -49,7 +89,11 @@ static void collect_assignment(struct collector *c, TSNode node, bool top)
     }
     if (!cbx_shell_type_is(name, "variable_name") || !is_operator(node, s)) {
         TSNode inner = ts_node_named_child(name, 0);
-        doubt(s, cbx_shell_source_of(s, ts_node_is_null(inner) ? name : inner));
+        struct cbx_shell_name *array =
+            doubt(s, cbx_shell_source_of(s, ts_node_is_null(inner) ? name : inner));
+        if (!computes && !ts_node_is_null(value)) {
+            flow(c, array, value, ts_node_start_byte(node));
+        }
         return;
     }
     struct cbx_shell_name *n = cbx_shell_name_make(s, cbx_shell_source_of(s, name));
@@ -59,6 +103,10 @@ static void collect_assignment(struct collector *c, TSNode node, bool top)
     }
     if (n == NULL) {
         return;
+    }
+    give(n, ts_node_start_byte(node));
+    if (!computes && !ts_node_is_null(value)) {
+        flow(c, n, value, ts_node_start_byte(node));
     }
     n->constant = n->constant && text.known && (!n->assigned || cbx_str_equal(n->value, text.text));
     n->assigned = true;
@@ -113,32 +161,115 @@ static bool may_assign(struct cbx_str text)
     return false;
 }
 
+/* True when the command may be a function, or run one. */
+static bool may_call(const struct cbx_shell *s, const struct cbx_shell_text *word)
+{
+    static const char *const callers[] = { "time", "trap", "builtin", "command" };
+    bool calls = !word->known || !cbx_shell_is_allowed(s, word->text);
+    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
+        calls |= cbx_str_is(word->text, callers[i]);
+    }
+    return calls;
+}
+
+/* The words of a command as arguments of a function with its name, or as the program's or function's own
+ * parameters (set -- WORD...). */
+static void collect_arguments(struct collector *c, TSNode command)
+{
+    struct cbx_shell_name *function = NULL;
+    unsigned char *slot = NULL;
+    bool set = false, operands = false, value = false;
+    TSTreeCursor cursor = ts_tree_cursor_new(command);
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (!cbx_shell_is_word(child, false)) {
+            continue;
+        }
+        struct cbx_shell_text word = cbx_shell_fold_constant(c->s, child);
+        if (slot == NULL) {
+            set = word.known && cbx_str_is(word.text, "set");
+            if (c->function == NULL && may_call(c->s, &word)) {
+                uint32_t at = ts_node_start_byte(command), *first = &c->s->names.first_call;
+                *first = at < *first ? at : *first;
+            }
+            function = word.known ? cbx_shell_name_make(c->s, word.text) : NULL;
+            slot = set ? (c->function != NULL ? &c->function->args : &c->s->names.args)
+                   : function != NULL ? &function->args
+                                      : NULL;
+            if (slot == NULL) {
+                break;
+            }
+            continue;
+        }
+        bool option = set && !operands && word.known && word.text.len > 0 &&
+                      memchr("-+", word.text.p[0], 2) != NULL;
+        if (!option && !value) {
+            operands = true;
+            cbx_shell_traits_flow(c->s, &(struct cbx_shell_flow){
+                                            .slot = slot, .node = child, .function = c->function });
+        }
+        operands |= option && cbx_str_is(word.text, "--");
+        value = option && word.text.p[word.text.len - 1] == 'o';
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+/* After shift and set the parameters are others. */
+static void collect_shift(struct collector *c, uint32_t at)
+{
+    static const char *const parameters[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9" };
+    for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+        struct cbx_shell_name *n = cbx_shell_name_make(c->s, cbx_str_of(parameters[i]));
+        flow(c, n, (TSNode){ 0 }, at);
+    }
+}
+
 /* `read X`, in any wrapper. A command that runs unknown code could assign any name; printf assigns
  * with -v only. */
 static void collect_command(struct collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    bool names = false, prints = false, traps = false;
+    bool names = false, prints = false, traps = false, data = false, given = false;
+    struct cbx_shell_name *printed = NULL;
+    uint32_t at = ts_node_start_byte(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        struct cbx_shell_text word =
-            cbx_shell_fold_constant(c->s, ts_tree_cursor_current_node(&cursor));
-        names |= prints && word.known && cbx_str_starts(word.text, CBX_STR("-v"));
-        if (names && word.known) {
-            doubt_word(c->s, word.text);
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        struct cbx_shell_text word = cbx_shell_fold_constant(c->s, child);
+        bool option = prints && word.known && cbx_str_starts(word.text, CBX_STR("-v"));
+        names |= option;
+        if (printed != NULL) {
+            flow(c, printed, child, at);
+        } else if (names && word.known) {
+            doubt_word(c, word.text, data || (option && word.text.len > 2), at);
+            if (given) {
+                give(cbx_shell_name_make(c->s, word.text), at);
+            }
+            printed = prints && !option ? cbx_shell_name_make(c->s, word.text) : NULL;
         }
         c->s->names.lost |= word.known ? runs_unseen(word.text) || (traps && may_assign(word.text))
-                                       : names || traps;
+                                       : (names && printed == NULL) || traps;
         traps |= word.known && cbx_str_is(word.text, "trap");
         prints |= word.known && cbx_str_is(word.text, "printf");
         names |= word.known && assigns(word.text);
+        if (word.known && cbx_str_is(word.text, "getopts")) {
+            given = true;
+        }
+        data |= word.known && assigns(word.text) && !cbx_str_is(word.text, "let") &&
+                !cbx_str_is(word.text, "unset") && !cbx_str_is(word.text, "getopts");
+        if (word.known && (cbx_str_is(word.text, "shift") || cbx_str_is(word.text, "set"))) {
+            collect_shift(c, at);
+        }
     }
     ts_tree_cursor_delete(&cursor);
+    collect_arguments(c, node);
 }
 
 /* One word after declare, local, export or unset that is not an assignment. */
 static void collect_declared(struct collector *c, TSNode child, bool keeps, bool unsets)
 {
+    /* in a function it is a new variable */
     struct cbx_str text = cbx_shell_source_of(c->s, child);
     if (!cbx_shell_type_is(child, "variable_name") && !cbx_shell_type_is(child, "word")) {
         c->s->names.lost = true; /* a computed name */
@@ -152,7 +283,45 @@ static void collect_declared(struct collector *c, TSNode child, bool keeps, bool
         entry->constant = false;
         entry->assigned = true;
         entry->unset |= unsets;
+        entry->unset_names |= unsets;
+        if (c->function != NULL && !unsets) {
+            give(entry, ts_node_start_byte(child));
+        }
     }
+}
+
+/* declare -i, -A and -a of these names. */
+static void collect_attributes(struct collector *c, TSNode node)
+{
+    bool integer = false, keyed = false;
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        struct cbx_str text = cbx_shell_source_of(c->s, child);
+        bool option = cbx_shell_type_is(child, "word") && text.len > 1 && text.p[0] == '-';
+        integer |= option && memchr(text.p, 'i', text.len) != NULL;
+        keyed |= option && memchr(text.p, 'A', text.len) != NULL;
+        bool assignment = cbx_shell_type_is(child, "variable_assignment");
+        if (!assignment && !cbx_shell_type_is(child, "variable_name") &&
+            !(cbx_shell_type_is(child, "word") && !option)) {
+            continue;
+        }
+        TSNode name = assignment ? ts_node_child_by_field_name(child, "name", 4) : child;
+        struct cbx_shell_name *n =
+            ts_node_is_null(name) ? NULL : cbx_shell_name_make(c->s, cbx_shell_source_of(c->s, name));
+        if (n == NULL) {
+            continue;
+        }
+        n->integer |= integer;
+        if (keyed && (!n->keyed || c->function == NULL)) {
+            n->keyed_since = ts_node_end_byte(child);
+            n->keyed_in = c->function;
+        }
+        n->indexed |= !keyed && n->keyed;
+        n->keyed |= keyed;
+    }
+    ts_tree_cursor_delete(&cursor);
 }
 
 static void collect_declaration(struct collector *c, TSNode node)
@@ -171,7 +340,7 @@ static void collect_declaration(struct collector *c, TSNode node)
     ts_tree_cursor_delete(&cursor);
 }
 
-static void collect_function(struct collector *c, TSNode node, bool top)
+static struct cbx_shell_name *collect_function(struct collector *c, TSNode node, bool top)
 {
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
     struct cbx_shell_name *n =
@@ -183,6 +352,7 @@ static void collect_function(struct collector *c, TSNode node, bool top)
             c->last = n;
         }
     }
+    return n;
 }
 
 /* Words after a redirection may belong to a `read` before it. */
@@ -196,7 +366,7 @@ static void collect_redirect(struct collector *c, TSNode redirect)
         if (ts_node_is_named(child)) {
             struct cbx_shell_text word = cbx_shell_fold_constant(c->s, child);
             c->s->names.lost |= !word.known || runs_unseen(word.text) || may_assign(word.text);
-            doubt_word(c->s, word.text);
+            doubt_word(c, word.text, true, ts_node_start_byte(child));
         }
     }
     ts_tree_cursor_delete(&cursor);
@@ -220,43 +390,136 @@ static enum parent parent_of(TSNode node)
     return strcmp(type, "declaration_command") == 0 ? DECLARES : OTHER;
 }
 
-static void collect_node(struct collector *c, TSNode node, enum parent parent, int depth)
+/* for NAME in WORD... */
+static void collect_for(struct collector *c, TSNode node)
+{
+    TSNode variable = ts_node_child_by_field_name(node, "variable", 8);
+    struct cbx_shell_name *n =
+        ts_node_is_null(variable) ? NULL : doubt(c->s, cbx_shell_source_of(c->s, variable));
+    bool words = false;
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = n != NULL && ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        const char *field = ts_tree_cursor_current_field_name(&cursor);
+        if (field != NULL && strcmp(field, "value") == 0) {
+            flow(c, n, ts_tree_cursor_current_node(&cursor), ts_node_start_byte(node));
+            words = true;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (!words) {
+        flow(c, n, node, ts_node_start_byte(node));
+    }
+}
+
+/* ${X:=...} */
+static void collect_default(struct collector *c, TSNode node)
+{
+    struct cbx_str text = cbx_shell_source_of(c->s, node);
+    TSNode name = ts_node_named_child(node, 0);
+    uint32_t count = ts_node_named_child_count(node);
+    if (memchr(text.p, '=', text.len) != NULL && !ts_node_is_null(name)) {
+        struct cbx_shell_name *n = doubt(c->s, cbx_shell_source_of(c->s, name));
+        flow(c, n, count > 1 ? ts_node_named_child(node, count - 1) : (TSNode){ 0 },
+             ts_node_start_byte(node));
+    }
+}
+
+/* ((NAME = ...)), ((NAME += ...)), ((NAME++)) */
+static void collect_computed(struct collector *c, TSNode node)
+{
+    bool binary = cbx_shell_type_is(node, "binary_expression");
+    TSNode second = ts_node_child(node, binary ? 1 : 0);
+    uint32_t count = ts_node_named_child_count(node);
+    if (ts_node_is_null(second) || count == 0) {
+        return;
+    }
+    struct cbx_str operator= cbx_shell_source_of(c->s, second);
+    TSNode name = ts_node_named_child(node, 0);
+    bool assigns_it = !binary || (operator.len > 0 && operator.p[operator.len - 1] == '=' &&
+                                  !cbx_str_is(operator, "==") && !cbx_str_is(operator, "!=") &&
+                                  !cbx_str_is(operator, "<=") && !cbx_str_is(operator, ">="));
+    if (cbx_shell_type_is(node, "unary_expression")) {
+        assigns_it = cbx_str_is(operator, "++") || cbx_str_is(operator, "--");
+    }
+    if (cbx_shell_type_is(name, "subscript")) {
+        name = ts_node_named_child(name, 0);
+    }
+    if (assigns_it && (cbx_shell_type_is(name, "variable_name") || cbx_shell_type_is(name, "word"))) {
+        give(doubt(c->s, cbx_shell_source_of(c->s, name)), ts_node_start_byte(node));
+    }
+}
+
+/* The statements of a function whose output is the function's: not those inside of a substitution. */
+static bool writes_output(const char *type)
+{
+    static const char *const types[] = { "command", "pipeline", "redirected_statement",
+                                         "declaration_command" };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strcmp(type, types[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct place {
+    enum parent parent;
+    bool taken; /* the output is taken by a statement around */
+    struct cbx_shell_name *function;
+};
+
+/* The context of the node's children. */
+static struct place collect_node(struct collector *c, TSNode node, const struct place *at, int depth)
 {
     const char *type = ts_node_type(node);
-    bool top = depth == 1 || (depth == 2 && parent == DECLARES);
+    struct place inner = { parent_of(node), at->taken, at->function };
+    bool top = depth == 1 || (depth == 2 && at->parent == DECLARES);
+    c->function = at->function;
     if (depth == 1 && strcmp(type, "&") != 0) {
         c->last = NULL;
     }
+    if (writes_output(type) && at->function != NULL && !at->taken) {
+        cbx_shell_traits_flow(c->s, &(struct cbx_shell_flow){ .slot = &at->function->output,
+                                                              .node = node,
+                                                              .function = at->function,
+                                                              .output = true });
+    }
+    inner.taken |= writes_output(type);
     if (strcmp(type, "variable_assignment") == 0) {
-        collect_assignment(c, node, top);
+        collect_assignment(c, node, top, at->parent == COMPUTES);
     } else if (strcmp(type, "declaration_command") == 0 || strcmp(type, "unset_command") == 0) {
+        collect_attributes(c, node);
         collect_declaration(c, node);
     } else if (strcmp(type, "function_definition") == 0) {
-        collect_function(c, node, top);
+        inner.function = collect_function(c, node, top);
+        inner.taken = false;
     } else if (strcmp(type, "command") == 0) {
         collect_command(c, node);
     } else if (strcmp(type, "file_redirect") == 0) {
         collect_redirect(c, node);
-    } else if (strcmp(type, "variable_name") == 0 && parent == COMPUTES) {
+    } else if (strcmp(type, "for_statement") == 0) {
+        collect_for(c, node);
+    } else if (strcmp(type, "variable_name") == 0 && at->parent == COMPUTES) {
         doubt(c->s, cbx_shell_source_of(c->s, node));
+    } else if (strcmp(type, "binary_expression") == 0 || strcmp(type, "postfix_expression") == 0 ||
+               strcmp(type, "unary_expression") == 0) {
+        collect_computed(c, node);
     } else if (strcmp(type, "expansion") == 0) {
-        struct cbx_str text = cbx_shell_source_of(c->s, node);
-        TSNode name = ts_node_named_child(node, 0);
-        if (memchr(text.p, '=', text.len) != NULL && !ts_node_is_null(name)) {
-            doubt(c->s, cbx_shell_source_of(c->s, name)); /* ${X:=...} */
-        }
+        collect_default(c, node);
     } else if (depth == 1 && strcmp(type, "&") == 0 && c->last != NULL) {
         /* `X=1 &` happens in another process */
         c->last->since = c->last->function_since = UINT32_MAX;
         c->last->constant = false;
         c->last->unset = true;
     }
+    return inner;
 }
 
 /* Most lines have no name at all. */
 static bool may_have_names(struct cbx_str text)
 {
-    static const char *const signs[] = { "=", "(", "function" };
+    static const char *const signs[] = { "=", "(", "function", "for", "[[" };
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
         if (memmem(text.p, text.len, signs[i], strlen(signs[i])) != NULL) {
             return true;
@@ -268,25 +531,29 @@ static bool may_have_names(struct cbx_str text)
 void cbx_shell_names_collect(struct cbx_shell *s)
 {
     struct collector c = { .s = s };
-    if (!may_have_names(s->parsed->text)) {
+    s->names.first_call = UINT32_MAX;
+    s->names.args = CBX_SHELL_MAY_SPLIT | CBX_SHELL_MAY_LEAVE;
+    struct place *places = may_have_names(s->parsed->text)
+                               ? cbx_arena_array(s->parsed->arena, CBX_TREE_DEPTH_MAX + 1, sizeof(*places))
+                               : NULL;
+    if (places == NULL) {
         return;
     }
-    unsigned char parents[CBX_TREE_DEPTH_MAX + 1] = { OTHER };
+    places[0] = (struct place){ .parent = OTHER };
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(s->parsed->tree));
     int depth = 0;
-    for (;;) {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        collect_node(&c, node, parents[depth], depth);
+    for (bool more = true; more;) {
+        struct place inner =
+            collect_node(&c, ts_tree_cursor_current_node(&cursor), &places[depth], depth);
         if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
-            parents[++depth] = (unsigned char)parent_of(node);
+            places[++depth] = inner;
             continue;
         }
-        while (!ts_tree_cursor_goto_next_sibling(&cursor)) {
-            if (depth == 0 || !ts_tree_cursor_goto_parent(&cursor)) {
-                ts_tree_cursor_delete(&cursor);
-                return;
-            }
+        while (more && !ts_tree_cursor_goto_next_sibling(&cursor)) {
+            more = depth > 0 && ts_tree_cursor_goto_parent(&cursor);
             depth--;
         }
     }
+    ts_tree_cursor_delete(&cursor);
+    cbx_shell_traits_solve(s);
 }

@@ -3,16 +3,18 @@
 #ifndef CBX_ANALYZER_LANG_SHELL_COMMAND_H
 #define CBX_ANALYZER_LANG_SHELL_COMMAND_H
 
-#include "analyzer/lang/shell/internal.h"
+#include "analyzer/lang/shell/traits.h"
 
 /* A command, or one inside another. */
 struct cbx_shell_command {
     struct cbx_shell *s;
     const struct cbx_word *words; /* at least one */
     const bool *patterns;
+    const unsigned char *may;
     size_t count;
     int depth;
     bool fed;            /* the runner adds words when it runs */
+    unsigned fed_may;    /* their traits (traits.h) */
     struct cbx_str hole; /* the text that the runner replaces in its words, or empty */
 };
 
@@ -61,6 +63,9 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name);
  * builtins and tools with a language of their own (special.c). */
 void cbx_shell_judge_interpreters(const struct cbx_shell_command *c, struct cbx_str name);
 void cbx_shell_judge_specials(const struct cbx_shell_command *c, struct cbx_str name);
+
+/* Adds facts for words that the command may take for an option that runs code (options.c). */
+void cbx_shell_check_options(const struct cbx_shell_command *c, struct cbx_str name);
 
 /* Checks arguments that run code, and files that the command writes. */
 void cbx_shell_check_arguments(const struct cbx_shell_command *c, struct cbx_str name);

@@ -2,7 +2,7 @@
  * Facts about shell: every command word at any depth, every redirection and assignment, installs;
  * code for an interpreter is judged in its language. For each level of the tree the walk keeps the
  * source of standard input. */
-#include "analyzer/lang/shell/internal.h"
+#include "analyzer/lang/shell/arithmetic.h"
 
 #include "policies/base/array.h"
 
@@ -12,6 +12,8 @@ struct level {
     struct cbx_shell_input input;
     struct cbx_shell_input redirected;
     size_t depth;
+    struct cbx_shell_name *function; /* around the node's children */
+    enum cbx_shell_context context;  /* of the node */
 };
 
 struct walk {
@@ -179,8 +181,11 @@ static void extract_redirect(struct cbx_shell *s, TSNode node)
     check_descriptors(s, node, path);
     bool reads = cbx_str_starts(operator, CBX_STR("<")) && !cbx_str_starts(operator, CBX_STR("<>"));
     bool duplicates = type_is(destination, "number") || (path.known && cbx_str_is(path.text, "-"));
-    if (!duplicates) {
-        cbx_shell_check_target(s, path.text, path.known && !path.pattern && !path.fields, !reads,
+    bool known = path.known && !path.pattern && !path.fields;
+    bool stays = !known && !reads &&
+                 (cbx_shell_traits(s, destination, s->function) & CBX_SHELL_MAY_LEAVE) == 0;
+    if (!duplicates && !stays) {
+        cbx_shell_check_target(s, path.text, known, !reads,
                                ts_node_start_byte(node), ts_node_end_byte(node));
     }
 }
@@ -233,13 +238,20 @@ static void extract_reference(struct cbx_shell *s, TSNode assignment)
 /* export $x, declare "$x=1": the name itself is computed. */
 static void extract_declaration(struct cbx_shell *s, TSNode node)
 {
-    bool references = false;
+    bool references = false, arrays = false;
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
         if (references && type_is(child, "variable_assignment")) {
             extract_reference(s, child);
+        }
+        TSNode value = arrays && type_is(child, "variable_assignment")
+                           ? ts_node_child_by_field_name(child, "value", 5)
+                           : (TSNode){ 0 };
+        if (!ts_node_is_null(value) && !type_is(value, "array") && !cbx_shell_fold(s, value).known) {
+            /* declare -a x="($y)": the text is read as words */
+            add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), value);
         }
         if (!ts_node_is_named(child) || type_is(child, "variable_assignment") ||
             type_is(child, "variable_name")) {
@@ -249,6 +261,7 @@ static void extract_declaration(struct cbx_shell *s, TSNode node)
         const char *equals = memchr(text.text.p, '=', text.text.len);
         bool option = text.known && text.text.len > 1 && text.text.p[0] == '-';
         references |= option && memchr(text.text.p, 'n', text.text.len) != NULL;
+        arrays |= option && cbx_shell_has_any(text.text, "aA");
         if (!text.known) {
             add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("variable"), child);
         } else if (equals != NULL) {
@@ -348,6 +361,7 @@ static void extract_test(struct cbx_shell *s, TSNode node)
 
 static void extract_expansion(struct cbx_shell *s, TSNode node)
 {
+    cbx_shell_check_expansion(s, node);
     if (memmem(cbx_shell_source_of(s, node).p, cbx_shell_source_of(s, node).len, "@P", 2) != NULL) {
         add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
     }
@@ -441,7 +455,23 @@ static void visit(struct walk *w, TSNode node, size_t depth)
     if (!ts_node_is_named(node)) {
         return;
     }
+    level->function = up != NULL ? up->function : NULL;
+    s->function = level->function;
+    if (type_is(node, "function_definition")) {
+        TSNode name = ts_node_child_by_field_name(node, "name", 4);
+        level->function = ts_node_is_null(name)
+                              ? NULL
+                              : cbx_shell_name_find(s, cbx_shell_source_of(s, name));
+    }
     if (up != NULL) {
+        const struct level *block = up;
+        while (block->depth > 0 && type_is(block->node, "redirected_statement")) {
+            block--;
+        }
+        level->context = cbx_shell_context_of(s, depth > 1 ? up[-1].node : up->node, up->node,
+                                              up->context, node);
+        cbx_shell_check_arithmetic(s, up->node, node, level->context);
+        cbx_shell_check_guard(s, block->node, node);
         level->input = input_of(s, depth > 1 ? level - 2 : NULL, up, node);
         up->previous = node;
         up->has_previous = true;

@@ -21,12 +21,17 @@ struct cbx_shell_input {
 };
 
 struct cbx_shell_name;
+struct cbx_shell_flow;
 
 /* Variables and functions of one text. */
 struct cbx_shell_names {
     struct cbx_shell_name **buckets;
     size_t mask;
-    bool lost; /* a command assigns unknown names: nothing is certain */
+    bool lost;          /* a command assigns unknown names: nothing is certain */
+    uint32_t first_call; /* the first place outside of functions where one may be called */
+    unsigned char args;  /* the traits of the program's own parameters (traits.h) */
+    struct cbx_shell_flow *flows;
+    size_t flow_count, flow_size;
 };
 
 struct cbx_shell {
@@ -34,6 +39,7 @@ struct cbx_shell {
     const char *src;
     struct cbx_shell_names names;
     struct cbx_shell_input input; /* of the present command */
+    struct cbx_shell_name *function; /* around the present node, or NULL */
 };
 
 /* A word after expansion. */
@@ -44,10 +50,13 @@ struct cbx_shell_text {
     bool fields;  /* the value of an unquoted variable: it is split at blanks */
 };
 
-/* A command line. `patterns` goes with `words`. */
+/* A command line. `patterns` and `may` go with `words`; may: of the words that are not constant, whether
+ * they begin like an option (CBX_SHELL_MAY_OPTION of traits.h) or are several words
+ * (CBX_SHELL_MAY_SPLIT). */
 struct cbx_shell_line {
     struct cbx_word *words;
     bool *patterns;
+    unsigned char *may;
     size_t count;
 };
 
@@ -117,10 +126,29 @@ bool cbx_shell_is_inner_descriptor(struct cbx_str number);
 
 /* --- names.c ---------------------------------------------------------------------------- */
 
+/* A place in the text, in a function or outside of all. */
+struct cbx_shell_place {
+    uint32_t at;
+    const struct cbx_shell_name *function;
+};
+
 struct cbx_shell_name {
     struct cbx_str name, value;
     bool assigned, constant, function, unset;
+    bool given;                     /* the text assigns it a value, first at `first` */
+    uint32_t first;
+    bool integer;                   /* declared with -i: every assignment is arithmetic */
+    bool unset_names;               /* `unset` of it */
+    bool keyed, indexed;            /* declared with -A; with -a, or without */
     uint32_t since, function_since; /* UINT32_MAX: never for certain */
+    /* The traits (traits.h) of its values as a variable; of the arguments and of the output of a function. */
+    unsigned char may, args, output;
+    /* The places where it gets a value that arithmetic may evaluate, in the order of the text. */
+    struct cbx_shell_place *unsafe;
+    size_t unsafe_count, unsafe_size, unsafe_functions; /* how often the function changes */
+    uint32_t valid_from, valid_until; /* where a test has shown that it is a number */
+    uint32_t keyed_since;             /* declared with -A from here on, in keyed_in or at the top */
+    const struct cbx_shell_name *keyed_in;
     struct cbx_shell_name *next;
 };
 
@@ -132,6 +160,9 @@ struct cbx_shell_name *cbx_shell_name_make(struct cbx_shell *s, struct cbx_str n
  * constant and one of them has certainly happened before. */
 bool cbx_shell_variable(const struct cbx_shell *s, struct cbx_str name, uint32_t at,
                         struct cbx_str *out);
+
+/* The entry of a name, or NULL. */
+struct cbx_shell_name *cbx_shell_name_find(const struct cbx_shell *s, struct cbx_str name);
 
 /* True when the text assigns the name anywhere. */
 bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name);
@@ -155,6 +186,12 @@ void cbx_shell_judge(struct cbx_shell *s, const struct cbx_shell_line *line);
 /* Adds a fact when an assignment of this variable changes the meaning of later words. */
 void cbx_shell_check_variable(struct cbx_shell *s, struct cbx_str name, uint32_t start,
                               uint32_t end);
+
+/* True for a path in the folders that a program may write. */
+bool cbx_shell_is_inside(struct cbx_str path);
+
+/* True for a path in a folder of the system. */
+bool cbx_shell_is_of_system(struct cbx_str path);
 
 /* Adds a fact when a redirection, or an option that writes, has a target that is not allowed. */
 void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,

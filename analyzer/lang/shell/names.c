@@ -23,6 +23,11 @@ static struct cbx_shell_name *find(const struct cbx_shell_names *names, struct c
     return n;
 }
 
+struct cbx_shell_name *cbx_shell_name_find(const struct cbx_shell *s, struct cbx_str name)
+{
+    return find(&s->names, name);
+}
+
 struct cbx_shell_name *cbx_shell_name_make(struct cbx_shell *s, struct cbx_str name)
 {
     struct cbx_shell_name *n = find(&s->names, name);
@@ -72,7 +77,12 @@ bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name)
 bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t at)
 {
     const struct cbx_shell_name *n = find(&s->names, name);
-    return n != NULL && n->function && !n->unset && !s->names.lost && n->function_since <= at;
+    if (n == NULL || !n->function || n->unset || s->names.lost || n->function_since == UINT32_MAX) {
+        return false;
+    }
+    /* the body of a function runs when it is called */
+    return n->function_since <= at || n == s->function ||
+           (s->function != NULL && n->function_since <= s->names.first_call);
 }
 
 bool cbx_shell_may_be_function(const struct cbx_shell *s, struct cbx_str name)

@@ -68,7 +68,7 @@ void cbx_shell_check_variable(struct cbx_shell *s, struct cbx_str name, uint32_t
     }
 }
 
-static bool is_inside(struct cbx_str path)
+bool cbx_shell_is_inside(struct cbx_str path)
 {
     static const char *const devices[] = { "/dev/null",  "/dev/stdout", "/dev/stderr",
                                            "/dev/stdin", "/workspace",  "/tmp" };
@@ -82,6 +82,20 @@ static bool is_inside(struct cbx_str path)
     }
     return path.p[0] != '/' || cbx_str_starts(path, CBX_STR("/workspace/")) ||
            cbx_str_starts(path, CBX_STR("/tmp/")) || cbx_str_starts(path, CBX_STR("/dev/fd/"));
+}
+
+bool cbx_shell_is_of_system(struct cbx_str path)
+{
+    static const char *const folders[] = { "/etc", "/usr", "/bin",  "/sbin", "/lib", "/root", "/home",
+                                           "/proc", "/sys", "/dev", "/var",  "/boot", "/opt", "/run" };
+    for (size_t i = 0; i < CBX_SHELL_COUNT(folders); i++) {
+        size_t len = strlen(folders[i]);
+        if (cbx_str_starts(path, cbx_str_of(folders[i])) &&
+            (path.len == len || path.p[len] == '/')) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,
@@ -101,7 +115,7 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
         fact->args = arg;
         fact->arg_count = 1;
     }
-    if (network || (writes && (!known || !is_inside(path)))) {
+    if (network || (writes && (!known || !cbx_shell_is_inside(path)))) {
         cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_REDIRECT,
                               known ? path : CBX_STR("(computed)"), start, end);
     }
@@ -115,6 +129,7 @@ void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool 
     struct cbx_shell_command inner = *c;
     inner.words += from;
     inner.patterns += from;
+    inner.may += from;
     inner.count -= from;
     inner.depth++;
     inner.fed = fed;
@@ -258,6 +273,27 @@ static bool only_asks(const struct cbx_shell_command *c, const struct runner *r,
     return false;
 }
 
+/* The traits of the words that xargs adds: its input is split at blanks and at quotes unless -0, -d or -I
+ * says otherwise. */
+static unsigned fed_traits(const struct cbx_shell_command *c, size_t end)
+{
+    struct cbx_shell *s = c->s;
+    bool lines = false;
+    for (size_t w = 1; w < end; w++) {
+        struct cbx_str word = c->words[w].text;
+        lines |= cbx_shell_is_option(&c->words[w]) &&
+                 (word.p[1] != '-' ? cbx_shell_has_any(word, "0dI")
+                                   : cbx_str_is(word, "--null") ||
+                                         cbx_str_starts(word, CBX_STR("--delim")));
+    }
+    if (s->input.source != CBX_SHELL_OUTPUT) {
+        return CBX_SHELL_MAY_ANY;
+    }
+    unsigned may = cbx_shell_output_traits(s, s->input.node, s->function);
+    bool splits = !lines && (may & CBX_SHELL_MAY_SPLIT) != 0;
+    return may | (splits ? CBX_SHELL_MAY_OPTION : 0u);
+}
+
 static void judge_runner(const struct cbx_shell_command *outer, const struct runner *r)
 {
     size_t w = skip_to_command(outer, r);
@@ -267,6 +303,9 @@ static void judge_runner(const struct cbx_shell_command *outer, const struct run
     struct cbx_shell_command with = *outer;
     const struct cbx_shell_command *c = &with;
     with.hole = r->how == FED ? find_hole(outer, w) : with.hole;
+    if (r->how == FED) {
+        with.fed_may = fed_traits(outer, w);
+    }
     if (r->how == JOINED && w < c->count) {
         cbx_shell_judge_joined(c, w);
     } else if (r->how == REST || r->how == FED) {
@@ -363,6 +402,7 @@ static void judge(const struct cbx_shell_command *c)
     }
     read_packages(c, name);
     cbx_shell_check_arguments(c, name);
+    cbx_shell_check_options(c, name);
     cbx_shell_judge_interpreters(c, name);
     judge_runners(c, name);
     cbx_shell_judge_specials(c, name);
@@ -372,6 +412,10 @@ void cbx_shell_judge(struct cbx_shell *s, const struct cbx_shell_line *line)
 {
     if (line->count > 0) {
         judge(&(struct cbx_shell_command){
-            .s = s, .words = line->words, .patterns = line->patterns, .count = line->count });
+            .s = s,
+            .words = line->words,
+            .patterns = line->patterns,
+            .may = line->may,
+            .count = line->count });
     }
 }

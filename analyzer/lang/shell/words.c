@@ -9,6 +9,7 @@ static void add_word(struct cbx_shell_line *line, struct cbx_str text, bool know
                      TSNode node)
 {
     line->patterns[line->count] = pattern;
+    line->may[line->count] = 0;
     line->words[line->count++] = (struct cbx_word){ .text = text,
                                                     .known = known,
                                                     .start = ts_node_start_byte(node),
@@ -43,6 +44,26 @@ static bool type_is_number(TSNode node)
     return cbx_shell_type_is(node, "number") || cbx_shell_type_is(node, "file_descriptor");
 }
 
+/* What a word may be that is not constant: an unquoted one several words, the first or a later one of
+ * which begins like an option. */
+static unsigned shape_of(struct cbx_shell *s, TSNode node)
+{
+    const char *type = ts_node_type(node);
+    unsigned may = cbx_shell_traits(s, node, s->function);
+    bool bare = strcmp(type, "string") != 0 && strcmp(type, "word") != 0;
+    if (strcmp(type, "concatenation") == 0) {
+        bare = false;
+        TSTreeCursor cursor = ts_tree_cursor_new(node);
+        for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+             more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+            TSNode child = ts_tree_cursor_current_node(&cursor);
+            bare |= is_bare_variable(child) || cbx_shell_type_is(child, "command_substitution");
+        }
+        ts_tree_cursor_delete(&cursor);
+    }
+    return (may & CBX_SHELL_MAY_OPTION) | (bare ? may & CBX_SHELL_MAY_SPLIT : 0u);
+}
+
 static void take_child(struct cbx_shell *s, struct cbx_shell_line *line, TSNode child, size_t limit)
 {
     uint32_t end = ts_node_end_byte(child);
@@ -60,8 +81,12 @@ static void take_child(struct cbx_shell *s, struct cbx_shell_line *line, TSNode 
         return;
     }
     value.known = value.known && !value.fields;
+    size_t w = line->count;
     add_word(line, value.known ? value.text : (struct cbx_str){ .p = "", .len = 0 }, value.known,
              value.pattern, child);
+    if (!value.known || value.pattern) {
+        line->may[w] = (unsigned char)shape_of(s, child);
+    }
 }
 
 static void take_children(struct cbx_shell *s, struct cbx_shell_line *line, TSNode node,
@@ -144,7 +169,8 @@ struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const 
     }
     line.words = cbx_arena_array(s->parsed->arena, limit, sizeof(*line.words));
     line.patterns = cbx_arena_array(s->parsed->arena, limit, sizeof(*line.patterns));
-    if (line.words == NULL || line.patterns == NULL) {
+    line.may = cbx_arena_array(s->parsed->arena, limit, sizeof(*line.may));
+    if (line.words == NULL || line.patterns == NULL || line.may == NULL) {
         return (struct cbx_shell_line){ 0 };
     }
     take_children(s, &line, command, limit);
