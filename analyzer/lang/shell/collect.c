@@ -137,6 +137,13 @@ static bool runs_unseen(struct cbx_str word)
     return cbx_str_is(word, "eval") || cbx_str_is(word, "source") || cbx_str_is(word, ".");
 }
 
+/* Words before the word of a command that runs in the same shell. */
+static bool passes_on(struct cbx_str word)
+{
+    return cbx_str_is(word, "builtin") || cbx_str_is(word, "command") || cbx_str_is(word, "time") ||
+           cbx_str_starts(word, CBX_STR("-"));
+}
+
 /* True when this text, run by trap, may redefine a name. Any sign counts; the functions that it
  * calls are in the program. */
 static bool may_assign(struct cbx_str text)
@@ -230,7 +237,8 @@ static void collect_shift(struct collector *c, uint32_t at)
 static void collect_command(struct collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    bool names = false, prints = false, traps = false, data = false, given = false;
+    bool names = false, prints = false, traps = false, data = false, given = false,
+         begins = true;
     struct cbx_shell_name *printed = NULL;
     uint32_t at = ts_node_start_byte(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
@@ -248,7 +256,10 @@ static void collect_command(struct collector *c, TSNode node)
             }
             printed = prints && !option ? cbx_shell_name_make(c->s, word.text) : NULL;
         }
-        c->s->names.lost |= word.known ? runs_unseen(word.text) || (traps && may_assign(word.text))
+        bool unseen = begins && word.known && runs_unseen(word.text);
+        begins &= cbx_shell_type_is(child, "variable_assignment") ||
+                  (word.known && passes_on(word.text));
+        c->s->names.lost |= word.known ? unseen || (traps && may_assign(word.text))
                                        : (names && printed == NULL) || traps;
         traps |= word.known && cbx_str_is(word.text, "trap");
         prints |= word.known && cbx_str_is(word.text, "printf");

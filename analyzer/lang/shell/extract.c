@@ -238,11 +238,12 @@ static void extract_reference(struct cbx_shell *s, TSNode assignment)
 /* export $x, declare "$x=1": the name itself is computed. */
 static void extract_declaration(struct cbx_shell *s, TSNode node)
 {
-    bool references = false, arrays = false;
+    bool references = false, arrays = false, names = false;
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
+        names |= type_is(child, "variable_assignment") || type_is(child, "variable_name");
         if (references && type_is(child, "variable_assignment")) {
             extract_reference(s, child);
         }
@@ -260,6 +261,7 @@ static void extract_declaration(struct cbx_shell *s, TSNode node)
         struct cbx_shell_text text = cbx_shell_fold(s, child);
         const char *equals = memchr(text.text.p, '=', text.text.len);
         bool option = text.known && text.text.len > 1 && text.text.p[0] == '-';
+        names |= !option || cbx_shell_has_any(text.text, "fF");
         references |= option && memchr(text.text.p, 'n', text.text.len) != NULL;
         arrays |= option && cbx_shell_has_any(text.text, "aA");
         if (!text.known) {
@@ -270,6 +272,9 @@ static void extract_declaration(struct cbx_shell *s, TSNode node)
         }
     }
     ts_tree_cursor_delete(&cursor);
+    if (!names) { /* declare -p, export: prints all variables */
+        add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("environment"), node);
+    }
 }
 
 /* ls() { ...; }: a listed word runs the function afterwards. */

@@ -15,6 +15,10 @@ static const struct pair verbs[] = {
 #define CBX_VERB(word, verb) { word, verb },
 #include "analyzer/lang/shell/commands.def"
 };
+static const struct pair dumps[] = {
+#define CBX_DUMPS(word, option) { word, option },
+#include "analyzer/lang/shell/commands.def"
+};
 static const struct pair writers[] = {
 #define CBX_WRITES(word, option) { word, option },
 #include "analyzer/lang/shell/commands.def"
@@ -242,16 +246,19 @@ static bool skip_parts(struct cbx_str script, size_t *i, char mark, int parts)
     return true;
 }
 
-/* Text, file names and labels go to the end of the line, labels to a semicolon too. */
+/* Text, file names and labels go to the end of the line, labels to a semicolon too. A backslash quotes the
+ * end of a line of text (a, i, c), and what else follows it. */
 static bool skip_text(struct cbx_str script, size_t *i)
 {
     bool label = memchr("btT:", script.p[*i], 4) != NULL;
+    bool text = memchr("aic", script.p[*i], 3) != NULL;
     while (*i < script.len && script.p[*i] != '\n' && !(label && script.p[*i] == ';')) {
-        if (script.p[*i] == '\\') {
-            return false; /* it may go on in the next line */
+        if (script.p[*i] == '\\' && !text) {
+            return false;
         }
-        ++*i;
+        *i += 1 + (size_t)(script.p[*i] == '\\');
     }
+    *i = *i < script.len ? *i : script.len;
     return true;
 }
 
@@ -491,10 +498,28 @@ static void check_writes(const struct cbx_shell_command *c, struct cbx_str name)
     }
 }
 
+/* npm's verbs for installs begin others (install-test). */
+static bool is_install(struct cbx_str word)
+{
+    static const char *const verbs_of_npm[] = { "ins",    "inst",    "insta",   "instal", "install",
+                                                "add",    "out",     "outd",    "outdated", "sea",
+                                                "search", "doc",     "doctor" };
+    for (size_t i = 0; i < CBX_SHELL_COUNT(verbs_of_npm); i++) {
+        if (cbx_str_is(word, verbs_of_npm[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_verb(struct cbx_str name, const struct cbx_word *word)
 {
     for (size_t i = 0; word->known && i < CBX_SHELL_COUNT(verbs); i++) {
-        if (cbx_str_is(word->text, verbs[i].text) && cbx_str_is(name, verbs[i].word)) {
+        /* npm takes what begins a verb */
+        bool begins = cbx_str_is(name, "npm") && word->text.len >= 3 &&
+                      cbx_str_starts(cbx_str_of(verbs[i].text), word->text) &&
+                      !is_install(word->text);
+        if ((begins || cbx_str_is(word->text, verbs[i].text)) && cbx_str_is(name, verbs[i].word)) {
             return true;
         }
     }
@@ -527,9 +552,25 @@ static void check_hand_outs(const struct cbx_shell_command *c, struct cbx_str na
     }
 }
 
+/* export -p, declare -x, set: all variables with their values. */
+static void check_dumps(const struct cbx_shell_command *c, struct cbx_str name)
+{
+    for (size_t i = 0; i < CBX_SHELL_COUNT(dumps); i++) {
+        bool only = cbx_str_is(name, dumps[i].word) && (c->count > 1) == (dumps[i].text[0] != '\0');
+        for (size_t w = 1; only && w < c->count; w++) {
+            only = c->words[w].known && cbx_str_glob(cbx_str_of(dumps[i].text), c->words[w].text);
+        }
+        if (only) {
+            cbx_shell_unresolved(c->s, "environment", &c->words[0]);
+            return;
+        }
+    }
+}
+
 void cbx_shell_check_arguments(const struct cbx_shell_command *c, struct cbx_str name)
 {
     check_verbs(c, name);
+    check_dumps(c, name);
     check_hand_outs(c, name);
     check_writes(c, name);
 }
