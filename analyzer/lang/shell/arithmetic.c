@@ -28,8 +28,11 @@ static bool source_starts(const struct cbx_shell *s, TSNode node, const char *te
 static bool is_keyed(const struct cbx_shell *s, TSNode array)
 {
     const struct cbx_shell_name *n = cbx_shell_name_find(s, cbx_shell_source_of(s, array));
-    return n != NULL && n->keyed && !n->indexed && !n->unset_names && !s->names.lost &&
-           n->keyed_since <= ts_node_start_byte(array) &&
+    uint32_t at = ts_node_start_byte(array);
+    bool unset = n != NULL && n->unset_names &&
+                 (n->unset_at <= at || n->unset_at <= s->names.last_call);
+    return n != NULL && n->keyed && !n->indexed && !unset && !s->names.lost &&
+           n->keyed_since <= at &&
            (n->keyed_in == NULL || n->keyed_in == s->function);
 }
 

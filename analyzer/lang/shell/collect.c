@@ -11,6 +11,7 @@ struct collector {
     struct cbx_shell *s;
     struct cbx_shell_name *last;     /* defined at the top just before */
     struct cbx_shell_name *function; /* around the present node, or NULL */
+    bool top;                        /* it is a statement of the program */
 };
 
 /* Records that an unknown value is assigned to this name; its traits are the caller's. */
@@ -199,6 +200,7 @@ static void collect_arguments(struct collector *c, TSNode command)
             if (c->function == NULL && may_call(c->s, &word)) {
                 uint32_t at = ts_node_start_byte(command), *first = &c->s->names.first_call;
                 *first = at < *first ? at : *first;
+                c->s->names.last_call = at;
             }
             function = word.known ? cbx_shell_name_make(c->s, word.text) : NULL;
             slot = set ? (c->function != NULL ? &c->function->args : &c->s->names.args)
@@ -294,7 +296,11 @@ static void collect_declared(struct collector *c, TSNode child, bool keeps, bool
         entry->constant = false;
         entry->assigned = true;
         entry->unset |= unsets;
-        entry->unset_names |= unsets;
+        if (unsets) {
+            uint32_t at = c->top ? ts_node_start_byte(child) : 0;
+            entry->unset_at = entry->unset_names && entry->unset_at < at ? entry->unset_at : at;
+            entry->unset_names = true;
+        }
         if (c->function != NULL && !unsets) {
             give(entry, ts_node_start_byte(child));
         }
@@ -487,6 +493,7 @@ static struct place collect_node(struct collector *c, TSNode node, const struct 
     struct place inner = { parent_of(node), at->taken, at->function };
     bool top = depth == 1 || (depth == 2 && at->parent == DECLARES);
     c->function = at->function;
+    c->top = depth == 1;
     if (depth == 1 && strcmp(type, "&") != 0) {
         c->last = NULL;
     }
@@ -500,7 +507,9 @@ static struct place collect_node(struct collector *c, TSNode node, const struct 
     if (strcmp(type, "variable_assignment") == 0) {
         collect_assignment(c, node, top, at->parent == COMPUTES);
     } else if (strcmp(type, "declaration_command") == 0 || strcmp(type, "unset_command") == 0) {
-        collect_attributes(c, node);
+        if (strcmp(type, "declaration_command") == 0) {
+            collect_attributes(c, node);
+        }
         collect_declaration(c, node);
     } else if (strcmp(type, "function_definition") == 0) {
         inner.function = collect_function(c, node, top);

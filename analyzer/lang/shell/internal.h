@@ -28,7 +28,8 @@ struct cbx_shell_names {
     struct cbx_shell_name **buckets;
     size_t mask;
     bool lost;          /* a command assigns unknown names: nothing is certain */
-    uint32_t first_call; /* the first place outside of functions where one may be called */
+    /* the first and the last place outside of functions where one may be called */
+    uint32_t first_call, last_call;
     unsigned char args;  /* the traits of the program's own parameters (traits.h) */
     struct cbx_shell_flow *flows;
     size_t flow_count, flow_size;
@@ -138,7 +139,8 @@ struct cbx_shell_name {
     bool given;                     /* the text assigns it a value, first at `first` */
     uint32_t first;
     bool integer;                   /* declared with -i: every assignment is arithmetic */
-    bool unset_names;               /* `unset` of it */
+    bool unset_names;               /* `unset` of it, only behind unset_at */
+    uint32_t unset_at;
     bool keyed, indexed;            /* declared with -A; with -a, or without */
     uint32_t since, function_since; /* UINT32_MAX: never for certain */
     /* The traits (traits.h) of its values as a variable; of the arguments and of the output of a function. */

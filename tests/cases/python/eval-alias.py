@@ -1,5 +1,5 @@
 e=eval
-e("_"+"_import_"+"_('subprocess').run(['touch','FILE'])")
+e("_"+"_import_"+"_('subprocess').run(['nohup','FILE'])")
 # expect 1 py.dynamic-code
 # expect 2 py.process
 # expect 2 py.dynamic-code

@@ -1,5 +1,5 @@
 from os import popen as p
-p('touch FILE').read()
+p('nohup FILE').read()
 # expect 1 py.process
 # expect 2 py.process
 # expect 2 sh.command

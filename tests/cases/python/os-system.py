@@ -1,4 +1,4 @@
 import os
-os.system('touch FILE')
+os.system('nohup FILE')
 # expect 2 py.process
 # expect 2 sh.command

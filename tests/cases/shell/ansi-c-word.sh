@@ -1,2 +1,2 @@
-$'\x72m' x
+$'\x69d' x
 # expect 1 sh.command

@@ -1,2 +1,2 @@
-echo ${x:-$(touch y)}
+echo ${x:-$(nohup y)}
 # expect 1 sh.command

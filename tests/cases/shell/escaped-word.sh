@@ -1,2 +1,2 @@
-\rm x
+\id x
 # expect 1 sh.command

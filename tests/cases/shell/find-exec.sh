@@ -1,2 +1,2 @@
-find . -name x -exec rm {} \;
+find . -name x -exec id {} \;
 # expect 1 sh.command

@@ -1,2 +1,2 @@
-{ ls; touch x; }
+{ ls; nohup x; }
 # expect 1 sh.command

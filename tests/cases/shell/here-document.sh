@@ -1,4 +1,4 @@
 cat <<E
-$(touch x)
+$(nohup x)
 E
 # expect 2 sh.command

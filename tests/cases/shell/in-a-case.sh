@@ -1,4 +1,4 @@
 case x in
-  x) touch y;;
+  x) nohup y;;
 esac
 # expect 2 sh.command

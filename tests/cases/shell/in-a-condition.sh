@@ -1,5 +1,5 @@
 if id; then
-  touch x
+  nohup x
 fi
 # expect 1 sh.command
 # expect 2 sh.command

@@ -1,5 +1,5 @@
 f() {
-  touch x
+  nohup x
 }
 f
 # expect 2 sh.command

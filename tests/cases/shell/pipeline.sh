@@ -1,2 +1,2 @@
-ls | rm x
+ls | id x
 # expect 1 sh.command

@@ -1,2 +1,2 @@
-r''m x
+i''d x
 # expect 1 sh.command

@@ -10,17 +10,17 @@ find /etc /usr -name x -delete
 # expect 9 sh.open-outside
 cd /etc
 # expect 11 sh.open-outside
-command rm x
+command id x
 # expect 13 sh.command
-command -p rm x
+command -p id x
 # expect 15 sh.command
-trap 'rm x' EXIT
+trap 'id x' EXIT
 # expect 17 sh.command
 exit() { echo no; }
 # expect 19 sh.command
 hash -p /tmp/x ls
 # expect 21 sh.command
-mapfile -C 'rm x' -c 1 a
+mapfile -C 'id x' -c 1 a
 # expect 23 sh.command
 set -k
 # expect 25 sh.command
@@ -36,3 +36,5 @@ command time -o /etc/x ls
 # expect 35 sh.command
 find . -type f $MORE
 # expect 37 sh.command
+# expect 1 sh.option
+# expect 37 sh.option

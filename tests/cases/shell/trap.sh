@@ -1,2 +1,2 @@
-trap 'rm x' EXIT
+trap 'id x' EXIT
 # expect 1 sh.command

@@ -1,3 +1,3 @@
 X=
-$X rm y
+$X id y
 # expect 2 sh.command

@@ -1,3 +1,3 @@
-X=rm
+X=id
 $X y
 # expect 2 sh.command

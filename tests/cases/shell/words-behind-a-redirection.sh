@@ -1,20 +1,20 @@
-find . 2>/dev/null -exec rm x \;
+find . 2>/dev/null -exec id x \;
 # expect 1 sh.command
-command 2>/dev/null rm x
+command 2>/dev/null id x
 # expect 3 sh.command
-ls | xargs >out rm
+ls | xargs >out id
 # expect 5 sh.command
 cp a 2>/dev/null /etc/x
 # expect 7 sh.open-outside
 pip install >/dev/null paramiko
 # expect 9 pkg.blocked
-ls && command >x rm
+ls && command >x id
 # expect 11 sh.command
-! command >x <y rm
+! command >x <y id
 # expect 13 sh.command
 export A=1 >x PATH=/tmp
 # expect 15 sh.command
-command <<END >x rm
+command <<END >x id
 a
 END
 # expect 17 sh.command

@@ -1,2 +1,2 @@
-ls | xargs -I {} -n 1 rm {}
+ls | xargs -I {} -n 1 id {}
 # expect 1 sh.command
