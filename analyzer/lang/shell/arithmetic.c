@@ -29,11 +29,10 @@ static bool is_keyed(const struct cbx_shell *s, TSNode array)
 {
     const struct cbx_shell_name *n = cbx_shell_name_find(s, cbx_shell_source_of(s, array));
     uint32_t at = ts_node_start_byte(array);
-    bool unset = n != NULL && n->unset_names &&
-                 (n->unset_at <= at || n->unset_at <= s->names.last_call);
+    bool unset =
+        n != NULL && n->unset_names && (n->unset_at <= at || n->unset_at <= s->names.last_call);
     return n != NULL && n->keyed && !n->indexed && !unset && !s->names.lost &&
-           n->keyed_since <= at &&
-           (n->keyed_in == NULL || n->keyed_in == s->function);
+           n->keyed_since <= at && (n->keyed_in == NULL || n->keyed_in == s->function);
 }
 
 static bool compares_numbers(const struct cbx_shell *s, TSNode node)
@@ -82,7 +81,7 @@ enum cbx_shell_context cbx_shell_context_of(struct cbx_shell *s, TSNode above, T
         return type_is(node, "compound_statement") ? CBX_SHELL_TEXT : CBX_SHELL_ARITHMETIC;
     }
     if (type_is(parent, "test_command")) {
-        return source_starts(s, parent, "[[") ? CBX_SHELL_CONDITION
+        return source_starts(s, parent, "[[")   ? CBX_SHELL_CONDITION
                : source_starts(s, parent, "((") ? CBX_SHELL_ARITHMETIC
                                                 : CBX_SHELL_TEXT;
     }
@@ -158,7 +157,8 @@ static void check_text(struct cbx_shell *s, struct cbx_str text, TSNode node)
 {
     for (size_t i = 0; i < text.len; i++) {
         size_t from = i;
-        while (i < text.len && (text.p[i] == '_' || isalnum((unsigned char)text.p[i]) || text.p[i] == '#')) {
+        while (i < text.len &&
+               (text.p[i] == '_' || isalnum((unsigned char)text.p[i]) || text.p[i] == '#')) {
             i++;
         }
         if (i > from && !isdigit((unsigned char)text.p[from]) && text.p[from] != '#') {
@@ -239,7 +239,8 @@ void cbx_shell_check_expansion(struct cbx_shell *s, TSNode node)
     /* ${x:offset:length}: names; the values of its own expansions are nodes */
     struct cbx_str offset = cbx_str_sub(text, end + 1, text.len - 1);
     for (size_t i = 0; i < offset.len; i++) {
-        bool value = offset.p[i] == '$' && i + 1 < offset.len && memchr("#?{(", offset.p[i + 1], 4) != NULL;
+        bool value =
+            offset.p[i] == '$' && i + 1 < offset.len && memchr("#?{(", offset.p[i + 1], 4) != NULL;
         if (value && offset.p[i + 1] == '{' && i + 2 < offset.len && offset.p[i + 2] == '#') {
             return; /* ${x:0:${#x}-1} */
         }
@@ -277,7 +278,9 @@ static bool is_number_regex(struct cbx_str text)
             if (c == '|' && level == 0) {
                 return false;
             }
-        } else if (c == '-' && !(isdigit((unsigned char)text.p[i - 1]) && isdigit((unsigned char)text.p[i + 1])) &&
+        } else if (c == '-' &&
+                   !(isdigit((unsigned char)text.p[i - 1]) &&
+                     isdigit((unsigned char)text.p[i + 1])) &&
                    text.p[i - 1] != '[' && text.p[i + 1] != ']' && text.p[i - 1] != '+') {
             return false;
         }
@@ -310,10 +313,12 @@ static bool read_test(struct cbx_shell *s, TSNode test, struct shown *out)
         }
         inner = ts_node_named_child(inner, ts_node_named_child_count(inner) - 1);
     }
-    TSNode left = type_is(inner, "binary_expression") ? ts_node_child_by_field_name(inner, "left", 4)
-                                                      : (TSNode){ 0 };
-    TSNode right = type_is(inner, "binary_expression") ? ts_node_child_by_field_name(inner, "right", 5)
-                                                       : (TSNode){ 0 };
+    TSNode left = type_is(inner, "binary_expression")
+                      ? ts_node_child_by_field_name(inner, "left", 4)
+                      : (TSNode){ 0 };
+    TSNode right = type_is(inner, "binary_expression")
+                       ? ts_node_child_by_field_name(inner, "right", 5)
+                       : (TSNode){ 0 };
     if (ts_node_is_null(left) || ts_node_is_null(right)) {
         return false;
     }
@@ -336,8 +341,9 @@ static bool read_test(struct cbx_shell *s, TSNode test, struct shown *out)
     bool only = memchr(whole.p, '$', whole.len) != NULL && out->name.len > 0 &&
                 out->name.len + 5 >= whole.len;
     bool digits = matches && is_number_regex(pattern);
-    bool other = (equal && is_other_pattern(pattern)) ||
-                 (matches && (cbx_str_is(pattern, "[^0-9]") || cbx_str_is(pattern, "[^[:digit:]]")));
+    bool other =
+        (equal && is_other_pattern(pattern)) ||
+        (matches && (cbx_str_is(pattern, "[^0-9]") || cbx_str_is(pattern, "[^[:digit:]]")));
     bool none = differs && is_other_pattern(pattern);
     out->holds = (digits || none) != negated;
     return only && (digits || other || none);
@@ -354,15 +360,16 @@ static bool leaves(const struct cbx_shell *s, TSNode node)
             if (count == 0 || source_starts(s, node, "((")) {
                 return false;
             }
-            if (type_is(node, "list") && memmem(cbx_shell_source_of(s, node).p,
-                                                cbx_shell_source_of(s, node).len, "||", 2) != NULL) {
+            if (type_is(node, "list") &&
+                memmem(cbx_shell_source_of(s, node).p, cbx_shell_source_of(s, node).len, "||", 2) !=
+                    NULL) {
                 return false;
             }
             node = ts_node_named_child(node, count - 1);
         }
     }
-    TSNode name = type_is(node, "command") ? ts_node_child_by_field_name(node, "name", 4)
-                                           : (TSNode){ 0 };
+    TSNode name =
+        type_is(node, "command") ? ts_node_child_by_field_name(node, "name", 4) : (TSNode){ 0 };
     for (size_t i = 0; !ts_node_is_null(name) && i < sizeof(words) / sizeof(words[0]); i++) {
         if (cbx_str_is(cbx_shell_source_of(s, name), words[i])) {
             return true;
@@ -426,7 +433,8 @@ static size_t read_conditions(struct cbx_shell *s, TSNode node, bool holds, stru
     return count;
 }
 
-static void note_all(struct cbx_shell *s, TSNode condition, bool holds, uint32_t from, uint32_t until)
+static void note_all(struct cbx_shell *s, TSNode condition, bool holds, uint32_t from,
+                     uint32_t until)
 {
     struct shown shown[CONDITIONS_MAX];
     size_t count = read_conditions(s, condition, holds, shown);
@@ -459,7 +467,8 @@ static void check_case(struct cbx_shell *s, TSNode block, TSNode node)
             other |= is_other_pattern(cbx_shell_source_of(s, ts_node_named_child(item, k)));
         }
         struct cbx_str text = cbx_shell_source_of(s, item);
-        if (other && memmem(text.p, text.len, ";&", 2) == NULL && memmem(text.p, text.len, ";;&", 3) == NULL) {
+        if (other && memmem(text.p, text.len, ";&", 2) == NULL &&
+            memmem(text.p, text.len, ";;&", 3) == NULL) {
             bool ends = leaves(s, ts_node_named_child(item, parts - 1));
             note(s, name, ts_node_end_byte(item), ends ? end_of(block) : ts_node_end_byte(node));
             return;
@@ -504,7 +513,8 @@ void cbx_shell_check_guard(struct cbx_shell *s, TSNode block, TSNode node)
     } else if (type_is(node, "while_statement")) {
         TSNode condition = ts_node_child_by_field_name(node, "condition", 9);
         TSNode body = ts_node_child_by_field_name(node, "body", 4);
-        if (!ts_node_is_null(condition) && !ts_node_is_null(body) && source_starts(s, node, "while")) {
+        if (!ts_node_is_null(condition) && !ts_node_is_null(body) &&
+            source_starts(s, node, "while")) {
             note_all(s, condition, true, ts_node_start_byte(body), ts_node_end_byte(body));
         }
     } else if (type_is(node, "list")) {

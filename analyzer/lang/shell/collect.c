@@ -239,8 +239,7 @@ static void collect_shift(struct collector *c, uint32_t at)
 static void collect_command(struct collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    bool names = false, prints = false, traps = false, data = false, given = false,
-         begins = true;
+    bool names = false, prints = false, traps = false, data = false, given = false, begins = true;
     struct cbx_shell_name *printed = NULL;
     uint32_t at = ts_node_start_byte(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
@@ -259,8 +258,8 @@ static void collect_command(struct collector *c, TSNode node)
             printed = prints && !option ? cbx_shell_name_make(c->s, word.text) : NULL;
         }
         bool unseen = begins && word.known && runs_unseen(word.text);
-        begins &= cbx_shell_type_is(child, "variable_assignment") ||
-                  (word.known && passes_on(word.text));
+        begins &=
+            cbx_shell_type_is(child, "variable_assignment") || (word.known && passes_on(word.text));
         c->s->names.lost |= word.known ? unseen || (traps && may_assign(word.text))
                                        : (names && printed == NULL) || traps;
         traps |= word.known && cbx_str_is(word.text, "trap");
@@ -325,8 +324,9 @@ static void collect_attributes(struct collector *c, TSNode node)
             continue;
         }
         TSNode name = assignment ? ts_node_child_by_field_name(child, "name", 4) : child;
-        struct cbx_shell_name *n =
-            ts_node_is_null(name) ? NULL : cbx_shell_name_make(c->s, cbx_shell_source_of(c->s, name));
+        struct cbx_shell_name *n = ts_node_is_null(name)
+                                       ? NULL
+                                       : cbx_shell_name_make(c->s, cbx_shell_source_of(c->s, name));
         if (n == NULL) {
             continue;
         }
@@ -453,16 +453,19 @@ static void collect_computed(struct collector *c, TSNode node)
     }
     struct cbx_str operator= cbx_shell_source_of(c->s, second);
     TSNode name = ts_node_named_child(node, 0);
-    bool assigns_it = !binary || (operator.len > 0 && operator.p[operator.len - 1] == '=' &&
-                                  !cbx_str_is(operator, "==") && !cbx_str_is(operator, "!=") &&
-                                  !cbx_str_is(operator, "<=") && !cbx_str_is(operator, ">="));
+    bool assigns_it =
+        !binary ||
+        (operator.len> 0 && operator.p[operator.len - 1] == '=' && !cbx_str_is(operator, "==") &&
+                                       !cbx_str_is(operator, "!=") && !cbx_str_is(operator, "<=") &&
+                                       !cbx_str_is(operator, ">="));
     if (cbx_shell_type_is(node, "unary_expression")) {
         assigns_it = cbx_str_is(operator, "++") || cbx_str_is(operator, "--");
     }
     if (cbx_shell_type_is(name, "subscript")) {
         name = ts_node_named_child(name, 0);
     }
-    if (assigns_it && (cbx_shell_type_is(name, "variable_name") || cbx_shell_type_is(name, "word"))) {
+    if (assigns_it &&
+        (cbx_shell_type_is(name, "variable_name") || cbx_shell_type_is(name, "word"))) {
         give(doubt(c->s, cbx_shell_source_of(c->s, name)), ts_node_start_byte(node));
     }
 }
@@ -487,7 +490,8 @@ struct place {
 };
 
 /* The context of the node's children. */
-static struct place collect_node(struct collector *c, TSNode node, const struct place *at, int depth)
+static struct place collect_node(struct collector *c, TSNode node, const struct place *at,
+                                 int depth)
 {
     const char *type = ts_node_type(node);
     struct place inner = { parent_of(node), at->taken, at->function };
@@ -553,9 +557,10 @@ void cbx_shell_names_collect(struct cbx_shell *s)
     struct collector c = { .s = s };
     s->names.first_call = UINT32_MAX;
     s->names.args = CBX_SHELL_MAY_SPLIT | CBX_SHELL_MAY_LEAVE;
-    struct place *places = may_have_names(s->parsed->text)
-                               ? cbx_arena_array(s->parsed->arena, CBX_TREE_DEPTH_MAX + 1, sizeof(*places))
-                               : NULL;
+    struct place *places =
+        may_have_names(s->parsed->text)
+            ? cbx_arena_array(s->parsed->arena, CBX_TREE_DEPTH_MAX + 1, sizeof(*places))
+            : NULL;
     if (places == NULL) {
         return;
     }

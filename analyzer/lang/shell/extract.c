@@ -4,7 +4,10 @@
  * source of standard input. */
 #include "analyzer/lang/shell/arithmetic.h"
 
+#include "analyzer/tree_memory.h"
 #include "policies/base/array.h"
+
+#include <ctype.h>
 
 struct level {
     TSNode node, previous; /* previous: the statement before, in a pipeline */
@@ -185,8 +188,8 @@ static void extract_redirect(struct cbx_shell *s, TSNode node)
     bool stays = !known && !reads &&
                  (cbx_shell_traits(s, destination, s->function) & CBX_SHELL_MAY_LEAVE) == 0;
     if (!duplicates && !stays) {
-        cbx_shell_check_target(s, path.text, known, !reads,
-                               ts_node_start_byte(node), ts_node_end_byte(node));
+        cbx_shell_check_target(s, path.text, known, !reads, ts_node_start_byte(node),
+                               ts_node_end_byte(node));
     }
 }
 
@@ -250,7 +253,8 @@ static void extract_declaration(struct cbx_shell *s, TSNode node)
         TSNode value = arrays && type_is(child, "variable_assignment")
                            ? ts_node_child_by_field_name(child, "value", 5)
                            : (TSNode){ 0 };
-        if (!ts_node_is_null(value) && !type_is(value, "array") && !cbx_shell_fold(s, value).known) {
+        if (!ts_node_is_null(value) && !type_is(value, "array") &&
+            !cbx_shell_fold(s, value).known) {
             /* declare -a x="($y)": the text is read as words */
             add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), value);
         }
@@ -367,6 +371,18 @@ static void extract_test(struct cbx_shell *s, TSNode node)
 static void extract_expansion(struct cbx_shell *s, TSNode node)
 {
     cbx_shell_check_expansion(s, node);
+    TSNode name = ts_node_named_child(node, 0);
+    struct cbx_str text = cbx_shell_source_of(s, node);
+    if (type_is(name, "variable_name") &&
+        memchr(text.p, '=', text.len) != NULL) { /* ${PATH:=...} */
+        uint32_t end = ts_node_end_byte(name) - ts_node_start_byte(node);
+        bool assigns = end + 1 < text.len &&
+                       (text.p[end] == '=' || (text.p[end] == ':' && text.p[end + 1] == '='));
+        if (assigns) {
+            cbx_shell_check_variable(s, cbx_shell_source_of(s, name), ts_node_start_byte(node),
+                                     ts_node_end_byte(node));
+        }
+    }
     if (memmem(cbx_shell_source_of(s, node).p, cbx_shell_source_of(s, node).len, "@P", 2) != NULL) {
         add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), node);
     }
@@ -464,9 +480,8 @@ static void visit(struct walk *w, TSNode node, size_t depth)
     s->function = level->function;
     if (type_is(node, "function_definition")) {
         TSNode name = ts_node_child_by_field_name(node, "name", 4);
-        level->function = ts_node_is_null(name)
-                              ? NULL
-                              : cbx_shell_name_find(s, cbx_shell_source_of(s, name));
+        level->function =
+            ts_node_is_null(name) ? NULL : cbx_shell_name_find(s, cbx_shell_source_of(s, name));
     }
     if (up != NULL) {
         const struct level *block = up;
@@ -509,15 +524,84 @@ static void walk_tree(struct walk *w, TSTreeCursor *cursor)
     }
 }
 
-static void extract(struct cbx_parsed *parsed)
+const TSLanguage *tree_sitter_bash(void);
+
+/* The end of the offset that begins behind the colon of ${x:...}; it has names, numbers and operators
+ * only. */
+static size_t end_of_offset(struct cbx_str text, size_t at)
 {
+    while (at < text.len &&
+           (isalnum((unsigned char)text.p[at]) || memchr("_ :+-*/%$#", text.p[at], 11) != NULL)) {
+        at++;
+    }
+    return at;
+}
+
+/* The grammar does not read ${x:$i:1}. The same with ${x: i:1}, which has the same meaning, as a copy of
+ * the text; NULL when the text has none. */
+static const char *mend(const struct cbx_parsed *parsed)
+{
+    struct cbx_str text = parsed->text;
+    char *copy = NULL;
+    for (size_t i = 0; i + 4 < text.len; i++) {
+        size_t at = i + 2;
+        if (text.p[i] != '$' || text.p[i + 1] != '{') {
+            continue;
+        }
+        while (at < text.len &&
+               (isalnum((unsigned char)text.p[at]) || memchr("_[]@", text.p[at], 4) != NULL)) {
+            at++;
+        }
+        if (at + 1 >= text.len || text.p[at] != ':' || memchr("-=+?", text.p[at + 1], 4) != NULL) {
+            continue;
+        }
+        size_t end = end_of_offset(text, at + 1);
+        if (end >= text.len || text.p[end] != '}') {
+            continue;
+        }
+        for (; at + 1 < end; at++) {
+            bool name = text.p[at] == '$' &&
+                        (text.p[at + 1] == '_' || isalpha((unsigned char)text.p[at + 1]));
+            if (name && copy == NULL) {
+                copy = cbx_arena_alloc(parsed->arena, text.len + 1);
+                if (copy == NULL) {
+                    return NULL;
+                }
+                memcpy(copy, text.p, text.len);
+                copy[text.len] = '\0';
+            }
+            if (name) {
+                copy[at] = ' ';
+            }
+        }
+        i = end;
+    }
+    return copy;
+}
+
+static void extract(struct cbx_parsed *given)
+{
+    struct cbx_parsed with = *given, *parsed = &with;
+    const char *mended = ts_node_has_error(ts_tree_root_node(given->tree)) ? mend(given) : NULL;
+    if (mended != NULL) {
+        with.text.p = mended;
+        with.tree = cbx_parse_tree(tree_sitter_bash(), with.text, given->deadline_ms);
+        if (with.tree == NULL) {
+            cbx_facts_add_special(given->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
+            return;
+        }
+    }
+    cbx_parse_errors(with.tree, with.facts);
     struct walk w = { .shell = { .parsed = parsed, .src = parsed->text.p } };
     cbx_shell_names_collect(&w.shell);
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
     walk_tree(&w, &cursor);
     ts_tree_cursor_delete(&cursor);
+    if (mended != NULL) {
+        cbx_tree_delete(with.tree);
+    }
 }
 
-const TSLanguage *tree_sitter_bash(void);
 const struct cbx_lang_code cbx_lang_code_shell = { .grammar = tree_sitter_bash,
-                                                   .extract = extract };
+                                                   .extract = extract,
+                                                   .reads = true };

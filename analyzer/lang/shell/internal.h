@@ -27,10 +27,10 @@ struct cbx_shell_flow;
 struct cbx_shell_names {
     struct cbx_shell_name **buckets;
     size_t mask;
-    bool lost;          /* a command assigns unknown names: nothing is certain */
+    bool lost; /* a command assigns unknown names: nothing is certain */
     /* the first and the last place outside of functions where one may be called */
     uint32_t first_call, last_call;
-    unsigned char args;  /* the traits of the program's own parameters (traits.h) */
+    unsigned char args; /* the traits of the program's own parameters (traits.h) */
     struct cbx_shell_flow *flows;
     size_t flow_count, flow_size;
 };
@@ -39,7 +39,7 @@ struct cbx_shell {
     struct cbx_parsed *parsed;
     const char *src;
     struct cbx_shell_names names;
-    struct cbx_shell_input input; /* of the present command */
+    struct cbx_shell_input input;    /* of the present command */
     struct cbx_shell_name *function; /* around the present node, or NULL */
 };
 
@@ -136,10 +136,10 @@ struct cbx_shell_place {
 struct cbx_shell_name {
     struct cbx_str name, value;
     bool assigned, constant, function, unset;
-    bool given;                     /* the text assigns it a value, first at `first` */
+    bool given; /* the text assigns it a value, first at `first` */
     uint32_t first;
-    bool integer;                   /* declared with -i: every assignment is arithmetic */
-    bool unset_names;               /* `unset` of it, only behind unset_at */
+    bool integer;     /* declared with -i: every assignment is arithmetic */
+    bool unset_names; /* `unset` of it, only behind unset_at */
     uint32_t unset_at;
     bool keyed, indexed;            /* declared with -A; with -a, or without */
     uint32_t since, function_since; /* UINT32_MAX: never for certain */

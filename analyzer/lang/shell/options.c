@@ -4,8 +4,9 @@
 #include "analyzer/lang/shell/command.h"
 
 /* Where a command reads options. EVERYWHERE: also behind its operands, up to "--"; FIRST: before the first
- * operand; OPERANDS: "--" does not end them. */
-enum places { EVERYWHERE, FIRST, OPERANDS };
+ * operand; OPERANDS: "--" does not end them; BUNDLED: everywhere, and the first word has options without a
+ * dash, whose values are the next words (tar xf FILE). */
+enum places { EVERYWHERE, FIRST, OPERANDS, BUNDLED };
 
 static const struct {
     const char *word, *values;
@@ -24,13 +25,23 @@ static void add_fact(const struct cbx_shell_command *c, const struct cbx_word *w
 /* True when the option's value is the next word. */
 static bool takes_next(struct cbx_str option, const char *values)
 {
-    return option.len > 1 && option.p[1] != '-' &&
-           strchr(values, option.p[option.len - 1]) != NULL;
+    return option.len > 1 && option.p[1] != '-' && strchr(values, option.p[option.len - 1]) != NULL;
+}
+
+static size_t count_bundled(const struct cbx_shell_command *c, const char *values)
+{
+    size_t count = 0;
+    struct cbx_str first = c->count > 1 ? c->words[1].text : (struct cbx_str){ 0 };
+    for (size_t i = 0; i < first.len && !cbx_shell_is_option(&c->words[1]); i++) {
+        count += strchr(values, first.p[i]) != NULL;
+    }
+    return count;
 }
 
 static void check(const struct cbx_shell_command *c, const char *values, enum places places)
 {
     bool value = false, operands = false;
+    size_t bundled = places == BUNDLED ? count_bundled(c, values) : 0;
     for (size_t w = 1; w < c->count; w++) {
         const struct cbx_word *word = &c->words[w];
         unsigned may = c->may[w];
@@ -43,7 +54,7 @@ static void check(const struct cbx_shell_command *c, const char *values, enum pl
         bool test = places == OPERANDS && w > 1 && cbx_shell_is_option(&c->words[w - 1]);
         if ((may & CBX_SHELL_MAY_SPLIT) != 0 && !c->patterns[w]) {
             may |= CBX_SHELL_MAY_OPTION;
-        } else if (value || test) {
+        } else if (value || test || (w > 1 && w < 2 + bundled)) {
             may = 0;
         }
         if ((may & CBX_SHELL_MAY_OPTION) != 0) {

@@ -109,8 +109,9 @@ static bool is_letter(char c)
 static bool awk_assigns(struct cbx_str program, struct cbx_str name)
 {
     for (size_t i = 0; i + name.len < program.len; i++) {
-        bool here = memcmp(program.p + i, name.p, name.len) == 0 &&
-                    (i == 0 || !(is_letter(program.p[i - 1]) || isdigit((unsigned char)program.p[i - 1])));
+        bool here =
+            memcmp(program.p + i, name.p, name.len) == 0 &&
+            (i == 0 || !(is_letter(program.p[i - 1]) || isdigit((unsigned char)program.p[i - 1])));
         size_t at = i + name.len;
         while (here && at < program.len && memchr(" \t", program.p[at], 2) != NULL) {
             at++;
@@ -173,7 +174,8 @@ static bool prints_numbers(struct cbx_str program, struct cbx_str operands, bool
 static bool awk_counts(const struct line *line, bool counts)
 {
     size_t w = 1;
-    while (w < line->count && line->texts[w].p != NULL && cbx_str_starts(line->texts[w], CBX_STR("-F"))) {
+    while (w < line->count && line->texts[w].p != NULL &&
+           cbx_str_starts(line->texts[w], CBX_STR("-F"))) {
         w += line->texts[w].len == 2 ? 2 : 1;
     }
     struct cbx_str program = w < line->count ? line->texts[w] : (struct cbx_str){ 0 };
@@ -203,7 +205,8 @@ static bool awk_counts(const struct line *line, bool counts)
     return prints && program.len > 0 && program.p[program.len - 1] == '}' &&
            (program.p[0] == '{' || cbx_str_starts(program, CBX_STR("END")) ||
             cbx_str_starts(program, CBX_STR("NR")) || cbx_str_starts(program, CBX_STR("BEGIN")) ||
-            memmem(program.p, program.len, "END", 3) != NULL || program.p[0] == '$' || program.p[0] == '/');
+            memmem(program.p, program.len, "END", 3) != NULL || program.p[0] == '$' ||
+            program.p[0] == '/');
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
@@ -269,9 +272,9 @@ static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *c
     case NAMES:
         return CBX_SHELL_MAY_ANY & ~(unsigned)CBX_SHELL_MAY_LEAVE;
     case LISTED:
-        return line.operands == 0 ? CBX_SHELL_MAY_ANY
-                                  : of_words(t, &line, 1, depth) | CBX_SHELL_MAY_EVALUATE |
-                                        CBX_SHELL_MAY_SPLIT;
+        return line.operands == 0
+                   ? CBX_SHELL_MAY_ANY
+                   : of_words(t, &line, 1, depth) | CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT;
     case FOUND: {
         unsigned may = CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT;
         for (size_t w = 1; w < line.count; w++) {
@@ -303,7 +306,9 @@ static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *c
             return CBX_SHELL_MAY_ANY;
         }
         *counts = counted && !cuts;
-        return counted && takes_first(&line) ? 0 : input | (cuts && input != 0 ? CBX_SHELL_MAY_OPTION : 0);
+        return counted && takes_first(&line)
+                   ? 0
+                   : input | (cuts && input != 0 ? CBX_SHELL_MAY_OPTION : 0);
     }
     case UNKNOWN:
         break;
@@ -364,18 +369,33 @@ static unsigned of_all(struct state *t, TSNode node, unsigned input, int depth)
 
 static unsigned of_statement(struct state *t, TSNode node, unsigned input, bool *counts, int depth)
 {
-    static const char *const silent[] = { "variable_assignment", "variable_assignments", "comment",
-                                          "test_command",        "function_definition",  "word",
-                                          "string",              "variable_name",        "raw_string",
-                                          "concatenation",       "simple_expansion",     "expansion",
-                                          "number",              "extglob_pattern",      "binary_expression",
-                                          "brace_expression",    "command_substitution", "postfix_expression",
-                                          "unset_command",       "regex",                "heredoc_body" };
-    static const char *const compound[] = { "list",           "compound_statement", "subshell",
-                                            "if_statement",   "elif_clause",        "else_clause",
-                                            "case_statement", "case_item",          "do_group",
-                                            "for_statement",  "while_statement",    "c_style_for_statement",
-                                            "negated_command" };
+    static const char *const silent[] = { "variable_assignment",
+                                          "variable_assignments",
+                                          "comment",
+                                          "test_command",
+                                          "function_definition",
+                                          "word",
+                                          "string",
+                                          "variable_name",
+                                          "raw_string",
+                                          "concatenation",
+                                          "simple_expansion",
+                                          "expansion",
+                                          "number",
+                                          "extglob_pattern",
+                                          "binary_expression",
+                                          "brace_expression",
+                                          "command_substitution",
+                                          "postfix_expression",
+                                          "unset_command",
+                                          "regex",
+                                          "heredoc_body" };
+    static const char *const compound[] = {
+        "list",           "compound_statement", "subshell",        "if_statement",
+        "elif_clause",    "else_clause",        "case_statement",  "case_item",
+        "do_group",       "for_statement",      "while_statement", "c_style_for_statement",
+        "negated_command"
+    };
     const char *type = ts_node_type(node);
     if (depth > OUTPUT_DEPTH_MAX) {
         return CBX_SHELL_MAY_ANY;
@@ -391,9 +411,8 @@ static unsigned of_statement(struct state *t, TSNode node, unsigned input, bool 
         if (sends_away(t->s, node)) {
             return 0;
         }
-        return ts_node_is_null(body)
-                   ? CBX_SHELL_MAY_ANY
-                   : of_statement(t, body, CBX_SHELL_MAY_ANY, counts, depth + 1);
+        return ts_node_is_null(body) ? CBX_SHELL_MAY_ANY
+                                     : of_statement(t, body, CBX_SHELL_MAY_ANY, counts, depth + 1);
     }
     for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
         if (strcmp(type, silent[i]) == 0) {

@@ -86,8 +86,9 @@ bool cbx_shell_is_inside(struct cbx_str path)
 
 bool cbx_shell_is_of_system(struct cbx_str path)
 {
-    static const char *const folders[] = { "/etc", "/usr", "/bin",  "/sbin", "/lib", "/root", "/home",
-                                           "/proc", "/sys", "/dev", "/var",  "/boot", "/opt", "/run" };
+    static const char *const folders[] = { "/etc",  "/usr",  "/bin",  "/sbin", "/lib",
+                                           "/root", "/home", "/proc", "/sys",  "/dev",
+                                           "/var",  "/boot", "/opt",  "/run" };
     for (size_t i = 0; i < CBX_SHELL_COUNT(folders); i++) {
         size_t len = strlen(folders[i]);
         if (cbx_str_starts(path, cbx_str_of(folders[i])) &&
@@ -282,9 +283,9 @@ static unsigned fed_traits(const struct cbx_shell_command *c, size_t end)
     for (size_t w = 1; w < end; w++) {
         struct cbx_str word = c->words[w].text;
         lines |= cbx_shell_is_option(&c->words[w]) &&
-                 (word.p[1] != '-' ? cbx_shell_has_any(word, "0dI")
-                                   : cbx_str_is(word, "--null") ||
-                                         cbx_str_starts(word, CBX_STR("--delim")));
+                 (word.p[1] != '-'
+                      ? cbx_shell_has_any(word, "0dI")
+                      : cbx_str_is(word, "--null") || cbx_str_starts(word, CBX_STR("--delim")));
     }
     if (s->input.source != CBX_SHELL_OUTPUT) {
         return CBX_SHELL_MAY_ANY;
@@ -411,11 +412,10 @@ static void judge(const struct cbx_shell_command *c)
 void cbx_shell_judge(struct cbx_shell *s, const struct cbx_shell_line *line)
 {
     if (line->count > 0) {
-        judge(&(struct cbx_shell_command){
-            .s = s,
-            .words = line->words,
-            .patterns = line->patterns,
-            .may = line->may,
-            .count = line->count });
+        judge(&(struct cbx_shell_command){ .s = s,
+                                           .words = line->words,
+                                           .patterns = line->patterns,
+                                           .may = line->may,
+                                           .count = line->count });
     }
 }

@@ -501,9 +501,9 @@ static void check_writes(const struct cbx_shell_command *c, struct cbx_str name)
 /* npm's verbs for installs begin others (install-test). */
 static bool is_install(struct cbx_str word)
 {
-    static const char *const verbs_of_npm[] = { "ins",    "inst",    "insta",   "instal", "install",
-                                                "add",    "out",     "outd",    "outdated", "sea",
-                                                "search", "doc",     "doctor" };
+    static const char *const verbs_of_npm[] = { "ins",    "inst", "insta", "instal",   "install",
+                                                "add",    "out",  "outd",  "outdated", "sea",
+                                                "search", "doc",  "doctor" };
     for (size_t i = 0; i < CBX_SHELL_COUNT(verbs_of_npm); i++) {
         if (cbx_str_is(word, verbs_of_npm[i])) {
             return true;

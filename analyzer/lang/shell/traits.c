@@ -54,7 +54,8 @@ unsigned cbx_shell_text_traits(struct cbx_str text, bool pattern)
         return 0;
     }
     char first = text.p[0];
-    bool braces = memmem(text.p, text.len, "{-", 2) != NULL || memmem(text.p, text.len, ",-", 2) != NULL;
+    bool braces =
+        memmem(text.p, text.len, "{-", 2) != NULL || memmem(text.p, text.len, ",-", 2) != NULL;
     bool option = (first == '-' && text.len > 1 && !is_number(text)) || (first == '{' && braces) ||
                   (pattern && memchr("*?[", first, 3) != NULL && !has_ending(text));
     bool split = pattern || cbx_shell_has_any(text, " \t\n*?[");
@@ -97,12 +98,15 @@ static unsigned parameter(const struct cbx_shell *s, const struct cbx_shell_name
     return s->names.lost ? CBX_SHELL_MAY_ANY : function != NULL ? function->args : s->names.args;
 }
 
-/* $#, $?, $$, $! are numbers; $@ and $1 parameters. */
+/* $#, $? and $$ are numbers, $@ and $1 parameters. $! stands for any text (cbx_expansion_shell). */
 static unsigned of_special(const struct cbx_shell *s, struct cbx_str name,
                            const struct cbx_shell_name *function)
 {
-    if (name.len == 1 && memchr("#?$!", name.p[0], 4) != NULL) {
+    if (name.len == 1 && memchr("#?$", name.p[0], 3) != NULL) {
         return 0;
+    }
+    if (name.len == 1 && name.p[0] == '!') {
+        return CBX_SHELL_MAY_ANY;
     }
     bool first = name.len == 1 && name.p[0] == '0';
     bool all = name.len == 1 && memchr("@*", name.p[0], 2) != NULL;
@@ -168,7 +172,8 @@ static unsigned of_expansion(struct cbx_shell *s, TSNode node, struct cbx_shell_
         const struct cbx_shell_name *n = cbx_shell_name_find(s, name);
         bool keys = cbx_str_starts(rest, CBX_STR("[@]")) || cbx_str_starts(rest, CBX_STR("[*]"));
         /* the indexes of an array are numbers */
-        return keys && n != NULL && !n->keyed && n->assigned && !s->names.lost ? 0 : CBX_SHELL_MAY_ANY;
+        return keys && n != NULL && !n->keyed && n->assigned && !s->names.lost ? 0
+                                                                               : CBX_SHELL_MAY_ANY;
     }
     unsigned may = of_name(s, name, function);
     const char *bracket = rest.len > 0 && rest.p[0] == '[' ? memchr(rest.p, ']', rest.len) : NULL;
@@ -191,8 +196,8 @@ static unsigned of_expansion(struct cbx_shell *s, TSNode node, struct cbx_shell_
         may &= ~(unsigned)CBX_SHELL_MAY_LEAVE;
     }
     if (op == '/') {
-        may |= of_operands(s, node, function, depth) &
-               (CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT);
+        may |=
+            of_operands(s, node, function, depth) & (CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT);
     }
     return may | (cuts && may != 0 ? CBX_SHELL_MAY_OPTION : 0u);
 }
@@ -201,8 +206,8 @@ static unsigned of_expansion(struct cbx_shell *s, TSNode node, struct cbx_shell_
 
 static bool is_constant(TSNode node)
 {
-    static const char *const types[] = { "word",          "number",          "raw_string",
-                                         "ansi_c_string", "extglob_pattern", "string_content",
+    static const char *const types[] = { "word",          "number",           "raw_string",
+                                         "ansi_c_string", "extglob_pattern",  "string_content",
                                          "regex",         "translated_string" };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         if (cbx_shell_type_is(node, types[i])) {
@@ -277,9 +282,10 @@ static unsigned traits_of(struct cbx_shell *s, TSNode node, struct cbx_shell_nam
     if (strcmp(type, "simple_expansion") == 0) {
         struct cbx_str text = cbx_shell_source_of(s, node);
         const char *dollar = memchr(text.p, '$', text.len);
-        return dollar == NULL ? CBX_SHELL_MAY_ANY
-                              : of_name(s, cbx_str_sub(text, (size_t)(dollar - text.p) + 1, text.len),
-                                        function);
+        return dollar == NULL
+                   ? CBX_SHELL_MAY_ANY
+                   : of_name(s, cbx_str_sub(text, (size_t)(dollar - text.p) + 1, text.len),
+                             function);
     }
     if (strcmp(type, "expansion") == 0) {
         return of_expansion(s, node, function, depth);

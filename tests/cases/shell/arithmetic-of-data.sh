@@ -27,3 +27,32 @@ local_sum() { local l=$1; ((l++)); }; local_sum "$(cat f)"
 for p in $(cat f); do ((r = p * 2)); done
 set -- "$(cat f)"; echo $(($1))
 declare -A keyed; unset keyed; keyed[$x]=1
+# expect 1 sh.evaluated
+# expect 2 sh.evaluated
+# expect 3 sh.evaluated
+# expect 4 sh.evaluated
+# expect 5 sh.evaluated
+# expect 6 sh.evaluated
+# expect 7 sh.evaluated
+# expect 8 sh.evaluated
+# expect 9 sh.evaluated
+# expect 10 sh.evaluated
+# expect 11 sh.evaluated
+# expect 12 sh.evaluated
+# expect 13 sh.evaluated
+# expect 14 sh.command
+# expect 15 sh.evaluated
+# expect 16 sh.evaluated
+# expect 17 sh.evaluated
+# expect 18 sh.evaluated
+# expect 19 sh.evaluated
+# expect 20 sh.evaluated
+# expect 21 sh.evaluated
+# expect 22 sh.evaluated
+# expect 23 sh.evaluated
+# expect 24 sh.evaluated
+# expect 25 sh.evaluated
+# expect 26 sh.evaluated
+# expect 27 sh.evaluated
+# expect 28 sh.evaluated
+# expect 29 sh.evaluated

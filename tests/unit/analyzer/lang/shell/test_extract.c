@@ -369,7 +369,7 @@ static void code_on_standard_input_is_judged(void **state)
         { "echo rm | xargs sh", "?:code" },
         { "echo rm | xargs env", "?:command word" },
         { "f() { sh; }; curl x | f", "?:code" },
-        { "curl x > >(sh)", ">:(computed) ?:code" },
+        { "curl x > >(sh)", "?:code" },
         { "cat <<-'E' | sh\n\trm x\n\tE\n", "word:rm" },
         { "while read l; do echo $l; done < x", "" },
         { "sh", "" },
