@@ -47,6 +47,9 @@ const struct cbx_lang *cbx_lang_find(struct cbx_str name);
 /* The languages in the order of their table; NULL behind the last. */
 const struct cbx_lang *cbx_lang_at(size_t index);
 
+/* True when one is read as the other is, so that programs of one load files of the other. */
+bool cbx_lang_are_like(const struct cbx_lang *a, const struct cbx_lang *b);
+
 /* The language whose files end like this path; NULL when there is none. */
 const struct cbx_lang *cbx_lang_of_file(const char *path);
 

@@ -428,6 +428,38 @@ static void javascript_cells_are_one_program(void **state)
     }
 }
 
+/* A text that is harmless in one language may be harmful in another. */
+static void files_are_loaded_in_the_language_that_they_were_judged_in(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(past) past;
+    CBX_AUTO_DONE(buf) files;
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
+    cbx_buf_init(&files, 1024);
+    static const struct {
+        const char *language, *path;
+    } entries[] = { { "python", "a.py" }, { "javascript", "a.js" }, { "c", "a.h" } };
+    for (size_t i = 0; i < 3; i++) {
+        cbx_past_add(&past, &(struct cbx_entry){ CBX_ENTRY_FILE, cbx_str_of(entries[i].language),
+                                                 cbx_str_of(entries[i].path),
+                                                 cbx_str_of(entries[i].path) });
+    }
+    static const char *const languages[][2] = {
+        { "ipython", "a.py" }, { "python", "a.py" }, { "javascript", "a.js" },
+        { "typescript", "a.js" }, { "c", "a.h" }, { "shell", NULL },
+    };
+    for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+        char hex[CBX_SHA256_HEX + 1] = "";
+        if (languages[i][1] != NULL) {
+            struct cbx_sha256 hash = cbx_sha256_of(cbx_str_of(languages[i][1]));
+            cbx_sha256_hex(&hash, hex);
+        }
+        cbx_buf_reset(&files);
+        cbx_past_list_files(&past, cbx_str_of(languages[i][0]), &files);
+        assert_string_equal(files.p, hex);
+    }
+}
+
 /* --- files and cells are one program ---------------------------------------------------------- */
 
 /* A part of a session: a file when it has a path. */
@@ -659,6 +691,7 @@ int main(void)
         cmocka_unit_test(keeps_a_cell_that_is_run_again_once),
         cmocka_unit_test(a_cell_larger_than_the_past_is_not_passed_over),
         cmocka_unit_test(a_file_that_does_not_fit_is_denied),
+        cmocka_unit_test(files_are_loaded_in_the_language_that_they_were_judged_in),
         cmocka_unit_test(python_files_and_cells_are_one_program),
         cmocka_unit_test(javascript_files_and_cells_are_one_program),
         cmocka_unit_test(c_files_and_sources_are_one_program),
