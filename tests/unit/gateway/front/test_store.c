@@ -37,7 +37,12 @@ static void end(struct rig *rig)
 
 static void add(struct rig *rig, const char *id, const char *created_at)
 {
-    struct cbx_stored_execution e = { id, "s", created_at, "d", "ipython", "1", NULL };
+    struct cbx_stored_execution e = { .id = id,
+                                      .session = "s",
+                                      .created_at = created_at,
+                                      .decision = "d",
+                                      .language = "ipython",
+                                      .code = "1" };
     assert_int_equal(cbx_store_add_execution(rig->store, &e, &rig->err), 0);
 }
 
@@ -271,9 +276,12 @@ static void *add_many(void *context)
         char id[16];
         CBX_AUTO_JSON found = NULL;
         snprintf(id, sizeof(id), "%d-%d", w->number, i);
-        struct cbx_stored_execution e = {
-            id, "s", "2026-01-01T00:00:01", "d", "ipython", "1", NULL
-        };
+        struct cbx_stored_execution e = { .id = id,
+                                          .session = "s",
+                                          .created_at = "2026-01-01T00:00:01",
+                                          .decision = "d",
+                                          .language = "ipython",
+                                          .code = "1" };
         w->wrong += cbx_store_add_execution(w->rig->store, &e, NULL) != 0 ||
                     cbx_store_set_execution(w->rig->store, id, "completed", "2026-01-01T00:00:02",
                                             NULL, NULL) != 0 ||

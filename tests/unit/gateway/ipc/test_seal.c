@@ -33,7 +33,9 @@ static int64_t issued(const struct sealing *s)
 
 static int open_at(struct opened *o, const struct sealing *s, struct cbx_str source, int64_t now_ms)
 {
-    struct cbx_seal_claim claim = { cbx_buf_str(&s->text), s->mac, source };
+    struct cbx_seal_claim claim = { .text = cbx_buf_str(&s->text),
+                                    .mac = s->mac,
+                                    .source = source };
     return cbx_seal_open(&key, &claim, now_ms, &o->guard, &o->sealed, &o->err);
 }
 
@@ -235,9 +237,12 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
     struct sealing s;
     struct opened o = { 0 };
     cbx_buf_init(&s.text, CBX_SEAL_MAX_BYTES);
-    assert_int_equal(cbx_seal_make(&key, &(struct cbx_judged){ &policy, &subject, &decision },
-                                   &s.text, &s.mac, &o.err),
-                     0);
+    assert_int_equal(
+        cbx_seal_make(
+            &key,
+            &(struct cbx_judged){ .policy = &policy, .subject = &subject, .decision = &decision },
+            &s.text, &s.mac, &o.err),
+        0);
     assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
     const struct cbx_limits *l = &o.sealed.fields.limits;
     assert_int_equal(l->wall_ms, 9);
