@@ -168,7 +168,7 @@ read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx
                : &cbx_values_unknown;
 }
 
-const char *const cbx_js_around_file[2] = { "(function () {\n", "\n;})();\n" };
+const char *const cbx_js_around_file[2] = { "(async function () {\n", "\n;})();\n" };
 
 bool cbx_js_is_file(const struct cbx_walk *js, struct cbx_str module)
 {
