@@ -37,7 +37,9 @@ struct cbx_fact {
     struct cbx_str name, detail;
     const struct cbx_arg *args;
     uint32_t arg_count;
-    bool spread;         /* *args or **kwargs among them: a missing argument may be given */
+    uint32_t cleared; /* bits 1 << enum cbx_capability that do not count here: what the call runs or
+                            loads is in facts of its own */
+    bool spread;      /* *args or **kwargs among them: a missing argument may be given */
     uint32_t start, end; /* bytes of the source */
     enum cbx_language language;
 };

@@ -157,6 +157,7 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
     }
     uint32_t can = (fact->kind == CBX_IS_IMPORT ? cbx_sinks_of_module
                                                 : cbx_sinks_of)(fact->language, fact->name);
+    can &= ~fact->cleared;
     for (can &= (uint32_t)m->index->capabilities; can != 0; can &= can - 1) {
         const struct cbx_index_rules *rules = &m->index->by_capability[__builtin_ctz(can)];
         for (size_t i = 0; i < rules->count; i++) {

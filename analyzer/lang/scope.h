@@ -23,6 +23,7 @@ enum cbx_bind {
 #define CBX_PATH_SEPARATOR '\x1f'
 
 struct cbx_scope;
+struct cbx_py_uses;
 struct cbx_binding {
     enum cbx_bind kind;
     bool each;
@@ -98,6 +99,7 @@ struct cbx_walk {
     struct cbx_str star_items[16];
     int depth, run_depth, apply_depth, expand_depth;
     uint32_t steps, runs, cycles;
+    struct cbx_py_uses *import_uses; /* of Python; NULL: not read yet */
     bool examples;       /* of docstrings were read */
     bool uses_arguments; /* of JavaScript's functions */
     bool withs;          /* there is a `with` of JavaScript's */

@@ -25,14 +25,46 @@ static void add_import(struct cbx_walk *py, struct cbx_str name, const struct cb
     }
 }
 
+/* The import of a member that can do nothing, or that is called with constants alone. */
+static void add_judged_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
+{
+    struct cbx_fact *fact = cbx_facts_add(py->facts, CBX_IS_IMPORT, name, node->start, node->end);
+    if (fact != NULL) {
+        fact->cleared = CBX_PY_JUDGED;
+    }
+}
+
+/* import a, or from a import b: `full` is the module, or its member. When the text reads only
+ * harmless members of it, these are the facts. */
+static void add_import_of(struct cbx_walk *py, const struct cbx_node *import, struct cbx_node *part,
+                          struct cbx_str full, bool member)
+{
+    const struct cbx_str *members;
+    uint32_t count =
+        cbx_sinks_of_module(CBX_PYTHON, cbx_py_canonical(py, full)) != 0 ||
+                cbx_sinks_of(CBX_PYTHON, full) != 0
+            ? cbx_py_harmless_members(py, cbx_py_bound_text(py, import, part), &members)
+            : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        add_judged_import(py, members[i], part);
+    }
+    if (count > 0) {
+        return;
+    }
+    add_import(py, full, part);
+    if (member) {
+        add(py, CBX_IS_REFERENCE, full, part);
+    }
+}
+
 /* "from a.b import c" is the fact a.b.c: a rule for a.b covers it, and an exclusion of a.b.c
  * ("!importlib.metadata") applies to it. */
-static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
+static void extract_import(struct cbx_walk *py, struct cbx_node *node)
 {
     const struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
     struct cbx_value package = { .kind = CBX_V_NAME,
                                  .text = cbx_py_canonical(py, cbx_py_text(py, module)) };
-    for (const struct cbx_node *child = node->first; child != NULL; child = child->next) {
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         enum cbx_py_kind kind = cbx_py_kind(child);
         if (kind == PY_wildcard_import) {
             if (!cbx_py_is_plain(package.text)) {
@@ -45,13 +77,8 @@ static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
         }
         struct cbx_str name = cbx_py_text(
             py, kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child);
-        if (module != NULL) {
-            struct cbx_str full = cbx_py_qualify(py, &package, name);
-            add_import(py, full, child);
-            add(py, CBX_IS_REFERENCE, full, child);
-        } else {
-            add_import(py, name, child);
-        }
+        add_import_of(py, node, child, module != NULL ? cbx_py_qualify(py, &package, name) : name,
+                      module != NULL);
     }
 }
 
@@ -131,14 +158,146 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
                                 struct cbx_actuals *actuals, const struct cbx_node *call)
 {
     const struct cbx_values *values = cbx_actual_values(py, actuals, 0, "name");
+    const struct cbx_values *package = cbx_actual_values(py, actuals, 1, "package");
+    bool known = cbx_values_all_text(values);
     for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i]->kind == CBX_V_TEXT) {
-            add_import(py, values->items[i]->text, call);
+        struct cbx_str name = values->items[i]->text, base;
+        bool text = values->items[i]->kind == CBX_V_TEXT;
+        if (text && cbx_str_starts(name, CBX_STR("."))) { /* in the package that is given */
+            known &= cbx_values_is_text(package, &base);
+            name =
+                cbx_values_is_text(package, &base) ? cbx_fold_concat(py->arena, base, name) : name;
+        }
+        if (text) {
+            add_import(py, name, call);
         }
     }
-    if (!cbx_values_all_text(values)) {
+    if (!known) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
     }
+}
+
+/* __import__('a', fromlist=['b']) may import a.b too. */
+static void extract_from_list(struct cbx_walk *py, struct cbx_str callee,
+                              struct cbx_actuals *actuals, const struct cbx_node *call)
+{
+    const struct cbx_actual *list = cbx_actual_find(actuals, 3, "fromlist");
+    struct cbx_str package;
+    if (list == NULL || !cbx_values_is_text(cbx_actual_values(py, actuals, 0, "name"), &package)) {
+        return;
+    }
+    const struct cbx_value *names =
+        cbx_py_sequence(py, cbx_actual_values(py, actuals, 3, "fromlist"));
+    for (uint32_t i = 0; names != NULL && i < names->count && i < THROUGH_ITEMS_MAX; i++) {
+        struct cbx_str name;
+        if (!cbx_values_is_text(names->members[i], &name)) {
+            names = NULL;
+            break;
+        }
+        struct cbx_value object = { .kind = CBX_V_NAME, .text = package };
+        add_import(py, cbx_py_qualify(py, &object, name), call);
+    }
+    if (names == NULL || names->number != 0 || names->count > THROUGH_ITEMS_MAX) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
+    }
+}
+
+/* The notebook line that a method of IPython's shell runs; {NULL, 0} when the line is not constant,
+ * or has expressions that IPython would expand. The first argument is the shell. */
+static struct cbx_str magic_line(struct cbx_walk *py, struct cbx_str method,
+                                 struct cbx_actuals *actuals)
+{
+    bool line = cbx_str_is(method, CBX_PY_SHELL ".run_line_magic"),
+         cell = cbx_str_is(method, CBX_PY_SHELL ".run_cell_magic"),
+         whole = cbx_str_is(method, CBX_PY_SHELL ".magic");
+    struct cbx_str name, rest = CBX_STR(""), body = CBX_STR(""), none = { 0 };
+    bool known = (line || cell || whole) && !actuals->spread &&
+                 cbx_values_is_text(
+                     cbx_actual_values(py, actuals, 1, whole ? "arg_s" : "magic_name"), &name) &&
+                 (whole || cbx_values_is_text(cbx_actual_values(py, actuals, 2, "line"), &rest)) &&
+                 (!cell || cbx_values_is_text(cbx_actual_values(py, actuals, 3, "cell"), &body));
+    if (!known || !cbx_magic_is_python(name) || memchr(name.p, '\n', name.len) != NULL ||
+        memchr(rest.p, '\n', rest.len) != NULL) {
+        return none;
+    }
+    struct cbx_str text =
+        cbx_arena_printf(py->arena, "%s%.*s %.*s%s%.*s", cell ? "%%" : "%", CBX_STR_ARG(name),
+                         CBX_STR_ARG(rest), cell ? "\n" : "", CBX_STR_ARG(body));
+    bool expands = text.len == 0 || memchr(text.p, '{', text.len - body.len) != NULL ||
+                   memchr(text.p, '$', text.len - body.len) != NULL;
+    return expands ? none : text;
+}
+
+/* A module whose import no rule against power could match, and that leads to no such module. */
+static bool is_harmless_module(struct cbx_walk *py, struct cbx_str name)
+{
+    const uint32_t harmless = 1u << CBX_CAN_HTTP | 1u << CBX_CAN_FILE_READ |
+                              1u << CBX_CAN_FILE_WRITE | 1u << CBX_CAN_EXPRESSION |
+                              1u << CBX_CAN_ENVIRONMENT | 1u << CBX_CAN_SYSTEM_INFO |
+                              1u << CBX_CAN_DATABASE | 1u << CBX_CAN_WEAK_HASH;
+    struct cbx_str module = cbx_py_canonical(py, name);
+    return (cbx_sinks_of_module(CBX_PYTHON, module) & ~harmless) == 0 &&
+           !cbx_str_is(module, "os") && !cbx_str_is(module, "sys") && !cbx_str_is(module, "shutil");
+}
+
+static bool are_harmless_modules(struct cbx_walk *py, const struct cbx_values *names)
+{
+    bool harmless = cbx_values_all_text(names);
+    for (uint32_t i = 0; harmless && i < names->count; i++) {
+        harmless = is_harmless_module(py, names->items[i]->text);
+    }
+    return harmless;
+}
+
+/* Every module or code that the call is given is constant. */
+static bool is_judged_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals)
+{
+    uint32_t position = 0;
+    const char *keyword = "name";
+    if (cbx_str_starts(name, CBX_STR(CBX_PY_SHELL "."))) {
+        return magic_line(py, name, actuals).p != NULL;
+    }
+    if (!cbx_py_judges_constant(name) || actuals->spread) {
+        return false;
+    }
+    cbx_py_runs(name, 0, &position, &keyword);
+    return cbx_py_call_meaning(name) != PY_CALL_NONE
+               ? are_harmless_modules(py, cbx_actual_values(py, actuals, 0, "name"))
+               : cbx_values_all_text(cbx_actual_values(py, actuals, position, keyword));
+}
+
+static bool is_judged_value(struct cbx_walk *py, const struct cbx_value *v,
+                            struct cbx_actuals *actuals)
+{
+    struct cbx_actuals whole;
+    if (v->kind == CBX_V_NAME) {
+        return is_judged_call(py, v->text, actuals);
+    }
+    if (v->kind != CBX_V_PARTIAL || v->members[0]->count != 1 ||
+        v->members[0]->items[0]->kind != CBX_V_NAME) {
+        return false;
+    }
+    cbx_py_whole(v, actuals, &whole);
+    return is_judged_call(py, v->members[0]->items[0]->text, &whole);
+}
+
+bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee)
+{
+    struct cbx_node *call = callee->parent;
+    struct cbx_scope *scope = cbx_scope_around(py, callee);
+    if (callee->field != CBX_FIELD_function || cbx_py_kind(call) != PY_call) {
+        return false;
+    }
+    const struct cbx_values *values = cbx_py_eval(py, callee, scope);
+    struct cbx_actuals actuals;
+    cbx_py_actuals(py, call, scope, &actuals);
+    bool judged = values->count > 0;
+    for (uint32_t i = 0; judged && i < values->count; i++) {
+        judged = values->items[i]->kind == CBX_V_UNKNOWN
+                     ? values->count > 1 /* of an object: its other alternatives decide */
+                     : is_judged_value(py, values->items[i], &actuals);
+    }
+    return judged;
 }
 
 static void found_in_format(struct cbx_walk *py, const struct cbx_values *values,
@@ -213,6 +372,10 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         fact->args = args;
         fact->arg_count = args != NULL ? actuals->count : 0;
         fact->spread = actuals->spread;
+        struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
+        bool shell = cbx_str_is(name, "get_ipython") && callee != NULL &&
+                     cbx_py_harmless_read(py, callee).len > 0;
+        fact->cleared = shell || is_judged_call(py, name, actuals) ? CBX_PY_JUDGED : 0;
     }
     switch (cbx_py_call_meaning(name)) {
     case PY_CALL_GETATTR:
@@ -223,6 +386,7 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
     case PY_CALL_IMPORT_TOP:
     case PY_CALL_IMPORT_NAME:
         extract_import_call(py, name, actuals, call);
+        extract_from_list(py, name, actuals, call);
         break;
     default:
         break;
@@ -230,6 +394,10 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
     if (cbx_py_call_meaning(name) == PY_CALL_MEMBERS_OF &&
         is_powerful(cbx_actual_values(py, actuals, 0, NULL))) {
         cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
+    }
+    if (cbx_str_starts(name, CBX_STR(CBX_PY_SHELL "."))) {
+        struct cbx_str line = magic_line(py, name, actuals);
+        cbx_parse_inner(py->parsed, "ipython", line, call->start, call->end);
     }
     cbx_py_extract_code(py, name, actuals, call);
     cbx_py_extract_doctest(py, name);
@@ -265,11 +433,21 @@ static void extract_partial_call(struct cbx_walk *py, const struct cbx_value *pa
     }
 }
 
+/* marshal(x), where nothing in this text binds `marshal`: a module cannot be called, so it is a
+ * function of an earlier cell. */
+static bool is_own_function(const struct cbx_value *v)
+{
+    return v->number == CBX_NAME_BARE && cbx_sinks_is_module(CBX_PYTHON, v->text);
+}
+
 static void extract_values_call(struct cbx_walk *py, const struct cbx_values *callee,
                                 struct cbx_actuals *actuals, struct cbx_node *call, int depth)
 {
     for (uint32_t i = 0; i < callee->count && depth < THROUGH_DEPTH_MAX; i++) {
         const struct cbx_value *v = callee->items[i];
+        if (v->kind == CBX_V_NAME && is_own_function(v)) {
+            continue;
+        }
         if (v->kind == CBX_V_NAME) {
             extract_named_call(py, v->text, actuals, call, depth);
         } else if (v->kind == CBX_V_PARTIAL) {
@@ -290,7 +468,8 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
             extract_through(py, cbx_str_of(name), actuals, call, 0);
             cbx_py_extract_code(py, cbx_str_of(name), actuals, call);
         }
-        if (cbx_sinks_of(CBX_PYTHON, cbx_str_of(name)) != 0) {
+        if (cbx_sinks_of(CBX_PYTHON, cbx_str_of(name)) != 0 &&
+            !cbx_py_is_judged_callee(py, cbx_child_of(call, CBX_FIELD_function))) {
             extract_named_call(py, cbx_arena_copy(py->arena, cbx_str_of(name)), actuals, call, 0);
         }
     }
@@ -435,10 +614,27 @@ static bool is_module_named(const struct cbx_node *node, const struct cbx_values
            memchr(values->items[0]->text.p, '.', values->items[0]->text.len) == NULL;
 }
 
+static bool has_power(const struct cbx_values *values)
+{
+    bool power = false;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        power |= v->kind == CBX_V_PARTIAL ||
+                 (v->kind == CBX_V_NAME && cbx_sinks_of(CBX_PYTHON, v->text) != 0);
+    }
+    return power;
+}
+
 static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_py_eval(py, node, scope);
-    bool spoken_for = is_read_of(node) && (is_environment(values) || is_module_named(node, values));
+    const struct cbx_value *v = values->count == 1 ? values->items[0] : NULL;
+    bool powerful = has_power(values);
+    bool called = node->field == CBX_FIELD_function && cbx_py_kind(node->parent) == PY_call &&
+                  v != NULL && v->kind == CBX_V_NAME && is_own_function(v);
+    bool spoken_for =
+        called || (is_read_of(node) && (is_environment(values) || is_module_named(node, values))) ||
+        (powerful && (cbx_py_harmless_read(py, node).len > 0 || cbx_py_is_judged_callee(py, node)));
     if (!is_asked_about(py, node) && !spoken_for) {
         add_value_references(py, values, node);
     }

@@ -145,6 +145,26 @@ bool cbx_py_is_powerful(struct cbx_str module);
 const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword);
 /* The type of the object that it returns ("pathlib.Path"); NULL when that is not followed. */
 const char *cbx_py_makes(struct cbx_str name);
+/* True when the power of this callable is all in a name or a code that it is given. */
+bool cbx_py_judges_constant(struct cbx_str name);
+/* True when the node is the callee of a call of such a callable with constants. */
+bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee);
+/* What such a call runs or loads is in facts of its own: these capabilities of it do not count. */
+enum {
+    CBX_PY_JUDGED = 1 << CBX_CAN_RUN_CODE | 1 << CBX_CAN_LOAD_MODULE | 1 << CBX_CAN_SHELL_INTERFACE
+};
+/* The type of what get_ipython() returns. */
+#define CBX_PY_SHELL "ipython_shell"
+/* What a chain of attributes at `node` reads, when that can do nothing or is called with constants
+ * that are judged ("importlib.util.find_spec"), or a shell that is only compared; else empty. */
+struct cbx_str cbx_py_harmless_read(struct cbx_walk *py, struct cbx_node *node);
+/* The name that one part of an import statement binds. */
+struct cbx_str cbx_py_bound_text(struct cbx_walk *py, const struct cbx_node *import,
+                                 struct cbx_node *part);
+/* The members that the text reads from what the imports of this name bind (borrowed); 0 when there
+ * are none, or when it may be used for more than these, which can do nothing. */
+uint32_t cbx_py_harmless_members(struct cbx_walk *py, struct cbx_str name,
+                                 const struct cbx_str **out);
 /* For a callable that calls one of its arguments: the position of that argument, and of the first
  * argument for it; false for other callables. */
 bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first);
