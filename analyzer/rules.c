@@ -283,7 +283,7 @@ static void match_queries(struct matcher *m, enum cbx_language language, const T
         const struct cbx_rule *rule = &m->policy->rules[m->index->queries.items[i]];
         struct query_hits hits = { .m = m, .rule = rule, .from = m->count, .language = language };
         if ((rule->languages >> language & 1) != 0) {
-            cbx_query_run(language, rule->match.query, tree, text, add_query_hit, &hits);
+            cbx_query_run(rule->match.query, tree, text, add_query_hit, &hits);
         }
     }
 }

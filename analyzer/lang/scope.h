@@ -100,9 +100,11 @@ struct cbx_walk {
     int depth, run_depth, apply_depth, expand_depth;
     uint32_t steps, runs, cycles;
     struct cbx_py_uses *import_uses; /* of Python; NULL: not read yet */
-    bool examples;       /* of docstrings were read */
-    bool uses_arguments; /* of JavaScript's functions */
-    bool withs;          /* there is a `with` of JavaScript's */
+    bool examples;                   /* of docstrings were read */
+    bool uses_arguments;             /* of JavaScript's functions */
+    bool serves;                     /* JavaScript: a package of servers is imported */
+    struct cbx_node *listens;        /* the first read of a member `listen`, or NULL */
+    bool withs;                      /* there is a `with` of JavaScript's */
     bool gave_up; /* a bound was reached: some value is "anything" although it could be computed */
     /* Values that were computed inside a cycle; they are discarded after it. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];

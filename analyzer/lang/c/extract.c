@@ -538,7 +538,7 @@ static void map_places(struct cbx_c_walk *c, size_t from)
 static void judge(struct cbx_c_walk *c, TSTree *tree)
 {
     size_t before = c->facts->count;
-    cbx_parse_errors(tree, c->facts);
+    cbx_parse_errors(c->parsed, tree, c->facts);
     map_places(c, before);
     pthread_once(&grammar_once, fill_grammar);
     if (!cbx_syntax_read(tree, &grammar, CBX_TREE_DEPTH_MAX, c->arena, &c->syntax)) {

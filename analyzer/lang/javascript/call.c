@@ -289,6 +289,8 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
         return join_path(js, site, scope);
     case JS_CALL_HOME:
         return cbx_values_text(js->arena, CBX_STR("~"));
+    case JS_CALL_HERE:
+        return cbx_values_text(js->arena, CBX_STR("."));
     case JS_CALL_LIST:
         return list_arguments(js, site, scope);
     case JS_CALL_INT:

@@ -35,7 +35,8 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_
     if (cbx_str_is(name, "arguments")) {
         return eval_arguments(js, scope);
     }
-    return cbx_values_bare(js->arena, name);
+    return cbx_str_is(name, "__dirname") ? cbx_values_text(js->arena, CBX_STR("."))
+                                         : cbx_values_bare(js->arena, name);
 }
 
 static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_value *object,

@@ -18,27 +18,31 @@ static void add_special(struct cbx_walk *js, enum cbx_fact_id id, struct cbx_str
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
-/* import(`./themes/${name}.js`): a file of the program itself. */
-static bool is_local_file(struct cbx_walk *js, const struct cbx_node *call)
+/* A package whose objects listen on sockets when they are told to. */
+static void add_import(struct cbx_walk *js, struct cbx_str module, struct cbx_node *node)
 {
-    struct cbx_node *text = cbx_child_at(cbx_child_of(call, CBX_FIELD_arguments), 0);
-    struct cbx_node *first = cbx_js_kind(text) == JS_binary_expression
-                                 ? cbx_child_at(cbx_child_of(text, CBX_FIELD_left), 0)
-                                 : cbx_child_at(text, 0);
-    return (cbx_js_kind(text) == JS_template_string ||
-            cbx_js_kind(cbx_child_of(text, CBX_FIELD_left)) == JS_string) &&
-           cbx_js_kind(first) == JS_string_fragment &&
-           cbx_str_starts(cbx_walk_text(js, first), CBX_STR("./"));
+    add(js, CBX_IS_IMPORT, module, node);
+    js->serves |= cbx_js_is_server(module);
+}
+
+/* require(`./themes/${name}.js`), require(path.join(__dirname, name)): files of the program itself,
+ * which is where their names begin. */
+static bool is_local_file(const struct cbx_value *name)
+{
+    return name->kind == CBX_V_UNKNOWN && cbx_str_starts(name->text, CBX_STR("./"));
 }
 
 static void add_imports(struct cbx_walk *js, const struct cbx_values *values, struct cbx_node *node)
 {
+    bool known = values->count > 0;
     for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i]->kind == CBX_V_TEXT) {
-            add(js, CBX_IS_IMPORT, cbx_js_module(values->items[i]->text), node);
+        const struct cbx_value *name = values->items[i];
+        if (name->kind == CBX_V_TEXT) {
+            add_import(js, cbx_js_module(name->text), node);
         }
+        known &= name->kind == CBX_V_TEXT || is_local_file(name);
     }
-    if (!cbx_values_all_text(values) && !is_local_file(js, node)) {
+    if (!known) {
         add_special(js, CBX_FACT_DYNAMIC_IMPORT, CBX_STR("require"), node);
     }
 }
@@ -52,7 +56,7 @@ static void extract_module(struct cbx_walk *js, struct cbx_node *node)
         return;
     }
     module = cbx_js_module(module);
-    add(js, CBX_IS_IMPORT, module, source);
+    add_import(js, module, source);
     struct cbx_node *clause = cbx_child_at(node, 0);
     for (uint32_t i = 0, n = cbx_js_kind(clause) == JS_import_clause ? cbx_child_count(clause) : 0;
          i < n && i < 8; i++) {
@@ -401,6 +405,9 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
         return;
     }
     add(js, CBX_IS_ATTRIBUTE, key, node);
+    if (cbx_str_is(key, "listen") && js->listens == NULL) {
+        js->listens = node;
+    }
     add_hook(js, key, node);
     /* f.caller.arguments: the arguments of a caller, finally of the module, which has require */
     bool callers = cbx_js_kind(object) == JS_member_expression &&
@@ -528,7 +535,7 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
 void cbx_extract_javascript(struct cbx_parsed *parsed)
 {
     struct cbx_walk *js = cbx_arena_alloc(parsed->arena, sizeof(*js));
-    if (js == NULL || !cbx_walk_begin(js, parsed, cbx_js_grammar(parsed->lang->policy))) {
+    if (js == NULL || !cbx_walk_begin(js, parsed, cbx_js_grammar(parsed->tree))) {
         return;
     }
     if (parsed->lang->policy == CBX_TYPESCRIPT) {
@@ -542,10 +549,14 @@ void cbx_extract_javascript(struct cbx_parsed *parsed)
             extract_node(js, node, cbx_scope_around(js, node));
         }
     }
+    if (js->serves && js->listens != NULL) {
+        add(js, CBX_IS_REFERENCE, CBX_STR("(server).listen"), js->listens);
+    }
     cbx_walk_end(js);
 }
 
 const TSLanguage *tree_sitter_javascript(void);
 const struct cbx_lang_code cbx_lang_code_javascript = { .grammar = tree_sitter_javascript,
                                                         .extract = cbx_extract_javascript,
-                                                        .between = CBX_JS_BETWEEN };
+                                                        .between = CBX_JS_BETWEEN,
+                                                        .mend = cbx_jsx_mend };

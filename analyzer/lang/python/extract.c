@@ -790,4 +790,5 @@ void cbx_extract_python(struct cbx_parsed *parsed)
 const TSLanguage *tree_sitter_python(void);
 const struct cbx_lang_code cbx_lang_code_python = { .grammar = tree_sitter_python,
                                                     .extract = cbx_extract_python,
+                                                    .reads_error = cbx_py_reads_error,
                                                     .cookie = true };

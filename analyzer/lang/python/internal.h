@@ -30,6 +30,7 @@ enum cbx_py_call {
 };
 
 const struct cbx_grammar *cbx_py_grammar(void);
+bool cbx_py_reads_error(TSNode error, struct cbx_str text);
 
 /* The text of a node as a name (NFKC); the name of a definition or of a keyword argument; the
  * identifier of a parameter. */

@@ -530,6 +530,7 @@ const TSLanguage *tree_sitter_python(void);
 const struct cbx_lang_code cbx_lang_code_ipython = {
     .grammar = tree_sitter_python,
     .extract = cbx_extract_python,
+    .reads_error = cbx_py_reads_error,
     .judge_lines = judge_lines,
     .between = "\n\n", /* an empty line ends any continued line */
     .cookie = true

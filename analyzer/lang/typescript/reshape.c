@@ -209,4 +209,6 @@ void cbx_ts_reshape(struct cbx_walk *js)
 const TSLanguage *tree_sitter_typescript(void);
 const struct cbx_lang_code cbx_lang_code_typescript = { .grammar = tree_sitter_typescript,
                                                         .extract = cbx_extract_javascript,
-                                                        .between = CBX_JS_BETWEEN };
+                                                        .between = CBX_JS_BETWEEN,
+                                                        .other_grammar = cbx_tsx_grammar,
+                                                        .mend = cbx_jsx_mend };
