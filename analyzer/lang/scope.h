@@ -86,6 +86,11 @@ struct cbx_walk {
      * followed, so an unknown value may be one of them. */
     const struct cbx_values *escaped;
     struct cbx_scope escapes; /* the attributes of each */
+    /* Callables that read attributes or call what they are given (getattr, require), where they are
+     * used as values: an unknown callee may be one of them. NULL: none. */
+    const struct cbx_values *escaped_calls;
+    uint64_t givers; /* bits of names that imports bind to such callables */
+    bool applying; /* one of them is being applied */
     uint64_t patched;         /* bits of the attributes that are assigned to what was imported */
     bool changes;             /* containers are changed in place, somewhere */
     bool giving;              /* bindings that are made now are `given` */

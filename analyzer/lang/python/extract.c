@@ -128,6 +128,14 @@ static bool is_powerful(const struct cbx_values *values)
 static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
                                  const struct cbx_node *node);
 
+/* q.get(), x[0]: what an object that is not followed gives; a module that escaped may be it. */
+static bool comes_from_call(struct cbx_walk *py, const struct cbx_actual *object)
+{
+    enum cbx_py_kind kind = cbx_py_kind(object->node);
+    return (kind == PY_call || kind == PY_subscript) && py->escaped->count > 0 &&
+           cbx_values_has_unknown(cbx_py_eval(py, object->node, object->scope));
+}
+
 static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
                             const struct cbx_node *call)
 {
@@ -145,10 +153,15 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     }
     if (!cbx_values_all_text(names)) {
         const struct cbx_actual *object = cbx_actual_find(actuals, 0, NULL);
+        const struct cbx_values *values = cbx_actual_values(py, actuals, 0, NULL);
         bool twice = cbx_py_kind(object->node) == PY_call &&
                      cbx_str_is(cbx_walk_text(py, cbx_child_of(object->node, CBX_FIELD_function)),
                                 "getattr");
-        bool module = twice || is_powerful(cbx_actual_values(py, actuals, 0, NULL));
+        bool module = twice || is_powerful(values) ||
+                      (comes_from_call(py, object) && is_powerful(py->escaped));
+        if (py->applying && !module) {
+            return; /* by an unknown callee, which is hardly getattr */
+        }
         cbx_py_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
                        cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
     }
@@ -531,6 +544,16 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
     struct cbx_actuals actuals;
     cbx_py_actuals(py, call, scope, &actuals);
     extract_values_call(py, targets, &actuals, call, 0);
+    if (cbx_values_has_unknown(targets) && py->escaped_calls->count > 0) {
+        read_arguments(py, &actuals);
+        py->applying = true;
+        extract_values_call(py, py->escaped_calls, &actuals, call, 1);
+        py->applying = false;
+        if (actuals.spread && is_powerful(py->escaped)) { /* f(*args): getattr, os and a name */
+            cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE,
+                           cbx_str_sub(cbx_walk_text(py, callee), 0, 80), call);
+        }
+    }
     while (cbx_py_kind(callee) == PY_parenthesized_expression) {
         callee = cbx_child_at(callee, 0);
     }
@@ -695,6 +718,29 @@ static bool is_plain_name(const struct cbx_node *name)
     }
 }
 
+/* __match_args__ = ('a',): a pattern reads the attribute from whatever it matches. */
+static void extract_match_names(struct cbx_walk *py, struct cbx_node *assignment,
+                                struct cbx_scope *scope)
+{
+    struct cbx_node *left = cbx_child_of(assignment, CBX_FIELD_left);
+    struct cbx_node *name =
+        cbx_py_kind(left) == PY_attribute ? cbx_child_of(left, CBX_FIELD_attribute) : left;
+    if (!cbx_str_is(cbx_walk_text(py, name), "__match_args__")) {
+        return;
+    }
+    const struct cbx_values *names =
+        cbx_py_members(py, cbx_py_eval(py, cbx_child_of(assignment, CBX_FIELD_right), scope));
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (names->items[i]->kind == CBX_V_TEXT) {
+            cbx_py_extract_attribute(py, names->items[i]->text, assignment);
+            add_value_references(py, cbx_py_read(py, &cbx_values_unknown, names->items[i]->text),
+                                 assignment);
+        } else {
+            cbx_py_special(py, CBX_FACT_COMPUTED_MEMBER, CBX_STR("__match_args__"), assignment);
+        }
+    }
+}
+
 /* Returns false when the children are not to be visited. */
 static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
@@ -749,6 +795,9 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
             cbx_py_extract_text(py, node, scope);
             cbx_py_extract_built(py, node, scope);
         }
+        return true;
+    case PY_assignment:
+        extract_match_names(py, node, scope);
         return true;
     case PY_decorator:
         extract_decorator(py, node, scope);

@@ -3,7 +3,7 @@
  * that escape. */
 #include "analyzer/lang/python/internal.h"
 
-enum { PARAMETERS_MAX = 256 };
+enum { PARAMETERS_MAX = 256, ESCAPED_CALLS_MAX = 12 };
 
 /* --- what parameters are given ---------------------------------------------------------------- */
 
@@ -185,6 +185,67 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name)
     }
 }
 
+/* A callable that gives power to whoever calls it: getattr, operator.attrgetter('a'). */
+static bool is_giver(const struct cbx_value *v)
+{
+    if (v->kind == CBX_V_PARTIAL && v->count > 0 && v->members[0]->count == 1) {
+        v = v->members[0]->items[0];
+        return v->kind == CBX_V_NAME && (cbx_str_starts(v->text, CBX_STR("operator.")) ||
+                                         is_giver(v));
+    }
+    if (v->kind != CBX_V_NAME) {
+        return false;
+    }
+    switch (cbx_py_call_meaning(v->text)) {
+    case PY_CALL_GETATTR:
+    case PY_CALL_GETTER:
+    case PY_CALL_METHOD_CALLER:
+    case PY_CALL_REDUCE:
+    case PY_CALL_MAP:
+    case PY_CALL_STARMAP:
+    case PY_CALL_CALL:
+    case PY_CALL_VARS:
+    case PY_CALL_IMPORT:
+    case PY_CALL_IMPORT_TOP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Such a callable that is used as a value: whatever is called afterwards may be it. */
+static void let_call_escape(struct cbx_walk *py, struct cbx_node *node)
+{
+    const struct cbx_values *values = cbx_py_eval(py, node, cbx_scope_around(py, node));
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (is_giver(values->items[i]) && py->escaped_calls->count < ESCAPED_CALLS_MAX) {
+            py->escaped_calls = cbx_values_join(py->arena, py->escaped_calls,
+                                                cbx_values_one(py->arena, values->items[i]));
+        }
+    }
+}
+
+/* The names of these callables, for a quick test. */
+static bool may_give(struct cbx_walk *py, const struct cbx_node *node)
+{
+    static const char *const names[] = { "getattr",  "attrgetter", "methodcaller",
+                                         "reduce",   "starmap",    "__getattribute__",
+                                         "call",     "vars",       "getattr_static",
+                                         "map",      "__import__", "import_module" };
+    const struct cbx_node *name = node;
+    if (cbx_py_kind(node) == PY_call) {
+        name = cbx_child_of(node, CBX_FIELD_function);
+    }
+    name = cbx_py_kind(name) == PY_attribute ? cbx_child_of(name, CBX_FIELD_attribute) : name;
+    struct cbx_str text = cbx_walk_text(py, name);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (cbx_str_is(text, names[i])) {
+            return true;
+        }
+    }
+    return cbx_py_kind(node) == PY_identifier && (py->givers & cbx_name_bit(text)) != 0;
+}
+
 /* globals() and similar give access to all imports. */
 static bool is_namespace(struct cbx_walk *py, const struct cbx_node *name)
 {
@@ -216,4 +277,13 @@ void cbx_py_flow_all(struct cbx_walk *py)
         }
     }
     py->giving = false;
+    py->escaped_calls = &cbx_values_nothing;
+    for (uint32_t i = 0; i < py->syntax.count; i++) {
+        struct cbx_node *node = &py->syntax.nodes[i];
+        bool kind = node->kind == PY_identifier || node->kind == PY_attribute ||
+                    node->kind == PY_call;
+        if (kind && is_value(node) && may_give(py, node)) {
+            let_call_escape(py, node);
+        }
+    }
 }
