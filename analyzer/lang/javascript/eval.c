@@ -273,6 +273,12 @@ static const struct cbx_values *eval_augmented(struct cbx_walk *js, struct cbx_n
         bool other = cbx_str_equal(b->name, name) && b->node != node;
         before = other && b->kind == CBX_BIND_EXPR ? b : before;
     }
+    bool logical = cbx_str_is(op, "||=") || cbx_str_is(op, "&&=") || cbx_str_is(op, "?\?=");
+    if (before == NULL && logical) { /* what was there, or the right side */
+        return cbx_values_join(js->arena,
+                               cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_right), scope),
+                               &cbx_values_unknown);
+    }
     return before == NULL || op.len < 2
                ? &cbx_values_unknown
                : eval_operator(js, cbx_str_sub(op, 0, op.len - 1),

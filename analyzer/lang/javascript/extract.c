@@ -192,12 +192,32 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
     }
 }
 
+/* Parent.prototype.constructor.call(this): how classes were written before they had a syntax. */
+static bool is_of_own_class(struct cbx_walk *js, const struct cbx_node *object)
+{
+    struct cbx_str name = cbx_js_name(js, cbx_child_of(object, CBX_FIELD_property));
+    return cbx_js_kind(object) == JS_this || cbx_str_is(name, "prototype") ||
+           cbx_str_is(name, "superclass") || cbx_str_is(name, "super_");
+}
+
 /* f.constructor(...) without `new` is a way to Function, whatever f is: ordinary code does not call
  * Array or Object like that. */
 static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
                                    struct cbx_node *call, struct cbx_scope *scope)
 {
     struct cbx_str method;
+    bool through = false; /* call, apply, bind */
+    while (
+        (cbx_js_kind(callee) == JS_member_expression ||
+         cbx_js_kind(callee) == JS_subscript_expression) &&
+        cbx_js_member(js, callee, scope, &method) &&
+        (cbx_str_is(method, "call") || cbx_str_is(method, "apply") || cbx_str_is(method, "bind"))) {
+        callee = cbx_child_of(callee, CBX_FIELD_object);
+        through = true;
+    }
+    if (through && is_of_own_class(js, cbx_child_of(callee, CBX_FIELD_object))) {
+        return;
+    }
     while (cbx_js_kind(callee) == JS_member_expression &&
            cbx_js_member(js, callee, scope, &method) && cbx_str_is(method, "value")) {
         callee = cbx_child_of(callee, CBX_FIELD_object); /* of a property's descriptor */
@@ -213,6 +233,30 @@ static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
     }
     if (cbx_js_kind(call) == JS_call_expression && direct) {
         add_special(js, CBX_FACT_DUNDER_WALK, CBX_STR("constructor()"), call);
+    }
+}
+
+/* Reflect.apply(x.constructor, ...); the properties of what all functions inherit from. */
+static void check_reflected_call(struct cbx_walk *js, struct cbx_node *callee,
+                                 struct cbx_node *call, struct cbx_scope *scope)
+{
+    const struct cbx_values *targets = cbx_js_eval(js, callee, scope);
+    struct cbx_node *first = cbx_child_at(cbx_child_of(call, CBX_FIELD_arguments), 0);
+    const struct cbx_value *v = targets->count == 1 ? targets->items[0] : NULL;
+    struct cbx_str name = v != NULL && v->kind == CBX_V_NAME ? v->text : CBX_STR(""), key;
+    bool member =
+        cbx_js_kind(first) == JS_member_expression || cbx_js_kind(first) == JS_subscript_expression;
+    if (cbx_js_call_meaning(name) == JS_CALL_APPLY && member &&
+        cbx_js_member(js, first, scope, &key) && cbx_str_is(key, "constructor") &&
+        !is_of_own_class(js, cbx_child_of(first, CBX_FIELD_object))) {
+        add_special(js, CBX_FACT_DUNDER_WALK, CBX_STR("constructor()"), call);
+    }
+    struct cbx_str inner = cbx_js_kind(first) == JS_call_expression
+                               ? cbx_walk_text(js, cbx_child_of(first, CBX_FIELD_function))
+                               : CBX_STR("");
+    if (cbx_str_is(name, "Object.getOwnPropertyDescriptors") &&
+        cbx_str_ends(inner, CBX_STR(".getPrototypeOf"))) {
+        add_special(js, CBX_FACT_DUNDER_WALK, name, call);
     }
 }
 
@@ -318,11 +362,15 @@ static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_
             extract_named_call(js, site.targets->items[i]->text, call, &site, scope);
         }
     }
+    if (js->escaped_calls != NULL && cbx_values_has_unknown(site.targets)) {
+        extract_named_call(js, CBX_STR("require"), call, &site, scope);
+    }
     if (cbx_values_has_more(site.targets)) {
         add_special(js, CBX_FACT_TOO_COMPLEX, CBX_STR("alternatives"), call);
     }
     check_computed_call(js, callee, scope);
     check_constructor_call(js, callee, call, scope);
+    check_reflected_call(js, callee, call, scope);
     while (cbx_js_kind(callee) == JS_parenthesized_expression) {
         callee = cbx_child_at(callee, 0);
     }
@@ -357,6 +405,52 @@ static bool is_only_asked(struct cbx_walk *js, struct cbx_str name, const struct
            cbx_str_is(cbx_js_name(js, cbx_child_of(parent, CBX_FIELD_property)), "prototype");
 }
 
+/* True where the evaluator follows a value: a variable, a property, a callee; and where it is only
+ * looked at. */
+static bool is_followed(struct cbx_walk *js, const struct cbx_node *node)
+{
+    for (;;) {
+        const struct cbx_node *parent = node->parent;
+        struct cbx_str operator;
+        switch (cbx_js_kind(parent)) {
+        case JS_parenthesized_expression:
+        case JS_sequence_expression:
+        case JS_ternary_expression:
+        case JS_await_expression:
+            node = parent;
+            continue;
+        case JS_binary_expression:
+            operator= cbx_walk_text(js, cbx_child_of(parent, CBX_FIELD_operator));
+            if (cbx_str_is(operator, "||") || cbx_str_is(operator, "&&") ||
+                cbx_str_is(operator, "??")) {
+                node = parent;
+                continue;
+            }
+            return true;
+        case JS_call_expression:
+        case JS_new_expression:
+        case JS_member_expression:
+        case JS_subscript_expression:
+        case JS_variable_declarator:
+        case JS_assignment_expression:
+        case JS_assignment_pattern:
+        case JS_object_assignment_pattern:
+        case JS_field_definition:
+        case JS_unary_expression:
+        case JS_expression_statement:
+        case JS_import_specifier:
+        case JS_object_pattern:
+        case JS_pair_pattern:
+        case JS_OTHER:
+            return true;
+        case JS_augmented_assignment_expression:
+            return cbx_js_kind(cbx_child_of(parent, CBX_FIELD_left)) == JS_identifier;
+        default:
+            return false;
+        }
+    }
+}
+
 /* The names that an expression may have as values: references, in rules. A require that is passed
  * on loads any module. */
 static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
@@ -369,7 +463,7 @@ static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cb
             continue;
         }
         add(js, CBX_IS_REFERENCE, v->text, node);
-        bool handed_on = parent == JS_arguments || parent == JS_pair || parent == JS_array ||
+        bool handed_on = parent == JS_pair || !is_followed(js, node) ||
                          cbx_js_kind(node) == JS_shorthand_property_identifier;
         if (handed_on && cbx_js_call_meaning(v->text) == JS_CALL_REQUIRE) {
             add_special(js, CBX_FACT_DYNAMIC_IMPORT, v->text, node);

@@ -190,8 +190,8 @@ static bool is_giver(const struct cbx_value *v)
 {
     if (v->kind == CBX_V_PARTIAL && v->count > 0 && v->members[0]->count == 1) {
         v = v->members[0]->items[0];
-        return v->kind == CBX_V_NAME && (cbx_str_starts(v->text, CBX_STR("operator.")) ||
-                                         is_giver(v));
+        return v->kind == CBX_V_NAME &&
+               (cbx_str_starts(v->text, CBX_STR("operator.")) || is_giver(v));
     }
     if (v->kind != CBX_V_NAME) {
         return false;
@@ -228,10 +228,10 @@ static void let_call_escape(struct cbx_walk *py, struct cbx_node *node)
 /* The names of these callables, for a quick test. */
 static bool may_give(struct cbx_walk *py, const struct cbx_node *node)
 {
-    static const char *const names[] = { "getattr",  "attrgetter", "methodcaller",
-                                         "reduce",   "starmap",    "__getattribute__",
-                                         "call",     "vars",       "getattr_static",
-                                         "map",      "__import__", "import_module" };
+    static const char *const names[] = { "getattr", "attrgetter", "methodcaller",
+                                         "reduce",  "starmap",    "__getattribute__",
+                                         "call",    "vars",       "getattr_static",
+                                         "map",     "__import__", "import_module" };
     const struct cbx_node *name = node;
     if (cbx_py_kind(node) == PY_call) {
         name = cbx_child_of(node, CBX_FIELD_function);
@@ -280,8 +280,8 @@ void cbx_py_flow_all(struct cbx_walk *py)
     py->escaped_calls = &cbx_values_nothing;
     for (uint32_t i = 0; i < py->syntax.count; i++) {
         struct cbx_node *node = &py->syntax.nodes[i];
-        bool kind = node->kind == PY_identifier || node->kind == PY_attribute ||
-                    node->kind == PY_call;
+        bool kind =
+            node->kind == PY_identifier || node->kind == PY_attribute || node->kind == PY_call;
         if (kind && is_value(node) && may_give(py, node)) {
             let_call_escape(py, node);
         }
