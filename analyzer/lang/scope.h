@@ -107,8 +107,10 @@ struct cbx_walk {
     struct cbx_py_uses *import_uses; /* of Python; NULL: not read yet */
     bool examples;                   /* of docstrings were read */
     bool uses_arguments;             /* of JavaScript's functions */
-    bool serves;                     /* JavaScript: a package of servers is imported */
-    struct cbx_node *listens;        /* the first read of a member `listen`, or NULL */
+    /* A module is imported whose objects have a method with power (express: listen; entry points:
+     * load), and the first use of a method of that name. */
+    bool armed;
+    struct cbx_node *trigger;
     bool withs;                      /* there is a `with` of JavaScript's */
     bool gave_up; /* a bound was reached: some value is "anything" although it could be computed */
     /* Values that were computed inside a cycle; they are discarded after it. */

@@ -22,7 +22,7 @@ static void add_special(struct cbx_walk *js, enum cbx_fact_id id, struct cbx_str
 static void add_import(struct cbx_walk *js, struct cbx_str module, struct cbx_node *node)
 {
     add(js, CBX_IS_IMPORT, module, node);
-    js->serves |= cbx_js_is_server(module);
+    js->armed |= cbx_js_is_server(module);
 }
 
 /* require(`./themes/${name}.js`), require(path.join(__dirname, name)): files of the program itself,
@@ -499,8 +499,8 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
         return;
     }
     add(js, CBX_IS_ATTRIBUTE, key, node);
-    if (cbx_str_is(key, "listen") && js->listens == NULL) {
-        js->listens = node;
+    if (cbx_str_is(key, "listen") && js->trigger == NULL) {
+        js->trigger = node;
     }
     add_hook(js, key, node);
     /* f.caller.arguments: the arguments of a caller, finally of the module, which has require */
@@ -643,8 +643,8 @@ void cbx_extract_javascript(struct cbx_parsed *parsed)
             extract_node(js, node, cbx_scope_around(js, node));
         }
     }
-    if (js->serves && js->listens != NULL) {
-        add(js, CBX_IS_REFERENCE, CBX_STR("(server).listen"), js->listens);
+    if (js->armed && js->trigger != NULL) {
+        add(js, CBX_IS_REFERENCE, CBX_STR("(server).listen"), js->trigger);
     }
     cbx_walk_end(js);
 }

@@ -360,6 +360,21 @@ static const struct cbx_values *import_any(struct cbx_walk *py, const struct cbx
     return cbx_values_some(out);
 }
 
+/* inspect.getmodule(a.b): a; of what is not known, some module. */
+static const struct cbx_values *module_of(struct cbx_walk *py, const struct cbx_values *object)
+{
+    const struct cbx_values *out = &cbx_values_unknown;
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct cbx_value *v = object->items[i];
+        const char *dot = v->kind == CBX_V_NAME ? memrchr(v->text.p, '.', v->text.len) : NULL;
+        if (dot != NULL) {
+            struct cbx_str module = cbx_str_sub(v->text, 0, (size_t)(dot - v->text.p));
+            out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, module));
+        }
+    }
+    return out;
+}
+
 /* operator.call(f, ...) */
 static const struct cbx_values *call_first(struct cbx_walk *py, struct cbx_actuals *actuals,
                                            struct cbx_scope *scope)
@@ -417,6 +432,10 @@ static const struct cbx_values *apply_meaning(struct cbx_walk *py, enum cbx_py_c
         cbx_actuals_add(&self, no_keyword, NULL, NULL, &cbx_values_unknown);
         return cbx_values_join(py->arena, cbx_py_apply(py, first, &self, scope), first);
     }
+    case PY_CALL_MODULE_OF:
+        return module_of(py, first);
+    case PY_CALL_RESOLVED:
+        return import_any(py, first, false);
     case PY_CALL_MEMBERS_OF:
         return cbx_values_each(py->arena,
                                cbx_py_pair(py, &cbx_values_unknown, any_of_module(py, first)));

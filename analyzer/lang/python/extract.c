@@ -5,6 +5,7 @@
 #include "analyzer/lang/python/magics.h"
 #include "analyzer/notebook.h"
 #include "analyzer/sinks.h"
+#include "policies/index.h"
 
 enum { DECORATORS_MAX = 32, THROUGH_DEPTH_MAX = 4, THROUGH_ITEMS_MAX = 16 };
 
@@ -19,6 +20,8 @@ static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str nam
 static void add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
     struct cbx_str canonical = cbx_py_canonical(py, name);
+    py->armed |= cbx_name_is_within(canonical, CBX_STR("importlib.metadata")) ||
+                 cbx_name_is_within(canonical, CBX_STR("importlib_metadata"));
     add(py, CBX_IS_IMPORT, name, node);
     if (!cbx_str_equal(canonical, name)) {
         add(py, CBX_IS_IMPORT, canonical, node);
@@ -167,15 +170,24 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     }
 }
 
+/* A module that is given itself, or the name of this one. */
+static bool is_module_object(const struct cbx_value *v)
+{
+    return v->kind == CBX_V_NAME && (v->number == 0 || cbx_str_is(v->text, "__name__") ||
+                                     cbx_str_is(v->text, "__package__"));
+}
+
 static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
                                 struct cbx_actuals *actuals, const struct cbx_node *call)
 {
     const struct cbx_values *values = cbx_actual_values(py, actuals, 0, "name");
     const struct cbx_values *package = cbx_actual_values(py, actuals, 1, "package");
-    bool known = cbx_values_all_text(values);
+    bool known = values->count > 0;
     for (uint32_t i = 0; i < values->count; i++) {
         struct cbx_str name = values->items[i]->text, base;
         bool text = values->items[i]->kind == CBX_V_TEXT;
+        known &= text || (cbx_py_call_meaning(callee) == PY_CALL_IMPORT_NAME &&
+                          is_module_object(values->items[i]));
         if (text && cbx_str_starts(name, CBX_STR("."))) { /* in the package that is given */
             known &= cbx_values_is_text(package, &base);
             name =
@@ -413,7 +425,7 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         cbx_parse_inner(py->parsed, "ipython", line, call->start, call->end);
     }
     cbx_py_extract_code(py, name, actuals, call);
-    cbx_py_extract_doctest(py, name);
+    cbx_py_extract_doctest(py, name, actuals, call);
     extract_format(py, name, actuals, call);
     extract_through(py, name, actuals, call, depth);
 }
@@ -475,6 +487,9 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
 {
     char name[40];
     struct cbx_str method = cbx_walk_text(py, cbx_child_of(callee, CBX_FIELD_attribute));
+    if (py->trigger == NULL && actuals->count == 0 && cbx_str_is(method, "load")) {
+        py->trigger = call;
+    }
     if (method.len + 3 < sizeof(name)) {
         snprintf(name, sizeof(name), "*.%.*s", (int)method.len, method.p);
         if (actuals->count > 0) {
@@ -741,6 +756,26 @@ static void extract_match_names(struct cbx_walk *py, struct cbx_node *assignment
     }
 }
 
+/* x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations that are
+ * texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
+static void extract_annotations(struct cbx_walk *py, struct cbx_node *node)
+{
+    struct cbx_node *target =
+        cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_key : CBX_FIELD_left);
+    while (cbx_py_kind(target) == PY_subscript) {
+        target = cbx_child_of(target, CBX_FIELD_value);
+    }
+    struct cbx_str name = { 0 };
+    if (cbx_py_kind(target) == PY_attribute) {
+        name = cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute));
+    } else if (cbx_py_kind(target) == PY_string) {
+        name = cbx_walk_text(py, cbx_child_at(target, 1));
+    }
+    if (cbx_str_is(name, "__annotations__")) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, name, node);
+    }
+}
+
 /* Returns false when the children are not to be visited. */
 static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
@@ -798,6 +833,10 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         return true;
     case PY_assignment:
         extract_match_names(py, node, scope);
+        extract_annotations(py, node);
+        return true;
+    case PY_pair:
+        extract_annotations(py, node);
         return true;
     case PY_decorator:
         extract_decorator(py, node, scope);
@@ -832,6 +871,9 @@ void cbx_extract_python(struct cbx_parsed *parsed)
             (part == CBX_PART_PYTHON &&
              (node->kind == PY_OTHER || extract_node(py, node, cbx_scope_around(py, node))));
         node = down ? node + 1 : (struct cbx_node *)(uintptr_t)cbx_node_behind(node, end);
+    }
+    if (py->armed && py->trigger != NULL) {
+        add(py, CBX_IS_REFERENCE, CBX_STR("(entry point).load"), py->trigger);
     }
     cbx_walk_end(py);
 }

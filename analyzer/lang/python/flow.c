@@ -165,7 +165,7 @@ static bool is_value(const struct cbx_node *name)
     }
 }
 
-static void let_escape(struct cbx_walk *py, struct cbx_node *name)
+static void let_escape(struct cbx_walk *py, struct cbx_node *name, bool powerful)
 {
     struct cbx_str text = cbx_walk_text(py, name);
     if ((py->imported & cbx_name_bit(text)) == 0) {
@@ -175,7 +175,7 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name)
         struct cbx_binding *chain = cbx_scope_chain(py, s, text);
         for (struct cbx_binding *b = chain; b != NULL; b = b->next) {
             if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text) &&
-                cbx_py_holds_more(b->path)) {
+                (powerful ? cbx_py_is_powerful(b->path) : cbx_py_holds_more(b->path))) {
                 cbx_walk_escape(py, b->path, cbx_py_is_powerful(b->path));
             }
         }
@@ -268,7 +268,10 @@ void cbx_py_flow_all(struct cbx_walk *py)
         } else if (node->kind == PY_decorated_definition) {
             give_decorated(py, node);
         } else if (node->kind == PY_identifier && is_value(node)) {
-            let_escape(py, node);
+            let_escape(py, node, false);
+        } else if (cbx_py_kind(node->parent) == PY_expression_statement &&
+                   node->kind == PY_identifier) { /* IPython keeps the result */
+            let_escape(py, node, true);
         } else if (node->kind == PY_identifier && is_namespace(py, node)) {
             py->namespaces = true;
             for (uint32_t k = 0; k < py->import_count; k++) {
@@ -282,7 +285,9 @@ void cbx_py_flow_all(struct cbx_walk *py)
         struct cbx_node *node = &py->syntax.nodes[i];
         bool kind =
             node->kind == PY_identifier || node->kind == PY_attribute || node->kind == PY_call;
-        if (kind && is_value(node) && may_give(py, node)) {
+        bool kept = cbx_py_kind(node->parent) == PY_expression_statement &&
+                    node->kind != PY_call; /* IPython keeps the result */
+        if (kind && (kept || is_value(node)) && may_give(py, node)) {
             let_call_escape(py, node);
         }
     }

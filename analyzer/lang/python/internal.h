@@ -190,7 +190,8 @@ void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name,
 void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                          const struct cbx_node *call);
 /* A call of doctest: judges the examples of all docstrings. */
-void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee);
+void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee,
+                            struct cbx_actuals *actuals, const struct cbx_node *call);
 /* x: "code" */
 void cbx_py_extract_annotation(struct cbx_walk *py, const struct cbx_node *type);
 /* Adds a fact for a concatenated text that is SQL. */

@@ -21,9 +21,29 @@ static const struct cbx_values *bind_method(struct cbx_walk *py, struct cbx_str 
     return cbx_values_one(py->arena, &bound);
 }
 
+/* `import importlib.metadata` binds importlib too, whose row is for the whole module: only its own
+ * members count. */
+static bool is_member_of_importlib(struct cbx_str attribute)
+{
+    static const char *const members[] = {
+        "import_module", "__import__", "util", "machinery",          "abc",
+        "_bootstrap",    "sys",        "_imp", "find_loader",        "simple",
+        "types",         "readers",    "_abc", "_bootstrap_external"
+    };
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        if (cbx_str_is(attribute, members[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const struct cbx_values *read_escaped(struct cbx_walk *py, const struct cbx_value *object,
                                              struct cbx_str attribute)
 {
+    if (cbx_str_is(object->text, "importlib") && !is_member_of_importlib(attribute)) {
+        return &cbx_values_nothing;
+    }
     return cbx_values_name(py->arena, cbx_py_qualify(py, object, attribute));
 }
 
