@@ -160,9 +160,13 @@ static void extract_code(struct cbx_walk *js, struct cbx_str callee, const char 
     }
 }
 
+static void extract_environment(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
+                                const struct cbx_js_call_site *site, struct cbx_scope *scope);
+
 static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                                const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
+    extract_environment(js, name, call, site, scope);
     struct cbx_fact *fact = cbx_facts_add(js->facts, CBX_IS_CALL, name, call->start, call->end);
     if (fact != NULL) {
         fact->args = read_arguments(js, site, scope, &fact->arg_count);
@@ -579,6 +583,73 @@ static void extract_built(struct cbx_walk *js, struct cbx_node *node, struct cbx
     }
 }
 
+static void add_variable(struct cbx_walk *js, const struct cbx_values *key,
+                         const struct cbx_values *value, struct cbx_node *node)
+{
+    struct cbx_fact *fact =
+        cbx_facts_add(js->facts, CBX_IS_CALL, CBX_STR("process.env.set"), node->start, node->end);
+    struct cbx_arg *args = cbx_arena_array(js->arena, 2, sizeof(*args));
+    const struct cbx_values *values[] = { key, value };
+    for (uint32_t i = 0; args != NULL && i < 2; i++) {
+        struct cbx_str text;
+        args[i] = (struct cbx_arg){ .position = i };
+        args[i].known = args[i].constant = cbx_values_is_text(values[i], &text);
+        args[i].value = args[i].known ? text : CBX_STR("");
+    }
+    if (fact != NULL && args != NULL) {
+        fact->args = args;
+        fact->arg_count = 2;
+    }
+}
+
+static bool is_environment(const struct cbx_values *values)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < values->count; i++) {
+        is |= values->items[i]->kind == CBX_V_NAME &&
+              cbx_str_is(values->items[i]->text, "process.env");
+    }
+    return is;
+}
+
+/* process.env.A = b */
+static void extract_assignment(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
+    struct cbx_str key;
+    bool member =
+        cbx_js_kind(left) == JS_member_expression || cbx_js_kind(left) == JS_subscript_expression;
+    if (member && is_environment(cbx_js_eval(js, cbx_child_of(left, CBX_FIELD_object), scope)) &&
+        cbx_js_member(js, left, scope, &key)) {
+        add_variable(js, cbx_values_text(js->arena, key),
+                     cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_right), scope), node);
+    }
+}
+
+/* Object.assign(process.env, {A: b}), Reflect.set(process.env, 'A', b), Object.defineProperty. */
+static void extract_environment(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
+                                const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    bool given;
+    bool assigns = cbx_str_is(name, "Object.assign"),
+         sets = cbx_str_is(name, "Reflect.set") || cbx_str_is(name, "Object.defineProperty") ||
+                cbx_str_is(name, "Reflect.defineProperty");
+    if ((!assigns && !sets) || !is_environment(cbx_js_argument(js, site, 0, scope, &given))) {
+        return;
+    }
+    if (sets) {
+        add_variable(js, cbx_js_argument(js, site, 1, scope, &given), &cbx_values_unknown, call);
+        return;
+    }
+    for (uint32_t i = 1; i < cbx_js_argument_count(site) && i < ARGS_MAX; i++) {
+        const struct cbx_values *object = cbx_js_argument(js, site, i, scope, &given);
+        const struct cbx_value *map = cbx_values_container(object, CBX_V_MAP);
+        for (uint32_t k = 0; map != NULL && k < map->count; k++) {
+            add_variable(js, cbx_values_text(js->arena, map->keys[k]), map->members[k], call);
+        }
+    }
+}
+
 static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     switch (cbx_js_kind(node)) {
@@ -603,6 +674,10 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
         return;
     case JS_shorthand_property_identifier:
         add_references(js, node, scope);
+        return;
+    case JS_assignment_expression:
+    case JS_augmented_assignment_expression:
+        extract_assignment(js, node, scope);
         return;
     case JS_pair:
     case JS_method_definition:

@@ -170,6 +170,24 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     }
 }
 
+/* setattr(sys, 'executable', x) */
+static void extract_setattr(struct cbx_walk *py, struct cbx_actuals *actuals, struct cbx_node *call)
+{
+    const struct cbx_values *object = cbx_actual_values(py, actuals, 0, NULL),
+                            *names = cbx_actual_values(py, actuals, 1, NULL);
+    struct cbx_str name;
+    for (uint32_t i = 0; i < object->count && cbx_values_is_text(names, &name); i++) {
+        struct cbx_actuals value = { 0 };
+        if (object->items[i]->kind == CBX_V_NAME) {
+            struct cbx_str full = cbx_py_qualify(py, object->items[i], name);
+            cbx_actuals_add(&value, (struct cbx_str){ 0 }, NULL, NULL,
+                            cbx_actual_values(py, actuals, 2, NULL));
+            cbx_py_extract_call(py, cbx_arena_printf(py->arena, "%.*s.__set__", CBX_STR_ARG(full)),
+                                &value, call);
+        }
+    }
+}
+
 /* A module that is given itself, or the name of this one. */
 static bool is_module_object(const struct cbx_value *v)
 {
@@ -400,11 +418,15 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
         bool shell = cbx_str_is(name, "get_ipython") && callee != NULL &&
                      cbx_py_harmless_read(py, callee).len > 0;
-        fact->cleared = shell || is_judged_call(py, name, actuals) ? CBX_PY_JUDGED : 0;
+        fact->cleared = cbx_str_ends(name, CBX_STR(".__set__"))      ? UINT32_MAX
+                        : shell || is_judged_call(py, name, actuals) ? CBX_PY_JUDGED
+                                                                     : 0;
     }
     switch (cbx_py_call_meaning(name)) {
-    case PY_CALL_GETATTR:
     case PY_CALL_SETATTR:
+        extract_setattr(py, actuals, call);
+        /* fall through */
+    case PY_CALL_GETATTR:
         extract_getattr(py, actuals, call);
         break;
     case PY_CALL_IMPORT:
@@ -424,10 +446,17 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         struct cbx_str line = magic_line(py, name, actuals);
         cbx_parse_inner(py->parsed, "ipython", line, call->start, call->end);
     }
+    cbx_py_extract_writer(py, name, actuals, call);
     cbx_py_extract_code(py, name, actuals, call);
     cbx_py_extract_doctest(py, name, actuals, call);
     extract_format(py, name, actuals, call);
     extract_through(py, name, actuals, call, depth);
+}
+
+void cbx_py_extract_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                         struct cbx_node *call)
+{
+    extract_named_call(py, name, actuals, call, 0);
 }
 
 /* Names whose mention is harmless: methods of constants, and the type of functions, which type(f)
@@ -800,9 +829,11 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
                                  cbx_child_of(node, CBX_FIELD_attribute));
         add_references(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
+        cbx_py_extract_written(py, node, scope);
         return true;
     case PY_subscript:
         add_references(py, node, scope);
+        cbx_py_extract_written(py, node, scope);
         extract_variable(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
         return true;

@@ -61,6 +61,9 @@ const struct cbx_values *cbx_py_member(struct cbx_walk *py, const struct cbx_val
 const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_values *object,
                                      const struct cbx_values *key, struct cbx_scope *scope);
 
+/* A variable of the environment: where HOME and PATH lead is known. */
+const struct cbx_values *cbx_py_variable(struct cbx_walk *py, struct cbx_str name);
+
 /* object[a:b] for each possible value. */
 const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_values *object,
                                       struct cbx_node *slice, struct cbx_scope *scope);
@@ -194,6 +197,14 @@ void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee,
                             struct cbx_actuals *actuals, const struct cbx_node *call);
 /* x: "code" */
 void cbx_py_extract_annotation(struct cbx_walk *py, const struct cbx_node *type);
+/* A target of an assignment, and a call of this name, that write a variable of the environment or an
+ * attribute of a module. */
+void cbx_py_extract_written(struct cbx_walk *py, struct cbx_node *target, struct cbx_scope *scope);
+void cbx_py_extract_writer(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                           struct cbx_node *call);
+/* The facts of a call of a callable of this name. */
+void cbx_py_extract_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                         struct cbx_node *call);
 /* Adds a fact for a concatenated text that is SQL. */
 void cbx_py_extract_built(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 /* Adds the constant texts that are values of an expression. */

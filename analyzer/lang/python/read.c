@@ -333,6 +333,13 @@ const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_va
 
 /* --- subscripts ------------------------------------------------------------------------------- */
 
+const struct cbx_values *cbx_py_variable(struct cbx_walk *py, struct cbx_str name)
+{
+    return cbx_str_is(name, "HOME")   ? cbx_values_text(py->arena, CBX_STR("~"))
+           : cbx_str_is(name, "PATH") ? cbx_values_text(py->arena, CBX_STR("/usr/bin:/bin"))
+                                      : &cbx_values_unknown;
+}
+
 static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct cbx_value *space,
                                                struct cbx_str key, struct cbx_scope *scope)
 {
@@ -344,8 +351,8 @@ static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct
     if (globals || cbx_str_is(name, "locals()")) {
         return cbx_py_eval_name(py, key, globals ? py->module : scope);
     }
-    if (cbx_str_is(name, "os.environ") && cbx_str_is(key, "HOME")) {
-        return cbx_values_text(py->arena, CBX_STR("~"));
+    if (cbx_str_is(name, "os.environ")) {
+        return cbx_py_variable(py, key);
     }
     if (cbx_str_is(name, "__builtins__") || cbx_str_is(name, "builtins")) {
         return cbx_values_bare(py->arena, key);
