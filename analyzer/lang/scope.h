@@ -90,6 +90,7 @@ struct cbx_walk {
      * used as values: an unknown callee may be one of them. NULL: none. */
     const struct cbx_values *escaped_calls;
     uint64_t givers; /* bits of names that imports bind to such callables */
+    bool applying_method; /* to x.name(): the callee is a member of that name */
     bool applying; /* one of them is being applied */
     uint64_t patched;         /* bits of the attributes that are assigned to what was imported */
     bool changes;             /* containers are changed in place, somewhere */

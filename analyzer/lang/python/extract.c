@@ -162,7 +162,7 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
                                 "getattr");
         bool module = twice || is_powerful(values) ||
                       (comes_from_call(py, object) && is_powerful(py->escaped));
-        if (py->applying && !module) {
+        if (py->applying && (!module || py->applying_method)) {
             return; /* by an unknown callee, which is hardly getattr */
         }
         cbx_py_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
@@ -182,7 +182,7 @@ static void extract_setattr(struct cbx_walk *py, struct cbx_actuals *actuals, st
             struct cbx_str full = cbx_py_qualify(py, object->items[i], name);
             cbx_actuals_add(&value, (struct cbx_str){ 0 }, NULL, NULL,
                             cbx_actual_values(py, actuals, 2, NULL));
-            cbx_py_extract_call(py, cbx_arena_printf(py->arena, "%.*s.__set__", CBX_STR_ARG(full)),
+            cbx_py_extract_call(py, cbx_arena_printf(py->arena, "set:%.*s", CBX_STR_ARG(full)),
                                 &value, call);
         }
     }
@@ -581,6 +581,19 @@ static bool comes_from_module(struct cbx_walk *py, struct cbx_node *callee, stru
     return false;
 }
 
+/* isinstance(...), where globals() may bind the name. */
+static bool is_builtin_callee(const struct cbx_node *callee, const struct cbx_values *targets,
+                              struct cbx_str text)
+{
+    bool builtin = false;
+    for (uint32_t i = 0; cbx_py_kind(callee) == PY_identifier && i < targets->count; i++) {
+        builtin |= targets->items[i]->kind == CBX_V_NAME &&
+                   targets->items[i]->number == CBX_NAME_BARE &&
+                   cbx_str_equal(targets->items[i]->text, text);
+    }
+    return builtin;
+}
+
 static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope)
 {
     struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
@@ -588,12 +601,14 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
     struct cbx_actuals actuals;
     cbx_py_actuals(py, call, scope, &actuals);
     extract_values_call(py, targets, &actuals, call, 0);
-    if (cbx_values_has_unknown(targets) && py->escaped_calls->count > 0) {
+    if (cbx_values_has_unknown(targets) && py->escaped_calls->count > 0 &&
+        !is_builtin_callee(callee, targets, cbx_walk_text(py, callee))) {
         read_arguments(py, &actuals);
         py->applying = true;
+        py->applying_method = cbx_py_kind(callee) == PY_attribute;
         extract_values_call(py, py->escaped_calls, &actuals, call, 1);
         py->applying = false;
-        if (actuals.spread && is_powerful(py->escaped)) { /* f(*args): getattr, os and a name */
+        if (actuals.spread && !py->applying_method && is_powerful(py->escaped)) { /* f(*args): getattr, os and a name */
             cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE,
                            cbx_str_sub(cbx_walk_text(py, callee), 0, 80), call);
         }
@@ -785,9 +800,26 @@ static void extract_match_names(struct cbx_walk *py, struct cbx_node *assignment
     }
 }
 
+/* Types, and mappings from constant names to types. */
+static bool are_types(const struct cbx_values *values)
+{
+    bool types = values->count > 0;
+    for (uint32_t i = 0; types && i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        types = v->kind == CBX_V_NAME || v->kind == CBX_V_FUNCTION ||
+                (v->kind == CBX_V_MAP && v->number == 0);
+        for (uint32_t k = 0; types && v->kind == CBX_V_MAP && k < v->count; k++) {
+            enum cbx_value_kind kind = v->members[k]->items[0]->kind;
+            types = v->members[k]->count == 1 && v->keys[k].p[0] != '\xff' &&
+                    (kind == CBX_V_NAME || kind == CBX_V_FUNCTION);
+        }
+    }
+    return types;
+}
+
 /* x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations that are
  * texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
-static void extract_annotations(struct cbx_walk *py, struct cbx_node *node)
+static void extract_annotations(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_node *target =
         cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_key : CBX_FIELD_left);
@@ -800,7 +832,9 @@ static void extract_annotations(struct cbx_walk *py, struct cbx_node *node)
     } else if (cbx_py_kind(target) == PY_string) {
         name = cbx_walk_text(py, cbx_child_at(target, 1));
     }
-    if (cbx_str_is(name, "__annotations__")) {
+    struct cbx_node *value = cbx_child_of(
+        node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_value : CBX_FIELD_right);
+    if (cbx_str_is(name, "__annotations__") && !are_types(cbx_py_eval(py, value, scope))) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, name, node);
     }
 }
@@ -864,10 +898,10 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         return true;
     case PY_assignment:
         extract_match_names(py, node, scope);
-        extract_annotations(py, node);
+        extract_annotations(py, node, scope);
         return true;
     case PY_pair:
-        extract_annotations(py, node);
+        extract_annotations(py, node, scope);
         return true;
     case PY_decorator:
         extract_decorator(py, node, scope);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What is assigned to the environment and to attributes of modules, as calls that rules can match:
  * os.environ['A'] = b and its variants are os.putenv('A', b), sys.executable = b is
- * sys.executable.__set__(b). */
+ * set:sys.executable(b). */
 #include "analyzer/lang/python/internal.h"
 
 static const struct cbx_str none;
@@ -117,7 +117,7 @@ void cbx_py_extract_written(struct cbx_walk *py, struct cbx_node *target, struct
             struct cbx_actuals actuals = { 0 };
             struct cbx_str name = cbx_py_qualify(py, objects->items[i], attribute);
             cbx_actuals_add(&actuals, none, NULL, NULL, value_of(py, value, scope));
-            cbx_py_extract_call(py, cbx_arena_printf(py->arena, "%.*s.__set__", CBX_STR_ARG(name)),
+            cbx_py_extract_call(py, cbx_arena_printf(py->arena, "set:%.*s", CBX_STR_ARG(name)),
                                 &actuals, target);
         }
     }
