@@ -43,7 +43,9 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
                                           struct cbx_str key)
 {
     if (object->number == CBX_NAME_BARE && cbx_js_is_global_object(object->text)) {
-        return cbx_values_bare(js->arena, key);
+        const struct cbx_values *own = cbx_scope_lookup(js, js->module, key);
+        const struct cbx_values *bare = cbx_values_bare(js->arena, key);
+        return own != NULL ? cbx_values_join(js->arena, own, bare) : bare;
     }
     /* A default export is the module; methods of functions are handled where they are called. */
     if (cbx_str_is(key, "default") || cbx_str_is(key, "promises") || cbx_str_is(key, "value")) {

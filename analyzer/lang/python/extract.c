@@ -608,7 +608,8 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
         py->applying_method = cbx_py_kind(callee) == PY_attribute;
         extract_values_call(py, py->escaped_calls, &actuals, call, 1);
         py->applying = false;
-        if (actuals.spread && !py->applying_method && is_powerful(py->escaped)) { /* f(*args): getattr, os and a name */
+        if (actuals.spread && !py->applying_method &&
+            is_powerful(py->escaped)) { /* f(*args): getattr, os and a name */
             cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE,
                            cbx_str_sub(cbx_walk_text(py, callee), 0, 80), call);
         }
@@ -800,6 +801,25 @@ static void extract_match_names(struct cbx_walk *py, struct cbx_node *assignment
     }
 }
 
+/* Names that libraries look for in any object: what defines them, as a method, an attribute, or a key
+ * of a class's dictionary. */
+static void extract_definition(struct cbx_walk *py, const struct cbx_node *node)
+{
+    struct cbx_str name = cbx_walk_text(py, node);
+    const struct cbx_node *string = node->parent;
+    bool attribute = cbx_py_kind(string) == PY_attribute && node->field == CBX_FIELD_attribute;
+    bool key = cbx_py_kind(string->parent) == PY_pair && string->field == CBX_FIELD_key,
+         given = cbx_py_kind(string->parent) == PY_argument_list &&
+                 cbx_str_starts(cbx_walk_text(py, string->parent->parent), CBX_STR("setattr"));
+    bool read = attribute ? string->field != CBX_FIELD_left
+                          : cbx_py_kind(node) == PY_string_content && !key && !given;
+    if (name.len > 10 && name.p[0] == '_' && !read &&
+        (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
+        add(py, CBX_IS_REFERENCE, cbx_arena_printf(py->arena, "defined:%.*s", CBX_STR_ARG(name)),
+            node);
+    }
+}
+
 /* Types, and mappings from constant names to types. */
 static bool are_types(const struct cbx_values *values)
 {
@@ -832,8 +852,8 @@ static void extract_annotations(struct cbx_walk *py, struct cbx_node *node, stru
     } else if (cbx_py_kind(target) == PY_string) {
         name = cbx_walk_text(py, cbx_child_at(target, 1));
     }
-    struct cbx_node *value = cbx_child_of(
-        node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_value : CBX_FIELD_right);
+    struct cbx_node *value =
+        cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_value : CBX_FIELD_right);
     if (cbx_str_is(name, "__annotations__") && !are_types(cbx_py_eval(py, value, scope))) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, name, node);
     }
@@ -857,6 +877,10 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         if (!is_plain_name(node)) {
             add_references(py, node, scope);
         }
+        extract_definition(py, node);
+        return false;
+    case PY_string_content:
+        extract_definition(py, node);
         return false;
     case PY_attribute:
         cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_of(node, CBX_FIELD_attribute)),
