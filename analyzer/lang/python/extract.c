@@ -553,6 +553,34 @@ static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struc
             (v->kind == CBX_V_FUNCTION && cbx_py_kind(v->node) == PY_class_definition));
 }
 
+/* True when the name is bound to what a library function returned, or by `as`: what is read from that
+ * is not known. */
+static bool is_of_library(struct cbx_walk *py, struct cbx_node *name, struct cbx_scope *scope)
+{
+    struct cbx_binding *b = NULL;
+    struct cbx_str text = cbx_py_text(py, name);
+    for (struct cbx_scope *s = scope; s != NULL && b == NULL; s = s->parent) {
+        b = cbx_scope_chain(py, s, text);
+    }
+    for (int steps = 0; b != NULL && steps < DECORATORS_MAX; b = b->next, steps++) {
+        if (b->kind != CBX_BIND_EXPR || !cbx_str_equal(b->name, text)) {
+            continue;
+        }
+        if (cbx_py_kind(b->node->parent) == PY_as_pattern) {
+            return true;
+        }
+        const struct cbx_values *maker =
+            cbx_py_kind(b->node) == PY_call
+                ? cbx_py_eval(py, cbx_child_of(b->node, CBX_FIELD_function), b->where)
+                : &cbx_values_nothing;
+        if (maker->count == 1 && maker->items[0]->kind == CBX_V_NAME &&
+            maker->items[0]->number == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* True when the callee comes from a module in a way that is not followed. Values of the program's
  * own lists, arguments and objects are judged where they are stored. */
 static bool comes_from_module(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
@@ -578,7 +606,7 @@ static bool comes_from_module(struct cbx_walk *py, struct cbx_node *callee, stru
             return true;
         }
     }
-    return false;
+    return cbx_py_kind(callee) == PY_identifier && is_of_library(py, callee, scope);
 }
 
 /* isinstance(...), where globals() may bind the name. */
