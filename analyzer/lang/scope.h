@@ -89,16 +89,16 @@ struct cbx_walk {
     /* Callables that read attributes or call what they are given (getattr, require), where they are
      * used as values: an unknown callee may be one of them. NULL: none. */
     const struct cbx_values *escaped_calls;
-    uint64_t givers; /* bits of names that imports bind to such callables */
+    uint64_t givers;      /* bits of names that imports bind to such callables */
     bool applying_method; /* to x.name(): the callee is a member of that name */
-    bool applying; /* one of them is being applied */
-    uint64_t patched;         /* bits of the attributes that are assigned to what was imported */
-    bool changes;             /* containers are changed in place, somewhere */
-    bool giving;              /* bindings that are made now are `given` */
-    bool namespaces;          /* globals() and the like are used */
-    uint64_t builtins;        /* bits of the names of powerful builtins */
-    uint64_t rebound;         /* of those of them that the text binds */
-    uint64_t imported;        /* bits of the names that imports bind */
+    bool applying;        /* one of them is being applied */
+    uint64_t patched;     /* bits of the attributes that are assigned to what was imported */
+    bool changes;         /* containers are changed in place, somewhere */
+    bool giving;          /* bindings that are made now are `given` */
+    bool namespaces;      /* globals() and the like are used */
+    uint64_t builtins;    /* bits of the names of powerful builtins */
+    uint64_t rebound;     /* of those of them that the text binds */
+    uint64_t imported;    /* bits of the names that imports bind */
     struct cbx_str import_items[CBX_IMPORTS_MAX]; /* what they bind them to */
     uint32_t import_count;
     struct cbx_strs stars; /* modules that were star-imported */
@@ -112,7 +112,7 @@ struct cbx_walk {
      * load), and the first use of a method of that name. */
     bool armed;
     struct cbx_node *trigger;
-    bool withs;                      /* there is a `with` of JavaScript's */
+    bool withs;   /* there is a `with` of JavaScript's */
     bool gave_up; /* a bound was reached: some value is "anything" although it could be computed */
     /* Values that were computed inside a cycle; they are discarded after it. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];

@@ -675,6 +675,14 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
     case JS_shorthand_property_identifier:
         add_references(js, node, scope);
         return;
+    case JS_property_identifier:
+    case JS_shorthand_property_identifier_pattern: /* { listen } = app */
+        if (js->trigger == NULL && cbx_str_is(cbx_walk_text(js, node), "listen") &&
+            cbx_js_kind(node->parent) != JS_pair &&
+            cbx_js_kind(node->parent) != JS_method_definition) {
+            js->trigger = node;
+        }
+        return;
     case JS_assignment_expression:
     case JS_augmented_assignment_expression:
         extract_assignment(js, node, scope);

@@ -193,8 +193,8 @@ void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name,
 void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                          const struct cbx_node *call);
 /* A call of doctest: judges the examples of all docstrings. */
-void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee,
-                            struct cbx_actuals *actuals, const struct cbx_node *call);
+void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                            const struct cbx_node *call);
 /* x: "code" */
 void cbx_py_extract_annotation(struct cbx_walk *py, const struct cbx_node *type);
 /* A target of an assignment, and a call of this name, that write a variable of the environment or an

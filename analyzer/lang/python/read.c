@@ -154,8 +154,13 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
     }
     if (cbx_str_is(attribute, "__self__")) { /* of a builtin function it is the module */
         *opaque |= v->kind != CBX_V_NAME;
-        return cbx_values_name(py->arena, is_builtin_function(v) ? CBX_STR("__builtins__")
-                                                                 : CBX_STR("builtins"));
+        const char *dot = v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT
+                              ? memrchr(v->text.p, '.', v->text.len)
+                              : NULL;
+        struct cbx_str module =
+            dot != NULL ? cbx_str_sub(v->text, 0, (size_t)(dot - v->text.p)) : CBX_STR("builtins");
+        return cbx_values_name(py->arena,
+                               is_builtin_function(v) ? CBX_STR("__builtins__") : module);
     }
     struct cbx_str own = own_name(py, v);
     if (cbx_str_is(attribute, "__name__") && own.len > 0) {

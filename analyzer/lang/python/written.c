@@ -128,12 +128,14 @@ void cbx_py_extract_written(struct cbx_walk *py, struct cbx_node *target, struct
 void cbx_py_extract_writer(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
                            struct cbx_node *call)
 {
-    struct cbx_str environ = CBX_STR("os.environ.");
+    struct cbx_str space = CBX_STR("os.environ.");
     uint32_t shift = 0;
     struct cbx_str method =
-        cbx_str_starts(name, environ) ? cbx_str_sub(name, environ.len, name.len) : CBX_STR("");
-    if (cbx_str_is(name, "operator.setitem") &&
-        is_environment(cbx_actual_values(py, actuals, 0, NULL))) {
+        cbx_str_starts(name, space) ? cbx_str_sub(name, space.len, name.len) : CBX_STR("");
+    bool sets = cbx_str_ends(name, CBX_STR("setitem")) || /* of a class, with the object first */
+                cbx_str_ends(name, CBX_STR(".__setitem__")) ||
+                cbx_str_ends(name, CBX_STR(".setdefault"));
+    if (sets && is_environment(cbx_actual_values(py, actuals, 0, NULL))) {
         method = CBX_STR("__setitem__");
         shift = 1;
     }
