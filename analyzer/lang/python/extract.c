@@ -28,6 +28,14 @@ static void add_import(struct cbx_walk *py, struct cbx_str name, const struct cb
     }
 }
 
+/* The facts from `before` on depend on names that another cell may bind or use. */
+static void mark_alone(struct cbx_walk *py, size_t before)
+{
+    for (size_t i = before; i < py->facts->count; i++) {
+        py->facts->items[i].alone = true;
+    }
+}
+
 /* The import of a member that can do nothing, or that is called with constants alone. */
 static void add_judged_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
@@ -54,9 +62,13 @@ static void add_import_of(struct cbx_walk *py, const struct cbx_node *import, st
     if (count > 0) {
         return;
     }
+    size_t before = py->facts->count;
     add_import(py, full, part);
     if (member) {
         add(py, CBX_IS_REFERENCE, full, part);
+    }
+    if (cbx_py_is_unused(py, cbx_py_bound_text(py, import, part))) {
+        mark_alone(py, before);
     }
 }
 
@@ -622,13 +634,19 @@ static bool is_builtin_callee(const struct cbx_node *callee, const struct cbx_va
     return builtin;
 }
 
+static bool has_unbound_module(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+
 static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope)
 {
     struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
     const struct cbx_values *targets = cbx_py_eval(py, callee, scope);
     struct cbx_actuals actuals;
     cbx_py_actuals(py, call, scope, &actuals);
+    size_t before = py->facts->count;
     extract_values_call(py, targets, &actuals, call, 0);
+    if (py->facts->count > before && has_unbound_module(py, callee, scope)) {
+        mark_alone(py, before);
+    }
     if (cbx_values_has_unknown(targets) && py->escaped_calls->count > 0 &&
         !is_builtin_callee(callee, targets, cbx_walk_text(py, callee))) {
         read_arguments(py, &actuals);
@@ -736,6 +754,22 @@ static bool has_power(const struct cbx_values *values)
     return power;
 }
 
+/* subprocess.run, where nothing in the text binds `subprocess`: in another cell it may be a function or
+ * a variable of the program. A builtin is no such name. */
+static bool has_unbound_module(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    while (cbx_py_kind(node) == PY_attribute || cbx_py_kind(node) == PY_call ||
+           cbx_py_kind(node) == PY_subscript || cbx_py_kind(node) == PY_parenthesized_expression) {
+        node = cbx_child_at(node, 0);
+    }
+    const struct cbx_values *root =
+        cbx_py_kind(node) == PY_identifier ? cbx_py_eval(py, node, scope) : &cbx_values_nothing;
+    const struct cbx_value *v = root->count == 1 ? root->items[0] : NULL;
+    return v != NULL && v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE &&
+           (cbx_sinks_of(CBX_PYTHON, v->text) == 0 || cbx_sinks_is_module(CBX_PYTHON, v->text)) &&
+           (cbx_sinks_of_module(CBX_PYTHON, v->text) != 0 || cbx_sinks_within(CBX_PYTHON, v->text));
+}
+
 static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_py_eval(py, node, scope);
@@ -747,7 +781,11 @@ static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cb
         called || (is_read_of(node) && (is_environment(values) || is_module_named(node, values))) ||
         (powerful && (cbx_py_harmless_read(py, node).len > 0 || cbx_py_is_judged_callee(py, node)));
     if (!is_asked_about(py, node) && !spoken_for) {
+        size_t before = py->facts->count;
         add_value_references(py, values, node);
+        if (py->facts->count > before && has_unbound_module(py, node, scope)) {
+            mark_alone(py, before);
+        }
     }
 }
 

@@ -169,6 +169,8 @@ struct cbx_str cbx_py_bound_text(struct cbx_walk *py, const struct cbx_node *imp
  * are none, or when it may be used for more than these, which can do nothing. */
 uint32_t cbx_py_harmless_members(struct cbx_walk *py, struct cbx_str name,
                                  const struct cbx_str **out);
+/* True when the text does not use what the imports of this name bind. */
+bool cbx_py_is_unused(struct cbx_walk *py, struct cbx_str name);
 /* For a callable that calls one of its arguments: the position of that argument, and of the first
  * argument for it; false for other callables. */
 bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first);

@@ -235,3 +235,11 @@ uint32_t cbx_py_harmless_members(struct cbx_walk *py, struct cbx_str name,
     *out = use != NULL ? use->members : NULL;
     return use != NULL && !use->other ? use->count : 0;
 }
+
+bool cbx_py_is_unused(struct cbx_walk *py, struct cbx_str name)
+{
+    const struct cbx_str *members;
+    bool used = cbx_py_harmless_members(py, name, &members) > 0;
+    struct cbx_py_use *use = py->import_uses != NULL ? find_use(py->import_uses, name) : NULL;
+    return !used && use != NULL && !use->other && !py->namespaces;
+}
