@@ -364,13 +364,16 @@ void cbx_program_facts(const struct cbx_program *p, size_t cell, struct cbx_fact
         cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("cells"), 0, 1);
         return;
     }
-    cbx_written_imports(&p->written, facts);
+    if (p->has_past || !adds_nothing(p)) {
+        cbx_facts_drop_alone(facts);
+    }
     if (p->has_past && p->order != NULL) {
         take_past(p, cell, facts);
     }
     for (uint32_t i = p->cells[cell].first_fact; i < p->cells[cell + 1].first_fact; i++) {
         take_fact(p, &p->facts.items[p->order[i]], facts);
     }
+    cbx_written_imports(&p->written, facts);
 }
 
 const struct cbx_notebook *cbx_program_notebook(const struct cbx_program *p, size_t cell)

@@ -202,6 +202,42 @@ static void reads_names_that_later_cells_of_a_notebook_bind(void **state)
     assert_string_equal(found, "py.process 1:1");
 }
 
+/* What a cell says of a name that it does not bind holds only until the other cells are read. */
+static void an_own_function_may_have_the_name_of_a_module(void **state)
+{
+    (void)state;
+    char out[128];
+    static const char *const own[] = { "def marshal(x):\n    return x\nsubprocess = {'a': 1}",
+                                       "print(marshal(3), subprocess['a'])", NULL };
+    judge_last(own, out);
+    assert_string_equal(out, "");
+    static const char *const module[] = { "import subprocess", "subprocess.run(['id'])", NULL };
+    judge_last(module, out);
+    assert_string_equal(out, "py.process 1:1");
+    static const char *const both[] = { "import subprocess", "def subprocess(): pass",
+                                        "subprocess.run(['id'])", NULL };
+    judge_last(both, out);
+    assert_string_equal(out, "py.process 1:1");
+    static const char *const nowhere[] = { "x = 1", "subprocess.run(['id'])", NULL };
+    judge_last(nowhere, out);
+    assert_string_equal(out, "py.process 1:1");
+}
+
+static void an_import_is_judged_by_its_uses_in_all_cells_of_a_notebook(void **state)
+{
+    (void)state;
+    char out[128];
+    static const char *const harmless[] = { "import pickle", "pickle.dumps(1)", NULL };
+    judge_in_notebook(harmless, 0, out);
+    assert_string_equal(out, "");
+    static const char *const powerful[] = { "import pickle", "pickle.loads(x)", NULL };
+    judge_in_notebook(powerful, 0, out);
+    assert_string_equal(out, "py.deserialise 1:8");
+    static const char *const unused[] = { "import pickle", "x = 1", NULL };
+    judge_in_notebook(unused, 0, out);
+    assert_string_equal(out, "py.deserialise 1:8");
+}
+
 static void judges_cells_beside_one_that_cannot_be_read(void **state)
 {
     (void)state;
@@ -538,7 +574,7 @@ static void python_files_and_cells_are_one_program(void **state)
           "py.process 2:1" },
         { { { "helper.py", "import os as o" },
             { NULL, "import importlib\nx = importlib.import_module('helper').o\nx.system('id')" } },
-          "py.dynamic-code 1:8" },
+          "py.process 3:1" },
         { { { "a/b.py", "import os as o" }, { NULL, "import a.b\na.b.o.system('id')" } },
           "py.process 2:1" },
         { { { "a/b.py", "import os as o" }, { NULL, "from a import b\nb.o.system('id')" } },
@@ -599,10 +635,10 @@ static void javascript_files_and_cells_are_one_program(void **state)
           "js.process 2:1" },
         { { { "a.mjs", "const x = require\nexport { x as r }" },
             { NULL, "import { r as q } from './a.mjs'\nq('child_process')" } },
-          "js.process 2:1" },
+          "js.dynamic-code 1:1" },
         { { { "a.mjs", "export default require" },
             { NULL, "import r from './a.mjs'\nr('child_process')" } },
-          "js.process 2:1" },
+          "js.dynamic-code 1:1" },
         { { { "a.js", "exports.f = (r, n) => r(n)" },
             { NULL, "require('./a.js').f(require, 'child_process')" } },
           "js.process 1:1" },
@@ -847,6 +883,8 @@ int main(void)
         cmocka_unit_test(reads_names_that_earlier_cells_bound),
         cmocka_unit_test(no_earlier_cell_hides_a_finding),
         cmocka_unit_test(gives_each_cell_of_a_notebook_its_own_facts),
+        cmocka_unit_test(an_own_function_may_have_the_name_of_a_module),
+        cmocka_unit_test(an_import_is_judged_by_its_uses_in_all_cells_of_a_notebook),
         cmocka_unit_test(reads_names_that_later_cells_of_a_notebook_bind),
         cmocka_unit_test(judges_cells_beside_one_that_cannot_be_read),
         cmocka_unit_test(denies_each_cell_of_a_program_that_was_not_read),
