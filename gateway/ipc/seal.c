@@ -306,8 +306,8 @@ int cbx_seal_open(const struct cbx_seal_key *key, const struct cbx_seal_claim *c
     if (failed) {
         return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
     }
-    failed = read_files(cbx_json_str(json_object_get(sealed.json, "files")), claim->files, &sealed,
-                        err);
+    failed =
+        read_files(cbx_json_str(json_object_get(sealed.json, "files")), claim->files, &sealed, err);
     if (failed) {
         return failed;
     }
