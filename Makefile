@@ -95,6 +95,10 @@ $G/.fetched: analyzer/grammars/package.json analyzer/grammars/package-lock.json
 	$Qcd $G && npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error >npm.log 2>&1 || { cat npm.log; exit 1; }
 	@touch $@
 
+# The package of TypeScript has a second grammar.
+GRAMMARS     += tsx
+PACKAGE.tsx  := typescript
+
 # Not sanitised and not warned about: 15 MB of generated tables. One object set serves all variants.
 GRAMMAR_OBJECTS := $G/core.o $(GRAMMARS:%=$G/%.o)
 GRAMMAR_CFLAGS  := -std=c11 -D_GNU_SOURCE -O2 -fPIE -w
@@ -104,7 +108,7 @@ $G/core.o: $G/.fetched
 # A grammar is parser.c, and scanner.c where it has one, in src/ or, in a package of several grammars, in NAME/src/.
 $(GRAMMARS:%=$G/%.o): $G/%.o: $G/.fetched
 	$(call say,CC)
-	$Qrm -f $G/$*-*.o; cd $G/node_modules/tree-sitter-$*; [ -d src ] || cd $*; cd src; \
+	$Qrm -f $G/$*-*.o; cd $G/node_modules/tree-sitter-$(or $(PACKAGE.$*),$*); [ -d src ] || cd $*; cd src; \
 	    for part in parser scanner; do [ ! -f $$part.c ] || \
 	        $(CC) $(GRAMMAR_CFLAGS) $(if $(filter bash,$*),-O1) -I. -c -o $(abspath $G)/$*-$$part.o $$part.c || exit 1; done
 	$Q$(CC) -r -nostdlib -o $@ $G/$*-parser.o $$(ls $G/$*-scanner.o 2>/dev/null)

@@ -64,3 +64,14 @@ bool cbx_is_sql(struct cbx_str text)
     }
     return false;
 }
+
+void cbx_facts_drop_alone(struct cbx_facts *facts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < facts->count; i++) {
+        if (!facts->items[i].alone) {
+            facts->items[kept++] = facts->items[i];
+        }
+    }
+    facts->count = kept;
+}

@@ -37,8 +37,12 @@ struct cbx_fact {
     struct cbx_str name, detail;
     const struct cbx_arg *args;
     uint32_t arg_count;
-    bool spread;         /* *args or **kwargs among them: a missing argument may be given */
-    bool earlier;        /* of what was admitted before; only its denials count */
+    uint32_t cleared; /* bits 1 << enum cbx_capability that do not count here: what the call runs or
+                            loads is in facts of its own */
+    bool alone;       /* it holds only while nothing but this text binds its names: a module that
+                         another cell may bind, or import and use */
+    bool earlier;     /* of what was admitted before; only its denials count */
+    bool spread;      /* *args or **kwargs among them: a missing argument may be given */
     uint32_t start, end; /* bytes of the source */
     enum cbx_language language;
 };
@@ -57,6 +61,8 @@ struct cbx_facts {
  * decision too-complex then. */
 struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
                                struct cbx_str name, uint32_t start, uint32_t end);
+/* Removes the facts that hold for the text alone: it was read with the other cells too. */
+void cbx_facts_drop_alone(struct cbx_facts *facts);
 void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name,
                            uint32_t start, uint32_t end);
 

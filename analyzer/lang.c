@@ -44,6 +44,13 @@ const struct cbx_lang *cbx_lang_find(struct cbx_str name)
     return lang_of(cbx_language_find(name));
 }
 
+bool cbx_lang_are_like(const struct cbx_lang *a, const struct cbx_lang *b)
+{
+    return ((cbx_language_likes(a->policy) >> b->policy |
+             cbx_language_likes(b->policy) >> a->policy) &
+            1) != 0;
+}
+
 const struct cbx_lang *cbx_lang_of_file(const char *path)
 {
     return lang_of(cbx_language_of_file(cbx_str_of(path)));

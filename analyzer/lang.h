@@ -24,6 +24,14 @@ struct cbx_lang_code {
     /* Around the text of a file in such a program, so that its names are its own: before, after. NULL:
      * the extractor opens a scope for each file (cbx_parsed.files). */
     const char *const *around_file;
+    /* A grammar for texts in which `grammar` finds errors (TypeScript with JSX); may be NULL. */
+    const TSLanguage *(*other_grammar)(void);
+    /* True for an error node that the language reads without doubt although its grammar does not;
+     * may be NULL. */
+    bool (*reads_error)(TSNode error, struct cbx_str text);
+    /* The text with bytes replaced that this grammar reads wrongly, of the same length and meaning;
+     * {NULL, 0} when there is none. May be NULL. */
+    struct cbx_str (*mend)(const struct cbx_parsed *parsed, const TSLanguage *grammar);
     bool cookie; /* coding cookies count */
     bool reads;  /* the extractor parses another text, and reports syntax errors itself */
 };
@@ -46,6 +54,9 @@ const struct cbx_lang *cbx_lang_find(struct cbx_str name);
 
 /* The languages in the order of their table; NULL behind the last. */
 const struct cbx_lang *cbx_lang_at(size_t index);
+
+/* True when one is read as the other is, so that programs of one load files of the other. */
+bool cbx_lang_are_like(const struct cbx_lang *a, const struct cbx_lang *b);
 
 /* The language whose files end like this path; NULL when there is none. */
 const struct cbx_lang *cbx_lang_of_file(const char *path);

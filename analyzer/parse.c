@@ -44,19 +44,30 @@ TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t d
 
 enum { SYNTAX_MAX = 20 };
 
+/* True when the language reads this error node all the same. */
+static bool is_read(const struct cbx_parsed *parsed, TSNode node)
+{
+    uint32_t start = ts_node_start_byte(node), end = ts_node_end_byte(node);
+    return ts_node_is_error(node) && parsed->lang->code->reads_error != NULL &&
+           parsed->lang->code->reads_error(node, cbx_str_sub(parsed->text, start, end));
+}
+
 /* Visits only the nodes in which tree-sitter found an error. */
-void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts)
+void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_facts *facts)
 {
     TSNode root = ts_tree_root_node(tree);
     if (!ts_node_has_error(root)) {
         return;
     }
     int found = 0, depth = 0;
+    bool read = false;
     TSTreeCursor cursor = ts_tree_cursor_new(root);
     for (;;) {
         TSNode node = ts_tree_cursor_current_node(&cursor);
         bool bad = ts_node_is_error(node) || ts_node_is_missing(node);
-        if (bad && found++ < SYNTAX_MAX) {
+        if (bad && is_read(parsed, node)) {
+            read = true;
+        } else if (bad && found++ < SYNTAX_MAX) {
             struct cbx_str what =
                 ts_node_is_missing(node)
                     ? cbx_arena_printf(facts->arena, "missing %s", ts_node_type(node))
@@ -82,9 +93,46 @@ void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts)
         }
     }
     ts_tree_cursor_delete(&cursor);
-    if (found == 0) {
+    if (found == 0 && !read) {
         cbx_facts_add_special(facts, CBX_FACT_SYNTAX, CBX_STR("syntax error"), 0, 1);
     }
+}
+
+/* Replaces the tree by that of this text, when that one has no errors. */
+static bool reads_better(const struct cbx_parsed *parsed, const TSLanguage *grammar,
+                         struct cbx_str text, TSTree **tree)
+{
+    struct cbx_facts errors = { .arena = parsed->arena };
+    TSTree *other = text.p != NULL ? cbx_parse_tree(grammar, text, parsed->deadline_ms) : NULL;
+    if (other == NULL) {
+        return false;
+    }
+    cbx_parse_errors(parsed, other, &errors);
+    bool better = errors.count == 0 && !parsed->arena->exhausted;
+    cbx_tree_delete(better ? *tree : other);
+    *tree = better ? other : *tree;
+    return better;
+}
+
+/* The tree of the text; where the grammar finds errors, other readings of the language. */
+static TSTree *parse_language(const struct cbx_parsed *parsed)
+{
+    const struct cbx_lang_code *code = parsed->lang->code;
+    TSTree *tree = cbx_parse_tree(code->grammar(), parsed->text, parsed->deadline_ms);
+    if (tree == NULL || !ts_node_has_error(ts_tree_root_node(tree))) {
+        return tree;
+    }
+    const TSLanguage *(*grammars[])(void) = { code->grammar, code->other_grammar };
+    for (size_t i = 0; i < 2; i++) {
+        const TSLanguage *grammar = grammars[i] != NULL ? grammars[i]() : NULL;
+        if (grammar != NULL &&
+            ((i > 0 && reads_better(parsed, grammar, parsed->text, &tree)) ||
+             (code->mend != NULL &&
+              reads_better(parsed, grammar, code->mend(parsed, grammar), &tree)))) {
+            break;
+        }
+    }
+    return tree;
 }
 
 /* --- characters that are not seen ------------------------------------------------------------- */
@@ -186,13 +234,13 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
     parsed.text = text;
     enum cbx_language outer = parsed.facts->language;
     parsed.facts->language = lang->policy;
-    parsed.tree = cbx_parse_tree(lang->code->grammar(), text, parsed.deadline_ms);
+    parsed.tree = parse_language(&parsed);
     if (parsed.tree == NULL) {
         cbx_facts_add_special(parsed.facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
     } else {
         size_t before = parsed.facts->count;
         if (!lang->code->reads) {
-            cbx_parse_errors(parsed.tree, parsed.facts);
+            cbx_parse_errors(&parsed, parsed.tree, parsed.facts);
         }
         note_invisible(parsed.tree, text, parsed.facts);
         lang->code->extract(&parsed);

@@ -64,7 +64,7 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
 /* Parses a text, NULL when the deadline has passed; and adds facts for its syntax errors, with
  * places in that text. For extractors that rewrite the text before it is parsed. */
 TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t deadline_ms);
-void cbx_parse_errors(TSTree *tree, struct cbx_facts *facts);
+void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_facts *facts);
 
 /* Code in code: judges `text` as `language`; its findings get the place [start, end). */
 void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,

@@ -155,11 +155,16 @@ void cbx_past_add_written(struct cbx_past *past, const struct cbx_entry *cell,
     }
 }
 
-void cbx_past_list_files(const struct cbx_past *past, struct cbx_buf *out)
+void cbx_past_list_files(const struct cbx_past *past, struct cbx_str language, struct cbx_buf *out)
 {
     struct cbx_str rest = cbx_buf_str(&past->files);
+    const struct cbx_lang *own = cbx_lang_find(language);
     struct cbx_entry file;
-    while (cbx_entry_next(&rest, &file)) {
+    while (own != NULL && cbx_entry_next(&rest, &file)) {
+        const struct cbx_lang *lang = cbx_lang_find(file.language);
+        if (lang == NULL || !cbx_lang_are_like(lang, own)) {
+            continue;
+        }
         char hex[CBX_SHA256_HEX + 1];
         struct cbx_sha256 hash = cbx_sha256_of(file.text);
         cbx_sha256_hex(&hash, hex);

@@ -40,8 +40,10 @@ void cbx_past_add_cell_as(struct cbx_past *past, const struct cbx_entry *cell,
 void cbx_past_add_written(struct cbx_past *past, const struct cbx_entry *cell,
                           struct cbx_arena *arena);
 
-/* Appends the SHA-256 of each file, in hexadecimal digits: what may be loaded as code. */
-void cbx_past_list_files(const struct cbx_past *past, struct cbx_buf *out);
+/* Appends the SHA-256, in hexadecimal digits, of each file that programs of this language may load as
+ * code: those that were judged in it, or in one that is read like it. A text that is harmless in one language
+ * may be harmful in another. */
+void cbx_past_list_files(const struct cbx_past *past, struct cbx_str language, struct cbx_buf *out);
 
 /* Adds a cell, the most common entry, without a language. */
 void cbx_past_add_cell(struct cbx_past *past, struct cbx_str text);

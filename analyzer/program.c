@@ -136,12 +136,6 @@ static bool add_file(struct cbx_program *p, struct cbx_str source, struct cbx_bu
     return added;
 }
 
-/* Of the same language, or of one that is read like it: what a cell of the program may load. */
-static bool is_loadable(const struct cbx_program *p, const struct cbx_lang *lang)
-{
-    return lang != NULL && cbx_language_likes(lang->policy) == cbx_language_likes(p->lang->policy);
-}
-
 static bool add_files(struct cbx_program *p, const struct cbx_past *past, struct cbx_buf *text)
 {
     struct cbx_str rest = cbx_buf_str(&past->files);
@@ -150,7 +144,8 @@ static bool add_files(struct cbx_program *p, const struct cbx_past *past, struct
     while (added && cbx_entry_next(&rest, &entry)) {
         struct cbx_facts ignored = { .arena = p->arena };
         struct cbx_source source;
-        if (is_loadable(p, cbx_lang_find(entry.language))) {
+        const struct cbx_lang *lang = cbx_lang_find(entry.language);
+        if (lang != NULL && cbx_lang_are_like(lang, p->lang)) {
             added = cbx_source_read(entry.text, false, p->arena, &ignored, &source) == 0 &&
                     source.readable && add_file(p, source.text, text);
         }
@@ -369,13 +364,16 @@ void cbx_program_facts(const struct cbx_program *p, size_t cell, struct cbx_fact
         cbx_facts_add_special(facts, CBX_FACT_TOO_COMPLEX, CBX_STR("cells"), 0, 1);
         return;
     }
-    cbx_written_imports(&p->written, facts);
+    if (p->has_past || !adds_nothing(p)) {
+        cbx_facts_drop_alone(facts);
+    }
     if (p->has_past && p->order != NULL) {
         take_past(p, cell, facts);
     }
     for (uint32_t i = p->cells[cell].first_fact; i < p->cells[cell + 1].first_fact; i++) {
         take_fact(p, &p->facts.items[p->order[i]], facts);
     }
+    cbx_written_imports(&p->written, facts);
 }
 
 const struct cbx_notebook *cbx_program_notebook(const struct cbx_program *p, size_t cell)

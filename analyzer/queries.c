@@ -9,10 +9,10 @@
 
 enum { MATCH_LIMIT = 4096, REGEX_TEXT_MAX = 4096, REGEX_MAX = 512 };
 
-static TSQuery *compile(enum cbx_language language, struct cbx_str query, uint32_t *offset)
+static TSQuery *compile(const TSLanguage *grammar, struct cbx_str query, uint32_t *offset)
 {
     TSQueryError error;
-    return ts_query_new(cbx_lang_grammar(language), query.p, (uint32_t)query.len, offset, &error);
+    return ts_query_new(grammar, query.p, (uint32_t)query.len, offset, &error);
 }
 
 /* --- predicates ------------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ static int check_predicates(const TSQuery *query, struct cbx_err *err)
 int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx_err *err)
 {
     uint32_t offset = 0;
-    TSQuery *compiled = compile(language, query, &offset);
+    TSQuery *compiled = compile(cbx_lang_grammar(language), query, &offset);
     if (compiled == NULL) {
         return cbx_fail(
             err, CBX_EPOLICY, "the query is not one that the grammar of %s knows, from '%.*s' on",
@@ -232,13 +232,12 @@ int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-void cbx_query_run(enum cbx_language language, struct cbx_str query, const TSTree *tree,
-                   struct cbx_str text,
+void cbx_query_run(struct cbx_str query, const TSTree *tree, struct cbx_str text,
                    bool (*found)(void *context, uint32_t start, uint32_t end, const char *what),
                    void *context)
 {
     uint32_t offset;
-    TSQuery *compiled = compile(language, query, &offset);
+    TSQuery *compiled = compile(ts_tree_language(tree), query, &offset);
     if (compiled == NULL) {
         found(context, 0, 0, "(the rule's query is broken)");
         return;

@@ -159,6 +159,7 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
     }
     uint32_t can = (fact->kind == CBX_IS_IMPORT ? cbx_sinks_of_module
                                                 : cbx_sinks_of)(fact->language, fact->name);
+    can &= ~fact->cleared;
     for (can &= (uint32_t)m->index->capabilities; can != 0; can &= can - 1) {
         const struct cbx_index_rules *rules = &m->index->by_capability[__builtin_ctz(can)];
         for (size_t i = 0; i < rules->count; i++) {
@@ -284,7 +285,7 @@ static void match_queries(struct matcher *m, enum cbx_language language, const T
         const struct cbx_rule *rule = &m->policy->rules[m->index->queries.items[i]];
         struct query_hits hits = { .m = m, .rule = rule, .from = m->count, .language = language };
         if ((rule->languages >> language & 1) != 0) {
-            cbx_query_run(language, rule->match.query, tree, text, add_query_hit, &hits);
+            cbx_query_run(rule->match.query, tree, text, add_query_hit, &hits);
         }
     }
 }

@@ -110,17 +110,21 @@ static bool counts(const struct cbx_sink *sink, bool whole, bool imported)
            (sink->reach == CBX_SINK_EXACTLY && whole && !imported);
 }
 
-/* Longer names are looked up later, and the last row that counts wins. */
-static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool imported)
+/* Longer names are looked up later, and the last row that counts wins. *covered: there is one. */
+static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool imported,
+                        bool *covered)
 {
     const struct table *table = table_of(language);
     uint32_t hash = 0x811c9dc5u, found = 0;
+    *covered = false;
     for (size_t i = 0; i <= name.len; i++) {
         bool whole = i == name.len;
         if (whole || name.p[i] == '.' || name.p[i] == '/') {
             const struct cbx_sink *sink = find(table, cbx_str_sub(name, 0, i), hash);
             bool taken = sink != NULL && sink->reach == CBX_SINK_EXACTLY && whole && imported;
-            found = sink != NULL && counts(sink, whole, imported) ? sink->capabilities : found;
+            bool counted = sink != NULL && counts(sink, whole, imported);
+            *covered |= counted;
+            found = counted ? sink->capabilities : found;
             found = taken ? 0 : found; /* a name that is imported from a module has its own row */
         }
         hash = whole ? hash : step(hash, name.p[i]);
@@ -130,12 +134,30 @@ static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool im
 
 uint32_t cbx_sinks_of(enum cbx_language language, struct cbx_str name)
 {
-    return look_up(language, name, false);
+    bool covered;
+    return look_up(language, name, false, &covered);
 }
 
 uint32_t cbx_sinks_of_module(enum cbx_language language, struct cbx_str module)
 {
-    return look_up(language, module, true);
+    bool covered;
+    return look_up(language, module, true, &covered);
+}
+
+bool cbx_sinks_cleared(enum cbx_language language, struct cbx_str name)
+{
+    bool covered;
+    return look_up(language, name, false, &covered) == 0 && covered;
+}
+
+bool cbx_sinks_is_module(enum cbx_language language, struct cbx_str name)
+{
+    uint32_t hash = 0x811c9dc5u;
+    for (size_t i = 0; i < name.len; i++) {
+        hash = step(hash, name.p[i]);
+    }
+    const struct cbx_sink *sink = find(table_of(language), name, hash);
+    return sink != NULL && sink->reach == CBX_SINK_AND_WITHIN;
 }
 
 bool cbx_sinks_within(enum cbx_language language, struct cbx_str name)

@@ -14,6 +14,13 @@ uint32_t cbx_sinks_of(enum cbx_language language, struct cbx_str name);
  * although os.system can start a process. */
 uint32_t cbx_sinks_of_module(enum cbx_language language, struct cbx_str module);
 
+/* True when the longest row that covers the name says that it can do nothing: an exception from a
+ * row for a module around it. */
+bool cbx_sinks_cleared(enum cbx_language language, struct cbx_str name);
+
+/* True when the table has a row for this name as a whole module. */
+bool cbx_sinks_is_module(enum cbx_language language, struct cbx_str name);
+
 /* True when the table has a row within this name ("flask.Flask", for "flask.Flask.run"). */
 bool cbx_sinks_within(enum cbx_language language, struct cbx_str name);
 

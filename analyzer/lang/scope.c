@@ -126,6 +126,22 @@ bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
     return deep == NULL && walk->syntax.count > 0; /* the source is denied anyway */
 }
 
+void cbx_walk_trigger(struct cbx_walk *walk, const struct cbx_node *node)
+{
+    if (CBX_ARRAY_RESERVE(walk->arena, walk->triggers, walk->trigger_count, &walk->trigger_size, 1,
+                          SIZE_MAX)) {
+        walk->triggers[walk->trigger_count++] = node;
+    }
+}
+
+void cbx_walk_fire(struct cbx_walk *walk, struct cbx_str name)
+{
+    for (size_t i = 0; walk->armed && i < walk->trigger_count; i++) {
+        cbx_facts_add(walk->facts, CBX_IS_REFERENCE, name, walk->triggers[i]->start,
+                      walk->triggers[i]->end);
+    }
+}
+
 /* The outermost functions. */
 static void note_functions(struct cbx_walk *walk, struct cbx_ranges *out)
 {

@@ -25,6 +25,7 @@ enum cbx_bind {
 
 struct cbx_builtins;
 struct cbx_scope;
+struct cbx_py_uses;
 struct cbx_binding {
     enum cbx_bind kind;
     bool each;
@@ -90,10 +91,16 @@ struct cbx_walk {
      * followed, so an unknown value may be one of them. */
     const struct cbx_values *escaped;
     struct cbx_scope escapes; /* the attributes of each */
-    uint64_t patched;         /* bits of the attributes that are assigned to what was imported */
-    bool changes;             /* containers are changed in place, somewhere */
-    bool giving;              /* bindings that are made now are `given` */
-    uint32_t at;              /* the place in the text of bindings that are made now */
+    /* Callables that read attributes or call what they are given (getattr, require), where they are
+     * used as values: an unknown callee may be one of them. NULL: none. */
+    const struct cbx_values *escaped_calls;
+    uint64_t givers;      /* bits of names that imports bind to such callables */
+    bool applying_method; /* to x.name(): the callee is a member of that name */
+    bool applying;        /* one of them is being applied */
+    uint64_t patched;     /* bits of the attributes that are assigned to what was imported */
+    bool changes;         /* containers are changed in place, somewhere */
+    bool giving;          /* bindings that are made now are `given` */
+    uint32_t at;          /* the place in the text of bindings that are made now */
     const struct cbx_builtins *builtin_names;
     bool namespaces;                              /* globals() and the like are used */
     uint64_t builtins;                            /* bits of the names of powerful builtins */
@@ -105,9 +112,15 @@ struct cbx_walk {
     struct cbx_str star_items[16];
     int depth, run_depth, apply_depth, expand_depth;
     uint32_t steps, runs, cycles;
-    bool examples;       /* of docstrings were read */
-    bool uses_arguments; /* of JavaScript's functions */
-    bool withs;          /* there is a `with` of JavaScript's */
+    struct cbx_py_uses *import_uses; /* of Python; NULL: not read yet */
+    bool examples;                   /* of docstrings were read */
+    bool uses_arguments;             /* of JavaScript's functions */
+    /* A module is imported whose objects have a method with power (express: listen; entry points:
+     * load), and the first use of a method of that name. */
+    bool armed;
+    const struct cbx_node **triggers;
+    size_t trigger_count, trigger_size;
+    bool withs;   /* there is a `with` of JavaScript's */
     bool gave_up; /* a bound was reached: some value is "anything" although it could be computed */
     /* Values that were computed inside a cycle; they are discarded after it. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];
@@ -134,6 +147,11 @@ bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
 
 /* Adds a fact when a bound was reached: some of the text was not judged then. */
 void cbx_walk_end(struct cbx_walk *walk);
+
+/* Adds a node that counts when the walk is `armed`; and a fact of this name for each of them, when it
+ * is. */
+void cbx_walk_trigger(struct cbx_walk *walk, const struct cbx_node *node);
+void cbx_walk_fire(struct cbx_walk *walk, struct cbx_str name);
 
 /* The bits of the names that files in the text bind: attributes of what imports them. */
 uint64_t cbx_walk_file_names(const struct cbx_walk *walk);

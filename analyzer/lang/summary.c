@@ -265,9 +265,10 @@ struct cbx_recall {
     uint32_t entry_count, entry_size;
     uint32_t *index; /* by hash: index + 1 of the first entry */
     size_t index_size;
-    struct cbx_str walk;              /* of the record WALK */
-    const struct cbx_values *escaped; /* those of it */
+    struct cbx_str walk;                              /* of the record WALK */
+    const struct cbx_values *escaped, *escaped_calls; /* those of it */
     struct cbx_written written;
+    bool armed;
 };
 
 static void add_entry(struct cbx_recall *r, const struct entry *entry)
@@ -484,12 +485,12 @@ bool cbx_recall_each(const struct cbx_recall *r,
 
 /* --- walks ------------------------------------------------------------------------------------ */
 
-/* What holds for all names of a walk: the body of WALK, followed by the values of `escaped`, of the
- * modules that were imported, of those that were star-imported, and of those whose files were
+/* What holds for all names of a walk: the body of WALK, followed by the values of `escaped` and
+ * `escaped_calls`, of the modules that were imported, of those that were star-imported, and of those whose files were
  * written. */
 struct walk_head {
-    uint64_t patched, imported;
-    uint8_t changes, namespaces, examples, uses_arguments, withs, spare[3];
+    uint64_t patched, imported, givers;
+    uint8_t changes, namespaces, examples, uses_arguments, withs, armed, spare[2];
 };
 
 static const struct cbx_values *names_of(struct cbx_arena *arena, const struct cbx_str *names,
@@ -513,16 +514,20 @@ static bool write_walk(const struct cbx_walk *walk, struct cbx_buf *out)
 {
     struct walk_head head = { .patched = walk->patched,
                               .imported = walk->imported,
+                              .givers = walk->givers,
                               .changes = walk->changes,
                               .namespaces = walk->namespaces,
                               .examples = walk->examples,
                               .uses_arguments = walk->uses_arguments,
-                              .withs = walk->withs };
+                              .withs = walk->withs,
+                              .armed = walk->armed };
     struct cbx_written written;
     cbx_written_read(walk->facts, &written);
     cbx_recall_written(walk->parsed->recall, &written);
     cbx_buf_add_bytes(out, &head, sizeof(head));
     return encode(walk->escaped, 0, out) &&
+           encode(walk->escaped_calls != NULL ? walk->escaped_calls : &cbx_values_nothing, 0,
+                  out) &&
            encode(names_of(walk->arena, walk->import_items, walk->import_count), 0, out) &&
            encode(names_of(walk->arena, walk->star_items, walk->stars.count), 0, out) &&
            encode(names_of(walk->arena, written.modules, written.count), 0, out);
@@ -551,15 +556,20 @@ void cbx_recall_walk(struct cbx_walk *walk)
     take(&bytes, sizeof(head));
     walk->patched = head.patched;
     walk->imported = head.imported;
+    walk->givers = head.givers;
     walk->changes = head.changes;
     walk->namespaces = head.namespaces;
     walk->examples = head.examples;
     walk->uses_arguments = head.uses_arguments;
     walk->withs = head.withs;
+    walk->armed = walk->parsed->recall->armed = head.armed;
     const struct cbx_values *escaped = decode(&bytes, walk->arena, 0);
     walk->gave_up |= escaped == NULL;
     walk->escaped = escaped != NULL ? escaped : walk->escaped;
     walk->parsed->recall->escaped = walk->escaped;
+    const struct cbx_values *calls = decode(&bytes, walk->arena, 0);
+    walk->gave_up |= calls == NULL;
+    walk->parsed->recall->escaped_calls = calls != NULL && calls->count > 0 ? calls : NULL;
     walk->import_count = read_names(&bytes, walk->arena, walk->import_items, CBX_IMPORTS_MAX);
     walk->stars.count = read_names(&bytes, walk->arena, walk->star_items,
                                    sizeof(walk->star_items) / sizeof(walk->star_items[0]));
@@ -601,6 +611,11 @@ static void bind_values(struct cbx_walk *walk, const struct cbx_scope *scope, st
     if (others != NULL) {
         others->values = rest;
     }
+}
+
+const struct cbx_values *cbx_recall_calls(const struct cbx_walk *walk)
+{
+    return walk->parsed->recall != NULL ? walk->parsed->recall->escaped_calls : NULL;
 }
 
 void cbx_recall_name(struct cbx_walk *walk, const struct cbx_scope *scope, struct cbx_str name)
@@ -939,18 +954,27 @@ static void write_piece(struct making *m, const struct cbx_node *statement)
     cbx_record_write(&record, &m->out);
 }
 
-/* True when something powerful escapes that did not escape before: any function may have it now. */
-static bool lets_escape(const struct making *m)
+/* True when there is a value that was not there before. */
+static bool has_more(const struct cbx_values *now, const struct cbx_values *before)
 {
-    const struct cbx_values *before = m->walk->parsed->recall->escaped, *now = m->walk->escaped;
     bool same = true;
-    for (uint32_t i = 0; same && i < now->count; i++) {
+    for (uint32_t i = 0; same && now != NULL && i < now->count; i++) {
         same = false;
         for (uint32_t k = 0; !same && before != NULL && k < before->count; k++) {
-            same = cbx_str_equal(now->items[i]->text, before->items[k]->text);
+            same = now->items[i]->kind == before->items[k]->kind &&
+                   cbx_str_equal(now->items[i]->text, before->items[k]->text);
         }
     }
     return !same;
+}
+
+/* True when something powerful escapes that did not escape before, or a method has another meaning:
+ * any function may use it now. */
+static bool lets_escape(const struct making *m)
+{
+    const struct cbx_recall *r = m->walk->parsed->recall;
+    return m->walk->armed != r->armed || has_more(m->walk->escaped, r->escaped) ||
+           has_more(m->walk->escaped_calls, r->escaped_calls);
 }
 
 /* A new binding to something powerful changes what earlier functions do that use the name. */

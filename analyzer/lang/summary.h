@@ -14,6 +14,7 @@
 #include "policies/base/buf.h"
 
 struct cbx_scope;
+struct cbx_values;
 struct cbx_walk;
 
 enum cbx_record_kind {
@@ -71,6 +72,10 @@ void cbx_recall_written(const struct cbx_recall *recall, struct cbx_written *out
 
 /* Gives a walk that begins what holds for all names. */
 void cbx_recall_walk(struct cbx_walk *walk);
+
+/* The callables that escaped before (walk->escaped_calls); NULL when there are none. For the pass that
+ * collects them: before it they are not applied. */
+const struct cbx_values *cbx_recall_calls(const struct cbx_walk *walk);
 
 /* Before the bindings of a name in the module's scope, or of an attribute (scope NULL), are read: gives the
  * walk what the summary has of it. */

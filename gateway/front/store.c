@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -28,7 +29,8 @@ struct cbx_store {
     char failure[CBX_ERR_TEXT_BYTES]; /* of the last statement that wrote; empty = it succeeded */
     sqlite3 *db;
     pthread_mutex_t lock;
-    int keep, added;
+    int keep;
+    atomic_uint added; /* executions of this process */
     /* Prepared once; preparing costs more than most of them. The texts are this file's literals. */
     struct {
         const char *sql;
@@ -185,7 +187,7 @@ static void trim_executions(struct cbx_store *store)
     enum { EVERY = 256 };
     char keep[16];
     const char *const values[] = { keep };
-    if (store->added++ % EVERY != 0) {
+    if (atomic_fetch_add(&store->added, 1) % EVERY != 0) {
         return;
     }
     snprintf(keep, sizeof(keep), "%d", store->keep);

@@ -236,8 +236,7 @@ static int read_files(struct cbx_str sealed, struct cbx_str files, struct cbx_se
     return 0;
 }
 
-static int read_fields(const json_t *json, struct cbx_str files, struct cbx_sealed *out,
-                       struct cbx_err *err)
+static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_err *err)
 {
     struct fields f = { 0 };
     int failed =
@@ -270,8 +269,7 @@ static int read_fields(const json_t *json, struct cbx_str files, struct cbx_seal
     cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
     failed = cbx_arguments_join(f.subject.arguments, &out->arguments, err);
     p->arguments = cbx_buf_str(&out->arguments);
-    failed = failed ? failed : cbx_permit_check_arguments(p->file_name, p->arguments, err);
-    return failed ? failed : read_files(f.files, files, out, err);
+    return failed ? failed : cbx_permit_check_arguments(p->file_name, p->arguments, err);
 }
 
 static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, int64_t now_ms,
@@ -304,9 +302,14 @@ int cbx_seal_open(const struct cbx_seal_key *key, const struct cbx_seal_claim *c
     }
     CBX_AUTO_DONE(sealed) sealed = { 0 };
     int failed = cbx_json_parse(claim->text, CBX_SEAL_MAX_BYTES, &sealed.json, err);
-    failed = failed ? failed : read_fields(sealed.json, claim->files, &sealed, err);
+    failed = failed ? failed : read_fields(sealed.json, &sealed, err);
     if (failed) {
         return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
+    }
+    failed =
+        read_files(cbx_json_str(json_object_get(sealed.json, "files")), claim->files, &sealed, err);
+    if (failed) {
+        return failed;
     }
     failed = check_sealed(&sealed, claim->source, now_ms, err);
     if (failed) {

@@ -260,7 +260,7 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
         cbx_past_add_cell_as(past, &entry, decision.summary, arena);
     }
     cbx_past_add_written(past, &entry, arena);
-    cbx_past_list_files(past, &files);
+    cbx_past_list_files(past, decision.language, &files);
     judged.files = cbx_buf_str(&files);
     failed = seal_decision(worker->key, &judged, answer, err);
     if (failed) {

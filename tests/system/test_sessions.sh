@@ -178,7 +178,7 @@ log_has() {
     jq -r 'if .type == "decision" then .body.action else .type end' "$work/records" | tr '\n' ' ' >"$work/kinds"
     cat "$work/kinds"
     grep -qE 'open .*run .*file .*upload .*reset .*deletion' "$work/kinds"
-    jq -e 'select(.type == "reset") | .body.ledger | length == 64' "$work/records"
+    jq -es 'map(select(.type == "reset")) | .[0].body.ledger | length == 64' "$work/records"
     audit_is_whole
 }
 ok 'uploads, resets and deletions are in the audit log, with the ledger' log_has

@@ -272,6 +272,10 @@ static void enter(struct stream *s, struct cbx_c_macro *macro, const struct cbx_
     for (size_t i = 0; i < c->tokens.count; i++) { /* its argument may not be used */
         c->tokens.items[i].maybe |= macro->doubtful || use->maybe;
     }
+    if (macro->doubtful) { /* without the macro, the name is itself */
+        cbx_facts_add(s->r->parsed->facts, CBX_IS_REFERENCE, cbx_c_canonical(macro->name),
+                      use->start, use->end);
+    }
     macro->busy = true;
     s->depth++;
 }

@@ -33,16 +33,16 @@ static void place_of(const struct cbx_c_walk *c, uint32_t start, uint32_t end, u
     *to = last != NULL && last->end > *from ? last->end : first != NULL ? first->end : 1;
 }
 
-static struct cbx_fact *add(struct cbx_c_walk *c, enum cbx_fact_kind kind, struct cbx_str name,
-                            const struct cbx_node *node)
+struct cbx_fact *cbx_c_add(struct cbx_c_walk *c, enum cbx_fact_kind kind, struct cbx_str name,
+                           const struct cbx_node *node)
 {
     uint32_t from, to;
     place_of(c, node->start, node->end, &from, &to);
     return cbx_facts_add(c->facts, kind, name, from, to);
 }
 
-static void add_special(struct cbx_c_walk *c, enum cbx_fact_id id, struct cbx_str name,
-                        const struct cbx_node *node)
+void cbx_c_add_special(struct cbx_c_walk *c, enum cbx_fact_id id, struct cbx_str name,
+                       const struct cbx_node *node)
 {
     uint32_t from, to;
     place_of(c, node->start, node->end, &from, &to);
@@ -51,7 +51,7 @@ static void add_special(struct cbx_c_walk *c, enum cbx_fact_id id, struct cbx_st
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static struct cbx_node *strip(struct cbx_node *node)
+struct cbx_node *cbx_c_strip(struct cbx_node *node)
 {
     for (;;) {
         enum cbx_c_node_kind kind = cbx_c_kind(node);
@@ -95,7 +95,7 @@ static bool read_characters(struct cbx_c_walk *c, const struct cbx_node *list, s
 }
 
 /* A constant text: a literal, several in a row, or its characters. */
-static bool read_text(struct cbx_c_walk *c, struct cbx_node *node, struct cbx_str *out)
+bool cbx_c_read_text(struct cbx_c_walk *c, struct cbx_node *node, struct cbx_str *out)
 {
     enum cbx_c_node_kind kind = cbx_c_kind(node);
     if (kind == CN_string_literal) {
@@ -158,10 +158,10 @@ struct texts {
 static void add_texts(struct cbx_c_walk *c, struct cbx_node *node, struct texts *out, int depth)
 {
     struct cbx_str text;
-    node = strip(node);
+    node = cbx_c_strip(node);
     if (node == NULL || depth > 4) {
         out->all = false;
-    } else if (read_text(c, node, &text)) {
+    } else if (cbx_c_read_text(c, node, &text)) {
         if (out->count < TEXTS_MAX) {
             out->items[out->count++] = text;
         }
@@ -190,7 +190,21 @@ static void read_argument(struct cbx_c_walk *c, struct cbx_node *node, uint32_t 
         out->value = flags;
         return;
     }
+    struct cbx_node *value = cbx_c_strip(node);
+    const struct cbx_c_built *built =
+        cbx_c_kind(value) == CN_identifier ? cbx_c_built(c, cbx_c_text(c, value)) : NULL;
+    if (built != NULL && built->gaps) {
+        struct cbx_str *partial = cbx_arena_array(c->arena, 1, sizeof(*partial));
+        if (partial != NULL) {
+            *partial = built->text;
+            out->partials = partial;
+            out->partial_count = 1;
+        }
+    }
     add_texts(c, node, &texts, 0);
+    if (built != NULL && !built->gaps && texts.count < TEXTS_MAX) {
+        texts.items[texts.count++] = built->text;
+    }
     if (texts.all && texts.count == 1) {
         out->known = out->constant = true;
         out->value = texts.items[0];
@@ -241,15 +255,15 @@ static void extract_line(struct cbx_c_walk *c, const struct cbx_node *call, stru
         uint32_t count = 0;
         bool open = false;
         for (uint32_t w = (uint32_t)runners[i].words; count < WORDS_MAX; w++) {
-            struct cbx_node *word = strip(cbx_child_at(list, w));
+            struct cbx_node *word = cbx_c_strip(cbx_child_at(list, w));
             struct cbx_str text;
             if (word == NULL || cbx_c_kind(word) == CN_null ||
                 cbx_c_kind(word) == CN_number_literal) {
                 break;
             }
             open |= count + 1 == WORDS_MAX;
-            words[count++] =
-                read_text(c, word, &text) ? cbx_values_text(c->arena, text) : &cbx_values_unknown;
+            words[count++] = cbx_c_read_text(c, word, &text) ? cbx_values_text(c->arena, text)
+                                                             : &cbx_values_unknown;
         }
         cbx_command_line(c->parsed, words, count, open, from, to);
         return;
@@ -263,7 +277,7 @@ static void extract_call(struct cbx_c_walk *c, struct cbx_str name, struct cbx_n
     uint32_t count = cbx_child_count(list);
     count = count > ARGUMENTS_MAX ? ARGUMENTS_MAX : count;
     struct cbx_arg *args = cbx_arena_array(c->arena, count + 1u, sizeof(*args));
-    struct cbx_fact *fact = add(c, CBX_IS_CALL, name, call);
+    struct cbx_fact *fact = cbx_c_add(c, CBX_IS_CALL, name, call);
     if (fact == NULL || args == NULL) {
         return;
     }
@@ -272,6 +286,8 @@ static void extract_call(struct cbx_c_walk *c, struct cbx_str name, struct cbx_n
     }
     fact->args = args;
     fact->arg_count = count;
+    cbx_c_build(c, name, list, call);
+    cbx_c_check_callback(c, name, list, call);
     extract_line(c, call, list, name);
 }
 
@@ -309,8 +325,8 @@ static void extract_name(struct cbx_c_walk *c, struct cbx_node *node)
     struct cbx_str text = cbx_c_text(c, node);
     if (is_in_attribute(node)) {
         struct cbx_str bare = cbx_c_bare(text);
-        add(c, CBX_IS_REFERENCE, cbx_arena_printf(c->arena, "attribute.%.*s", CBX_STR_ARG(bare)),
-            node);
+        cbx_c_add(c, CBX_IS_REFERENCE,
+                  cbx_arena_printf(c->arena, "attribute.%.*s", CBX_STR_ARG(bare)), node);
     }
     if (cbx_c_name_find(c, node) != NULL) {
         return;
@@ -320,7 +336,7 @@ static void extract_name(struct cbx_c_walk *c, struct cbx_node *node)
     if (call != NULL) {
         extract_call(c, name, call);
     } else {
-        add(c, CBX_IS_REFERENCE, name, node);
+        cbx_c_add(c, CBX_IS_REFERENCE, name, node);
     }
 }
 
@@ -330,7 +346,7 @@ static void extract_name(struct cbx_c_walk *c, struct cbx_node *node)
  * not declare is a library function, which has its own fact, or a constant such as SIG_IGN. */
 static bool is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node, int depth)
 {
-    node = strip(node);
+    node = cbx_c_strip(node);
     struct cbx_node *inner = cbx_child_of(node, CBX_FIELD_argument);
     const struct cbx_c_name *name;
     struct cbx_str text = cbx_c_text(c, node);
@@ -356,17 +372,30 @@ static bool is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node
     case CN_field_expression:
     case CN_subscript_expression:
     case CN_initializer_list:
-    case CN_compound_literal_expression:
+        return false;
+    case CN_compound_literal_expression: /* (void *[]){ address } */
+        inner = cbx_child_of(node, CBX_FIELD_value);
+        for (inner = inner != NULL ? inner->first : NULL; inner != NULL && depth < 8;
+             inner = inner->next) {
+            if (inner->named && is_doubtful_target(c, inner, depth + 1)) {
+                return true;
+            }
+        }
         return false;
     default:
         return true;
     }
 }
 
+bool cbx_c_is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node)
+{
+    return is_doubtful_target(c, node, 0);
+}
+
 /* (void (*)(void))address; casts of members and elements count as casts of data. */
 static void check_cast(struct cbx_c_walk *c, struct cbx_node *cast)
 {
-    struct cbx_node *value = strip(cbx_child_of(cast, CBX_FIELD_value));
+    struct cbx_node *value = cbx_c_strip(cbx_child_of(cast, CBX_FIELD_value));
     enum cbx_c_node_kind kind = cbx_c_kind(value);
     if (!cbx_c_is_callable_type(c, cbx_child_of(cast, CBX_FIELD_type))) {
         return;
@@ -376,7 +405,8 @@ static void check_cast(struct cbx_c_walk *c, struct cbx_node *cast)
          !cbx_c_is_function_field(c, cbx_c_text(c, cbx_child_of(value, CBX_FIELD_field)))) ||
         kind == CN_subscript_expression;
     if (member || is_doubtful_target(c, value, 0)) {
-        add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40), cast);
+        cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40),
+                          cast);
     }
 }
 
@@ -399,7 +429,8 @@ static void check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
         cbx_c_kind(value) == CN_cast_expression &&
         cbx_c_is_callable_type(c, cbx_child_of(value, CBX_FIELD_type)); /* looked at there */
     if (pointer && !cast && is_doubtful_target(c, value, 0)) {
-        add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40), value);
+        cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40),
+                          value);
     }
 }
 
@@ -407,7 +438,7 @@ static void check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
 static void check_address(struct cbx_c_walk *c, struct cbx_node *node)
 {
     const struct cbx_node *token = node->first;
-    const struct cbx_node *inner = strip(cbx_child_of(node, CBX_FIELD_argument));
+    const struct cbx_node *inner = cbx_c_strip(cbx_child_of(node, CBX_FIELD_argument));
     bool address = token != NULL && cbx_str_is(cbx_c_text(c, token), "&");
     const struct cbx_c_name *name =
         address && cbx_c_kind(inner) == CN_identifier ? cbx_c_name_find(c, inner) : NULL;
@@ -417,7 +448,7 @@ static void check_address(struct cbx_c_walk *c, struct cbx_node *node)
     }
     bool away = cbx_c_kind(up) == CN_cast_expression || cbx_c_kind(up) == CN_argument_list;
     if (name != NULL && name->what == CBX_C_POINTER && away) {
-        add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_c_text(c, inner), node);
+        cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_c_text(c, inner), node);
     }
 }
 
@@ -429,7 +460,7 @@ static void check_offset(struct cbx_c_walk *c, const struct cbx_node *binary)
         while (cbx_c_kind(operand) == CN_parenthesized_expression) {
             operand = cbx_child_at(operand, 0);
         }
-        struct cbx_node *value = strip(operand);
+        struct cbx_node *value = cbx_c_strip(operand);
         const struct cbx_c_name *own =
             cbx_c_kind(value) == CN_identifier ? cbx_c_name_find(c, value) : NULL;
         bool function = cbx_c_kind(value) == CN_identifier &&
@@ -443,7 +474,7 @@ static void check_offset(struct cbx_c_walk *c, const struct cbx_node *binary)
             cbx_c_kind(cbx_child_of(type, CBX_FIELD_declarator)) == CN_abstract_pointer_declarator;
         if (cbx_c_kind(operand) == CN_cast_expression && pointer && function &&
             (own != NULL || library)) {
-            add_special(c, CBX_FACT_UNRESOLVED_CALL, text, binary);
+            cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, text, binary);
         }
     }
 }
@@ -454,9 +485,10 @@ static void extract_literal(struct cbx_c_walk *c, struct cbx_node *node)
 {
     struct cbx_str text = { 0 };
     bool part = cbx_c_kind(node->parent) == CN_concatenated_string;
-    bool read = !part && (read_text(c, node, &text) || cbx_c_kind(node) == CN_concatenated_string);
+    bool read =
+        !part && (cbx_c_read_text(c, node, &text) || cbx_c_kind(node) == CN_concatenated_string);
     if (read && text.p != NULL && text.len > 0) {
-        add(c, CBX_IS_LITERAL, text, node);
+        cbx_c_add(c, CBX_IS_LITERAL, text, node);
     }
 }
 
@@ -469,7 +501,7 @@ static void check_main(struct cbx_c_walk *c, struct cbx_node *declaration)
             child->field == CBX_FIELD_declarator ? cbx_c_declared(child, &what) : NULL;
         if (name != NULL && what != CBX_C_FUNCTION && cbx_str_is(cbx_c_text(c, name), "main") &&
             cbx_c_kind(declaration->parent) == CN_translation_unit) {
-            add_special(c, CBX_FACT_UNRESOLVED_CALL, CBX_STR("main"), declaration);
+            cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, CBX_STR("main"), declaration);
         }
     }
 }
@@ -500,6 +532,9 @@ static void extract_node(struct cbx_c_walk *c, struct cbx_node *node)
         return;
     case CN_declaration:
         check_main(c, node);
+        return;
+    case CN_call_expression:
+        cbx_c_check_union(c, node);
         return;
     default:
         return;
@@ -538,17 +573,23 @@ static void map_places(struct cbx_c_walk *c, size_t from)
 static void judge(struct cbx_c_walk *c, TSTree *tree)
 {
     size_t before = c->facts->count;
-    cbx_parse_errors(tree, c->facts);
+    cbx_parse_errors(c->parsed, tree, c->facts);
     map_places(c, before);
     pthread_once(&grammar_once, fill_grammar);
     if (!cbx_syntax_read(tree, &grammar, CBX_TREE_DEPTH_MAX, c->arena, &c->syntax)) {
         return;
     }
     if (c->syntax.too_deep != NULL) {
-        add_special(c, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), c->syntax.too_deep);
+        cbx_c_add_special(c, CBX_FACT_TOO_COMPLEX, CBX_STR("nesting"), c->syntax.too_deep);
         return;
     }
     cbx_c_names_collect(c);
+    for (uint32_t i = 0; i < c->syntax.count; i++) {
+        enum cbx_c_node_kind kind = cbx_c_kind(&c->syntax.nodes[i]);
+        if (kind == CN_assignment_expression || kind == CN_initializer_pair) {
+            cbx_c_note_union(c, &c->syntax.nodes[i]);
+        }
+    }
     for (uint32_t i = 0; i < c->syntax.count; i++) {
         cbx_c_names_enter(c, &c->syntax.nodes[i]);
         extract_node(c, &c->syntax.nodes[i]);

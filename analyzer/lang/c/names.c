@@ -137,6 +137,20 @@ static bool is_extern(const struct cbx_c_walk *c, const struct cbx_node *declara
     return false;
 }
 
+/* inline without static: a call may be one of the function of that name in the library. */
+static bool is_inline_alone(const struct cbx_c_walk *c, const struct cbx_node *definition)
+{
+    bool is_inline = false, is_static = false;
+    for (const struct cbx_node *child = definition->first; child != NULL; child = child->next) {
+        struct cbx_str text = cbx_c_text(c, child);
+        bool specifier = cbx_c_kind(child) == CN_storage_class_specifier;
+        is_static |= specifier && cbx_str_is(text, "static");
+        is_inline |= specifier && (cbx_str_is(text, "inline") || cbx_str_is(text, "__inline") ||
+                                   cbx_str_is(text, "__inline__"));
+    }
+    return is_inline && !is_static;
+}
+
 /* The block of a declaration; NULL for the whole source. */
 static const struct cbx_node *block_of(const struct cbx_node *node)
 {
@@ -208,7 +222,7 @@ static void declare(struct cbx_c_walk *c, struct cbx_node *declaration, struct c
         return; /* said to be somewhere */
     }
     const struct cbx_c_token *token = cbx_c_token_at(c, name->start);
-    if (token == NULL || token->maybe) {
+    if (token == NULL || token->maybe || (defines && is_inline_alone(c, declaration))) {
         return;
     }
     add_name(c, name, block_of(declaration), what, cbx_child_of(declaration, CBX_FIELD_type),
@@ -258,6 +272,38 @@ static void collect_types(struct cbx_c_walk *c, struct cbx_node *node)
     }
 }
 
+bool cbx_c_is_union_function(const struct cbx_c_walk *c, struct cbx_str name)
+{
+    return find(c->union_functions, name) != NULL;
+}
+
+bool cbx_c_is_union_field(const struct cbx_c_walk *c, struct cbx_str name)
+{
+    return find(c->union_fields, name) != NULL;
+}
+
+/* The members of a union that has a function among them. */
+static void collect_union(struct cbx_c_walk *c, const struct cbx_node *node)
+{
+    const struct cbx_node *list = cbx_child_of(node, CBX_FIELD_body);
+    bool function = false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (struct cbx_node *field = list != NULL ? list->first : NULL;
+             field != NULL && (pass == 0 || function); field = field->next) {
+            const struct cbx_node *type = cbx_child_of(field, CBX_FIELD_type);
+            enum cbx_c_what what = CBX_C_OBJECT;
+            struct cbx_node *declarator = cbx_child_of(field, CBX_FIELD_declarator);
+            struct cbx_node *name = declarator != NULL ? cbx_c_declared(declarator, &what) : NULL;
+            bool calls = what != CBX_C_OBJECT || (cbx_c_kind(type) == CN_type_identifier &&
+                                                  is_function_type(c, cbx_c_text(c, type)));
+            if (name != NULL && pass == 1) {
+                add(c, calls ? c->union_functions : c->union_fields, cbx_c_text(c, name));
+            }
+            function |= calls;
+        }
+    }
+}
+
 static void collect_value(struct cbx_c_walk *c, const struct cbx_node *node)
 {
     bool begins = cbx_c_kind(node) == CN_init_declarator;
@@ -281,6 +327,8 @@ void cbx_c_names_collect(struct cbx_c_walk *c)
             collect_types(c, node);
         } else if (kind == CN_init_declarator || kind == CN_assignment_expression) {
             collect_value(c, node);
+        } else if (kind == CN_union_specifier) {
+            collect_union(c, node);
         }
         bool declares =
             kind == CN_function_definition || kind == CN_declaration || kind == CN_enumerator;

@@ -38,6 +38,18 @@ struct cbx_c_name {
     uint32_t value_count;
 };
 
+/* A text that is put together in an array. */
+struct cbx_c_built {
+    struct cbx_str name, text; /* '*' for what is not known of it: gaps */
+    bool gaps;
+};
+/* A member of a union that has a function too is written, of this variable in this function. */
+struct cbx_c_union_write {
+    struct cbx_str root;
+    const struct cbx_node *function;
+};
+enum { CBX_C_BUILT_MAX = 64, CBX_C_UNION_WRITES_MAX = 256 };
+
 struct cbx_c_walk {
     struct cbx_parsed *parsed;
     struct cbx_arena *arena;
@@ -50,6 +62,12 @@ struct cbx_c_walk {
     struct cbx_c_name *types[CBX_C_NAME_BUCKETS];  /* typedefs of functions and pointers to them */
     struct cbx_c_name *fields[CBX_C_NAME_BUCKETS]; /* members that are pointers to functions */
     struct cbx_c_name *values[CBX_C_NAME_BUCKETS]; /* by name alone */
+    struct cbx_c_name *union_functions[CBX_C_NAME_BUCKETS]; /* members of unions: functions */
+    struct cbx_c_name *union_fields[CBX_C_NAME_BUCKETS];    /* and what is beside them */
+    struct cbx_c_built built[CBX_C_BUILT_MAX];
+    uint32_t built_count;
+    struct cbx_c_union_write union_writes[CBX_C_UNION_WRITES_MAX];
+    uint32_t union_write_count;
     struct cbx_c_name *local; /* the last declared one that is still in scope */
 };
 
@@ -75,6 +93,34 @@ const struct cbx_c_name *cbx_c_values(const struct cbx_c_walk *c, struct cbx_str
 struct cbx_c_name *cbx_c_name_find(const struct cbx_c_walk *c, const struct cbx_node *identifier);
 
 bool cbx_c_is_function_field(const struct cbx_c_walk *c, struct cbx_str name);
+
+/* True for a function that is a member of a union, and for what is beside one. */
+bool cbx_c_is_union_function(const struct cbx_c_walk *c, struct cbx_str name);
+bool cbx_c_is_union_field(const struct cbx_c_walk *c, struct cbx_str name);
+
+/* The value inside casts and parentheses; its text, when it is constant. */
+struct cbx_node *cbx_c_strip(struct cbx_node *node);
+bool cbx_c_read_text(struct cbx_c_walk *c, struct cbx_node *node, struct cbx_str *out);
+/* True when this may be the address of something other than a function. */
+bool cbx_c_is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node);
+struct cbx_fact *cbx_c_add(struct cbx_c_walk *c, enum cbx_fact_kind kind, struct cbx_str name,
+                           const struct cbx_node *node);
+void cbx_c_add_special(struct cbx_c_walk *c, enum cbx_fact_id id, struct cbx_str name,
+                       const struct cbx_node *node);
+
+/* A call of the library that writes a text into an array; what it has been put together to, NULL for
+ * other names. */
+void cbx_c_build(struct cbx_c_walk *c, struct cbx_str callee, struct cbx_node *list,
+                 const struct cbx_node *call);
+const struct cbx_c_built *cbx_c_built(struct cbx_c_walk *c, struct cbx_str name);
+
+/* A call of the library that calls an argument. */
+void cbx_c_check_callback(struct cbx_c_walk *c, struct cbx_str callee, struct cbx_node *list,
+                          const struct cbx_node *call);
+/* An assignment or an initialiser's pair that writes a member beside a function; before calls are
+ * checked. */
+void cbx_c_note_union(struct cbx_c_walk *c, const struct cbx_node *node);
+void cbx_c_check_union(struct cbx_c_walk *c, const struct cbx_node *call);
 
 /* True when a cast to this type gives something that can be called. */
 bool cbx_c_is_callable_type(const struct cbx_c_walk *c, const struct cbx_node *descriptor);

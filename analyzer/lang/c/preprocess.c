@@ -322,7 +322,12 @@ static void pragma(struct preprocessor *p, const struct cbx_c_tokens *line)
                           cbx_arena_printf(p->r.arena, "pragma.%.*s", CBX_STR_ARG(token->text)),
                           token->start, token->end);
         } else if (token->kind == C_STRING) {
-            struct cbx_c_macro *macro = cbx_c_macro(&p->r, cbx_c_unescape(p->r.arena, token->text));
+            struct cbx_str name = cbx_c_unescape(p->r.arena, token->text);
+            struct cbx_c_macro *macro = cbx_c_macro(&p->r, name);
+            if (cbx_c_is(&line->items[0], "push_macro") || cbx_c_is(&line->items[0], "pop_macro")) {
+                cbx_facts_add(p->r.parsed->facts, CBX_IS_REFERENCE, cbx_c_canonical(name),
+                              token->start, token->end);
+            }
             if (macro != NULL) {
                 macro->doubtful = true;
             }

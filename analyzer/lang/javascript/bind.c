@@ -105,6 +105,7 @@ static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *
         js->gave_up = true; /* its names are unknown */
         return;
     }
+    struct cbx_node *object;
     switch (cbx_js_kind(pattern)) {
     case JS_identifier:
         bind_name(js, &t, cbx_js_name(js, pattern));
@@ -130,8 +131,12 @@ static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *
         bind_children(js, t, pattern, depth);
         return;
     case JS_member_expression: /* globalThis.x = value is also the name x */
-        if (cbx_js_kind(cbx_child_of(pattern, CBX_FIELD_object)) == JS_identifier &&
-            cbx_js_is_global_object(cbx_walk_text(js, cbx_child_of(pattern, CBX_FIELD_object)))) {
+        object = cbx_child_of(pattern, CBX_FIELD_object);
+        while (cbx_js_kind(object) == JS_parenthesized_expression) {
+            object = cbx_child_at(object, 0);
+        }
+        if (cbx_js_kind(object) == JS_identifier &&
+            cbx_js_is_global_object(cbx_walk_text(js, object))) {
             t.scope = js->module;
             bind_name(js, &t, cbx_js_name(js, cbx_child_of(pattern, CBX_FIELD_property)));
         }
@@ -175,12 +180,47 @@ static void bind_declarator(struct cbx_walk *js, struct cbx_scope *scope, struct
     }
 }
 
+/* What is exported, from a file or a namespace, is a member of whatever object that becomes. */
+static bool is_exported(const struct cbx_node *node)
+{
+    return cbx_js_kind(node->parent) == JS_export_statement;
+}
+
 static void bind_declaration(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
 {
     bool var = cbx_js_kind(node) == JS_variable_declaration;
     for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         if (cbx_js_kind(child) == JS_variable_declarator) {
             bind_declarator(js, scope, child, var);
+        }
+        if (cbx_js_kind(child) == JS_variable_declarator && is_exported(node)) {
+            struct target t = { .where = scope, .value = cbx_child_of(child, CBX_FIELD_value) };
+            bind_pattern(js, t, cbx_child_of(child, CBX_FIELD_name), 0);
+        }
+    }
+}
+
+/* namespace A.B { ... }: an object whose members are what it exports. */
+static void bind_namespace(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    struct cbx_node *name = cbx_child_of(node, CBX_FIELD_name);
+    while (name != NULL && cbx_js_kind(name) != JS_identifier) {
+        name = cbx_child_at(name, 0);
+    }
+    if (name != NULL) {
+        cbx_scope_bind(js, scope, scope, cbx_js_name(js, name), CBX_BIND_UNKNOWN, name);
+    }
+}
+
+/* constructor(public r = value) of TypeScript: the object has r. Of other constructors it is only one
+ * more alternative. */
+static void bind_fields(struct cbx_walk *js, struct cbx_scope *inner, struct cbx_node *parameters)
+{
+    for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
+         p = p->next) {
+        struct target t = { .where = inner, .value = cbx_child_of(p, CBX_FIELD_right) };
+        if (cbx_js_kind(p) == JS_assignment_pattern) {
+            bind_pattern(js, t, cbx_child_of(p, CBX_FIELD_left), 0);
         }
     }
 }
@@ -267,6 +307,10 @@ static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *sc
     } else if (parameters != NULL) {
         bind_children(js, t, parameters, 0);
     }
+    if (cbx_js_kind(node) == JS_method_definition &&
+        cbx_str_is(cbx_js_name(js, cbx_child_of(node, CBX_FIELD_name)), "constructor")) {
+        bind_fields(js, inner, parameters);
+    }
     js->giving = false;
     if (cbx_js_kind(node) == JS_arrow_function && cbx_js_kind(body) != JS_statement_block) {
         cbx_scope_return(js, inner, body, CBX_RETURNS);
@@ -330,6 +374,9 @@ static struct cbx_scope *declare_function(struct cbx_walk *js, struct cbx_scope 
         cbx_scope_bind(js, NULL, scope, key_of(js, name), CBX_BIND_FUNCTION, node);
     } else if (declared && name != NULL) {
         cbx_scope_bind(js, scope, scope, cbx_js_name(js, name), CBX_BIND_FUNCTION, node);
+        if (is_exported(node)) {
+            cbx_scope_bind(js, NULL, scope, cbx_js_name(js, name), CBX_BIND_FUNCTION, node);
+        }
     }
     struct cbx_scope *inner = open_function(js, scope, node);
     if (named && name != NULL) {
@@ -395,6 +442,10 @@ static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *sco
     case JS_unary_expression:
         js->changes |=
             cbx_str_is(cbx_walk_text(js, cbx_child_of(node, CBX_FIELD_operator)), "delete");
+        return scope;
+    case JS_internal_module:
+    case JS_module:
+        bind_namespace(js, scope, node);
         return scope;
     case JS_variable_declaration:
     case JS_lexical_declaration:

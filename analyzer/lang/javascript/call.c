@@ -168,7 +168,7 @@ read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx
                : &cbx_values_unknown;
 }
 
-const char *const cbx_js_around_file[2] = { "(function () {\n", "\n;})();\n" };
+const char *const cbx_js_around_file[2] = { "(async function () {\n", "\n;})();\n" };
 
 bool cbx_js_is_file(const struct cbx_walk *js, struct cbx_str module)
 {
@@ -304,6 +304,8 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
         return join_path(js, site, scope);
     case JS_CALL_HOME:
         return cbx_values_text(js->arena, CBX_STR("~"));
+    case JS_CALL_HERE:
+        return cbx_values_text(js->arena, CBX_STR("."));
     case JS_CALL_LIST:
         return list_arguments(js, site, scope);
     case JS_CALL_INT:
@@ -391,5 +393,8 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *
                               : v->kind == CBX_V_FUNCTION ? call_function(js, v, &site, scope)
                                                           : &cbx_values_unknown);
     }
-    return out->count > 0 ? out : &cbx_values_unknown;
+    out = out->count > 0 ? out : &cbx_values_unknown;
+    return js->escaped_calls != NULL && cbx_values_has_unknown(site.targets)
+               ? cbx_values_join(js->arena, out, call_name(js, CBX_STR("require"), &site, scope))
+               : out;
 }

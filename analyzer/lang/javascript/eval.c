@@ -35,14 +35,17 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_
     if (cbx_str_is(name, "arguments")) {
         return eval_arguments(js, scope);
     }
-    return cbx_values_bare(js->arena, name);
+    return cbx_str_is(name, "__dirname") ? cbx_values_text(js->arena, CBX_STR("."))
+                                         : cbx_values_bare(js->arena, name);
 }
 
 static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_value *object,
                                           struct cbx_str key)
 {
     if (object->number == CBX_NAME_BARE && cbx_js_is_global_object(object->text)) {
-        return cbx_values_bare(js->arena, key);
+        const struct cbx_values *own = cbx_scope_lookup(js, js->module, key);
+        const struct cbx_values *bare = cbx_values_bare(js->arena, key);
+        return own != NULL ? cbx_values_join(js->arena, own, bare) : bare;
     }
     /* A default export is the module; methods of functions are handled where they are called. */
     if (cbx_str_is(key, "default") || cbx_str_is(key, "promises") || cbx_str_is(key, "value")) {
@@ -271,6 +274,12 @@ static const struct cbx_values *eval_augmented(struct cbx_walk *js, struct cbx_n
     for (bool first = before == NULL; b != NULL && first; b = b->next) { /* the declaration */
         bool other = cbx_str_equal(b->name, name) && b->node != node;
         before = other && b->kind == CBX_BIND_EXPR ? b : before;
+    }
+    bool logical = cbx_str_is(op, "||=") || cbx_str_is(op, "&&=") || cbx_str_is(op, "?\?=");
+    if (before == NULL && logical) { /* what was there, or the right side */
+        return cbx_values_join(js->arena,
+                               cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_right), scope),
+                               &cbx_values_unknown);
     }
     return before == NULL || op.len < 2
                ? &cbx_values_unknown

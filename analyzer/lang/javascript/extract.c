@@ -18,27 +18,31 @@ static void add_special(struct cbx_walk *js, enum cbx_fact_id id, struct cbx_str
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
-/* import(`./themes/${name}.js`): a file of the program itself. */
-static bool is_local_file(struct cbx_walk *js, const struct cbx_node *call)
+/* A package whose objects listen on sockets when they are told to. */
+static void add_import(struct cbx_walk *js, struct cbx_str module, struct cbx_node *node)
 {
-    struct cbx_node *text = cbx_child_at(cbx_child_of(call, CBX_FIELD_arguments), 0);
-    struct cbx_node *first = cbx_js_kind(text) == JS_binary_expression
-                                 ? cbx_child_at(cbx_child_of(text, CBX_FIELD_left), 0)
-                                 : cbx_child_at(text, 0);
-    return (cbx_js_kind(text) == JS_template_string ||
-            cbx_js_kind(cbx_child_of(text, CBX_FIELD_left)) == JS_string) &&
-           cbx_js_kind(first) == JS_string_fragment &&
-           cbx_str_starts(cbx_walk_text(js, first), CBX_STR("./"));
+    add(js, CBX_IS_IMPORT, module, node);
+    js->armed |= cbx_js_is_server(module);
+}
+
+/* require(`./themes/${name}.js`), require(path.join(__dirname, name)): files of the program itself,
+ * which is where their names begin. */
+static bool is_local_file(const struct cbx_value *name)
+{
+    return name->kind == CBX_V_UNKNOWN && cbx_str_starts(name->text, CBX_STR("./"));
 }
 
 static void add_imports(struct cbx_walk *js, const struct cbx_values *values, struct cbx_node *node)
 {
+    bool known = values->count > 0;
     for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i]->kind == CBX_V_TEXT) {
-            add(js, CBX_IS_IMPORT, cbx_js_module(values->items[i]->text), node);
+        const struct cbx_value *name = values->items[i];
+        if (name->kind == CBX_V_TEXT) {
+            add_import(js, cbx_js_module(name->text), node);
         }
+        known &= name->kind == CBX_V_TEXT || is_local_file(name);
     }
-    if (!cbx_values_all_text(values) && !is_local_file(js, node)) {
+    if (!known) {
         add_special(js, CBX_FACT_DYNAMIC_IMPORT, CBX_STR("require"), node);
     }
 }
@@ -52,7 +56,7 @@ static void extract_module(struct cbx_walk *js, struct cbx_node *node)
         return;
     }
     module = cbx_js_module(module);
-    add(js, CBX_IS_IMPORT, module, source);
+    add_import(js, module, source);
     struct cbx_node *clause = cbx_child_at(node, 0);
     for (uint32_t i = 0, n = cbx_js_kind(clause) == JS_import_clause ? cbx_child_count(clause) : 0;
          i < n && i < 8; i++) {
@@ -156,9 +160,13 @@ static void extract_code(struct cbx_walk *js, struct cbx_str callee, const char 
     }
 }
 
+static void extract_environment(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
+                                const struct cbx_js_call_site *site, struct cbx_scope *scope);
+
 static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                                const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
+    extract_environment(js, name, call, site, scope);
     struct cbx_fact *fact = cbx_facts_add(js->facts, CBX_IS_CALL, name, call->start, call->end);
     if (fact != NULL) {
         fact->args = read_arguments(js, site, scope, &fact->arg_count);
@@ -188,12 +196,32 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
     }
 }
 
+/* Parent.prototype.constructor.call(this): how classes were written before they had a syntax. */
+static bool is_of_own_class(struct cbx_walk *js, const struct cbx_node *object)
+{
+    struct cbx_str name = cbx_js_name(js, cbx_child_of(object, CBX_FIELD_property));
+    return cbx_js_kind(object) == JS_this || cbx_str_is(name, "prototype") ||
+           cbx_str_is(name, "superclass") || cbx_str_is(name, "super_");
+}
+
 /* f.constructor(...) without `new` is a way to Function, whatever f is: ordinary code does not call
  * Array or Object like that. */
 static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
                                    struct cbx_node *call, struct cbx_scope *scope)
 {
     struct cbx_str method;
+    bool through = false; /* call, apply, bind */
+    while (
+        (cbx_js_kind(callee) == JS_member_expression ||
+         cbx_js_kind(callee) == JS_subscript_expression) &&
+        cbx_js_member(js, callee, scope, &method) &&
+        (cbx_str_is(method, "call") || cbx_str_is(method, "apply") || cbx_str_is(method, "bind"))) {
+        callee = cbx_child_of(callee, CBX_FIELD_object);
+        through = true;
+    }
+    if (through && is_of_own_class(js, cbx_child_of(callee, CBX_FIELD_object))) {
+        return;
+    }
     while (cbx_js_kind(callee) == JS_member_expression &&
            cbx_js_member(js, callee, scope, &method) && cbx_str_is(method, "value")) {
         callee = cbx_child_of(callee, CBX_FIELD_object); /* of a property's descriptor */
@@ -209,6 +237,30 @@ static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
     }
     if (cbx_js_kind(call) == JS_call_expression && direct) {
         add_special(js, CBX_FACT_DUNDER_WALK, CBX_STR("constructor()"), call);
+    }
+}
+
+/* Reflect.apply(x.constructor, ...); the properties of what all functions inherit from. */
+static void check_reflected_call(struct cbx_walk *js, struct cbx_node *callee,
+                                 struct cbx_node *call, struct cbx_scope *scope)
+{
+    const struct cbx_values *targets = cbx_js_eval(js, callee, scope);
+    struct cbx_node *first = cbx_child_at(cbx_child_of(call, CBX_FIELD_arguments), 0);
+    const struct cbx_value *v = targets->count == 1 ? targets->items[0] : NULL;
+    struct cbx_str name = v != NULL && v->kind == CBX_V_NAME ? v->text : CBX_STR(""), key;
+    bool member =
+        cbx_js_kind(first) == JS_member_expression || cbx_js_kind(first) == JS_subscript_expression;
+    if (cbx_js_call_meaning(name) == JS_CALL_APPLY && member &&
+        cbx_js_member(js, first, scope, &key) && cbx_str_is(key, "constructor") &&
+        !is_of_own_class(js, cbx_child_of(first, CBX_FIELD_object))) {
+        add_special(js, CBX_FACT_DUNDER_WALK, CBX_STR("constructor()"), call);
+    }
+    struct cbx_str inner = cbx_js_kind(first) == JS_call_expression
+                               ? cbx_walk_text(js, cbx_child_of(first, CBX_FIELD_function))
+                               : CBX_STR("");
+    if (cbx_str_is(name, "Object.getOwnPropertyDescriptors") &&
+        cbx_str_ends(inner, CBX_STR(".getPrototypeOf"))) {
+        add_special(js, CBX_FACT_DUNDER_WALK, name, call);
     }
 }
 
@@ -314,11 +366,15 @@ static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_
             extract_named_call(js, site.targets->items[i]->text, call, &site, scope);
         }
     }
+    if (js->escaped_calls != NULL && cbx_values_has_unknown(site.targets)) {
+        extract_named_call(js, CBX_STR("require"), call, &site, scope);
+    }
     if (cbx_values_has_more(site.targets)) {
         add_special(js, CBX_FACT_TOO_COMPLEX, CBX_STR("alternatives"), call);
     }
     check_computed_call(js, callee, scope);
     check_constructor_call(js, callee, call, scope);
+    check_reflected_call(js, callee, call, scope);
     while (cbx_js_kind(callee) == JS_parenthesized_expression) {
         callee = cbx_child_at(callee, 0);
     }
@@ -353,6 +409,52 @@ static bool is_only_asked(struct cbx_walk *js, struct cbx_str name, const struct
            cbx_str_is(cbx_js_name(js, cbx_child_of(parent, CBX_FIELD_property)), "prototype");
 }
 
+/* True where the evaluator follows a value: a variable, a property, a callee; and where it is only
+ * looked at. */
+static bool is_followed(struct cbx_walk *js, const struct cbx_node *node)
+{
+    for (;;) {
+        const struct cbx_node *parent = node->parent;
+        struct cbx_str operator;
+        switch (cbx_js_kind(parent)) {
+        case JS_parenthesized_expression:
+        case JS_sequence_expression:
+        case JS_ternary_expression:
+        case JS_await_expression:
+            node = parent;
+            continue;
+        case JS_binary_expression:
+            operator= cbx_walk_text(js, cbx_child_of(parent, CBX_FIELD_operator));
+            if (cbx_str_is(operator, "||") || cbx_str_is(operator, "&&") ||
+                cbx_str_is(operator, "??")) {
+                node = parent;
+                continue;
+            }
+            return true;
+        case JS_call_expression:
+        case JS_new_expression:
+        case JS_member_expression:
+        case JS_subscript_expression:
+        case JS_variable_declarator:
+        case JS_assignment_expression:
+        case JS_assignment_pattern:
+        case JS_object_assignment_pattern:
+        case JS_field_definition:
+        case JS_unary_expression:
+        case JS_expression_statement:
+        case JS_import_specifier:
+        case JS_object_pattern:
+        case JS_pair_pattern:
+        case JS_OTHER:
+            return true;
+        case JS_augmented_assignment_expression:
+            return cbx_js_kind(cbx_child_of(parent, CBX_FIELD_left)) == JS_identifier;
+        default:
+            return false;
+        }
+    }
+}
+
 /* The names that an expression may have as values: references, in rules. A require that is passed
  * on loads any module. */
 static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
@@ -365,7 +467,7 @@ static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cb
             continue;
         }
         add(js, CBX_IS_REFERENCE, v->text, node);
-        bool handed_on = parent == JS_arguments || parent == JS_pair || parent == JS_array ||
+        bool handed_on = parent == JS_pair || !is_followed(js, node) ||
                          cbx_js_kind(node) == JS_shorthand_property_identifier;
         if (handed_on && cbx_js_call_meaning(v->text) == JS_CALL_REQUIRE) {
             add_special(js, CBX_FACT_DYNAMIC_IMPORT, v->text, node);
@@ -401,6 +503,9 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
         return;
     }
     add(js, CBX_IS_ATTRIBUTE, key, node);
+    if (cbx_str_is(key, "listen")) {
+        cbx_walk_trigger(js, node);
+    }
     add_hook(js, key, node);
     /* f.caller.arguments: the arguments of a caller, finally of the module, which has require */
     bool callers = cbx_js_kind(object) == JS_member_expression &&
@@ -478,6 +583,73 @@ static void extract_built(struct cbx_walk *js, struct cbx_node *node, struct cbx
     }
 }
 
+static void add_variable(struct cbx_walk *js, const struct cbx_values *key,
+                         const struct cbx_values *value, struct cbx_node *node)
+{
+    struct cbx_fact *fact =
+        cbx_facts_add(js->facts, CBX_IS_CALL, CBX_STR("process.env.set"), node->start, node->end);
+    struct cbx_arg *args = cbx_arena_array(js->arena, 2, sizeof(*args));
+    const struct cbx_values *values[] = { key, value };
+    for (uint32_t i = 0; args != NULL && i < 2; i++) {
+        struct cbx_str text;
+        args[i] = (struct cbx_arg){ .position = i };
+        args[i].known = args[i].constant = cbx_values_is_text(values[i], &text);
+        args[i].value = args[i].known ? text : CBX_STR("");
+    }
+    if (fact != NULL && args != NULL) {
+        fact->args = args;
+        fact->arg_count = 2;
+    }
+}
+
+static bool is_environment(const struct cbx_values *values)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < values->count; i++) {
+        is |= values->items[i]->kind == CBX_V_NAME &&
+              cbx_str_is(values->items[i]->text, "process.env");
+    }
+    return is;
+}
+
+/* process.env.A = b */
+static void extract_assignment(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
+    struct cbx_str key;
+    bool member =
+        cbx_js_kind(left) == JS_member_expression || cbx_js_kind(left) == JS_subscript_expression;
+    if (member && is_environment(cbx_js_eval(js, cbx_child_of(left, CBX_FIELD_object), scope)) &&
+        cbx_js_member(js, left, scope, &key)) {
+        add_variable(js, cbx_values_text(js->arena, key),
+                     cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_right), scope), node);
+    }
+}
+
+/* Object.assign(process.env, {A: b}), Reflect.set(process.env, 'A', b), Object.defineProperty. */
+static void extract_environment(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
+                                const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    bool given;
+    bool assigns = cbx_str_is(name, "Object.assign"),
+         sets = cbx_str_is(name, "Reflect.set") || cbx_str_is(name, "Object.defineProperty") ||
+                cbx_str_is(name, "Reflect.defineProperty");
+    if ((!assigns && !sets) || !is_environment(cbx_js_argument(js, site, 0, scope, &given))) {
+        return;
+    }
+    if (sets) {
+        add_variable(js, cbx_js_argument(js, site, 1, scope, &given), &cbx_values_unknown, call);
+        return;
+    }
+    for (uint32_t i = 1; i < cbx_js_argument_count(site) && i < ARGS_MAX; i++) {
+        const struct cbx_values *object = cbx_js_argument(js, site, i, scope, &given);
+        const struct cbx_value *map = cbx_values_container(object, CBX_V_MAP);
+        for (uint32_t k = 0; map != NULL && k < map->count; k++) {
+            add_variable(js, cbx_values_text(js->arena, map->keys[k]), map->members[k], call);
+        }
+    }
+}
+
 static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     switch (cbx_js_kind(node)) {
@@ -502,6 +674,19 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
         return;
     case JS_shorthand_property_identifier:
         add_references(js, node, scope);
+        return;
+    case JS_property_identifier:
+    case JS_shorthand_property_identifier_pattern: /* { listen } = app */
+        if (cbx_str_is(cbx_walk_text(js, node), "listen") &&
+            cbx_js_kind(node->parent) != JS_member_expression &&
+            cbx_js_kind(node->parent) != JS_pair &&
+            cbx_js_kind(node->parent) != JS_method_definition) {
+            cbx_walk_trigger(js, node);
+        }
+        return;
+    case JS_assignment_expression:
+    case JS_augmented_assignment_expression:
+        extract_assignment(js, node, scope);
         return;
     case JS_pair:
     case JS_method_definition:
@@ -528,7 +713,7 @@ static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_
 void cbx_extract_javascript(struct cbx_parsed *parsed)
 {
     struct cbx_walk *js = cbx_arena_alloc(parsed->arena, sizeof(*js));
-    if (js == NULL || !cbx_walk_begin(js, parsed, cbx_js_grammar(parsed->lang->policy))) {
+    if (js == NULL || !cbx_walk_begin(js, parsed, cbx_js_grammar(parsed->tree))) {
         return;
     }
     if (parsed->lang->policy == CBX_TYPESCRIPT) {
@@ -542,6 +727,7 @@ void cbx_extract_javascript(struct cbx_parsed *parsed)
             extract_node(js, node, cbx_scope_around(js, node));
         }
     }
+    cbx_walk_fire(js, CBX_STR("(server).listen"));
     cbx_walk_end(js);
 }
 
@@ -549,4 +735,5 @@ const TSLanguage *tree_sitter_javascript(void);
 const struct cbx_lang_code cbx_lang_code_javascript = { .grammar = tree_sitter_javascript,
                                                         .extract = cbx_extract_javascript,
                                                         .between = CBX_JS_BETWEEN,
-                                                        .around_file = cbx_js_around_file };
+                                                        .around_file = cbx_js_around_file,
+                                                        .mend = cbx_jsx_mend };

@@ -2,6 +2,7 @@
  * The flow between the scopes of a JavaScript source besides names: arguments of calls, and values
  * that escape. */
 #include "analyzer/lang/javascript/internal.h"
+#include "analyzer/lang/summary.h"
 
 /* --- what parameters are given ---------------------------------------------------------------- */
 
@@ -154,16 +155,46 @@ static void let_escape(struct cbx_walk *js, struct cbx_node *name)
     }
 }
 
+/* The arguments of the function that Node wraps around a module, used as a value: whatever is called
+ * afterwards may be its `require`. */
+static void let_arguments_escape(struct cbx_walk *js, struct cbx_node *name)
+{
+    const struct cbx_values *values = cbx_js_eval(js, name, cbx_scope_around(js, name));
+    const struct cbx_value *list = cbx_values_container(values, CBX_V_LIST);
+    const struct cbx_values *second =
+        list != NULL && list->count == 5 ? list->members[1] : &cbx_values_nothing;
+    if (second->count == 1 && cbx_str_is(second->items[0]->text, "require")) {
+        js->escaped_calls = second;
+        cbx_walk_escape(js, CBX_STR("module"), true);
+    }
+}
+
+/* globalThis.process that is used as a value. */
+static void let_member_escape(struct cbx_walk *js, struct cbx_node *member)
+{
+    struct cbx_str key = cbx_js_name(js, cbx_child_of(member, CBX_FIELD_property));
+    struct cbx_str object = cbx_js_name(js, cbx_child_of(member, CBX_FIELD_object));
+    if (cbx_js_is_global_object(object) && cbx_js_is_powerful(key)) {
+        cbx_walk_escape(js, key, true);
+    }
+}
+
 void cbx_js_flow_all(struct cbx_walk *js)
 {
+    js->escaped_calls = cbx_recall_calls(js);
     js->giving = true;
     struct cbx_node *nodes = js->syntax.nodes;
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         enum cbx_js_kind kind = cbx_js_kind(&nodes[i]);
         if (kind == JS_call_expression || kind == JS_new_expression) {
             give_call(js, &nodes[i]);
+        } else if (kind == JS_identifier && js->uses_arguments && is_value(js, &nodes[i]) &&
+                   cbx_str_is(cbx_walk_text(js, &nodes[i]), "arguments")) {
+            let_arguments_escape(js, &nodes[i]);
         } else if (kind == JS_identifier && is_value(js, &nodes[i])) {
             let_escape(js, &nodes[i]);
+        } else if (kind == JS_member_expression && is_value(js, &nodes[i])) {
+            let_member_escape(js, &nodes[i]);
         }
     }
     js->giving = false;

@@ -22,7 +22,9 @@ static inline enum cbx_js_kind cbx_js_kind(const struct cbx_node *node)
     return node != NULL ? (enum cbx_js_kind)node->kind : JS_OTHER;
 }
 
-const struct cbx_grammar *cbx_js_grammar(enum cbx_language language);
+const struct cbx_grammar *cbx_js_grammar(const TSTree *tree);
+const TSLanguage *cbx_tsx_grammar(void);
+struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
 
 /* The line break ends a comment, the semicolon a statement that the next cell could continue:
  * `var r = require` and `(x)` are not a call. */
@@ -105,6 +107,7 @@ enum cbx_js_call {
     JS_CALL_LIST,
     JS_CALL_JOIN_PATH,
     JS_CALL_HOME,
+    JS_CALL_HERE, /* the folder of the program */
     JS_CALL_INT,
     JS_CALL_APPLY,
 };
@@ -115,6 +118,8 @@ enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 const char *cbx_js_runs(struct cbx_str name);
 /* globalThis, global, window, ... */
 bool cbx_js_is_global_object(struct cbx_str name);
+/* True for express and similar packages. */
+bool cbx_js_is_server(struct cbx_str module);
 /* True when a method of this name changes an object in place. */
 bool cbx_js_changes(struct cbx_str method);
 /* True for those, process, require, ...: an unknown object may be one of them. The bits of their

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER, CHANGES };
+enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER, CHANGES, SERVER };
 
 static const struct cbx_name_row rows[] = {
 #define CBX_ROW(what, name, text, number, more)                                                    \
@@ -75,4 +75,9 @@ struct cbx_str cbx_js_module(struct cbx_str specifier)
 {
     return cbx_str_starts(specifier, CBX_STR("node:")) ? cbx_str_sub(specifier, 5, specifier.len)
                                                        : specifier;
+}
+
+bool cbx_js_is_server(struct cbx_str module)
+{
+    return find(SERVER, module) != NULL;
 }

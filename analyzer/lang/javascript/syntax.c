@@ -2,9 +2,11 @@
  * The grammars of JavaScript and TypeScript, and the names that stand in their trees. */
 #include "analyzer/lang/javascript/internal.h"
 
+#include "analyzer/tree_memory.h"
+
 #include <pthread.h>
 
-static struct cbx_grammar javascript, typescript;
+static struct cbx_grammar javascript, typescript, tsx;
 static pthread_once_t grammar_once = PTHREAD_ONCE_INIT;
 
 static void fill_grammar(void)
@@ -16,12 +18,76 @@ static void fill_grammar(void)
     size_t count = sizeof(names) / sizeof(names[0]);
     cbx_grammar_fill(&javascript, cbx_lang_grammar(CBX_JAVASCRIPT), names, count);
     cbx_grammar_fill(&typescript, cbx_lang_grammar(CBX_TYPESCRIPT), names, count);
+    cbx_grammar_fill(&tsx, cbx_tsx_grammar(), names, count);
 }
 
-const struct cbx_grammar *cbx_js_grammar(enum cbx_language language)
+const struct cbx_grammar *cbx_js_grammar(const TSTree *tree)
 {
+    const TSLanguage *language = ts_tree_language(tree);
     pthread_once(&grammar_once, fill_grammar);
-    return language == CBX_TYPESCRIPT ? &typescript : &javascript;
+    return language == cbx_tsx_grammar()                  ? &tsx
+           : language == cbx_lang_grammar(CBX_TYPESCRIPT) ? &typescript
+                                                          : &javascript;
+}
+
+const TSLanguage *tree_sitter_tsx(void);
+const TSLanguage *cbx_tsx_grammar(void)
+{
+    return tree_sitter_tsx();
+}
+
+/* --- JSX -------------------------------------------------------------------------------------- */
+
+enum { AMPERSANDS_MAX = 4096 };
+
+/* True when the byte is text of JSX: of an element, or in the value of an attribute. */
+static bool is_jsx_text(TSNode root, uint32_t byte)
+{
+    TSNode node = ts_node_descendant_for_byte_range(root, byte, byte + 1);
+    for (int i = 0; i < 3 && !ts_node_is_null(node); i++) {
+        const char *type = ts_node_type(node);
+        if (strcmp(type, "jsx_text") == 0 || strcmp(type, "jsx_attribute") == 0) {
+            return true;
+        }
+        if (strcmp(type, "jsx_expression") == 0) {
+            return false;
+        }
+        node = ts_node_parent(node);
+    }
+    return false;
+}
+
+/* The grammars read an ampersand in the text of JSX (Tom & Jerry, href="?a=1&b=2") as an error. With
+ * another operator in its place every text that was code is code, and every text of JSX is text:
+ * so each ampersand that is text by this reading can be replaced, and the others stay. */
+struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
+{
+    struct cbx_str text = parsed->text, none = { 0 };
+    size_t count = 0;
+    char *copy = cbx_arena_alloc(parsed->arena, text.len + 1);
+    for (size_t i = 0; copy != NULL && i < text.len; i++) {
+        bool two = text.p[i] == '&' &&
+                   ((i + 1 < text.len && text.p[i + 1] == '&') || (i > 0 && text.p[i - 1] == '&'));
+        copy[i] = text.p[i] != '&' ? text.p[i] : two ? '|' : '+';
+        count += text.p[i] == '&';
+    }
+    if (copy == NULL || count == 0 || count > AMPERSANDS_MAX ||
+        memchr(text.p, '<', text.len) == NULL) {
+        return none;
+    }
+    struct cbx_str mended = { .p = copy, .len = text.len };
+    TSTree *tree = cbx_parse_tree(grammar, mended, parsed->deadline_ms);
+    if (tree == NULL) {
+        return none;
+    }
+    bool read = !ts_node_has_error(ts_tree_root_node(tree));
+    for (size_t i = 0; read && i < text.len; i++) {
+        if (text.p[i] == '&' && !is_jsx_text(ts_tree_root_node(tree), (uint32_t)i)) {
+            copy[i] = '&';
+        }
+    }
+    cbx_tree_delete(tree);
+    return read ? mended : none;
 }
 
 bool cbx_js_is_function(enum cbx_js_kind kind)

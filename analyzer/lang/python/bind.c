@@ -173,6 +173,8 @@ static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct 
     if (binding != NULL) {
         binding->path = cbx_py_canonical(py, qualified);
         py->imported |= cbx_name_bit(binding->name);
+        py->givers |=
+            cbx_py_call_meaning(binding->path) != PY_CALL_NONE ? cbx_name_bit(binding->name) : 0;
         note_import(py, binding->path);
     }
 }

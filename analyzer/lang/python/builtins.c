@@ -97,7 +97,8 @@ static bool runs_later(struct cbx_walk *py, const struct cbx_binding *binding,
         in_body |=
             top->field == CBX_FIELD_body && cbx_py_kind(top->parent) == PY_function_definition;
     }
-    if (!in_body || cbx_py_kind(top) != PY_function_definition) {
+    if (!in_body ||
+        (cbx_py_kind(top) != PY_function_definition && cbx_py_kind(top) != PY_class_definition)) {
         return false;
     }
     (void)binding;

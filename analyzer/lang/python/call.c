@@ -360,6 +360,21 @@ static const struct cbx_values *import_any(struct cbx_walk *py, const struct cbx
     return cbx_values_some(out);
 }
 
+/* inspect.getmodule(a.b): a; of what is not known, some module. */
+static const struct cbx_values *module_of(struct cbx_walk *py, const struct cbx_values *object)
+{
+    const struct cbx_values *out = &cbx_values_unknown;
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct cbx_value *v = object->items[i];
+        const char *dot = v->kind == CBX_V_NAME ? memrchr(v->text.p, '.', v->text.len) : NULL;
+        if (dot != NULL) {
+            struct cbx_str module = cbx_str_sub(v->text, 0, (size_t)(dot - v->text.p));
+            out = cbx_values_join(py->arena, out, cbx_values_name(py->arena, module));
+        }
+    }
+    return out;
+}
+
 /* operator.call(f, ...) */
 static const struct cbx_values *call_first(struct cbx_walk *py, struct cbx_actuals *actuals,
                                            struct cbx_scope *scope)
@@ -412,6 +427,15 @@ static const struct cbx_values *apply_meaning(struct cbx_walk *py, enum cbx_py_c
         return cbx_actual_find(actuals, 0, NULL) == NULL
                    ? cbx_values_name(py->arena, CBX_STR("locals()"))
                    : cbx_py_read(py, first, CBX_STR("__dict__"));
+    case PY_CALL_RESULT: {
+        struct cbx_actuals self = { 0 };
+        cbx_actuals_add(&self, no_keyword, NULL, NULL, &cbx_values_unknown);
+        return cbx_values_join(py->arena, cbx_py_apply(py, first, &self, scope), first);
+    }
+    case PY_CALL_MODULE_OF:
+        return module_of(py, first);
+    case PY_CALL_RESOLVED:
+        return import_any(py, first, false);
     case PY_CALL_MEMBERS_OF:
         return cbx_values_each(py->arena,
                                cbx_py_pair(py, &cbx_values_unknown, any_of_module(py, first)));
@@ -512,6 +536,24 @@ static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str n
     return space != NULL ? space : make_object(py, name);
 }
 
+/* The result when an unknown callee is one of the callables that escaped. */
+static const struct cbx_values *apply_escaped(struct cbx_walk *py, struct cbx_actuals *actuals,
+                                              struct cbx_scope *scope)
+{
+    if (py->escaped_calls == NULL || py->escaped_calls->count == 0 || py->applying ||
+        actuals->count == 0) {
+        return &cbx_values_unknown;
+    }
+    for (uint32_t i = 0; i < actuals->count; i++) { /* their values must not lack alternatives */
+        struct cbx_actual *a = &actuals->items[i];
+        a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
+    }
+    py->applying = true;
+    const struct cbx_values *out = cbx_py_apply(py, py->escaped_calls, actuals, scope);
+    py->applying = false;
+    return cbx_values_join(py->arena, out, &cbx_values_unknown);
+}
+
 const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_values *callee,
                                       struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
@@ -526,7 +568,10 @@ const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_valu
                               v->kind == CBX_V_NAME       ? apply_name(py, v->text, actuals, scope)
                               : v->kind == CBX_V_FUNCTION ? call_function(py, v, actuals)
                               : v->kind == CBX_V_PARTIAL  ? apply_partial(py, v, actuals, scope)
-                                                          : &cbx_values_unknown);
+                                                          : apply_escaped(py, actuals, scope));
+    }
+    if (callee->count == 0) {
+        out = apply_escaped(py, actuals, scope);
     }
     py->apply_depth--;
     return cbx_values_some(out);

@@ -196,8 +196,42 @@ static void parse_examples(struct cbx_walk *py, const struct cbx_node *string)
     }
 }
 
-void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee)
+/* Some text that is bound here is not constant. */
+static bool has_data(struct cbx_walk *py, const struct cbx_binding *b)
 {
+    bool data = false;
+    for (; b != NULL; b = b->next) {
+        const struct cbx_values *values = cbx_binding_eval(py, b, b->where);
+        const struct cbx_value *map = cbx_values_container(values, CBX_V_MAP);
+        for (uint32_t i = 0; map != NULL && i < map->count; i++) {
+            data |= cbx_values_has_unknown(map->members[i]);
+        }
+        data |= map == NULL && cbx_values_has_unknown(values);
+    }
+    return data;
+}
+
+/* run_docstring_examples(text): what is no function or module of the program is code. */
+static void check_examples(struct cbx_walk *py, struct cbx_actuals *actuals,
+                           const struct cbx_node *call)
+{
+    const struct cbx_values *object = cbx_actual_values(py, actuals, 0, "f");
+    bool code = object->count == 0;
+    for (uint32_t i = 0; i < object->count; i++) {
+        enum cbx_value_kind kind = object->items[i]->kind;
+        code |= kind != CBX_V_FUNCTION && kind != CBX_V_NAME;
+    }
+    if (code) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, CBX_STR("doctest.run_docstring_examples"), call);
+    }
+}
+
+void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                            const struct cbx_node *call)
+{
+    if (cbx_str_is(callee, "doctest.run_docstring_examples")) {
+        check_examples(py, actuals, call);
+    }
     if (py->examples || (!cbx_str_is(callee, "doctest.testmod") &&
                          !cbx_str_is(callee, "doctest.run_docstring_examples") &&
                          !cbx_str_is(callee, "doctest.DocTestRunner") &&
@@ -207,9 +241,17 @@ void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee)
     py->examples = true;
     for (uint32_t i = 0; i < py->syntax.count; i++) {
         const struct cbx_node *node = &py->syntax.nodes[i];
-        if (cbx_py_kind(node) == PY_string &&
-            cbx_py_kind(node->parent) == PY_expression_statement) {
+        if (cbx_py_kind(node) == PY_string) { /* docstrings, __test__ */
             parse_examples(py, node);
+        }
+    }
+    static const char *const texts[] = { "__doc__", "__test__" };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct cbx_str name = cbx_str_of(texts[i]);
+        bool data = has_data(py, cbx_scope_chain(py, NULL, name)) ||
+                    has_data(py, cbx_scope_chain(py, py->module, name));
+        if (data) {
+            cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, name, &py->syntax.nodes[0]);
         }
     }
 }

@@ -32,6 +32,21 @@ static bool is_constant(const struct cbx_values *values)
     return only;
 }
 
+/* _, __, _3, Out: results of earlier cells in IPython. */
+static bool is_history(struct cbx_str name)
+{
+    size_t n = 0;
+    while (n < name.len && n < 3 && name.p[n] == '_') {
+        n++;
+    }
+    bool numbered = n == 1;
+    for (size_t i = n; numbered && i < name.len; i++) {
+        numbered = name.p[i] >= '0' && name.p[i] <= '9';
+    }
+    return (n > 0 && n == name.len) || (numbered && name.len > 1) || cbx_str_is(name, "Out") ||
+           cbx_str_is(name, "_oh");
+}
+
 const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str name,
                                           struct cbx_scope *scope)
 {
@@ -47,7 +62,9 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
                        : found;
         }
     }
-    const struct cbx_values *out = cbx_values_bare(py->arena, cbx_py_canonical(py, name));
+    const struct cbx_values *out = is_history(name)
+                                       ? &cbx_values_unknown
+                                       : cbx_values_bare(py->arena, cbx_py_canonical(py, name));
     for (size_t i = 0; i < py->stars.count; i++) {
         struct cbx_value module = { .kind = CBX_V_NAME, .text = py->stars.items[i] };
         out = cbx_values_join(py->arena, out,

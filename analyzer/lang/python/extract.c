@@ -5,6 +5,7 @@
 #include "analyzer/lang/python/magics.h"
 #include "analyzer/notebook.h"
 #include "analyzer/sinks.h"
+#include "policies/index.h"
 
 enum { DECORATORS_MAX = 32, THROUGH_DEPTH_MAX = 4, THROUGH_ITEMS_MAX = 16 };
 
@@ -19,20 +20,66 @@ static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str nam
 static void add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
     struct cbx_str canonical = cbx_py_canonical(py, name);
+    py->armed |= cbx_name_is_within(canonical, CBX_STR("importlib.metadata")) ||
+                 cbx_name_is_within(canonical, CBX_STR("importlib_metadata"));
     add(py, CBX_IS_IMPORT, name, node);
     if (!cbx_str_equal(canonical, name)) {
         add(py, CBX_IS_IMPORT, canonical, node);
     }
 }
 
+/* The facts from `before` on depend on names that another cell may bind or use. */
+static void mark_alone(struct cbx_walk *py, size_t before)
+{
+    for (size_t i = before; i < py->facts->count; i++) {
+        py->facts->items[i].alone = true;
+    }
+}
+
+/* The import of a member that can do nothing, or that is called with constants alone. */
+static void add_judged_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
+{
+    struct cbx_fact *fact = cbx_facts_add(py->facts, CBX_IS_IMPORT, name, node->start, node->end);
+    if (fact != NULL) {
+        fact->cleared = CBX_PY_JUDGED;
+    }
+}
+
+/* import a, or from a import b: `full` is the module, or its member. When the text reads only
+ * harmless members of it, these are the facts. */
+static void add_import_of(struct cbx_walk *py, const struct cbx_node *import, struct cbx_node *part,
+                          struct cbx_str full, bool member)
+{
+    const struct cbx_str *members;
+    uint32_t count =
+        cbx_sinks_of_module(CBX_PYTHON, cbx_py_canonical(py, full)) != 0 ||
+                cbx_sinks_of(CBX_PYTHON, full) != 0
+            ? cbx_py_harmless_members(py, cbx_py_bound_text(py, import, part), &members)
+            : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        add_judged_import(py, members[i], part);
+    }
+    if (count > 0) {
+        return;
+    }
+    size_t before = py->facts->count;
+    add_import(py, full, part);
+    if (member) {
+        add(py, CBX_IS_REFERENCE, full, part);
+    }
+    if (cbx_py_is_unused(py, cbx_py_bound_text(py, import, part))) {
+        mark_alone(py, before);
+    }
+}
+
 /* "from a.b import c" is the fact a.b.c: a rule for a.b covers it, and an exclusion of a.b.c
  * ("!importlib.metadata") applies to it. */
-static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
+static void extract_import(struct cbx_walk *py, struct cbx_node *node)
 {
     const struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
     struct cbx_value package = { .kind = CBX_V_NAME,
                                  .text = cbx_py_canonical(py, cbx_py_text(py, module)) };
-    for (const struct cbx_node *child = node->first; child != NULL; child = child->next) {
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         enum cbx_py_kind kind = cbx_py_kind(child);
         if (kind == PY_wildcard_import) {
             if (!cbx_py_is_plain(package.text)) {
@@ -45,13 +92,8 @@ static void extract_import(struct cbx_walk *py, const struct cbx_node *node)
         }
         struct cbx_str name = cbx_py_text(
             py, kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child);
-        if (module != NULL) {
-            struct cbx_str full = cbx_py_qualify(py, &package, name);
-            add_import(py, full, child);
-            add(py, CBX_IS_REFERENCE, full, child);
-        } else {
-            add_import(py, name, child);
-        }
+        add_import_of(py, node, child, module != NULL ? cbx_py_qualify(py, &package, name) : name,
+                      module != NULL);
     }
 }
 
@@ -101,6 +143,14 @@ static bool is_powerful(const struct cbx_values *values)
 static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
                                  const struct cbx_node *node);
 
+/* q.get(), x[0]: what an object that is not followed gives; a module that escaped may be it. */
+static bool comes_from_call(struct cbx_walk *py, const struct cbx_actual *object)
+{
+    enum cbx_py_kind kind = cbx_py_kind(object->node);
+    return (kind == PY_call || kind == PY_subscript) && py->escaped->count > 0 &&
+           cbx_values_has_unknown(cbx_py_eval(py, object->node, object->scope));
+}
+
 static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
                             const struct cbx_node *call)
 {
@@ -118,27 +168,191 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     }
     if (!cbx_values_all_text(names)) {
         const struct cbx_actual *object = cbx_actual_find(actuals, 0, NULL);
+        const struct cbx_values *values = cbx_actual_values(py, actuals, 0, NULL);
         bool twice = cbx_py_kind(object->node) == PY_call &&
                      cbx_str_is(cbx_walk_text(py, cbx_child_of(object->node, CBX_FIELD_function)),
                                 "getattr");
-        bool module = twice || is_powerful(cbx_actual_values(py, actuals, 0, NULL));
+        bool module = twice || is_powerful(values) ||
+                      (comes_from_call(py, object) && is_powerful(py->escaped));
+        if (py->applying && (!module || py->applying_method)) {
+            return; /* by an unknown callee, which is hardly getattr */
+        }
         cbx_py_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
                        cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
     }
+}
+
+/* setattr(sys, 'executable', x) */
+static void extract_setattr(struct cbx_walk *py, struct cbx_actuals *actuals, struct cbx_node *call)
+{
+    const struct cbx_values *object = cbx_actual_values(py, actuals, 0, NULL),
+                            *names = cbx_actual_values(py, actuals, 1, NULL);
+    struct cbx_str name;
+    for (uint32_t i = 0; i < object->count && cbx_values_is_text(names, &name); i++) {
+        struct cbx_actuals value = { 0 };
+        if (object->items[i]->kind == CBX_V_NAME) {
+            struct cbx_str full = cbx_py_qualify(py, object->items[i], name);
+            cbx_actuals_add(&value, (struct cbx_str){ 0 }, NULL, NULL,
+                            cbx_actual_values(py, actuals, 2, NULL));
+            cbx_py_extract_call(py, cbx_arena_printf(py->arena, "set:%.*s", CBX_STR_ARG(full)),
+                                &value, call);
+        }
+    }
+}
+
+/* A module that is given itself, or the name of this one. */
+static bool is_module_object(const struct cbx_value *v)
+{
+    return v->kind == CBX_V_NAME && (v->number == 0 || cbx_str_is(v->text, "__name__") ||
+                                     cbx_str_is(v->text, "__package__"));
 }
 
 static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
                                 struct cbx_actuals *actuals, const struct cbx_node *call)
 {
     const struct cbx_values *values = cbx_actual_values(py, actuals, 0, "name");
+    const struct cbx_values *package = cbx_actual_values(py, actuals, 1, "package");
+    bool known = values->count > 0;
     for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i]->kind == CBX_V_TEXT) {
-            add_import(py, values->items[i]->text, call);
+        struct cbx_str name = values->items[i]->text, base;
+        bool text = values->items[i]->kind == CBX_V_TEXT;
+        known &= text || (cbx_py_call_meaning(callee) == PY_CALL_IMPORT_NAME &&
+                          is_module_object(values->items[i]));
+        if (text && cbx_str_starts(name, CBX_STR("."))) { /* in the package that is given */
+            known &= cbx_values_is_text(package, &base);
+            name =
+                cbx_values_is_text(package, &base) ? cbx_fold_concat(py->arena, base, name) : name;
+        }
+        if (text) {
+            add_import(py, name, call);
         }
     }
-    if (!cbx_values_all_text(values)) {
+    if (!known) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
     }
+}
+
+/* __import__('a', fromlist=['b']) may import a.b too. */
+static void extract_from_list(struct cbx_walk *py, struct cbx_str callee,
+                              struct cbx_actuals *actuals, const struct cbx_node *call)
+{
+    const struct cbx_actual *list = cbx_actual_find(actuals, 3, "fromlist");
+    struct cbx_str package;
+    if (list == NULL || !cbx_values_is_text(cbx_actual_values(py, actuals, 0, "name"), &package)) {
+        return;
+    }
+    const struct cbx_value *names =
+        cbx_py_sequence(py, cbx_actual_values(py, actuals, 3, "fromlist"));
+    for (uint32_t i = 0; names != NULL && i < names->count && i < THROUGH_ITEMS_MAX; i++) {
+        struct cbx_str name;
+        if (!cbx_values_is_text(names->members[i], &name)) {
+            names = NULL;
+            break;
+        }
+        struct cbx_value object = { .kind = CBX_V_NAME, .text = package };
+        add_import(py, cbx_py_qualify(py, &object, name), call);
+    }
+    if (names == NULL || names->number != 0 || names->count > THROUGH_ITEMS_MAX) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
+    }
+}
+
+/* The notebook line that a method of IPython's shell runs; {NULL, 0} when the line is not constant,
+ * or has expressions that IPython would expand. The first argument is the shell. */
+static struct cbx_str magic_line(struct cbx_walk *py, struct cbx_str method,
+                                 struct cbx_actuals *actuals)
+{
+    bool line = cbx_str_is(method, CBX_PY_SHELL ".run_line_magic"),
+         cell = cbx_str_is(method, CBX_PY_SHELL ".run_cell_magic"),
+         whole = cbx_str_is(method, CBX_PY_SHELL ".magic");
+    struct cbx_str name, rest = CBX_STR(""), body = CBX_STR(""), none = { 0 };
+    bool known = (line || cell || whole) && !actuals->spread &&
+                 cbx_values_is_text(
+                     cbx_actual_values(py, actuals, 1, whole ? "arg_s" : "magic_name"), &name) &&
+                 (whole || cbx_values_is_text(cbx_actual_values(py, actuals, 2, "line"), &rest)) &&
+                 (!cell || cbx_values_is_text(cbx_actual_values(py, actuals, 3, "cell"), &body));
+    if (!known || !cbx_magic_is_python(name) || memchr(name.p, '\n', name.len) != NULL ||
+        memchr(rest.p, '\n', rest.len) != NULL) {
+        return none;
+    }
+    struct cbx_str text =
+        cbx_arena_printf(py->arena, "%s%.*s %.*s%s%.*s", cell ? "%%" : "%", CBX_STR_ARG(name),
+                         CBX_STR_ARG(rest), cell ? "\n" : "", CBX_STR_ARG(body));
+    bool expands = text.len == 0 || memchr(text.p, '{', text.len - body.len) != NULL ||
+                   memchr(text.p, '$', text.len - body.len) != NULL;
+    return expands ? none : text;
+}
+
+/* A module whose import no rule against power could match, and that leads to no such module. */
+static bool is_harmless_module(struct cbx_walk *py, struct cbx_str name)
+{
+    const uint32_t harmless = 1u << CBX_CAN_HTTP | 1u << CBX_CAN_FILE_READ |
+                              1u << CBX_CAN_FILE_WRITE | 1u << CBX_CAN_EXPRESSION |
+                              1u << CBX_CAN_ENVIRONMENT | 1u << CBX_CAN_SYSTEM_INFO |
+                              1u << CBX_CAN_DATABASE | 1u << CBX_CAN_WEAK_HASH;
+    struct cbx_str module = cbx_py_canonical(py, name);
+    return (cbx_sinks_of_module(CBX_PYTHON, module) & ~harmless) == 0 &&
+           !cbx_str_is(module, "os") && !cbx_str_is(module, "sys") && !cbx_str_is(module, "shutil");
+}
+
+static bool are_harmless_modules(struct cbx_walk *py, const struct cbx_values *names)
+{
+    bool harmless = cbx_values_all_text(names);
+    for (uint32_t i = 0; harmless && i < names->count; i++) {
+        harmless = is_harmless_module(py, names->items[i]->text);
+    }
+    return harmless;
+}
+
+/* Every module or code that the call is given is constant. */
+static bool is_judged_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals)
+{
+    uint32_t position = 0;
+    const char *keyword = "name";
+    if (cbx_str_starts(name, CBX_STR(CBX_PY_SHELL "."))) {
+        return magic_line(py, name, actuals).p != NULL;
+    }
+    if (!cbx_py_judges_constant(name) || actuals->spread) {
+        return false;
+    }
+    cbx_py_runs(name, 0, &position, &keyword);
+    return cbx_py_call_meaning(name) != PY_CALL_NONE
+               ? are_harmless_modules(py, cbx_actual_values(py, actuals, 0, "name"))
+               : cbx_values_all_text(cbx_actual_values(py, actuals, position, keyword));
+}
+
+static bool is_judged_value(struct cbx_walk *py, const struct cbx_value *v,
+                            struct cbx_actuals *actuals)
+{
+    struct cbx_actuals whole;
+    if (v->kind == CBX_V_NAME) {
+        return is_judged_call(py, v->text, actuals);
+    }
+    if (v->kind != CBX_V_PARTIAL || v->members[0]->count != 1 ||
+        v->members[0]->items[0]->kind != CBX_V_NAME) {
+        return false;
+    }
+    cbx_py_whole(v, actuals, &whole);
+    return is_judged_call(py, v->members[0]->items[0]->text, &whole);
+}
+
+bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee)
+{
+    struct cbx_node *call = callee->parent;
+    struct cbx_scope *scope = cbx_scope_around(py, callee);
+    if (callee->field != CBX_FIELD_function || cbx_py_kind(call) != PY_call) {
+        return false;
+    }
+    const struct cbx_values *values = cbx_py_eval(py, callee, scope);
+    struct cbx_actuals actuals;
+    cbx_py_actuals(py, call, scope, &actuals);
+    bool judged = values->count > 0;
+    for (uint32_t i = 0; judged && i < values->count; i++) {
+        judged = values->items[i]->kind == CBX_V_UNKNOWN
+                     ? values->count > 1 /* of an object: its other alternatives decide */
+                     : is_judged_value(py, values->items[i], &actuals);
+    }
+    return judged;
 }
 
 static void found_in_format(struct cbx_walk *py, const struct cbx_values *values,
@@ -213,16 +427,25 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         fact->args = args;
         fact->arg_count = args != NULL ? actuals->count : 0;
         fact->spread = actuals->spread;
+        struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
+        bool shell = cbx_str_is(name, "get_ipython") && callee != NULL &&
+                     cbx_py_harmless_read(py, callee).len > 0;
+        fact->cleared = cbx_str_ends(name, CBX_STR(".__set__"))      ? UINT32_MAX
+                        : shell || is_judged_call(py, name, actuals) ? CBX_PY_JUDGED
+                                                                     : 0;
     }
     switch (cbx_py_call_meaning(name)) {
-    case PY_CALL_GETATTR:
     case PY_CALL_SETATTR:
+        extract_setattr(py, actuals, call);
+        /* fall through */
+    case PY_CALL_GETATTR:
         extract_getattr(py, actuals, call);
         break;
     case PY_CALL_IMPORT:
     case PY_CALL_IMPORT_TOP:
     case PY_CALL_IMPORT_NAME:
         extract_import_call(py, name, actuals, call);
+        extract_from_list(py, name, actuals, call);
         break;
     default:
         break;
@@ -231,10 +454,21 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         is_powerful(cbx_actual_values(py, actuals, 0, NULL))) {
         cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
     }
+    if (cbx_str_starts(name, CBX_STR(CBX_PY_SHELL "."))) {
+        struct cbx_str line = magic_line(py, name, actuals);
+        cbx_parse_inner(py->parsed, "ipython", line, call->start, call->end);
+    }
+    cbx_py_extract_writer(py, name, actuals, call);
     cbx_py_extract_code(py, name, actuals, call);
-    cbx_py_extract_doctest(py, name);
+    cbx_py_extract_doctest(py, name, actuals, call);
     extract_format(py, name, actuals, call);
     extract_through(py, name, actuals, call, depth);
+}
+
+void cbx_py_extract_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                         struct cbx_node *call)
+{
+    extract_named_call(py, name, actuals, call, 0);
 }
 
 /* Names whose mention is harmless: methods of constants, and the type of functions, which type(f)
@@ -265,11 +499,21 @@ static void extract_partial_call(struct cbx_walk *py, const struct cbx_value *pa
     }
 }
 
+/* marshal(x), where nothing in this text binds `marshal`: a module cannot be called, so it is a
+ * function of an earlier cell. */
+static bool is_own_function(const struct cbx_value *v)
+{
+    return v->number == CBX_NAME_BARE && cbx_sinks_is_module(CBX_PYTHON, v->text);
+}
+
 static void extract_values_call(struct cbx_walk *py, const struct cbx_values *callee,
                                 struct cbx_actuals *actuals, struct cbx_node *call, int depth)
 {
     for (uint32_t i = 0; i < callee->count && depth < THROUGH_DEPTH_MAX; i++) {
         const struct cbx_value *v = callee->items[i];
+        if (v->kind == CBX_V_NAME && is_own_function(v)) {
+            continue;
+        }
         if (v->kind == CBX_V_NAME) {
             extract_named_call(py, v->text, actuals, call, depth);
         } else if (v->kind == CBX_V_PARTIAL) {
@@ -284,13 +528,17 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
 {
     char name[40];
     struct cbx_str method = cbx_walk_text(py, cbx_child_of(callee, CBX_FIELD_attribute));
+    if (actuals->count == 0 && cbx_str_is(method, "load")) {
+        cbx_walk_trigger(py, call);
+    }
     if (method.len + 3 < sizeof(name)) {
         snprintf(name, sizeof(name), "*.%.*s", (int)method.len, method.p);
         if (actuals->count > 0) {
             extract_through(py, cbx_str_of(name), actuals, call, 0);
             cbx_py_extract_code(py, cbx_str_of(name), actuals, call);
         }
-        if (cbx_sinks_of(CBX_PYTHON, cbx_str_of(name)) != 0) {
+        if (cbx_sinks_of(CBX_PYTHON, cbx_str_of(name)) != 0 &&
+            !cbx_py_is_judged_callee(py, cbx_child_of(call, CBX_FIELD_function))) {
             extract_named_call(py, cbx_arena_copy(py->arena, cbx_str_of(name)), actuals, call, 0);
         }
     }
@@ -315,6 +563,34 @@ static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struc
     return maker->count == 1 &&
            ((v->kind == CBX_V_NAME && (v->number == 0 || cbx_str_is(v->text, "type"))) ||
             (v->kind == CBX_V_FUNCTION && cbx_py_kind(v->node) == PY_class_definition));
+}
+
+/* True when the name is bound to what a library function returned, or by `as`: what is read from that
+ * is not known. */
+static bool is_of_library(struct cbx_walk *py, struct cbx_node *name, struct cbx_scope *scope)
+{
+    struct cbx_binding *b = NULL;
+    struct cbx_str text = cbx_py_text(py, name);
+    for (struct cbx_scope *s = scope; s != NULL && b == NULL; s = s->parent) {
+        b = cbx_scope_chain(py, s, text);
+    }
+    for (int steps = 0; b != NULL && steps < DECORATORS_MAX; b = b->next, steps++) {
+        if (b->kind != CBX_BIND_EXPR || !cbx_str_equal(b->name, text)) {
+            continue;
+        }
+        if (cbx_py_kind(b->node->parent) == PY_as_pattern) {
+            return true;
+        }
+        const struct cbx_values *maker =
+            cbx_py_kind(b->node) == PY_call
+                ? cbx_py_eval(py, cbx_child_of(b->node, CBX_FIELD_function), b->where)
+                : &cbx_values_nothing;
+        if (maker->count == 1 && maker->items[0]->kind == CBX_V_NAME &&
+            maker->items[0]->number == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* True when the callee comes from a module in a way that is not followed. Values of the program's
@@ -342,8 +618,23 @@ static bool comes_from_module(struct cbx_walk *py, struct cbx_node *callee, stru
             return true;
         }
     }
-    return false;
+    return cbx_py_kind(callee) == PY_identifier && is_of_library(py, callee, scope);
 }
+
+/* isinstance(...), where globals() may bind the name. */
+static bool is_builtin_callee(const struct cbx_node *callee, const struct cbx_values *targets,
+                              struct cbx_str text)
+{
+    bool builtin = false;
+    for (uint32_t i = 0; cbx_py_kind(callee) == PY_identifier && i < targets->count; i++) {
+        builtin |= targets->items[i]->kind == CBX_V_NAME &&
+                   targets->items[i]->number == CBX_NAME_BARE &&
+                   cbx_str_equal(targets->items[i]->text, text);
+    }
+    return builtin;
+}
+
+static bool has_unbound_module(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 
 static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope)
 {
@@ -351,7 +642,24 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
     const struct cbx_values *targets = cbx_py_eval(py, callee, scope);
     struct cbx_actuals actuals;
     cbx_py_actuals(py, call, scope, &actuals);
+    size_t before = py->facts->count;
     extract_values_call(py, targets, &actuals, call, 0);
+    if (py->facts->count > before && has_unbound_module(py, callee, scope)) {
+        mark_alone(py, before);
+    }
+    if (cbx_values_has_unknown(targets) && py->escaped_calls->count > 0 &&
+        !is_builtin_callee(callee, targets, cbx_walk_text(py, callee))) {
+        read_arguments(py, &actuals);
+        py->applying = true;
+        py->applying_method = cbx_py_kind(callee) == PY_attribute;
+        extract_values_call(py, py->escaped_calls, &actuals, call, 1);
+        py->applying = false;
+        if (actuals.spread && !py->applying_method &&
+            is_powerful(py->escaped)) { /* f(*args): getattr, os and a name */
+            cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE,
+                           cbx_str_sub(cbx_walk_text(py, callee), 0, 80), call);
+        }
+    }
     while (cbx_py_kind(callee) == PY_parenthesized_expression) {
         callee = cbx_child_at(callee, 0);
     }
@@ -435,12 +743,49 @@ static bool is_module_named(const struct cbx_node *node, const struct cbx_values
            memchr(values->items[0]->text.p, '.', values->items[0]->text.len) == NULL;
 }
 
+static bool has_power(const struct cbx_values *values)
+{
+    bool power = false;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        power |= v->kind == CBX_V_PARTIAL ||
+                 (v->kind == CBX_V_NAME && cbx_sinks_of(CBX_PYTHON, v->text) != 0);
+    }
+    return power;
+}
+
+/* subprocess.run, where nothing in the text binds `subprocess`: in another cell it may be a function or
+ * a variable of the program. A builtin is no such name. */
+static bool has_unbound_module(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    while (cbx_py_kind(node) == PY_attribute || cbx_py_kind(node) == PY_call ||
+           cbx_py_kind(node) == PY_subscript || cbx_py_kind(node) == PY_parenthesized_expression) {
+        node = cbx_child_at(node, 0);
+    }
+    const struct cbx_values *root =
+        cbx_py_kind(node) == PY_identifier ? cbx_py_eval(py, node, scope) : &cbx_values_nothing;
+    const struct cbx_value *v = root->count == 1 ? root->items[0] : NULL;
+    return v != NULL && v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE &&
+           (cbx_sinks_of(CBX_PYTHON, v->text) == 0 || cbx_sinks_is_module(CBX_PYTHON, v->text)) &&
+           (cbx_sinks_of_module(CBX_PYTHON, v->text) != 0 || cbx_sinks_within(CBX_PYTHON, v->text));
+}
+
 static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_py_eval(py, node, scope);
-    bool spoken_for = is_read_of(node) && (is_environment(values) || is_module_named(node, values));
+    const struct cbx_value *v = values->count == 1 ? values->items[0] : NULL;
+    bool powerful = has_power(values);
+    bool called = node->field == CBX_FIELD_function && cbx_py_kind(node->parent) == PY_call &&
+                  v != NULL && v->kind == CBX_V_NAME && is_own_function(v);
+    bool spoken_for =
+        called || (is_read_of(node) && (is_environment(values) || is_module_named(node, values))) ||
+        (powerful && (cbx_py_harmless_read(py, node).len > 0 || cbx_py_is_judged_callee(py, node)));
     if (!is_asked_about(py, node) && !spoken_for) {
+        size_t before = py->facts->count;
         add_value_references(py, values, node);
+        if (py->facts->count > before && has_unbound_module(py, node, scope)) {
+            mark_alone(py, before);
+        }
     }
 }
 
@@ -499,6 +844,87 @@ static bool is_plain_name(const struct cbx_node *name)
     }
 }
 
+/* __match_args__ = ('a',): a pattern reads the attribute from whatever it matches. */
+static void extract_match_names(struct cbx_walk *py, struct cbx_node *assignment,
+                                struct cbx_scope *scope)
+{
+    struct cbx_node *left = cbx_child_of(assignment, CBX_FIELD_left);
+    struct cbx_node *name =
+        cbx_py_kind(left) == PY_attribute ? cbx_child_of(left, CBX_FIELD_attribute) : left;
+    if (!cbx_str_is(cbx_walk_text(py, name), "__match_args__")) {
+        return;
+    }
+    const struct cbx_values *names =
+        cbx_py_members(py, cbx_py_eval(py, cbx_child_of(assignment, CBX_FIELD_right), scope));
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (names->items[i]->kind == CBX_V_TEXT) {
+            cbx_py_extract_attribute(py, names->items[i]->text, assignment);
+            add_value_references(py, cbx_py_read(py, &cbx_values_unknown, names->items[i]->text),
+                                 assignment);
+        } else {
+            cbx_py_special(py, CBX_FACT_COMPUTED_MEMBER, CBX_STR("__match_args__"), assignment);
+        }
+    }
+}
+
+/* Names that libraries look for in any object: what defines them, as a method, an attribute, or a key
+ * of a class's dictionary. */
+static void extract_definition(struct cbx_walk *py, const struct cbx_node *node)
+{
+    struct cbx_str name = cbx_walk_text(py, node);
+    const struct cbx_node *string = node->parent;
+    bool attribute = cbx_py_kind(string) == PY_attribute && node->field == CBX_FIELD_attribute;
+    bool key = cbx_py_kind(string->parent) == PY_pair && string->field == CBX_FIELD_key,
+         given = cbx_py_kind(string->parent) == PY_argument_list &&
+                 cbx_str_starts(cbx_walk_text(py, string->parent->parent), CBX_STR("setattr"));
+    bool read = attribute ? string->field != CBX_FIELD_left
+                          : cbx_py_kind(node) == PY_string_content && !key && !given;
+    if (name.len > 10 && name.p[0] == '_' && !read &&
+        (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
+        add(py, CBX_IS_REFERENCE, cbx_arena_printf(py->arena, "defined:%.*s", CBX_STR_ARG(name)),
+            node);
+    }
+}
+
+/* Types, and mappings from constant names to types. */
+static bool are_types(const struct cbx_values *values)
+{
+    bool types = values->count > 0;
+    for (uint32_t i = 0; types && i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        types = v->kind == CBX_V_NAME || v->kind == CBX_V_FUNCTION ||
+                (v->kind == CBX_V_MAP && v->number == 0);
+        for (uint32_t k = 0; types && v->kind == CBX_V_MAP && k < v->count; k++) {
+            enum cbx_value_kind kind = v->members[k]->items[0]->kind;
+            types = v->members[k]->count == 1 && v->keys[k].p[0] != '\xff' &&
+                    (kind == CBX_V_NAME || kind == CBX_V_FUNCTION);
+        }
+    }
+    return types;
+}
+
+/* x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations that are
+ * texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
+static void extract_annotations(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_node *target =
+        cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_key : CBX_FIELD_left);
+    while (cbx_py_kind(target) == PY_subscript) {
+        target = cbx_child_of(target, CBX_FIELD_value);
+    }
+    struct cbx_str name = { 0 };
+    if (cbx_py_kind(target) == PY_attribute) {
+        name = cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute));
+    } else if (cbx_py_kind(target) == PY_string) {
+        name = cbx_walk_text(py, cbx_child_at(target, 1));
+    }
+    struct cbx_node *value =
+        cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_value : CBX_FIELD_right);
+    if (cbx_str_is(name, "__annotations__") && !are_types(cbx_py_eval(py, value, scope))) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, name, node);
+    }
+}
+
 /* Returns false when the children are not to be visited. */
 static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
@@ -517,15 +943,21 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         if (!is_plain_name(node)) {
             add_references(py, node, scope);
         }
+        extract_definition(py, node);
+        return false;
+    case PY_string_content:
+        extract_definition(py, node);
         return false;
     case PY_attribute:
         cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_of(node, CBX_FIELD_attribute)),
                                  cbx_child_of(node, CBX_FIELD_attribute));
         add_references(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
+        cbx_py_extract_written(py, node, scope);
         return true;
     case PY_subscript:
         add_references(py, node, scope);
+        cbx_py_extract_written(py, node, scope);
         extract_variable(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
         return true;
@@ -553,6 +985,13 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
             cbx_py_extract_text(py, node, scope);
             cbx_py_extract_built(py, node, scope);
         }
+        return true;
+    case PY_assignment:
+        extract_match_names(py, node, scope);
+        extract_annotations(py, node, scope);
+        return true;
+    case PY_pair:
+        extract_annotations(py, node, scope);
         return true;
     case PY_decorator:
         extract_decorator(py, node, scope);
@@ -588,6 +1027,7 @@ void cbx_extract_python(struct cbx_parsed *parsed)
              (node->kind == PY_OTHER || extract_node(py, node, cbx_scope_around(py, node))));
         node = down ? node + 1 : (struct cbx_node *)(uintptr_t)cbx_node_behind(node, end);
     }
+    cbx_walk_fire(py, CBX_STR("(entry point).load"));
     cbx_walk_end(py);
 }
 
@@ -595,4 +1035,5 @@ const TSLanguage *tree_sitter_python(void);
 const struct cbx_lang_code cbx_lang_code_python = { .grammar = tree_sitter_python,
                                                     .extract = cbx_extract_python,
                                                     .between = CBX_PY_BETWEEN,
+                                                    .reads_error = cbx_py_reads_error,
                                                     .cookie = true };

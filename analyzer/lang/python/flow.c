@@ -2,8 +2,9 @@
  * The flow between the scopes of a Python source besides names: arguments of calls, and modules
  * that escape. */
 #include "analyzer/lang/python/internal.h"
+#include "analyzer/lang/summary.h"
 
-enum { PARAMETERS_MAX = 256 };
+enum { PARAMETERS_MAX = 256, ESCAPED_CALLS_MAX = 12 };
 
 /* --- what parameters are given ---------------------------------------------------------------- */
 
@@ -165,7 +166,7 @@ static bool is_value(const struct cbx_node *name)
     }
 }
 
-static void let_escape(struct cbx_walk *py, struct cbx_node *name)
+static void let_escape(struct cbx_walk *py, struct cbx_node *name, bool powerful)
 {
     struct cbx_str text = cbx_walk_text(py, name);
     if ((py->imported & cbx_name_bit(text)) == 0) {
@@ -175,7 +176,7 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name)
         struct cbx_binding *chain = cbx_scope_chain(py, s, text);
         for (struct cbx_binding *b = chain; b != NULL; b = b->next) {
             if (b->kind == CBX_BIND_NAME && cbx_str_equal(b->name, text) &&
-                cbx_py_holds_more(b->path)) {
+                (powerful ? cbx_py_is_powerful(b->path) : cbx_py_holds_more(b->path))) {
                 cbx_walk_escape(py, b->path, cbx_py_is_powerful(b->path));
             }
         }
@@ -183,6 +184,67 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name)
             return;
         }
     }
+}
+
+/* A callable that gives power to whoever calls it: getattr, operator.attrgetter('a'). */
+static bool is_giver(const struct cbx_value *v)
+{
+    if (v->kind == CBX_V_PARTIAL && v->count > 0 && v->members[0]->count == 1) {
+        v = v->members[0]->items[0];
+        return v->kind == CBX_V_NAME &&
+               (cbx_str_starts(v->text, CBX_STR("operator.")) || is_giver(v));
+    }
+    if (v->kind != CBX_V_NAME) {
+        return false;
+    }
+    switch (cbx_py_call_meaning(v->text)) {
+    case PY_CALL_GETATTR:
+    case PY_CALL_GETTER:
+    case PY_CALL_METHOD_CALLER:
+    case PY_CALL_REDUCE:
+    case PY_CALL_MAP:
+    case PY_CALL_STARMAP:
+    case PY_CALL_CALL:
+    case PY_CALL_VARS:
+    case PY_CALL_IMPORT:
+    case PY_CALL_IMPORT_TOP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Such a callable that is used as a value: whatever is called afterwards may be it. */
+static void let_call_escape(struct cbx_walk *py, struct cbx_node *node)
+{
+    const struct cbx_values *values = cbx_py_eval(py, node, cbx_scope_around(py, node));
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (is_giver(values->items[i]) && py->escaped_calls->count < ESCAPED_CALLS_MAX) {
+            py->escaped_calls = cbx_values_join(py->arena, py->escaped_calls,
+                                                cbx_values_one(py->arena, values->items[i]));
+        }
+    }
+}
+
+/* The names of these callables, for a quick test. */
+static bool may_give(struct cbx_walk *py, const struct cbx_node *node)
+{
+    static const char *const names[] = { "getattr", "attrgetter", "methodcaller",
+                                         "reduce",  "starmap",    "__getattribute__",
+                                         "call",    "vars",       "getattr_static",
+                                         "map",     "__import__", "import_module" };
+    const struct cbx_node *name = node;
+    if (cbx_py_kind(node) == PY_call) {
+        name = cbx_child_of(node, CBX_FIELD_function);
+    }
+    name = cbx_py_kind(name) == PY_attribute ? cbx_child_of(name, CBX_FIELD_attribute) : name;
+    struct cbx_str text = cbx_walk_text(py, name);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (cbx_str_is(text, names[i])) {
+            return true;
+        }
+    }
+    return cbx_py_kind(node) == PY_identifier && (py->givers & cbx_name_bit(text)) != 0;
 }
 
 /* globals() and similar give access to all imports. */
@@ -207,7 +269,10 @@ void cbx_py_flow_all(struct cbx_walk *py)
         } else if (node->kind == PY_decorated_definition) {
             give_decorated(py, node);
         } else if (node->kind == PY_identifier && is_value(node)) {
-            let_escape(py, node);
+            let_escape(py, node, false);
+        } else if (cbx_py_kind(node->parent) == PY_expression_statement &&
+                   node->kind == PY_identifier) { /* IPython keeps the result */
+            let_escape(py, node, true);
         } else if (node->kind == PY_identifier && is_namespace(py, node)) {
             py->namespaces = true;
             for (uint32_t k = 0; k < py->import_count; k++) {
@@ -216,4 +281,16 @@ void cbx_py_flow_all(struct cbx_walk *py)
         }
     }
     py->giving = false;
+    const struct cbx_values *before = cbx_recall_calls(py);
+    py->escaped_calls = before != NULL ? before : &cbx_values_nothing;
+    for (uint32_t i = 0; i < py->syntax.count; i++) {
+        struct cbx_node *node = &py->syntax.nodes[i];
+        bool kind =
+            node->kind == PY_identifier || node->kind == PY_attribute || node->kind == PY_call;
+        bool kept = cbx_py_kind(node->parent) == PY_expression_statement &&
+                    node->kind != PY_call; /* IPython keeps the result */
+        if (kind && (kept || is_value(node)) && may_give(py, node)) {
+            let_call_escape(py, node);
+        }
+    }
 }

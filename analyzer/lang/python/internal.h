@@ -30,6 +30,7 @@ enum cbx_py_call {
 };
 
 const struct cbx_grammar *cbx_py_grammar(void);
+bool cbx_py_reads_error(TSNode error, struct cbx_str text);
 
 /* Between two cells of a program: an empty line ends any continued line. */
 #define CBX_PY_BETWEEN "\n\n"
@@ -62,6 +63,9 @@ const struct cbx_values *cbx_py_member(struct cbx_walk *py, const struct cbx_val
                                        struct cbx_str key);
 const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_values *object,
                                      const struct cbx_values *key, struct cbx_scope *scope);
+
+/* A variable of the environment: where HOME and PATH lead is known. */
+const struct cbx_values *cbx_py_variable(struct cbx_walk *py, struct cbx_str name);
 
 /* object[a:b] for each possible value. */
 const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_values *object,
@@ -148,6 +152,28 @@ bool cbx_py_is_powerful(struct cbx_str module);
 const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword);
 /* The type of the object that it returns ("pathlib.Path"); NULL when that is not followed. */
 const char *cbx_py_makes(struct cbx_str name);
+/* True when the power of this callable is all in a name or a code that it is given. */
+bool cbx_py_judges_constant(struct cbx_str name);
+/* True when the node is the callee of a call of such a callable with constants. */
+bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee);
+/* What such a call runs or loads is in facts of its own: these capabilities of it do not count. */
+enum {
+    CBX_PY_JUDGED = 1 << CBX_CAN_RUN_CODE | 1 << CBX_CAN_LOAD_MODULE | 1 << CBX_CAN_SHELL_INTERFACE
+};
+/* The type of what get_ipython() returns. */
+#define CBX_PY_SHELL "ipython_shell"
+/* What a chain of attributes at `node` reads, when that can do nothing or is called with constants
+ * that are judged ("importlib.util.find_spec"), or a shell that is only compared; else empty. */
+struct cbx_str cbx_py_harmless_read(struct cbx_walk *py, struct cbx_node *node);
+/* The name that one part of an import statement binds. */
+struct cbx_str cbx_py_bound_text(struct cbx_walk *py, const struct cbx_node *import,
+                                 struct cbx_node *part);
+/* The members that the text reads from what the imports of this name bind (borrowed); 0 when there
+ * are none, or when it may be used for more than these, which can do nothing. */
+uint32_t cbx_py_harmless_members(struct cbx_walk *py, struct cbx_str name,
+                                 const struct cbx_str **out);
+/* True when the text does not use what the imports of this name bind. */
+bool cbx_py_is_unused(struct cbx_walk *py, struct cbx_str name);
 /* For a callable that calls one of its arguments: the position of that argument, and of the first
  * argument for it; false for other callables. */
 bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first);
@@ -172,9 +198,18 @@ void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name,
 void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                          const struct cbx_node *call);
 /* A call of doctest: judges the examples of all docstrings. */
-void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee);
+void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                            const struct cbx_node *call);
 /* x: "code" */
 void cbx_py_extract_annotation(struct cbx_walk *py, const struct cbx_node *type);
+/* A target of an assignment, and a call of this name, that write a variable of the environment or an
+ * attribute of a module. */
+void cbx_py_extract_written(struct cbx_walk *py, struct cbx_node *target, struct cbx_scope *scope);
+void cbx_py_extract_writer(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                           struct cbx_node *call);
+/* The facts of a call of a callable of this name. */
+void cbx_py_extract_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                         struct cbx_node *call);
 /* Adds a fact for a concatenated text that is SQL. */
 void cbx_py_extract_built(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 /* Adds the constant texts that are values of an expression. */

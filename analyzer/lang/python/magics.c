@@ -343,6 +343,20 @@ static void judge_words(struct cbx_parsed *parsed, const struct cbx_magic *m, co
 
 /* --- code inside ------------------------------------------------------------------------------ */
 
+/* The value of an option is a number, a file, a module, or the name of a function: some of them are
+ * evaluated. */
+static bool is_plain_value(struct cbx_str word)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        char c = word.p[i];
+        if (!(memchr("_./-", c, 4) != NULL || (c >= '0' && c <= '9') ||
+              ((c | 32) >= 'a' && (c | 32) <= 'z'))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Skips options as getopt does. {NULL, 0} for an option that is not in the list: then IPython reads
  * the line in a way that is not known. */
 static struct cbx_str skip_options(struct cbx_str line, const char *options)
@@ -359,7 +373,11 @@ static struct cbx_str skip_options(struct cbx_str line, const char *options)
                 return (struct cbx_str){ 0 };
             }
             if (option[1] == ':') {
-                (void)(i + 1 == word.len ? next_word(&line) : word);
+                struct cbx_str value =
+                    i + 1 == word.len ? next_word(&line) : cbx_str_sub(word, i + 1, word.len);
+                if (!is_plain_value(value)) {
+                    return (struct cbx_str){ 0 };
+                }
                 break;
             }
         }
@@ -381,6 +399,21 @@ uint32_t cbx_magic_code(const struct cbx_magic *m, struct cbx_str out[CBX_MAGIC_
         out[count++] = m->body;
     }
     return count;
+}
+
+bool cbx_magic_is_python(struct cbx_str line)
+{
+    struct cbx_str rest = line;
+    switch (find_row(next_word(&rest))->kind) {
+    case MAGIC_WORDS:
+    case MAGIC_CODE:
+    case MAGIC_BODY:
+    case MAGIC_CONFIG:
+    case MAGIC_IMPORT:
+        return true;
+    default:
+        return false;
+    }
 }
 
 bool cbx_magic_expands(struct cbx_str name, bool *shell)
@@ -506,6 +539,7 @@ static void judge_lines(const struct cbx_parsed *parsed)
 const TSLanguage *tree_sitter_python(void);
 const struct cbx_lang_code cbx_lang_code_ipython = { .grammar = tree_sitter_python,
                                                      .extract = cbx_extract_python,
+                                                     .reads_error = cbx_py_reads_error,
                                                      .judge_lines = judge_lines,
                                                      .between = CBX_PY_BETWEEN,
                                                      .cookie = true };

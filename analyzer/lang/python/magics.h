@@ -11,6 +11,9 @@ struct cbx_walk;
  * Returns the number of pieces, at most CBX_MAGIC_CODES. */
 uint32_t cbx_magic_code(const struct cbx_magic *magic, struct cbx_str out[CBX_MAGIC_CODES]);
 
+/* True when the magic that the line begins with runs nothing but Python. */
+bool cbx_magic_is_python(struct cbx_str line);
+
 /* True when IPython expands the argument of this magic; *shell: a shell reads it. */
 bool cbx_magic_expands(struct cbx_str name, bool *shell);
 

@@ -371,9 +371,7 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
                    ? cbx_values_name(py->arena, CBX_STR("types.FunctionType"))
                    : cbx_values_bare(py->arena, CBX_STR("type"));
     case PY_CALL_GETENV:
-        return cbx_values_is_text(first, &text) && cbx_str_is(text, "HOME")
-                   ? cbx_values_text(py->arena, CBX_STR("~"))
-                   : &cbx_values_unknown;
+        return cbx_values_is_text(first, &text) ? cbx_py_variable(py, text) : &cbx_values_unknown;
     case PY_CALL_JOIN_PATH:
         return join_path(py, actuals);
     case PY_CALL_HOME_PATH:

@@ -21,7 +21,8 @@ enum what {
     CONST,
     PLAIN,
     CHANGES,
-    COMMON
+    COMMON,
+    JUDGED
 };
 
 static const struct cbx_name_row rows[] = {
@@ -94,6 +95,11 @@ const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, con
     *keyword = row != NULL && row->more[0] != '\0' ? row->more : NULL;
     *position = row != NULL ? (uint32_t)row->number : 0;
     return row != NULL ? row->text.p : NULL;
+}
+
+bool cbx_py_judges_constant(struct cbx_str name)
+{
+    return find(JUDGED, name) != NULL;
 }
 
 bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first)

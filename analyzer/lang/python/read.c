@@ -21,9 +21,29 @@ static const struct cbx_values *bind_method(struct cbx_walk *py, struct cbx_str 
     return cbx_values_one(py->arena, &bound);
 }
 
+/* `import importlib.metadata` binds importlib too, whose row is for the whole module: only its own
+ * members count. */
+static bool is_member_of_importlib(struct cbx_str attribute)
+{
+    static const char *const members[] = {
+        "import_module", "__import__", "util", "machinery",          "abc",
+        "_bootstrap",    "sys",        "_imp", "find_loader",        "simple",
+        "types",         "readers",    "_abc", "_bootstrap_external"
+    };
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        if (cbx_str_is(attribute, members[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const struct cbx_values *read_escaped(struct cbx_walk *py, const struct cbx_value *object,
                                              struct cbx_str attribute)
 {
+    if (cbx_str_is(object->text, "importlib") && !is_member_of_importlib(attribute)) {
+        return &cbx_values_nothing;
+    }
     return cbx_values_name(py->arena, cbx_py_qualify(py, object, attribute));
 }
 
@@ -134,8 +154,13 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
     }
     if (cbx_str_is(attribute, "__self__")) { /* of a builtin function it is the module */
         *opaque |= v->kind != CBX_V_NAME;
-        return cbx_values_name(py->arena, is_builtin_function(v) ? CBX_STR("__builtins__")
-                                                                 : CBX_STR("builtins"));
+        const char *dot = v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT
+                              ? memrchr(v->text.p, '.', v->text.len)
+                              : NULL;
+        struct cbx_str module =
+            dot != NULL ? cbx_str_sub(v->text, 0, (size_t)(dot - v->text.p)) : CBX_STR("builtins");
+        return cbx_values_name(py->arena,
+                               is_builtin_function(v) ? CBX_STR("__builtins__") : module);
     }
     struct cbx_str own = own_name(py, v);
     if (cbx_str_is(attribute, "__name__") && own.len > 0) {
@@ -313,6 +338,13 @@ const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_va
 
 /* --- subscripts ------------------------------------------------------------------------------- */
 
+const struct cbx_values *cbx_py_variable(struct cbx_walk *py, struct cbx_str name)
+{
+    return cbx_str_is(name, "HOME")   ? cbx_values_text(py->arena, CBX_STR("~"))
+           : cbx_str_is(name, "PATH") ? cbx_values_text(py->arena, CBX_STR("/usr/bin:/bin"))
+                                      : &cbx_values_unknown;
+}
+
 static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct cbx_value *space,
                                                struct cbx_str key, struct cbx_scope *scope)
 {
@@ -324,8 +356,8 @@ static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct
     if (globals || cbx_str_is(name, "locals()")) {
         return cbx_py_eval_name(py, key, globals ? py->module : scope);
     }
-    if (cbx_str_is(name, "os.environ") && cbx_str_is(key, "HOME")) {
-        return cbx_values_text(py->arena, CBX_STR("~"));
+    if (cbx_str_is(name, "os.environ")) {
+        return cbx_py_variable(py, key);
     }
     if (cbx_str_is(name, "__builtins__") || cbx_str_is(name, "builtins")) {
         return cbx_values_bare(py->arena, key);

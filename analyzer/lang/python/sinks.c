@@ -3,6 +3,7 @@
 #include "analyzer/sinks_table.h"
 
 CBX_SINKS(python) = {
+#include "analyzer/lang/python/library.def"
 #include "analyzer/lang/python/sinks.def"
 };
 CBX_SINKS_COUNT(python)

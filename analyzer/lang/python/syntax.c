@@ -24,6 +24,27 @@ const struct cbx_grammar *cbx_py_grammar(void)
     return &grammar;
 }
 
+/* class A[T = int], class A[**P = [int]]: the start of a type parameter that has a default (PEP
+ * 696), up to the equals sign. */
+bool cbx_py_reads_error(TSNode error, struct cbx_str text)
+{
+    TSNode node = ts_node_parent(error);
+    bool parameter = false;
+    for (int i = 0; i < 5 && !ts_node_is_null(node) && !parameter; i++) {
+        parameter = strcmp(ts_node_type(node), "type_parameter") == 0;
+        node = ts_node_parent(node);
+    }
+    text = cbx_fold_trim(text);
+    if (cbx_str_ends(text, CBX_STR("*"))) { /* class A[*Ts = *tuple[int]] */
+        text = cbx_fold_trim(cbx_str_sub(text, 0, text.len - 1));
+    }
+    bool plain = parameter && text.len > 1 && text.p[text.len - 1] == '=';
+    for (size_t i = 0; plain && i < text.len; i++) {
+        plain = memchr("()'\"{}", text.p[i], 6) == NULL;
+    }
+    return plain;
+}
+
 struct cbx_str cbx_py_text(struct cbx_walk *py, const struct cbx_node *node)
 {
     return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));

@@ -538,9 +538,10 @@ static size_t end_of_offset(struct cbx_str text, size_t at)
 }
 
 /* The grammar does not read ${x:$i:1}. The same with ${x: i:1}, which has the same meaning, as a copy of
- * the text; NULL when the text has none. */
-static const char *mend(const struct cbx_parsed *parsed)
+ * the text; { NULL } when the text has none. */
+static struct cbx_str mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
 {
+    (void)grammar;
     struct cbx_str text = parsed->text;
     char *copy = NULL;
     for (size_t i = 0; i + 4 < text.len; i++) {
@@ -565,7 +566,7 @@ static const char *mend(const struct cbx_parsed *parsed)
             if (name && copy == NULL) {
                 copy = cbx_arena_alloc(parsed->arena, text.len + 1);
                 if (copy == NULL) {
-                    return NULL;
+                    return (struct cbx_str){ 0 };
                 }
                 memcpy(copy, text.p, text.len);
                 copy[text.len] = '\0';
@@ -576,32 +577,18 @@ static const char *mend(const struct cbx_parsed *parsed)
         }
         i = end;
     }
-    return copy;
+    return (struct cbx_str){ .p = copy, .len = copy != NULL ? text.len : 0 };
 }
 
-static void extract(struct cbx_parsed *given)
+static void extract(struct cbx_parsed *parsed)
 {
-    struct cbx_parsed with = *given, *parsed = &with;
-    const char *mended = ts_node_has_error(ts_tree_root_node(given->tree)) ? mend(given) : NULL;
-    if (mended != NULL) {
-        with.text.p = mended;
-        with.tree = cbx_parse_tree(tree_sitter_bash(), with.text, given->deadline_ms);
-        if (with.tree == NULL) {
-            cbx_facts_add_special(given->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
-            return;
-        }
-    }
-    cbx_parse_errors(with.tree, with.facts);
     struct walk w = { .shell = { .parsed = parsed, .src = parsed->text.p } };
     cbx_shell_names_collect(&w.shell);
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
     walk_tree(&w, &cursor);
     ts_tree_cursor_delete(&cursor);
-    if (mended != NULL) {
-        cbx_tree_delete(with.tree);
-    }
 }
 
 const struct cbx_lang_code cbx_lang_code_shell = { .grammar = tree_sitter_bash,
                                                    .extract = extract,
-                                                   .reads = true };
+                                                   .mend = mend };

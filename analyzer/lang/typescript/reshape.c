@@ -210,4 +210,6 @@ const TSLanguage *tree_sitter_typescript(void);
 const struct cbx_lang_code cbx_lang_code_typescript = { .grammar = tree_sitter_typescript,
                                                         .extract = cbx_extract_javascript,
                                                         .between = CBX_JS_BETWEEN,
-                                                        .around_file = cbx_js_around_file };
+                                                        .around_file = cbx_js_around_file,
+                                                        .other_grammar = cbx_tsx_grammar,
+                                                        .mend = cbx_jsx_mend };

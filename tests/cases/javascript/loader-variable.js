@@ -1,2 +1,3 @@
 process.env.NODE_OPTIONS = '-r ./x.js';
 // expect 1 any.loader
+// expect 1 any.steer

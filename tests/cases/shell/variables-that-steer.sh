@@ -10,8 +10,8 @@ hash -p /tmp/x ls
 enable -f ./x.so x
 let PATH=1
 getopts ab LD_PRELOAD
-{fd}>x
-{BASH_ENV}>x
+exec {PATH}>x
+read -a BASH_ENV < f
 for ((PATH=0;PATH<1;PATH++)); do ls; done
 local -n q=IFS
 export "PATH=/tmp"
@@ -68,4 +68,3 @@ echo $((PATH=3))
 # expect 30 sh.evaluated
 # expect 31 sh.evaluated
 # expect 32 sh.command
-# expect 33 source.syntax

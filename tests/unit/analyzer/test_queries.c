@@ -18,7 +18,7 @@ static unsigned matches(const char *query, const char *source)
     TSParser *parser = ts_parser_new();
     ts_parser_set_language(parser, tree_sitter_python());
     TSTree *tree = ts_parser_parse_string(parser, NULL, source, (uint32_t)strlen(source));
-    cbx_query_run(CBX_PYTHON, cbx_str_of(query), tree, cbx_str_of(source), count_match, &count);
+    cbx_query_run(cbx_str_of(query), tree, cbx_str_of(source), count_match, &count);
     ts_tree_delete(tree);
     ts_parser_delete(parser);
     return count;

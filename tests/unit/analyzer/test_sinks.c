@@ -163,6 +163,7 @@ static void no_name_stands_in_a_table_twice(void **state)
 #define CBX_SINK(name, capabilities)    name,
 #define CBX_MODULE(name, capabilities)  name,
 #define CBX_PACKAGE(name, capabilities) name,
+#include "analyzer/lang/python/library.def"
 #include "analyzer/lang/python/sinks.def"
         NULL,
 #define CBX_FS(name, capabilities) "fs." name,
@@ -182,6 +183,31 @@ static void no_name_stands_in_a_table_twice(void **state)
     }
 }
 
+static void a_row_without_capabilities_takes_a_name_out_of_its_module(void **state)
+{
+    (void)state;
+    assert_true(cbx_sinks_cleared(CBX_PYTHON, CBX_STR("pickle.dumps")));
+    assert_false(cbx_sinks_cleared(CBX_PYTHON, CBX_STR("pickle.loads")));
+    assert_false(cbx_sinks_cleared(CBX_PYTHON, CBX_STR("numpy.zeros"))); /* no row at all */
+    assert_true(cbx_sinks_is_module(CBX_PYTHON, CBX_STR("marshal")));
+    assert_false(cbx_sinks_is_module(CBX_PYTHON, CBX_STR("eval")));
+}
+
+static void an_import_is_judged_by_the_members_that_are_used(void **state)
+{
+    (void)state;
+    const char *rule = "capability: [deserialise, load-module]";
+    assert_string_equal(symbols(rule, "python", "import pickle\npickle.dumps(1)"), "");
+    assert_string_equal(symbols(rule, "python", "import pickle"), "pickle");
+    assert_string_equal(symbols(rule, "python", "import pickle\npickle.dumps(1)\nf(pickle)"),
+                        "pickle");
+    assert_string_equal(symbols(rule, "python", "import pickle\npickle.loads(x)"), "pickle");
+    assert_string_equal(
+        symbols(rule, "python", "import importlib\nimportlib.import_module('json')"), "");
+    assert_string_equal(symbols("import: [pickle]", "python", "import pickle\npickle.dumps(1)"),
+                        "pickle.dumps");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +221,8 @@ int main(void)
         cmocka_unit_test(entries_with_an_exclamation_mark_take_names_out),
         cmocka_unit_test(shell_commands_are_names_too),
         cmocka_unit_test(no_name_stands_in_a_table_twice),
+        cmocka_unit_test(a_row_without_capabilities_takes_a_name_out_of_its_module),
+        cmocka_unit_test(an_import_is_judged_by_the_members_that_are_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

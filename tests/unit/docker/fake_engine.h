@@ -262,12 +262,12 @@ static void fake_supervise(struct fake_container *c, int fd)
         }
         free(payload);
     }
+    shutdown(fd, SHUT_RDWR); /* before the change: who awaits it may look at the stream at once */
     pthread_mutex_lock(&fake.lock);
     c->running = c->running && lives;
     c->fd = -1;
     pthread_cond_broadcast(&fake.changed);
     pthread_mutex_unlock(&fake.lock);
-    shutdown(fd, SHUT_RDWR);
 }
 
 /* --- the Engine API --------------------------------------------------------------------------- */

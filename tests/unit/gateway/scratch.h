@@ -117,9 +117,12 @@ static inline struct sealing sealing_make(const struct cbx_seal_key *key, enum c
                                      .sha256 = cbx_sha256_of(source) };
     struct sealing out;
     cbx_buf_init(&out.text, CBX_SEAL_MAX_BYTES);
-    assert_int_equal(cbx_seal_make(key, &(struct cbx_judged){ &policy, &subject, &decision },
-                                   &out.text, &out.mac, NULL),
-                     0);
+    assert_int_equal(
+        cbx_seal_make(
+            key,
+            &(struct cbx_judged){ .policy = &policy, .subject = &subject, .decision = &decision },
+            &out.text, &out.mac, NULL),
+        0);
     return out;
 }
 

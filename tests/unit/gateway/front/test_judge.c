@@ -45,7 +45,9 @@ static void assert_answers(struct worker_rig *rig, struct cbx_str source, enum c
     }
     assert_int_equal(j.verdict, verdict);
     assert_true(cbx_str_equal(cbx_buf_str(&j.text), source));
-    struct cbx_seal_claim claim = { cbx_buf_str(&j.sealed), j.mac, source };
+    struct cbx_seal_claim claim = { .text = cbx_buf_str(&j.sealed),
+                                    .mac = j.mac,
+                                    .source = source };
     if (cbx_seal_open(&rig->key, &claim, cbx_time_ms(), &rig->guard, &sealed, &err) != 0) {
         fail_msg("%s", err.text);
     }

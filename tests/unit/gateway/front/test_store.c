@@ -37,7 +37,12 @@ static void end(struct rig *rig)
 
 static void add(struct rig *rig, const char *id, const char *created_at)
 {
-    struct cbx_stored_execution e = { id, "s", created_at, "d", "ipython", "1", NULL };
+    struct cbx_stored_execution e = { .id = id,
+                                      .session = "s",
+                                      .created_at = created_at,
+                                      .decision = "d",
+                                      .language = "ipython",
+                                      .code = "1" };
     assert_int_equal(cbx_store_add_execution(rig->store, &e, &rig->err), 0);
 }
 
@@ -271,9 +276,12 @@ static void *add_many(void *context)
         char id[16];
         CBX_AUTO_JSON found = NULL;
         snprintf(id, sizeof(id), "%d-%d", w->number, i);
-        struct cbx_stored_execution e = {
-            id, "s", "2026-01-01T00:00:01", "d", "ipython", "1", NULL
-        };
+        struct cbx_stored_execution e = { .id = id,
+                                          .session = "s",
+                                          .created_at = "2026-01-01T00:00:01",
+                                          .decision = "d",
+                                          .language = "ipython",
+                                          .code = "1" };
         w->wrong += cbx_store_add_execution(w->rig->store, &e, NULL) != 0 ||
                     cbx_store_set_execution(w->rig->store, id, "completed", "2026-01-01T00:00:02",
                                             NULL, NULL) != 0 ||
@@ -373,6 +381,68 @@ static void many_that_began_become_rows_while_it_is_open(void **state)
     end(&rig);
 }
 
+static void add_entry(struct rig *rig, const char *id, enum cbx_entry_kind kind, int64_t turn)
+{
+    struct cbx_stored_execution e = { .id = id,
+                                      .session = "s",
+                                      .created_at = "2026-01-01T00:00:01",
+                                      .decision = "",
+                                      .language = "python",
+                                      .code = id,
+                                      .kind = kind,
+                                      .name = kind == CBX_ENTRY_FILE ? "a.py" : "",
+                                      .turn = turn };
+    assert_int_equal(cbx_store_add_execution(rig->store, &e, &rig->err), 0);
+}
+
+static void assert_past(struct rig *rig, int64_t after, int64_t before, const char *expected)
+{
+    CBX_AUTO_JSON page = NULL;
+    CBX_AUTO_DONE(buf) codes;
+    size_t i;
+    const json_t *row;
+    cbx_buf_init(&codes, 1024);
+    assert_int_equal(cbx_store_page_past(rig->store, "s", after, before, 100, &page, &rig->err), 0);
+    json_array_foreach(page, i, row)
+    {
+        cbx_buf_printf(&codes, "%.1s%s ", json_string_value(json_object_get(row, "code")),
+                       json_string_value(json_object_get(row, "kind")));
+    }
+    assert_string_equal(codes.p, expected);
+}
+
+/* In the order of acceptance, whatever the order of insertion; what ended without having begun had no
+ * effect. */
+static void the_past_of_a_session_is_what_began_or_may_begin(void **state)
+{
+    (void)state;
+    struct rig rig;
+    static const char a[] = "a0000000-0000-4000-8000-000000000000",
+                      b[] = "b0000000-0000-4000-8000-000000000000",
+                      c[] = "c0000000-0000-4000-8000-000000000000",
+                      d[] = "d0000000-0000-4000-8000-000000000000";
+    begin(&rig, 100);
+    assert_int_equal(cbx_store_last_turn(rig.store), 0);
+    add_entry(&rig, b, CBX_ENTRY_FILE, 2);
+    add_entry(&rig, a, CBX_ENTRY_CELL, 1);
+    add_entry(&rig, d, CBX_ENTRY_RESET, 4);
+    add_entry(&rig, c, CBX_ENTRY_CELL, 3);
+    assert_past(&rig, 0, 100, "a1 b2 c1 d3 ");
+    assert_past(&rig, 1, 4, "b2 c1 ");
+    assert_int_equal(cbx_store_begin_execution(rig.store, a, 1, &rig.err), 0);
+    for (int i = 0; i < 3; i++) {
+        static const char *const ended[] = { a, b, c };
+        assert_int_equal(cbx_store_set_execution(rig.store, ended[i], "error",
+                                                 "2026-01-01T00:00:02", NULL, &rig.err),
+                         0);
+    }
+    assert_past(&rig, 0, 100, "a1 d3 ");
+    reopen(&rig, 100);
+    assert_past(&rig, 0, 100, "a1 d3 ");
+    assert_int_equal(cbx_store_last_turn(rig.store), 4);
+    end(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +458,7 @@ int main(void)
         cmocka_unit_test(remembers_which_runs_began_and_by_which_record),
         cmocka_unit_test(a_torn_or_foreign_line_costs_no_other_run_its_beginning),
         cmocka_unit_test(many_that_began_become_rows_while_it_is_open),
+        cmocka_unit_test(the_past_of_a_session_is_what_began_or_may_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

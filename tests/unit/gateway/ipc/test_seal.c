@@ -33,7 +33,9 @@ static int64_t issued(const struct sealing *s)
 
 static int open_at(struct opened *o, const struct sealing *s, struct cbx_str source, int64_t now_ms)
 {
-    struct cbx_seal_claim claim = { cbx_buf_str(&s->text), s->mac, source };
+    struct cbx_seal_claim claim = { .text = cbx_buf_str(&s->text),
+                                    .mac = s->mac,
+                                    .source = source };
     return cbx_seal_open(&key, &claim, now_ms, &o->guard, &o->sealed, &o->err);
 }
 
@@ -235,9 +237,12 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
     struct sealing s;
     struct opened o = { 0 };
     cbx_buf_init(&s.text, CBX_SEAL_MAX_BYTES);
-    assert_int_equal(cbx_seal_make(&key, &(struct cbx_judged){ &policy, &subject, &decision },
-                                   &s.text, &s.mac, &o.err),
-                     0);
+    assert_int_equal(
+        cbx_seal_make(
+            &key,
+            &(struct cbx_judged){ .policy = &policy, .subject = &subject, .decision = &decision },
+            &s.text, &s.mac, &o.err),
+        0);
     assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
     const struct cbx_limits *l = &o.sealed.fields.limits;
     assert_int_equal(l->wall_ms, 9);
@@ -310,6 +315,46 @@ static void forgets_ids_that_are_too_old_and_no_younger_ones(void **state)
     sealing_done(&first);
 }
 
+/* The list of files comes beside the seal, which has its hash. */
+static void the_files_are_those_that_were_sealed(void **state)
+{
+    (void)state;
+    char files[2 * CBX_SHA256_HEX + 1];
+    struct cbx_sha256 first = cbx_sha256_of(CBX_STR("a")), second = cbx_sha256_of(CBX_STR("b"));
+    cbx_sha256_hex(&first, files);
+    cbx_sha256_hex(&second, files + CBX_SHA256_HEX);
+    struct cbx_str all = { .p = files, .len = 2 * CBX_SHA256_HEX };
+    char hash_of_all[CBX_SHA256_HEX + 1];
+    struct cbx_sha256 hash = cbx_sha256_of(all);
+    cbx_sha256_hex(&hash, hash_of_all);
+    const struct cbx_str presented[] = { all, cbx_str_sub(all, 0, CBX_SHA256_HEX),
+                                         cbx_str_sub(all, 0, all.len - 1), CBX_STR("") };
+    for (size_t i = 0; i < 2 * sizeof(presented) / sizeof(presented[0]); i++) {
+        bool sealed = i % 2 == 0;
+        struct cbx_str files_now = presented[i / 2];
+        struct sealing s = make_allowed();
+        struct opened o = { 0 };
+        if (sealed) {
+            sealing_set(&s, &key, "files", json_string(hash_of_all));
+        }
+        struct cbx_seal_claim claim = {
+            .text = cbx_buf_str(&s.text), .mac = s.mac, .source = SOURCE, .files = files_now
+        };
+        int code = cbx_seal_open(&key, &claim, cbx_time_ms(), &o.guard, &o.sealed, &o.err);
+        if (sealed ? i / 2 == 0 : files_now.len == 0) {
+            assert_int_equal(code, 0);
+            assert_int_equal(o.sealed.fields.file_count, sealed ? 2 : 0);
+            if (sealed) {
+                assert_true(cbx_sha256_equal(&o.sealed.fields.files[1], &second));
+            }
+        } else {
+            assert_refused(&o, code, "other files");
+        }
+        opened_done(&o);
+        sealing_done(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +366,7 @@ int main(void)
         cmocka_unit_test(refuses_a_decision_from_the_future_beyond_a_second),
         cmocka_unit_test(refuses_other_bytes_and_leaves_the_decision_unused),
         cmocka_unit_test(refuses_malformed_text_under_a_valid_seal),
+        cmocka_unit_test(the_files_are_those_that_were_sealed),
         cmocka_unit_test(denies_and_only_checks_when_verdict_or_action_are_unknown_words),
         cmocka_unit_test(denies_when_zeroed),
         cmocka_unit_test(grants_the_smaller_of_policy_and_subject),

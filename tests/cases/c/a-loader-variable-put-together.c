@@ -2,4 +2,4 @@
 #include <stdlib.h>
 int main(void) { char n[32]; snprintf(n, sizeof n, "LD_%s", "PRELOAD"); return setenv(n, "./x.so", 1); }
 // expect 3 any.loader
-// known-miss: formats are not followed in C
+// expect 3 any.steer

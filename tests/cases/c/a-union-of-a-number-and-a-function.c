@@ -1,4 +1,3 @@
 union u { long address; void (*f)(void); };
 int main(void) { union u u; u.address = 0x401000; u.f(); }
 // expect 2 c.native
-// known-miss: unions with a function beside other members are ordinary

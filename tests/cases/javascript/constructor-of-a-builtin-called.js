@@ -1,0 +1,2 @@
+[].map.constructor.call(null, 'return process')();
+// expect 1 js.dynamic-code

@@ -1,0 +1,2 @@
+JSON.parse.constructor.call(null, 'return process')();
+// expect 1 js.dynamic-code

@@ -1,0 +1,4 @@
+const o = {};
+Object.defineProperty(o, 'r', { get() { return require; } });
+o.r('child_process').exec('id');
+// expect 2 js.dynamic-code

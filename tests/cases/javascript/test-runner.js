@@ -1,0 +1,2 @@
+const { run } = require('node:test'); run({ files: ['./x.js'] });
+// expect 1 js.process

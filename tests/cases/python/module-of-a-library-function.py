@@ -1,0 +1,4 @@
+import pickle
+f = pickle.dumps
+f.__self__.loads(x)
+# expect 3 py.deserialise
