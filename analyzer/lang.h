@@ -32,6 +32,9 @@ struct cbx_lang_code {
     /* The text with bytes replaced that this grammar reads wrongly, of the same length and meaning;
      * {NULL, 0} when there is none. May be NULL. */
     struct cbx_str (*mend)(const struct cbx_parsed *parsed, const TSLanguage *grammar);
+    /* What `mend` does, for a tree without errors in which the grammar misread `text`; {NULL, 0} when it
+     * did not; {"", 0} when there is no such text. May be NULL. */
+    struct cbx_str (*correct)(const struct cbx_parsed *parsed, struct cbx_str text, TSTree *tree);
     bool cookie; /* coding cookies count */
     bool reads;  /* the extractor parses another text, and reports syntax errors itself */
 };

@@ -100,7 +100,7 @@ void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_
 
 /* Replaces the tree by that of this text, when that one has no errors. */
 static bool reads_better(const struct cbx_parsed *parsed, const TSLanguage *grammar,
-                         struct cbx_str text, TSTree **tree)
+                         struct cbx_str text, TSTree **tree, struct cbx_str *read)
 {
     struct cbx_facts errors = { .arena = parsed->arena };
     TSTree *other = text.p != NULL ? cbx_parse_tree(grammar, text, parsed->deadline_ms) : NULL;
@@ -111,14 +111,14 @@ static bool reads_better(const struct cbx_parsed *parsed, const TSLanguage *gram
     bool better = errors.count == 0 && !parsed->arena->exhausted;
     cbx_tree_delete(better ? *tree : other);
     *tree = better ? other : *tree;
+    *read = better ? text : *read;
     return better;
 }
 
-/* The tree of the text; where the grammar finds errors, other readings of the language. */
-static TSTree *parse_language(const struct cbx_parsed *parsed)
+/* Where the grammar finds errors, other readings of the language; *read is the text of the tree. */
+static TSTree *read_otherwise(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_str *read)
 {
     const struct cbx_lang_code *code = parsed->lang->code;
-    TSTree *tree = cbx_parse_tree(code->grammar(), parsed->text, parsed->deadline_ms);
     if (tree == NULL || !ts_node_has_error(ts_tree_root_node(tree))) {
         return tree;
     }
@@ -126,11 +126,35 @@ static TSTree *parse_language(const struct cbx_parsed *parsed)
     for (size_t i = 0; i < 2; i++) {
         const TSLanguage *grammar = grammars[i] != NULL ? grammars[i]() : NULL;
         if (grammar != NULL &&
-            ((i > 0 && reads_better(parsed, grammar, parsed->text, &tree)) ||
+            ((i > 0 && reads_better(parsed, grammar, parsed->text, &tree, read)) ||
              (code->mend != NULL &&
-              reads_better(parsed, grammar, code->mend(parsed, grammar), &tree)))) {
+              reads_better(parsed, grammar, code->mend(parsed, grammar), &tree, read)))) {
             break;
         }
+    }
+    return tree;
+}
+
+/* The tree of the text. What is still misread after some corrections is an error. */
+static TSTree *parse_language(const struct cbx_parsed *parsed)
+{
+    enum { CORRECTIONS_MAX = 8 };
+    const struct cbx_lang_code *code = parsed->lang->code;
+    struct cbx_str read = parsed->text;
+    TSTree *tree = cbx_parse_tree(code->grammar(), read, parsed->deadline_ms);
+    tree = read_otherwise(parsed, tree, &read);
+    for (int i = 0; tree != NULL && code->correct != NULL; i++) {
+        struct cbx_str correct = code->correct(parsed, read, tree);
+        if (correct.p == NULL) {
+            break;
+        }
+        if (i == CORRECTIONS_MAX || correct.len == 0) {
+            cbx_facts_add_special(parsed->facts, CBX_FACT_SYNTAX, CBX_STR("misread"), 0, 1);
+            break;
+        }
+        cbx_tree_delete(tree);
+        read = correct;
+        tree = cbx_parse_tree(code->grammar(), read, parsed->deadline_ms);
     }
     return tree;
 }

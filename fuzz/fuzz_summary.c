@@ -43,7 +43,7 @@ static void read_back(const struct cbx_past *past)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const languages[] = { "ipython", "javascript", "typescript" };
+    static const char *const languages[] = { "ipython", "javascript", "typescript", "shell" };
     static struct cbx_policy *policy;
     struct cbx_err err;
     if ((policy == NULL && cbx_policy_load("default", &policy, &err) != 0) || size == 0) {
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cbx_past_begin(&whole, &(struct cbx_sha256){ 0 });
     cbx_past_begin(&summarised, &(struct cbx_sha256){ 0 });
     struct cbx_entry cell = { .kind = CBX_ENTRY_CELL,
-                              .language = cbx_str_of(languages[data[0] % 3]) };
+                              .language = cbx_str_of(languages[data[0] % 4]) };
     struct cbx_str rest = { .p = (const char *)data + 1, .len = size - 1 };
     for (bool more = true; more;) {
         const char *end = rest.len > 0 ? memmem(rest.p, rest.len, "\n#%%\n", 5) : NULL;

@@ -239,9 +239,6 @@ static const struct cbx_values *decode(struct cbx_str *bytes, struct cbx_arena *
 
 /* --- recalling -------------------------------------------------------------------------------- */
 
-/* The names of a piece that every cell needs. */
-#define ALWAYS "*"
-
 struct piece {
     struct cbx_record record;
     bool taken, needed;
@@ -316,9 +313,10 @@ static void add_record(struct cbx_recall *r, const struct cbx_record *record)
     }
     bool is_values = record->kind == CBX_RECORD_VALUES;
     if (!is_values) {
-        r->pieces[r->piece_count++] = (struct piece){ .record = *record,
-                                                      .taken = record->kind == CBX_RECORD_CELL ||
-                                                               cbx_str_is(record->names, ALWAYS) };
+        r->pieces[r->piece_count++] =
+            (struct piece){ .record = *record,
+                            .taken = record->kind == CBX_RECORD_CELL ||
+                                     cbx_str_is(record->names, CBX_NAMES_ALWAYS) };
     }
     while (next_name(&names, &name)) {
         add_entry(r, &(struct entry){ .name = name,
@@ -871,6 +869,20 @@ static bool filter_has(struct cbx_str filter, struct cbx_str word)
            ((uint8_t)filter.p[hash >> 33 & (WORDS_BYTES - 1)] >> (hash >> 30 & 7) & 1) != 0;
 }
 
+void cbx_summary_add_statement(struct cbx_str names, struct cbx_str text, struct cbx_buf *out)
+{
+    uint8_t filter[WORDS_BYTES] = { 0 };
+    struct cbx_str rest = text, word;
+    while (next_word(&rest, &word)) {
+        filter_add(filter, word);
+    }
+    cbx_record_write(&(struct cbx_record){ .kind = CBX_RECORD_PIECE,
+                                           .names = names,
+                                           .words = { (const char *)filter, sizeof(filter) },
+                                           .body = text },
+                     out);
+}
+
 static bool is_in_function(const struct cbx_walk *walk, const struct cbx_node *node)
 {
     const struct cbx_scope *s = cbx_scope_around(walk, node);
@@ -929,8 +941,6 @@ static void write_piece(struct making *m, const struct cbx_node *statement)
 {
     size_t count;
     const struct bound *bound = bound_in(m, statement->start, statement->end, &count);
-    uint8_t filter[WORDS_BYTES] = { 0 };
-    struct cbx_str text = cbx_walk_text(m->walk, statement), rest = text, word;
     cbx_buf_reset(&m->names);
     for (size_t i = 0; i < count; i++) {
         add_name(m, bound[i].binding->name, bound[i].attribute);
@@ -942,16 +952,9 @@ static void write_piece(struct making *m, const struct cbx_node *statement)
     }
     if (m->too_many || m->names.overflow) {
         cbx_buf_reset(&m->names);
-        cbx_buf_add_cstr(&m->names, ALWAYS);
+        cbx_buf_add_cstr(&m->names, CBX_NAMES_ALWAYS);
     }
-    while (next_word(&rest, &word)) {
-        filter_add(filter, word);
-    }
-    struct cbx_record record = { .kind = CBX_RECORD_PIECE,
-                                 .names = cbx_buf_str(&m->names),
-                                 .words = { (const char *)filter, sizeof(filter) },
-                                 .body = text };
-    cbx_record_write(&record, &m->out);
+    cbx_summary_add_statement(cbx_buf_str(&m->names), cbx_walk_text(m->walk, statement), &m->out);
 }
 
 /* True when there is a value that was not there before. */

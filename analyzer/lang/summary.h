@@ -40,6 +40,10 @@ void cbx_record_write(const struct cbx_record *record, struct cbx_buf *out);
 /* Removes the first record; false at the end, and when the rest is not a whole record. */
 bool cbx_record_next(struct cbx_str *records, struct cbx_record *out);
 
+/* Writes the piece that these names need: CBX_NAMES_ALWAYS, or each followed by CBX_NAME_END. */
+#define CBX_NAMES_ALWAYS "*"
+void cbx_summary_add_statement(struct cbx_str names, struct cbx_str text, struct cbx_buf *out);
+
 /* Applies the records of a newer summary to an older one. False when they do not fit. */
 bool cbx_summary_merge(struct cbx_buf *summary, struct cbx_str newer, struct cbx_arena *arena);
 

@@ -383,7 +383,8 @@ static bool leaves(const struct cbx_shell *s, TSNode node)
 static void note(struct cbx_shell *s, struct cbx_str name, uint32_t from, uint32_t until)
 {
     struct cbx_shell_name *n = cbx_shell_name_make(s, name);
-    if (n == NULL || until <= from) {
+    bool earlier = s->function == NULL && from < s->fresh; /* `exit` ended that cell only */
+    if (n == NULL || until <= from || earlier) {
         return;
     }
     size_t low = 0, high = n->unsafe_count;
@@ -396,7 +397,7 @@ static void note(struct cbx_shell *s, struct cbx_str name, uint32_t from, uint32
         }
     }
     bool again = low < n->unsafe_count && n->unsafe[low].at < until;
-    if (!again && !s->names.lost && n->unsafe_functions <= 1 &&
+    if (!again && !s->names.lost && !s->names.sources && n->unsafe_functions <= 1 &&
         (n->unsafe_count == 0 || n->unsafe[0].function == s->function) && until > n->valid_until) {
         n->valid_from = from;
         n->valid_until = until;

@@ -79,6 +79,19 @@ static bool is_operator(TSNode assignment, const struct cbx_shell *s)
     return !ts_node_is_null(second) && cbx_str_is(cbx_shell_source_of(s, second), "=");
 }
 
+/* IFS= read -r line: for this command alone, whose values are not known anyway. */
+static bool is_of_read(const struct cbx_shell *s, TSNode assignment)
+{
+    TSNode name = ts_node_child_by_field_name(assignment, "name", 4);
+    TSNode command = ts_node_parent(assignment);
+    if (!cbx_str_is(cbx_shell_source_of(s, name), "IFS") || ts_node_is_null(command) ||
+        !cbx_shell_type_is(command, "command")) {
+        return false;
+    }
+    TSNode word = ts_node_child_by_field_name(command, "name", 4);
+    return !ts_node_is_null(word) && cbx_str_is(cbx_shell_source_of(s, word), "read");
+}
+
 /* `computes`: in arithmetic, whose values are numbers. */
 static void collect_assignment(struct collector *c, TSNode node, bool top, bool computes)
 {
@@ -95,6 +108,9 @@ static void collect_assignment(struct collector *c, TSNode node, bool top, bool 
         if (!computes && !ts_node_is_null(value)) {
             flow(c, array, value, ts_node_start_byte(node));
         }
+        return;
+    }
+    if (is_of_read(s, node)) {
         return;
     }
     struct cbx_shell_name *n = cbx_shell_name_make(s, cbx_shell_source_of(s, name));
@@ -197,7 +213,8 @@ static void collect_arguments(struct collector *c, TSNode command)
         struct cbx_shell_text word = cbx_shell_fold_constant(c->s, child);
         if (slot == NULL) {
             set = word.known && cbx_str_is(word.text, "set");
-            if (c->function == NULL && may_call(c->s, &word)) {
+            if (c->function == NULL && ts_node_start_byte(command) >= c->s->fresh &&
+                may_call(c->s, &word)) {
                 uint32_t at = ts_node_start_byte(command), *first = &c->s->names.first_call;
                 *first = at < *first ? at : *first;
                 c->s->names.last_call = at;
@@ -215,8 +232,9 @@ static void collect_arguments(struct collector *c, TSNode command)
                       memchr("-+", word.text.p[0], 2) != NULL;
         if (!option && !value) {
             operands = true;
-            cbx_shell_traits_flow(c->s, &(struct cbx_shell_flow){
-                                            .slot = slot, .node = child, .function = c->function });
+            cbx_shell_traits_flow(
+                c->s, &(struct cbx_shell_flow){
+                          .slot = slot, .node = child, .function = c->function, .fields = true });
         }
         operands |= option && cbx_str_is(word.text, "--");
         value = option && word.text.p[word.text.len - 1] == 'o';
@@ -258,6 +276,10 @@ static void collect_command(struct collector *c, TSNode node)
             printed = prints && !option ? cbx_shell_name_make(c->s, word.text) : NULL;
         }
         bool unseen = begins && word.known && runs_unseen(word.text);
+        if (unseen && !cbx_str_is(word.text, "eval") && c->s->parsed->past != NULL) {
+            c->s->names.sources = true; /* every file that it may read is in the text */
+            unseen = false;
+        }
         begins &=
             cbx_shell_type_is(child, "variable_assignment") || (word.known && passes_on(word.text));
         c->s->names.lost |= word.known ? unseen || (traps && may_assign(word.text))
@@ -357,13 +379,16 @@ static void collect_declaration(struct collector *c, TSNode node)
     ts_tree_cursor_delete(&cursor);
 }
 
-static struct cbx_shell_name *collect_function(struct collector *c, TSNode node, bool top)
+/* `level`: it is a statement of the text or of an earlier one; `top`: of the text. */
+static struct cbx_shell_name *collect_function(struct collector *c, TSNode node, bool level,
+                                               bool top)
 {
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
     struct cbx_shell_name *n =
         ts_node_is_null(name) ? NULL : cbx_shell_name_make(c->s, cbx_shell_source_of(c->s, name));
     if (n != NULL) {
         n->function = true;
+        n->earlier |= level && ts_node_start_byte(node) < c->s->fresh;
         if (top && n->function_since == UINT32_MAX) {
             n->function_since = ts_node_end_byte(node);
             c->last = n;
@@ -419,7 +444,14 @@ static void collect_for(struct collector *c, TSNode node)
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         const char *field = ts_tree_cursor_current_field_name(&cursor);
         if (field != NULL && strcmp(field, "value") == 0) {
-            flow(c, n, ts_tree_cursor_current_node(&cursor), ts_node_start_byte(node));
+            give(n, ts_node_start_byte(node));
+            cbx_shell_traits_flow(
+                c->s, &(struct cbx_shell_flow){ .slot = &n->may,
+                                                .node = ts_tree_cursor_current_node(&cursor),
+                                                .function = c->function,
+                                                .variable = n,
+                                                .at = ts_node_start_byte(node),
+                                                .fields = true });
             words = true;
         }
     }
@@ -483,21 +515,22 @@ static bool writes_output(const char *type)
     return false;
 }
 
-struct place {
+struct cbx_shell_level {
     enum parent parent;
     bool taken; /* the output is taken by a statement around */
     struct cbx_shell_name *function;
 };
 
 /* The context of the node's children. */
-static struct place collect_node(struct collector *c, TSNode node, const struct place *at,
-                                 int depth)
+static struct cbx_shell_level collect_node(struct collector *c, TSNode node,
+                                           const struct cbx_shell_level *at, int depth)
 {
     const char *type = ts_node_type(node);
-    struct place inner = { parent_of(node), at->taken, at->function };
-    bool top = depth == 1 || (depth == 2 && at->parent == DECLARES);
+    struct cbx_shell_level inner = { parent_of(node), at->taken, at->function };
+    bool fresh = ts_node_start_byte(node) >= c->s->fresh;
+    bool top = fresh && (depth == 1 || (depth == 2 && at->parent == DECLARES));
     c->function = at->function;
-    c->top = depth == 1;
+    c->top = fresh && depth == 1;
     if (depth == 1 && strcmp(type, "&") != 0) {
         c->last = NULL;
     }
@@ -516,7 +549,7 @@ static struct place collect_node(struct collector *c, TSNode node, const struct 
         }
         collect_declaration(c, node);
     } else if (strcmp(type, "function_definition") == 0) {
-        inner.function = collect_function(c, node, top);
+        inner.function = collect_function(c, node, depth == 1, top);
         inner.taken = false;
     } else if (strcmp(type, "command") == 0) {
         collect_command(c, node);
@@ -525,7 +558,10 @@ static struct place collect_node(struct collector *c, TSNode node, const struct 
     } else if (strcmp(type, "for_statement") == 0) {
         collect_for(c, node);
     } else if (strcmp(type, "variable_name") == 0 && at->parent == COMPUTES) {
-        doubt(c->s, cbx_shell_source_of(c->s, node));
+        struct cbx_shell_name *n = cbx_shell_name_make(c->s, cbx_shell_source_of(c->s, node));
+        if (n != NULL) {
+            n->constant = false; /* what the grammar does not read may be an assignment */
+        }
     } else if (strcmp(type, "binary_expression") == 0 || strcmp(type, "postfix_expression") == 0 ||
                strcmp(type, "unary_expression") == 0) {
         collect_computed(c, node);
@@ -543,7 +579,7 @@ static struct place collect_node(struct collector *c, TSNode node, const struct 
 /* Most lines have no name at all. */
 static bool may_have_names(struct cbx_str text)
 {
-    static const char *const signs[] = { "=", "(", "function", "for", "[[" };
+    static const char *const signs[] = { "=", "(", "function", "for", "[[", "set" };
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
         if (memmem(text.p, text.len, signs[i], strlen(signs[i])) != NULL) {
             return true;
@@ -552,26 +588,28 @@ static bool may_have_names(struct cbx_str text)
     return false;
 }
 
-void cbx_shell_names_collect(struct cbx_shell *s)
+static void collect(struct cbx_shell *s, TSNode node)
 {
     struct collector c = { .s = s };
+    struct cbx_shell_level *levels = s->names.levels;
     s->names.first_call = UINT32_MAX;
-    s->names.args = CBX_SHELL_MAY_SPLIT | CBX_SHELL_MAY_LEAVE;
-    struct place *places =
-        may_have_names(s->parsed->text)
-            ? cbx_arena_array(s->parsed->arena, CBX_TREE_DEPTH_MAX + 1, sizeof(*places))
-            : NULL;
-    if (places == NULL) {
+    s->names.args = CBX_SHELL_ARGS;
+    if (levels == NULL) {
+        levels = cbx_arena_array(s->parsed->arena, CBX_TREE_DEPTH_MAX + 1, sizeof(*levels));
+        s->names.levels = levels;
+    }
+    if (levels == NULL) {
+        s->names.lost = true;
         return;
     }
-    places[0] = (struct place){ .parent = OTHER };
-    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(s->parsed->tree));
+    levels[0] = (struct cbx_shell_level){ .parent = OTHER };
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
     int depth = 0;
     for (bool more = true; more;) {
-        struct place inner =
-            collect_node(&c, ts_tree_cursor_current_node(&cursor), &places[depth], depth);
+        struct cbx_shell_level inner =
+            collect_node(&c, ts_tree_cursor_current_node(&cursor), &levels[depth], depth);
         if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
-            places[++depth] = inner;
+            levels[++depth] = inner;
             continue;
         }
         while (more && !ts_tree_cursor_goto_next_sibling(&cursor)) {
@@ -580,5 +618,21 @@ void cbx_shell_names_collect(struct cbx_shell *s)
         }
     }
     ts_tree_cursor_delete(&cursor);
-    cbx_shell_traits_solve(s);
+    s->names.splits = cbx_shell_name_find(s, CBX_STR("IFS")) != NULL;
+}
+
+void cbx_shell_names_collect(struct cbx_shell *s)
+{
+    s->names.first_call = UINT32_MAX;
+    s->names.args = CBX_SHELL_ARGS;
+    if (may_have_names(s->parsed->text)) {
+        collect(s, ts_tree_root_node(s->parsed->tree));
+        cbx_shell_traits_solve(s);
+    }
+}
+
+void cbx_shell_names_collect_of(struct cbx_shell *s, TSNode statement)
+{
+    s->names = (struct cbx_shell_names){ .levels = s->names.levels };
+    collect(s, statement);
 }

@@ -193,17 +193,6 @@ static void extract_redirect(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* IFS= read -r line: of the fields of one line, and of no later word. */
-static bool is_of_read(const struct cbx_shell *s, TSNode assignment, struct cbx_str name)
-{
-    TSNode command = ts_node_parent(assignment);
-    if (!cbx_str_is(name, "IFS") || ts_node_is_null(command) || !type_is(command, "command")) {
-        return false;
-    }
-    TSNode word = ts_node_child_by_field_name(command, "name", 4);
-    return !ts_node_is_null(word) && cbx_str_is(cbx_shell_source_of(s, word), "read");
-}
-
 static void extract_assignment(struct cbx_shell *s, TSNode node)
 {
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
@@ -217,7 +206,7 @@ static void extract_assignment(struct cbx_shell *s, TSNode node)
     if (type_is(name, "subscript")) {
         name = ts_node_named_child(name, 0);
     }
-    if (!ts_node_is_null(name) && !is_of_read(s, node, cbx_shell_source_of(s, name))) {
+    if (!ts_node_is_null(name)) {
         cbx_shell_check_variable(s, cbx_shell_source_of(s, name), ts_node_start_byte(node),
                                  ts_node_end_byte(node));
     }
@@ -333,9 +322,42 @@ static void extract_gaps(struct cbx_shell *s, TSNode node)
     }
 }
 
+/* True when the here-document ends with its delimiter: the grammar takes other text for the end when the
+ * delimiter is missing. */
+static bool has_end(const struct cbx_shell *s, TSNode redirect)
+{
+    struct cbx_str delimiter = { 0 }, end = { 0 };
+    TSTreeCursor cursor = ts_tree_cursor_new(redirect);
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (type_is(child, "heredoc_start")) {
+            delimiter = cbx_shell_source_of(s, child);
+        } else if (type_is(child, "heredoc_end")) {
+            end = cbx_shell_source_of(s, child);
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    while (end.len > 0 && memchr("\n\t", end.p[0], 2) != NULL) {
+        end = cbx_str_sub(end, 1, end.len);
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < delimiter.len; i++) {
+        if (memchr("'\"\\", delimiter.p[i], 3) == NULL) {
+            if (at == end.len || end.p[at++] != delimiter.p[i]) {
+                return false;
+            }
+        }
+    }
+    return at == end.len && at > 0;
+}
+
 static void extract_heredoc(struct cbx_shell *s, TSNode body, TSNode redirect)
 {
     struct cbx_str constant;
+    if (!has_end(s, redirect)) {
+        add_fact(s, CBX_FACT_SYNTAX, CBX_STR("missing end of the here-document"), body);
+    }
     if (cbx_shell_heredoc(s, redirect, &constant)) {
         cbx_facts_add(s->parsed->facts, CBX_IS_LITERAL, constant, ts_node_start_byte(body),
                       ts_node_end_byte(body));
@@ -526,69 +548,90 @@ static void walk_tree(struct walk *w, TSTreeCursor *cursor)
 
 const TSLanguage *tree_sitter_bash(void);
 
-/* The end of the offset that begins behind the colon of ${x:...}; it has names, numbers and operators
- * only. */
-static size_t end_of_offset(struct cbx_str text, size_t at)
+/* The functions of the text: their bodies run later too. */
+static void note_functions(struct cbx_parsed *parsed)
 {
-    while (at < text.len &&
-           (isalnum((unsigned char)text.p[at]) || memchr("_ :+-*/%$#", text.p[at], 11) != NULL)) {
-        at++;
+    struct cbx_ranges *out = parsed->functions;
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
+    int depth = 0;
+    for (bool more = true; more;) {
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+        bool function = type_is(node, "function_definition");
+        if (function &&
+            CBX_ARRAY_RESERVE(parsed->arena, out->items, out->count, &out->size, 1, SIZE_MAX)) {
+            out->items[out->count++] =
+                (struct cbx_range){ ts_node_start_byte(node), ts_node_end_byte(node) };
+        }
+        if (!function && depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
+            depth++;
+            continue;
+        }
+        while (more && !ts_tree_cursor_goto_next_sibling(&cursor)) {
+            more = depth > 0 && ts_tree_cursor_goto_parent(&cursor);
+            depth--;
+        }
     }
-    return at;
+    ts_tree_cursor_delete(&cursor);
 }
 
-/* The grammar does not read ${x:$i:1}. The same with ${x: i:1}, which has the same meaning, as a copy of
- * the text; { NULL } when the text has none. */
-static struct cbx_str mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
+/* True when no statement of an earlier cell reaches into the new one. */
+static bool begins_alone(const struct cbx_parsed *parsed)
 {
-    (void)grammar;
-    struct cbx_str text = parsed->text;
-    char *copy = NULL;
-    for (size_t i = 0; i + 4 < text.len; i++) {
-        size_t at = i + 2;
-        if (text.p[i] != '$' || text.p[i + 1] != '{') {
-            continue;
+    uint32_t start = parsed->fresh.start;
+    bool alone = true;
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
+    for (bool more = start > 0 && ts_tree_cursor_goto_first_child(&cursor); more && alone;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode statement = ts_tree_cursor_current_node(&cursor);
+        uint32_t end = ts_node_end_byte(statement); /* some have the line ends behind them */
+        while (end > start && memchr(" \t\r\n", parsed->text.p[end - 1], 4) != NULL) {
+            end--;
         }
-        while (at < text.len &&
-               (isalnum((unsigned char)text.p[at]) || memchr("_[]@", text.p[at], 4) != NULL)) {
-            at++;
-        }
-        if (at + 1 >= text.len || text.p[at] != ':' || memchr("-=+?", text.p[at + 1], 4) != NULL) {
-            continue;
-        }
-        size_t end = end_of_offset(text, at + 1);
-        if (end >= text.len || text.p[end] != '}') {
-            continue;
-        }
-        for (; at + 1 < end; at++) {
-            bool name = text.p[at] == '$' &&
-                        (text.p[at + 1] == '_' || isalpha((unsigned char)text.p[at + 1]));
-            if (name && copy == NULL) {
-                copy = cbx_arena_alloc(parsed->arena, text.len + 1);
-                if (copy == NULL) {
-                    return (struct cbx_str){ 0 };
-                }
-                memcpy(copy, text.p, text.len);
-                copy[text.len] = '\0';
-            }
-            if (name) {
-                copy[at] = ' ';
-            }
-        }
-        i = end;
+        alone = ts_node_start_byte(statement) >= start || end <= start;
     }
-    return (struct cbx_str){ .p = copy, .len = copy != NULL ? text.len : 0 };
+    ts_tree_cursor_delete(&cursor);
+    return alone;
+}
+
+/* Facts about names that the text does not bind: with the earlier cells of a session, which may bind
+ * them, the text is read again. */
+static void mark_alone(struct cbx_facts *facts, size_t from)
+{
+    for (size_t i = from; i < facts->count; i++) {
+        struct cbx_fact *fact = &facts->items[i];
+        fact->alone |=
+            fact->kind == CBX_IS_SPECIAL &&
+            (fact->special == CBX_FACT_SHELL_NOT_LISTED ||
+             fact->special == CBX_FACT_SHELL_EVALUATED ||
+             fact->special == CBX_FACT_SHELL_UNRESOLVED || fact->special == CBX_FACT_SHELL_OPTION);
+    }
 }
 
 static void extract(struct cbx_parsed *parsed)
 {
-    struct walk w = { .shell = { .parsed = parsed, .src = parsed->text.p } };
+    struct walk w = { .shell = {
+                          .parsed = parsed, .src = parsed->text.p, .fresh = parsed->fresh.start } };
+    size_t before = parsed->facts->count;
+    if (!begins_alone(parsed)) {
+        add_fact(&w.shell, CBX_FACT_TOO_COMPLEX, CBX_STR("cells"), ts_tree_root_node(parsed->tree));
+    }
     cbx_shell_names_collect(&w.shell);
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
     walk_tree(&w, &cursor);
     ts_tree_cursor_delete(&cursor);
+    if (parsed->functions != NULL) {
+        note_functions(parsed);
+    }
+    if (parsed->summary != NULL) {
+        cbx_shell_summarise(&w.shell);
+    }
+    if (parsed->depth == 0 && !parsed->names_only) {
+        mark_alone(parsed->facts, before);
+    }
 }
 
 const struct cbx_lang_code cbx_lang_code_shell = { .grammar = tree_sitter_bash,
                                                    .extract = extract,
-                                                   .mend = mend };
+                                                   .mend = cbx_shell_mend,
+                                                   .correct = cbx_shell_correct,
+                                                   .between = "\n\n" };

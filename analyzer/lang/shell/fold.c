@@ -186,6 +186,9 @@ static bool fold_variable(struct folding *f, TSNode node, bool quoted)
         bool home = cbx_str_is(word, "HOME") && !cbx_shell_assigned(f->s, word);
         return home && append(f, CBX_STR("~"));
     }
+    if (!quoted && f->s->names.splits) {
+        return false;
+    }
     if (!quoted) {
         f->fields |= value.len == 0 || cbx_shell_has_any(value, " \t\n");
         f->pattern |= cbx_shell_has_any(value, "*?[");

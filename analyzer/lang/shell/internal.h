@@ -22,17 +22,21 @@ struct cbx_shell_input {
 
 struct cbx_shell_name;
 struct cbx_shell_flow;
+struct cbx_shell_level;
 
 /* Variables and functions of one text. */
 struct cbx_shell_names {
     struct cbx_shell_name **buckets;
     size_t mask;
-    bool lost; /* a command assigns unknown names: nothing is certain */
+    bool lost;    /* a command assigns unknown names: nothing is certain */
+    bool splits;  /* IFS may be another: the fields of an unquoted value are not known */
+    bool sources; /* files that stand in the text are read (source FILE), when is not known */
     /* the first and the last place outside of functions where one may be called */
     uint32_t first_call, last_call;
     unsigned char args; /* the traits of the program's own parameters (traits.h) */
     struct cbx_shell_flow *flows;
     size_t flow_count, flow_size;
+    struct cbx_shell_level *levels; /* memory of collect.c */
 };
 
 struct cbx_shell {
@@ -41,6 +45,9 @@ struct cbx_shell {
     struct cbx_shell_names names;
     struct cbx_shell_input input;    /* of the present command */
     struct cbx_shell_name *function; /* around the present node, or NULL */
+    /* Where the new cell begins. What stands before it belongs to earlier cells and to files: it may have
+     * run, so that its values are possible and its functions may exist, but nothing of it is certain. */
+    uint32_t fresh;
 };
 
 /* A word after expansion. */
@@ -77,6 +84,16 @@ bool cbx_shell_is_word(TSNode child, bool behind);
 
 /* True when words of a command follow the file of this `file_redirect`. */
 bool cbx_shell_has_words_behind(TSNode redirect);
+
+/* --- mend.c ---------------------------------------------------------------------------------- */
+
+/* cbx_lang_code.mend: the grammar does not read ${x:$i:1}, and reads ${x: i:1}, which means the same. */
+struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
+
+/* cbx_lang_code.correct: behind a pipeline whose last word is a number, the grammar can take the next line
+ * for words of the same command; ';' means the same as the line end. */
+struct cbx_str cbx_shell_correct(const struct cbx_parsed *parsed, struct cbx_str text,
+                                 TSTree *tree);
 
 /* --- fold.c ---------------------------------------------------------------------------------- */
 
@@ -136,7 +153,8 @@ struct cbx_shell_place {
 struct cbx_shell_name {
     struct cbx_str name, value;
     bool assigned, constant, function, unset;
-    bool given; /* the text assigns it a value, first at `first` */
+    bool earlier; /* a function of an earlier cell or of a file */
+    bool given;   /* the text assigns it a value, first at `first` */
     uint32_t first;
     bool integer;     /* declared with -i: every assignment is arithmetic */
     bool unset_names; /* `unset` of it, only behind unset_at */
@@ -169,7 +187,8 @@ struct cbx_shell_name *cbx_shell_name_find(const struct cbx_shell *s, struct cbx
 /* True when the text assigns the name anywhere. */
 bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name);
 
-/* True when the word is certainly a function of this text at the place `at`. */
+/* True when the word is a function of this text at the place `at`: certainly, or of an earlier cell or a
+ * file, and then no program has its name (programs.def). */
 bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t at);
 
 /* True when it may be one. */
@@ -179,6 +198,15 @@ bool cbx_shell_may_be_function(const struct cbx_shell *s, struct cbx_str name);
 
 /* Collects the names that the text assigns and defines. */
 void cbx_shell_names_collect(struct cbx_shell *s);
+
+/* The same for one statement; the traits of the values are not found. */
+void cbx_shell_names_collect_of(struct cbx_shell *s, TSNode statement);
+
+/* --- summary.c -------------------------------------------------------------------------------- */
+
+/* Writes the summary of the new cell (lang/summary.h) to parsed->summary: the statements that bind names,
+ * or that change what other statements mean. */
+void cbx_shell_summarise(const struct cbx_shell *s);
 
 /* --- run.c ------------------------------------------------------------------------------ */
 

@@ -74,10 +74,35 @@ bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name)
     return s->names.lost || (n != NULL && n->assigned);
 }
 
+/* True for the name of a program that an image may have. */
+static bool is_program(struct cbx_str name)
+{
+    static const char *const programs[] = {
+#define CBX_PROGRAM(name) name,
+#include "analyzer/lang/shell/programs.def"
+#define CBX_RUNNER(name, ...)      name,
+#define CBX_INTERPRETER(name, ...) name,
+#define CBX_SHELL_WORD(name)       name,
+#include "analyzer/lang/shell/commands.def"
+    };
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        if (cbx_str_glob(cbx_str_of(programs[i]), name)) {
+            return true;
+        }
+    }
+    return memchr(name.p, '/', name.len) != NULL;
+}
+
 bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t at)
 {
     const struct cbx_shell_name *n = find(&s->names, name);
-    if (n == NULL || !n->function || n->unset || s->names.lost || n->function_since == UINT32_MAX) {
+    if (n == NULL || !n->function || n->unset || s->names.lost) {
+        return false;
+    }
+    if (n->earlier && !is_program(name)) {
+        return true;
+    }
+    if (n->function_since == UINT32_MAX) {
         return false;
     }
     /* the body of a function runs when it is called */

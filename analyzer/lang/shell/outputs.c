@@ -262,8 +262,15 @@ static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *c
     }
     switch (kind_of(line.texts[0])) {
     case NOTHING:
-    case NUMBERS:
         return 0;
+    case NUMBERS: /* seq -f FORMAT */
+        for (size_t w = 1; w < line.count; w++) {
+            unsigned word = cbx_shell_traits_at(t->s, line.nodes[w], t->function, depth + 1);
+            if ((word & (CBX_SHELL_MAY_OPTION | CBX_SHELL_MAY_SPLIT)) != 0) {
+                return CBX_SHELL_MAY_ANY;
+            }
+        }
+        return line.all ? 0 : CBX_SHELL_MAY_ANY;
     case COUNTS:
         *counts = line.operands > 0;
         return line.operands > 0 ? CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT : 0;

@@ -118,9 +118,18 @@ static void judge_trap(const struct cbx_shell_command *c)
     }
 }
 
+/* source FILE: the shell of a sandbox loads judged files only (docker/shell_loader), which a shell inside
+ * of another program does not. The file has the parameters of the program, so it gets none here. */
 static void judge_source(const struct cbx_shell_command *c)
 {
-    cbx_shell_unresolved(c->s, "code of another file", &c->words[0]);
+    size_t w = c->count > 1 && c->words[1].known && cbx_str_is(c->words[1].text, "--") ? 2 : 1;
+    bool one = c->count == w + 1 && c->words[w].known && !c->patterns[w];
+    struct cbx_str path = one ? c->words[w].text : CBX_STR("");
+    bool loaded = c->s->parsed->depth == 0 && c->depth == 0 && c->s->function == NULL;
+    if (!loaded || path.len == 0 || path.p[0] == '-' || !cbx_shell_is_inside(path) ||
+        cbx_str_starts(path, CBX_STR("/dev"))) {
+        cbx_shell_unresolved(c->s, "code of another file", &c->words[0]);
+    }
 }
 
 /* alias NAME=TEXT */

@@ -269,6 +269,19 @@ static unsigned of_parts(struct cbx_shell *s, TSNode node, struct cbx_shell_name
     return may;
 }
 
+/* One of the words that an unquoted value gives: each of them may begin like an option. */
+static unsigned of_fields(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
+                          int depth)
+{
+    unsigned may = traits_of(s, node, function, depth);
+    bool value =
+        cbx_shell_type_is(node, "simple_expansion") || cbx_shell_type_is(node, "expansion");
+    bool split = (may & CBX_SHELL_MAY_SPLIT) != 0 || s->names.splits;
+    return may | (value && split && (may & CBX_SHELL_MAY_EVALUATE) != 0
+                      ? CBX_SHELL_MAY_OPTION | CBX_SHELL_MAY_LEAVE | CBX_SHELL_MAY_SPLIT
+                      : 0u);
+}
+
 static unsigned traits_of(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
                           int depth)
 {
@@ -311,7 +324,7 @@ static unsigned traits_of(struct cbx_shell *s, TSNode node, struct cbx_shell_nam
         for (bool more = count > 0 && ts_tree_cursor_goto_first_child(&cursor); more;
              more = ts_tree_cursor_goto_next_sibling(&cursor)) {
             TSNode child = ts_tree_cursor_current_node(&cursor);
-            may |= ts_node_is_named(child) ? traits_of(s, child, function, depth + 1) : 0u;
+            may |= ts_node_is_named(child) ? of_fields(s, child, function, depth + 1) : 0u;
         }
         ts_tree_cursor_delete(&cursor);
         return may;
@@ -356,6 +369,7 @@ static unsigned follow(struct cbx_shell *s, const struct cbx_shell_flow *f)
     s->function = f->function;
     return ts_node_is_null(f->node) ? CBX_SHELL_MAY_ANY
            : f->output              ? cbx_shell_outputs(s, f->node, f->function, 0)
+           : f->fields              ? of_fields(s, f->node, f->function, 0)
                                     : traits_of(s, f->node, f->function, 0);
 }
 

@@ -17,6 +17,8 @@ enum cbx_shell_trait {
 #define CBX_SHELL_MAY_ANY                                                                          \
     (CBX_SHELL_MAY_OPTION | CBX_SHELL_MAY_CODE | CBX_SHELL_MAY_SPLIT | CBX_SHELL_MAY_LEAVE |       \
      CBX_SHELL_MAY_NAME)
+/* The traits of a program's own parameters, which its caller chooses as it chooses the program. */
+#define CBX_SHELL_ARGS         (CBX_SHELL_MAY_SPLIT | CBX_SHELL_MAY_LEAVE)
 #define CBX_SHELL_MAY_EVALUATE (CBX_SHELL_MAY_CODE | CBX_SHELL_MAY_NAME)
 
 /* The traits of a constant text; `pattern`: it is expanded to the names of files. */
@@ -42,6 +44,7 @@ struct cbx_shell_flow {
     struct cbx_shell_name *variable;
     uint32_t at;
     bool output;
+    bool fields; /* the node is a word, whose value is split when it is not quoted */
 };
 void cbx_shell_traits_flow(struct cbx_shell *s, const struct cbx_shell_flow *flow);
 

@@ -61,6 +61,7 @@ static unsigned shape_of(struct cbx_shell *s, TSNode node)
         }
         ts_tree_cursor_delete(&cursor);
     }
+    may |= s->names.splits && may != 0 ? CBX_SHELL_MAY_SPLIT : 0u;
     return (may & CBX_SHELL_MAY_OPTION) | (bare ? may & CBX_SHELL_MAY_SPLIT : 0u);
 }
 

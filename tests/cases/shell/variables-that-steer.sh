@@ -13,7 +13,7 @@ getopts ab LD_PRELOAD
 exec {PATH}>x
 read -a BASH_ENV < f
 for ((PATH=0;PATH<1;PATH++)); do ls; done
-local -n q=IFS
+local -n q=ENV
 export "PATH=/tmp"
 declare -x NODE_OPTIONS=--require=./x
 env PATH=/tmp ls
@@ -22,7 +22,7 @@ GIT_SSH=x ls
 ls() { id; }
 alias ls=id
 coproc PATH { ls; }
-read IFS < f
+read ENV < f
 select PATH in /tmp; do ls; done
 mapfile PATH < f
 wait -p PATH

@@ -519,6 +519,7 @@ static void judge_parts(const char *language, const struct part *parts, bool sum
                                         : cbx_str_ends(name, CBX_STR(".py")) ? "python"
                                         : cbx_str_ends(name, CBX_STR(".ts")) ? "typescript"
                                         : cbx_str_ends(name, CBX_STR(".h"))  ? "c"
+                                        : cbx_str_ends(name, CBX_STR(".sh")) ? "shell"
                                                                              : "javascript");
         if (parts[1].text == NULL) {
             struct cbx_analysis request = {
@@ -680,6 +681,71 @@ static void c_files_and_sources_are_one_program(void **state)
           "" },
     };
     check_parts("c", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void shell_cells_and_files_are_one_program(void **state)
+{
+    (void)state;
+    static const struct parts_case cases[] = {
+        /* values of earlier cells are possible, never certain */
+        { { { NULL, "x=1" }, { NULL, "x=$((x + 1))" }, { NULL, "echo $((x * 2))" } }, "" },
+        { { { NULL, "read -r x < f" }, { NULL, "echo $((x))" } }, "sh.evaluated 1:9" },
+        { { { NULL, "x=1" }, { NULL, "read -r x < f" }, { NULL, "y=$((x))" } },
+          "sh.evaluated 1:6" },
+        { { { NULL, "y=$(cat f)" }, { NULL, "x=$y" }, { NULL, "echo $((x))" } },
+          "sh.evaluated 1:9" },
+        { { { NULL, "read -r x < f; [[ $x =~ ^[0-9]+$ ]] || exit" }, { NULL, "echo $((x))" } },
+          "sh.evaluated 1:9" },
+        { { { NULL, "x='-exec id ;'" }, { NULL, "find . $x" } }, "sh.option 1:8" },
+        { { { NULL, "c=ls" }, { NULL, "$c" } }, "sh.command 1:1" },
+        { { { NULL, "c=id" }, { NULL, "c=ls\n$c" } }, "sh.command 2:1" },
+        { { { NULL, "c=ls" }, { NULL, "c=ls\n$c" } }, "" },
+        { { { NULL, "readonly c=id" }, { NULL, "c=ls\n$c" } }, "sh.command 2:1" },
+        { { { NULL, "trap 'c=id' DEBUG" }, { NULL, "c=ls\n$c" } }, "sh.command 2:1" },
+        { { { NULL, "f() { c=id; }; trap f DEBUG" }, { NULL, "c=ls\n$c" } }, "sh.command 2:1" },
+        { { { NULL, "declare -i n" }, { NULL, "read -r x < f\nn=$x" } }, "sh.evaluated 2:3" },
+        { { { NULL, "declare -n c=d" }, { NULL, "d=id" }, { NULL, "c=ls\nd=id\n$c" } },
+          "sh.command 3:1" },
+        { { { NULL, "IFS=x" }, { NULL, "c=lsxid\nfind . $c" } }, "sh.option 2:8" },
+        { { { NULL, "IFS=x" }, { NULL, "c=idxls\n$c" } }, "sh.command 2:1" },
+        { { { NULL, "set -- -exec id" }, { NULL, "find . \"$@\"" } }, "sh.option 1:8" },
+        { { { NULL, "a=(-exec id)" }, { NULL, "find . \"${a[@]}\"" } }, "sh.option 1:8" },
+        /* functions, with the values that their cell or a later one gives them */
+        { { { NULL, "greet() { echo \"Hello, $1\"; }" }, { NULL, "greet World" } }, "" },
+        { { { NULL, "twice() { echo $(($1 * 2)); }" }, { NULL, "twice 4" } }, "" },
+        { { { NULL, "twice() { echo $(($1 * 2)); }" }, { NULL, "twice \"$(cat f)\"" } },
+          "sh.evaluated 1:1" },
+        { { { NULL, "dir=data\nlist() { find $dir -name '*.csv'; }" },
+            { NULL, "dir='-exec id ;'" },
+            { NULL, "list" } },
+          "sh.option 1:1" },
+        { { { NULL, "dir=data\nlist() { find $dir -name '*.csv'; }" }, { NULL, "list" } }, "" },
+        { { { NULL, "a() { b; }; b() { ls; }" }, { NULL, "a" } }, "" },
+        { { { NULL, "f() { ls; }" }, { NULL, "unset -f f" }, { NULL, "f" } }, "sh.command 1:1" },
+        /* the name of a program may run the program */
+        { { { NULL, "exit\nid() { ls; }" }, { NULL, "id" } }, "sh.command 1:1" },
+        { { { NULL, "exit\npython3() { ls; }" }, { NULL, "python3" } }, "sh.command 1:1" },
+        { { { NULL, "( f() { ls; } )" }, { NULL, "f" } }, "sh.command 1:1" },
+        /* no cell takes the next one into itself */
+        { { { NULL, "ls \\" }, { NULL, "id" } }, "sh.command 1:1" },
+        { { { NULL, "ls | sort | uniq | head -n 10" }, { NULL, "id || true" } }, "sh.command 1:1" },
+        /* files */
+        { { { "lib.sh", "greet() { echo \"Hello, $1\"; }\nn=5" },
+            { NULL, "source lib.sh\ngreet World\necho $((n + 1))" } },
+          "" },
+        { { { "lib.sh", "n=5" }, { NULL, ". ./lib.sh" }, { NULL, "echo $((n + 1))" } }, "" },
+        { { { "lib.sh", "read -r n < f" }, { NULL, ". ./lib.sh\necho $((n + 1))" } },
+          "sh.evaluated 2:9" },
+        { { { "lib.sh", "read -r n < f" },
+            { NULL, "[[ $n =~ ^[0-9]+$ ]] || exit\n. ./lib.sh\necho $((n + 1))" } },
+          "sh.evaluated 3:9" },
+        { { { "lib.sh", "c=id" }, { NULL, "c=ls\n. ./lib.sh\n$c" } }, "sh.command 3:1" },
+        { { { "lib.sh", "c='-exec id ;'" }, { NULL, "x=.\n. ./lib.sh\nfind . $c" } },
+          "sh.option 3:8" },
+        { { { "lib.sh", "f() { find . \"$1\"; }" }, { NULL, ". ./lib.sh\nf \"$(cat x)\"" } },
+          "sh.option 1:1" },
+    };
+    check_parts("shell", cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 /* A function runs when it is called: what a later cell gives it counts there. */
@@ -899,6 +965,7 @@ int main(void)
         cmocka_unit_test(javascript_files_and_cells_are_one_program),
         cmocka_unit_test(power_that_travels_over_cells_is_found),
         cmocka_unit_test(c_files_and_sources_are_one_program),
+        cmocka_unit_test(shell_cells_and_files_are_one_program),
         cmocka_unit_test(a_function_of_an_earlier_cell_is_judged_with_what_it_is_given),
         cmocka_unit_test(javascript_cells_are_one_program),
     };

@@ -65,9 +65,8 @@ static void judge(const struct cbx_policy *policy, const char *language, struct 
 /* A line that begins a statement, as far as a look at it can tell. */
 static bool begins_cell(struct cbx_str line)
 {
-    static const char *const goes_on[] = {
-        "else", "elif", "except", "finally", "catch", "//", "#"
-    };
+    static const char *const goes_on[] = { "else", "elif", "except", "finally", "catch", "//",
+                                           "#",    "done", "fi",     "esac",    "then",  "do" };
     if (line.len == 0 || strchr(" \t)]}'\"`.,:;*+-/&|=<>?", line.p[0]) != NULL) {
         return false;
     }
@@ -127,6 +126,30 @@ static void compare(const struct cbx_policy *policy, const char *language, const
     }
 }
 
+/* What a whole text may not do, its cells may not do one after the other. */
+static void compare_whole(const struct cbx_policy *policy, const char *language, const char *name,
+                          struct cbx_str text, struct differences *out)
+{
+    struct cbx_str cells[CELLS_MAX];
+    size_t count = cut(text, cells);
+    struct judged whole, cell = { .verdict = CBX_ALLOW };
+    CBX_AUTO_DONE(past) none;
+    CBX_AUTO_DONE(past) past;
+    cbx_past_begin(&none, &(struct cbx_sha256){ 0 });
+    cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
+    judge(policy, language, text, &none, false, &whole);
+    for (size_t i = 0; i < count && cell.verdict == CBX_ALLOW; i++) {
+        judge(policy, language, cells[i], &past, true, &cell);
+    }
+    if (cell.verdict > whole.verdict) {
+        printf("%s: denied as a whole (%s), allowed cell by cell\n", name, whole.rules);
+        out->laxer++;
+    }
+    if (cell.verdict < whole.verdict) {
+        printf("%s: allowed as a whole, a cell is denied (%s)\n", name, cell.rules);
+    }
+}
+
 static void compare_folder(const char *folder, const char *language, struct differences *out)
 {
     static char bytes[SOURCE_MAX];
@@ -138,7 +161,11 @@ static void compare_folder(const char *folder, const char *language, struct diff
         CBX_AUTO_FILE file = e->d_name[0] != '.' ? fopen(path, "r") : NULL;
         size_t len = file != NULL ? fread(bytes, 1, sizeof(bytes), file) : 0;
         for (int p = 0; len > 0 && len < sizeof(bytes) && p < 2; p++) {
-            compare(policies[p], language, path, (struct cbx_str){ .p = bytes, .len = len }, out);
+            struct cbx_str text = { .p = bytes, .len = len };
+            compare(policies[p], language, path, text, out);
+            if (strcmp(language, "shell") == 0) {
+                compare_whole(policies[p], language, path, text, out);
+            }
         }
     }
     closedir(dir);
@@ -166,11 +193,21 @@ static void javascript_is_judged_alike(void **state)
     assert_in_range(differ.stricter, 0, STRICTER_MAX);
 }
 
+static void shell_is_judged_alike(void **state)
+{
+    (void)state;
+    struct differences differ = { 0 };
+    compare_folder("tests/cases/shell", "shell", &differ);
+    assert_int_equal(differ.laxer, 0);
+    assert_in_range(differ.stricter, 0, STRICTER_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(python_is_judged_alike),
         cmocka_unit_test(javascript_is_judged_alike),
+        cmocka_unit_test(shell_is_judged_alike),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * What the grammar misreads. */
+#include "analyzer/lang/shell/internal.h"
+
+#include <ctype.h>
+
+static char *copy_of(const struct cbx_parsed *parsed, struct cbx_str text)
+{
+    char *copy = cbx_arena_alloc(parsed->arena, text.len + 1);
+    if (copy != NULL) {
+        memcpy(copy, text.p, text.len);
+        copy[text.len] = '\0';
+    }
+    return copy;
+}
+
+/* --- ${x:$i:1} -------------------------------------------------------------------------------- */
+
+/* The end of the offset that begins behind the colon of ${x:...}; it has names, numbers and operators
+ * only. */
+static size_t end_of_offset(struct cbx_str text, size_t at)
+{
+    while (at < text.len &&
+           (isalnum((unsigned char)text.p[at]) || memchr("_ :+-*/%$#", text.p[at], 11) != NULL)) {
+        at++;
+    }
+    return at;
+}
+
+struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
+{
+    (void)grammar;
+    struct cbx_str text = parsed->text;
+    char *copy = NULL;
+    for (size_t i = 0; i + 4 < text.len; i++) {
+        size_t at = i + 2;
+        if (text.p[i] != '$' || text.p[i + 1] != '{') {
+            continue;
+        }
+        while (at < text.len &&
+               (isalnum((unsigned char)text.p[at]) || memchr("_[]@", text.p[at], 4) != NULL)) {
+            at++;
+        }
+        if (at + 1 >= text.len || text.p[at] != ':' || memchr("-=+?", text.p[at + 1], 4) != NULL) {
+            continue;
+        }
+        size_t end = end_of_offset(text, at + 1);
+        if (end >= text.len || text.p[end] != '}') {
+            continue;
+        }
+        for (; at + 1 < end; at++) {
+            bool name = text.p[at] == '$' &&
+                        (text.p[at + 1] == '_' || isalpha((unsigned char)text.p[at + 1]));
+            copy = name && copy == NULL ? copy_of(parsed, text) : copy;
+            if (name && copy != NULL) {
+                copy[at] = ' ';
+            }
+        }
+        i = end;
+    }
+    return (struct cbx_str){ .p = copy, .len = copy != NULL ? text.len : 0 };
+}
+
+/* --- line ends -------------------------------------------------------------------------------- */
+
+/* Nodes whose children stand on one line. */
+static bool is_line(TSNode node)
+{
+    static const char *const types[] = { "command", "redirected_statement", "declaration_command",
+                                         "unset_command", "file_redirect" };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (cbx_shell_type_is(node, types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first line end in [from, end) that no backslash removes; `end` when there is none. */
+static uint32_t find_line_end(struct cbx_str text, uint32_t from, uint32_t end)
+{
+    while (from < end && !(text.p[from] == '\n' && (from == 0 || text.p[from - 1] != '\\'))) {
+        from++;
+    }
+    return from;
+}
+
+/* Ends a command with ';' at each line end between its words. False when that is not possible: a comment
+ * stands before the line end, or the arena is exhausted. */
+static bool end_lines(const struct cbx_parsed *parsed, struct cbx_str text, TSNode node,
+                      char **copy)
+{
+    uint32_t before = UINT32_MAX;
+    bool comment = false, good = true;
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && good;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        uint32_t start = ts_node_start_byte(child);
+        uint32_t at = before < start ? find_line_end(text, before, start) : start;
+        if (before < start && at < start) {
+            *copy = *copy == NULL ? copy_of(parsed, text) : *copy;
+            good = *copy != NULL && !comment;
+            if (good) {
+                (*copy)[at] = ';';
+            }
+        }
+        before = ts_node_end_byte(child);
+        comment = cbx_shell_type_is(child, "comment");
+    }
+    ts_tree_cursor_delete(&cursor);
+    return good;
+}
+
+struct cbx_str cbx_shell_correct(const struct cbx_parsed *parsed, struct cbx_str text, TSTree *tree)
+{
+    char *copy = NULL;
+    bool good = true;
+    int depth = 0;
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
+    for (bool more = memchr(text.p, '\n', text.len) != NULL; more && good;) {
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+        good = !is_line(node) || end_lines(parsed, text, node, &copy);
+        if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
+            depth++;
+            continue;
+        }
+        while (more && !ts_tree_cursor_goto_next_sibling(&cursor)) {
+            more = depth > 0 && ts_tree_cursor_goto_parent(&cursor);
+            depth--;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    return !good          ? CBX_STR("")
+           : copy != NULL ? (struct cbx_str){ .p = copy, .len = text.len }
+                          : (struct cbx_str){ 0 };
+}

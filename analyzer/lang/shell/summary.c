@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * Summaries of shell cells: the statements of a cell that bind names, as they are. When a later cell has
+ * one of the names, they stand before it (program.c), and the values in them are possible values. */
+#include "analyzer/lang/summary.h"
+#include "analyzer/lang/shell/traits.h"
+
+/* A variable is written x, ${x} or $x; words of the shell contain the dollar sign (lang/summary.c). */
+static void add_name(struct cbx_str name, struct cbx_buf *names)
+{
+    cbx_buf_add(names, name);
+    cbx_buf_add_cstr(names, "\n$");
+    cbx_buf_add(names, name);
+    cbx_buf_add_cstr(names, "\n");
+}
+
+static bool is_bound(const struct cbx_shell_name *n)
+{
+    return n->assigned || n->given || n->function || n->unset || n->unset_names || n->integer ||
+           n->keyed || n->indexed;
+}
+
+/* True when the statement changes what others mean that do not have its names: a trap runs between them,
+ * the fields of words depend on IFS. */
+static bool is_always_needed(const struct cbx_shell_names *names, struct cbx_str text)
+{
+    return names->lost || names->splits || names->sources || names->args != CBX_SHELL_ARGS ||
+           memmem(text.p, text.len, "trap", 4) != NULL ||
+           memmem(text.p, text.len, "set", 3) != NULL ||
+           memmem(text.p, text.len, "shift", 5) != NULL;
+}
+
+static void add_statement(struct cbx_shell *s, TSNode statement, struct cbx_buf *names,
+                          struct cbx_buf *out)
+{
+    struct cbx_str text = cbx_shell_source_of(s, statement);
+    cbx_buf_reset(names);
+    cbx_shell_names_collect_of(s, statement);
+    for (size_t i = 0; s->names.buckets != NULL && i <= s->names.mask; i++) {
+        for (const struct cbx_shell_name *n = s->names.buckets[i]; n != NULL; n = n->next) {
+            if (is_bound(n)) {
+                add_name(n->name, names);
+            }
+        }
+    }
+    if (is_always_needed(&s->names, text) || names->overflow) {
+        cbx_summary_add_statement(CBX_STR(CBX_NAMES_ALWAYS), text, out);
+    } else if (names->len > 0) {
+        cbx_summary_add_statement(cbx_buf_str(names), text, out);
+    }
+}
+
+void cbx_shell_summarise(const struct cbx_shell *program)
+{
+    enum { NAMES_BYTES_MAX = 16 * 1024 };
+    const struct cbx_range *fresh = &program->parsed->fresh;
+    struct cbx_shell s = *program;
+    struct cbx_buf *out = program->parsed->summary;
+    CBX_AUTO_DONE(buf) names;
+    cbx_buf_init(&names, NAMES_BYTES_MAX);
+    cbx_buf_reset(out);
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(program->parsed->tree));
+    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode statement = ts_tree_cursor_current_node(&cursor);
+        uint32_t at = ts_node_start_byte(statement);
+        if (ts_node_is_named(statement) && at >= fresh->start && at < fresh->end) {
+            add_statement(&s, statement, &names, out);
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    /* A cell that binds nothing has a summary too: without one the whole cell is kept. */
+    cbx_record_write(&(struct cbx_record){ .kind = CBX_RECORD_WALK }, out);
+}
