@@ -330,13 +330,14 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
     struct cbx_facts *facts = c->s->parsed->facts;
     uint32_t start = c->words[0].start, end = c->words[c->count - 1].end;
     struct cbx_arg *args = cbx_arena_array(facts->arena, c->count, sizeof(*args));
-    bool computed = false;
+    bool computed = false, splits = false;
     for (size_t w = 1; args != NULL && w < c->count; w++) {
         args[w - 1] = (struct cbx_arg){ .position = (uint32_t)(w - 1),
                                         .known = c->words[w].known,
                                         .constant = c->words[w].known,
                                         .value = c->words[w].text };
         computed |= !c->words[w].known;
+        splits |= !c->words[w].known && (c->may[w] & CBX_SHELL_MAY_SPLIT) != 0;
     }
     struct cbx_fact *fact = cbx_facts_add(facts, CBX_IS_CALL, name, start, c->words[0].end);
     if (fact == NULL || args == NULL) {
@@ -345,7 +346,7 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
     fact->args = args;
     fact->arg_count = (uint32_t)(c->count - 1);
     fact->spread = computed || c->fed;
-    if (computed) {
+    if (splits) {
         cbx_facts_add_special(facts, CBX_FACT_SHELL_ARGUMENT, name, start, end);
     }
 }
