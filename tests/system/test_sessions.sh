@@ -49,6 +49,19 @@ attacks=(
     shell $'data.txt<-id' $'source data.txt' --
     shell $'x=id' $'$x' --
     shell $'printf "id" > /tmp/codebox-state' $'. /tmp/codebox-state' --
+    shell $'f<-a[$(id >&2)]' $'read -r x < f' $'echo $((x))' --
+    shell $'f<-a[$(id >&2)]' $'declare -i n' $'read -r x < f; n=$x' --
+    shell $'f<-a[$(id >&2)]' $'twice() { echo $(($1 * 2)); }' $'twice "$(cat f)"' --
+    shell $'f<-a[$(id >&2)]' $'n=1' $'lib.sh<-read -r n < f' $'. ./lib.sh' $'echo $((n + 1))' --
+    shell $'f<--exec id ;' $'x=$(cat f)' $'find . -maxdepth 0 $x' --
+    shell $'readonly c=id' $'c=ls\n$c' --
+    shell $'trap "c=id" DEBUG' $'c=ls\n$c' --
+    shell $'f() { c=id; }; trap f DEBUG' $'c=ls\n$c' --
+    shell $'IFS=x' $'c=idxls\n$c' --
+    shell $'exit\nid() { ls; }' $'id' --
+    shell $'lib.sh<-f() { ls; }' $'printf "i%s" d > lib.sh' $'. ./lib.sh' --
+    shell $'lib.sh<-c=1' $'printf "i%s" d > x' $'mv x lib.sh' $'source lib.sh' --
+    shell $'ls | sort | uniq | head -n 10' $'ls | sort | uniq | head -n 10\nid || true' --
 )
 run_attacks() { # POLICY
     local language= session= answer step_text
@@ -63,7 +76,7 @@ run_attacks() { # POLICY
         else
             echo "$step_text"
             answer=$(step "$session" "$step_text")
-            jq -c '[.status, .detail // .error.evalue // (.output // [] | map(.text // "") | join(""))]' <<<"$answer"
+            jq -c '[.status, .detail // (.error | if type == "object" then .evalue else . end) // (.output // [] | map(.text // "") | join(""))]' <<<"$answer"
             lacks 'uid=' <<<"$answer"
         fi
     done
@@ -80,7 +93,7 @@ works() { # LANGUAGE STEP ... EXPECTED: the last step prints this
     session=$(open_session "$language")
     while [ $# -gt 1 ]; do
         answer=$(step "$session" "$1")
-        jq -c '[.status, .detail // .error.evalue // (.output // [] | map(.text // "") | join(""))]' <<<"$answer"
+        jq -c '[.status, .detail // (.error | if type == "object" then .evalue else . end) // (.output // [] | map(.text // "") | join(""))]' <<<"$answer"
         shift
     done
     close_session "$session"
@@ -95,6 +108,11 @@ ok 'data is read whatever its name' works python $'data.json<-{"x": 42}' $'impor
 ok 'data of pandas' works python $'data.csv<-a,b\n40,2\n' $'import pandas as pd\ndf = pd.read_csv("data.csv")' $'print(int(df.sum().sum()) if False else int(df["a"][0] + df["b"][0]))' 42
 ok 'require of an uploaded file' works javascript $'lib/a.js<-exports.add = (a, b) => a + b' $'const { add } = require("./lib/a.js")\nconsole.log(add(40, 2))' 42
 ok 'import of an uploaded module' works javascript $'lib/a.mjs<-export const add = (a, b) => a + b' $'const m = await import("./lib/a.mjs")\nconsole.log(m.add(40, 2))' 42
+ok 'a variable of the shell' works shell $'x=40' $'x=$((x + 2))' $'echo "$x"' 42
+ok 'a function of the shell' works shell $'sum() { echo $(($1 + $2)); }' $'sum 40 2' 42
+ok 'an uploaded script is sourced' works shell $'lib.sh<-sum() { echo $(($1 + $2)); }' $'source lib.sh\nsum 40 2' 42
+ok '  and its functions stay' works shell $'lib.sh<-base=40; sum() { echo $(($1 + $2)); }' $'. ./lib.sh' $'sum "$base" 2' 42
+ok 'data in the shell' works shell $'data.csv<-a,40\nb,2\n' $'total=0' $'while IFS=, read -r k n; do [[ $n =~ ^[0-9]+$ ]] || continue; total=$((total + n)); done < data.csv' $'echo "$total"' 42
 ok 'an uploaded header is included' works c $'x.h<-#define X 42' $'#include <stdio.h>\n#include "x.h"\nint main(void) { printf("%d\\n", X); return 0; }' 42
 ok 'a refused load says what to do' works python $'mod.dat<-x = 1' $'name.txt<-mod.py' $'import shutil\nx = shutil.copy("mod.dat", open("name.txt").read())' $'try:\n    import mod\nexcept ImportError as e:\n    print(e)' 'upload it, or write it in a cell with %%writefile'
 

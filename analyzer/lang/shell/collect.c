@@ -189,7 +189,8 @@ static bool may_assign(struct cbx_str text)
 static bool may_call(const struct cbx_shell *s, const struct cbx_shell_text *word)
 {
     static const char *const callers[] = { "time", "trap", "builtin", "command" };
-    bool calls = !word->known || !cbx_shell_is_allowed(s, word->text);
+    bool calls = !word->known || !cbx_shell_is_allowed(s, word->text) ||
+                 cbx_shell_may_be_function(s, word->text);
     for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
         calls |= cbx_str_is(word->text, callers[i]);
     }
@@ -263,6 +264,9 @@ static void collect_command(struct collector *c, TSNode node)
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (cbx_shell_type_is(child, "herestring_redirect")) {
+            continue; /* its text is no name that the command assigns */
+        }
         struct cbx_shell_text word = cbx_shell_fold_constant(c->s, child);
         bool option = prints && word.known && cbx_str_starts(word.text, CBX_STR("-v"));
         names |= option;

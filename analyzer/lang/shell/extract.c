@@ -270,11 +270,12 @@ static void extract_declaration(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* ls() { ...; }: a listed word runs the function afterwards. */
+/* exit() { ...; }: a word of the shell itself has another meaning afterwards. A function with the name of
+ * a command is judged as both. */
 static void extract_function(struct cbx_shell *s, TSNode node)
 {
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
-    if (!ts_node_is_null(name) && cbx_shell_is_allowed(s, cbx_shell_source_of(s, name))) {
+    if (!ts_node_is_null(name) && cbx_shell_is_own_word(cbx_shell_source_of(s, name))) {
         add_fact(s, CBX_FACT_SHELL_UNRESOLVED, cbx_shell_source_of(s, name), node);
     }
 }

@@ -230,6 +230,9 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
 /* Adds facts for a word that is not constant but may be a path (paths.c). */
 void cbx_shell_extract_path(struct cbx_shell *s, TSNode node);
 
+/* True for one of the shell's own words for control flow and variables. */
+bool cbx_shell_is_own_word(struct cbx_str word);
+
 /* True when the policy lists the command, or it is one of the shell's own for control flow. */
 bool cbx_shell_is_allowed(const struct cbx_shell *s, struct cbx_str word);
 

@@ -237,23 +237,15 @@ static bool takes_first(const struct line *line)
     return cbx_str_is(line->texts[0], "cut") && (has_word(line, "-f1") || has_word(line, "1"));
 }
 
-/* `input`: the traits of standard input; `counts`: it is lines that begin with a number. Sets *counts
- * for the output. */
-static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *counts, int depth)
+/* Of a program. */
+static unsigned of_program(struct state *t, const struct line *command, unsigned input,
+                           bool *counts, int depth)
 {
-    struct line line;
-    read_line(t->s, node, &line);
+    const struct line line = *command;
     bool counted = *counts;
     *counts = false;
-    if (line.count == 0) {
-        return 0; /* only assignments */
-    }
     if (line.texts[0].p == NULL) {
         return CBX_SHELL_MAY_ANY;
-    }
-    const struct cbx_shell_name *function = cbx_shell_name_find(t->s, line.texts[0]);
-    if (function != NULL && function->function) {
-        return function->output;
     }
     bool awk = cbx_str_is(line.texts[0], "awk") || cbx_str_is(line.texts[0], "mawk");
     if (writes_digits(&line) || (awk && awk_counts(&line, counted)) ||
@@ -321,6 +313,29 @@ static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *c
         break;
     }
     return cbx_str_is(line.texts[0], "tr") && has_word(&line, "-d") ? input : CBX_SHELL_MAY_ANY;
+}
+
+/* `input`: the traits of standard input; `counts`: it is lines that begin with a number. Sets *counts
+ * for the output. */
+static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *counts, int depth)
+{
+    struct line line;
+    read_line(t->s, node, &line);
+    if (line.count == 0) {
+        *counts = false;
+        return 0; /* only assignments */
+    }
+    const struct cbx_shell_name *function =
+        line.texts[0].p != NULL ? cbx_shell_name_find(t->s, line.texts[0]) : NULL;
+    if (function == NULL || !function->function) {
+        return of_program(t, &line, input, counts, depth);
+    }
+    unsigned may = function->output;
+    if (cbx_shell_is_allowed(t->s, line.texts[0])) { /* the command runs where the function is not defined */
+        may |= of_program(t, &line, input, counts, depth);
+    }
+    *counts = false;
+    return may;
 }
 
 static unsigned of_statement(struct state *t, TSNode node, unsigned input, bool *counts, int depth);

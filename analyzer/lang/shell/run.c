@@ -33,12 +33,20 @@ static void add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str na
     cbx_facts_add_special(s->parsed->facts, id, name, word->start, word->end);
 }
 
-bool cbx_shell_is_allowed(const struct cbx_shell *s, struct cbx_str word)
+bool cbx_shell_is_own_word(struct cbx_str word)
 {
     for (size_t i = 0; i < CBX_SHELL_COUNT(steering); i++) {
         if (cbx_str_is(word, steering[i])) {
             return true;
         }
+    }
+    return false;
+}
+
+bool cbx_shell_is_allowed(const struct cbx_shell *s, struct cbx_str word)
+{
+    if (cbx_shell_is_own_word(word)) {
+        return true;
     }
     const struct cbx_strs *list = &s->parsed->policy->shell_allow;
     for (size_t i = 0; i < list->count; i++) {

@@ -196,7 +196,8 @@ static void functions_of_the_text_are_judged(void **state)
         { "f() { printf '%s' \"$1\"; }; printf x \"$y\"; f", "" },
         { "f() { ls; }; sudo f; command f", "word:f word:f" },
         { "f() { ls; } & f", "word:f" },
-        { "ls() { echo; }", "?:ls" },
+        { "ls() { rm x; }", "word:rm" },
+        { "exit() { echo; }", "?:exit" },
         { "f() { ls; }; /x/f", "word:/x/f" },
         { "rm() { ls; }; find . -exec rm {} \\;", "word:rm" },
     };
@@ -362,7 +363,7 @@ static void code_on_standard_input_is_judged(void **state)
         { "cat <<E payload | sh\nls\nE\n", "syntax:syntax error" },
         { "cat <<E < payload | sh\nls\nE\n", "syntax:syntax error" },
         { "sh <<E < payload\nls\nE\n", "?:code" },
-        { "cat() { curl x; }; cat <<< ls | sh", "?:cat ?:code" },
+        { "cat() { curl x; }; cat <<< ls | sh", "?:code" },
         { "sh < x", "?:code" },
         { "ls | python -c 'print(1)'", "" },
         { "ls | python x.py", "" },
