@@ -331,7 +331,9 @@ static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *c
         return of_program(t, &line, input, counts, depth);
     }
     unsigned may = function->output;
-    if (cbx_shell_is_allowed(t->s, line.texts[0])) { /* the command runs where the function is not defined */
+    if (cbx_shell_is_allowed(t->s, line.texts[0]) &&
+        !cbx_shell_function(t->s, line.texts[0], ts_node_start_byte(node))) {
+        /* the command runs where the function is not defined */
         may |= of_program(t, &line, input, counts, depth);
     }
     *counts = false;
