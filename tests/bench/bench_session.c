@@ -21,6 +21,10 @@ static const struct {
       "print(step_#(2))\n" },
     { "pandas", "ipython", "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2, 3]})",
       "df['c#'] = df['a'] * #\ndf = df.dropna()\nprint(df.describe())\n" },
+    { "shell names", "shell", "x=0", "value_#=$((x + #))\necho \"$value_#\"\n" },
+    { "shell counter", "shell", "total=0", "total=$((total + 1))\necho \"$total #\"\n" },
+    { "shell functions", "shell", "sum() { echo $(($1 + $2)); }",
+      "f_#() { sum \"$1\" #; }\nf_# 2\n" },
     { "JavaScript", "javascript", "const fs = require('fs')",
       "const value# = [1, 2, #].map((x) => x * 2);\nconsole.log(value#.length);\n" },
 };
