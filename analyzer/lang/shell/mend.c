@@ -85,28 +85,34 @@ static uint32_t find_line_end(struct cbx_str text, uint32_t from, uint32_t end)
     return from;
 }
 
-/* Ends a command with ';' at each line end between its words. False when that is not possible: a comment
- * stands before the line end, or the arena is exhausted. */
+/* Ends a command with ';' at each line end between its words, before a comment that stands there. False
+ * when the arena is exhausted. */
 static bool end_lines(const struct cbx_parsed *parsed, struct cbx_str text, TSNode node,
                       char **copy)
 {
-    uint32_t before = UINT32_MAX;
-    bool comment = false, good = true;
+    uint32_t from = UINT32_MAX, comment = 0; /* comment: behind it, 0 = there is none in the gap */
+    bool good = true;
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && good;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
         uint32_t start = ts_node_start_byte(child);
-        uint32_t at = before < start ? find_line_end(text, before, start) : start;
-        if (before < start && at < start) {
+        uint32_t at =
+            from < start ? find_line_end(text, comment > 0 ? comment : from, start) : start;
+        if (cbx_shell_type_is(child, "comment")) {
+            from = comment == 0 ? start - 1 : from; /* the blank or line end before the first one */
+            comment = ts_node_end_byte(child);
+            continue;
+        }
+        if (at < start) {
             *copy = *copy == NULL ? copy_of(parsed, text) : *copy;
-            good = *copy != NULL && !comment;
+            good = *copy != NULL;
             if (good) {
-                (*copy)[at] = ';';
+                (*copy)[comment > 0 ? from : at] = ';';
             }
         }
-        before = ts_node_end_byte(child);
-        comment = cbx_shell_type_is(child, "comment");
+        from = ts_node_end_byte(child);
+        comment = 0;
     }
     ts_tree_cursor_delete(&cursor);
     return good;

@@ -1,3 +1,9 @@
 ls | sort | uniq | head -n 10
+grep x f || true
+# c
+
 id || true
-# expect 2 sh.command
+ls | sort | uniq | head -n 10 # first
+id
+# expect 5 sh.command
+# expect 7 sh.command
