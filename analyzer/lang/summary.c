@@ -462,6 +462,13 @@ bool cbx_recall_more(struct cbx_recall *r)
     return more;
 }
 
+void cbx_recall_need_all(struct cbx_recall *r)
+{
+    for (uint32_t i = 0; i < r->piece_count; i++) {
+        r->pieces[i].needed |= !r->pieces[i].taken;
+    }
+}
+
 void cbx_recall_all(struct cbx_recall *r)
 {
     for (uint32_t i = 0; i < r->piece_count; i++) {
@@ -984,9 +991,9 @@ static bool lets_escape(const struct making *m)
 static bool notes_missing(struct making *m)
 {
     struct cbx_recall *r = m->walk->parsed->recall;
-    bool missing = false, all = lets_escape(m);
-    for (uint32_t k = 0; k < r->piece_count && all; k++) {
-        r->pieces[k].needed |= !r->pieces[k].taken;
+    bool missing = false;
+    if (lets_escape(m)) {
+        cbx_recall_need_all(r);
     }
     for (size_t i = 0; i < m->bound_count && r->piece_count > 0; i++) {
         if (!has_power(value_of_binding(m, &m->bound[i]), true, 0)) {

@@ -61,6 +61,9 @@ void cbx_recall_words(struct cbx_recall *recall, struct cbx_str text);
 /* Takes the pieces that the last reading needed and did not have; false when there were none. */
 bool cbx_recall_more(struct cbx_recall *recall);
 
+/* Notes that the new cell may change the meaning of any piece: cbx_recall_more takes them all. */
+void cbx_recall_need_all(struct cbx_recall *recall);
+
 /* Takes all pieces. */
 void cbx_recall_all(struct cbx_recall *recall);
 

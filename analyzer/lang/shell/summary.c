@@ -42,6 +42,9 @@ static void add_statement(struct cbx_shell *s, TSNode statement, struct cbx_buf 
             }
         }
     }
+    if (s->parsed->recall != NULL && (s->names.lost || s->names.splits)) {
+        cbx_recall_need_all(s->parsed->recall);
+    }
     if (is_always_needed(&s->names, text) || names->overflow) {
         cbx_summary_add_statement(CBX_STR(CBX_NAMES_ALWAYS), text, out);
     } else if (names->len > 0) {
