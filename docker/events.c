@@ -2,6 +2,8 @@
  * Converts frames of a supervisor to events and results. */
 #include "docker/events.h"
 
+#include "policies/guard.h"
+
 #include <stdlib.h>
 
 enum { MIMES_MAX = 32, MIME_CHARS_MAX = 100, LISTING_MAX = 16 * 1024, TRACEBACK_LINES_MAX = 5000 };
@@ -168,6 +170,21 @@ static int take_question(const struct cbx_events *events, struct cbx_str payload
     return emit(events, &event);
 }
 
+/* The program chooses the text, of the supervisor's frame. */
+static int take_blocked(const struct cbx_events *events, struct cbx_str payload)
+{
+    struct cbx_frame_blocked head;
+    if (payload.len < sizeof(head)) {
+        return 0;
+    }
+    memcpy(&head, payload.p, sizeof(head));
+    struct cbx_event event = { .kind = CBX_EVENT_BLOCKED,
+                               .text = cbx_str_sub(payload, sizeof(head), payload.len),
+                               .refusal = head.refusal,
+                               .count = head.count };
+    return head.refusal < CBX_REFUSALS ? emit(events, &event) : 0;
+}
+
 static int take_late(const struct cbx_events *events, struct cbx_str payload)
 {
     struct cbx_str rest = cbx_str_sub(payload, 1, payload.len);
@@ -211,6 +228,8 @@ int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame)
         return take_cut(events, frame->payload);
     case CBX_FRAME_ASK:
         return take_question(events, frame->payload);
+    case CBX_FRAME_BLOCKED:
+        return take_blocked(events, frame->payload);
     default: /* READY, HELLO, ANSWER */
         return 0;
     }

@@ -32,6 +32,7 @@ enum {
     CBX_FRAME_LATE_MAX = 64 * 1024, /* of late output between two runs, in all */
     CBX_FRAME_INPUT_MAX = 64 * 1024,
     CBX_FRAME_PATH_MAX = 4096,
+    CBX_FRAME_BLOCKED_MAX = 256, /* bytes of what was refused */
 };
 
 /* The limits of a run, which the supervisor enforces: the rows of scope RUN. Each is at least 1, so
@@ -44,7 +45,7 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
  * added makes images without it another version. */
-enum { CBX_FRAME_VERSION = 5000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 6000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
 /* The head of RUN. The hashes, the arguments and the source follow. The kernel receives the new
  * hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the arguments
@@ -54,7 +55,7 @@ struct cbx_frame_run {
     uint8_t interactive; /* 1 = the client answers ASK */
     uint8_t one_shot;    /* 1 = the only run of this sandbox: the program ends as its interpreter
                             would end it, with its exit handlers */
-    uint8_t spare;
+    uint8_t refused;     /* what the guard refuses: bits of policies/guard.def */
     /* SHA-256 values of files that were judged as part of the session's program, at most
      * CBX_FRAME_ACCEPT_MAX. From this run on the kernel loads files with these bytes as code. */
     uint16_t accept_count;
@@ -82,6 +83,12 @@ struct cbx_frame_entry {
     int64_t modified_s;
     uint16_t name_len;
     uint8_t is_folder, spare[5];
+};
+
+/* What the guard refused; a text follows: the program, the family of addresses. */
+struct cbx_frame_blocked {
+    uint32_t refusal; /* number of the row of policies/guard.def */
+    uint32_t count;   /* how often so far */
 };
 
 /* How a run ended. */

@@ -18,6 +18,7 @@ enum cbx_event_kind {
     CBX_EVENT_FILE,    /* a regular file in the workspace that is new or changed: name and size */
     CBX_EVENT_CUT,     /* size_bytes of output were left out here */
     CBX_EVENT_ASK,     /* the program waits for a line (input()): its prompt */
+    CBX_EVENT_BLOCKED, /* the guard refused something that the program did */
 };
 
 /* One representation inside a MIME bundle. Binary types (image/png) are raw bytes, not base64. */
@@ -29,13 +30,16 @@ struct cbx_mime {
 struct cbx_event {
     enum cbx_event_kind kind;
     struct cbx_str text; /* STDOUT, STDERR: raw bytes; FILE: the path relative to the workspace;
-                            ASK: the prompt */
+                            ASK: the prompt; BLOCKED: what was refused, as the program has it */
     const struct cbx_mime *mimes; /* DISPLAY, RESULT */
     size_t mime_count;
     uint64_t size_bytes; /* FILE, CUT */
     bool late;           /* STDOUT, STDERR, DISPLAY: written after the run before had ended, by a
                             thread, timer or process that it left behind */
     bool secret;         /* ASK: the input must not be echoed */
+    unsigned refusal;    /* BLOCKED: enum cbx_refusal; */
+    uint64_t count;      /* how often in this run so far; */
+    struct cbx_str rule; /* and the rule that denies it */
 };
 
 /* The client event sink. Called in order from the thread that follows the run. A return value other

@@ -77,6 +77,7 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
 #define CBX_RUN_LIMIT(member) .limits.member = (uint64_t)limits.member,
 #include "policies/limits.def"
 #undef CBX_RUN_LIMIT
+        .refused = (uint8_t)permit->refused,
         .interactive = options != NULL && options->interactive,
         .one_shot = permit->session[0] == '\0',
         .accept_count = (uint16_t)accept_count,

@@ -6,6 +6,7 @@
 #ifndef CBX_POLICIES_PERMIT_H
 #define CBX_POLICIES_PERMIT_H
 
+#include "policies/guard.h"
 #include "policies/ledger.h"
 #include "policies/policy.h"
 
@@ -45,6 +46,8 @@ struct cbx_permit {
     size_t file_count;
     struct cbx_limits limits; /* already the smaller of policy and request */
     enum cbx_network network;
+    uint32_t refused; /* RUN: what the guard refuses, bits of enum cbx_refusal; */
+    char refused_by[CBX_REFUSALS][CBX_NAME_MAX + 1]; /* by which rule each */
     uint64_t audit_seq; /* the record that allows it */
     /* RUN of a file program: what argv is. Empty = the language's default name, no arguments. */
     char file_name[CBX_FILE_NAME_MAX + 1]; /* without folders; argv[0], __file__, __filename, $0 */

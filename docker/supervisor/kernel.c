@@ -45,6 +45,12 @@ static void offer_to_oom(void)
     }
 }
 
+/* The command kernel starts programs itself: what it may start is not known here. */
+static bool is_guarded(void)
+{
+    return strcmp(cbx_kernel.argv[0], "/codebox/command-kernel") != 0;
+}
+
 static void exec_kernel(const int control[2], const int out[2], const int err[2])
 {
     sigset_t none;
@@ -63,6 +69,9 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
     close_range(4, ~0u, 0);
     setsid();
     setpriority(PRIO_PROCESS, 0, 10); /* the supervisor is scheduled before whatever it forks */
+    if (is_guarded() && !cbx_guard_install(3)) {
+        _exit(127);
+    }
     execv(cbx_kernel.argv[0], (char *const *)(uintptr_t)cbx_kernel.argv);
     _exit(127);
 }
@@ -83,6 +92,9 @@ void cbx_kernel_start(void)
     close(err[1]);
     if (pid < 0) {
         cbx_die();
+    }
+    if (is_guarded()) {
+        cbx_guard_attach(control[0]);
     }
     cbx_kernel.pid = pid;
     cbx_kernel.control = control[0];

@@ -63,6 +63,7 @@ size_t cbx_run_drain(size_t most)
 static void finish(uint32_t status, int exit_code, int signal)
 {
     cbx_run_drain(REST_BYTES);
+    cbx_guard_end();
     cbx_run.done.flags |= cbx_report_end_output();
     if (!cbx_file_report_changed(&cbx_run.began_wall)) {
         cbx_run.done.flags |= CBX_DONE_FILES_CUT;
@@ -142,6 +143,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run.done = (struct cbx_frame_done){ .exit_code = -1 };
     cbx_run_drain(REST_BYTES); /* late output is complete before the log begins with it */
     cbx_report_begin(&run.limits);
+    cbx_guard_begin(run.refused);
     if (!cbx_hash_set_add(&cbx_accepted, payload + sizeof(run), run.accept_count)) {
         refuse();
         return;

@@ -342,6 +342,7 @@ static void serve(void)
             { .fd = reads ? cbx_kernel.out : -1, .events = POLLIN },
             { .fd = reads ? cbx_kernel.err : -1, .events = POLLIN },
             { .fd = s.children, .events = POLLIN },
+            { .fd = cbx_guard.listener, .events = POLLIN },
         };
         if (poll(fds, sizeof(fds) / sizeof(fds[0]), time_left()) < 0 && errno != EINTR) {
             cbx_die();
@@ -351,6 +352,9 @@ static void serve(void)
         }
         if (fds[0].revents != 0 && !read_host()) {
             cbx_die(); /* the engine closed the stream: no host can attach again */
+        }
+        if (fds[6].revents != 0) {
+            cbx_guard_serve();
         }
         take_output(fds[2].fd == cbx_kernel.control ? fds[2].revents & ~POLLOUT : 0);
         cbx_kernel_flush();

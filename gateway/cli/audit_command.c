@@ -150,6 +150,17 @@ static void print_deletion(const json_t *body)
     print_who(body);
 }
 
+static void print_blocked(const json_t *body)
+{
+    print_text(body, "capability");
+    fputs(" by rule ", stdout);
+    print_text(body, "rule");
+    fputs(": ", stdout);
+    print_text(body, "what");
+    printf(" (%lld) ", (long long)json_integer_value(json_object_get(body, "count")));
+    print_who(body);
+}
+
 static void print_recovered(const json_t *body)
 {
     json_int_t from = json_integer_value(json_object_get(body, "unsigned_from"));
@@ -181,6 +192,7 @@ static const struct {
     { "outcome", print_outcome },     { "upload", print_upload },
     { "recovered", print_recovered }, { "acknowledged", print_acknowledged },
     { "deletion", print_deletion },   { "reset", print_who },
+    { "blocked", print_blocked },
 };
 
 static void print_record(struct cbx_str line)

@@ -157,6 +157,15 @@ static int take_event(void *context, const struct cbx_event *event)
         write_shown(&o->out, event->text);
         cbx_run_input_ask(o->input, o->outcome->id, event->secret);
         break;
+    case CBX_EVENT_BLOCKED:
+        if (event->count == 1) {
+            const struct cbx_refusal_row *row =
+                cbx_refusal_row((enum cbx_refusal)event->refusal);
+            fflush(stdout);
+            fprintf(stderr, "codebox: refused (%s, rule %.*s): %s It was %.*s. %s\n", row->name,
+                    CBX_STR_ARG(event->rule), row->message, CBX_STR_ARG(event->text), row->hint);
+        }
+        break;
     case CBX_EVENT_FILE:
         cbx_run_files_note(&o->files, event->text, event->size_bytes);
         break;

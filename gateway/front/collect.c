@@ -4,6 +4,7 @@
 #include "gateway/front/collect.h"
 
 #include "policies/base/json.h"
+#include "policies/guard.h"
 
 #include <openssl/evp.h>
 
@@ -94,6 +95,29 @@ static void add_cut(struct cbx_collected *c, const struct cbx_event *event)
         c->items, json_pack("{s:s,s:I}", "kind", "cut", "size", (json_int_t)event->size_bytes));
 }
 
+static void add_blocked(struct cbx_collected *c, const struct cbx_event *event)
+{
+    const struct cbx_refusal_row *row = cbx_refusal_row((enum cbx_refusal)event->refusal);
+    size_t index;
+    json_t *item;
+    json_array_foreach (c->items, index, item) { /* again, with the number at the end */
+        if (cbx_str_is(cbx_json_str(json_object_get(item, "capability")), row->name) &&
+            cbx_str_equal(cbx_json_str(json_object_get(item, "what")), event->text)) {
+            json_object_set_new(item, "count", json_integer((json_int_t)event->count));
+            return;
+        }
+    }
+    item = json_object();
+    json_object_set_new(item, "kind", json_string("blocked"));
+    json_object_set_new(item, "capability", json_string(row->name));
+    json_object_set_new(item, "rule", cbx_json_text(event->rule));
+    json_object_set_new(item, "what", cbx_json_text(event->text));
+    json_object_set_new(item, "count", json_integer((json_int_t)event->count));
+    json_object_set_new(item, "message", json_string(row->message));
+    json_object_set_new(item, "hint", json_string(row->hint));
+    json_array_append_new(c->items, item);
+}
+
 static void clear(void *context)
 {
     struct cbx_collected *c = context;
@@ -129,6 +153,8 @@ static int take_event(void *context, const struct cbx_event *event)
         add_file(c, event);
     } else if (event->kind == CBX_EVENT_CUT) {
         add_cut(c, event);
+    } else if (event->kind == CBX_EVENT_BLOCKED) {
+        add_blocked(c, event);
     } else if (event->kind != CBX_EVENT_ASK) {
         add_bundle(c, event);
     }

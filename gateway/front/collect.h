@@ -13,6 +13,8 @@
  *   {kind: "display"|"result", data: {TYPE: text|base64}}
  *                                     binary types are base64, others are text
  *   {kind: "file", path, size}
+ *   {kind: "blocked", capability, rule, what, count, message, hint}
+ *                                     the guard refused this, so often
  *   {kind: "cut", size}               so many bytes of output were left out here
  * stdout, stderr and display have late: true when the program wrote them after the run before had
  * ended. */

@@ -3,6 +3,8 @@
  * parts follow one another, with their lengths in the header. */
 #include "gateway/ipc/relay.h"
 
+#include "policies/guard.h"
+
 #include <poll.h>
 
 enum { MIMES_MAX = 32 };
@@ -10,7 +12,7 @@ enum { MIMES_MAX = 32 };
 static const char *const kind_names[] = {
     [CBX_EVENT_STDOUT] = "stdout", [CBX_EVENT_STDERR] = "stderr", [CBX_EVENT_DISPLAY] = "display",
     [CBX_EVENT_RESULT] = "result", [CBX_EVENT_FILE] = "file",     [CBX_EVENT_CUT] = "cut",
-    [CBX_EVENT_ASK] = "ask",
+    [CBX_EVENT_ASK] = "ask",       [CBX_EVENT_BLOCKED] = "blocked",
 };
 enum { KINDS = sizeof(kind_names) / sizeof(kind_names[0]) };
 
@@ -39,6 +41,11 @@ static int send_event(void *context, const struct cbx_event *event)
         json_object_set_new(header, "size", json_integer((json_int_t)event->size_bytes));
     } else if (event->kind == CBX_EVENT_ASK) {
         json_object_set_new(header, "secret", json_boolean(event->secret));
+    } else if (event->kind == CBX_EVENT_BLOCKED) {
+        json_object_set_new(header, "size", json_integer((json_int_t)event->count));
+        json_object_set_new(header, "refusal",
+                            json_string(cbx_refusal_row((enum cbx_refusal)event->refusal)->name));
+        json_object_set_new(header, "rule", cbx_json_text(event->rule));
     }
     return cbx_wire_send(fd, header, bytes, NULL);
 }
@@ -98,6 +105,12 @@ int cbx_relay_event(const struct cbx_message *message, const struct cbx_sink *si
     }
     json_int_t size = json_integer_value(json_object_get(message->header, "size"));
     event.size_bytes = size > 0 ? (uint64_t)size : 0;
+    event.count = event.size_bytes;
+    event.refusal = cbx_refusal_of(cbx_json_str(json_object_get(message->header, "refusal")));
+    event.rule = cbx_json_str(json_object_get(message->header, "rule"));
+    if (event.kind == CBX_EVENT_BLOCKED && event.refusal >= CBX_REFUSALS) {
+        return cbx_fail(err, CBX_EPROTO, "the executor sent a refusal that does not exist");
+    }
     event.late = json_is_true(json_object_get(message->header, "late"));
     event.secret = json_is_true(json_object_get(message->header, "secret"));
     return sink != NULL && sink->event != NULL ? sink->event(sink->context, &event) : 0;

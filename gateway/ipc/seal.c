@@ -34,6 +34,27 @@ static json_t *list_findings(const struct cbx_decision *decision)
     return array;
 }
 
+/* {REFUSAL: RULE}. Lines of shell that were judged start programs, so nothing of it is refused then. */
+static json_t *describe_guard(const struct cbx_policy *policy, const struct cbx_subject *subject,
+                              const struct cbx_decision *decision)
+{
+    const struct cbx_language_row *row = cbx_language_find(decision->language);
+    json_t *json = json_object();
+    if (row == NULL || subject->action != CBX_ACTION_RUN) {
+        return json;
+    }
+    struct cbx_guard guard =
+        cbx_guard_of(policy, row->language, subject->principal, cbx_time_ms() / 1000);
+    for (unsigned i = 0; i < CBX_REFUSALS; i++) {
+        bool lines = i == CBX_REFUSE_START && decision->runs_lines;
+        if ((guard.refused >> i & 1) != 0 && !lines) {
+            json_object_set_new(json, cbx_refusal_row((enum cbx_refusal)i)->name,
+                                cbx_json_text(cbx_str_sub(guard.rules[i], 0, CBX_NAME_MAX)));
+        }
+    }
+    return json;
+}
+
 int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err)
 {
@@ -67,6 +88,7 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judge
     cbx_limits_write(&granted, limits);
     json_object_set_new(json, "limits", limits);
     json_object_set_new(json, "network", json_integer(policy->network));
+    json_object_set_new(json, "guard", describe_guard(policy, subject, decision));
     json_object_set_new(json, "issued_ms", json_integer(cbx_time_ms()));
     json_object_set_new(json, "source_bytes", json_integer((json_int_t)decision->text.len));
     json_object_set_new(json, "findings", list_findings(decision));
@@ -161,7 +183,7 @@ struct fields {
     struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
         files;
     struct cbx_subject subject;
-    const json_t *limits, *findings;
+    const json_t *limits, *guard, *findings;
     int64_t network, issued_ms, source_bytes, finding_count;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
@@ -186,6 +208,7 @@ static const struct cbx_json_field field_table[] = {
     { "arguments", CBX_JSON_ARRAY, offsetof(struct fields, subject.arguments), false, false, 0,
       CBX_ARGUMENTS_MAX },
     FIELD(limits, OBJECT, 0, 0),
+    FIELD(guard, OBJECT, 0, 0),
     FIELD(network, INT, 0, CBX_NETWORK_EGRESS),
     FIELD(issued_ms, INT, 1, INT64_MAX),
     FIELD(source_bytes, INT, 0, INT32_MAX),
@@ -210,6 +233,23 @@ static bool read_limits(const json_t *object, struct cbx_limits *out)
         }
     }
     return true;
+}
+
+static bool read_guard(const json_t *object, struct cbx_permit *out)
+{
+    const char *name;
+    json_t *rule;
+    bool good = true;
+    json_object_foreach ((json_t *)(uintptr_t)object, name, rule) {
+        enum cbx_refusal id = cbx_refusal_of(cbx_str_of(name));
+        struct cbx_str text = cbx_json_str(rule);
+        good = good && id < CBX_REFUSALS && text.len <= CBX_NAME_MAX;
+        if (good) {
+            out->refused |= 1u << id;
+            copy_name(out->refused_by[id], sizeof(out->refused_by[id]), text);
+        }
+    }
+    return good;
 }
 
 /* The hashes of the files, which the seal has the hash of. */
@@ -263,8 +303,8 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
     if (!cbx_sha256_from_hex(f.sha256, &p->source_sha256) ||
         !cbx_sha256_from_hex(f.policy_sha256, &p->policy_sha256) ||
         !cbx_sha256_from_hex(f.ledger, &p->ledger) || !cbx_sha256_from_hex(f.entry, &p->entry) ||
-        !read_limits(f.limits, &p->limits)) {
-        return cbx_fail(err, CBX_ESEAL, "the decision's hashes or limits are malformed");
+        !read_limits(f.limits, &p->limits) || !read_guard(f.guard, p)) {
+        return cbx_fail(err, CBX_ESEAL, "the decision's hashes, limits or guard are malformed");
     }
     cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
     failed = cbx_arguments_join(f.subject.arguments, &out->arguments, err);

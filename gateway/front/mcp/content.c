@@ -219,6 +219,54 @@ static void add_files(struct content *c, const json_t *items)
     json_object_set_new(c->structured, "files", files);
 }
 
+/* A text of the policy or of the source as one printable line. */
+static void add_escaped(struct cbx_buf *to, const char *before, const json_t *text)
+{
+    struct cbx_str s = cbx_str_sub(cbx_json_str(text), 0, SMALL_MAX);
+    if (s.len > 0) {
+        cbx_buf_add_cstr(to, before);
+        cbx_printable_add(to, s, CBX_PRINTABLE_LINE);
+    }
+}
+
+static json_t *escape_text(const json_t *text)
+{
+    CBX_AUTO_DONE(buf) clean;
+    cbx_buf_init(&clean, 5 * SMALL_MAX);
+    add_escaped(&clean, "", text);
+    return cbx_json_text(cbx_buf_str(&clean));
+}
+
+/* What the guard refused. */
+static void add_blocked(struct content *c, const json_t *items)
+{
+    static const char *const kept[] = { "capability", "rule", "what", "message", "hint" };
+    json_t *blocked = json_array();
+    size_t i;
+    json_t *item;
+    json_array_foreach((json_t *)(uintptr_t)items, i, item)
+    {
+        if (!has_kind(item, "blocked")) {
+            continue;
+        }
+        add_escaped(&c->text, "blocked by rule ", json_object_get(item, "rule"));
+        add_escaped(&c->text, ": ", json_object_get(item, "message"));
+        add_escaped(&c->text, " It was ", json_object_get(item, "what"));
+        add_escaped(&c->text, ".\n  hint: ", json_object_get(item, "hint"));
+        cbx_buf_add_char(&c->text, '\n');
+        json_t *shown = json_object();
+        for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++) {
+            json_object_set_new(shown, kept[k], escape_text(json_object_get(item, kept[k])));
+        }
+        json_object_set(shown, "count", json_object_get(item, "count"));
+        json_array_append_new(blocked, shown);
+    }
+    if (json_array_size(blocked) > 0) {
+        json_object_set(c->structured, "blocked", blocked);
+    }
+    json_decref(blocked);
+}
+
 /* The first line. */
 static void add_status(struct cbx_buf *text, const struct cbx_result *r)
 {
@@ -282,6 +330,7 @@ json_t *cbx_content_of_run(const struct cbx_outcome *outcome, const json_t *item
     add_stream(&c, "stderr", items);
     add_bundles(&c, items);
     add_block(&c, "traceback", cbx_str_of(r->traceback));
+    add_blocked(&c, items);
     add_files(&c, items);
     add_numbers(&c, r);
     bool ran_to_its_end = r->status == CBX_RUN_OK || r->status == CBX_RUN_ERROR;
@@ -294,24 +343,6 @@ json_t *cbx_content_of_run(const struct cbx_outcome *outcome, const json_t *item
 }
 
 /* --- a denial, a failure ---------------------------------------------------------------------- */
-
-/* A text of the policy or of the source as one printable line. */
-static void add_escaped(struct cbx_buf *to, const char *before, const json_t *text)
-{
-    struct cbx_str s = cbx_str_sub(cbx_json_str(text), 0, SMALL_MAX);
-    if (s.len > 0) {
-        cbx_buf_add_cstr(to, before);
-        cbx_printable_add(to, s, CBX_PRINTABLE_LINE);
-    }
-}
-
-static json_t *escape_text(const json_t *text)
-{
-    CBX_AUTO_DONE(buf) clean;
-    cbx_buf_init(&clean, 5 * SMALL_MAX);
-    add_escaped(&clean, "", text);
-    return cbx_json_text(cbx_buf_str(&clean));
-}
 
 static void add_finding(struct content *c, const json_t *finding)
 {

@@ -74,12 +74,15 @@ const char *cbx_rest_file_type(const char *path)
 json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
                          const struct cbx_err *err)
 {
-    json_t *output = json_array(), *files = json_array();
+    json_t *output = json_array(), *files = json_array(), *blocked = json_array();
     size_t i;
     json_t *item;
     json_array_foreach(items, i, item)
     {
-        if (strcmp(json_string_value(json_object_get(item, "kind")), "file") == 0) {
+        if (strcmp(json_string_value(json_object_get(item, "kind")), "blocked") == 0) {
+            json_object_del(item, "kind");
+            json_array_append(blocked, item);
+        } else if (strcmp(json_string_value(json_object_get(item, "kind")), "file") == 0) {
             const char *path = json_string_value(json_object_get(item, "path"));
             json_array_append_new(files,
                                   json_pack("{s:O,s:O,s:s}", "path", json_object_get(item, "path"),
@@ -101,6 +104,7 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
     json_object_set_new(results, "error", error);
     json_object_set_new(results, "output", output);
     json_object_set_new(results, "files", files);
+    json_object_set_new(results, "blocked", blocked);
     json_object_set_new(results, "duration_ms", json_integer((json_int_t)r->duration_ms));
     json_object_set_new(results, "cpu_ms", json_integer((json_int_t)r->cpu_ms));
     json_object_set_new(results, "stdout_bytes", json_integer((json_int_t)r->stdout_bytes));

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * The guard: what a policy denies by capability, the sandbox refuses at run time as well. */
+#ifndef CBX_POLICIES_GUARD_H
+#define CBX_POLICIES_GUARD_H
+
+#include "policies/policy.h"
+
+enum cbx_refusal {
+#define CBX_REFUSAL(id, ...) CBX_REFUSE_##id,
+#include "policies/guard.def"
+    CBX_REFUSALS
+};
+
+/* What is refused: bit 1 << enum cbx_refusal, each with the id of the rule that denies it (of the rule for
+ * the first of its capabilities). Texts are borrowed from the policy. Zeroed memory refuses nothing. */
+struct cbx_guard {
+    uint32_t refused;
+    struct cbx_str rules[CBX_REFUSALS];
+};
+
+/* Derives the guard for programs of this language and principal at `now` (Unix seconds). A capability is
+ * denied when a rule with the effect "deny" names it for the language and no exception lets the principal
+ * pass it; names that the rule takes out of the capability stay denied for the guard, which cannot see
+ * names. Nothing is refused under log_only. */
+struct cbx_guard cbx_guard_of(const struct cbx_policy *policy, enum cbx_language language,
+                              struct cbx_str principal, int64_t now);
+
+/* The row of guard.def; NULL for other numbers. */
+struct cbx_refusal_row {
+    const char *name, *message, *hint;
+    uint64_t capabilities;
+    uint32_t languages;
+};
+const struct cbx_refusal_row *cbx_refusal_row(enum cbx_refusal id);
+
+/* The refusal with this name; CBX_REFUSALS when there is none. */
+enum cbx_refusal cbx_refusal_of(struct cbx_str name);
+
+#endif
