@@ -107,7 +107,7 @@ printf 'version: 1\nname: x\nrulez: []\n' >bad.yaml
 ok 'a bad policy is refused with its place and the nearest key' gives 2 '      3 | rulez: []' run --policy ./bad.yaml hello.py
 printf 'version: 1\nname: lax\nextends: [default]\nmode: log-only\n' >lax.yaml
 ok 'a policy that only logs is refused' gives 2 'log-only' run --policy ./lax.yaml hello.py
-ok 'an unknown language is refused with those that run, and their endings' gives 2 'shell (.sh, .bash), typescript (.ts, .mts, .cts), c (.c, .h)' run --language cobol hello.py
+ok 'an unknown language is refused with those that run, and their endings' gives 2 'shell (.sh, .bash), typescript (.ts, .mts, .cts, .tsx), c (.c, .h)' run --language cobol hello.py
 program nothing.txt x
 ok 'a file without a known ending is refused with the same list' gives 2 'python (.py, .pyw)' run nothing.txt
 ok 'a missing file is reported' gives 2 'No such file' run nothing.py
