@@ -126,8 +126,8 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
         s->out->summary = cbx_program_summary(program);
     }
     cbx_packages_imports(s->policy, &s->facts);
-    for (size_t i = 0; i < s->facts.count && !s->out->runs_lines; i++) {
-        s->out->runs_lines =
+    for (size_t i = 0; i < s->facts.count && notebook->magic_count > 0; i++) {
+        s->out->runs_lines |=
             s->facts.items[i].kind == CBX_IS_CALL && s->facts.items[i].language == CBX_SHELL;
     }
     return 0;

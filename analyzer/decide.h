@@ -34,7 +34,7 @@ struct cbx_decision {
     struct cbx_sha256 sha256;           /* of text */
     const struct cbx_finding *findings; /* in source order */
     size_t finding_count;
-    bool runs_lines;        /* it has lines or cells of shell, or starts commands that were judged as such */
+    bool runs_lines;        /* it has notebook lines or cells of shell */
     struct cbx_str summary; /* of a cell that has a past; empty when it cannot be summarised */
     bool truncated; /* there were more findings than the cap; the verdict covers all of them */
 };

@@ -48,7 +48,7 @@ struct cbx_permit {
     enum cbx_network network;
     uint32_t refused; /* RUN: what the guard refuses, bits of enum cbx_refusal; */
     char refused_by[CBX_REFUSALS][CBX_NAME_MAX + 1]; /* by which rule each */
-    uint64_t audit_seq; /* the record that allows it */
+    uint64_t audit_seq;                              /* the record that allows it */
     /* RUN of a file program: what argv is. Empty = the language's default name, no arguments. */
     char file_name[CBX_FILE_NAME_MAX + 1]; /* without folders; argv[0], __file__, __filename, $0 */
     char path[CBX_PATH_MAX + 1];           /* FILE: where it is put, in the workspace */

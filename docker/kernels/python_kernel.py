@@ -26,6 +26,7 @@ import io
 import json
 import linecache
 import os
+import platform
 import re
 import select
 import sys
@@ -1230,6 +1231,8 @@ def install_loaders():
 
 def main():
     accept = install_loaders()
+    # pandas asks for it when it is imported; the answer of `uname -p`, which the guard would refuse
+    platform._Processor.get = staticmethod(lambda: "")
     sys.path.append("/workspace")  # last: a file of the program hides no module of a library
     sys.argv = [""]
     os.chdir("/workspace")

@@ -34,11 +34,11 @@ static struct {
         char what[CBX_FRAME_BLOCKED_MAX];
     } entries[KEPT_MAX];
     int count;
-} refused;
+} refusals;
 
 /* --- the filter ------------------------------------------------------------------------------- */
 
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define RETURN(action) BPF_STMT(BPF_RET | BPF_K, (action))
 /* Notifies of this call and leaves the filter. */
 #define NOTIFY(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), RETURN(SECCOMP_RET_USER_NOTIF)
@@ -115,55 +115,55 @@ void cbx_guard_attach(int socket)
 
 /* --- reports ---------------------------------------------------------------------------------- */
 
-static void report(struct entry *entry)
+static void report_refusal(struct entry *entry)
 {
     struct cbx_frame_blocked head = { .refusal = entry->refusal, .count = entry->count };
     entry->reported = true;
     cbx_report_frame(CBX_FRAME_BLOCKED, &head, sizeof(head), entry->what, strlen(entry->what));
 }
 
-static void note(uint32_t refusal, const char *what)
+static void note_refusal(uint32_t refusal, const char *what)
 {
     int i = 0;
-    while (i < refused.count &&
-           !(refused.entries[i].refusal == refusal && strcmp(refused.entries[i].what, what) == 0)) {
+    while (i < refusals.count && !(refusals.entries[i].refusal == refusal &&
+                                   strcmp(refusals.entries[i].what, what) == 0)) {
         i++;
     }
     i = i < KEPT_MAX ? i : KEPT_MAX - 1;
-    struct entry *entry = &refused.entries[i];
-    if (i == refused.count) {
-        refused.count++;
+    struct entry *entry = &refusals.entries[i];
+    if (i == refusals.count) {
+        refusals.count++;
         *entry = (struct entry){ .refusal = refusal };
         snprintf(entry->what, sizeof(entry->what), "%s", i + 1 < KEPT_MAX ? what : "others");
     }
     entry->count += entry->count < UINT32_MAX;
     if (entry->count == 1 && cbx_run_is_active()) {
-        report(entry);
+        report_refusal(entry);
     }
 }
 
 void cbx_guard_begin(uint32_t bits)
 {
     cbx_guard.refused = bits;
-    for (int i = 0; i < refused.count; i++) {
-        report(&refused.entries[i]);
+    for (int i = 0; i < refusals.count; i++) {
+        report_refusal(&refusals.entries[i]);
     }
 }
 
 void cbx_guard_end(void)
 {
-    for (int i = 0; i < refused.count; i++) {
-        if (refused.entries[i].count > 1 || !refused.entries[i].reported) {
-            report(&refused.entries[i]);
+    for (int i = 0; i < refusals.count; i++) {
+        if (refusals.entries[i].count > 1 || !refusals.entries[i].reported) {
+            report_refusal(&refusals.entries[i]);
         }
     }
-    refused.count = 0;
+    refusals.count = 0;
 }
 
 /* --- notifications ---------------------------------------------------------------------------- */
 
 /* A text in the memory of the process that waits, for the report alone: other threads may change it. */
-static void read_text(pid_t pid, uint64_t address, char *out, size_t size)
+static void read_memory(pid_t pid, uint64_t address, char *out, size_t size)
 {
     char path[32];
     snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
@@ -178,13 +178,14 @@ static void read_text(pid_t pid, uint64_t address, char *out, size_t size)
     }
 }
 
-static void describe(const struct seccomp_notif *call, uint32_t *refusal, char *what, size_t size)
+static void describe_call(const struct seccomp_notif *call, uint32_t *refusal, char *what,
+                          size_t size)
 {
     const struct seccomp_data *data = &call->data;
     *refusal = START;
     switch (data->nr) {
     case SYS_execve:
-        read_text((pid_t)call->pid, data->args[0], what, size);
+        read_memory((pid_t)call->pid, data->args[0], what, size);
         break;
     case SYS_execveat:
         snprintf(what, size, "a descriptor");
@@ -210,17 +211,17 @@ static bool is_local_socket(const struct seccomp_data *data)
     return data->nr == SYS_socket && data->args[0] == AF_UNIX;
 }
 
-static void answer(const struct seccomp_notif *call)
+static void answer_call(const struct seccomp_notif *call)
 {
     struct seccomp_notif_resp response = { .id = call->id,
                                            .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
     char what[CBX_FRAME_BLOCKED_MAX] = "";
     uint32_t refusal;
-    describe(call, &refusal, what, sizeof(what));
+    describe_call(call, &refusal, what, sizeof(what));
     if ((cbx_guard.refused >> refusal & 1) != 0 && !is_local_socket(&call->data)) {
         response.flags = 0;
         response.error = -EACCES;
-        note(refusal, what);
+        note_refusal(refusal, what);
     }
     ioctl(cbx_guard.listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
@@ -234,14 +235,15 @@ void cbx_guard_serve(void)
             char bytes[512];
         } received = { 0 };
         struct pollfd waiting = { .fd = cbx_guard.listener, .events = POLLIN };
-        if (cbx_guard.listener < 0 || poll(&waiting, 1, 0) <= 0 || (waiting.revents & POLLIN) == 0) {
+        if (cbx_guard.listener < 0 || poll(&waiting, 1, 0) <= 0 ||
+            (waiting.revents & POLLIN) == 0) {
             if ((waiting.revents & (POLLHUP | POLLERR)) != 0) {
                 cbx_close(&cbx_guard.listener); /* every process with the filter has ended */
             }
             return;
         }
         if (ioctl(cbx_guard.listener, SECCOMP_IOCTL_NOTIF_RECV, &received) == 0) {
-            answer(&received.call);
+            answer_call(&received.call);
         }
     }
 }

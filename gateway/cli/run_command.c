@@ -159,8 +159,7 @@ static int take_event(void *context, const struct cbx_event *event)
         break;
     case CBX_EVENT_BLOCKED:
         if (event->count == 1) {
-            const struct cbx_refusal_row *row =
-                cbx_refusal_row((enum cbx_refusal)event->refusal);
+            const struct cbx_refusal_row *row = cbx_refusal_row((enum cbx_refusal)event->refusal);
             fflush(stdout);
             fprintf(stderr, "codebox: refused (%s, rule %.*s): %s It was %.*s. %s\n", row->name,
                     CBX_STR_ARG(event->rule), row->message, CBX_STR_ARG(event->text), row->hint);

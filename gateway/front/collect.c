@@ -100,7 +100,8 @@ static void add_blocked(struct cbx_collected *c, const struct cbx_event *event)
     const struct cbx_refusal_row *row = cbx_refusal_row((enum cbx_refusal)event->refusal);
     size_t index;
     json_t *item;
-    json_array_foreach (c->items, index, item) { /* again, with the number at the end */
+    json_array_foreach(c->items, index, item)
+    { /* again, with the number at the end */
         if (cbx_str_is(cbx_json_str(json_object_get(item, "capability")), row->name) &&
             cbx_str_equal(cbx_json_str(json_object_get(item, "what")), event->text)) {
             json_object_set_new(item, "count", json_integer((json_int_t)event->count));

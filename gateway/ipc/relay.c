@@ -10,8 +10,8 @@
 enum { MIMES_MAX = 32 };
 
 static const char *const kind_names[] = {
-    [CBX_EVENT_STDOUT] = "stdout", [CBX_EVENT_STDERR] = "stderr", [CBX_EVENT_DISPLAY] = "display",
-    [CBX_EVENT_RESULT] = "result", [CBX_EVENT_FILE] = "file",     [CBX_EVENT_CUT] = "cut",
+    [CBX_EVENT_STDOUT] = "stdout", [CBX_EVENT_STDERR] = "stderr",   [CBX_EVENT_DISPLAY] = "display",
+    [CBX_EVENT_RESULT] = "result", [CBX_EVENT_FILE] = "file",       [CBX_EVENT_CUT] = "cut",
     [CBX_EVENT_ASK] = "ask",       [CBX_EVENT_BLOCKED] = "blocked",
 };
 enum { KINDS = sizeof(kind_names) / sizeof(kind_names[0]) };

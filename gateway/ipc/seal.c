@@ -240,7 +240,8 @@ static bool read_guard(const json_t *object, struct cbx_permit *out)
     const char *name;
     json_t *rule;
     bool good = true;
-    json_object_foreach ((json_t *)(uintptr_t)object, name, rule) {
+    json_object_foreach((json_t *)(uintptr_t)object, name, rule)
+    {
         enum cbx_refusal id = cbx_refusal_of(cbx_str_of(name));
         struct cbx_str text = cbx_json_str(rule);
         good = good && id < CBX_REFUSALS && text.len <= CBX_NAME_MAX;

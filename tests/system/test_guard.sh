@@ -12,18 +12,18 @@ extends: [permissive]
 rules:
   - id: guard.process
     languages: [python, javascript]
-    match: {capability: [start-process, drive-browser], call: ["!*"], import: ["!*"], reference: ["!*"]}
+    match: {capability: [start-process, drive-browser], call: ["!*"], import: ["!*"], reference: ["!*"], attribute: [guarded_process]}
     message: No processes.
     hint: None.
     severity: high
-    tests: {deny: [], allow: ["import subprocess\nsubprocess.run(['id'])"]}
+    tests: {deny: ["x.guarded_process"], allow: ["import subprocess\nsubprocess.run(['id'])"]}
   - id: guard.socket
     languages: [python, javascript]
-    match: {capability: [socket, network-client], call: ["!*"], import: ["!*"], reference: ["!*"]}
+    match: {capability: [socket, network-client], call: ["!*"], import: ["!*"], reference: ["!*"], attribute: [guarded_socket]}
     message: No sockets.
     hint: None.
     severity: high
-    tests: {deny: [], allow: ["import socket\nsocket.socket()"]}
+    tests: {deny: ["x.guarded_socket"], allow: ["import socket\nsocket.socket()"]}
 YAML
 start_server --policy "$work/guarded.yaml" --policy default
 run() { post /v1/executions "$(jq -n --arg c "$2" --arg l "$1" --arg p "${3:-guarded}" '{code: $c, language: $l, policy: $p}')"; }
