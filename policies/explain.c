@@ -4,6 +4,7 @@
 
 #include "policies/base/date.h"
 #include "policies/base/printable.h"
+#include "policies/guard.h"
 
 #include <stdlib.h>
 
@@ -206,6 +207,30 @@ static void add_mounts(struct cbx_buf *out, const struct cbx_mounts *m)
     add_list(out, "never:", &m->deny);
 }
 
+/* For a principal without exceptions, at the end of time. */
+static void add_guard(struct cbx_buf *out, const struct cbx_policy *policy)
+{
+    bool any = false;
+    for (unsigned id = 0; id < CBX_REFUSALS; id++) {
+        for (int l = 0, first = 1; l < CBX_LANGUAGES; l++) {
+            struct cbx_guard guard =
+                cbx_guard_of(policy, (enum cbx_language)l, CBX_STR(""), INT64_MAX);
+            if ((policy->languages >> l & 1) == 0 || (guard.refused >> id & 1) == 0) {
+                continue;
+            }
+            cbx_buf_add_cstr(out, any ? "" : "\nRefused by the sandbox while a program runs, too:");
+            if (first) {
+                cbx_buf_printf(out, "\n      %s:", cbx_refusal_row((enum cbx_refusal)id)->name);
+            }
+            cbx_buf_printf(out, "%s %s (%.*s)", first ? "" : ",",
+                           cbx_language_name((enum cbx_language)l), CBX_STR_ARG(guard.rules[id]));
+            any = true;
+            first = 0;
+        }
+    }
+    cbx_buf_add_cstr(out, any ? "\n" : "");
+}
+
 void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
 {
     char hex[CBX_SHA256_HEX + 1];
@@ -230,7 +255,9 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
     add_rules(out, policy, CBX_EFFECT_WARN, "\nRuns, with a warning:\n");
     add_rules(out, policy, CBX_EFFECT_ALLOW, "\nAllowed in so many words:\n");
     cbx_buf_add_cstr(out, "\nEverything that no rule names is allowed; source that cannot be read "
-                          "for certain never is.\n\nShell commands:\n");
+                          "for certain never is.\n");
+    add_guard(out, policy);
+    cbx_buf_add_cstr(out, "\nShell commands:\n");
     add_list(out, "allowed:", &policy->shell_allow);
     add_packages(out, "pip", &policy->pip);
     add_packages(out, "npm", &policy->npm);

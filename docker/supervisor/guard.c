@@ -43,7 +43,7 @@ static struct {
 /* Notifies of this call and leaves the filter. */
 #define NOTIFY(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), RETURN(SECCOMP_RET_USER_NOTIF)
 
-bool cbx_guard_install(int socket)
+void cbx_guard_install(int socket)
 {
     static struct sock_filter filter[] = {
         LOAD(arch),
@@ -81,11 +81,12 @@ bool cbx_guard_install(int socket)
         int fd = (int)listener;
         memcpy(CMSG_DATA(head), &fd, sizeof(fd));
     }
-    bool sent = sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
+    if (sendmsg(socket, &message, MSG_NOSIGNAL) != 1) {
+        _exit(127); /* nobody would answer */
+    }
     if (listener >= 0) {
         close((int)listener);
     }
-    return listener >= 0 && sent;
 }
 
 void cbx_guard_attach(int socket)
@@ -111,6 +112,7 @@ void cbx_guard_attach(int socket)
         memcpy(&cbx_guard.listener, CMSG_DATA(head), sizeof(int));
         fcntl(cbx_guard.listener, F_SETFL, O_NONBLOCK);
     }
+    cbx_guard.installed = cbx_guard.listener >= 0;
 }
 
 /* --- reports ---------------------------------------------------------------------------------- */
@@ -142,9 +144,8 @@ static void note_refusal(uint32_t refusal, const char *what)
     }
 }
 
-void cbx_guard_begin(uint32_t bits)
+void cbx_guard_begin(void)
 {
-    cbx_guard.refused = bits;
     for (int i = 0; i < refusals.count; i++) {
         report_refusal(&refusals.entries[i]);
     }

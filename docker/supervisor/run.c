@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,6 +96,7 @@ static void begin(const uint8_t *payload, size_t len)
     cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.request.limits.wall_ms;
     clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
     cbx_run.phase = CBX_PHASE_RUNNING;
+    cbx_guard.refused = cbx_run.request.refused; /* the kernel is ready: its own start is over */
     size_t program = sizeof(struct cbx_frame_run) + accept_bytes(&cbx_run.request);
     cbx_accept_send();
     cbx_kernel_send(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES, payload + program,
@@ -103,15 +105,15 @@ static void begin(const uint8_t *payload, size_t len)
 }
 
 /* Ends a run before the kernel receives it. */
-static void refuse(void)
+static void refuse(const char *reason)
 {
-    static const char error[] = "{\"ename\":\"Error\",\"evalue\":\"the session has too many files "
-                                "of code; reset it, or use "
-                                "fewer\",\"traceback\":[]}";
+    char error[256];
+    int len = snprintf(error, sizeof(error),
+                       "{\"ename\":\"Error\",\"evalue\":\"%s\",\"traceback\":[]}", reason);
     cbx_run.began_ms = cbx_now_ms();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
     clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
-    cbx_report_bundle(CBX_FRAME_ERROR, (const uint8_t *)error, sizeof(error) - 1);
+    cbx_report_bundle(CBX_FRAME_ERROR, (const uint8_t *)error, (size_t)len);
     finish(CBX_DONE_ENDED, 1, 0);
 }
 
@@ -143,13 +145,18 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run.done = (struct cbx_frame_done){ .exit_code = -1 };
     cbx_run_drain(REST_BYTES); /* late output is complete before the log begins with it */
     cbx_report_begin(&run.limits);
-    cbx_guard_begin(run.refused);
+    cbx_guard_begin();
     if (!cbx_hash_set_add(&cbx_accepted, payload + sizeof(run), run.accept_count)) {
-        refuse();
+        refuse("the session has too many files of code; reset it, or use fewer");
         return;
     }
     if (cbx_kernel.pid == 0) {
         cbx_kernel_start();
+    }
+    if (run.refused != 0 && !cbx_guard.installed) {
+        refuse("the policy needs the guard, and this host has no user notification of seccomp "
+               "(Linux 5.5)");
+        return;
     }
     if (cbx_kernel.ready) {
         begin(payload, len);

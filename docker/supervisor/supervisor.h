@@ -67,13 +67,16 @@ void cbx_close(int *fd);
 /* --- guard.c: what the kernel's programs are refused ------------------------------------------- */
 
 extern struct cbx_guard_state {
-    int listener;     /* notifications of the kernel's filter; -1 = none */
-    uint32_t refused; /* bits of policies/guard.def, of the last RUN; before the first one nothing */
+    int listener;   /* notifications of the kernel's filter; -1 = none */
+    bool installed; /* the kernel has the filter */
+    uint32_t
+        refused; /* bits of policies/guard.def, of the last run; nothing while the kernel starts */
 } cbx_guard;
 
 /* Installs the filter in the calling process, the kernel's before its execve, and sends the listener
- * through the socket. False when Linux has no user notification, or refuses it. */
-bool cbx_guard_install(int socket);
+ * through the socket; without one when Linux has no user notification. Then runs that need the guard are
+ * refused. */
+void cbx_guard_install(int socket);
 
 /* In the supervisor: receives the listener of the kernel that starts now; -1 when there is none. */
 void cbx_guard_attach(int socket);
@@ -81,8 +84,8 @@ void cbx_guard_attach(int socket);
 /* Answers the notifications that wait, a limited number. */
 void cbx_guard_serve(void);
 
-/* A run begins, ends: what was refused between two runs is of the next one. */
-void cbx_guard_begin(uint32_t refused);
+/* The log of a run begins, ends: what was refused between two runs is of the next one. */
+void cbx_guard_begin(void);
 void cbx_guard_end(void);
 
 /* --- accept.c: files that the kernel may load as code ------------------------------------------ */

@@ -157,8 +157,13 @@ static void print_blocked(const json_t *body)
     print_text(body, "rule");
     fputs(": ", stdout);
     print_text(body, "what");
-    printf(" (%lld) ", (long long)json_integer_value(json_object_get(body, "count")));
-    print_who(body);
+    printf(" (%lld)", (long long)json_integer_value(json_object_get(body, "count")));
+    if (text_of(body, "session")[0] != '\0') {
+        fputs(" in session ", stdout);
+        print_text(body, "session");
+    }
+    fputs(" by ", stdout);
+    print_text(body, "principal");
 }
 
 static void print_recovered(const json_t *body)

@@ -161,7 +161,7 @@ static int take_event(void *context, const struct cbx_event *event)
         if (event->count == 1) {
             const struct cbx_refusal_row *row = cbx_refusal_row((enum cbx_refusal)event->refusal);
             fflush(stdout);
-            fprintf(stderr, "codebox: refused (%s, rule %.*s): %s It was %.*s. %s\n", row->name,
+            fprintf(stderr, "codebox: refused by rule %.*s: %s (%.*s) %s\n",
                     CBX_STR_ARG(event->rule), row->message, CBX_STR_ARG(event->text), row->hint);
         }
         break;

@@ -44,8 +44,8 @@ struct cbx_executor_request {
     struct cbx_executor *executor;
     int fd;
     enum cbx_client_state client;
-    struct cbx_ticket ticket; /* queued from admission until the run begins or fails */
-    struct cbx_sha256 ledger; /* of the session, when the call failed with CBX_ESTALE */
+    struct cbx_ticket ticket;        /* queued from admission until the run begins or fails */
+    struct cbx_sha256 ledger;        /* of the session, when the call failed with CBX_ESTALE */
     const struct cbx_permit *permit; /* what runs; NULL when it was begun by an earlier executor */
 };
 

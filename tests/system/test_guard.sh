@@ -72,6 +72,12 @@ permitted() { # a policy without such a rule refuses nothing
 session=$(post /v1/sessions '{"language":"python","policy":"guarded"}' | jq -er .session_id)
 in_session() { post /v1/executions "$(jq -n --arg c "$1" --arg s "$session" '{code: $c, session_id: $s}')"; }
 ok 'a session goes on after a refusal, and after a reset' eval 'in_session "import os; os.system(\"id\")" | jq -e ".blocked[0].capability == \"start-process\"" && in_session "x = 41" | jq -e ".status == \"completed\" and .blocked == []" && in_session "print(x + 1)" | text_of | grep -q 42 && post "/v1/sessions/$session/reset" "{}" >/dev/null && in_session "print(6 * 7)" | text_of | grep -q 42 && in_session "import os; os.system(\"id\")" | jq -e ".blocked[0].capability == \"start-process\""'
+crashed() { # the run that starts a new kernel is guarded too
+    in_session 'import ctypes; ctypes.string_at(0)' >/dev/null
+    in_session 'import os; os.system("id")' | tee "$work/crashed" | jq -e '.blocked[0].capability == "start-process"'
+    lacks 'uid=' < "$work/crashed"
+}
+ok 'a session goes on guarded after a crash of its kernel' crashed
 logged() {
     stop_server
     "$codebox" audit verify --state "$state"

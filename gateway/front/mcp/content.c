@@ -251,8 +251,8 @@ static void add_blocked(struct content *c, const json_t *items)
         }
         add_escaped(&c->text, "blocked by rule ", json_object_get(item, "rule"));
         add_escaped(&c->text, ": ", json_object_get(item, "message"));
-        add_escaped(&c->text, " It was ", json_object_get(item, "what"));
-        add_escaped(&c->text, ".\n  hint: ", json_object_get(item, "hint"));
+        add_escaped(&c->text, " (", json_object_get(item, "what"));
+        add_escaped(&c->text, ")\n  hint: ", json_object_get(item, "hint"));
         cbx_buf_add_char(&c->text, '\n');
         json_t *shown = json_object();
         for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++) {

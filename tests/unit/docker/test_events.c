@@ -11,6 +11,8 @@ static struct {
     bool late;
     char text[64];
     size_t mime_count;
+    unsigned refusal;
+    uint64_t number;
 } got;
 
 static int take(void *context, const struct cbx_event *event)
@@ -20,6 +22,8 @@ static int take(void *context, const struct cbx_event *event)
     got.kind = event->kind;
     got.late = event->late;
     got.mime_count = event->mime_count;
+    got.refusal = event->refusal;
+    got.number = event->count;
     snprintf(got.text, sizeof(got.text), "%.*s", CBX_STR_ARG(event->text));
     return 0;
 }
@@ -69,12 +73,33 @@ static void passes_over_late_frames_of_other_types(void **state)
     }
 }
 
+static void a_refusal_has_its_number_and_what_it_was(void **state)
+{
+    (void)state;
+    send(CBX_FRAME_BLOCKED, "\1\0\0\0\7\0\0\0IPv4", 12);
+    assert_int_equal(got.kind, CBX_EVENT_BLOCKED);
+    assert_int_equal(got.refusal, 1);
+    assert_int_equal(got.number, 7);
+    assert_string_equal(got.text, "IPv4");
+}
+
+static void passes_over_refusals_that_do_not_exist(void **state)
+{
+    (void)state;
+    send(CBX_FRAME_BLOCKED, "\1\0\0\0\7\0\0", 7);
+    assert_int_equal(got.count, 0);
+    send(CBX_FRAME_BLOCKED, "\377\0\0\0\7\0\0\0x", 9);
+    assert_int_equal(got.count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(late_output_is_an_event_of_its_stream),
         cmocka_unit_test(a_late_figure_is_an_event_as_well),
         cmocka_unit_test(passes_over_late_frames_of_other_types),
+        cmocka_unit_test(a_refusal_has_its_number_and_what_it_was),
+        cmocka_unit_test(passes_over_refusals_that_do_not_exist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

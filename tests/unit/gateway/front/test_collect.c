@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Events to JSON: streams are put together before they are read as text. */
 #include "gateway/front/collect.h"
+#include "policies/guard.h"
 #include "tests/unit/gateway/scratch.h"
 
 static void add(struct cbx_collected *c, enum cbx_event_kind kind, struct cbx_str text)
@@ -131,6 +132,32 @@ static void leaves_out_what_is_too_many_items_and_says_so(void **state)
     assert_string_equal(json_string_value(json_object_get(last, "kind")), "cut");
 }
 
+static void the_same_refusal_is_one_item_with_its_last_number(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(collected) c;
+    cbx_collected_init(&c);
+    struct cbx_sink sink = cbx_collected_sink(&c);
+    struct cbx_event event = { .kind = CBX_EVENT_BLOCKED,
+                               .text = CBX_STR("a new process"),
+                               .rule = CBX_STR("py.process"),
+                               .refusal = CBX_REFUSE_START,
+                               .count = 1 };
+    assert_int_equal(sink.event(sink.context, &event), 0);
+    event.count = 40;
+    assert_int_equal(sink.event(sink.context, &event), 0);
+    event.text = CBX_STR("/usr/bin/id");
+    assert_int_equal(sink.event(sink.context, &event), 0);
+    cbx_collected_finish(&c);
+    assert_int_equal(json_array_size(c.items), 2);
+    const json_t *first = json_array_get(c.items, 0);
+    assert_string_equal(json_string_value(json_object_get(first, "capability")), "start-process");
+    assert_string_equal(json_string_value(json_object_get(first, "rule")), "py.process");
+    assert_int_equal(json_integer_value(json_object_get(first, "count")), 40);
+    assert_true(json_string_length(json_object_get(first, "message")) > 0);
+    assert_true(json_string_length(json_object_get(first, "hint")) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +167,7 @@ int main(void)
         cmocka_unit_test(encodes_pictures_and_nothing_that_is_text),
         cmocka_unit_test(keeps_a_bundle_whose_types_are_not_utf8),
         cmocka_unit_test(leaves_out_what_is_too_many_items_and_says_so),
+        cmocka_unit_test(the_same_refusal_is_one_item_with_its_last_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,6 +257,34 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
     sealing_done(&s);
 }
 
+static void the_guard_is_that_of_the_policy(void **state)
+{
+    (void)state;
+    for (int lines = 0; lines < 2; lines++) {
+        struct cbx_policy *policy;
+        struct sealing s;
+        struct opened o = { 0 };
+        assert_int_equal(cbx_policy_load("default", &policy, &o.err), 0);
+        struct cbx_subject subject = { .action = CBX_ACTION_RUN, .language = CBX_STR("python") };
+        struct cbx_decision decision = { .verdict = CBX_ALLOW,
+                                         .language = CBX_STR("ipython"),
+                                         .text = SOURCE,
+                                         .sha256 = cbx_sha256_of(SOURCE),
+                                         .runs_lines = lines };
+        struct cbx_judged judged = { .policy = policy, .subject = &subject, .decision = &decision };
+        cbx_buf_init(&s.text, CBX_SEAL_MAX_BYTES);
+        assert_int_equal(cbx_seal_make(&key, &judged, &s.text, &s.mac, &o.err), 0);
+        assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+        /* lines of shell that were judged start programs */
+        assert_int_equal(o.sealed.fields.refused, lines ? 0 : 1 << CBX_REFUSE_START);
+        assert_string_equal(o.sealed.fields.refused_by[CBX_REFUSE_START],
+                            lines ? "" : "py.process");
+        opened_done(&o);
+        sealing_done(&s);
+        cbx_policy_free(policy);
+    }
+}
+
 static int open_and_drop(struct opened *o, const struct sealing *s, int64_t now_ms)
 {
     int failed = open_at(o, s, SOURCE, now_ms);
@@ -370,6 +398,7 @@ int main(void)
         cmocka_unit_test(denies_and_only_checks_when_verdict_or_action_are_unknown_words),
         cmocka_unit_test(denies_when_zeroed),
         cmocka_unit_test(grants_the_smaller_of_policy_and_subject),
+        cmocka_unit_test(the_guard_is_that_of_the_policy),
         cmocka_unit_test(remembers_a_hundred_thousand_ids),
         cmocka_unit_test(forgets_ids_that_are_too_old_and_no_younger_ones),
     };

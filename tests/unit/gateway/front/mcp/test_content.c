@@ -155,6 +155,22 @@ static void says_where_output_was_left_out_and_how_much(void **state)
     assert_null(json_object_get(structured, "stderr"));
 }
 
+static void says_what_the_guard_refused_and_by_which_rule(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON items = json_pack("[{s:s,s:s,s:s,s:s,s:i,s:s,s:s}]", "kind", "blocked",
+                                    "capability", "start-process", "rule", "py.process", "what",
+                                    "a\x1b[2Jb", "count", 3, "message", "No.", "hint", "Do y.");
+    struct cbx_outcome outcome = { .result = { .status = CBX_RUN_OK } };
+    CBX_AUTO_JSON result = cbx_content_of_run(&outcome, items);
+    assert_non_null(
+        strstr(text_of(result), "blocked by rule py.process: No. (a\\x1b[2Jb)\n  hint: Do y.\n"));
+    const json_t *blocked =
+        json_array_get(json_object_get(json_object_get(result, "structuredContent"), "blocked"), 0);
+    assert_int_equal(json_integer_value(json_object_get(blocked, "count")), 3);
+    assert_string_equal(json_string_value(json_object_get(blocked, "what")), "a\\x1b[2Jb");
+}
+
 static void writes_a_denial_that_stands_alone(void **state)
 {
     (void)state;
@@ -187,6 +203,7 @@ int main(void)
         cmocka_unit_test(leaves_out_pictures_that_are_too_large_and_says_so),
         cmocka_unit_test(hands_on_pictures_of_all_kinds_and_the_text_that_says_most),
         cmocka_unit_test(says_where_output_was_left_out_and_how_much),
+        cmocka_unit_test(says_what_the_guard_refused_and_by_which_rule),
         cmocka_unit_test(writes_a_denial_that_stands_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
