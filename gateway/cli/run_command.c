@@ -132,6 +132,21 @@ static void show_value(struct output *o, const struct cbx_event *event)
     }
 }
 
+/* The first of its kind; how often is in the audit log. */
+static void show_refusal(const struct cbx_event *event)
+{
+    const struct cbx_refusal_row *row = cbx_refusal_row((enum cbx_refusal)event->refusal);
+    if (event->count > 1) {
+        return;
+    }
+    CBX_AUTO_DONE(buf) what;
+    cbx_buf_init(&what, 4096);
+    cbx_printable_add(&what, event->text, CBX_PRINTABLE_LINE);
+    fflush(stdout);
+    fprintf(stderr, "codebox: refused by rule %.*s: %s (%s) %s\n", CBX_STR_ARG(event->rule),
+            row->message, what.p != NULL ? what.p : "", row->hint);
+}
+
 static int take_event(void *context, const struct cbx_event *event)
 {
     struct output *o = context;
@@ -158,12 +173,7 @@ static int take_event(void *context, const struct cbx_event *event)
         cbx_run_input_ask(o->input, o->outcome->id, event->secret);
         break;
     case CBX_EVENT_BLOCKED:
-        if (event->count == 1) {
-            const struct cbx_refusal_row *row = cbx_refusal_row((enum cbx_refusal)event->refusal);
-            fflush(stdout);
-            fprintf(stderr, "codebox: refused by rule %.*s: %s (%.*s) %s\n",
-                    CBX_STR_ARG(event->rule), row->message, CBX_STR_ARG(event->text), row->hint);
-        }
+        show_refusal(event);
         break;
     case CBX_EVENT_FILE:
         cbx_run_files_note(&o->files, event->text, event->size_bytes);

@@ -44,9 +44,14 @@ struct cbx_executor_request {
     struct cbx_executor *executor;
     int fd;
     enum cbx_client_state client;
-    struct cbx_ticket ticket;        /* queued from admission until the run begins or fails */
-    struct cbx_sha256 ledger;        /* of the session, when the call failed with CBX_ESTALE */
-    const struct cbx_permit *permit; /* what runs; NULL when it was begun by an earlier executor */
+    struct cbx_ticket ticket; /* queued from admission until the run begins or fails */
+    struct cbx_sha256 ledger; /* of the session, when the call failed with CBX_ESTALE */
+    /* The run whose events are sent, for the audit log. A run that an earlier executor began has no
+     * permit here, and its events are replayed from the first one: a refusal may be recorded twice. */
+    struct {
+        const char *decision, *session, *principal;
+        const struct cbx_permit *permit;
+    } run;
 };
 
 /* Opens the audit log; opens the engine and the pool and adopts sandboxes. The first call does

@@ -23,18 +23,17 @@ static int note_send_failure(struct cbx_executor_request *r, int failed)
 /* For a security officer each one is a program that the analyzer let through. */
 static void record_blocked(struct cbx_executor_request *r, const struct cbx_event *event)
 {
-    const struct cbx_permit *p = r->permit;
+    struct cbx_audit *audit;
     struct cbx_err err;
     CBX_AUTO_JSON body = json_object();
-    json_object_set_new(body, "decision", json_string(p->decision));
-    json_object_set_new(body, "session", json_string(p->session));
-    json_object_set_new(body, "principal", json_string(p->principal));
+    json_object_set_new(body, "decision", json_string(r->run.decision));
+    json_object_set_new(body, "session", json_string(r->run.session));
+    json_object_set_new(body, "principal", json_string(r->run.principal));
     json_object_set_new(body, "capability",
                         json_string(cbx_refusal_row((enum cbx_refusal)event->refusal)->name));
-    json_object_set_new(body, "rule", json_string(p->refused_by[event->refusal]));
+    json_object_set_new(body, "rule", cbx_json_text(event->rule));
     json_object_set_new(body, "what", cbx_json_text(event->text));
     json_object_set_new(body, "count", json_integer((json_int_t)event->count));
-    struct cbx_audit *audit;
     if (cbx_executor_audit(r->executor, &audit, &err) != 0 ||
         cbx_audit_append(audit, "blocked", body, NULL, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "a refusal of the guard is not recorded: %s", err.text);
@@ -45,8 +44,9 @@ static int send_event(void *context, const struct cbx_event *given)
 {
     struct cbx_executor_request *r = context;
     struct cbx_event named = *given, *event = &named;
-    if (event->kind == CBX_EVENT_BLOCKED && r->permit != NULL) {
-        event->rule = cbx_str_of(r->permit->refused_by[event->refusal]);
+    if (event->kind == CBX_EVENT_BLOCKED && r->run.decision != NULL) {
+        const struct cbx_permit *permit = r->run.permit;
+        event->rule = cbx_str_of(permit != NULL ? permit->refused_by[event->refusal] : "");
         record_blocked(r, event);
     }
     struct cbx_sink sink = cbx_relay_sink(&r->fd);
@@ -406,9 +406,11 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
                            .text = text,
                            .interactive = args->interactive,
                            .sink = sink_of(r) };
-    r->permit = permit;
+    r->run.decision = permit->decision;
+    r->run.session = permit->session;
+    r->run.principal = permit->principal;
+    r->run.permit = permit;
     failed = failed ? failed : run_permitted(&x, audit, err);
-    r->permit = NULL;
     cbx_sessions_dequeue(e->sessions, &r->ticket);
     cbx_result_done(&x.result);
     return failed;
@@ -460,6 +462,9 @@ static int follow_run(struct cbx_executor_request *r, struct cbx_session *sessio
     if (client.cancelled(client.context)) {
         return cbx_fail(err, CBX_ESTATE, "the front was killed; the next one asks again");
     }
+    r->run.decision = run;
+    r->run.session = cbx_sandbox_session(sandbox);
+    r->run.principal = cbx_sandbox_principal(sandbox);
     return cbx_sandbox_resume(sandbox, run, &sink, result, err);
 }
 

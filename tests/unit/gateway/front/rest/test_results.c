@@ -36,10 +36,12 @@ static void results_have_every_field(void **state)
                                  .stderr_bytes = 6,
                                  .output_truncated = true };
     CBX_AUTO_JSON json = results_of(&result);
-    assert_json(json, "{'outcome':'ok','exit_code':0,'signal':null,'error':null,'output':[],"
-                      "'files':[],'blocked':[],'duration_ms':12,'cpu_ms':3,'stdout_bytes':4,'stderr_bytes':6,"
-                      "'truncated':true,'files_truncated':false,'session_lost':false,"
-                      "'session_restarted':false,'decision':'decision-1','audit_seq':5}");
+    assert_json(
+        json,
+        "{'outcome':'ok','exit_code':0,'signal':null,'error':null,'output':[],"
+        "'files':[],'blocked':[],'duration_ms':12,'cpu_ms':3,'stdout_bytes':4,'stderr_bytes':6,"
+        "'truncated':true,'files_truncated':false,'session_lost':false,"
+        "'session_restarted':false,'decision':'decision-1','audit_seq':5}");
 }
 
 static void an_error_says_why_the_run_ended(void **state)
