@@ -8,6 +8,8 @@
 #include "gateway/cli/run_files.h"
 #include "gateway/cli/run_input.h"
 #include "gateway/cli/terminal.h"
+#include "policies/base/printable.h"
+#include "policies/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
