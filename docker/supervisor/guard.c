@@ -106,7 +106,7 @@ void cbx_guard_attach(int socket)
         n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     } while (n < 0 && errno == EINTR);
     cbx_close(&cbx_guard.listener);
-    cbx_guard.refused = 0; /* the kernel itself is started now */
+    cbx_guard.refused = cbx_guard.opened = 0; /* the kernel itself is started now */
     struct cmsghdr *head = n == 1 ? CMSG_FIRSTHDR(&message) : NULL;
     if (head != NULL && head->cmsg_type == SCM_RIGHTS) {
         memcpy(&cbx_guard.listener, CMSG_DATA(head), sizeof(int));
@@ -142,6 +142,12 @@ static void note_refusal(uint32_t refusal, const char *what)
     if (entry->count == 1 && cbx_run_is_active()) {
         report_refusal(entry);
     }
+}
+
+void cbx_guard_set(uint32_t bits)
+{
+    cbx_guard.opened |= ~bits;
+    cbx_guard.refused = bits & ~cbx_guard.opened;
 }
 
 void cbx_guard_begin(void)
@@ -234,7 +240,8 @@ void cbx_guard_serve(void)
         union {
             struct seccomp_notif call;
             char bytes[512];
-        } received = { 0 };
+        } received;
+        memset(&received, 0, sizeof(received)); /* Linux refuses anything else */
         struct pollfd waiting = { .fd = cbx_guard.listener, .events = POLLIN };
         if (cbx_guard.listener < 0 || poll(&waiting, 1, 0) <= 0 ||
             (waiting.revents & POLLIN) == 0) {

@@ -96,7 +96,7 @@ static void begin(const uint8_t *payload, size_t len)
     cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.request.limits.wall_ms;
     clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
     cbx_run.phase = CBX_PHASE_RUNNING;
-    cbx_guard.refused = cbx_run.request.refused; /* the kernel is ready: its own start is over */
+    cbx_guard_set(cbx_run.request.refused); /* the kernel is ready: its own start is over */
     size_t program = sizeof(struct cbx_frame_run) + accept_bytes(&cbx_run.request);
     cbx_accept_send();
     cbx_kernel_send(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES, payload + program,

@@ -67,10 +67,10 @@ void cbx_close(int *fd);
 /* --- guard.c: what the kernel's programs are refused ------------------------------------------- */
 
 extern struct cbx_guard_state {
-    int listener;   /* notifications of the kernel's filter; -1 = none */
-    bool installed; /* the kernel has the filter */
-    uint32_t
-        refused; /* bits of policies/guard.def, of the last run; nothing while the kernel starts */
+    int listener;     /* notifications of the kernel's filter; -1 = none */
+    bool installed;   /* the kernel has the filter */
+    uint32_t refused; /* bits of policies/guard.def; nothing while the kernel starts */
+    uint32_t opened;  /* what an earlier run of this kernel was not refused */
 } cbx_guard;
 
 /* Installs the filter in the calling process, the kernel's before its execve, and sends the listener
@@ -83,6 +83,9 @@ void cbx_guard_attach(int socket);
 
 /* Answers the notifications that wait, a limited number. */
 void cbx_guard_serve(void);
+
+/* What a run that begins is refused. */
+void cbx_guard_set(uint32_t bits);
 
 /* The log of a run begins, ends: what was refused between two runs is of the next one. */
 void cbx_guard_begin(void);

@@ -65,12 +65,23 @@ ok 'threads work' works python $'import concurrent.futures as f\nwith f.ThreadPo
 ok 'numpy, pandas and matplotlib work' works python $'import numpy as np, pandas as pd, matplotlib.pyplot as plt\ndf = pd.DataFrame({"a": np.arange(4)})\nplt.plot(df["a"])\nplt.savefig("x.png")\nprint(int(df["a"].sum()))' 6
 ok 'asyncio works' works python $'import asyncio\nasync def main():\n    await asyncio.sleep(0.01)\n    return 42\nprint(asyncio.run(main()))' 42
 ok 'lines of shell work' works ipython '!echo 42' 42
+ok '  in every form' works ipython $'x = !echo 41\n%sx echo 40\n!!echo 39\nprint(int(x[0]) + 1)' 42
+ok '  and cells of shell' works ipython $'%%bash\necho $((6 * 7))' 42
+ok '  and pip' works ipython '%pip --version' pip
 ok 'Node works' works javascript $'setTimeout(() => console.log([1, 2].map((x) => x * 21)), 5)' 42
 permitted() { # a policy without such a rule refuses nothing
     run python $'import os\nprint(os.system("true"))' permissive | tee "$work/p"
 }
 session=$(post /v1/sessions '{"language":"python","policy":"guarded"}' | jq -er .session_id)
 in_session() { post /v1/executions "$(jq -n --arg c "$1" --arg s "$session" '{code: $c, session_id: $s}')"; }
+lines() { # a function with a line may be called from another cell
+    local session
+    session=$(post /v1/sessions '{"language":"python","policy":"default"}' | jq -er .session_id)
+    execute() { post /v1/executions "$(jq -n --arg c "$1" --arg s "$session" '{code: $c, session_id: $s}')"; }
+    execute $'def f():\n    r = !echo 42\n    return r[0]' >/dev/null
+    execute 'print(f())' | text_of | grep -q 42
+}
+ok 'a function with a line of shell works in the next cell' lines
 ok 'a session goes on after a refusal, and after a reset' eval 'in_session "import os; os.system(\"id\")" | jq -e ".blocked[0].capability == \"start-process\"" && in_session "x = 41" | jq -e ".status == \"completed\" and .blocked == []" && in_session "print(x + 1)" | text_of | grep -q 42 && post "/v1/sessions/$session/reset" "{}" >/dev/null && in_session "print(6 * 7)" | text_of | grep -q 42 && in_session "import os; os.system(\"id\")" | jq -e ".blocked[0].capability == \"start-process\""'
 crashed() { # the run that starts a new kernel is guarded too
     in_session 'import ctypes; ctypes.string_at(0)' >/dev/null

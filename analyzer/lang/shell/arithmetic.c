@@ -94,7 +94,10 @@ enum cbx_shell_context cbx_shell_context_of(struct cbx_shell *s, TSNode above, T
         bool index = !ts_node_eq(array, node);
         struct cbx_str text = cbx_shell_source_of(s, node);
         bool all = cbx_str_is(text, "@") || cbx_str_is(text, "*");
-        return index && !all && !is_keyed(s, array) ? CBX_SHELL_ARITHMETIC : CBX_SHELL_TEXT;
+        if (!index) { /* $((a[1])): the element is evaluated; ${a[1]} is judged as a whole */
+            return type_is(above, "expansion") ? CBX_SHELL_TEXT : context;
+        }
+        return !all && !is_keyed(s, array) ? CBX_SHELL_ARITHMETIC : CBX_SHELL_TEXT;
     }
     if (type_is(parent, "variable_assignment")) {
         TSNode value = ts_node_child_by_field_name(parent, "value", 5);

@@ -709,6 +709,12 @@ static void shell_cells_and_files_are_one_program(void **state)
         { { { NULL, "IFS=x" }, { NULL, "c=lsxid\nfind . $c" } }, "sh.option 2:8" },
         { { { NULL, "IFS=x" }, { NULL, "c=idxls\n$c" } }, "sh.command 2:1" },
         { { { NULL, "set -- -exec id" }, { NULL, "find . \"$@\"" } }, "sh.option 1:8" },
+        { { { NULL, "a=(1 2)" }, { NULL, "a[1]=$(cat f)" }, { NULL, "echo $((a[1]))" } },
+          "sh.evaluated 1:9" },
+        { { { NULL, "a=(1 2)" }, { NULL, "echo $((a[1] + 1))" } }, "" },
+        /* the cell before may have ended before it declared m */
+        { { { NULL, "exit; declare -A m" }, { NULL, "read -r k < f; m[$k]=1" } },
+          "sh.evaluated 1:18" },
         { { { NULL, "a=(-exec id)" }, { NULL, "find . \"${a[@]}\"" } }, "sh.option 1:8" },
         /* functions, with the values that their cell or a later one gives them */
         { { { NULL, "greet() { echo \"Hello, $1\"; }" }, { NULL, "greet World" } }, "" },
