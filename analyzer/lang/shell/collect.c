@@ -359,7 +359,7 @@ static void collect_attributes(struct collector *c, TSNode node)
         n->integer |= integer;
         if (keyed && (!n->keyed || c->function == NULL)) {
             bool certain = c->function != NULL || ts_node_start_byte(child) >= c->s->fresh;
-            n->keyed_since = certain     ? ts_node_end_byte(child)
+            n->keyed_since = certain    ? ts_node_end_byte(child)
                              : n->keyed ? n->keyed_since
                                         : UINT32_MAX;
             n->keyed_in = c->function;
