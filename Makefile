@@ -193,7 +193,7 @@ SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/superv
 SOURCES.command-kernel := $(wildcard docker/command/*.c)
 LIBS.command-kernel    := -l:libcrypto.a # SHA-256
 define sandbox_program_rules
-$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/*.def docker/frame.h docker/hash_set.h policies/limits.def) $B/flags
+$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/*.def docker/frame.h docker/hash_set.h policies/limits.def policies/guard.def) $B/flags
 	$$(call say,CC)
 	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $(SOURCES.$1) $(LIBS.$1)

@@ -18,6 +18,7 @@ enum {
 };
 _Static_assert(CBX_FRAME_ARGUMENTS_MAX >= CBX_ARGUMENTS_BYTES_MAX + CBX_FILE_NAME_MAX + 1,
                "what a permit allows fits into a frame");
+_Static_assert(CBX_REFUSALS <= 8, "the refusals of a RUN frame are 8 bits");
 _Static_assert((int)CBX_RUN_ACCEPT_MAX == (int)CBX_FRAME_ACCEPT_MAX &&
                    sizeof(struct cbx_sha256) == CBX_FRAME_HASH_BYTES,
                "hashes are sent as they are");

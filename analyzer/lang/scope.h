@@ -104,7 +104,7 @@ struct cbx_walk {
     const struct cbx_builtins *builtin_names;
     bool namespaces;                              /* globals() and the like are used */
     uint64_t builtins;                            /* bits of the names of powerful builtins */
-    uint64_t rebound;                             /* of those of them that the text binds */
+    uint64_t rebound;                             /* the names among them that the text binds */
     uint64_t imported;                            /* bits of the names that imports bind */
     struct cbx_str import_items[CBX_IMPORTS_MAX]; /* what they bind them to */
     uint32_t import_count;

@@ -263,7 +263,7 @@ struct cbx_recall {
     uint32_t *index; /* by hash: index + 1 of the first entry */
     size_t index_size;
     struct cbx_str walk;                              /* of the record WALK */
-    const struct cbx_values *escaped, *escaped_calls; /* those of it */
+    const struct cbx_values *escaped, *escaped_calls; /* of the record WALK */
     struct cbx_written written;
     bool armed;
 };
@@ -831,7 +831,7 @@ static void add_name(struct making *m, struct cbx_str name, bool attribute)
     cbx_buf_add(&m->names, name);
 }
 
-/* The earlier values, and those of the new binding. */
+/* The values of the earlier cells, and those of the new binding. */
 static bool write_values(struct making *m, const struct bound *bound)
 {
     struct cbx_walk *walk = m->walk;

@@ -21,7 +21,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum refusal { START, SOCKET }; /* the rows of policies/guard.def */
+enum refusal {
+#define CBX_REFUSAL(id, ...) REFUSE_##id,
+#include "policies/guard.def"
+};
 enum { SERVED_MAX = 64, KEPT_MAX = 16 };
 
 struct cbx_guard_state cbx_guard = { .listener = -1 };
@@ -189,7 +192,7 @@ static void describe_call(const struct seccomp_notif *call, uint32_t *refusal, c
                           size_t size)
 {
     const struct seccomp_data *data = &call->data;
-    *refusal = START;
+    *refusal = REFUSE_START;
     switch (data->nr) {
     case SYS_execve:
         read_memory((pid_t)call->pid, data->args[0], what, size);
@@ -198,7 +201,7 @@ static void describe_call(const struct seccomp_notif *call, uint32_t *refusal, c
         snprintf(what, size, "a descriptor");
         break;
     case SYS_socket:
-        *refusal = SOCKET;
+        *refusal = REFUSE_SOCKET;
         snprintf(what, size, "%s",
                  data->args[0] == AF_INET    ? "IPv4"
                  : data->args[0] == AF_INET6 ? "IPv6"

@@ -25,7 +25,7 @@ rules:
     severity: high
     tests: {deny: ["x.guarded_socket"], allow: ["import socket\nsocket.socket()"]}
 YAML
-start_server --policy "$work/guarded.yaml" --policy default
+start_server --policy "$work/guarded.yaml" --policy default --policy permissive
 run() { post /v1/executions "$(jq -n --arg c "$2" --arg l "$1" --arg p "${3:-guarded}" '{code: $c, language: $l, policy: $p}')"; }
 text_of() { jq -r '[(.output // [])[] | .text // ""] | join("")'; }
 
@@ -68,9 +68,7 @@ ok 'lines of shell work' works ipython '!echo 42' 42
 ok '  in every form' works ipython $'x = !echo 41\n%sx echo 40\n!!echo 39\nprint(int(x[0]) + 1)' 42
 ok '  and cells of shell' works ipython $'%%bash\necho $((6 * 7))' 42
 ok 'Node works' works javascript $'setTimeout(() => console.log([1, 2].map((x) => x * 21)), 5)' 42
-permitted() { # a policy without such a rule refuses nothing
-    run python $'import os\nprint(os.system("true"))' permissive | tee "$work/p"
-}
+ok 'a policy without such a rule refuses nothing' works python $'import os\nprint(os.system("echo 42"))' 42 permissive
 session=$(post /v1/sessions '{"language":"python","policy":"guarded"}' | jq -er .session_id)
 in_session() { post /v1/executions "$(jq -n --arg c "$1" --arg s "$session" '{code: $c, session_id: $s}')"; }
 lines() { # a function with a line may be called from another cell

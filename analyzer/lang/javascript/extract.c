@@ -18,7 +18,7 @@ static void add_special(struct cbx_walk *js, enum cbx_fact_id id, struct cbx_str
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
-/* A package whose objects listen on sockets when they are told to. */
+/* A package whose objects listen on a socket when the program calls listen. */
 static void add_import(struct cbx_walk *js, struct cbx_str module, struct cbx_node *node)
 {
     add(js, CBX_IS_IMPORT, module, node);

@@ -186,7 +186,7 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name, bool powerful
     }
 }
 
-/* A callable that gives power to whoever calls it: getattr, operator.attrgetter('a'). */
+/* A callable whose caller can reach any attribute or module: getattr, operator.attrgetter('a'). */
 static bool is_giver(const struct cbx_value *v)
 {
     if (v->kind == CBX_V_PARTIAL && v->count > 0 && v->members[0]->count == 1) {

@@ -218,7 +218,7 @@ void cbx_shell_check_expansion(struct cbx_shell *s, TSNode node)
         }
         bool plain = end < inner.len && inner.p[end] != '[' && inner.p[end] != '*' &&
                      inner.p[end] != '@' && end > 0;
-        if (plain && (cbx_shell_traits(s, node, s->function), true)) {
+        if (plain) {
             struct cbx_str pointer = cbx_str_sub(inner, 0, end);
             unsigned may = isdigit((unsigned char)pointer.p[0])
                                ? (s->function != NULL ? s->function->args : s->names.args)

@@ -615,13 +615,10 @@ static void collect(struct cbx_shell *s, TSNode node)
     for (bool more = true; more;) {
         struct cbx_shell_level inner =
             collect_node(&c, ts_tree_cursor_current_node(&cursor), &levels[depth], depth);
-        if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
-            levels[++depth] = inner;
-            continue;
-        }
-        while (more && !ts_tree_cursor_goto_next_sibling(&cursor)) {
-            more = depth > 0 && ts_tree_cursor_goto_parent(&cursor);
-            depth--;
+        int above = depth;
+        more = cbx_shell_next_node(&cursor, true, &depth);
+        if (depth > above) {
+            levels[depth] = inner;
         }
     }
     ts_tree_cursor_delete(&cursor);

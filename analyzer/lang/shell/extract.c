@@ -549,71 +549,12 @@ static void walk_tree(struct walk *w, TSTreeCursor *cursor)
 
 const TSLanguage *tree_sitter_bash(void);
 
-/* The functions of the text: their bodies run later too. */
-static void note_functions(struct cbx_parsed *parsed)
-{
-    struct cbx_ranges *out = parsed->functions;
-    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
-    int depth = 0;
-    for (bool more = true; more;) {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        bool function = type_is(node, "function_definition");
-        if (function &&
-            CBX_ARRAY_RESERVE(parsed->arena, out->items, out->count, &out->size, 1, SIZE_MAX)) {
-            out->items[out->count++] =
-                (struct cbx_range){ ts_node_start_byte(node), ts_node_end_byte(node) };
-        }
-        if (!function && depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
-            depth++;
-            continue;
-        }
-        while (more && !ts_tree_cursor_goto_next_sibling(&cursor)) {
-            more = depth > 0 && ts_tree_cursor_goto_parent(&cursor);
-            depth--;
-        }
-    }
-    ts_tree_cursor_delete(&cursor);
-}
-
-/* True when no statement of an earlier cell reaches into the new one. */
-static bool begins_alone(const struct cbx_parsed *parsed)
-{
-    uint32_t start = parsed->fresh.start;
-    bool alone = true;
-    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
-    for (bool more = start > 0 && ts_tree_cursor_goto_first_child(&cursor); more && alone;
-         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
-        TSNode statement = ts_tree_cursor_current_node(&cursor);
-        uint32_t end = ts_node_end_byte(statement); /* some have the line ends behind them */
-        while (end > start && memchr(" \t\r\n", parsed->text.p[end - 1], 4) != NULL) {
-            end--;
-        }
-        alone = ts_node_start_byte(statement) >= start || end <= start;
-    }
-    ts_tree_cursor_delete(&cursor);
-    return alone;
-}
-
-/* Facts about names that the text does not bind: with the earlier cells of a session, which may bind
- * them, the text is read again. */
-static void mark_alone(struct cbx_facts *facts, size_t from)
-{
-    for (size_t i = from; i < facts->count; i++) {
-        struct cbx_fact *fact = &facts->items[i];
-        fact->alone |=
-            fact->kind == CBX_IS_SPECIAL &&
-            (fact->special == CBX_FACT_SHELL_NOT_LISTED ||
-             fact->special == CBX_FACT_SHELL_EVALUATED ||
-             fact->special == CBX_FACT_SHELL_UNRESOLVED || fact->special == CBX_FACT_SHELL_OPTION);
-    }
-}
-
 static void extract(struct cbx_parsed *parsed)
 {
     struct walk w = { .shell = {
                           .parsed = parsed, .src = parsed->text.p, .fresh = parsed->fresh.start } };
     size_t before = parsed->facts->count;
-    if (!begins_alone(parsed)) {
+    if (!cbx_shell_begins_alone(parsed)) {
         add_fact(&w.shell, CBX_FACT_TOO_COMPLEX, CBX_STR("cells"), ts_tree_root_node(parsed->tree));
     }
     cbx_shell_names_collect(&w.shell);
@@ -621,13 +562,13 @@ static void extract(struct cbx_parsed *parsed)
     walk_tree(&w, &cursor);
     ts_tree_cursor_delete(&cursor);
     if (parsed->functions != NULL) {
-        note_functions(parsed);
+        cbx_shell_note_functions(parsed);
     }
     if (parsed->summary != NULL) {
         cbx_shell_summarise(&w.shell);
     }
     if (parsed->depth == 0 && !parsed->names_only) {
-        mark_alone(parsed->facts, before);
+        cbx_shell_mark_alone(parsed->facts, before);
     }
 }
 

@@ -72,6 +72,10 @@ struct cbx_shell_line {
 
 bool cbx_shell_type_is(TSNode node, const char *type);
 
+/* Moves to the next node of a tree in the order of the text: into the present one when `inside`. *depth is
+ * 0 at the node where the walk began; false behind its end. Not deeper than CBX_TREE_DEPTH_MAX. */
+bool cbx_shell_next_node(TSTreeCursor *cursor, bool inside, int *depth);
+
 /* The source of a node. Borrows from the text. */
 struct cbx_str cbx_shell_source_of(const struct cbx_shell *s, TSNode node);
 
@@ -203,6 +207,16 @@ void cbx_shell_names_collect(struct cbx_shell *s);
 void cbx_shell_names_collect_of(struct cbx_shell *s, TSNode statement);
 
 /* --- summary.c -------------------------------------------------------------------------------- */
+
+/* Fills parsed->functions: the bodies of the text's functions, which run later too. */
+void cbx_shell_note_functions(struct cbx_parsed *parsed);
+
+/* True when no statement of an earlier cell reaches into the new one. */
+bool cbx_shell_begins_alone(const struct cbx_parsed *parsed);
+
+/* Marks the facts from index `from` on that are about names which the text does not bind: earlier cells of
+ * a session may bind them, and with these the text is read again. */
+void cbx_shell_mark_alone(struct cbx_facts *facts, size_t from);
 
 /* Writes the summary of the new cell (lang/summary.h) to parsed->summary: the statements that bind names,
  * or that change what other statements mean. */

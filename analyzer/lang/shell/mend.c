@@ -124,17 +124,10 @@ struct cbx_str cbx_shell_correct(const struct cbx_parsed *parsed, struct cbx_str
     bool good = true;
     int depth = 0;
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
-    for (bool more = memchr(text.p, '\n', text.len) != NULL; more && good;) {
+    for (bool more = memchr(text.p, '\n', text.len) != NULL; more && good;
+         more = cbx_shell_next_node(&cursor, true, &depth)) {
         TSNode node = ts_tree_cursor_current_node(&cursor);
         good = !is_line(node) || end_lines(parsed, text, node, &copy);
-        if (depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(&cursor)) {
-            depth++;
-            continue;
-        }
-        while (more && !ts_tree_cursor_goto_next_sibling(&cursor)) {
-            more = depth > 0 && ts_tree_cursor_goto_parent(&cursor);
-            depth--;
-        }
     }
     ts_tree_cursor_delete(&cursor);
     return !good          ? CBX_STR("")

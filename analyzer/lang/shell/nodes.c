@@ -23,6 +23,22 @@ bool cbx_shell_has_any(struct cbx_str text, const char *bytes)
     return false;
 }
 
+bool cbx_shell_next_node(TSTreeCursor *cursor, bool inside, int *depth)
+{
+    if (inside && *depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(cursor)) {
+        ++*depth;
+        return true;
+    }
+    while (*depth > 0) {
+        if (ts_tree_cursor_goto_next_sibling(cursor)) {
+            return true;
+        }
+        ts_tree_cursor_goto_parent(cursor);
+        --*depth;
+    }
+    return false;
+}
+
 bool cbx_shell_is_word(TSNode child, bool behind)
 {
     static const char *const others[] = { "variable_assignment", "file_redirect", "comment",

@@ -1,8 +1,60 @@
 /* SPDX-License-Identifier: MIT
- * Summaries of shell cells: the statements of a cell that bind names, as they are. When a later cell has
+ * Shell cells in the program of their session: what is read of the new one, and its summary, the statements of a cell that bind names, as they are. When a later cell has
  * one of the names, they stand before it (program.c), and the values in them are possible values. */
 #include "analyzer/lang/summary.h"
 #include "analyzer/lang/shell/traits.h"
+#include "policies/base/array.h"
+
+/* --- a cell in a program ---------------------------------------------------------------------- */
+
+void cbx_shell_note_functions(struct cbx_parsed *parsed)
+{
+    struct cbx_ranges *out = parsed->functions;
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
+    int depth = 0;
+    for (bool more = true, function; more; more = cbx_shell_next_node(&cursor, !function, &depth)) {
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+        function = cbx_shell_type_is(node, "function_definition");
+        if (function &&
+            CBX_ARRAY_RESERVE(parsed->arena, out->items, out->count, &out->size, 1, SIZE_MAX)) {
+            out->items[out->count++] =
+                (struct cbx_range){ ts_node_start_byte(node), ts_node_end_byte(node) };
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+bool cbx_shell_begins_alone(const struct cbx_parsed *parsed)
+{
+    uint32_t start = parsed->fresh.start;
+    bool alone = true;
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed->tree));
+    for (bool more = start > 0 && ts_tree_cursor_goto_first_child(&cursor); more && alone;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode statement = ts_tree_cursor_current_node(&cursor);
+        uint32_t end = ts_node_end_byte(statement); /* some have the line ends behind them */
+        while (end > start && memchr(" \t\r\n", parsed->text.p[end - 1], 4) != NULL) {
+            end--;
+        }
+        alone = ts_node_start_byte(statement) >= start || end <= start;
+    }
+    ts_tree_cursor_delete(&cursor);
+    return alone;
+}
+
+void cbx_shell_mark_alone(struct cbx_facts *facts, size_t from)
+{
+    for (size_t i = from; i < facts->count; i++) {
+        struct cbx_fact *fact = &facts->items[i];
+        fact->alone |=
+            fact->kind == CBX_IS_SPECIAL &&
+            (fact->special == CBX_FACT_SHELL_NOT_LISTED ||
+             fact->special == CBX_FACT_SHELL_EVALUATED ||
+             fact->special == CBX_FACT_SHELL_UNRESOLVED || fact->special == CBX_FACT_SHELL_OPTION);
+    }
+}
+
+/* --- summaries -------------------------------------------------------------------------------- */
 
 /* A variable is written x, ${x} or $x; words of the shell contain the dollar sign (lang/summary.c). */
 static void add_name(struct cbx_str name, struct cbx_buf *names)

@@ -24,8 +24,8 @@ enum cbx_shell_trait {
 /* The traits of a constant text; `pattern`: it is expanded to the names of files. */
 unsigned cbx_shell_text_traits(struct cbx_str text, bool pattern);
 
-/* The traits of a word or a part of one. `function`: its parameters are those of this function; NULL:
- * those of the program. Meaningful after cbx_shell_traits_solve, before it a lower bound. */
+/* The traits of a word or a part of one. $1 and the like are parameters of `function`, or of the program
+ * when it is NULL. Before cbx_shell_traits_solve the result is a lower bound. */
 unsigned cbx_shell_traits(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function);
 
 /* The traits of what a statement writes to its standard output. */

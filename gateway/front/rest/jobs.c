@@ -514,6 +514,22 @@ static json_t *describe_request(const struct cbx_rest_job *job)
     return request;
 }
 
+/* The job as a row of the store; `now` and `request` are borrowed. */
+static struct cbx_stored_execution row_of(const struct cbx_rest_job *job, const char *now,
+                                          const json_t *request)
+{
+    return (struct cbx_stored_execution){ .id = job->id,
+                                          .session = job->session,
+                                          .created_at = now,
+                                          .decision = job->decision,
+                                          .language = job->language,
+                                          .code = job->source.p,
+                                          .request = request,
+                                          .kind = job->kind,
+                                          .name = job->path.p,
+                                          .turn = job->turn };
+}
+
 int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
 {
     char now[32], decision[CBX_ID_CHARS + 1], id[37];
@@ -523,16 +539,7 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
     memcpy(id, job->id, sizeof(id));
     CBX_AUTO_JSON request = describe_request(job);
     snprintf(job->decision, sizeof(job->decision), "%s", decision);
-    struct cbx_stored_execution stored = { .id = job->id,
-                                           .session = job->session,
-                                           .created_at = now,
-                                           .decision = decision,
-                                           .language = job->language,
-                                           .code = job->source.p,
-                                           .request = request,
-                                           .kind = job->kind,
-                                           .name = job->path.p,
-                                           .turn = job->turn };
+    struct cbx_stored_execution stored = row_of(job, now, request);
     int failed = cbx_store_add_execution(rest->store, &stored, err);
     failed = failed ? failed : launch(job, err);
     if (failed) {
@@ -550,16 +557,7 @@ static int store_job(struct cbx_rest_job *job, struct cbx_err *err)
     char now[32];
     cbx_rest_now(now);
     CBX_AUTO_JSON request = describe_request(job);
-    struct cbx_stored_execution stored = { .id = job->id,
-                                           .session = job->session,
-                                           .created_at = now,
-                                           .decision = "",
-                                           .language = job->language,
-                                           .code = job->source.p,
-                                           .request = request,
-                                           .kind = job->kind,
-                                           .name = job->path.p,
-                                           .turn = job->turn };
+    struct cbx_stored_execution stored = row_of(job, now, request);
     return cbx_store_add_execution(job->rest->store, &stored, err);
 }
 
