@@ -116,6 +116,15 @@ ok 'data in the shell' works shell $'data.csv<-a,40\nb,2\n' $'total=0' $'while I
 ok 'an uploaded header is included' works c $'x.h<-#define X 42' $'#include <stdio.h>\n#include "x.h"\nint main(void) { printf("%d\\n", X); return 0; }' 42
 ok 'a refused load says what to do' works python $'mod.dat<-x = 1' $'name.txt<-mod.py' $'import shutil\nx = shutil.copy("mod.dat", open("name.txt").read())' $'try:\n    import mod\nexcept ImportError as e:\n    print(e)' 'upload it, or write it in a cell with %%writefile'
 
+programs() { # each program of the image is known: a function of an earlier cell with its name is not certain
+    docker run --rm --entrypoint /bin/sh codebox-bash:latest -c 'ls /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin' |
+        grep -v -e ':$' -e '^\[$' -e '^$' | sort -u > "$work/programs"
+    [ "$(wc -l < "$work/programs")" -gt 300 ]
+    grep -o 'CBX_PROGRAM("[^"]*")' analyzer/lang/shell/programs.def | cut -d'"' -f2 | sort > "$work/known"
+    ! comm -23 "$work/programs" "$work/known" | grep .
+}
+ok 'the names of all programs in the image of the shell are known' programs
+
 # --- the past of long sessions, and of processes that are killed
 session=$(open_session)
 ledger_of() { grep -F "\"session\":\"$1\"" "$state/audit.jsonl" | jq -r 'select(.type == "decision" and .body.action == "run") | .body.ledger'; }
