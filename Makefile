@@ -63,8 +63,8 @@ LIBS.codebox-lint  := analyzer $(USES.analyzer)
 MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p)) policies/compile_presets.c
 TESTS   := $(patsubst %.c,$B/%,$(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c tests/unit/*/*/*/*/test_*.c)))
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
-# docker/supervisor, docker/command and docker/shell_loader run inside sandboxes; they are in no archive.
-sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' -not -path 'docker/command/*' -not -path 'docker/shell_loader/*' | sort))
+# docker/supervisor, docker/command, docker/inside, docker/python_guard and docker/shell_loader run inside sandboxes; they are in no archive.
+sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' -not -path 'docker/command/*' -not -path 'docker/inside/*' -not -path 'docker/python_guard/*' -not -path 'docker/shell_loader/*' | sort))
 objects  = $(1:%.c=$B/%.o)
 lib_pkgs = $(sort $(foreach m,$1,$(PKGS.$m)))
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(call lib_pkgs,$1)) -lpthread
@@ -78,7 +78,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-format \
         setup engine demo test live bench install clean help FORCE
 
-all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-shell-loader.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
+all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-shell-loader.so $B/codebox-python-guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
 .PHONY: links
 links: $(PROGRAMS:%=$B/%)
@@ -189,11 +189,11 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 # PID 1 of every sandbox, the kernel that runs other programs, and the probe, which tries to get out and reports what held: static,
 # no sanitiser.
 SOURCES.probe          := $(wildcard docker/supervisor/probe*.c)
-SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/supervisor/*.c))
-SOURCES.command-kernel := $(wildcard docker/command/*.c)
+SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/supervisor/*.c)) $(wildcard docker/inside/*.c)
+SOURCES.command-kernel := $(wildcard docker/command/*.c docker/inside/*.c)
 LIBS.command-kernel    := -l:libcrypto.a # SHA-256
 define sandbox_program_rules
-$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/*.def docker/frame.h docker/hash_set.h policies/limits.def policies/guard.def) $B/flags
+$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/inside/*.h docker/inside/*.def docker/*.def docker/frame.h docker/hash_set.h policies/limits.def policies/guard.def) $B/flags
 	$$(call say,CC)
 	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $(SOURCES.$1) $(LIBS.$1)
@@ -201,10 +201,16 @@ endef
 $(foreach p,supervisor probe command-kernel,$(eval $(call sandbox_program_rules,$p)))
 
 # The library in the bash of a session. It runs in the image, whose libc may be older than this machine's: it uses little of it.
-$B/codebox-shell-loader.so: $(wildcard docker/shell_loader/*) docker/frame.h docker/frame.def policies/limits.def $B/flags
+$B/codebox-shell-loader.so: $(wildcard docker/shell_loader/* docker/inside/*.h) docker/frame.h docker/frame.def policies/limits.def $B/flags
 	$(call say,CC)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
 	    -ffile-prefix-map=$(CURDIR)=. -fPIC -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ docker/shell_loader/shell_loader.c -l:libcrypto.a
+
+# The audit hook of the Python kernel: the stable ABI, so it is built once for all versions that an image may have.
+$B/codebox-python-guard.so: $(wildcard docker/python_guard/* docker/inside/*.h docker/inside/*.def) docker/frame.h docker/frame.def policies/limits.def policies/guard.def $B/flags
+	$(call say,CC)
+	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) $(shell $(PKG_CONFIG) --cflags python3) -O2 -g -D_FORTIFY_SOURCE=2 \
+	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -fPIC -shared -s -Wl,--build-id=none -o $@ docker/python_guard/python_guard.c
 
 $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
            $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)
@@ -329,7 +335,7 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	    $B/$$p --completion bash >$(DESTDIR)$(BASHDIR)/$$p; \
 	    $B/$$p --completion zsh >$(DESTDIR)$(ZSHDIR)/_$$p; \
 	    $B/$$p --completion fish >$(DESTDIR)$(FISHDIR)/$$p.fish; done
-	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-shell-loader.so $(DESTDIR)$(DATADIR)
+	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-shell-loader.so $B/codebox-python-guard.so $(DESTDIR)$(DATADIR)
 	cp -r docker/images docker/kernels docker/apparmor docker/languages.def $(DESTDIR)$(DATADIR)/docker
 
 clean: ## remove build/

@@ -249,12 +249,13 @@ int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct 
         [CBX_DONE_TIMEOUT] = CBX_RUN_TIMEOUT, [CBX_DONE_OOM] = CBX_RUN_OOM,
         [CBX_DONE_KILLED] = CBX_RUN_KILLED,   [CBX_DONE_PROTOCOL] = CBX_RUN_KILLED,
         [CBX_DONE_CPU] = CBX_RUN_CPU,
+        [CBX_DONE_REFUSED] = CBX_RUN_REFUSED,
     };
     bool ended = done.status == CBX_DONE_ENDED;
-    if (done.status < CBX_DONE_ENDED || done.status > CBX_DONE_CPU) {
+    if (done.status < CBX_DONE_ENDED || done.status > CBX_DONE_REFUSED) {
         return cbx_fail(err, CBX_EPROTO,
                         "the sandbox's DONE frame has status %u, allowed are %d..%d", done.status,
-                        CBX_DONE_ENDED, CBX_DONE_CPU);
+                        CBX_DONE_ENDED, CBX_DONE_REFUSED);
     }
     result->exit_code = done.exit_code >= 0 && done.exit_code <= 255 ? done.exit_code : -1;
     result->signal = done.signal > 0 && done.signal <= 64 ? done.signal : 0;

@@ -25,14 +25,17 @@ enum {
     CBX_FRAME_HASH_BYTES = 32,
     CBX_FRAME_ACCEPT_MAX = 4096,    /* files that one run adds to those that may be loaded */
     CBX_FRAME_ACCEPTED_MAX = 65536, /* in all, of one sandbox */
-    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 128 + CBX_FRAME_ARGUMENTS_MAX +
+    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 128 + 16 * 1024 + CBX_FRAME_ARGUMENTS_MAX +
                         CBX_FRAME_ACCEPT_MAX * CBX_FRAME_HASH_BYTES,
     CBX_FRAME_DATA_MAX = 64 * 1024 * 1024 + 8192,
     CBX_FRAME_ERROR_MAX = 256 * 1024,
     CBX_FRAME_LATE_MAX = 64 * 1024, /* of late output between two runs, in all */
     CBX_FRAME_INPUT_MAX = 64 * 1024,
     CBX_FRAME_PATH_MAX = 4096,
-    CBX_FRAME_BLOCKED_MAX = 256, /* bytes of what was refused */
+    CBX_FRAME_BLOCKED_MAX = 256,        /* bytes of what was refused */
+    CBX_FRAME_PROGRAMS_MAX = 16 * 1024, /* of the programs that may be started, each with its NUL */
+    CBX_FRAME_CONTROL_FD = 3,           /* the kernel's end of the channel for frames, */
+    CBX_FRAME_GUARD_FD = 4,             /* and of that for listeners (docker/inside/filter.h) */
 };
 
 /* The limits of a run, which the supervisor enforces: the rows of scope RUN. Each is at least 1, so
@@ -45,9 +48,9 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
  * added makes images without it another version. */
-enum { CBX_FRAME_VERSION = 6000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 7000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
-/* The head of RUN. The hashes, the arguments and the source follow. The kernel receives the new
+/* The head of RUN. The hashes, the programs, the arguments and the source follow. The kernel receives the new
  * hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the arguments
  * and the source. */
 struct cbx_frame_run {
@@ -63,6 +66,10 @@ struct cbx_frame_run {
      * by NUL. 0 = no file name and no arguments. */
     uint32_t arguments_bytes;
     struct cbx_frame_limits limits;
+    /* Bytes of the names of programs that may be started although the guard refuses that, each terminated
+     * by NUL. */
+    uint32_t programs_bytes;
+    uint8_t refusal_ends, spare[3]; /* 1 = the first refusal ends the run */
     char id[CBX_FRAME_ID_BYTES];
 };
 enum { CBX_FRAME_KERNEL_HEAD_BYTES = 24 };
@@ -99,6 +106,7 @@ enum cbx_frame_status {
     CBX_DONE_KILLED,
     CBX_DONE_PROTOCOL,
     CBX_DONE_CPU,
+    CBX_DONE_REFUSED, /* the guard refused something, and the policy ends runs then */
 };
 enum { CBX_DONE_OUTPUT_CUT = 1 << 0, CBX_DONE_FILES_CUT = 1 << 1, CBX_DONE_LOST = 1 << 2 };
 struct cbx_frame_done {

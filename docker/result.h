@@ -58,8 +58,9 @@ enum cbx_run_status {
     CBX_RUN_ERROR,      /* the program failed: exception, non-zero exit */
     CBX_RUN_TIMEOUT,
     CBX_RUN_OOM,
-    CBX_RUN_KILLED, /* by a signal, or cancelled */
-    CBX_RUN_CPU,    /* used more processor time than allowed */
+    CBX_RUN_KILLED,  /* by a signal, or cancelled */
+    CBX_RUN_CPU,     /* used more processor time than allowed */
+    CBX_RUN_REFUSED, /* the guard refused something, and the policy ends runs then */
     CBX_RUN_STATUSES,
 };
 const char *cbx_run_status_name(enum cbx_run_status status);

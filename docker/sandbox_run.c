@@ -79,6 +79,8 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
 #include "policies/limits.def"
 #undef CBX_RUN_LIMIT
         .refused = (uint8_t)permit->refused,
+        .refusal_ends = permit->refusal_ends,
+        .programs_bytes = (uint32_t)permit->programs.len,
         .interactive = options != NULL && options->interactive,
         .one_shot = permit->session[0] == '\0',
         .accept_count = (uint16_t)accept_count,
@@ -88,11 +90,13 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     snprintf(run.id, sizeof(run.id), "%s", permit->decision);
     snprintf(sandbox->run_id, sizeof(sandbox->run_id), "%s", permit->decision);
     CBX_AUTO_DONE(buf) head;
-    cbx_buf_init(&head, sizeof(run) + ACCEPT_BYTES_MAX + CBX_FRAME_ARGUMENTS_MAX);
+    cbx_buf_init(&head,
+                 sizeof(run) + ACCEPT_BYTES_MAX + CBX_FRAME_PROGRAMS_MAX + CBX_FRAME_ARGUMENTS_MAX);
     cbx_buf_add_bytes(&head, &run, sizeof(run));
     if (accept_count > 0) {
         cbx_buf_add_bytes(&head, options->accept, accept_count * sizeof(*options->accept));
     }
+    cbx_buf_add(&head, permit->programs);
     cbx_buf_add_bytes(&head, permit->file_name, name_bytes);
     cbx_buf_add(&head, permit->arguments);
     CBX_AUTO_DONE(buf) frames;

@@ -5,6 +5,8 @@
 #ifndef CBX_FUZZ_SUPERVISOR_H
 #define CBX_FUZZ_SUPERVISOR_H
 
+#include "docker/inside/confine.h"
+#include "docker/supervisor/guard.h"
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -227,6 +229,47 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
     answer_nothing(payload, len);
 }
 
+/* No program calls the guard here (tests/unit/docker/test_guard_calls.c). */
+unsigned cbx_filter_receive(int socket, int *listener)
+{
+    (void)socket;
+    *listener = -1;
+    return 0;
+}
+
+bool cbx_filter_install(enum cbx_program_kind kind, int socket)
+{
+    (void)kind;
+    (void)socket;
+    abort();
+}
+
+int cbx_guard_decide(struct cbx_listener *listener, const struct seccomp_notif *call)
+{
+    (void)listener;
+    (void)call;
+    abort();
+}
+
+const struct cbx_confine_row *cbx_confine_places(size_t *count)
+{
+    *count = 0;
+    return NULL;
+}
+
+int cbx_confine_new(const struct cbx_confine_row *rows, size_t count)
+{
+    (void)rows;
+    (void)count;
+    abort();
+}
+
+bool cbx_confine_enter(int ruleset)
+{
+    (void)ruleset;
+    abort();
+}
+
 #define read             world_read
 #define write            world_write
 #define send             world_send
@@ -241,9 +284,8 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
 #define poll(...)        world_nothing()
 #define signalfd(...)    world_nothing()
 #define prctl(...)       world_nothing()
-#define recvmsg(fd, ...) ((void)(fd), world_nothing())
 #define sigprocmask(...) world_nothing()
-#define execv(...)       abort()
+#define execv(...)       ((void)(control), (void)(guard), abort())
 #define setsid()         abort()
 #define dup2             world_dup
 #define _exit            world_exit

@@ -6,6 +6,7 @@
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
 #include "policies/base/printable.h"
+#include "policies/guard.h"
 #include "policies/version.h"
 
 struct diff {
@@ -285,6 +286,17 @@ void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         compare_lists(&d, lists[i].text, at(x, lists[i].section, lists[i].key),
                       at(y, lists[i].section, lists[i].key), lists[i].allows);
+    }
+    for (unsigned i = 0; i < CBX_REFUSALS; i++) {
+        static const char *const order[] = { "refuse", "rules", "allow", NULL };
+        const char *name = cbx_refusal_row((enum cbx_refusal)i)->name;
+        char what[96];
+        snprintf(what, sizeof(what), "guard, %s:", name);
+        compare_names(&d, what, at(x, "guard", name), at(y, "guard", name), order);
+    }
+    if (a->guard.ends_run != b->guard.ends_run) {
+        cbx_buf_add_cstr(&d.text, "runs that go on after a refusal");
+        tell(&d, a->guard.ends_run);
     }
     compare_lists(&d, "exceptions:", json_object_get(x, "exceptions"),
                   json_object_get(y, "exceptions"), true);

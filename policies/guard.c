@@ -3,8 +3,9 @@
 #include "policies/guard.h"
 
 static const struct cbx_refusal_row rows[] = {
-#define CBX_REFUSAL(id, name, capabilities, languages, message, hint)                              \
-    { name, message, hint, capabilities, languages },
+#define CBX_REFUSAL(id, name, capabilities, shell, always, notified, languages, meaning, message,  \
+                    hint)                                                                          \
+    { name, "guard." name, message, hint, capabilities, languages, shell, always },
 #include "policies/guard.def"
 };
 
@@ -22,15 +23,25 @@ enum cbx_refusal cbx_refusal_of(struct cbx_str name)
     return (enum cbx_refusal)id;
 }
 
-/* The rule that denies a capability without a way round it; NULL when there is none. */
-static const struct cbx_rule *denial_of(const struct cbx_policy *policy, unsigned capability,
+/* Does the rule deny any of this? */
+static bool denies(const struct cbx_rule *rule, uint64_t capability, bool unlisted, bool outside)
+{
+    const struct cbx_match *match = &rule->match;
+    return (unlisted && (match->facts >> CBX_FACT_SHELL_NOT_LISTED & 1) != 0) ||
+           ((match->capabilities & capability) != 0 && (match->outside.count == 0 || outside));
+}
+
+/* The rule that denies a capability without a way round it; NULL when there is none. In programs of shell a
+ * rule that denies commands that are not listed stands for the capabilities of the row. */
+static const struct cbx_rule *denial_of(const struct cbx_policy *policy,
+                                        const struct cbx_refusal_row *row, uint64_t capability,
                                         enum cbx_language language, struct cbx_str principal,
                                         int64_t now)
 {
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct cbx_rule *rule = &policy->rules[i];
         if (rule->effect == CBX_EFFECT_DENY && (rule->languages >> language & 1) != 0 &&
-            (rule->match.capabilities >> capability & 1) != 0 && rule->match.outside.count == 0 &&
+            denies(rule, capability, row->shell && language == CBX_SHELL, row->always) &&
             cbx_policy_exception(policy, rule->id, principal, now) == NULL) {
             return rule;
         }
@@ -38,23 +49,48 @@ static const struct cbx_rule *denial_of(const struct cbx_policy *policy, unsigne
     return NULL;
 }
 
+/* The rule that denies the first of the row's capabilities, when rules deny all of them; else NULL. A sandbox
+ * without a network makes nothing of a client, so only a policy that grants one has to deny clients. */
+static const struct cbx_rule *denial_of_all(const struct cbx_policy *policy,
+                                            const struct cbx_refusal_row *row,
+                                            enum cbx_language language, struct cbx_str principal,
+                                            int64_t now)
+{
+    const uint64_t socket = (uint64_t)1 << CBX_CAN_SOCKET, client = (uint64_t)1 << CBX_CAN_HTTP;
+    bool wide = (row->capabilities & socket) != 0 && policy->network != CBX_NETWORK_NONE;
+    uint64_t wanted = row->capabilities | (wide ? client : 0);
+    const struct cbx_rule *first = NULL;
+    for (unsigned c = 0; c < CBX_CAPABILITIES; c++) {
+        if ((wanted >> c & 1) != 0) {
+            const struct cbx_rule *rule =
+                denial_of(policy, row, (uint64_t)1 << c, language, principal, now);
+            if (rule == NULL) {
+                return NULL;
+            }
+            first = first != NULL ? first : rule;
+        }
+    }
+    return first;
+}
+
 struct cbx_guard cbx_guard_of(const struct cbx_policy *policy, enum cbx_language language,
                               struct cbx_str principal, int64_t now)
 {
     struct cbx_guard guard = { 0 };
-    for (unsigned id = 0; id < CBX_REFUSALS && !policy->log_only; id++) {
-        const struct cbx_rule *first = NULL;
-        bool denied = (rows[id].languages >> language & 1) != 0;
-        for (unsigned c = 0; c < CBX_CAPABILITIES && denied; c++) {
-            if ((rows[id].capabilities >> c & 1) != 0) {
-                const struct cbx_rule *rule = denial_of(policy, c, language, principal, now);
-                denied = rule != NULL;
-                first = first != NULL ? first : rule;
-            }
+    for (unsigned i = 0; i < CBX_REFUSALS; i++) {
+        const struct cbx_refusal_row *row = &rows[i];
+        const enum cbx_guard_key key = policy->guard.of[i];
+        if ((row->languages >> language & 1) == 0 ||
+            (!row->always && (policy->log_only || key == CBX_GUARD_ALLOW))) {
+            continue;
         }
-        if (denied) {
-            guard.refused |= 1u << id;
-            guard.rules[id] = first->id;
+        const struct cbx_rule *rule =
+            key != CBX_GUARD_ALLOW ? denial_of_all(policy, row, language, principal, now) : NULL;
+        bool asked = key == CBX_GUARD_REFUSE &&
+                     cbx_policy_exception(policy, cbx_str_of(row->id), principal, now) == NULL;
+        if (rule != NULL || asked || row->always) {
+            guard.refused |= 1u << i;
+            guard.rules[i] = rule != NULL ? rule->id : cbx_str_of(row->id);
         }
     }
     return guard;

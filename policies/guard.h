@@ -5,14 +5,9 @@
 
 #include "policies/policy.h"
 
-enum cbx_refusal {
-#define CBX_REFUSAL(id, ...) CBX_REFUSE_##id,
-#include "policies/guard.def"
-    CBX_REFUSALS
-};
-
 /* What is refused: bit 1 << enum cbx_refusal, each with the id of the rule that denies it (of the rule for
- * the first of its capabilities). Texts are borrowed from the policy. Zeroed memory refuses nothing. */
+ * the first of its capabilities), or "guard.NAME" when no rule does. Texts are static or borrowed from the
+ * policy. Zeroed memory refuses nothing. */
 struct cbx_guard {
     uint32_t refused;
     struct cbx_str rules[CBX_REFUSALS];
@@ -21,15 +16,17 @@ struct cbx_guard {
 /* Derives the guard for programs of this language and principal at `now` (Unix seconds). A capability is
  * denied when a rule with the effect "deny" names it for the language and no exception lets the principal
  * pass it; names that the rule takes out of the capability stay denied for the guard, which cannot see
- * names. Nothing is refused under log_only. */
+ * names. The policy's key `guard` goes before the rules; an exception for "guard.NAME" goes before the key.
+ * Under log_only nothing is refused but what the sandbox always refuses. */
 struct cbx_guard cbx_guard_of(const struct cbx_policy *policy, enum cbx_language language,
                               struct cbx_str principal, int64_t now);
 
 /* The row of guard.def; NULL for other numbers. */
 struct cbx_refusal_row {
-    const char *name, *message, *hint;
+    const char *name, *id, *message, *hint; /* id: "guard.NAME" */
     uint64_t capabilities;
     uint32_t languages;
+    bool shell, always;
 };
 const struct cbx_refusal_row *cbx_refusal_row(enum cbx_refusal id);
 

@@ -13,6 +13,8 @@ const char *const cbx_source_names[] = { "index", "url", "vcs", "path", "require
 const char *const cbx_mount_mode_names[] = { "ro", "rw", NULL };
 const char *const cbx_network_names[] = { "none", "packages-only", "egress", NULL };
 const char *const cbx_mode_names[] = { "enforce", "log-only", NULL };
+const char *const cbx_guard_key_names[] = { "rules", "refuse", "allow", NULL };
+const char *const cbx_guard_key_always_names[] = { "rules", "refuse", NULL };
 #define CBX_SECTION(section, type, has_head)                                                       \
     typedef type section##_struct;                                                                 \
     enum { section##_has_head = has_head };                                                        \

@@ -48,6 +48,10 @@ struct cbx_draft_environment {
     struct cbx_draft_head head;
     struct cbx_strs pass, secrets;
 };
+struct cbx_draft_guard {
+    struct cbx_draft_head head;
+    struct cbx_guard_keys v;
+};
 struct cbx_draft_suppressions {
     struct cbx_draft_head head;
     bool in_source;
@@ -68,6 +72,7 @@ struct cbx_draft {
     struct cbx_draft_limits limits;
     struct cbx_draft_network network;
     struct cbx_draft_environment environment;
+    struct cbx_draft_guard guard;
     struct cbx_exception *exceptions;
     size_t exception_count;
     struct cbx_draft_suppressions suppressions;
@@ -130,6 +135,8 @@ extern const char *const cbx_source_names[];
 extern const char *const cbx_mount_mode_names[];
 extern const char *const cbx_network_names[];
 extern const char *const cbx_mode_names[];
+extern const char *const cbx_guard_key_names[];        /* in the order of enum cbx_guard_key */
+extern const char *const cbx_guard_key_always_names[]; /* of what is always refused */
 
 /* True when the section's key was given; aborts for a name that is not in the table (our mistake).
  */

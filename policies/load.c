@@ -304,6 +304,7 @@ static int seal(const struct cbx_image *loaded, struct cbx_policy *policy, struc
     policy->egress = draft->network.egress;
     policy->environment_pass = draft->environment.pass;
     policy->secrets = draft->environment.secrets;
+    policy->guard = draft->guard.v;
     policy->exceptions = draft->exceptions;
     policy->exception_count = draft->exception_count;
     policy->inline_suppressions = draft->suppressions.in_source;

@@ -4,6 +4,7 @@
  * `override: true` on the rule or section that does it. */
 #include "policies/keys.h"
 
+#include "policies/guard.h"
 #include "policies/version.h"
 
 struct merge {
@@ -479,6 +480,41 @@ static int merge_suppressions(struct merge *m, struct cbx_draft_suppressions *ba
     return 0;
 }
 
+/* How strict a key is: allow, rules, refuse. */
+static int guard_strictness(enum cbx_guard_key key)
+{
+    return key == CBX_GUARD_ALLOW ? 0 : key == CBX_GUARD_RULES ? 1 : 2;
+}
+
+static int merge_guard(struct merge *m, struct cbx_draft_guard *base,
+                       const struct cbx_draft_guard *child)
+{
+    for (unsigned i = 0; i < CBX_REFUSALS; i++) {
+        const char *name = cbx_refusal_row((enum cbx_refusal)i)->name;
+        int laxer = 0;
+        if (!HAS(guard, &child->head, name)) {
+            continue;
+        }
+        if (guard_strictness(child->v.of[i]) < guard_strictness(base->v.of[i])) {
+            laxer = decide_laxer(m, &child->head, "the sandbox refuses less");
+        }
+        if (laxer < 0) {
+            return laxer;
+        }
+        base->v.of[i] = laxer == 0 ? child->v.of[i] : base->v.of[i];
+    }
+    if (HAS(guard, &child->head, "ends-run")) {
+        int laxer = base->v.ends_run && !child->v.ends_run
+                        ? decide_laxer(m, &child->head, "a refusal does not end the run")
+                        : 0;
+        if (laxer < 0) {
+            return laxer;
+        }
+        base->v.ends_run = laxer == 0 ? child->v.ends_run : base->v.ends_run;
+    }
+    return 0;
+}
+
 int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool lenient,
                     struct cbx_arena *arena, struct cbx_err *err)
 {
@@ -503,6 +539,7 @@ int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool 
             merge_network(&m, &base->network, &child->network, HAS(policy, &base->head, "network"));
     }
     failed = failed ? failed : merge_environment(&m, &base->environment, &child->environment);
+    failed = failed ? failed : merge_guard(&m, &base->guard, &child->guard);
     failed = failed ? failed : merge_exceptions(&m, base, child);
     failed = failed ? failed : merge_suppressions(&m, &base->suppressions, &child->suppressions);
     base->name = child->name;

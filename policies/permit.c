@@ -38,6 +38,18 @@ int cbx_permit_check_arguments(const char *file_name, struct cbx_str arguments, 
     return check_file_name(file_name, err);
 }
 
+static struct cbx_str copy(struct cbx_str from)
+{
+    char *bytes = malloc(from.len + 1);
+    if (bytes == NULL) {
+        abort();
+    }
+    if (from.len > 0) {
+        memcpy(bytes, from.p, from.len);
+    }
+    return (struct cbx_str){ .p = bytes, .len = from.len };
+}
+
 struct cbx_permit *cbx_permit_new(const struct cbx_permit *fields)
 {
     struct cbx_permit *permit = malloc(sizeof(*permit));
@@ -45,14 +57,8 @@ struct cbx_permit *cbx_permit_new(const struct cbx_permit *fields)
         abort();
     }
     *permit = *fields;
-    char *arguments = malloc(fields->arguments.len + 1);
-    if (arguments == NULL) {
-        abort();
-    }
-    if (fields->arguments.len > 0) {
-        memcpy(arguments, fields->arguments.p, fields->arguments.len);
-    }
-    permit->arguments.p = arguments;
+    permit->arguments = copy(fields->arguments);
+    permit->programs = copy(fields->programs);
     struct cbx_sha256 *files = calloc(fields->file_count + 1, sizeof(*files));
     if (files == NULL) {
         abort();
@@ -68,6 +74,7 @@ void cbx_permit_free(struct cbx_permit *permit)
 {
     if (permit != NULL) {
         free((void *)(uintptr_t)permit->arguments.p);
+        free((void *)(uintptr_t)permit->programs.p);
         free((void *)(uintptr_t)permit->files);
     }
     free(permit);

@@ -12,11 +12,12 @@
 
 enum {
     CBX_NAME_MAX = 64,
-    CBX_FILE_NAME_MAX = 255,           /* bytes of a program's file name */
-    CBX_PATH_MAX = 4096,               /* of a path in the workspace */
-    CBX_FILES_MAX = 1000,              /* files of code of a session */
-    CBX_ARGUMENTS_MAX = 256,           /* arguments of a program, */
-    CBX_ARGUMENTS_BYTES_MAX = 64 << 10 /* and their bytes in all, each with its NUL */
+    CBX_FILE_NAME_MAX = 255,            /* bytes of a program's file name */
+    CBX_PATH_MAX = 4096,                /* of a path in the workspace */
+    CBX_FILES_MAX = 1000,               /* files of code of a session */
+    CBX_ARGUMENTS_MAX = 256,            /* arguments of a program, */
+    CBX_ARGUMENTS_BYTES_MAX = 64 << 10, /* and their bytes in all, each with its NUL */
+    CBX_PROGRAMS_BYTES_MAX = 16 << 10 /* of the programs that shell may start, each with its NUL */
 };
 
 /* What a decision is about. */
@@ -48,7 +49,11 @@ struct cbx_permit {
     enum cbx_network network;
     uint32_t refused; /* RUN: what the guard refuses, bits of enum cbx_refusal; */
     char refused_by[CBX_REFUSALS][CBX_NAME_MAX + 1]; /* by which rule each */
-    uint64_t audit_seq;                              /* the record that allows it */
+    bool refusal_ends;                               /* RUN: the first refusal ends the run */
+    /* RUN, where starting programs is refused: those that may be started nevertheless (shell.allow), each
+     * terminated by NUL. */
+    struct cbx_str programs;
+    uint64_t audit_seq; /* the record that allows it */
     /* RUN of a file program: what argv is. Empty = the language's default name, no arguments. */
     char file_name[CBX_FILE_NAME_MAX + 1]; /* without folders; argv[0], __file__, __filename, $0 */
     char path[CBX_PATH_MAX + 1];           /* FILE: where it is put, in the workspace */
@@ -60,7 +65,7 @@ struct cbx_permit {
 int cbx_permit_check_arguments(const char *file_name, struct cbx_str arguments,
                                struct cbx_err *err);
 
-/* A copy on the heap, which owns copies of the arguments and the files. */
+/* A copy on the heap, which owns copies of the arguments, the programs and the files. */
 struct cbx_permit *cbx_permit_new(const struct cbx_permit *fields);
 void cbx_permit_free(struct cbx_permit *permit);
 CBX_DEFINE_AUTO(permit)

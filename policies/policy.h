@@ -142,6 +142,20 @@ struct cbx_mounts {
 
 enum cbx_network { CBX_NETWORK_NONE = 0, CBX_NETWORK_PACKAGES, CBX_NETWORK_EGRESS };
 
+/* What the sandbox refuses while a program runs: the rows of guard.def. */
+enum cbx_refusal {
+#define CBX_REFUSAL(id, ...) CBX_REFUSE_##id,
+#include "policies/guard.def"
+    CBX_REFUSALS
+};
+
+/* What a policy says of a refusal: as its rules imply, refuse it, do not refuse it. */
+enum cbx_guard_key { CBX_GUARD_RULES = 0, CBX_GUARD_REFUSE, CBX_GUARD_ALLOW };
+struct cbx_guard_keys {
+    enum cbx_guard_key of[CBX_REFUSALS];
+    bool ends_run; /* the first refusal ends the run */
+};
+
 struct cbx_index;
 struct cbx_draft;
 
@@ -159,6 +173,7 @@ struct cbx_policy {
     enum cbx_network network;
     struct cbx_strs egress;
     struct cbx_strs environment_pass, secrets;
+    struct cbx_guard_keys guard;
     const struct cbx_exception *exceptions;
     size_t exception_count;
     bool inline_suppressions; /* comments of the source count, for codebox-lint alone */

@@ -4,6 +4,8 @@
 #include "docker/command/command.h"
 
 #include "docker/frame.h"
+#include "docker/inside/confine.h"
+#include "docker/inside/filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +167,15 @@ static void exec_program(const struct cbx_command_start *start)
     for (size_t i = 0; start->env != NULL && start->env[i] != NULL; i++) {
         ready = ready && putenv(start->env[i]) == 0;
     }
-    ready = ready && (start->confinement == NULL || cbx_command_confine(*start->confinement));
+    ready = ready && (start->confinement == NULL || cbx_confine_enter(*start->confinement));
+    if (ready && start->guard != 0) {
+        cbx_confine_separate(); /* where Linux can: this process is out of the program's reach */
+        if (!cbx_filter_install(start->guard, CBX_FRAME_GUARD_FD) && start->needs_guard) {
+            dprintf(2, "the policy needs the guard, and this host has no user notification of "
+                       "seccomp (Linux 5.5)\n");
+            _exit(126);
+        }
+    }
     /* All other descriptors are close-on-exec. */
     if (ready && start->program >= 0) {
         char path[32];

@@ -23,6 +23,7 @@ struct cbx_command_run {
     size_t len;
     const char *file_name;        /* of the program; "" = none was given */
     const char *const *arguments; /* after the name, NULL at the end */
+    uint32_t refused;             /* what the guard refuses: bits of policies/guard.def */
 };
 
 struct cbx_command_kernel {
@@ -64,10 +65,8 @@ void cbx_command_share_accepted(struct cbx_shell_accepted *with, size_t size);
 char *cbx_command_read_accepted(const char *path, size_t *len);
 
 /* A Landlock ruleset for a compiler, a descriptor: it reads files of the image and of the folder of
- * the run. -1 when Linux has none. cbx_command_confine applies it to this process and those that it
- * starts. */
+ * the run. -1 when Linux has none. */
 int cbx_command_confinement(void);
-bool cbx_command_confine(int ruleset);
 
 /* --- processes --------------------------------------------------------------------------------- */
 
@@ -86,7 +85,11 @@ struct cbx_command_start {
     char *const *env;
     const char *cwd;
     int in, out, err, program;
-    const int *confinement; /* a ruleset, or NULL */
+    const int *confinement; /* a ruleset (cbx_confine_enter), or NULL */
+    unsigned
+        guard; /* enum cbx_program_kind: a program of the caller, in a domain of its own and with
+                               the filter of that kind; 0 = one of ours */
+    bool needs_guard; /* it does not start where the filter cannot be had */
     const int *passed;
     size_t passed_count;
     int passed_at;

@@ -46,6 +46,7 @@ static bool read_run(const char *payload, size_t len, struct cbx_command_run *ou
     size_t count = 0;
     *out = (struct cbx_command_run){ .source = end,
                                      .len = (size_t)(payload + len - end),
+                                     .refused = head.refused,
                                      .file_name = at < end ? at : "",
                                      .arguments = arguments };
     for (at += at < end ? strlen(at) + 1 : 0; at < end && count < ARGUMENTS_MAX;
@@ -97,7 +98,7 @@ int main(int argc, char **argv)
     bool has_signals = cbx_command_block_signals();
     /* Programs must neither inspect this process nor inherit its channel. */
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || fcntl(CBX_COMMAND_CONTROL, F_SETFD, FD_CLOEXEC) != 0 ||
-        !has_signals || !kernel->start()) {
+        fcntl(CBX_FRAME_GUARD_FD, F_SETFD, FD_CLOEXEC) != 0 || !has_signals || !kernel->start()) {
         return 1;
     }
     serve(kernel);

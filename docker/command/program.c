@@ -3,6 +3,7 @@
  * are a row of languages.def. Only the workspace persists between runs. */
 #include "docker/command/command.h"
 #include "docker/frame.h"
+#include "docker/inside/filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -340,9 +341,13 @@ static int run(const struct cbx_command_run *run)
         return code;
     }
     struct words words;
-    struct cbx_command_start start = {
-        .cwd = "/workspace", .in = -1, .out = -1, .err = -1, .program = -1
-    };
+    struct cbx_command_start start = { .cwd = "/workspace",
+                                       .in = -1,
+                                       .out = -1,
+                                       .err = -1,
+                                       .program = -1,
+                                       .guard = CBX_NATIVE_BIT,
+                                       .needs_guard = (run->refused & CBX_GUARD_NEEDED) != 0 };
     if (chosen->run[0] != '\0') {
         start.argv = join(split(chosen->run, &words), run);
     } else {

@@ -8,6 +8,7 @@
 #include "docker/command/command.h"
 #include "docker/command/shell_state.h"
 #include "docker/frame.h"
+#include "docker/inside/filter.h"
 #include "docker/shell_loader/shell_loader.h"
 
 #include <errno.h>
@@ -317,7 +318,8 @@ static bool execute_shell(char *const *env)
                                        .program = -1,
                                        .passed = passed,
                                        .passed_count = PASSED,
-                                       .passed_at = PASSED_AT };
+                                       .passed_at = PASSED_AT,
+                                       .guard = CBX_SHELL_BIT };
     shell.pid = cbx_command_start(&start);
     close(in);
     close(passed[0]);

@@ -11,6 +11,7 @@ import builtins
 __builtins__ = dict(vars(builtins))  # for the functions below: a program may delete a builtin
 
 import _ast
+import _imp
 import _json
 import _signal
 import _socket
@@ -38,7 +39,7 @@ import warnings
 import weakref
 
 CONTROL = 3
-LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, ARGUMENTS_OFFSET, RUN_HEAD = 0, 15, 16, 20, 24  # struct cbx_frame_run
+LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, REFUSED_OFFSET, ARGUMENTS_OFFSET, RUN_HEAD = 0, 15, 16, 17, 20, 24  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
 IPYTHON_FOLDER = "/codebox/ipython"  # empty: IPython reads no configuration
@@ -48,10 +49,11 @@ BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
 FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which apply to later cells too
+CTYPES = os.path.dirname(os.__file__) + "/ctypes/"
 AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that the program caught is repeated
 
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
-write_fd, exit_now, set_trace, set_profile = os.write, os._exit, sys.settrace, sys.setprofile
+write_fd, exit_now, set_trace, set_profile, get_frame = os.write, os._exit, sys.settrace, sys.setprofile, sys._getframe
 get_limit, set_limit, sleep, ioctl = sys.getrecursionlimit, sys.setrecursionlimit, time.sleep, fcntl.ioctl
 open_fd, close_fd, chdir, fchdir = os.open, os.close, os.chdir, os.fchdir
 lines = linecache.cache
@@ -67,6 +69,7 @@ class Run:
         self.language = payload[LANGUAGE_OFFSET:INTERACTIVE_OFFSET].split(b"\0")[0].decode()
         self.is_interactive = payload[INTERACTIVE_OFFSET] == 1
         self.is_one_shot = payload[ONE_SHOT_OFFSET] == 1
+        self.refused = payload[REFUSED_OFFSET]
         self.is_program = self.language == "python"
         self.file_name = os.fsdecode(words[0]) if words else ""
         self.arguments = [os.fsdecode(word) for word in words[1:]]
@@ -1202,7 +1205,8 @@ class Kernel:
 
     # --- serving ------------------------------------------------------------------------------------------------
 
-    def serve(self):
+    def serve(self, guard):
+        """`guard` takes what a run is refused."""
         _signal.signal(_signal.SIGINT, self.on_interrupt)
         self.channel.send("Y")
         receive = self.channel.receive  # the program may replace the attribute
@@ -1214,7 +1218,9 @@ class Kernel:
             if kind != "E":
                 continue
             try:
-                status = self.run(Run(payload))
+                run = Run(payload)
+                guard(run.refused)
+                status = self.run(run)
             except BaseException:  # an interrupt that arrived after the run
                 status = 1
             self.flush()
@@ -1229,14 +1235,41 @@ def install_loaders():
     return python_loaders.install()
 
 
+def called_by_image():
+    """For the guard: is it code of the image that called a function of ctypes?"""
+    frame = get_frame(1)
+    while frame is not None and frame.f_code.co_filename.startswith(CTYPES):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(("/usr/", "<frozen "))
+
+
+def load_guard():
+    """The module with the audit hook; no program can import it."""
+    module = _imp.create_dynamic(types.SimpleNamespace(name="python_guard", origin="/codebox/python_guard.so"))
+    sys.modules.pop("python_guard", None)
+    return module
+
+
+def install_guard(module, channel):
+    """Installs the audit hook. Returns the function that takes what is refused from now on."""
+
+    def report(refusal, what):
+        channel.send("B", refusal.to_bytes(4, "little") + (1).to_bytes(4, "little") + what.encode("utf-8", "replace")[:255])
+
+    module.install(report, called_by_image)
+    return module.begin
+
+
 def main():
+    guard = load_guard()
     accept = install_loaders()
     # pandas asks for it when it is imported; the answer of `uname -p`, which the guard would refuse
     platform._Processor.get = staticmethod(lambda: "")
     sys.path.append("/workspace")  # last: a file of the program hides no module of a library
     sys.argv = [""]
     os.chdir("/workspace")
-    Kernel(Channel(CONTROL, accept)).serve()
+    channel = Channel(CONTROL, accept)
+    Kernel(channel).serve(install_guard(guard, channel))
 
 
 main()

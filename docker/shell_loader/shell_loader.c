@@ -6,6 +6,8 @@
 #define OPENSSL_API_COMPAT 0x10101000L /* SHA-256 alone, without the providers of libcrypto */
 #include "docker/shell_loader/shell_loader.h"
 
+#include "docker/inside/names.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/sha.h>
@@ -126,6 +128,28 @@ static int open_source(const char *path, int flags)
 /* The next file that bash opens is the one to be sourced. */
 static bool is_sourcing;
 
+/* --- what the guard refuses ------------------------------------------------------------------- */
+
+/* Tells the supervisor of a file that bash may not open. Registers carry the beginning of its path. */
+static void tell_refused(const char *path, int flags)
+{
+    uint64_t words[CBX_WORDS];
+    int error = errno;
+    cbx_words_pack(path, words);
+    syscall(SYS_openat, AT_FDCWD, NULL, flags, words[0], words[1], words[2]);
+    errno = error;
+}
+
+/* Replaces that of libc for bash: the supervisor, which decides what is started, may not read this
+ * memory. */
+int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    uint64_t words[CBX_WORDS];
+    const char *name = cbx_program_name(path);
+    cbx_words_pack(name != NULL ? name : path, words);
+    return (int)syscall(SYS_execve, path, arguments, environment, words[0], words[1], words[2]);
+}
+
 /* Replaces that of libc for bash. */
 int open(const char *path, int flags, ...)
 {
@@ -137,7 +161,11 @@ int open(const char *path, int flags, ...)
         is_sourcing = false;
         return open_source(path, flags);
     }
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    if (fd < 0 && (errno == EACCES || errno == EROFS) && path[0] == '/') {
+        tell_refused(path, flags);
+    }
+    return fd;
 }
 
 static int source_accepted(struct word_list *list)

@@ -1,33 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * The guard: a seccomp filter of the kernel's process whose notifications (seccomp_unotify(2)) the
- * supervisor answers. What the policy denies fails with EACCES and is reported; all else continues.
- * The filter of the container, whose errors come first, stays below it. */
-#include "docker/supervisor/supervisor.h"
+ * The guard: filters of the kernel and its programs whose notifications (seccomp_unotify(2)) the supervisor
+ * answers. What the policy denies fails with an error and is reported; all else continues. The filter of
+ * the container, whose errors come first, stays below. This file has the listeners and the reports; what is
+ * refused is decided in guard_calls.c. */
+#include "docker/supervisor/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-enum refusal {
-#define CBX_REFUSAL(id, ...) REFUSE_##id,
-#include "policies/guard.def"
-};
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS /* Linux 6.6 */
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS      SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1ul
+#endif
+
 enum { SERVED_MAX = 64, KEPT_MAX = 16 };
 
-struct cbx_guard_state cbx_guard = { .listener = -1 };
+struct cbx_guard_state cbx_guard = { .channel = -1 };
 
 /* What was refused in a run. The last entry stands for all that found no place. */
 static struct {
@@ -39,83 +35,73 @@ static struct {
     int count;
 } refusals;
 
-/* --- the filter ------------------------------------------------------------------------------- */
+/* --- listeners -------------------------------------------------------------------------------- */
 
-#define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define RETURN(action) BPF_STMT(BPF_RET | BPF_K, (action))
-/* Notifies of this call and leaves the filter. */
-#define NOTIFY(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), RETURN(SECCOMP_RET_USER_NOTIF)
+static struct cbx_listener listeners[CBX_LISTENERS_MAX];
+static int listener_count;
 
-void cbx_guard_install(int socket)
+static void drop_listener(int i)
 {
-    static struct sock_filter filter[] = {
-        LOAD(arch),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-        RETURN(SECCOMP_RET_KILL_PROCESS),
-        LOAD(nr),
-        NOTIFY(SYS_execve),
-        NOTIFY(SYS_execveat),
-        NOTIFY(SYS_fork),
-        NOTIFY(SYS_vfork),
-        NOTIFY(SYS_socket),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
-        LOAD(args[0]),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0),
-        RETURN(SECCOMP_RET_USER_NOTIF),
-        RETURN(SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { .len = sizeof(filter) / sizeof(filter[0]), .filter = filter };
-    long listener =
-        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
-    char byte = 0;
-    struct iovec part = { .iov_base = &byte, .iov_len = 1 };
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control = { 0 };
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-    if (listener >= 0) {
-        message.msg_control = control.bytes;
-        message.msg_controllen = sizeof(control.bytes);
-        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        head->cmsg_level = SOL_SOCKET;
-        head->cmsg_type = SCM_RIGHTS;
-        head->cmsg_len = CMSG_LEN(sizeof(int));
-        int fd = (int)listener;
-        memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-    }
-    if (sendmsg(socket, &message, MSG_NOSIGNAL) != 1) {
-        _exit(127); /* nobody would answer */
-    }
-    if (listener >= 0) {
-        close((int)listener);
-    }
+    close(listeners[i].fd);
+    listeners[i] = listeners[--listener_count];
 }
 
-void cbx_guard_attach(int socket)
+void cbx_guard_open(int *theirs)
 {
-    char byte;
-    struct iovec part = { .iov_base = &byte, .iov_len = 1 };
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct msghdr message = { .msg_iov = &part,
-                              .msg_iovlen = 1,
-                              .msg_control = control.bytes,
-                              .msg_controllen = sizeof(control.bytes) };
-    ssize_t n;
-    do {
-        n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    } while (n < 0 && errno == EINTR);
-    cbx_close(&cbx_guard.listener);
-    cbx_guard.refused = cbx_guard.opened = 0; /* the kernel itself is started now */
-    struct cmsghdr *head = n == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (head != NULL && head->cmsg_type == SCM_RIGHTS) {
-        memcpy(&cbx_guard.listener, CMSG_DATA(head), sizeof(int));
-        fcntl(cbx_guard.listener, F_SETFL, O_NONBLOCK);
+    int ends[2];
+    cbx_guard_close();
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+        cbx_die();
     }
-    cbx_guard.installed = cbx_guard.listener >= 0;
+    cbx_guard.channel = ends[0];
+    *theirs = ends[1];
+}
+
+void cbx_guard_close(void)
+{
+    cbx_close(&cbx_guard.channel);
+    while (listener_count > 0) {
+        drop_listener(0);
+    }
+    free(cbx_guard.programs);
+    cbx_guard.programs = NULL;
+    cbx_guard.programs_len = 0;
+    cbx_guard.refused = cbx_guard.opened = 0;
+    cbx_guard.missing = false;
+}
+
+/* Linux then runs the supervisor on the processor of the caller at once. Without it a notification takes
+ * about seven times as long. */
+static void prefer_caller(int listener)
+{
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+}
+
+/* The oldest listener goes when there are too many: what its programs ask for then fails. */
+static void take_listener(unsigned kind, int fd)
+{
+    if (fd < 0) {
+        cbx_guard.missing = true;
+        return;
+    }
+    if (listener_count == CBX_LISTENERS_MAX) {
+        close(listeners[0].fd);
+        memmove(listeners, listeners + 1, sizeof(listeners) - sizeof(listeners[0]));
+        listener_count--;
+    }
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    prefer_caller(fd);
+    listeners[listener_count++] = (struct cbx_listener){ .fd = fd, .kind = kind, .starts = true };
+}
+
+int cbx_guard_poll(struct pollfd *fds)
+{
+    int n = 0;
+    fds[n++] = (struct pollfd){ .fd = cbx_guard.channel, .events = POLLIN };
+    for (int i = 0; i < listener_count; i++) {
+        fds[n++] = (struct pollfd){ .fd = listeners[i].fd, .events = POLLIN };
+    }
+    return n;
 }
 
 /* --- reports ---------------------------------------------------------------------------------- */
@@ -127,7 +113,7 @@ static void report_refusal(struct entry *entry)
     cbx_report_frame(CBX_FRAME_BLOCKED, &head, sizeof(head), entry->what, strlen(entry->what));
 }
 
-static void note_refusal(uint32_t refusal, const char *what)
+void cbx_guard_note(uint32_t refusal, const char *what)
 {
     int i = 0;
     while (i < refusals.count && !(refusals.entries[i].refusal == refusal &&
@@ -145,12 +131,49 @@ static void note_refusal(uint32_t refusal, const char *what)
     if (entry->count == 1 && cbx_run_is_active()) {
         report_refusal(entry);
     }
+    if (cbx_guard.ends_run) {
+        cbx_run_refused();
+    }
 }
 
-void cbx_guard_set(uint32_t bits)
+/* What the kernel noticed itself. Its program can say anything here, and gains a refusal by it. */
+void cbx_guard_told(const uint8_t *payload, size_t len)
 {
-    cbx_guard.opened |= ~bits;
-    cbx_guard.refused = bits & ~cbx_guard.opened;
+    struct cbx_frame_blocked head;
+    char what[CBX_FRAME_BLOCKED_MAX] = "";
+    if (len < sizeof(head)) {
+        return;
+    }
+    memcpy(&head, payload, sizeof(head));
+    memcpy(what, payload + sizeof(head),
+           len - sizeof(head) < sizeof(what) - 1 ? len - sizeof(head) : sizeof(what) - 1);
+    cbx_guard_printable(what);
+    if (head.refusal < CBX_GUARD_COUNT && (cbx_guard.refused >> head.refusal & 1) != 0) {
+        cbx_guard_note(head.refusal, what);
+    }
+}
+
+void cbx_guard_printable(char *text)
+{
+    for (char *c = text; *c != '\0'; c++) {
+        *c = *c >= ' ' && *c < 127 ? *c : '?';
+    }
+}
+
+void cbx_guard_set(const struct cbx_frame_run *run, const char *programs)
+{
+    cbx_guard.opened |= ~(uint32_t)run->refused;
+    cbx_guard.refused = run->refused & ~cbx_guard.opened;
+    cbx_guard.ends_run = run->refusal_ends != 0;
+    if (run->programs_bytes > 0) {
+        free(cbx_guard.programs);
+        cbx_guard.programs = malloc(run->programs_bytes);
+        cbx_guard.programs_len = run->programs_bytes;
+        if (cbx_guard.programs == NULL) {
+            cbx_die();
+        }
+        memcpy(cbx_guard.programs, programs, run->programs_bytes);
+    }
 }
 
 void cbx_guard_begin(void)
@@ -172,71 +195,16 @@ void cbx_guard_end(void)
 
 /* --- notifications ---------------------------------------------------------------------------- */
 
-/* A text in the memory of the process that waits, for the report alone: other threads may change it. */
-static void read_memory(pid_t pid, uint64_t address, char *out, size_t size)
+static void answer_call(struct cbx_listener *listener, const struct seccomp_notif *call)
 {
-    char path[32];
-    snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? pread(fd, out, size - 1, (off_t)address) : -1;
-    out[n > 0 ? n : 0] = '\0';
-    for (char *c = out; *c != '\0'; c++) {
-        *c = *c >= ' ' && *c < 127 ? *c : '?';
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
+    struct seccomp_notif_resp response = { .id = call->id };
+    response.error = cbx_guard_decide(listener, call);
+    response.flags = response.error == 0 ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
+    ioctl(listener->fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-static void describe_call(const struct seccomp_notif *call, uint32_t *refusal, char *what,
-                          size_t size)
-{
-    const struct seccomp_data *data = &call->data;
-    *refusal = REFUSE_START;
-    switch (data->nr) {
-    case SYS_execve:
-        read_memory((pid_t)call->pid, data->args[0], what, size);
-        break;
-    case SYS_execveat:
-        snprintf(what, size, "a descriptor");
-        break;
-    case SYS_socket:
-        *refusal = REFUSE_SOCKET;
-        snprintf(what, size, "%s",
-                 data->args[0] == AF_INET    ? "IPv4"
-                 : data->args[0] == AF_INET6 ? "IPv6"
-                                             : "another family");
-        break;
-    default:
-        snprintf(what, size, "a new process");
-    }
-    if (what[0] == '\0') {
-        snprintf(what, size, "a program");
-    }
-}
-
-/* Sockets of one machine: the kernels and libraries use them between threads. */
-static bool is_local_socket(const struct seccomp_data *data)
-{
-    return data->nr == SYS_socket && data->args[0] == AF_UNIX;
-}
-
-static void answer_call(const struct seccomp_notif *call)
-{
-    struct seccomp_notif_resp response = { .id = call->id,
-                                           .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
-    char what[CBX_FRAME_BLOCKED_MAX] = "";
-    uint32_t refusal;
-    describe_call(call, &refusal, what, sizeof(what));
-    if ((cbx_guard.refused >> refusal & 1) != 0 && !is_local_socket(&call->data)) {
-        response.flags = 0;
-        response.error = -EACCES;
-        note_refusal(refusal, what);
-    }
-    ioctl(cbx_guard.listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
-}
-
-void cbx_guard_serve(void)
+/* False when every process with the filter has ended. */
+static bool serve_listener(struct cbx_listener *listener)
 {
     for (int i = 0; i < SERVED_MAX; i++) {
         /* The kernel of a newer Linux may know a larger struct. */
@@ -245,16 +213,27 @@ void cbx_guard_serve(void)
             char bytes[512];
         } received;
         memset(&received, 0, sizeof(received)); /* Linux refuses anything else */
-        struct pollfd waiting = { .fd = cbx_guard.listener, .events = POLLIN };
-        if (cbx_guard.listener < 0 || poll(&waiting, 1, 0) <= 0 ||
-            (waiting.revents & POLLIN) == 0) {
-            if ((waiting.revents & (POLLHUP | POLLERR)) != 0) {
-                cbx_close(&cbx_guard.listener); /* every process with the filter has ended */
-            }
-            return;
+        struct pollfd waiting = { .fd = listener->fd, .events = POLLIN };
+        if (poll(&waiting, 1, 0) <= 0 || (waiting.revents & POLLIN) == 0) {
+            return (waiting.revents & (POLLHUP | POLLERR)) == 0;
         }
-        if (ioctl(cbx_guard.listener, SECCOMP_IOCTL_NOTIF_RECV, &received) == 0) {
-            answer_call(&received.call);
+        if (ioctl(listener->fd, SECCOMP_IOCTL_NOTIF_RECV, &received) == 0) {
+            answer_call(listener, &received.call);
+        }
+    }
+    return true;
+}
+
+void cbx_guard_serve(void)
+{
+    int fd = -1;
+    unsigned kind;
+    while (cbx_guard.channel >= 0 && (kind = cbx_filter_receive(cbx_guard.channel, &fd)) != 0) {
+        take_listener(kind, fd);
+    }
+    for (int i = listener_count - 1; i >= 0; i--) {
+        if (!serve_listener(&listeners[i])) {
+            drop_listener(i);
         }
     }
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The kernel's process: its start, and frames to it. */
+#include "docker/inside/confine.h"
+#include "docker/inside/filter.h"
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -45,32 +47,48 @@ static void offer_to_oom(void)
     }
 }
 
-/* The command kernel starts programs itself: what it may start is not known here. */
-static bool is_guarded(void)
+/* The program whose filter the kernel itself gets; 0 = the command kernel, which gives filters to the programs
+ * that it starts. */
+static unsigned kind_of_kernel(void)
 {
-    return strcmp(cbx_kernel.argv[0], "/codebox/command-kernel") != 0;
+    return strcmp(cbx_kernel.argv[0], "/codebox/command-kernel") == 0 ? 0
+           : strcmp(cbx_kernel.argv[0], "/usr/bin/python3") == 0      ? CBX_PYTHON_BIT
+                                                                      : CBX_NODE_BIT;
 }
 
-static void exec_kernel(const int control[2], const int out[2], const int err[2])
+/* Where Linux has no Landlock, files are protected by the container alone. */
+static void confine(void)
+{
+    size_t count;
+    const struct cbx_confine_row *rows = cbx_confine_places(&count);
+    int ruleset = cbx_confine_new(rows, count);
+    if (ruleset >= 0) {
+        cbx_confine_enter(ruleset);
+        close(ruleset);
+    }
+}
+
+static void exec_kernel(const int control[2], const int out[2], const int err[2], int guard)
 {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_DUMPABLE, 1);
     offer_to_oom();
-    int null = open("/dev/null", O_RDONLY);
+    int null = open("/dev/null", O_RDONLY), passed = fcntl(guard, F_DUPFD, CBX_FRAME_GUARD_FD + 1);
     dup2(null, 0);
     dup2(out[1], 1);
     dup2(err[1], 2);
-    dup2(control[1], 3);
-    if (control[1] == 3) {
-        fcntl(3, F_SETFD, 0);
-    }
-    close_range(4, ~0u, 0);
+    int channel = fcntl(control[1], F_DUPFD, CBX_FRAME_GUARD_FD + 1);
+    dup2(channel, CBX_FRAME_CONTROL_FD);
+    dup2(passed, CBX_FRAME_GUARD_FD);
+    close_range(CBX_FRAME_GUARD_FD + 1, ~0u, 0);
     setsid();
     setpriority(PRIO_PROCESS, 0, 10); /* the supervisor is scheduled before whatever it forks */
-    if (is_guarded()) {
-        cbx_guard_install(3);
+    confine();
+    if (kind_of_kernel() != 0) {
+        cbx_filter_install(kind_of_kernel(), CBX_FRAME_GUARD_FD);
+        close(CBX_FRAME_GUARD_FD);
     }
     execv(cbx_kernel.argv[0], (char *const *)(uintptr_t)cbx_kernel.argv);
     _exit(127);
@@ -78,23 +96,22 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
 
 void cbx_kernel_start(void)
 {
-    int control[2], out[2], err[2];
+    int control[2], out[2], err[2], guard;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 ||
         pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
         cbx_die();
     }
+    cbx_guard_open(&guard);
     pid_t pid = fork();
     if (pid == 0) {
-        exec_kernel(control, out, err);
+        exec_kernel(control, out, err, guard);
     }
     close(control[1]);
     close(out[1]);
     close(err[1]);
+    close(guard);
     if (pid < 0) {
         cbx_die();
-    }
-    if (is_guarded()) {
-        cbx_guard_attach(control[0]);
     }
     cbx_kernel.pid = pid;
     cbx_kernel.control = control[0];
@@ -121,6 +138,7 @@ void cbx_kernel_clear(void)
     cbx_close(&cbx_kernel.control);
     cbx_close(&cbx_kernel.out);
     cbx_close(&cbx_kernel.err);
+    cbx_guard_close();
     cbx_kernel.pid = 0;
     cbx_kernel.ready = false;
     cbx_kernel.from.len = 0;

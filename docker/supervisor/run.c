@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The state machine of a run: from the host's RUN to DONE, whatever kernel, program and deadlines
  * do meanwhile. */
+#include "docker/inside/filter.h"
 #include "docker/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -86,8 +87,32 @@ static size_t accept_bytes(const struct cbx_frame_run *run)
     return (size_t)run->accept_count * CBX_FRAME_HASH_BYTES;
 }
 
+static void report_error(const char *reason)
+{
+    char error[256];
+    int len = snprintf(error, sizeof(error),
+                       "{\"ename\":\"Error\",\"evalue\":\"%s\",\"traceback\":[]}", reason);
+    cbx_report_bundle(CBX_FRAME_ERROR, (const uint8_t *)error, (size_t)len);
+}
+
+/* Ends a run before the kernel receives it. */
+static void refuse(const char *reason)
+{
+    cbx_run.began_ms = cbx_now_ms();
+    cbx_run.began_cpu_ms = cbx_cpu_ms();
+    clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
+    report_error(reason);
+    finish(CBX_DONE_ENDED, 1, 0);
+}
+
 static void begin(const uint8_t *payload, size_t len)
 {
+    cbx_guard_serve();
+    if ((cbx_run.request.refused & CBX_GUARD_NEEDED) != 0 && cbx_guard.missing) {
+        refuse("the policy needs the guard, and this host has no user notification of seccomp "
+               "(Linux 5.5)");
+        return;
+    }
     /* What threads of earlier runs wrote is not output of this run. */
     cbx_run_drain(REST_BYTES);
     cbx_run.oom_kills = cbx_count_oom_kills();
@@ -96,25 +121,14 @@ static void begin(const uint8_t *payload, size_t len)
     cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.request.limits.wall_ms;
     clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
     cbx_run.phase = CBX_PHASE_RUNNING;
-    cbx_guard_set(cbx_run.request.refused); /* the kernel is ready: its own start is over */
-    size_t program = sizeof(struct cbx_frame_run) + accept_bytes(&cbx_run.request);
+    size_t programs = sizeof(struct cbx_frame_run) + accept_bytes(&cbx_run.request);
+    size_t program = programs + cbx_run.request.programs_bytes;
+    /* The kernel is ready: its own start is over. */
+    cbx_guard_set(&cbx_run.request, (const char *)payload + programs);
     cbx_accept_send();
     cbx_kernel_send(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES, payload + program,
                     len - program);
     cbx_kernel_flush();
-}
-
-/* Ends a run before the kernel receives it. */
-static void refuse(const char *reason)
-{
-    char error[256];
-    int len = snprintf(error, sizeof(error),
-                       "{\"ename\":\"Error\",\"evalue\":\"%s\",\"traceback\":[]}", reason);
-    cbx_run.began_ms = cbx_now_ms();
-    cbx_run.began_cpu_ms = cbx_cpu_ms();
-    clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
-    cbx_report_bundle(CBX_FRAME_ERROR, (const uint8_t *)error, (size_t)len);
-    finish(CBX_DONE_ENDED, 1, 0);
 }
 
 static bool has_limits(const struct cbx_frame_limits *limits)
@@ -135,7 +149,10 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     memcpy(&run, payload, sizeof(run));
     size_t rest = len - sizeof(run);
     if (run.accept_count > CBX_FRAME_ACCEPT_MAX || accept_bytes(&run) > rest ||
-        run.arguments_bytes > rest - accept_bytes(&run) || !has_limits(&run.limits)) {
+        run.programs_bytes > CBX_FRAME_PROGRAMS_MAX ||
+        run.programs_bytes > rest - accept_bytes(&run) ||
+        run.arguments_bytes > rest - accept_bytes(&run) - run.programs_bytes ||
+        !has_limits(&run.limits)) {
         cbx_die();
     }
     run.language[sizeof(run.language) - 1] = '\0';
@@ -152,11 +169,6 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     }
     if (cbx_kernel.pid == 0) {
         cbx_kernel_start();
-    }
-    if (run.refused != 0 && !cbx_guard.installed) {
-        refuse("the policy needs the guard, and this host has no user notification of seccomp "
-               "(Linux 5.5)");
-        return;
     }
     if (cbx_kernel.ready) {
         begin(payload, len);
@@ -227,6 +239,13 @@ static void stop_run(uint32_t reason, int grace_ms)
     cbx_run.signal_ms = cbx_now_ms() + SIGNAL_MS;
 }
 
+void cbx_run_refused(void)
+{
+    if (cbx_run.phase == CBX_PHASE_RUNNING) {
+        stop_run(CBX_DONE_REFUSED, 0);
+    }
+}
+
 /* The kernel reported its end after the time limit. If it continues to compute, in a thread or
  * after a forged FINISH, it is killed. */
 static void settle(void)
@@ -273,6 +292,9 @@ void cbx_run_kernel_died(int status)
     int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     bool oom = signal == SIGKILL && cbx_count_oom_kills() > cbx_run.oom_kills;
     bool running = cbx_run.phase != CBX_PHASE_IDLE;
+    if (cbx_run.phase == CBX_PHASE_STARTING) {
+        report_error("the kernel ended while it started");
+    }
     kill_all(); /* output up to now counts; the processes that it leaves are killed */
     if (running) {
         finish(cbx_run.stop_reason != 0 ? cbx_run.stop_reason

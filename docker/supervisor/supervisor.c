@@ -29,6 +29,7 @@ enum {
      * burden. */
     READ_BURST = 16,
     BULK_BYTES = 32 * 1024,
+    GUARD_FDS = 6, /* descriptors that are polled before those of the guard */
 };
 
 static struct {
@@ -69,6 +70,9 @@ static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
         cbx_report_output(type, payload, len);
         return;
     case CBX_FRAME_READY:
+        return;
+    case CBX_FRAME_BLOCKED:
+        cbx_guard_told(payload, len);
         return;
     default: /* DISPLAY, RESULT, ERROR, ASK */
         cbx_report_bundle(type, payload, len);
@@ -342,9 +346,11 @@ static void serve(void)
             { .fd = reads ? cbx_kernel.out : -1, .events = POLLIN },
             { .fd = reads ? cbx_kernel.err : -1, .events = POLLIN },
             { .fd = s.children, .events = POLLIN },
-            { .fd = cbx_guard.listener, .events = POLLIN },
+            [GUARD_FDS] = { .fd = -1 },
+            [GUARD_FDS + CBX_LISTENERS_MAX] = { .fd = -1 },
         };
-        if (poll(fds, sizeof(fds) / sizeof(fds[0]), time_left()) < 0 && errno != EINTR) {
+        int guards = cbx_guard_poll(fds + GUARD_FDS);
+        if (poll(fds, (nfds_t)(GUARD_FDS + guards), time_left()) < 0 && errno != EINTR) {
             cbx_die();
         }
         if (check_deadlines()) {
@@ -353,7 +359,11 @@ static void serve(void)
         if (fds[0].revents != 0 && !read_host()) {
             cbx_die(); /* the engine closed the stream: no host can attach again */
         }
-        if (fds[6].revents != 0) {
+        bool notified = false;
+        for (int i = 0; i < guards; i++) {
+            notified |= fds[GUARD_FDS + i].revents != 0;
+        }
+        if (notified) {
             cbx_guard_serve();
         }
         take_output(fds[2].fd == cbx_kernel.control ? fds[2].revents & ~POLLOUT : 0);

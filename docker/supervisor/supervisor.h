@@ -64,32 +64,42 @@ enum { CBX_CHUNK_BYTES = 65536 };
 
 void cbx_close(int *fd);
 
-/* --- guard.c: what the kernel's programs are refused ------------------------------------------- */
+/* --- guard.c: what programs are refused --------------------------------------------------------- */
+
+enum { CBX_LISTENERS_MAX = 16 };
 
 extern struct cbx_guard_state {
-    int listener;     /* notifications of the kernel's filter; -1 = none */
-    bool installed;   /* the kernel has the filter */
+    int channel;      /* listeners of filters arrive here; -1 = closed */
+    bool missing;     /* Linux has no user notification: a filter could not be installed */
+    bool ends_run;    /* a refusal ends the run */
     uint32_t refused; /* bits of policies/guard.def; nothing while the kernel starts */
     uint32_t opened;  /* what an earlier run of this kernel was not refused */
+    char *programs;   /* what may be started nevertheless, each terminated by NUL */
+    size_t programs_len;
 } cbx_guard;
 
-/* Installs the filter in the calling process, the kernel's before its execve, and sends the listener
- * through the socket; without one when Linux has no user notification. Then runs that need the guard are
- * refused. */
-void cbx_guard_install(int socket);
+/* A kernel starts: opens the channel anew; *theirs is the kernel's end, for filters that it or a child of it
+ * installs (docker/inside/filter.h). cbx_guard_close: the kernel and all its programs have ended. */
+void cbx_guard_open(int *theirs);
+void cbx_guard_close(void);
 
-/* In the supervisor: receives the listener of the kernel that starts now; -1 when there is none. */
-void cbx_guard_attach(int socket);
+/* Descriptors to wait for, at most CBX_LISTENERS_MAX + 1; returns how many. */
+struct pollfd;
+int cbx_guard_poll(struct pollfd *fds);
 
-/* Answers the notifications that wait, a limited number. */
+/* Takes new listeners and answers the notifications that wait, a limited number. */
 void cbx_guard_serve(void);
 
-/* What a run that begins is refused. */
-void cbx_guard_set(uint32_t bits);
+/* What a run that begins is refused, and which programs it may start nevertheless: what an earlier run of the
+ * kernel was not refused stays so. */
+void cbx_guard_set(const struct cbx_frame_run *run, const char *programs);
 
 /* The log of a run begins, ends: what was refused between two runs is of the next one. */
 void cbx_guard_begin(void);
 void cbx_guard_end(void);
+
+/* A BLOCKED of the kernel. */
+void cbx_guard_told(const uint8_t *payload, size_t len);
 
 /* --- accept.c: files that the kernel may load as code ------------------------------------------ */
 
@@ -112,9 +122,9 @@ enum cbx_phase {
 
 extern struct cbx_run {
     enum cbx_phase phase;
-    uint32_t stop_reason;         /* why it was told to end: CBX_DONE_TIMEOUT, CBX_DONE_CPU, or 0 */
-    struct cbx_bytes held;        /* its RUN, when the kernel was not ready yet */
-    bool warm, warming;           /* WARM is to be sent; the kernel works on it */
+    uint32_t stop_reason;  /* why it was told to end: CBX_DONE_TIMEOUT, _CPU, _REFUSED, or 0 */
+    struct cbx_bytes held; /* its RUN, when the kernel was not ready yet */
+    bool warm, warming;    /* WARM is to be sent; the kernel works on it */
     struct cbx_frame_run request; /* the last RUN; its id is empty once the host has the result */
     struct cbx_frame_done done;
     int64_t began_ms, deadline_ms, signal_ms; /* 0 = none */
@@ -131,6 +141,9 @@ bool cbx_run_is_active(void);
  * chunks), so that a flood cannot hold up the clock. Output outside of a run is late. Returns the
  * number of bytes. */
 size_t cbx_run_drain(size_t most);
+
+/* The policy wants the run to end, as something was refused. */
+void cbx_run_refused(void);
 
 /* Frames of the host: RUN, WARM, INTERRUPT, RESET. A RUN during another run, without all limits, or
  * with more hashes than are allowed ends the sandbox. One whose hashes the set cannot take fails. A

@@ -210,6 +210,9 @@ static int report_result(const struct cbx_result *r, struct stream *to)
         fprintf(stderr, "codebox: stopped after %llu ms of processor time, the policy's limit\n",
                 (unsigned long long)r->cpu_ms);
         return 124;
+    case CBX_RUN_REFUSED:
+        fprintf(stderr, "codebox: stopped, the policy ends a run when something is refused\n");
+        return 126;
     case CBX_RUN_KILLED:
         fprintf(stderr, "codebox: the program was killed%s\n",
                 r->signal == SIGKILL ? "" : " or cancelled");

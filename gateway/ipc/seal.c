@@ -34,25 +34,42 @@ static json_t *list_findings(const struct cbx_decision *decision)
     return array;
 }
 
-/* {REFUSAL: RULE}. Lines of shell that were judged start programs, so nothing of it is refused then. */
-static json_t *describe_guard(const struct cbx_policy *policy, const struct cbx_subject *subject,
-                              const struct cbx_decision *decision)
+/* What is sealed of the guard: "guard": {REFUSAL: RULE}; "programs": the names that may be started although
+ * starting programs is refused, for shell and for judged lines of shell; "refusal_ends". Names that do not
+ * fit are left out, so they are refused. */
+static void describe_guard(const struct cbx_policy *policy, const struct cbx_subject *subject,
+                           const struct cbx_decision *decision, json_t *json)
 {
     const struct cbx_language_row *row = cbx_language_find(decision->language);
-    json_t *json = json_object();
+    json_t *refused = json_object();
+    json_object_set_new(json, "guard", refused);
     if (row == NULL || subject->action != CBX_ACTION_RUN) {
-        return json;
+        return;
     }
     struct cbx_guard guard =
         cbx_guard_of(policy, row->language, subject->principal, cbx_time_ms() / 1000);
     for (unsigned i = 0; i < CBX_REFUSALS; i++) {
-        bool lines = i == CBX_REFUSE_START && decision->runs_lines;
-        if ((guard.refused >> i & 1) != 0 && !lines) {
-            json_object_set_new(json, cbx_refusal_row((enum cbx_refusal)i)->name,
+        if ((guard.refused >> i & 1) != 0) {
+            json_object_set_new(refused, cbx_refusal_row((enum cbx_refusal)i)->name,
                                 cbx_json_text(cbx_str_sub(guard.rules[i], 0, CBX_NAME_MAX)));
         }
     }
-    return json;
+    if ((guard.refused >> CBX_REFUSE_START & 1) != 0 &&
+        (row->language == CBX_SHELL || decision->runs_lines)) {
+        json_t *programs = json_array();
+        size_t bytes = 0;
+        for (size_t i = 0; i < policy->shell_allow.count; i++) {
+            struct cbx_str name = policy->shell_allow.items[i];
+            bytes += name.len + 1;
+            if (bytes <= CBX_PROGRAMS_BYTES_MAX) {
+                json_array_append_new(programs, cbx_json_text(name));
+            }
+        }
+        json_object_set_new(json, "programs", programs);
+    }
+    if (policy->guard.ends_run) {
+        json_object_set_new(json, "refusal_ends", json_true());
+    }
 }
 
 int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judged,
@@ -88,7 +105,7 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judge
     cbx_limits_write(&granted, limits);
     json_object_set_new(json, "limits", limits);
     json_object_set_new(json, "network", json_integer(policy->network));
-    json_object_set_new(json, "guard", describe_guard(policy, subject, decision));
+    describe_guard(policy, subject, decision, json);
     json_object_set_new(json, "issued_ms", json_integer(cbx_time_ms()));
     json_object_set_new(json, "source_bytes", json_integer((json_int_t)decision->text.len));
     json_object_set_new(json, "findings", list_findings(decision));
@@ -107,6 +124,7 @@ void cbx_sealed_done(struct cbx_sealed *sealed)
     json_decref(sealed->json);
     sealed->json = NULL;
     cbx_buf_done(&sealed->arguments);
+    cbx_buf_done(&sealed->programs);
     cbx_buf_done(&sealed->files);
 }
 
@@ -183,7 +201,8 @@ struct fields {
     struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
         files;
     struct cbx_subject subject;
-    const json_t *limits, *guard, *findings;
+    const json_t *limits, *guard, *programs, *findings;
+    bool refusal_ends;
     int64_t network, issued_ms, source_bytes, finding_count;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
@@ -209,6 +228,8 @@ static const struct cbx_json_field field_table[] = {
       CBX_ARGUMENTS_MAX },
     FIELD(limits, OBJECT, 0, 0),
     FIELD(guard, OBJECT, 0, 0),
+    { "programs", CBX_JSON_ARRAY, offsetof(struct fields, programs), false, false, 0, INT32_MAX },
+    { "refusal_ends", CBX_JSON_BOOL, offsetof(struct fields, refusal_ends), false, false, 0, 0 },
     FIELD(network, INT, 0, CBX_NETWORK_EGRESS),
     FIELD(issued_ms, INT, 1, INT64_MAX),
     FIELD(source_bytes, INT, 0, INT32_MAX),
@@ -251,6 +272,24 @@ static bool read_guard(const json_t *object, struct cbx_permit *out)
         }
     }
     return good;
+}
+
+static bool read_programs(const json_t *array, struct cbx_sealed *out)
+{
+    size_t i;
+    json_t *name;
+    cbx_buf_init(&out->programs, CBX_PROGRAMS_BYTES_MAX);
+    json_array_foreach(array, i, name)
+    {
+        struct cbx_str text = cbx_json_str(name);
+        if (text.len == 0 || memchr(text.p, '\0', text.len) != NULL ||
+            cbx_buf_add(&out->programs, text) != 0 ||
+            cbx_buf_add_bytes(&out->programs, "", 1) != 0) {
+            return false;
+        }
+    }
+    out->fields.programs = cbx_buf_str(&out->programs);
+    return true;
 }
 
 /* The hashes of the files, which the seal has the hash of. */
@@ -304,9 +343,11 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
     if (!cbx_sha256_from_hex(f.sha256, &p->source_sha256) ||
         !cbx_sha256_from_hex(f.policy_sha256, &p->policy_sha256) ||
         !cbx_sha256_from_hex(f.ledger, &p->ledger) || !cbx_sha256_from_hex(f.entry, &p->entry) ||
-        !read_limits(f.limits, &p->limits) || !read_guard(f.guard, p)) {
+        !read_limits(f.limits, &p->limits) || !read_guard(f.guard, p) ||
+        !read_programs(f.programs, out)) {
         return cbx_fail(err, CBX_ESEAL, "the decision's hashes, limits or guard are malformed");
     }
+    p->refusal_ends = f.refusal_ends;
     cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
     failed = cbx_arguments_join(f.subject.arguments, &out->arguments, err);
     p->arguments = cbx_buf_str(&out->arguments);

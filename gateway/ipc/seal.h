@@ -36,7 +36,7 @@ struct cbx_sealed {
     struct cbx_permit fields; /* all but audit_seq */
     int64_t issued_ms;
     json_t *json;
-    struct cbx_buf arguments, files;
+    struct cbx_buf arguments, programs, files;
 };
 void cbx_sealed_done(struct cbx_sealed *sealed);
 CBX_DEFINE_AUTO_DONE(sealed)

@@ -292,6 +292,10 @@ static void add_status(struct cbx_buf *text, const struct cbx_result *r)
                        "its work smaller\n",
                        (unsigned long long)r->cpu_ms);
         break;
+    case CBX_RUN_REFUSED:
+        cbx_buf_add_cstr(text, "refused: stopped, the policy ends a run when the sandbox refuses "
+                               "something\n");
+        break;
     case CBX_RUN_KILLED:
         cbx_buf_printf(text, "killed: the program was ended by signal %d\n", r->signal);
         break;

@@ -29,6 +29,7 @@ static json_t *describe_error(const struct cbx_result *r)
         [CBX_RUN_OOM] = "stopped at the memory limit",
         [CBX_RUN_KILLED] = "the program was killed",
         [CBX_RUN_CPU] = "stopped at the limit of processor time",
+        [CBX_RUN_REFUSED] = "stopped because the sandbox refused something",
     };
     if (r->status == CBX_RUN_OK) {
         return json_null();
