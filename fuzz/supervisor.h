@@ -230,7 +230,7 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
 }
 
 /* No program calls the guard here (tests/unit/docker/test_guard_calls.c). */
-unsigned cbx_filter_receive(int socket, int *listener)
+int cbx_filter_receive(int socket, int *listener)
 {
     (void)socket;
     *listener = -1;

@@ -15,18 +15,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const struct cbx_call_row rows[] = {
+static const struct cbx_call_row call_rows[] = {
 #define CBX_CALL(call, condition, kinds, refusal, argument)                                        \
     { SYS_##call, CBX_CALL_##condition, kinds, CBX_GUARD_##refusal, CBX_CALL_##argument },
 #include "docker/inside/calls.def"
 };
-enum { ROWS = sizeof(rows) / sizeof(rows[0]), ROW_STEPS = 8, STEPS_MAX = 4 + ROWS * ROW_STEPS + 1 };
+enum {
+    ROWS = sizeof(call_rows) / sizeof(call_rows[0]),
+    ROW_STEPS = 8,
+    STEPS_MAX = 4 + ROWS * ROW_STEPS + 1
+};
 
 const struct cbx_call_row *cbx_call_find(int number)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].number == number) {
-            return &rows[i];
+        if (call_rows[i].number == number) {
+            return &call_rows[i];
         }
     }
     return NULL;
@@ -81,9 +85,9 @@ static size_t make_filter(enum cbx_program_kind kind, struct sock_filter *to)
     size_t n = sizeof(head) / sizeof(head[0]);
     memcpy(to, head, sizeof(head));
     for (size_t i = 0; i < ROWS; i++) {
-        if ((rows[i].kinds & kind) != 0) {
-            size_t steps = add_steps(to + n + 1, rows[i].condition);
-            to[n] = (struct sock_filter)EQUAL((uint32_t)rows[i].number, 0, (uint8_t)steps);
+        if ((call_rows[i].kinds & kind) != 0) {
+            size_t steps = add_steps(to + n + 1, call_rows[i].condition);
+            to[n] = (struct sock_filter)EQUAL((uint32_t)call_rows[i].number, 0, (uint8_t)steps);
             n += 1 + steps;
         }
     }
@@ -127,7 +131,7 @@ bool cbx_filter_install(enum cbx_program_kind kind, int socket)
     return listener >= 0;
 }
 
-unsigned cbx_filter_receive(int socket, int *listener)
+int cbx_filter_receive(int socket, int *listener)
 {
     uint8_t byte = 0;
     struct iovec part = { .iov_base = &byte, .iov_len = 1 };
@@ -145,5 +149,5 @@ unsigned cbx_filter_receive(int socket, int *listener)
     if (head != NULL && head->cmsg_type == SCM_RIGHTS) {
         memcpy(listener, CMSG_DATA(head), sizeof(*listener));
     }
-    return n == 1 ? byte : 0;
+    return n == 1 ? byte : n == 0 ? -1 : 0;
 }

@@ -227,9 +227,13 @@ static bool serve_listener(struct cbx_listener *listener)
 void cbx_guard_serve(void)
 {
     int fd = -1;
-    unsigned kind;
-    while (cbx_guard.channel >= 0 && (kind = cbx_filter_receive(cbx_guard.channel, &fd)) != 0) {
-        take_listener(kind, fd);
+    int kind;
+    while (cbx_guard.channel >= 0 && (kind = cbx_filter_receive(cbx_guard.channel, &fd)) > 0) {
+        take_listener((unsigned)kind, fd);
+    }
+    if (cbx_guard.channel >= 0 && kind < 0) {
+        cbx_close(
+            &cbx_guard.channel); /* the kernel has its filter, and starts no programs by itself */
     }
     for (int i = listener_count - 1; i >= 0; i--) {
         if (!serve_listener(&listeners[i])) {

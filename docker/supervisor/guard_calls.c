@@ -86,6 +86,23 @@ static bool is_shell_of_lines(const struct call *call, const char *name)
            (strcmp(name, "sh") == 0 || strcmp(name, "bash") == 0);
 }
 
+/* Some programs start others through a shell: tar its compressors. That shell starts what is listed. */
+static bool is_shell_of_listed(const struct call *call, const char *name)
+{
+    static const char *const callers[] = { "tar" };
+    char link[32], path[PATH_MAX];
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)call->pid);
+    ssize_t n = readlink(link, path, sizeof(path) - 1);
+    path[n > 0 ? n : 0] = '\0';
+    const char *caller = cbx_program_name(path);
+    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
+        if (caller != NULL && strcmp(caller, callers[i]) == 0) {
+            return name != NULL && strcmp(name, "sh") == 0 && is_listed(caller);
+        }
+    }
+    return false;
+}
+
 static int decide_program(struct call *call)
 {
     char path[PATH_MAX];
@@ -106,7 +123,8 @@ static int decide_program(struct call *call)
         call->what[0] = '\0'; /* a program is looked for in each folder of PATH */
         return -ENOENT;
     }
-    if ((name != NULL && is_listed(name)) || is_shell_of_lines(call, name)) {
+    if ((name != NULL && is_listed(name)) || is_shell_of_lines(call, name) ||
+        is_shell_of_listed(call, name)) {
         return 0;
     }
     return -EACCES;

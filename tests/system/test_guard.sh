@@ -7,34 +7,28 @@ source "$(dirname "$0")/lib.sh"
 cat > "$work/guarded.yaml" <<'YAML'
 version: 1
 name: guarded
-description: The rules of default for texts only warn; the guard refuses what a rule of this policy denies.
+description: The rules of default for texts only warn; the guard refuses what the rules of default would imply.
 extends: [permissive]
 rules:
-  - id: guard.process
-    languages: [python, javascript]
-    match: {capability: [start-process, drive-browser], call: ["!*"], import: ["!*"], reference: ["!*"], attribute: [guarded_process]}
-    message: No processes.
-    hint: None.
-    severity: high
-    tests: {deny: ["x.guarded_process"], allow: ["import subprocess\nsubprocess.run(['id'])"]}
-  - id: guard.socket
-    languages: [python, javascript]
-    match: {capability: [socket, network-client], call: ["!*"], import: ["!*"], reference: ["!*"], attribute: [guarded_socket]}
-    message: No sockets.
-    hint: None.
-    severity: high
-    tests: {deny: ["x.guarded_socket"], allow: ["import socket\nsocket.socket()"]}
+  - {id: any.credentials, effect: warn, override: true}
+  - {id: js.open-outside, effect: warn, override: true}
+guard: {start-process: refuse, socket: refuse, signal-process: refuse, native-code: refuse, deserialise: refuse}
 YAML
-start_server --policy "$work/guarded.yaml" --policy default --policy permissive
+sed 's/^name: .*/name: ending/; s/^guard: {/&ends-run: true, /' "$work/guarded.yaml" > "$work/ending.yaml"
+start_server --policy "$work/guarded.yaml" --policy "$work/ending.yaml" --policy default --policy permissive
 run() { post /v1/executions "$(jq -n --arg c "$2" --arg l "$1" --arg p "${3:-guarded}" '{code: $c, language: $l, policy: $p}')"; }
 text_of() { jq -r '[(.output // [])[] | .text // ""] | join("")'; }
 
-refused() { # LANGUAGE CODE CAPABILITY: no program ran, and the result says what was refused
-    local answer
-    answer=$(run "$1" "$2")
+declare -A sessions
+for kernel in python javascript typescript shell c; do # one for all attempts: each finds what the ones before it left
+    sessions[$kernel]=$(post /v1/sessions "$(jq -n --arg l "$kernel" '{language: $l, policy: "guarded"}')" | jq -er .session_id)
+done
+refused() { # LANGUAGE CODE CAPABILITY: it had no effect, and the result says what was refused
+    local answer kernel=${1/ipython/python}
+    answer=$(post /v1/executions "$(jq -n --arg c "$2" --arg l "$1" --arg s "${sessions[$kernel]}" '{code: $c, language: $l, session_id: $s}')")
     jq -c '[.status, .error, .blocked, .output, .detail]' <<<"$answer"
-    lacks 'uid=' <<<"$answer"
-    jq -e --arg c "$3" '.blocked | any(.capability == $c and .count >= 1 and (.rule | startswith("guard.")) and (.message | length > 0) and (.hint | length > 0))' <<<"$answer"
+    lacks 'uid=\|root:x:0' <<<"$answer"
+    jq -e --arg c "$3" '.blocked | any(.capability == $c and .count >= 1 and (.rule | length > 0) and (.message | length > 0) and (.hint | length > 0))' <<<"$answer"
 }
 ok 'Python starts no program: os.system' refused python $'import os\nprint(os.system("id"))' start-process
 ok 'Python starts no program: subprocess' refused python $'import subprocess\nsubprocess.run(["id"])' start-process
@@ -42,13 +36,66 @@ ok 'Python starts no program: fork' refused python $'import os\nif os.fork() == 
 ok 'Python starts no program: it becomes one' refused python $'import os\nos.execv("/usr/bin/id", ["id"])' start-process
 ok 'Python starts no program: posix_spawn' refused python $'import os\nos.waitpid(os.posix_spawn("/usr/bin/id", ["id"], {}), 0)' start-process
 ok 'Python starts no program: a worker process' refused python $'import multiprocessing\np = multiprocessing.Process(target=print)\np.start()' start-process
-ok 'Python starts no program: system calls by number' refused python $'import ctypes\nlibc = ctypes.CDLL(None)\nlibc.syscall(57)\nlibc.syscall(59, b"/usr/bin/id", None, None)' start-process
 ok 'Python starts no program: from a thread' refused python $'import threading, os\nt = threading.Thread(target=lambda: os.system("id"))\nt.start()\nt.join()' start-process
 ok 'Python opens no socket' refused python $'import socket\nsocket.socket()' socket
 ok 'JavaScript starts no program' refused javascript $'console.log(String(require("child_process").execSync("id")))' start-process
 ok 'TypeScript starts no program' refused typescript $'import { spawnSync } from "child_process"\nconsole.log(String(spawnSync("id").stdout))' start-process
 ok 'JavaScript opens no socket' refused javascript $'require("net").connect(80, "127.0.0.1").on("error", (e) => console.log(e.code))' socket
 
+ok 'Python reads no file outside' refused python $'open("/etc/" + "passwd").read()' read-outside
+ok '  by a path that climbs' refused python $'print(open("../etc/passwd").read())' read-outside
+ok '  by a link that it makes' refused python $'import os\nos.symlink("/etc/passwd", "l")\nprint(open("l").read())' read-outside
+ok '  by a descriptor' refused python $'import os\nprint(os.read(os.open("/etc/passwd", os.O_RDONLY), 99))' read-outside
+ok '  nor the environment of another process' refused python $'print(open("/proc/1/environ").read())' read-outside
+ok 'Python writes no file outside' refused python $'open("/usr/lib/python3/dist-packages/x.py", "w").write("x")' write-outside
+ok 'Python signals no other process' refused python $'import os\nos.kill(1, 15)' signal-process
+ok '  nor limits it' refused python $'import resource\nresource.prlimit(1, resource.RLIMIT_CPU, (1, 1))' signal-process
+ok '  nor slows it down' refused python $'import os\nos.setpriority(os.PRIO_USER, 0, 19)' signal-process
+ok 'Python makes no memory executable' refused python $'import mmap\nmmap.mmap(-1, 4096, prot=mmap.PROT_EXEC | mmap.PROT_WRITE)' native-code
+ok '  nor calls native code by ctypes' refused python $'import ctypes\nctypes.CDLL(None).puts(b"uid=")' native-code
+ok 'Python loads no pickle that names a function' refused python $'import pickle, os\nclass E:\n    def __reduce__(self):\n        return (os.getcwd, ())\nprint(pickle.loads(pickle.dumps(E())))' deserialise
+ok 'JavaScript reads no file outside' refused javascript $'console.log(String(require("fs").readFileSync("/etc/passwd")))' read-outside
+ok '  by a promise' refused javascript $'require("fs/promises").readFile("/etc/passwd").then((t) => console.log(String(t)), (e) => console.log(e.code))' read-outside
+ok 'JavaScript writes no file outside' refused javascript $'require("fs").writeFileSync("/etc/x", "x")' write-outside
+ok 'JavaScript signals no other process' refused javascript $'process.kill(1)' signal-process
+ok 'shell starts no program that is not listed' refused shell 'id' start-process
+ok '  by its path' refused shell '/usr/bin/id' start-process
+ok '  by the loader of programs' refused shell '/lib64/ld-linux-x86-64.so.2 /usr/bin/id' start-process
+ok '  by exec' refused shell 'exec id' start-process
+ok '  from find' refused shell 'find . -maxdepth 0 -exec id \;' start-process
+ok '  from xargs' refused shell 'echo x | xargs id' start-process
+ok '  from awk' refused shell $'awk \'BEGIN { system("id") }\'' start-process
+ok '  a copy of it' refused shell 'cp /usr/bin/id ./cat; chmod +x cat; ./cat' start-process
+ok '  a script' refused shell $'printf \'#!/bin/sh\\nid\\n\' > s; chmod +x s; ./s' start-process
+ok '  an interpreter' refused shell 'perl -e "print 1"' start-process
+ok '  in the background, and in functions' refused shell $'f() { id & wait; }\nf' start-process
+ok 'shell reads no file outside' refused shell 'cat /etc/passwd' read-outside
+ok '  by a redirection' refused shell 'cat < /etc/passwd' read-outside
+ok '  by a builtin' refused shell 'mapfile -t a < /etc/passwd; echo "${a[0]}"' read-outside
+ok '  by a link' refused shell 'ln -s /etc/passwd l; cat l' read-outside
+ok 'shell writes no file outside' refused shell 'echo x > /etc/x' write-outside
+ok '  from a program' refused shell 'touch /etc/x' write-outside
+ok 'shell opens no socket' refused shell 'echo x > /dev/tcp/127.0.0.1/80' socket
+ok 'shell signals neither the kernel nor the supervisor' refused shell 'kill $PPID; kill -9 -1; kill 1; echo alive' signal-process
+ok 'C starts nothing: system' refused c $'#include <stdlib.h>\nint main(void) { return system("id"); }' start-process
+ok '  exec' refused c $'#include <unistd.h>\nint main(void) { execl("/usr/bin/id", "id", (char *)0); return 1; }' start-process
+ok '  fork' refused c $'#include <stdio.h>\n#include <unistd.h>\nint main(void) { if (fork() == 0) puts("uid="); return 0; }' start-process
+ok '  itself' refused c $'#include <unistd.h>\nint main(int n, char **v) { execv("/proc/self/exe", v); return n; }' start-process
+ok 'C reads no file outside' refused c $'#include <stdio.h>\nint main(void) { char b[99]; FILE *f = fopen("/etc/passwd", "r"); if (f) puts(fgets(b, 99, f)); return 0; }' read-outside
+ok 'C writes no file outside' refused c $'#include <stdio.h>\nint main(void) { return fopen("/etc/x", "w") == 0; }' write-outside
+ok 'C opens no socket' refused c $'#include <sys/socket.h>\nint main(void) { return socket(AF_INET, SOCK_STREAM, 0) < 0; }' socket
+ok 'C signals no other process' refused c $'#include <signal.h>\nint main(void) { return kill(1, 15); }' signal-process
+ok 'C makes no memory executable' refused c $'#include <sys/mman.h>\nint main(void) { return mmap(0, 4096, PROT_EXEC | PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED; }' native-code
+ok 'judged lines of shell start what is listed alone' refused ipython '!id' start-process
+ok '  and open nothing for the rest of the cell' refused ipython $'!echo x\nimport subprocess\nprint(subprocess.run(["id"], capture_output=True))' start-process
+
+ended() { # a policy can say that a refusal ends the run
+    run python $'import os, time\ntry:\n    os.system("id")\nexcept OSError:\n    pass\ntime.sleep(600)\nprint("still here")' ending > "$work/ended"
+    cat "$work/ended"
+    jq -e '.status != "completed" and (.error | tostring | test("refused")) and .blocked[0].capability == "start-process"' "$work/ended"
+    text_of < "$work/ended" | lacks 'still here'
+}
+ok 'a refusal ends the run where the policy wants it' ended
 counted() { # many attempts are one entry with their number
     run python $'import os\nfor i in range(500):\n    try:\n        os.fork()\n    except PermissionError:\n        pass\nprint("still here")' > "$work/counted"
     jq -e '.status == "completed" and (.blocked | length) == 1 and .blocked[0].count == 500' "$work/counted"
@@ -67,6 +114,9 @@ ok 'asyncio works' works python $'import asyncio\nasync def main():\n    await a
 ok 'lines of shell work' works ipython '!echo 42' 42
 ok '  in every form' works ipython $'x = !echo 41\n%sx echo 40\n!!echo 39\nprint(int(x[0]) + 1)' 42
 ok '  and cells of shell' works ipython $'%%bash\necho $((6 * 7))' 42
+ok 'files, tables and pickles of data work' works python $'import pickle, copy, json, csv, sqlite3, tempfile, os, pathlib\nimport numpy as np, pandas as pd\ndf = pickle.loads(pickle.dumps(pd.DataFrame({"d": pd.date_range("2020", periods=2), "s": ["a", "b"]})))\ndf.to_csv("t.csv")\npd.read_csv("t.csv")\ncopy.deepcopy([1])\nwith tempfile.TemporaryDirectory() as d:\n    pathlib.Path(d, "x").write_text("x")\nsqlite3.connect("db").execute("create table t (a)")\nopen("/proc/cpuinfo").read(); open("/etc/os-release").read(); os.listdir("/")\nprint(6 * 7)' 42 permissive
+ok 'a shell works' works shell $'mkdir -p out; for f in a b; do echo "$f" > "out/$f.txt"; done\nls -l / out | sort | head -3 > l\ngzip -k out/a.txt; zcat out/a.txt.gz; tar czf o.tgz out; grep -P "a+" out/a.txt; sleep 0.1 & wait; echo $((6 * 7))' 42
+ok 'C works' works c $'#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nstatic void *f(void *p) { return p; }\nint main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); FILE *o = fopen("x.txt", "w"); fputs("x", o); fclose(o); time_t n = time(0); localtime(&n); printf("%d\\n", 6 * 7); remove("x.txt"); return 0; }' 42
 ok 'Node works' works javascript $'setTimeout(() => console.log([1, 2].map((x) => x * 21)), 5)' 42
 ok 'a policy without such a rule refuses nothing' works python $'import os\nprint(os.system("echo 42"))' 42 permissive
 session=$(post /v1/sessions '{"language":"python","policy":"guarded"}' | jq -er .session_id)
@@ -89,7 +139,7 @@ ok 'a session goes on guarded after a crash of its kernel' crashed
 logged() {
     stop_server
     "$codebox" audit verify --state "$state"
-    jq -e -s 'map(select(.type == "blocked")) | length >= 12 and all(.[]; .body.decision != "" and .body.principal != "" and (.body.rule | startswith("guard.")))' "$state/audit.jsonl"
-    "$codebox" audit tail --state "$state" | grep 'blocked .*start-process by rule guard.process'
+    jq -e -s 'map(select(.type == "blocked")) | length >= 40 and all(.[]; .body.decision != "" and .body.principal != "" and (.body.rule | length > 0))' "$state/audit.jsonl"
+    "$codebox" audit tail --state "$state" | grep 'blocked .*start-process by rule guard.start-process'
 }
 ok 'every refusal is in the audit log, with decision, principal and rule' logged

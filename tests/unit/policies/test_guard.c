@@ -32,14 +32,16 @@ static void presets_refuse_what_they_deny(void **state)
         enum cbx_language language;
         bool starts, sockets;
     } rows[] = {
-        { "default", CBX_PYTHON, true, false }, /* HTTP clients are only reported */
-        { "default", CBX_JAVASCRIPT, true, false },
-        { "default", CBX_TYPESCRIPT, true, false },
-        { "default", CBX_SHELL, false, false }, /* no kernel of these enforces it yet */
-        { "default", CBX_C, false, false },
+        { "default", CBX_PYTHON, true, true }, /* without a network a client is nothing */
+        { "default", CBX_JAVASCRIPT, true, true },
+        { "default", CBX_TYPESCRIPT, true, true },
+        { "default", CBX_SHELL, true, true },
+        { "default", CBX_C, true, true },
         { "strict", CBX_PYTHON, true, true },
-        { "data-analysis", CBX_PYTHON, true, false },
-        { "web-automation", CBX_PYTHON, false, false }, /* browsers, requests */
+        { "data-analysis", CBX_PYTHON, true, true },
+        { "web-automation", CBX_PYTHON, false, true }, /* browsers; it has no network either */
+        { "permissive", CBX_SHELL, false, false },
+        { "permissive", CBX_C, false, false },
         { "permissive", CBX_PYTHON, false, false },
         { "permissive", CBX_JAVASCRIPT, false, false },
     };
@@ -87,11 +89,61 @@ static void refusals_have_names(void **state)
     assert_null(cbx_refusal_row(CBX_REFUSALS));
 }
 
+static void the_key_asks_for_more_than_the_rules_and_switches_off(void **state)
+{
+    (void)state;
+    struct cbx_guard more = guard_of("version: 1\nname: t\nextends: [permissive]\n"
+                                     "guard: {start-process: refuse, native-code: refuse}\n",
+                                     CBX_PYTHON, "a"),
+                     less = guard_of("version: 1\nname: t\nextends: [default]\n"
+                                     "guard: {start-process: allow, override: true}\n",
+                                     CBX_PYTHON, "a"),
+                     passed = guard_of("version: 1\nname: t\nextends: [permissive]\n"
+                                       "guard: {start-process: refuse}\nexceptions:\n"
+                                       "  - {rule: guard.start-process, principal: ops, "
+                                       "until: 2030-01-01, reason: tests}\n",
+                                       CBX_PYTHON, "ops");
+    assert_true(refuses(&more, CBX_REFUSE_START) && refuses(&more, CBX_REFUSE_NATIVE));
+    assert_false(refuses(&more, CBX_REFUSE_SOCKET));
+    assert_false(refuses(&less, CBX_REFUSE_START));
+    assert_true(refuses(&less, CBX_REFUSE_SOCKET));
+    assert_false(refuses(&passed, CBX_REFUSE_START));
+}
+
+static void files_outside_are_refused_by_every_policy(void **state)
+{
+    (void)state;
+    struct cbx_guard guard =
+        guard_of("version: 1\nname: t\nextends: [permissive]\nmode: log-only\n", CBX_SHELL, "a");
+    assert_true(refuses(&guard, CBX_REFUSE_READ) && refuses(&guard, CBX_REFUSE_WRITE));
+}
+
+static void refuses_a_key_that_loosens_without_saying_so(void **state)
+{
+    (void)state;
+    static const char *const laxer[] = {
+        "extends: [default]\nguard: {start-process: allow}\n",
+        "extends: [default]\nguard: {read-outside: allow, override: true}\n",
+        "extends: [default]\nguard: {no-such-row: refuse}\n",
+        "extends: [default]\nguard: {start-process: maybe}\n",
+    };
+    for (size_t i = 0; i < sizeof(laxer) / sizeof(laxer[0]); i++) {
+        char yaml[256];
+        struct cbx_policy *policy = NULL;
+        struct cbx_err err;
+        snprintf(yaml, sizeof(yaml), "version: 1\nname: t\n%s", laxer[i]);
+        assert_int_equal(cbx_policy_parse(cbx_str_of(yaml), "test", &policy, &err), CBX_EPOLICY);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(presets_refuse_what_they_deny),
         cmocka_unit_test(names_the_rule),
+        cmocka_unit_test(the_key_asks_for_more_than_the_rules_and_switches_off),
+        cmocka_unit_test(files_outside_are_refused_by_every_policy),
+        cmocka_unit_test(refuses_a_key_that_loosens_without_saying_so),
         cmocka_unit_test(a_principal_with_an_exception_is_not_refused),
         cmocka_unit_test(refusals_have_names),
     };

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT
+ * What the supervisor answers a notified call with, and that the filter notifies of it. */
+#include "docker/supervisor/guard.h"
+#include "tests/unit/unit.h"
+
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "docker/inside/confine.c"
+#include "docker/inside/filter.c"
+#include "docker/supervisor/guard_calls.c"
+
+/* --- the rest of the supervisor --------------------------------------------------------------- */
+
+struct cbx_guard_state cbx_guard;
+struct cbx_kernel cbx_kernel;
+static char noted[CBX_FRAME_BLOCKED_MAX];
+static int notes;
+
+void cbx_guard_note(uint32_t refusal, const char *what)
+{
+    (void)refusal;
+    snprintf(noted, sizeof(noted), "%s", what);
+    notes++;
+}
+
+void cbx_guard_printable(char *text)
+{
+    (void)text;
+}
+
+enum { ALL = (1 << CBX_GUARD_COUNT) - 1 };
+
+static int decide_as(unsigned kind, int number, uint64_t a, uint64_t b, uint64_t c)
+{
+    struct cbx_listener listener = { .fd = -1, .kind = kind };
+    struct seccomp_notif call = { .pid = (uint32_t)getpid(),
+                                  .data = { .nr = number, .args = { a, b, c } } };
+    noted[0] = '\0';
+    notes = 0;
+    return cbx_guard_decide(&listener, &call);
+}
+
+static uint64_t at(const char *text)
+{
+    return (uint64_t)(uintptr_t)text;
+}
+
+static int exec_as(unsigned kind, const char *path)
+{
+    return decide_as(kind, SYS_execve, at(path), 0, 0);
+}
+
+static void refuse(uint32_t bits, const char *programs, size_t len)
+{
+    static char list[256];
+    memcpy(list, programs, len);
+    cbx_guard = (struct cbx_guard_state){ .refused = bits, .programs = list, .programs_len = len };
+    cbx_kernel.pid = getpid() + 100000;
+}
+
+/* --- decisions -------------------------------------------------------------------------------- */
+
+static void nothing_is_refused_while_a_kernel_starts(void **state)
+{
+    (void)state;
+    refuse(0, "", 0);
+    assert_int_equal(exec_as(CBX_PYTHON_BIT, "/usr/bin/id"), 0);
+    assert_int_equal(decide_as(CBX_NATIVE_BIT, SYS_open, at("/etc/passwd"), O_RDONLY, 0), 0);
+    assert_int_equal(notes, 0);
+}
+
+static void without_a_list_nothing_starts_whatever_is_in_memory(void **state)
+{
+    (void)state;
+    refuse(ALL, "", 0);
+    static const unsigned kinds[] = { CBX_PYTHON_BIT, CBX_NODE_BIT, CBX_SHELL_BIT, CBX_NATIVE_BIT };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        assert_int_equal(exec_as(kinds[i], "/usr/bin/true"), -EACCES);
+        assert_string_equal(noted, "/usr/bin/true");
+        assert_int_equal(decide_as(kinds[i], SYS_execve, 1, 0, 0),
+                         -EACCES); /* no memory is there */
+    }
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_fork, 0, 0, 0), -EACCES);
+}
+
+static void a_shell_starts_what_is_listed_from_the_folders_of_programs(void **state)
+{
+    (void)state;
+    refuse(ALL, "true\0env", 9);
+    assert_int_equal(exec_as(CBX_SHELL_BIT, "/usr/bin/true"), 0);
+    assert_int_equal(exec_as(CBX_SHELL_BIT, "/bin/env"), 0);
+    static const char *const refused[] = {
+        "/usr/bin/id",
+        "/bin/sh",
+        "/tmp/true",
+        "./true",
+        "true",
+        "/usr/bin/tr",
+        "/usr/bin/../bin/env",
+        "/usr/bin/true/",
+        "/proc/self/fd/10",
+        "/lib64/ld-linux-x86-64.so.2",
+        "",
+    };
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        if (exec_as(CBX_SHELL_BIT, refused[i]) != -EACCES || notes != 1) {
+            fail_msg("'%s' starts", refused[i]);
+        }
+    }
+}
+
+static void a_program_that_is_in_another_folder_of_PATH_is_no_attempt(void **state)
+{
+    (void)state;
+    refuse(ALL, "true", 5);
+    assert_int_equal(exec_as(CBX_SHELL_BIT, "/usr/local/sbin/no-such-program"), -ENOENT);
+    assert_int_equal(notes, 0);
+}
+
+static void a_shell_that_cannot_be_read_says_the_name_in_registers(void **state)
+{
+    (void)state;
+    struct {
+        const char *name;
+        int answer;
+    } rows[] = { { "true", 0 }, { "id", -EACCES }, { "/tmp/true", -EACCES } };
+    refuse(ALL, "true", 5);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cbx_listener listener = { .kind = CBX_SHELL_BIT };
+        struct seccomp_notif call = { .pid =
+                                          (uint32_t)getpid() + 1000000, /* none: nothing to read */
+                                      .data = { .nr = SYS_execve } };
+        cbx_words_pack(rows[i].name, (uint64_t *)&call.data.args[CBX_WORDS_AT]);
+        assert_int_equal(cbx_guard_decide(&listener, &call), rows[i].answer);
+    }
+}
+
+static void a_kernel_with_judged_lines_starts_their_shell_and_what_is_listed(void **state)
+{
+    (void)state;
+    refuse(ALL, "ls", 3);
+    assert_int_equal(exec_as(CBX_PYTHON_BIT, "/bin/sh"), 0);
+    assert_int_equal(exec_as(CBX_PYTHON_BIT, "/usr/bin/ls"), 0);
+    assert_int_equal(exec_as(CBX_PYTHON_BIT, "/usr/bin/id"), -EACCES);
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_fork, 0, 0, 0), 0);
+}
+
+static void the_start_of_the_program_itself_passes_once(void **state)
+{
+    (void)state;
+    refuse(ALL, "", 0);
+    struct cbx_listener listener = { .kind = CBX_NATIVE_BIT, .starts = true };
+    struct seccomp_notif start = { .pid = (uint32_t)getpid(), .data = { .nr = SYS_execve } };
+    assert_int_equal(cbx_guard_decide(&listener, &start), 0);
+    assert_int_equal(cbx_guard_decide(&listener, &start), -EACCES);
+}
+
+static void the_supervisor_and_the_command_kernel_are_out_of_reach_under_every_policy(void **state)
+{
+    (void)state;
+    static const int calls[] = { SYS_prlimit64,      SYS_sched_setaffinity, SYS_sched_setscheduler,
+                                 SYS_sched_setparam, SYS_sched_setattr,     SYS_pidfd_open };
+    for (uint32_t bits = 0; bits <= ALL; bits += ALL) {
+        refuse(bits, "", 0);
+        for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+            assert_int_equal(decide_as(CBX_SHELL_BIT, calls[i], (uint64_t)getpid(), 0, 0), -EPERM);
+            assert_int_equal(decide_as(CBX_SHELL_BIT, calls[i], (uint64_t)cbx_kernel.pid, 0, 0),
+                             -EPERM);
+        }
+        assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_kill, (uint64_t)getpid(), 9, 0), -EPERM);
+        assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_kill, (uint64_t)-1, 9, 0), -EPERM);
+        assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_kill, (uint64_t)-cbx_kernel.pid, 9, 0),
+                         -EPERM);
+        assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_setpriority, PRIO_USER, 0, 19), -EPERM);
+        assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_ioprio_set, 3, 0, 0), -EPERM);
+        assert_int_equal(notes, bits != 0);
+    }
+}
+
+static void a_program_signals_itself_and_a_shell_its_jobs(void **state)
+{
+    (void)state;
+    pid_t job = getpid() + 50;
+    refuse(ALL, "", 0);
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_kill, 0, 15, 0), 0);
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_kill, (uint64_t)job, 15, 0), -EPERM);
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_kill, (uint64_t)job, 0, 0), 0);
+    assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_kill, (uint64_t)job, 15, 0), 0);
+}
+
+static void files_are_opened_where_a_program_has_business(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        int flags, answer;
+    } rows[] = {
+        { "/tmp/x", O_WRONLY | O_CREAT, 0 },
+        { "/usr/bin/env", O_RDONLY, 0 },
+        { "/usr/bin/env", O_WRONLY, -EACCES },
+        { "/usr/no-such-folder/x", O_WRONLY | O_CREAT, 0 }, /* Linux says that it does not exist */
+        { "/etc/passwd", O_RDONLY, -EACCES },
+        { "/etc/../etc/passwd", O_RDONLY, -EACCES },
+        { "/tmp/../etc/passwd", O_RDONLY, -EACCES },
+        { "/etc/no-such-file", O_RDONLY, 0 },
+        { "/etc/no-such-file", O_WRONLY | O_CREAT, -EACCES },
+        { "/etc", O_RDONLY | O_DIRECTORY, 0 },
+        { "/etc", O_RDONLY, 0 },
+        { "/proc/self/environ", O_RDONLY, -EACCES },
+        { "/proc/self/mem", O_RDWR, -EACCES },
+        { "/proc/cpuinfo", O_RDONLY, 0 },
+        { "/dev/null", O_RDWR, 0 },
+        { "/dev/stdout", O_WRONLY, 0 },
+    };
+    refuse(ALL, "", 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int answer = decide_as(CBX_NATIVE_BIT, SYS_openat, (uint64_t)AT_FDCWD, at(rows[i].path),
+                               (uint64_t)rows[i].flags);
+        if (answer != rows[i].answer || notes != (rows[i].answer != 0)) {
+            fail_msg("%s with flags %o: %d", rows[i].path, rows[i].flags, answer);
+        }
+    }
+}
+
+static void a_link_is_what_it_leads_to(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_guard_calls.XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/link", folder);
+    assert_int_equal(symlink("/etc/passwd", path), 0);
+    int fd = open(folder, O_PATH);
+    refuse(ALL, "", 0);
+    assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_open, at(path), O_RDONLY, 0), -EACCES);
+    assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_openat, (uint64_t)fd, at("link"), 0), -EACCES);
+    assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_unlinkat, (uint64_t)fd, at("other"), 0), 0);
+    close(fd);
+    unlink(path);
+    rmdir(folder);
+}
+
+/* --- the filter ------------------------------------------------------------------------------- */
+
+static void *nothing(void *argument)
+{
+    return argument;
+}
+
+/* Which of these calls fail with EACCES. */
+static unsigned try_calls(void)
+{
+    pthread_t thread;
+    unsigned failed = 0, bit = 1;
+#define TRY(call) (failed |= (errno = 0, (call) < 0 && errno == EACCES) ? bit : 0, bit <<= 1)
+    TRY(syscall(SYS_socket, AF_INET, SOCK_STREAM, 0));
+    TRY(syscall(SYS_memfd_create, "x", 0));
+    TRY(syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    TRY(syscall(SYS_kill, 1, SIGTERM));
+    TRY(syscall(SYS_execve, "/usr/bin/true", NULL, NULL));
+    TRY(syscall(SYS_fork));
+    TRY(syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL));
+    TRY(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY));
+    bit = 1 << 12; /* those are never asked about */
+    TRY(syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0));
+    TRY(syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    TRY(syscall(SYS_prlimit64, 0, RLIMIT_CPU, NULL, NULL));
+    TRY(-pthread_create(&thread, NULL, nothing, NULL));
+#undef TRY
+    pthread_join(thread, NULL);
+    return failed;
+}
+
+/* Refuses all that is notified; what try_calls returns in a process with the filter. */
+static unsigned refused_calls(enum cbx_program_kind kind)
+{
+    int ends[2], result[2], listener, status;
+    unsigned failed = 0;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    assert_int_equal(pipe(result), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        if (!cbx_filter_install(kind, ends[1])) {
+            _exit(2);
+        }
+        failed = try_calls();
+        _exit(write(result[1], &failed, sizeof(failed)) == (ssize_t)sizeof(failed) ? 0 : 1);
+    }
+    close(result[1]);
+    struct pollfd arrived = { .fd = ends[0], .events = POLLIN };
+    assert_int_equal(poll(&arrived, 1, -1), 1);
+    assert_int_equal(cbx_filter_receive(ends[0], &listener), kind);
+    assert_true(listener >= 0);
+    struct pollfd waiting = { .fd = listener, .events = POLLIN };
+    while (poll(&waiting, 1, -1) == 1 && (waiting.revents & POLLIN) != 0) {
+        union {
+            struct seccomp_notif call;
+            char bytes[512];
+        } received;
+        memset(&received, 0, sizeof(received));
+        if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &received) == 0) {
+            struct seccomp_notif_resp answer = { .id = received.call.id, .error = -EACCES };
+            ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+        }
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(read(result[0], &failed, sizeof(failed)), sizeof(failed));
+    close(result[0]);
+    close(listener);
+    close(ends[0]);
+    close(ends[1]);
+    return failed;
+}
+
+static void the_filter_of_each_kind_asks_about_its_rows(void **state)
+{
+    (void)state;
+    if (getenv("ASAN_OPTIONS") != NULL) {
+        skip(); /* the sanitisers open files of their own */
+    }
+    assert_int_equal(refused_calls(CBX_NATIVE_BIT), 0xff);
+    assert_int_equal(refused_calls(CBX_PYTHON_BIT), 0x7f);       /* its hook looks at files */
+    assert_int_equal(refused_calls(CBX_SHELL_BIT) & 0xf9, 0x99); /* it forks */
+}
+
+/* Else the supervisor would be woken for it without end. */
+static void a_channel_without_another_end_says_so(void **state)
+{
+    (void)state;
+    int ends[2], listener;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    assert_int_equal(cbx_filter_receive(ends[0], &listener), 0);
+    close(ends[1]);
+    assert_int_equal(cbx_filter_receive(ends[0], &listener), -1);
+    close(ends[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_refused_while_a_kernel_starts),
+        cmocka_unit_test(without_a_list_nothing_starts_whatever_is_in_memory),
+        cmocka_unit_test(a_shell_starts_what_is_listed_from_the_folders_of_programs),
+        cmocka_unit_test(a_program_that_is_in_another_folder_of_PATH_is_no_attempt),
+        cmocka_unit_test(a_shell_that_cannot_be_read_says_the_name_in_registers),
+        cmocka_unit_test(a_kernel_with_judged_lines_starts_their_shell_and_what_is_listed),
+        cmocka_unit_test(the_start_of_the_program_itself_passes_once),
+        cmocka_unit_test(the_supervisor_and_the_command_kernel_are_out_of_reach_under_every_policy),
+        cmocka_unit_test(a_program_signals_itself_and_a_shell_its_jobs),
+        cmocka_unit_test(files_are_opened_where_a_program_has_business),
+        cmocka_unit_test(a_link_is_what_it_leads_to),
+        cmocka_unit_test(a_channel_without_another_end_says_so),
+        cmocka_unit_test(the_filter_of_each_kind_asks_about_its_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
