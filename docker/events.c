@@ -248,8 +248,7 @@ int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct 
     static const enum cbx_run_status statuses[] = {
         [CBX_DONE_TIMEOUT] = CBX_RUN_TIMEOUT, [CBX_DONE_OOM] = CBX_RUN_OOM,
         [CBX_DONE_KILLED] = CBX_RUN_KILLED,   [CBX_DONE_PROTOCOL] = CBX_RUN_KILLED,
-        [CBX_DONE_CPU] = CBX_RUN_CPU,
-        [CBX_DONE_REFUSED] = CBX_RUN_REFUSED,
+        [CBX_DONE_CPU] = CBX_RUN_CPU,         [CBX_DONE_REFUSED] = CBX_RUN_REFUSED,
     };
     bool ended = done.status == CBX_DONE_ENDED;
     if (done.status < CBX_DONE_ENDED || done.status > CBX_DONE_REFUSED) {

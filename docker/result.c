@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 static const char *const status_names[] = {
-    [CBX_RUN_FAILED] = "failed",   [CBX_RUN_OK] = "ok",   [CBX_RUN_ERROR] = "error",
-    [CBX_RUN_TIMEOUT] = "timeout", [CBX_RUN_OOM] = "oom", [CBX_RUN_KILLED] = "killed",
-    [CBX_RUN_CPU] = "cpu",
-    [CBX_RUN_REFUSED] = "refused",
+    [CBX_RUN_FAILED] = "failed",   [CBX_RUN_OK] = "ok",           [CBX_RUN_ERROR] = "error",
+    [CBX_RUN_TIMEOUT] = "timeout", [CBX_RUN_OOM] = "oom",         [CBX_RUN_KILLED] = "killed",
+    [CBX_RUN_CPU] = "cpu",         [CBX_RUN_REFUSED] = "refused",
 };
 
 const char *cbx_run_status_name(enum cbx_run_status status)
