@@ -155,6 +155,19 @@ const figures = {
     await g.ask('DELETE', `/v1/sessions/${session_id}`);
     await g.stop();
   },
+  async guard() { // ordinary calls under the guard of `default`, and in the same image without filter and hook
+    const g = await gateway('guard', []), code = readFileSync('tests/bench/guarded.py', 'utf8');
+    const { session_id } = await g.ask('POST', '/v1/sessions', {});
+    const numbers = (text) => text.trim().split(' ').map(Number), ratios = [[], []];
+    for (let i = 0; i < 5; i++) {
+      const ours = numbers((await g.ask('POST', '/v1/executions', { session_id, code })).output.map((o) => o.text ?? '').join(''));
+      const theirs = numbers((await run('docker', ['run', '--rm', '--network', 'none', '--cpus', '1', '--tmpfs', '/workspace:mode=1777', '-v', `${process.cwd()}/tests/bench/guarded.py:/guarded.py:ro`, '--entrypoint', '/usr/bin/python3', 'codebox-python', '/guarded.py'])).stdout);
+      ratios.forEach((r, k) => r.push(ours[k] / theirs[k]));
+    }
+    console.log(`the guard, Python: a loop of ordinary calls ${median(ratios[0]).toFixed(2)} times that of the image alone (budget 1.02), one of small files ${median(ratios[1]).toFixed(2)}`);
+    await g.ask('DELETE', `/v1/sessions/${session_id}`);
+    await g.stop();
+  },
   async calls() { // system calls of each process per run in an open session
     if (!(await run('strace', ['-V']).then(() => true, () => false))) { console.log('system calls per run: left out, strace is not installed'); return; }
     const g = await gateway('calls', []), counts = [], RUNS = 100;
