@@ -3,6 +3,7 @@
  * connection and queues it; a thread runs the handler and resumes the connection. */
 #include "gateway/front/http/server.h"
 
+#include "gateway/front/http/attachment.h"
 #include "gateway/front/http/check.h"
 #include "gateway/front/http/stream.h"
 #include "gateway/ipc/threads.h"
@@ -144,6 +145,37 @@ static void log_response(const struct cbx_http_exchange *e, const struct cbx_htt
             (long long)(cbx_clock_ms() - e->began_ms));
 }
 
+/* False when one could not be added: the response is not sent without it. */
+static bool add_headers(struct MHD_Response *response, const struct cbx_http_exchange *e, bool body,
+                        bool close, const struct cbx_http_response *r)
+{
+    CBX_AUTO_DONE(buf) attachment;
+    cbx_buf_init(&attachment, HEADERS_MAX_BYTES);
+    if (r->attachment != NULL) {
+        cbx_http_attachment(cbx_str_of(r->attachment), &attachment);
+    }
+    const struct {
+        const char *name, *value;
+        bool sent;
+    } headers[] = {
+        { "Content-Type", r->type != NULL ? r->type : "application/json", body },
+        { "Content-Disposition", attachment.p, r->attachment != NULL },
+        { "Allow", r->allow, r->allow[0] != '\0' },
+        { "X-Request-Id", e->id, true },
+        { "Cache-Control", "no-store", true },
+        { "X-Content-Type-Options", "nosniff", true },
+        { "Content-Security-Policy", "sandbox; default-src 'none'", true },
+        { "Cross-Origin-Resource-Policy", "same-origin", true },
+        { "Connection", "close", close },
+    };
+    bool added = !attachment.overflow;
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]) && added; i++) {
+        added = !headers[i].sent ||
+                MHD_add_response_header(response, headers[i].name, headers[i].value) == MHD_YES;
+    }
+    return added;
+}
+
 static enum MHD_Result send_response(const struct cbx_http_exchange *e,
                                      struct MHD_Connection *connection, bool close,
                                      struct cbx_http_response *r)
@@ -157,20 +189,9 @@ static enum MHD_Result send_response(const struct cbx_http_exchange *e,
     if (response == NULL) {
         return MHD_NO;
     }
-    if (body) {
-        MHD_add_response_header(response, "Content-Type",
-                                r->type != NULL ? r->type : "application/json");
-    }
-    if (r->allow[0] != '\0') {
-        MHD_add_response_header(response, "Allow", r->allow);
-    }
-    MHD_add_response_header(response, "X-Request-Id", e->id);
-    MHD_add_response_header(response, "Cache-Control", "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (close) {
-        MHD_add_response_header(response, "Connection", "close");
-    }
-    enum MHD_Result queued = MHD_queue_response(connection, (unsigned)r->status, response);
+    enum MHD_Result queued = add_headers(response, e, body, close, r)
+                                 ? MHD_queue_response(connection, (unsigned)r->status, response)
+                                 : MHD_NO;
     MHD_destroy_response(response);
     return queued;
 }
@@ -294,6 +315,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
         }
         json_decref(e->response.json);
         free(e->response.bytes);
+        free(e->response.attachment);
         free(e->method);
         free(e->target);
         free(e);

@@ -38,7 +38,8 @@ void cbx_http_stream_end(struct cbx_http_stream *stream);
 /* Drops the server's reference, for a stream that is never put into a response. */
 void cbx_http_stream_discard(struct cbx_http_stream *stream);
 
-/* The body is one of `json`, `bytes` (malloc'ed, with their length) and `stream`, or none; the
+/* Every response tells browsers to run nothing of it and to keep it from pages of other origins. The
+ * body is one of `json`, `bytes` (malloc'ed, with their length) and `stream`, or none; the
  * server drops it. `type` is a static string; NULL = application/json. */
 struct cbx_http_response {
     int status;
@@ -47,8 +48,9 @@ struct cbx_http_response {
     size_t bytes_len;
     struct cbx_http_stream *stream;
     const char *type;
-    char allow[64]; /* the header Allow; empty = none */
-    bool answered;  /* the handler called cbx_http_answer */
+    char allow[64];   /* the header Allow; empty = none */
+    char *attachment; /* malloc'ed, dropped as the body: the path of a file (attachment.h) */
+    bool answered;    /* the handler called cbx_http_answer */
 };
 
 /* Answers before the handler returns, at most once: it may then do what the client need not wait

@@ -47,28 +47,37 @@ static json_t *describe_error(const struct cbx_result *r)
         (unsigned long long)r->duration_ms, r->session_lost ? "; the session's state is lost" : "");
 }
 
-/* The media type by the ending of the name. */
-static const char *type_of(const char *path)
+struct file_type {
+    const char *ending, *type;
+    enum { SERVED_TYPE, SERVED_TEXT } served;
+};
+
+/* The type by the ending of the name. */
+static struct file_type find_type(const char *path)
 {
-    static const struct {
-        const char *ending, *type;
-    } types[] = {
-#define CBX_FILE_TYPE(ending, type) { ending, type },
+    static const struct file_type types[] = {
+#define CBX_FILE_TYPE(ending, type, served) { ending, type, SERVED_##served },
 #include "gateway/front/rest/file_types.def"
 #undef CBX_FILE_TYPE
     };
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot != NULL && i < sizeof(types) / sizeof(types[0]); i++) {
         if (strcasecmp(dot + 1, types[i].ending) == 0) {
-            return types[i].type;
+            return types[i];
         }
     }
-    return "application/octet-stream";
+    return (struct file_type){ .type = "application/octet-stream", .served = SERVED_TYPE };
 }
 
 const char *cbx_rest_file_type(const char *path)
 {
-    return type_of(path);
+    return find_type(path).type;
+}
+
+const char *cbx_rest_served_type(const char *path)
+{
+    struct file_type type = find_type(path);
+    return type.served == SERVED_TEXT ? "text/plain; charset=utf-8" : type.type;
 }
 
 json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
@@ -87,7 +96,7 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
             json_array_append_new(files,
                                   json_pack("{s:O,s:O,s:s}", "path", json_object_get(item, "path"),
                                             "size", json_object_get(item, "size"), "type",
-                                            type_of(path != NULL ? path : "")));
+                                            cbx_rest_file_type(path != NULL ? path : "")));
         } else {
             json_array_append(output, item);
         }

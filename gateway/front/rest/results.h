@@ -14,4 +14,7 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
  * Static. */
 const char *cbx_rest_file_type(const char *path);
 
+/* The type that a download of it has: text/plain in place of a type that a browser would run. Static. */
+const char *cbx_rest_served_type(const char *path);
+
 #endif

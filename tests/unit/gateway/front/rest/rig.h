@@ -160,6 +160,7 @@ static inline int rig_teardown(void **state)
         cbx_buf_done(&e->body);
         json_decref(e->response.json);
         free(e->response.bytes);
+        free(e->response.attachment);
         if (e->response.stream != NULL) {
             cbx_http_stream_discard(e->response.stream);
         }
