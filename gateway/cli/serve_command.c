@@ -84,6 +84,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .max_body_bytes = cbx_rest_body_max(&flow->policies),
                                     /* A handler whose client waits for a run blocks. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,
+                                    .reserved_path = "/healthz",
                                     .handler = cbx_rest_handle,
                                     .refuse = cbx_rest_refuse,
                                     .context = &rest };

@@ -53,10 +53,26 @@ static json_t *problem(int status, const char *type, const char *detail)
                      "detail", detail);
 }
 
+static void name_type(int code, char out[64])
+{
+    snprintf(out, 64, "urn:codebox:problem:%s", cbx_code_name(code));
+}
+
 void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out)
 {
+    static const struct {
+        int status, code;
+    } codes[] = {
+        { 408, CBX_ETIMEDOUT }, { 413, CBX_ETOOBIG }, { 429, CBX_EBUSY }, { 503, CBX_EBUSY }
+    };
+    char type[64] = "about:blank"; /* the status says all */
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (codes[i].status == status) {
+            name_type(codes[i].code, type);
+        }
+    }
     out->status = status;
-    out->json = problem(status, "about:blank", detail);
+    out->json = problem(status, type, detail);
     out->type = "application/problem+json";
 }
 
@@ -100,7 +116,7 @@ static int status_of(int code)
 void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err)
 {
     char type[64];
-    snprintf(type, sizeof(type), "urn:codebox:problem:%s", cbx_code_name(err->code));
+    name_type(err->code, type);
     call->response->status = status != 0 ? status : status_of(err->code);
     if (call->response->status >= 500 && call->request != NULL) {
         cbx_log(CBX_LOG_WARNING, "request %s: %.*s %.*s answered %d: %s", call->request->id,
