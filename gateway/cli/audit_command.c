@@ -2,6 +2,7 @@
  * `codebox audit verify|tail|acknowledge`. */
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
+#include "gateway/ipc/state.h"
 #include "policies/base/printable.h"
 
 #include <inttypes.h>
@@ -232,7 +233,7 @@ static int tail(const struct cbx_options *options)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, options->state_dir);
-    CBX_AUTO_FILE f = fopen(path, "re");
+    CBX_AUTO_FILE f = cbx_state_read(options->state_dir, CBX_AUDIT_FILE);
     if (f == NULL) {
         fprintf(stderr, "codebox: no audit log at '%s'\n", path);
         return 2;

@@ -2,6 +2,7 @@
  * The reading side of the audit log: every record, the chain, the signed head. */
 #include "gateway/executor/audit.h"
 #include "gateway/executor/audit_chain.h"
+#include "gateway/ipc/state.h"
 #include "policies/base/hex.h"
 
 #include <ctype.h>
@@ -78,16 +79,15 @@ static int find_key(const char *state_dir, const uint8_t *pinned,
 static int read_head(const char *state_dir, const uint8_t *pinned, struct cbx_chain *head,
                      bool *present, struct cbx_err *err)
 {
-    char path[PATH_MAX], text[512];
-    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_HEAD, state_dir);
-    CBX_AUTO_FILE f = fopen(path, "re");
+    char text[512];
+    CBX_AUTO_FILE f = cbx_state_read(state_dir, CBX_AUDIT_HEAD);
     size_t len = f != NULL ? fread(text, 1, sizeof(text), f) : 0;
     *present = len > 0;
     if (len == 0) {
         return cbx_fail(err, CBX_EAUDIT,
-                        "the signed head '%s' is missing or empty: whether records at the end are "
-                        "missing cannot be told",
-                        path);
+                        "the signed head '%s/" CBX_AUDIT_HEAD "' is missing or empty: whether "
+                        "records at the end are missing cannot be told",
+                        state_dir);
     }
     uint8_t bytes[CBX_AUDIT_PUBLIC_BYTES];
     int failed = find_key(state_dir, pinned, bytes, err);
@@ -270,7 +270,7 @@ int cbx_audit_verify_pinned(const char *state_dir, const uint8_t *pinned,
     memset(report, 0, sizeof(*report));
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, state_dir);
-    CBX_AUTO_FILE f = fopen(path, "re");
+    CBX_AUTO_FILE f = cbx_state_read(state_dir, CBX_AUDIT_FILE);
     if (f == NULL) {
         return cbx_fail(err, CBX_EIO, "the audit log '%s': %s", path, strerror(errno));
     }
