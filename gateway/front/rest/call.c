@@ -29,6 +29,7 @@ static const char *title_of(int status)
         { 404, "Not Found" },
         { 405, "Method Not Allowed" },
         { 409, "Conflict" },
+        { 410, "Gone" },
         { 413, "Content Too Large" },
         { 415, "Unsupported Media Type" },
         { 421, "Misdirected Request" },
@@ -124,6 +125,12 @@ void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err 
                 call->response->status, cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
     set_problem(call, problem(call->response->status, type, err->text), err->text);
+}
+
+void cbx_rest_gone(struct cbx_rest_call *call, const char *text)
+{
+    call->response->status = 410;
+    set_problem(call, problem(410, "urn:codebox:problem:gone", text), text);
 }
 
 /* One sentence per finding: what, where, why, what instead. */

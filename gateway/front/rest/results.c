@@ -129,6 +129,55 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
     return results;
 }
 
+static size_t size_of(const json_t *json)
+{
+    return json_dumpb(json, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
+/* Removes items from the end of an array until at most `over` bytes too many are gone; returns how many
+ * bytes went. */
+static size_t cut_items(json_t *array, size_t over)
+{
+    size_t gone = 0;
+    while (gone < over && json_array_size(array) > 0) {
+        size_t last = json_array_size(array) - 1;
+        gone += size_of(json_array_get(array, last)) + 1;
+        json_array_remove(array, last);
+    }
+    return gone;
+}
+
+void cbx_rest_results_shorten(json_t *results, size_t max, const char *reason)
+{
+    enum { NOTE_BYTES = 512 }; /* what is added below */
+    size_t size = size_of(results), gone = 0;
+    if (size <= max) {
+        return;
+    }
+    size_t over = size - max + NOTE_BYTES;
+    static const struct {
+        const char *array, *flag;
+    } parts[] = { { "output", "truncated" },
+                  { "files", "files_truncated" },
+                  { "blocked", "truncated" } };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && gone < over; i++) {
+        size_t cut = cut_items(json_object_get(results, parts[i].array), over - gone);
+        if (cut > 0) {
+            json_object_set_new(results, parts[i].flag, json_true());
+        }
+        gone += cut;
+    }
+    if (gone < over) { /* a traceback, or the text of an error */
+        json_object_set_new(results, "error", json_string("the error is too large to be stored"));
+    }
+    json_t *output = json_object_get(results, "output");
+    json_array_append_new(output, json_pack("{s:s,s:I}", "kind", "cut", "size",
+                                            (json_int_t)(size - size_of(results))));
+    json_object_set_new(
+        results, "left_out",
+        json_pack("{s:I,s:s}", "bytes", (json_int_t)(size - size_of(results)), "reason", reason));
+}
+
 json_t *cbx_rest_execution_json(const json_t *execution)
 {
     json_t *json = json_object();
