@@ -87,6 +87,12 @@ static int limit_of(const struct cbx_http_connections *all, enum cbx_http_awaite
     return limits[awaited];
 }
 
+#define CBX_HTTP_HEADER(name, value) name ": " value "\r\n"
+static const char fixed_headers[] =
+#include "gateway/front/http/headers.def"
+    "";
+#undef CBX_HTTP_HEADER
+
 /* A client that has not begun its next request gets none. */
 static void make_answer(struct cbx_http_connections *all, enum cbx_http_awaited awaited,
                         void (*refuse)(int status, const char *detail,
@@ -110,9 +116,9 @@ static void make_answer(struct cbx_http_connections *all, enum cbx_http_awaited 
     if (body != NULL) {
         cbx_buf_printf(&all->answers[awaited],
                        "HTTP/1.1 408 Request Timeout\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-                       "Cache-Control: no-store\r\nConnection: close\r\n\r\n%s",
+                       "%sConnection: close\r\n\r\n%s",
                        response.type != NULL ? response.type : "application/json", strlen(body),
-                       body);
+                       fixed_headers, body);
     }
 }
 

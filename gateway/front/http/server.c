@@ -166,10 +166,9 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
         { "Allow", r->allow, r->allow[0] != '\0' },
         { "Retry-After", "1", r->status == 429 || r->status == 503 },
         { "X-Request-Id", e->id, true },
-        { "Cache-Control", "no-store", true },
-        { "X-Content-Type-Options", "nosniff", true },
-        { "Content-Security-Policy", "sandbox; default-src 'none'", true },
-        { "Cross-Origin-Resource-Policy", "same-origin", true },
+#define CBX_HTTP_HEADER(name, value) { name, value, true },
+#include "gateway/front/http/headers.def"
+#undef CBX_HTTP_HEADER
         { "Connection", "close", close },
     };
     bool added = !attachment.overflow;

@@ -5,6 +5,7 @@
 #include "tests/unit/gateway/front/http/rig.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 
 enum { SHORT_MS = 400 };
 
@@ -58,6 +59,7 @@ static void assert_408(int fd, const char *part)
     client_receive(fd, &r);
     assert_int_equal(r.status, 408);
     assert_non_null(strstr(r.head, "\r\nConnection: close\r\n"));
+    assert_non_null(strstr(r.head, "\r\nX-Content-Type-Options: nosniff\r\n"));
     assert_non_null(strstr(r.body.p, part));
     assert_true(client_is_closed(fd));
     close(fd);
@@ -304,6 +306,39 @@ static void health_is_answered_while_all_handlers_are_busy(void **state)
     rig_stop();
 }
 
+/* Streams that wait for events are suspended connections: no thread, no deadline, one place each. */
+static void a_thousand_streams_of_one_client_leave_room_for_its_requests(void **state)
+{
+    (void)state;
+    enum { STREAMS = 1000, DESCRIPTORS = 3000 };
+    struct rlimit most;
+    static int fds[STREAMS];
+    static struct cbx_http_stream *streams[STREAMS];
+    char head[1024];
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
+    if (most.rlim_max < DESCRIPTORS) {
+        skip(); /* both ends of each connection are in this process */
+    }
+    begin((struct cbx_http_limits){ 0 });
+    for (int i = 0; i < STREAMS; i++) {
+        fds[i] = client_connect();
+        client_get(fds[i], "/stream");
+        RIG_AWAIT(seen.stream != NULL);
+        streams[i] = cbx_steal(&seen.stream);
+        assert_true(receive_until(fds[i], "\r\n\r\n", head, sizeof(head)));
+    }
+    int fd = client_connect();
+    assert_int_equal(get_status(fd, "/"), 200);
+    for (int i = 0; i < STREAMS; i++) {
+        assert_int_equal(cbx_http_stream_add(streams[i], CBX_STR("event")), 0);
+        cbx_http_stream_end(streams[i]);
+        assert_true(receive_until(fds[i], "event\r\n0\r\n\r\n", head, sizeof(head)));
+        close(fds[i]);
+    }
+    close(fd);
+    rig_stop();
+}
+
 /* --- peers ------------------------------------------------------------------------------------ */
 
 static enum cbx_http_place place_of(struct cbx_http_connections *all, const char *address,
@@ -369,6 +404,7 @@ int main(void)
         cmocka_unit_test(a_place_is_free_again_when_its_connection_ends),
         cmocka_unit_test(clients_that_send_nothing_do_not_fill_the_reserve),
         cmocka_unit_test(health_is_answered_while_all_handlers_are_busy),
+        cmocka_unit_test(a_thousand_streams_of_one_client_leave_room_for_its_requests),
         cmocka_unit_test(a_peer_is_a_host_whatever_its_loopback_address_or_interface),
         cmocka_unit_test(the_defaults_leave_room_for_a_thousand_streams_of_one_client),
     };
