@@ -25,6 +25,7 @@ struct cbx_http_connection {
     enum cbx_http_awaited awaited;
     enum cbx_http_place place;
     int64_t deadline_ms; /* INT64_MAX = none */
+    uint64_t change;     /* the number of the change of `awaited`, in the order of time */
     uint8_t peer[PEER_BYTES];
     bool expired;
 };
@@ -35,7 +36,8 @@ struct cbx_http_connections {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct cbx_queue open; /* the oldest first */
-    int64_t wakes_ms;      /* when the thread looks at the deadlines next */
+    uint64_t changes;
+    int64_t wakes_ms; /* when the thread looks at the deadlines next */
     bool ending, started;
     pthread_t thread;
 };
@@ -83,6 +85,7 @@ static int limit_of(const struct cbx_http_connections *all, enum cbx_http_awaite
 {
     const int limits[CBX_AWAITED] = { [CBX_AWAIT_HEADERS] = all->limits.headers_ms,
                                       [CBX_AWAIT_BODY] = all->limits.body_ms,
+                                      [CBX_AWAIT_READER] = all->limits.answer_ms,
                                       [CBX_AWAIT_NEXT] = all->limits.idle_ms };
     return limits[awaited];
 }
@@ -93,7 +96,7 @@ static const char fixed_headers[] =
     "";
 #undef CBX_HTTP_HEADER
 
-/* A client that has not begun its next request gets none. */
+/* A client that reads its answer, or has not begun its next request gets none. */
 static void make_answer(struct cbx_http_connections *all, enum cbx_http_awaited awaited,
                         void (*refuse)(int status, const char *detail,
                                        struct cbx_http_response *out))
@@ -175,6 +178,7 @@ static void set_awaited(struct cbx_http_connections *all, struct cbx_http_connec
                         enum cbx_http_awaited awaited)
 {
     c->awaited = awaited;
+    c->change = ++all->changes;
     c->deadline_ms =
         awaited != CBX_AWAIT_NOTHING ? cbx_clock_ms() + limit_of(all, awaited) : INT64_MAX;
     if (c->deadline_ms < all->wakes_ms) {
@@ -215,20 +219,34 @@ static void find_peer(const struct sockaddr *address, uint8_t out[PEER_BYTES])
     }
 }
 
-/* With the lock. */
+/* The one of two idle connections that has been idle longer; NULL is none. */
+static struct cbx_http_connection *longer_idle(struct cbx_http_connection *a,
+                                               struct cbx_http_connection *b)
+{
+    return a == NULL || b->change < a->change ? b : a;
+}
+
+/* With the lock. *idle is the connection that gives its place first; NULL = none. */
 static enum cbx_http_place find_place(const struct cbx_http_connections *all,
-                                      const struct cbx_http_connection *new)
+                                      const struct cbx_http_connection *new,
+                                      struct cbx_http_connection **idle)
 {
     int ordinary = 0, of_peer = 0;
+    struct cbx_http_connection *idle_one = NULL, *idle_of_peer = NULL;
     for (struct cbx_link *link = all->open.first; link != NULL; link = link->next) {
-        const struct cbx_http_connection *c =
-            CBX_LINK_OWNER(link, struct cbx_http_connection, link);
-        bool counts = c->place == CBX_PLACE_ORDINARY;
+        struct cbx_http_connection *c = CBX_LINK_OWNER(link, struct cbx_http_connection, link);
+        bool counts = c->place == CBX_PLACE_ORDINARY && !c->expired;
+        bool same = counts && memcmp(c->peer, new->peer, PEER_BYTES) == 0;
+        bool is_idle = c->awaited == CBX_AWAIT_NEXT;
         ordinary += counts;
-        of_peer += counts && memcmp(c->peer, new->peer, PEER_BYTES) == 0;
+        of_peer += same;
+        idle_one = counts && is_idle ? longer_idle(idle_one, c) : idle_one;
+        idle_of_peer = same && is_idle ? longer_idle(idle_of_peer, c) : idle_of_peer;
     }
+    bool peer_full = of_peer >= all->limits.per_peer;
+    *idle = peer_full ? idle_of_peer : idle_one;
     return ordinary >= all->limits.connections ? CBX_PLACE_RESERVE_FULL
-           : of_peer >= all->limits.per_peer   ? CBX_PLACE_RESERVE_PEER
+           : peer_full                         ? CBX_PLACE_RESERVE_PEER
                                                : CBX_PLACE_ORDINARY;
 }
 
@@ -259,7 +277,12 @@ struct cbx_http_connection *cbx_http_connection_add(struct cbx_http_connections 
     c->fd = fd;
     find_peer(address, c->peer);
     pthread_mutex_lock(&all->lock);
-    c->place = find_place(all, c);
+    struct cbx_http_connection *idle;
+    c->place = find_place(all, c, &idle);
+    if (c->place != CBX_PLACE_ORDINARY && idle != NULL) {
+        cut(idle);
+        c->place = CBX_PLACE_ORDINARY;
+    }
     cbx_queue_push(&all->open, &c->link);
     set_awaited(all, c, CBX_AWAIT_HEADERS);
     if (c->place != CBX_PLACE_ORDINARY) {

@@ -11,9 +11,10 @@
 
 /* What the server waits for. */
 enum cbx_http_awaited {
-    CBX_AWAIT_NOTHING, /* a handler, or the client that reads: no deadline */
+    CBX_AWAIT_NOTHING, /* a handler, or the producer of a stream: no deadline */
     CBX_AWAIT_HEADERS, /* all headers of a request */
     CBX_AWAIT_BODY,    /* all of its body */
+    CBX_AWAIT_READER,  /* the client, which reads an answer that is in memory */
     CBX_AWAIT_NEXT,    /* the headers of the next request on the same connection */
     CBX_AWAITED
 };
@@ -40,7 +41,8 @@ struct cbx_http_connections *cbx_http_connections_new(
 /* Every connection must have been removed. NULL is fine. */
 void cbx_http_connections_free(struct cbx_http_connections *all);
 
-/* Gives a new connection its place; its headers are awaited. When more than half of the reserve waits
+/* Gives a new connection its place; its headers are awaited. When there is none, the connection that has
+ * been idle between two requests for the longest time is closed, and its place is given. When more than half of the reserve waits
  * for clients, the one that waits longest there is closed: the reserve always has room for a client
  * that sends its request. The descriptor is borrowed until cbx_http_connection_remove. */
 struct cbx_http_connection *cbx_http_connection_add(struct cbx_http_connections *all, int fd,

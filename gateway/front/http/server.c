@@ -184,7 +184,8 @@ static enum MHD_Result send_response(const struct cbx_http_exchange *e,
                                      struct cbx_http_response *r)
 {
     log_response(e, r);
-    if (!cbx_http_connection_await(e->server->connections, e->at, CBX_AWAIT_NOTHING)) {
+    if (!cbx_http_connection_await(e->server->connections, e->at,
+                                   r->stream != NULL ? CBX_AWAIT_NOTHING : CBX_AWAIT_READER)) {
         return MHD_NO;
     }
     bool body = r->json != NULL || r->bytes != NULL || r->stream != NULL;

@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 
-enum { SHORT_MS = 400 };
+enum { SHORT_MS = 400, LARGE_BYTES = 32 * 1024 * 1024 };
 
 /* What handlers wait for and leave behind, under the rig's lock. */
 static struct {
@@ -26,6 +26,11 @@ static void handle(void *context, const struct cbx_http_request *request,
         RIG_SET(seen.stream = out->stream);
         return;
     }
+    if (cbx_str_is(request->path, "/large")) {
+        out->bytes = calloc(1, LARGE_BYTES);
+        out->bytes_len = LARGE_BYTES;
+        return;
+    }
     RIG_SET(seen.handled++);
     if (cbx_str_is(request->path, "/block")) {
         RIG_AWAIT(seen.open);
@@ -39,9 +44,9 @@ static void begin(struct cbx_http_limits limits)
     rig_start_limited(handle, 2, limits);
 }
 
-static const struct cbx_http_limits short_limits = { .headers_ms = SHORT_MS,
-                                                     .body_ms = SHORT_MS,
-                                                     .idle_ms = SHORT_MS };
+static const struct cbx_http_limits short_limits = {
+    .headers_ms = SHORT_MS, .body_ms = SHORT_MS, .answer_ms = SHORT_MS, .idle_ms = SHORT_MS
+};
 
 /* Sends a byte again and again, until the server answers or closes. */
 static void dribble(int fd, const char *byte)
@@ -171,21 +176,53 @@ static void a_client_that_waits_for_its_answer_has_no_deadline(void **state)
     rig_stop();
 }
 
+/* The answer is larger than what the sockets hold, and the client reads its beginning. */
+static void a_client_that_does_not_read_its_answer_loses_it(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    char head[1024];
+    begin(short_limits);
+    int slow = client_connect();
+    client_get(slow, "/large");
+    assert_true(receive_until(slow, "\r\n\r\n", head, sizeof(head)));
+    await_a_deadline();
+    await_a_deadline();
+    assert_false(receive_bytes(slow, &r.body, LARGE_BYTES));
+    assert_true(r.body.len > 0);
+    close(slow);
+    rig_stop();
+}
+
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* So many clients that were served once and keep their connections. */
-static void take_places(int *fds, int count)
+/* Clients that hold their places: each reads a stream. */
+struct held {
+    int fd;
+    struct cbx_http_stream *stream;
+};
+
+static void take_places(struct held *held, int count)
 {
+    char head[1024];
     for (int i = 0; i < count; i++) {
-        fds[i] = client_connect();
-        assert_int_equal(get_status(fds[i], "/"), 200);
+        held[i].fd = client_connect();
+        client_get(held[i].fd, "/stream");
+        RIG_AWAIT(seen.stream != NULL);
+        held[i].stream = cbx_steal(&seen.stream);
+        assert_true(receive_until(held[i].fd, "\r\n\r\n", head, sizeof(head)));
     }
 }
 
-static void release_places(const int *fds, int count)
+/* All are served to their end. */
+static void release_places(const struct held *held, int count)
 {
+    char body[64];
     for (int i = 0; i < count; i++) {
-        close(fds[i]);
+        assert_int_equal(cbx_http_stream_add(held[i].stream, CBX_STR("event")), 0);
+        cbx_http_stream_end(held[i].stream);
+        assert_true(receive_until(held[i].fd, "event\r\n0\r\n\r\n", body, sizeof(body)));
+        close(held[i].fd);
     }
 }
 
@@ -214,17 +251,14 @@ static void beyond_the_limit_of_all_is_503_and_health_is_answered(void **state)
 {
     (void)state;
     enum { PLACES = 3 };
-    int fds[PLACES];
+    struct held held[PLACES];
     begin((struct cbx_http_limits){ .connections = PLACES });
-    take_places(fds, PLACES);
+    take_places(held, PLACES);
     for (int i = 0; i < 3; i++) {
         assert_refused(503, "all connections of the server are in use");
         assert_healthy();
     }
-    for (int i = 0; i < PLACES; i++) { /* who has a place keeps it */
-        assert_int_equal(get_status(fds[i], "/"), 200);
-    }
-    release_places(fds, PLACES);
+    release_places(held, PLACES);
     rig_stop();
 }
 
@@ -232,14 +266,14 @@ static void beyond_the_limit_of_one_peer_is_429_and_health_is_answered(void **st
 {
     (void)state;
     enum { PLACES = 3 };
-    int fds[PLACES];
+    struct held held[PLACES];
     begin((struct cbx_http_limits){ .per_peer = PLACES });
-    take_places(fds, PLACES);
+    take_places(held, PLACES);
     for (int i = 0; i < 3; i++) {
         assert_refused(429, "as many connections as one client may");
         assert_healthy();
     }
-    release_places(fds, PLACES);
+    release_places(held, PLACES);
     rig_stop();
 }
 
@@ -247,10 +281,11 @@ static void a_place_is_free_again_when_its_connection_ends(void **state)
 {
     (void)state;
     enum { PLACES = 2, TRIES = 1000 };
-    int fds[PLACES], status = 0;
+    struct held held[PLACES];
+    int status = 0;
     begin((struct cbx_http_limits){ .connections = PLACES });
-    take_places(fds, PLACES);
-    release_places(fds, PLACES);
+    take_places(held, PLACES);
+    release_places(held, PLACES);
     for (int i = 0; i < TRIES && status != 200; i++) { /* until the server has seen it */
         int fd = client_connect();
         status = get_status(fd, "/");
@@ -260,14 +295,41 @@ static void a_place_is_free_again_when_its_connection_ends(void **state)
     rig_stop();
 }
 
+static void the_connection_that_is_idle_longest_gives_its_place(void **state)
+{
+    (void)state;
+    enum { PLACES = 3 };
+    static const struct cbx_http_limits limits[] = { { .connections = PLACES },
+                                                     { .per_peer = PLACES } };
+    for (size_t i = 0; i < 2; i++) {
+        struct held held[1];
+        begin(limits[i]);
+        take_places(held, 1);
+        int first = client_connect(), second = client_connect();
+        assert_int_equal(get_status(first, "/"), 200);
+        assert_int_equal(get_status(second, "/"), 200);
+        assert_int_equal(get_status(first, "/"), 200);
+        int newcomer = client_connect();
+        assert_int_equal(get_status(newcomer, "/"), 200);
+        assert_true(client_is_closed(second));
+        assert_int_equal(get_status(first, "/"), 200);
+        release_places(held, 1);
+        close(first);
+        close(second);
+        close(newcomer);
+        rig_stop();
+    }
+}
+
 /* With deadlines that do not come: the reserve is kept free by closing what waits longest in it. */
 static void clients_that_send_nothing_do_not_fill_the_reserve(void **state)
 {
     (void)state;
     enum { PLACES = 2, RESERVE = 4, IDLE = 40 };
-    int fds[PLACES], idle[IDLE];
+    struct held held[PLACES];
+    int idle[IDLE];
     begin((struct cbx_http_limits){ .connections = PLACES, .reserve = RESERVE });
-    take_places(fds, PLACES);
+    take_places(held, PLACES);
     for (int i = 0; i < IDLE; i++) {
         idle[i] = client_connect();
         client_send(idle[i], i % 2 == 0 ? "GET /healthz HTTP/1.1\r\n" : "");
@@ -276,9 +338,10 @@ static void clients_that_send_nothing_do_not_fill_the_reserve(void **state)
         }
     }
     assert_true(client_is_closed(idle[0]));
-    assert_int_equal(get_status(fds[0], "/"), 200);
-    release_places(idle, IDLE);
-    release_places(fds, PLACES);
+    for (int i = 0; i < IDLE; i++) {
+        close(idle[i]);
+    }
+    release_places(held, PLACES);
     rig_stop();
 }
 
@@ -312,29 +375,16 @@ static void a_thousand_streams_of_one_client_leave_room_for_its_requests(void **
     (void)state;
     enum { STREAMS = 1000, DESCRIPTORS = 3000 };
     struct rlimit most;
-    static int fds[STREAMS];
-    static struct cbx_http_stream *streams[STREAMS];
-    char head[1024];
+    static struct held held[STREAMS];
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
     if (most.rlim_max < DESCRIPTORS) {
         skip(); /* both ends of each connection are in this process */
     }
     begin((struct cbx_http_limits){ 0 });
-    for (int i = 0; i < STREAMS; i++) {
-        fds[i] = client_connect();
-        client_get(fds[i], "/stream");
-        RIG_AWAIT(seen.stream != NULL);
-        streams[i] = cbx_steal(&seen.stream);
-        assert_true(receive_until(fds[i], "\r\n\r\n", head, sizeof(head)));
-    }
+    take_places(held, STREAMS);
     int fd = client_connect();
     assert_int_equal(get_status(fd, "/"), 200);
-    for (int i = 0; i < STREAMS; i++) {
-        assert_int_equal(cbx_http_stream_add(streams[i], CBX_STR("event")), 0);
-        cbx_http_stream_end(streams[i]);
-        assert_true(receive_until(fds[i], "event\r\n0\r\n\r\n", head, sizeof(head)));
-        close(fds[i]);
-    }
+    release_places(held, STREAMS);
     close(fd);
     rig_stop();
 }
@@ -399,9 +449,11 @@ int main(void)
         cmocka_unit_test(a_connection_that_is_not_used_again_is_closed_without_an_answer),
         cmocka_unit_test(the_second_request_of_a_connection_has_a_deadline_too),
         cmocka_unit_test(a_client_that_waits_for_its_answer_has_no_deadline),
+        cmocka_unit_test(a_client_that_does_not_read_its_answer_loses_it),
         cmocka_unit_test(beyond_the_limit_of_all_is_503_and_health_is_answered),
         cmocka_unit_test(beyond_the_limit_of_one_peer_is_429_and_health_is_answered),
         cmocka_unit_test(a_place_is_free_again_when_its_connection_ends),
+        cmocka_unit_test(the_connection_that_is_idle_longest_gives_its_place),
         cmocka_unit_test(clients_that_send_nothing_do_not_fill_the_reserve),
         cmocka_unit_test(health_is_answered_while_all_handlers_are_busy),
         cmocka_unit_test(a_thousand_streams_of_one_client_leave_room_for_its_requests),
