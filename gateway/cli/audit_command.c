@@ -2,6 +2,7 @@
  * `codebox audit verify|tail|acknowledge`. */
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
+#include "gateway/ipc/state.h"
 #include "policies/base/printable.h"
 
 #include <inttypes.h>
@@ -30,7 +31,10 @@ static int verify(const struct cbx_options *options)
 {
     static struct cbx_audit_report report;
     struct cbx_err err = { 0 };
-    if (cbx_audit_verify(options->state_dir, &report, &err) != 0) {
+    uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
+    const uint8_t *pinned = options->public_key != NULL ? key : NULL;
+    if ((pinned != NULL && cbx_audit_public_key(options->public_key, key, &err) != 0) ||
+        cbx_audit_verify_pinned(options->state_dir, pinned, &report, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     if (report.line != 0) {
@@ -41,6 +45,10 @@ static int verify(const struct cbx_options *options)
     }
     printf("%" PRIu64 " records, all in order, none missing; the last is of %s, hash %s\n",
            report.records, report.records > 0 ? report.last_time : "never", report.last_hash);
+    if (report.public_key[0] != '\0') {
+        printf("signed with the %s %s\n",
+               pinned != NULL ? "given key" : "key of this state directory,", report.public_key);
+    }
     if (report.unsigned_count > 0) {
         print_unsigned(&report);
         return 1;
@@ -225,7 +233,7 @@ static int tail(const struct cbx_options *options)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, options->state_dir);
-    CBX_AUTO_FILE f = fopen(path, "re");
+    CBX_AUTO_FILE f = cbx_state_read(options->state_dir, CBX_AUDIT_FILE);
     if (f == NULL) {
         fprintf(stderr, "codebox: no audit log at '%s'\n", path);
         return 2;
@@ -252,6 +260,10 @@ static int tail(const struct cbx_options *options)
 int cbx_audit_command(const struct cbx_options *options)
 {
     const char *what = options->arguments.count == 1 ? options->arguments.items[0] : "";
+    if (options->public_key != NULL && strcmp(what, "verify") != 0) {
+        fprintf(stderr, "codebox: --public-key is for 'audit verify' alone\n");
+        return 2;
+    }
     if (strcmp(what, "verify") == 0) {
         return verify(options);
     }

@@ -5,6 +5,7 @@
 #include "docker/doctor.h"
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
+#include "gateway/ipc/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,13 +78,15 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
             errno == ENOENT ? "not there yet; the first run makes it" : strerror(errno));
         return;
     }
-    bool ours =
-        S_ISDIR(status.st_mode) && (status.st_mode & 077) == 0 && status.st_uid == geteuid();
-    cbx_doctor_report(doctor,
-                      ours                                                      ? CBX_HEALTH_OK
-                      : (status.st_mode & 022) != 0 || !S_ISDIR(status.st_mode) ? CBX_HEALTH_FAIL
-                                                                                : CBX_HEALTH_WARN,
-                      "state", ours ? "" : "chown it to the gateway's user and chmod 700",
+    struct cbx_err err = { 0 };
+    bool ours = (status.st_mode & 077) == 0 && status.st_uid == geteuid();
+    if (cbx_state_make(path, &err) != 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "state", "no gateway starts on it", "%s: %s",
+                          err.text, err.detail);
+        return;
+    }
+    cbx_doctor_report(doctor, ours ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "state",
+                      ours ? "" : "chown it to the gateway's user and chmod 700",
                       "'%s': mode %03o, user %u", path, (unsigned)status.st_mode & 0777,
                       (unsigned)status.st_uid);
     struct statvfs disk;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int list(const struct cbx_options *options)
@@ -89,7 +90,8 @@ static int build(const struct cbx_options *options)
     for (size_t i = 1; i < options->arguments.count && i < 7; i++) {
         arguments[i] = (char *)(uintptr_t)options->arguments.items[i];
     }
-    closefrom(3); /* the engine client's connections, and what the caller had open */
+    closefrom(3);          /* the engine client's connections, and what the caller had open */
+    umask(options->umask); /* files of images are for other users */
     execv(script, arguments);
     fprintf(stderr, "codebox: '%s': %s\n", script, strerror(errno));
     return 2;

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct command {
@@ -89,11 +90,14 @@ static int print_completion(const char *shell)
     return 0;
 }
 
+static mode_t caller_umask;
+
 static int run_command(const struct command *command, int argc, char **argv)
 {
     static struct cbx_options options;
     struct cbx_err err = { 0 };
     int failed = cbx_cli_options_read(command->letter, argc, argv, 2, &options, &err);
+    options.umask = caller_umask;
     if (!failed && options.help) {
         return print_command_help(command);
     }
@@ -109,6 +113,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    caller_umask = umask(077); /* of all processes: what they make is their user's alone */
     signal(SIGPIPE, SIG_IGN);
     closefrom(3); /* no process of the gateway inherits what the caller left open */
     const char *word = argc > 1 ? argv[1] : NULL;

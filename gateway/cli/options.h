@@ -5,6 +5,8 @@
 
 #include "policies/base/options.h"
 
+#include <sys/types.h>
+
 enum { CBX_POLICIES_MAX = 32 };
 
 /* An option that was not given is zero. Strings are those of argv. */
@@ -14,6 +16,7 @@ struct cbx_options {
 #undef CBX_OPTION
     struct cbx_words arguments; /* the words that are not options, in order */
     char state_buffer[4096];
+    mode_t umask; /* of the caller, for what is the caller's: the process has 077 */
     struct cbx_arena arena;
 };
 

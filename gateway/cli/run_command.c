@@ -253,6 +253,7 @@ static int run_program(const struct cbx_options *options, const struct program *
 {
     struct cbx_err err = { 0 };
     char principal[32];
+    umask(options->umask); /* this process writes only the program's files, for the caller */
     snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
     bool from_stdin = strcmp(program->path, "-") == 0;
     const char *name = from_stdin ? "codebox" : program->name;

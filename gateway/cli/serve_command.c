@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-enum { EXECUTIONS_KEPT = 10000, HANDLERS_MAX = 16, JOBS_MAX = 256 };
+enum { HANDLERS_MAX = 16, JOBS_MAX = 256 };
 
 struct address {
     char host[64];
@@ -72,7 +72,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
-    int failed = cbx_store_open(options->state_dir, EXECUTIONS_KEPT, &store, err);
+    int failed = cbx_store_open(options->state_dir, NULL, &store, err);
     if (failed) {
         cbx_flow_done(flow);
         return failed;
@@ -84,6 +84,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .max_body_bytes = cbx_rest_body_max(&flow->policies),
                                     /* A handler whose client waits for a run blocks. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,
+                                    .reserved_path = "/healthz",
                                     .handler = cbx_rest_handle,
                                     .refuse = cbx_rest_refuse,
                                     .context = &rest };

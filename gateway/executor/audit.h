@@ -17,7 +17,7 @@
 #define CBX_AUDIT_KEY  "audit.key"
 #define CBX_AUDIT_PUB  "audit.pub"
 
-enum { CBX_AUDIT_LINE_MAX = 512 * 1024 };
+enum { CBX_AUDIT_LINE_MAX = 512 * 1024, CBX_AUDIT_PUBLIC_BYTES = 32 };
 
 struct cbx_audit;
 
@@ -80,6 +80,7 @@ struct cbx_audit_report {
     char problem[256]; /* what is wrong there */
     char last_hash[CBX_SHA256_HEX + 1];
     char last_time[32];
+    char public_key[2 * CBX_AUDIT_PUBLIC_BYTES + 1]; /* the head's, in hexadecimal; empty = none */
     struct cbx_audit_range
         unsigned_ranges[CBX_AUDIT_RANGES_MAX]; /* not acknowledged, the first ones */
     size_t unsigned_count;                     /* of all */
@@ -90,6 +91,18 @@ struct cbx_audit_report {
  * found (report->line tells); CBX_EIO when the log cannot be read. Holds up writers only while it
  * reads the last lines: a record that is being written is not counted as wrong. */
 int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, struct cbx_err *err);
+
+/* The same, with the head's signature checked by the raw key `pinned` (CBX_AUDIT_PUBLIC_BYTES bytes)
+ * and not by the key of the state directory, which whoever rewrote the log could have replaced as
+ * well. A head that is missing is a problem then, also of an empty log. NULL = the key of the state
+ * directory. */
+int cbx_audit_verify_pinned(const char *state_dir, const uint8_t *pinned,
+                            struct cbx_audit_report *report, struct cbx_err *err);
+
+/* Reads a public key: 64 hexadecimal digits, else the path of a file with an Ed25519 public key in
+ * PEM, such as a copy of CBX_AUDIT_PUB. CBX_EINVAL. */
+int cbx_audit_public_key(const char *text, uint8_t out[CBX_AUDIT_PUBLIC_BYTES],
+                         struct cbx_err *err);
 
 /* Appends a record 'acknowledged' by `principal`, with `reason`, for the unsigned ranges of the
  * report: from then on a verification does not report them. CBX_ESTATE when the report has a

@@ -2,12 +2,18 @@
  * The reading side of the audit log: every record, the chain, the signed head. */
 #include "gateway/executor/audit.h"
 #include "gateway/executor/audit_chain.h"
+#include "gateway/ipc/state.h"
+#include "policies/base/hex.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <openssl/pem.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void set_problem(struct cbx_audit_report *report, uint64_t line, const char *text)
 {
@@ -16,31 +22,90 @@ static void set_problem(struct cbx_audit_report *report, uint64_t line, const ch
              text);
 }
 
-/* *present: there is a head, whether it is right or not. */
-static int read_head(const char *state_dir, struct cbx_chain *head, bool *present,
-                     struct cbx_err *err)
+/* --- the public key --------------------------------------------------------------------------- */
+
+/* Reads a PEM file; never blocks on a FIFO. */
+static int read_pem(const char *path, uint8_t out[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err)
 {
-    char path[PATH_MAX], text[512];
-    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_HEAD, state_dir);
-    CBX_AUTO_FILE f = fopen(path, "re");
+    CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0) {
+        return cbx_fail(err, CBX_EINVAL, "the public key '%s': %s", path, strerror(errno));
+    }
+    CBX_AUTO_FILE f = S_ISREG(status.st_mode) ? fdopen(dup(fd), "r") : NULL;
+    EVP_PKEY *key = f != NULL ? PEM_read_PUBKEY(f, NULL, NULL, NULL) : NULL;
+    size_t len = CBX_AUDIT_PUBLIC_BYTES;
+    bool ok = key != NULL && EVP_PKEY_get_id(key) == EVP_PKEY_ED25519 &&
+              EVP_PKEY_get_raw_public_key(key, out, &len) == 1 && len == CBX_AUDIT_PUBLIC_BYTES;
+    EVP_PKEY_free(key);
+    return ok ? 0
+              : cbx_fail(err, CBX_EINVAL,
+                         "the public key '%s' is none, allowed is an Ed25519 public key in PEM",
+                         path);
+}
+
+int cbx_audit_public_key(const char *text, uint8_t out[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err)
+{
+    enum { DIGITS = 2 * CBX_AUDIT_PUBLIC_BYTES };
+    char lower[DIGITS + 1];
+    size_t len = strlen(text);
+    for (size_t i = 0; i < len && i < DIGITS; i++) {
+        lower[i] = (char)tolower((unsigned char)text[i]);
+    }
+    return len == DIGITS && cbx_hex_decode((struct cbx_str){ .p = lower, .len = DIGITS }, out,
+                                           CBX_AUDIT_PUBLIC_BYTES)
+               ? 0
+               : read_pem(text, out, err);
+}
+
+/* The key that the head is checked with: `pinned`, else that of the state directory. */
+static int find_key(const char *state_dir, const uint8_t *pinned,
+                    uint8_t out[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err)
+{
+    char path[PATH_MAX];
+    if (pinned != NULL) {
+        memcpy(out, pinned, CBX_AUDIT_PUBLIC_BYTES);
+        return 0;
+    }
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_PUB, state_dir);
+    return read_pem(path, out, err) == 0
+               ? 0
+               : cbx_fail(err, CBX_EAUDIT, "the public key '%s' cannot be read", path);
+}
+
+/* --- the head --------------------------------------------------------------------------------- */
+
+/* *present: there is a head, whether it is right or not. */
+static int read_head(const char *state_dir, const uint8_t *pinned, struct cbx_chain *head,
+                     bool *present, struct cbx_err *err)
+{
+    char text[512];
+    CBX_AUTO_FILE f = cbx_state_read(state_dir, CBX_AUDIT_HEAD);
     size_t len = f != NULL ? fread(text, 1, sizeof(text), f) : 0;
     *present = len > 0;
     if (len == 0) {
         return cbx_fail(err, CBX_EAUDIT,
-                        "the signed head '%s' is missing or empty: whether records at the end are "
-                        "missing cannot be told",
-                        path);
+                        "the signed head '%s/" CBX_AUDIT_HEAD "' is missing or empty: whether "
+                        "records at the end are missing cannot be told",
+                        state_dir);
     }
-    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_PUB, state_dir);
-    CBX_AUTO_FILE pub = fopen(path, "re");
-    EVP_PKEY *key = pub != NULL ? PEM_read_PUBKEY(pub, NULL, NULL, NULL) : NULL;
-    if (key == NULL) {
-        return cbx_fail(err, CBX_EAUDIT, "the public key '%s' cannot be read", path);
+    uint8_t bytes[CBX_AUDIT_PUBLIC_BYTES];
+    int failed = find_key(state_dir, pinned, bytes, err);
+    if (failed) {
+        return failed;
     }
-    int failed = cbx_chain_open((struct cbx_str){ .p = text, .len = len }, key, head, err);
+    EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, bytes, sizeof(bytes));
+    failed = key == NULL
+                 ? cbx_fail(err, CBX_EAUDIT, "the public key is not one of Ed25519")
+                 : cbx_chain_open((struct cbx_str){ .p = text, .len = len }, key, head, err);
     EVP_PKEY_free(key);
+    if (failed && pinned != NULL) {
+        cbx_wrap(err, "with the given public key");
+    }
     return failed;
 }
+
+/* --- the records ------------------------------------------------------------------------------ */
 
 /* On the way through the log. */
 struct walk {
@@ -173,12 +238,13 @@ static void check_head(const struct walk *w, const struct cbx_chain *head,
 }
 
 /* With writers held up: what came meanwhile, and the end. */
-static void check_end(const char *state_dir, struct walk *w, struct cbx_audit_report *report)
+static void check_end(const char *state_dir, const uint8_t *pinned, struct walk *w,
+                      struct cbx_audit_report *report)
 {
     struct cbx_chain head = { 0 };
     struct cbx_err err;
     bool present;
-    int failed = read_head(state_dir, &head, &present, &err);
+    int failed = read_head(state_dir, pinned, &head, &present, &err);
     bool torn = check_records(w, report);
     if (report->line != 0) {
         return;
@@ -188,34 +254,44 @@ static void check_end(const char *state_dir, struct walk *w, struct cbx_audit_re
                     "the last line is torn: a crash in the middle of a write, or a cut");
     } else if (!failed) {
         check_head(w, &head, report);
-    } else if (present || report->records > 0) {
+    } else if (present || report->records > 0 || pinned != NULL) {
         set_problem(report, report->records + 1, err.text);
     }
 }
 
 int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, struct cbx_err *err)
 {
+    return cbx_audit_verify_pinned(state_dir, NULL, report, err);
+}
+
+int cbx_audit_verify_pinned(const char *state_dir, const uint8_t *pinned,
+                            struct cbx_audit_report *report, struct cbx_err *err)
+{
     memset(report, 0, sizeof(*report));
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, state_dir);
-    CBX_AUTO_FILE f = fopen(path, "re");
+    CBX_AUTO_FILE f = cbx_state_read(state_dir, CBX_AUDIT_FILE);
     if (f == NULL) {
         return cbx_fail(err, CBX_EIO, "the audit log '%s': %s", path, strerror(errno));
     }
     struct walk walk = { .f = f };
     cbx_buf_init(&walk.scratch, CBX_AUDIT_LINE_MAX);
     bool present;
-    read_head(state_dir, &walk.head, &present, NULL);
+    read_head(state_dir, pinned, &walk.head, &present, NULL);
     check_records(&walk, report);
     if (report->line == 0) {
         while (flock(fileno(f), LOCK_SH) < 0 && errno == EINTR) {
         }
-        check_end(state_dir, &walk, report);
+        check_end(state_dir, pinned, &walk, report);
         flock(fileno(f), LOCK_UN);
     }
     free(walk.line);
     cbx_buf_done(&walk.scratch);
     cbx_sha256_hex(&walk.chain.hash, report->last_hash);
+    uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
+    if (find_key(state_dir, pinned, key, NULL) == 0) {
+        cbx_hex_encode(key, sizeof(key), report->public_key);
+    }
     return 0;
 }
 

@@ -16,13 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static int make_state(const char *state_dir, struct cbx_err *err)
+/* Opens the state directory with its folder of instances; *out is the caller's. */
+static int open_state(const char *state_dir, int *out, struct cbx_err *err)
 {
-    char folder[4096];
-    int failed = cbx_state_make(state_dir, err);
-    snprintf(folder, sizeof(folder), "%s/instances", state_dir);
-    if (!failed && mkdir(folder, 0700) < 0 && errno != EEXIST) {
-        failed = cbx_fail(err, CBX_EIO, "'%s': %s", folder, strerror(errno));
+    int failed = cbx_state_open(state_dir, out, err);
+    if (!failed && mkdirat(*out, "instances", 0700) < 0 && errno != EEXIST) {
+        failed = cbx_fail(err, CBX_EIO, "'%s/instances': %s", state_dir, strerror(errno));
     }
     return failed;
 }
@@ -30,24 +29,23 @@ static int make_state(const char *state_dir, struct cbx_err *err)
 int cbx_instance_seed(const char *state_dir, uint8_t out[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_err *err)
 {
-    char path[4096], fresh[4096 + 8];
-    int failed = make_state(state_dir, err);
+    static const char name[] = "instance", fresh[] = "instance.new";
+    CBX_AUTO_FD dir = -1;
+    int failed = open_state(state_dir, &dir, err);
     if (failed) {
         return failed;
     }
-    snprintf(path, sizeof(path), "%s/instance", state_dir);
-    CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    CBX_AUTO_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0 && read(fd, out, CBX_INSTANCE_SEED_BYTES) == CBX_INSTANCE_SEED_BYTES) {
         return 0;
     }
     /* Whole or not at all. */
-    snprintf(fresh, sizeof(fresh), "%s.new", path);
-    unlink(fresh);
+    unlinkat(dir, fresh, 0);
     cbx_random(out, CBX_INSTANCE_SEED_BYTES);
-    CBX_AUTO_FD to = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    CBX_AUTO_FD to = openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (to < 0 || write(to, out, CBX_INSTANCE_SEED_BYTES) != CBX_INSTANCE_SEED_BYTES ||
-        fsync(to) < 0 || rename(fresh, path) < 0) {
-        return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+        fsync(to) < 0 || renameat(dir, fresh, dir, name) < 0) {
+        return cbx_fail(err, CBX_EIO, "'%s/%s': %s", state_dir, name, strerror(errno));
     }
     return 0;
 }
@@ -87,12 +85,14 @@ int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEE
     cbx_sha256_hex(&name, hex);
     memcpy(made.name, hex, sizeof(made.name) - 1);
     memcpy(made.secret, secret.bytes, sizeof(made.secret));
-    int failed = make_state(state_dir, err);
+    CBX_AUTO_FD dir = -1;
+    int failed = open_state(state_dir, &dir, err);
     if (failed) {
         return failed;
     }
     snprintf(made.path, sizeof(made.path), "%s/instances/%s", state_dir, made.name);
-    made.fd = open(made.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    made.fd = openat(dir, made.path + strlen(state_dir) + 1,
+                     O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (made.fd < 0 || !take_lock(made.fd)) {
         failed = cbx_fail(err, errno == EWOULDBLOCK ? CBX_EBUSY : CBX_EIO, "'%s': %s", made.path,
                           strerror(errno));

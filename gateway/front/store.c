@@ -17,20 +17,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STATEMENTS = 24 };
+enum { STATEMENTS = 32, RESULTS_MAX = 512 * 1024 * 1024 };
 
 struct cbx_store {
+    int dir;      /* the state directory */
     int lock_fd;  /* locked while the store is open: one process owns it */
     int begun_fd; /* ids of runs that began since the database was opened; see note_begun */
     off_t begun_bytes;
     char failure[CBX_ERR_TEXT_BYTES]; /* of the last statement that wrote; empty = it succeeded */
     sqlite3 *db;
     pthread_mutex_t lock;
-    int keep;
+    struct cbx_store_limits limits;
     atomic_uint added; /* executions of this process */
+    /* Bytes of code and results, of all and by session. Between two counts they only grow: they are
+     * never less than what is stored. */
+    int64_t all_bytes;
+    json_t *session_bytes;
     /* Prepared once; preparing costs more than most of them. The texts are this file's literals. */
     struct {
         const char *sql;
@@ -42,6 +48,7 @@ struct cbx_store {
 static const char schema[] =
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA "
     "trusted_schema=OFF;"
+    "PRAGMA journal_size_limit=67108864;"
     "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, created_at TEXT NOT NULL, policy "
     "TEXT NOT NULL, options TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS executions(id TEXT PRIMARY KEY, session TEXT NOT NULL, status TEXT "
@@ -69,6 +76,24 @@ static const char *const migrations[] = {
     "ALTER TABLE executions ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;"
     "UPDATE executions SET turn=rowid;"
     "PRAGMA user_version=6;",
+    /* The sizes of what can be dropped, in a table of their own: in the rows they would lie behind the
+     * texts, and a sum would read all of these. Triggers keep them true in the same transaction. */
+    "ALTER TABLE executions ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0;"
+    "CREATE TABLE sizes(id INTEGER PRIMARY KEY, session TEXT NOT NULL, code INTEGER NOT NULL, "
+    "results "
+    "INTEGER NOT NULL);"
+    "INSERT INTO sizes SELECT rowid, session, length(CAST(code AS BLOB)),"
+    " coalesce(length(CAST(results AS BLOB)), 0) FROM executions;"
+    "CREATE TRIGGER sizes_added AFTER INSERT ON executions BEGIN INSERT INTO sizes "
+    "VALUES(new.rowid,"
+    " new.session, length(CAST(new.code AS BLOB)), 0); END;"
+    "CREATE TRIGGER sizes_changed AFTER UPDATE OF code, results ON executions BEGIN"
+    " INSERT OR REPLACE INTO sizes VALUES(new.rowid, new.session, length(CAST(new.code AS BLOB)),"
+    " coalesce(length(CAST(new.results AS BLOB)), 0));"
+    " DELETE FROM sizes WHERE id=new.rowid AND code=0 AND results=0; END;"
+    "CREATE TRIGGER sizes_removed AFTER DELETE ON executions BEGIN"
+    " DELETE FROM sizes WHERE id=old.rowid; END;"
+    "PRAGMA user_version=7;",
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 
@@ -78,13 +103,19 @@ static int fail_db(struct cbx_store *store, struct cbx_err *err)
                     sqlite3_errmsg(store->db));
 }
 
+/* A file beside the database. */
+static int open_file(struct cbx_store *store, const char *state_dir, const char *name, int flags,
+                     int *out, struct cbx_err *err)
+{
+    *out = openat(store->dir, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    return *out >= 0 ? 0 : cbx_fail(err, CBX_EIO, "'%s/%s': %s", state_dir, name, strerror(errno));
+}
+
 static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_err *err)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/codebox.lock", state_dir);
-    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (store->lock_fd < 0) {
-        return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+    int failed = open_file(store, state_dir, "codebox.lock", 0, &store->lock_fd, err);
+    if (failed) {
+        return failed;
     }
     enum { TRIES = 30, STEP_MS = 100 }; /* a front whose master was killed is ending */
     struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
@@ -99,6 +130,11 @@ static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_
                         state_dir);
     }
     return 0;
+}
+
+static bool run_sql(struct cbx_store *store, const char *sql)
+{
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
 static sqlite3_stmt *find_prepared(struct cbx_store *store, const char *sql)
@@ -142,12 +178,11 @@ static void release(sqlite3_stmt *statement)
     }
 }
 
-/* Runs a statement that gives no rows. *changed, when not NULL, is the number of rows it touched.
- */
-static int execute(struct cbx_store *store, const char *sql, const char *const *texts, int count,
-                   int *changed, struct cbx_err *err)
+/* With the lock: runs a statement that gives no rows. *changed, when not NULL, is the number of rows
+ * it touched. */
+static int execute_locked(struct cbx_store *store, const char *sql, const char *const *texts,
+                          int count, int *changed, struct cbx_err *err)
 {
-    pthread_mutex_lock(&store->lock);
     sqlite3_stmt *statement = prepare(store, sql, texts, count);
     int failed =
         statement == NULL || sqlite3_step(statement) != SQLITE_DONE ? fail_db(store, err) : 0;
@@ -156,6 +191,14 @@ static int execute(struct cbx_store *store, const char *sql, const char *const *
     }
     snprintf(store->failure, sizeof(store->failure), "%s", failed ? sqlite3_errmsg(store->db) : "");
     release(statement);
+    return failed;
+}
+
+static int execute(struct cbx_store *store, const char *sql, const char *const *texts, int count,
+                   int *changed, struct cbx_err *err)
+{
+    pthread_mutex_lock(&store->lock);
+    int failed = execute_locked(store, sql, texts, count, changed, err);
     pthread_mutex_unlock(&store->lock);
     return failed;
 }
@@ -181,29 +224,196 @@ static int fetch(struct cbx_store *store, const char *sql, const char *id, char 
     return failed;
 }
 
-/* Not with every insertion: the statement scans the whole table. */
-static void trim_executions(struct cbx_store *store)
+/* --- what is kept ----------------------------------------------------------------------------- */
+
+/* The row stays, so that its id is known. The code of an open session stays: its next cell is judged
+ * with the code of all of them. What runs is never touched; what has ended needs nothing of its row
+ * any more, also when the executor does not know yet that its result is stored. */
+#define DROP                                                                                       \
+    "UPDATE executions SET dropped=(dropped OR results IS NOT NULL), results=NULL,"                \
+    " code=CASE WHEN session IN (SELECT id FROM sessions) THEN code ELSE '' END"                   \
+    " WHERE completed_at IS NOT NULL"                                                              \
+    " AND (results IS NOT NULL OR session NOT IN (SELECT id FROM sessions)) AND "
+
+static void limit_counts(struct cbx_store *store)
 {
     enum { EVERY = 256 };
-    char keep[16];
-    const char *const values[] = { keep };
+    char kept[24], known[24];
+    const char *const values[] = { kept, known };
     if (atomic_fetch_add(&store->added, 1) % EVERY != 0) {
         return;
     }
-    snprintf(keep, sizeof(keep), "%d", store->keep);
-    /* The rows of an open session stay: its next cell is judged with the code of all of them. */
-    execute(
-        store,
-        "UPDATE executions SET results=NULL WHERE completed_at IS NOT NULL AND results IS NOT NULL"
-        " AND rowid <"
-        " (SELECT rowid FROM executions ORDER BY rowid DESC LIMIT 1 OFFSET CAST(? AS INTEGER))",
-        values, 1, NULL, NULL);
+    snprintf(kept, sizeof(kept), "%lld", (long long)store->limits.executions);
+    snprintf(known, sizeof(known), "%lld", (long long)store->limits.known);
+    execute(store,
+            DROP "rowid IN (SELECT id FROM sizes WHERE id <"
+                 " (SELECT max(rowid) FROM executions) - CAST(? AS INTEGER))",
+            values, 1, NULL, NULL);
     execute(store,
             "DELETE FROM executions WHERE completed_at IS NOT NULL AND session NOT IN"
             " (SELECT id FROM sessions) AND rowid <"
-            " (SELECT rowid FROM executions ORDER BY rowid DESC LIMIT 1 OFFSET CAST(? AS INTEGER))",
-            values, 1, NULL, NULL);
+            " (SELECT max(rowid) FROM executions) - CAST(? AS INTEGER)",
+            values + 1, 1, NULL, NULL);
 }
+
+static int64_t bytes_of(const struct cbx_store *store, const char *session)
+{
+    return session == NULL
+               ? store->all_bytes
+               : (int64_t)json_integer_value(json_object_get(store->session_bytes, session));
+}
+
+/* One-shots are no session. */
+static void count_bytes(struct cbx_store *store, const char *session, int64_t bytes)
+{
+    store->all_bytes += bytes;
+    if (session[0] != '\0') {
+        json_object_set_new(store->session_bytes, session,
+                            json_integer((json_int_t)(bytes_of(store, session) + bytes)));
+    }
+}
+
+/* With the lock: counts anew. */
+static int count_all(struct cbx_store *store, struct cbx_err *err)
+{
+    sqlite3_stmt *rows =
+        prepare(store, "SELECT session, sum(code + results) FROM sizes GROUP BY session", NULL, 0);
+    int step = SQLITE_ERROR;
+    store->all_bytes = 0;
+    json_object_clear(store->session_bytes);
+    while (rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW) {
+        count_bytes(store, (const char *)sqlite3_column_text(rows, 0),
+                    sqlite3_column_int64(rows, 1));
+    }
+    release(rows);
+    return step == SQLITE_DONE ? 0 : fail_db(store, err);
+}
+
+/* What can be dropped of one row. */
+struct droppable {
+    int64_t id, bytes;
+};
+enum { BATCH = 64 };
+
+/* With the lock: the oldest rows of which something can be dropped, of all sessions for NULL. -1 when
+ * the database fails. */
+static int find_droppable(struct cbx_store *store, const char *session, struct droppable out[BATCH])
+{
+    const char *const values[] = { session };
+    sqlite3_stmt *rows =
+        prepare(store,
+                "SELECT id, bytes FROM (SELECT s.id AS id, s.results +"
+                " CASE WHEN s.session IN (SELECT id FROM sessions) THEN 0 ELSE s.code END AS bytes"
+                " FROM sizes s JOIN executions e ON e.rowid=s.id"
+                " WHERE (?1 IS NULL OR s.session=?1) AND e.completed_at IS NOT NULL)"
+                " WHERE bytes>0 ORDER BY id LIMIT 64",
+                values, 1);
+    int count = 0, step = SQLITE_ERROR;
+    while (rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW && count < BATCH) {
+        out[count].id = sqlite3_column_int64(rows, 0);
+        out[count++].bytes = sqlite3_column_int64(rows, 1);
+    }
+    release(rows);
+    return step == SQLITE_DONE ? count : -1;
+}
+
+/* With the lock, in a transaction: drops the oldest until at most `most` bytes are left, or nothing is
+ * left to drop. */
+static int drop_oldest(struct cbx_store *store, const char *session, int64_t most,
+                       struct cbx_err *err)
+{
+    struct droppable rows[BATCH];
+    int64_t left = bytes_of(store, session);
+    int count = BATCH, failed = 0;
+    while (!failed && left > most && count > 0) {
+        count = find_droppable(store, session, rows);
+        failed = count < 0 ? fail_db(store, err) : 0;
+        for (int i = 0; i < count && !failed && left > most; i++) {
+            char id[24];
+            const char *const values[] = { id };
+            snprintf(id, sizeof(id), "%lld", (long long)rows[i].id);
+            failed = execute_locked(store, DROP "rowid=CAST(? AS INTEGER)", values, 1, NULL, err);
+            left -= rows[i].bytes;
+        }
+    }
+    return failed ? failed : count_all(store, err);
+}
+
+/* With the lock: makes room for `bytes` more below `quota`. The counts may be too high: they are
+ * made anew before anything is dropped. More is dropped than is needed, so that a full store does not
+ * count with each execution. CBX_ETOOBIG when what cannot be dropped is too much. */
+static int make_room_below(struct cbx_store *store, const char *session, int64_t quota,
+                           int64_t bytes, struct cbx_err *err)
+{
+    if (bytes_of(store, session) + bytes <= quota) {
+        return 0;
+    }
+    int failed = count_all(store, err);
+    if (failed || bytes_of(store, session) + bytes <= quota) {
+        return failed;
+    }
+    int64_t most = quota - quota / 8 - bytes;
+    failed = run_sql(store, "BEGIN") ? drop_oldest(store, session, most > 0 ? most : 0, err)
+                                     : fail_db(store, err);
+    if (failed || !run_sql(store, "COMMIT")) {
+        failed = failed ? failed : fail_db(store, err);
+        run_sql(store, "ROLLBACK");
+        count_all(store, NULL);
+        return failed;
+    }
+    return bytes_of(store, session) + bytes <= quota ? 0 : CBX_ETOOBIG;
+}
+
+/* With the lock. */
+static int make_room(struct cbx_store *store, const char *session, int64_t bytes,
+                     struct cbx_err *err)
+{
+    enum { MIB = 1024 * 1024 };
+    int failed = session[0] != '\0'
+                     ? make_room_below(store, session, store->limits.session_bytes, bytes, err)
+                     : 0;
+    if (failed == CBX_ETOOBIG) {
+        return cbx_fail(
+            err, CBX_ETOOBIG,
+            "the code of the session, which cannot be dropped, leaves no room below %lld "
+            "MiB; open a new session",
+            (long long)(store->limits.session_bytes / MIB));
+    }
+    failed = failed ? failed : make_room_below(store, NULL, store->limits.store_bytes, bytes, err);
+    return failed != CBX_ETOOBIG
+               ? failed
+               : cbx_fail(err, CBX_EBUSY,
+                          "the code of open sessions and what runs leave no room below %lld MiB; "
+                          "close sessions, or try again later",
+                          (long long)(store->limits.store_bytes / MIB));
+}
+
+/* The audit log is on the same file system, and without it nothing runs. */
+static int check_space(const struct cbx_store *store, int code, struct cbx_err *err)
+{
+    enum { MIB = 1024 * 1024 };
+    struct statvfs status;
+    if (fstatvfs(store->dir, &status) < 0) {
+        return cbx_fail(err, code, "the file system of the state directory: %s", strerror(errno));
+    }
+    int64_t bytes = (int64_t)status.f_bavail * (int64_t)status.f_frsize;
+    return bytes >= store->limits.free_bytes
+               ? 0
+               : cbx_fail(err, code,
+                          "the file system of the state directory has %lld MiB free, and the last "
+                          "%lld MiB are left to the audit log; free some space",
+                          (long long)(bytes / MIB), (long long)(store->limits.free_bytes / MIB));
+}
+
+size_t cbx_store_result_max(struct cbx_store *store, const char **reason)
+{
+    bool full = check_space(store, CBX_EIO, NULL) != 0;
+    *reason = full ? "the file system of the state directory is full"
+                   : "the results of one execution may not be larger in the store";
+    return (size_t)(full ? store->limits.short_bytes : store->limits.execution_bytes);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static int read_version(struct cbx_store *store)
 {
@@ -215,11 +425,6 @@ static int read_version(struct cbx_store *store)
     }
     sqlite3_finalize(statement);
     return version;
-}
-
-static bool run_sql(struct cbx_store *store, const char *sql)
-{
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
 /* Brings the tables to the newest version, all or nothing. */
@@ -282,11 +487,8 @@ static int merge_begun(struct cbx_store *store, struct cbx_err *err)
 
 static int open_begun(struct cbx_store *store, const char *state_dir, struct cbx_err *err)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/codebox.begun", state_dir);
-    store->begun_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return store->begun_fd < 0 ? cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno))
-                               : merge_begun(store, err);
+    int failed = open_file(store, state_dir, "codebox.begun", O_APPEND, &store->begun_fd, err);
+    return failed ? failed : merge_begun(store, err);
 }
 
 /* With the lock held. A line that was written in part is taken back. */
@@ -322,23 +524,32 @@ int cbx_store_check(struct cbx_store *store, struct cbx_err *err)
                      ? cbx_fail(err, CBX_EIO, "the last result was not stored: %s", store->failure)
                      : 0;
     pthread_mutex_unlock(&store->lock);
-    return failed;
+    return failed ? failed : check_space(store, CBX_EIO, err);
 }
 
-int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err)
+static struct cbx_store *make_store(const struct cbx_store_limits *limits)
 {
-    int failed = cbx_state_make(state_dir, err);
-    if (failed) {
-        return failed;
-    }
-    CBX_AUTO(store) store = calloc(1, sizeof(*store));
+    struct cbx_store *store = calloc(1, sizeof(*store));
     if (store == NULL) {
         abort();
     }
-    store->keep = keep;
-    store->lock_fd = store->begun_fd = -1;
+    store->limits = limits != NULL ? *limits : (struct cbx_store_limits){ 0 };
+#define CBX_STORE_LIMIT(name, standard, meaning)                                                   \
+    store->limits.name = store->limits.name > 0 ? store->limits.name : (standard);
+#include "gateway/front/store_limits.def"
+#undef CBX_STORE_LIMIT
+    store->dir = store->lock_fd = store->begun_fd = -1;
+    store->session_bytes = json_object();
     pthread_mutex_init(&store->lock, NULL);
-    failed = take_lock(store, state_dir, err);
+    return store;
+}
+
+int cbx_store_open(const char *state_dir, const struct cbx_store_limits *limits,
+                   struct cbx_store **out, struct cbx_err *err)
+{
+    CBX_AUTO(store) store = make_store(limits);
+    int failed = cbx_state_open(state_dir, &store->dir, err);
+    failed = failed ? failed : take_lock(store, state_dir, err);
     if (failed) {
         return failed;
     }
@@ -352,10 +563,11 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
         return fail_db(store, err);
     }
     failed = open_begun(store, state_dir, err);
+    failed = failed ? failed : count_all(store, err);
     if (failed) {
         return failed;
     }
-    trim_executions(store);
+    limit_counts(store);
     *out = cbx_steal(&store);
     return 0;
 }
@@ -369,6 +581,8 @@ void cbx_store_free(struct cbx_store *store)
         sqlite3_close(store->db);
         cbx_fd_auto(&store->begun_fd);
         cbx_fd_auto(&store->lock_fd);
+        cbx_fd_auto(&store->dir);
+        json_decref(store->session_bytes);
         pthread_mutex_destroy(&store->lock);
         free(store);
     }
@@ -381,7 +595,9 @@ int cbx_store_add_session(struct cbx_store *store, const char *id, const char *c
     cbx_buf_init(&text, 1024 * 1024);
     cbx_json_write(&text, options);
     const char *const values[] = { id, created_at, policy, text.p };
-    return execute(store, "INSERT INTO sessions VALUES(?,?,?,?)", values, 4, NULL, err);
+    int failed = check_space(store, CBX_EBUSY, err);
+    return failed ? failed
+                  : execute(store, "INSERT INTO sessions VALUES(?,?,?,?)", values, 4, NULL, err);
 }
 
 int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
@@ -427,12 +643,26 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
                                    e->decision, e->language, e->code,
                                    request.p,   kind,        e->name != NULL ? e->name : "",
                                    turn };
-    trim_executions(store);
-    return execute(store,
-                   "INSERT INTO executions(id, session, status, created_at, decision, language, "
-                   "code, request, begun, kind, name, turn) VALUES(?,?,'running',?,?,?,?,?,0,"
-                   "CAST(? AS INTEGER),?,CAST(? AS INTEGER))",
-                   values, 10, NULL, err);
+    int failed = check_space(store, CBX_EBUSY, err);
+    if (failed) {
+        return failed;
+    }
+    limit_counts(store);
+    pthread_mutex_lock(&store->lock);
+    failed = make_room(store, e->session, (int64_t)strlen(e->code), err);
+    failed =
+        failed ? failed
+               : execute_locked(
+                     store,
+                     "INSERT INTO executions(id, session, status, created_at, decision, language, "
+                     "code, request, begun, kind, name, turn) VALUES(?,?,'running',?,?,?,?,?,0,"
+                     "CAST(? AS INTEGER),?,CAST(? AS INTEGER))",
+                     values, 10, NULL, err);
+    if (!failed) {
+        count_bytes(store, e->session, (int64_t)strlen(e->code));
+    }
+    pthread_mutex_unlock(&store->lock);
+    return failed;
 }
 
 int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *decision,
@@ -443,36 +673,66 @@ int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *
                    err);
 }
 
+/* With the lock: room for the results of an execution, and its session's count. Nothing of the
+ * execution itself is dropped, for it has not ended. */
+static int make_room_for(struct cbx_store *store, const char *id, int64_t bytes,
+                         struct cbx_err *err)
+{
+    char session[65] = "";
+    sqlite3_stmt *row = prepare(store, "SELECT session FROM executions WHERE id=?", &id, 1);
+    if (row != NULL && sqlite3_step(row) == SQLITE_ROW) {
+        snprintf(session, sizeof(session), "%s", (const char *)sqlite3_column_text(row, 0));
+    }
+    release(row);
+    int failed = bytes > store->limits.short_bytes ? make_room(store, session, bytes, err) : 0;
+    if (!failed) {
+        count_bytes(store, session, bytes);
+    }
+    return failed;
+}
+
 int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
                             const char *completed_at, const json_t *results, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, 512 * 1024 * 1024);
+    size_t most = (size_t)store->limits.execution_bytes;
+    cbx_buf_init(&text, most < RESULTS_MAX ? most : RESULTS_MAX);
     if (results != NULL && cbx_json_write(&text, results) != 0) {
-        return cbx_fail(err, CBX_ETOOBIG, "the results are too large to be stored");
+        return cbx_fail(err, CBX_ETOOBIG,
+                        "the results have more than the %lld bytes of one execution",
+                        (long long)most);
     }
     const char *const values[] = { status, completed_at, results != NULL ? text.p : NULL, id };
-    return execute(store, "UPDATE executions SET status=?, completed_at=?, results=? WHERE id=?",
-                   values, 4, NULL, err);
+    pthread_mutex_lock(&store->lock);
+    int failed = results != NULL ? make_room_for(store, id, (int64_t)text.len, err) : 0;
+    failed =
+        failed
+            ? failed
+            : execute_locked(store,
+                             "UPDATE executions SET status=?, completed_at=?, results=? WHERE id=?",
+                             values, 4, NULL, err);
+    pthread_mutex_unlock(&store->lock);
+    return failed;
 }
 
 int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
                             struct cbx_err *err)
 {
-    enum { COLUMNS = 8 };
+    enum { COLUMNS = 9 };
     char *c[COLUMNS] = { NULL };
     int failed = fetch(store,
                        "SELECT id, session, status, created_at, completed_at, results, decision, "
-                       "language FROM executions WHERE id=?",
+                       "language, dropped FROM executions WHERE id=?",
                        id, c, COLUMNS, err);
     json_t *results = NULL;
     if (!failed && c[5] != NULL) {
-        failed = cbx_json_parse(cbx_str_of(c[5]), 512 * 1024 * 1024, &results, err);
+        failed = cbx_json_parse(cbx_str_of(c[5]), RESULTS_MAX, &results, err);
     }
     if (!failed) {
-        *out = json_pack("{s:s,s:s,s:s,s:s,s:s?,s:o?,s:s,s:s}", "request_id", c[0], "session_id",
-                         c[1], "status", c[2], "created_at", c[3], "completed_at", c[4], "results",
-                         results, "decision", c[6], "language", c[7]);
+        *out = json_pack("{s:s,s:s,s:s,s:s,s:s?,s:o?,s:s,s:s,s:b}", "request_id", c[0],
+                         "session_id", c[1], "status", c[2], "created_at", c[3], "completed_at",
+                         c[4], "results", results, "decision", c[6], "language", c[7], "dropped",
+                         strcmp(c[8], "0") != 0);
     }
     for (int i = 0; i < COLUMNS; i++) {
         free(c[i]);

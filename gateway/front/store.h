@@ -13,16 +13,25 @@
 
 struct cbx_store;
 
+/* store_limits.def; zero is the default. */
+struct cbx_store_limits {
+#define CBX_STORE_LIMIT(name, standard, meaning) int64_t name;
+#include "gateway/front/store_limits.def"
+#undef CBX_STORE_LIMIT
+};
+
 /* Opens or creates DIR/codebox.db; CBX_EBUSY while another process has it open. What a gateway
- * before left is there: its sessions, and executions that were running. About `keep` finished
- * executions are kept, oldest go first. */
-int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err);
+ * before left is there: its sessions, and executions that were running. `limits` may be NULL, for the
+ * defaults. */
+int cbx_store_open(const char *state_dir, const struct cbx_store_limits *limits,
+                   struct cbx_store **out, struct cbx_err *err);
 
 /* Closes the database. Running executions stay for the next gateway. NULL is fine. */
 void cbx_store_free(struct cbx_store *store);
 CBX_DEFINE_AUTO(store)
 
-/* `created_at` is ISO 8601 in UTC without a zone, as CodeBox-AI writes it. */
+/* `created_at` is ISO 8601 in UTC without a zone, as CodeBox-AI writes it. CBX_EBUSY when what is free
+ * of the file system is left to the audit log. */
 int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at,
                           const char *policy, const json_t *options, struct cbx_err *err);
 /* CBX_ENOTFOUND when there is none. *policy and *options are new, the caller's (free, json_decref);
@@ -43,7 +52,9 @@ struct cbx_stored_execution {
     int64_t turn;     /* its place in the order of acceptance */
 };
 
-/* Stores an execution as running, before its decision is submitted. */
+/* Stores an execution as running, before its decision is submitted. Makes room for its code by dropping
+ * results of finished executions. CBX_ETOOBIG when the session has too much code, CBX_EBUSY when the
+ * store has, or what is free of the file system is left to the audit log. */
 int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *execution,
                             struct cbx_err *err);
 /* It was judged again: it is about to run under this decision. */
@@ -54,14 +65,20 @@ int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *
 int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t audit_seq,
                               struct cbx_err *err);
 
-/* CBX_EIO, with the reason, when the last statement that wrote failed. */
+/* CBX_EIO, with the reason, when the last statement that wrote failed, or the file system is too full for
+ * more executions. */
 int cbx_store_check(struct cbx_store *store, struct cbx_err *err);
 
-/* status: "running", "completed", "error"; `results` (may be NULL) is stored as JSON. */
+/* How many bytes of JSON the results of one execution may have now; fewer when the file system is full.
+ * *reason is why, static. */
+size_t cbx_store_result_max(struct cbx_store *store, const char **reason);
+
+/* status: "running", "completed", "error"; `results` (may be NULL) is stored as JSON. Makes room for it as
+ * above; CBX_ETOOBIG when there is none. At most short_bytes are always stored. */
 int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
                             const char *completed_at, const json_t *results, struct cbx_err *err);
-/* {request_id, session_id, status, created_at, completed_at, results, decision, language} (new
- * reference). */
+/* {request_id, session_id, status, created_at, completed_at, results, decision, language, dropped}
+ * (new reference). `dropped` is true when there were results, and they made room for newer ones. */
 int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
                             struct cbx_err *err);
 

@@ -6,13 +6,25 @@
 #include "policies/base/err.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* The default state directory: /var/lib/codebox for root, else $XDG_STATE_HOME/codebox, else
  * ~/.local/state/codebox. */
 int cbx_state_default(char *out, size_t size, struct cbx_err *err);
 
-/* Makes the directory and its parents with mode 0700; CBX_EAUDIT when it cannot be made, or others
- * may write to it. */
+/* Opens the directory; *out is its descriptor, the caller's. It and what is missing above it are made
+ * with mode 0700. CBX_EAUDIT, with what to do in the detail, when another user could replace any part of
+ * it:
+ * - the directory and all above it must belong to root or to the effective user;
+ * - it must be writable for its owner alone; so must those above it, unless they are sticky;
+ * - it must not be a symbolic link; a link above it must belong to root or to the effective user, and
+ *   what it leads through is checked in the same way. */
+int cbx_state_open(const char *path, int *out, struct cbx_err *err);
+
+/* The same, without the descriptor. */
 int cbx_state_make(const char *path, struct cbx_err *err);
+
+/* Opens the regular file DIR/NAME for reading, and no link; NULL and errno. */
+FILE *cbx_state_read(const char *dir, const char *name);
 
 #endif

@@ -87,6 +87,8 @@ through() { run --output linked files.py >out.txt 2>&1 || true; [ -z "$(ls victi
 ok 'no link in the folder is followed' through
 plotted() { run --output plots plot.py; cmp -n 8 plots/plot-1.png <(printf '\211PNG\r\n\032\n'); }
 ok '--output keeps the pictures too' plotted
+modes() { (umask 0; "$codebox" run --state "$work/fresh" --output open plot.py); [ "$(find "$work/fresh" -type f | wc -l)" -gt 3 ]; [ -z "$(find "$work/fresh" -perm /077)" ]; [ "$(stat -c %a open open/plot-1.png | xargs)" = '777 644' ]; }
+ok 'the state is for its user alone, the files of the program have the modes that the caller asks for' modes
 
 # --- denials
 program denied.py 'import subprocess'

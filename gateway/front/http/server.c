@@ -3,7 +3,9 @@
  * connection and queues it; a thread runs the handler and resumes the connection. */
 #include "gateway/front/http/server.h"
 
+#include "gateway/front/http/attachment.h"
 #include "gateway/front/http/check.h"
+#include "gateway/front/http/connections.h"
 #include "gateway/front/http/stream.h"
 #include "gateway/ipc/threads.h"
 #include "policies/base/buf.h"
@@ -20,8 +22,8 @@
 #include <time.h>
 
 enum {
-    CONNECTIONS_MAX = 512,
-    TIMEOUT_S = 60,
+    SENDING_TIMEOUT_S = 60, /* for a client that reads nothing of its answer */
+    RESERVED_THREADS = 2,
     HEADERS_MAX_BYTES = 32 * 1024,
     LAST_ANSWERS_MS = 2000,
     BODIES_MAX_BYTES = 256 * 1024 * 1024
@@ -30,8 +32,9 @@ enum {
 /* One request from its first header to its answer. */
 struct cbx_http_exchange {
     struct MHD_Connection *connection;
-    char *target, *method;     /* as sent */
-    char id[CBX_ID_CHARS + 1]; /* of the request: in the log, and in the header X-Request-Id */
+    struct cbx_http_connection *at; /* the same, in the table of connections */
+    char *target, *method;          /* as sent */
+    char id[CBX_ID_CHARS + 1];      /* of the request: in the log, and in the header X-Request-Id */
     int64_t began_ms;
     struct cbx_buf body;
     size_t surplus; /* bytes that came after the body was full */
@@ -51,7 +54,8 @@ struct cbx_http_server {
     pthread_cond_t sent;
     int unsent; /* exchanges that were queued and are not over */
     bool stopping;
-    struct cbx_threads *threads;
+    struct cbx_http_connections *connections;
+    struct cbx_threads *threads, *reserved_threads;
     struct cbx_http_streams streams; /* responses that are being sent */
 };
 
@@ -144,11 +148,46 @@ static void log_response(const struct cbx_http_exchange *e, const struct cbx_htt
             (long long)(cbx_clock_ms() - e->began_ms));
 }
 
+/* False when one could not be added: the response is not sent without it. */
+static bool add_headers(struct MHD_Response *response, const struct cbx_http_exchange *e, bool body,
+                        bool close, const struct cbx_http_response *r)
+{
+    CBX_AUTO_DONE(buf) attachment;
+    cbx_buf_init(&attachment, HEADERS_MAX_BYTES);
+    if (r->attachment != NULL) {
+        cbx_http_attachment(cbx_str_of(r->attachment), &attachment);
+    }
+    const struct {
+        const char *name, *value;
+        bool sent;
+    } headers[] = {
+        { "Content-Type", r->type != NULL ? r->type : "application/json", body },
+        { "Content-Disposition", attachment.p, r->attachment != NULL },
+        { "Allow", r->allow, r->allow[0] != '\0' },
+        { "Retry-After", "1", r->status == 429 || r->status == 503 },
+        { "X-Request-Id", e->id, true },
+#define CBX_HTTP_HEADER(name, value) { name, value, true },
+#include "gateway/front/http/headers.def"
+#undef CBX_HTTP_HEADER
+        { "Connection", "close", close },
+    };
+    bool added = !attachment.overflow;
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]) && added; i++) {
+        added = !headers[i].sent ||
+                MHD_add_response_header(response, headers[i].name, headers[i].value) == MHD_YES;
+    }
+    return added;
+}
+
 static enum MHD_Result send_response(const struct cbx_http_exchange *e,
                                      struct MHD_Connection *connection, bool close,
                                      struct cbx_http_response *r)
 {
     log_response(e, r);
+    if (!cbx_http_connection_await(e->server->connections, e->at,
+                                   r->stream != NULL ? CBX_AWAIT_NOTHING : CBX_AWAIT_READER)) {
+        return MHD_NO;
+    }
     bool body = r->json != NULL || r->bytes != NULL || r->stream != NULL;
     if (r->stream != NULL) {
         cbx_http_stream_connect(r->stream, connection, &e->server->streams);
@@ -157,22 +196,39 @@ static enum MHD_Result send_response(const struct cbx_http_exchange *e,
     if (response == NULL) {
         return MHD_NO;
     }
-    if (body) {
-        MHD_add_response_header(response, "Content-Type",
-                                r->type != NULL ? r->type : "application/json");
-    }
-    if (r->allow[0] != '\0') {
-        MHD_add_response_header(response, "Allow", r->allow);
-    }
-    MHD_add_response_header(response, "X-Request-Id", e->id);
-    MHD_add_response_header(response, "Cache-Control", "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (close) {
-        MHD_add_response_header(response, "Connection", "close");
-    }
-    enum MHD_Result queued = MHD_queue_response(connection, (unsigned)r->status, response);
+    enum MHD_Result queued = add_headers(response, e, body, close, r)
+                                 ? MHD_queue_response(connection, (unsigned)r->status, response)
+                                 : MHD_NO;
     MHD_destroy_response(response);
     return queued;
+}
+
+static bool is_reserved(const struct cbx_http_server *server, const struct cbx_http_exchange *e)
+{
+    return server->config.reserved_path != NULL &&
+           cbx_str_is(make_request(e).path, server->config.reserved_path);
+}
+
+/* 0, or the status with which a connection in the reserve is refused. */
+static int check_place(const struct cbx_http_server *server, const struct cbx_http_exchange *e,
+                       const char **detail)
+{
+    static const struct {
+        int status;
+        const char *detail;
+    } refusals[] = {
+        [CBX_PLACE_ORDINARY] = { 0, NULL },
+        [CBX_PLACE_RESERVE_FULL] = { 503, "all connections of the server are in use; close idle "
+                                          "ones, or try again later" },
+        [CBX_PLACE_RESERVE_PEER] = { 429, "this client has as many connections as one client may; "
+                                          "close idle ones, or try again later" },
+    };
+    enum cbx_http_place place = cbx_http_connection_place(e->at);
+    if (is_reserved(server, e)) {
+        return 0;
+    }
+    *detail = refusals[place].detail;
+    return refusals[place].status;
 }
 
 /* The first call: only the headers are here. A refusal closes the connection, for what follows
@@ -182,7 +238,6 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
 {
     const char *detail = "HTTP/1.1 is needed";
     e->checked = true;
-    e->server = server;
     e->method = strdup(method);
     cbx_buf_init(&e->body, server->config.max_body_bytes);
     MHD_get_connection_values_n(e->connection, MHD_HEADER_KIND, note_field, &e->headers);
@@ -190,8 +245,10 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
                      ? 505
                      : cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target),
                                       server->port, server->config.max_body_bytes, &detail);
+    status = status == 0 ? check_place(server, e, &detail) : status;
     if (status == 0) {
-        return MHD_YES;
+        return cbx_http_connection_await(server->connections, e->at, CBX_AWAIT_BODY) ? MHD_YES
+                                                                                     : MHD_NO;
     }
     e->refused = true;
     server->config.refuse(status, detail, &e->response);
@@ -224,7 +281,8 @@ static bool queue_exchange(struct cbx_http_server *server, struct cbx_http_excha
         e->queued = true;
         e->work = (struct cbx_work){ .run = serve, .context = e };
         server->unsent++;
-        cbx_threads_queue(server->threads, &e->work);
+        cbx_threads_queue(is_reserved(server, e) ? server->reserved_threads : server->threads,
+                          &e->work);
     }
     pthread_mutex_unlock(&server->lock);
     return open;
@@ -251,26 +309,39 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (*size > 0) {
         return take_piece(server, e, data, size);
     }
+    if (!cbx_http_connection_await(server->connections, e->at, CBX_AWAIT_NOTHING)) {
+        return MHD_NO;
+    }
     if (!e->answered && queue_exchange(server, e)) {
         return MHD_YES;
     }
     if (!e->answered) {
         server->config.refuse(503, "the server is stopping", &e->response);
     }
-    return send_response(e, connection, e->surplus > 0 || !e->answered, &e->response);
+    bool close =
+        e->surplus > 0 || !e->answered || cbx_http_connection_place(e->at) != CBX_PLACE_ORDINARY;
+    return send_response(e, connection, close, &e->response);
 }
 
-/* Called with the raw target before anything else; what it returns is the request's state. */
+static struct cbx_http_connection *find_connection(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* Called with the first line's target before anything else; what it returns is the request's state.
+ */
 static void *begin_request(void *context, const char *target, struct MHD_Connection *connection)
 {
-    (void)context;
-    (void)connection;
+    struct cbx_http_server *server = context;
     struct cbx_http_exchange *e = calloc(1, sizeof(*e));
     if (e == NULL || (e->target = strdup(target)) == NULL) {
         abort();
     }
     cbx_id_make(e->id);
     e->began_ms = cbx_clock_ms();
+    e->server = server;
+    e->at = find_connection(connection);
+    cbx_http_connection_await(server->connections, e->at, CBX_AWAIT_HEADERS);
     return e;
 }
 
@@ -282,6 +353,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     struct cbx_http_server *server = context;
     struct cbx_http_exchange *e = *state;
     if (e != NULL) {
+        cbx_http_connection_await(server->connections, e->at, CBX_AWAIT_NEXT);
         if (e->checked) {
             server->bodies_bytes -= e->body.size;
             cbx_buf_done(&e->body);
@@ -294,10 +366,27 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
         }
         json_decref(e->response.json);
         free(e->response.bytes);
+        free(e->response.attachment);
         free(e->method);
         free(e->target);
         free(e);
         *state = NULL;
+    }
+}
+
+/* A connection begins or ends; the socket is open in both cases. */
+static void note_connection(void *context, struct MHD_Connection *connection, void **entry,
+                            enum MHD_ConnectionNotificationCode code)
+{
+    struct cbx_http_server *server = context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        const struct sockaddr *address =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+        *entry = cbx_http_connection_add(server->connections, fd, address);
+    } else {
+        cbx_http_connection_remove(server->connections, *entry);
+        *entry = NULL;
     }
 }
 
@@ -353,11 +442,13 @@ static int start_daemon(struct cbx_http_server *server, int fd, struct cbx_err *
 {
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL,
-        MHD_OPTION_NOTIFY_COMPLETED, end_request, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HEADERS_MAX_BYTES, MHD_OPTION_END);
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, begin_request, server,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
+        end_request, server, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+        MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)(server->config.limits.connections + server->config.limits.reserve),
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SENDING_TIMEOUT_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_END);
     if (server->daemon == NULL) {
         close(fd);
         return cbx_fail(err, CBX_EIO, "the HTTP server on port %u could not be started",
@@ -377,9 +468,15 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     server->config = *config;
     pthread_mutex_init(&server->lock, NULL);
     cbx_cond_init(&server->sent);
+    cbx_http_limits_resolve(&server->config.limits);
     server->threads = cbx_threads_new(config->threads);
-    cbx_http_streams_init(&server->streams);
+    server->reserved_threads = cbx_threads_new(RESERVED_THREADS);
+    cbx_http_streams_init(&server->streams, server->config.limits.stall_ms);
     server->port = config->port;
+    server->connections = cbx_http_connections_new(&server->config.limits, config->refuse);
+    if (server->connections == NULL) {
+        return cbx_fail(err, CBX_EIO, "no thread can be created for the HTTP server");
+    }
     int failed = start_daemon(server, cbx_fd_steal(&listening), err);
     if (failed) {
         return failed;
@@ -417,6 +514,7 @@ void cbx_http_server_free(struct cbx_http_server *server)
     server->stopping = true;
     pthread_mutex_unlock(&server->lock);
     cbx_threads_free(server->threads);
+    cbx_threads_free(server->reserved_threads);
     if (server->daemon != NULL) {
         await_last_answers(server);
         cbx_http_streams_cut(&server->streams);
@@ -428,5 +526,6 @@ void cbx_http_server_free(struct cbx_http_server *server)
     pthread_mutex_destroy(&server->lock);
     pthread_cond_destroy(&server->sent);
     cbx_http_streams_done(&server->streams);
+    cbx_http_connections_free(server->connections);
     free(server);
 }

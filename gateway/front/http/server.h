@@ -29,7 +29,7 @@ struct cbx_http_stream;
 struct cbx_http_stream *cbx_http_stream_new(void);
 
 /* Appends bytes to the body. Blocks while more than 1 MiB is unsent; CBX_EIO after the client
- * disconnected or the server stopped. */
+ * disconnected, took too little for the limit stall_ms, or the server stopped. */
 int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes);
 
 /* Ends the body. The caller must not use the stream afterwards. */
@@ -38,7 +38,8 @@ void cbx_http_stream_end(struct cbx_http_stream *stream);
 /* Drops the server's reference, for a stream that is never put into a response. */
 void cbx_http_stream_discard(struct cbx_http_stream *stream);
 
-/* The body is one of `json`, `bytes` (malloc'ed, with their length) and `stream`, or none; the
+/* Every response tells browsers to run nothing of it and to keep it from pages of other origins. The
+ * body is one of `json`, `bytes` (malloc'ed, with their length) and `stream`, or none; the
  * server drops it. `type` is a static string; NULL = application/json. */
 struct cbx_http_response {
     int status;
@@ -47,8 +48,9 @@ struct cbx_http_response {
     size_t bytes_len;
     struct cbx_http_stream *stream;
     const char *type;
-    char allow[64]; /* the header Allow; empty = none */
-    bool answered;  /* the handler called cbx_http_answer */
+    char allow[64];   /* the header Allow; empty = none */
+    char *attachment; /* malloc'ed, dropped as the body: the path of a file (attachment.h) */
+    bool answered;    /* the handler called cbx_http_answer */
 };
 
 /* Answers before the handler returns, at most once: it may then do what the client need not wait
@@ -65,13 +67,24 @@ typedef void cbx_http_handler(void *context, const struct cbx_http_request *requ
  */
 int cbx_http_listen(const char *address, uint16_t port, uint16_t *port_out, struct cbx_err *err);
 
+/* limits.def; zero is the default. */
+struct cbx_http_limits {
+#define CBX_HTTP_LIMIT(name, standard, meaning) int name;
+#include "gateway/front/http/limits.def"
+#undef CBX_HTTP_LIMIT
+};
+
 struct cbx_http_config {
     int listening; /* of cbx_http_listen; becomes the server's, also when it fails */
     uint16_t port;
     size_t max_body_bytes;
     int threads; /* handlers at the same time, each of which may block; further requests wait */
+    /* A path, of a handler that does not block for long, that is served while all other connections
+     * and threads are taken; NULL = none. Static. */
+    const char *reserved_path;
+    struct cbx_http_limits limits;
     cbx_http_handler *handler;
-    /* Makes the response for a request that never reaches the handler. */
+    /* Makes the response for a request that never reaches the handler, with `json`. */
     void (*refuse)(int status, const char *detail, struct cbx_http_response *out);
     void *context;
 };

@@ -4,6 +4,8 @@
 #include "gateway/front/http/stream.h"
 
 #include "policies/base/buf.h"
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
 
 #include <stdlib.h>
 
@@ -28,7 +30,7 @@ struct cbx_http_stream *cbx_http_stream_new(void)
         abort();
     }
     pthread_mutex_init(&stream->lock, NULL);
-    pthread_cond_init(&stream->taken, NULL);
+    cbx_cond_init(&stream->taken);
     cbx_buf_init(&stream->bytes, QUEUE_MAX);
     stream->owners = 2;
     return stream;
@@ -55,12 +57,29 @@ static void resume(struct cbx_http_stream *stream)
     }
 }
 
+/* With the lock: waits until the client has taken enough, or ends the stream: a client that reads
+ * slowly, or not at all, must not hold the thread of a run. */
+static void await_room(struct cbx_http_stream *stream)
+{
+    int64_t began_ms = cbx_clock_ms();
+    bool in_time = true;
+    while (!stream->gone && stream->bytes.len > BEHIND_MAX && in_time) {
+        /* Until the response is queued, the stream knows no limit, and its client is not to blame. */
+        if (stream->streams == NULL) {
+            pthread_cond_wait(&stream->taken, &stream->lock);
+            began_ms = cbx_clock_ms();
+        } else {
+            in_time = cbx_cond_wait_until(&stream->taken, &stream->lock,
+                                          began_ms + stream->streams->stall_ms);
+        }
+    }
+    stream->gone |= stream->bytes.len > BEHIND_MAX;
+}
+
 int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes)
 {
     pthread_mutex_lock(&stream->lock);
-    while (!stream->gone && stream->bytes.len > BEHIND_MAX) {
-        pthread_cond_wait(&stream->taken, &stream->lock);
-    }
+    await_room(stream);
     int failed = stream->gone || cbx_buf_add(&stream->bytes, bytes) != 0 ? CBX_EIO : 0;
     resume(stream);
     pthread_mutex_unlock(&stream->lock);
@@ -75,9 +94,9 @@ void cbx_http_stream_end(struct cbx_http_stream *stream)
     drop_reference(stream);
 }
 
-void cbx_http_streams_init(struct cbx_http_streams *streams)
+void cbx_http_streams_init(struct cbx_http_streams *streams, int stall_ms)
 {
-    *streams = (struct cbx_http_streams){ 0 };
+    *streams = (struct cbx_http_streams){ .stall_ms = stall_ms };
     pthread_mutex_init(&streams->lock, NULL);
 }
 
@@ -109,8 +128,11 @@ void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connecti
                              struct cbx_http_streams *streams)
 {
     pthread_mutex_lock(&streams->lock);
+    pthread_mutex_lock(&stream->lock);
     stream->connection = connection;
     stream->streams = streams;
+    pthread_cond_broadcast(&stream->taken);
+    pthread_mutex_unlock(&stream->lock);
     cbx_queue_push(&streams->open, &stream->link);
     if (streams->cut) {
         cut(stream);

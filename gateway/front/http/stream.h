@@ -13,9 +13,10 @@
 struct cbx_http_streams {
     pthread_mutex_t lock;
     struct cbx_queue open;
+    int stall_ms; /* for which a client may hold its producer (limits.def) */
     bool cut;
 };
-void cbx_http_streams_init(struct cbx_http_streams *streams);
+void cbx_http_streams_init(struct cbx_http_streams *streams, int stall_ms);
 void cbx_http_streams_done(struct cbx_http_streams *streams);
 
 /* Ends the streams that are open and those that come later: their clients see an incomplete body,

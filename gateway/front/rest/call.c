@@ -29,6 +29,7 @@ static const char *title_of(int status)
         { 404, "Not Found" },
         { 405, "Method Not Allowed" },
         { 409, "Conflict" },
+        { 410, "Gone" },
         { 413, "Content Too Large" },
         { 415, "Unsupported Media Type" },
         { 421, "Misdirected Request" },
@@ -53,10 +54,26 @@ static json_t *problem(int status, const char *type, const char *detail)
                      "detail", detail);
 }
 
+static void name_type(int code, char out[64])
+{
+    snprintf(out, 64, "urn:codebox:problem:%s", cbx_code_name(code));
+}
+
 void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out)
 {
+    static const struct {
+        int status, code;
+    } codes[] = {
+        { 408, CBX_ETIMEDOUT }, { 413, CBX_ETOOBIG }, { 429, CBX_EBUSY }, { 503, CBX_EBUSY }
+    };
+    char type[64] = "about:blank"; /* the status says all */
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (codes[i].status == status) {
+            name_type(codes[i].code, type);
+        }
+    }
     out->status = status;
-    out->json = problem(status, "about:blank", detail);
+    out->json = problem(status, type, detail);
     out->type = "application/problem+json";
 }
 
@@ -100,7 +117,7 @@ static int status_of(int code)
 void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err)
 {
     char type[64];
-    snprintf(type, sizeof(type), "urn:codebox:problem:%s", cbx_code_name(err->code));
+    name_type(err->code, type);
     call->response->status = status != 0 ? status : status_of(err->code);
     if (call->response->status >= 500 && call->request != NULL) {
         cbx_log(CBX_LOG_WARNING, "request %s: %.*s %.*s answered %d: %s", call->request->id,
@@ -108,6 +125,12 @@ void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err 
                 call->response->status, cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
     set_problem(call, problem(call->response->status, type, err->text), err->text);
+}
+
+void cbx_rest_gone(struct cbx_rest_call *call, const char *text)
+{
+    call->response->status = 410;
+    set_problem(call, problem(410, "urn:codebox:problem:gone", text), text);
 }
 
 /* One sentence per finding: what, where, why, what instead. */

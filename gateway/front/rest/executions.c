@@ -186,6 +186,22 @@ static json_t *find_execution(struct cbx_rest_call *call, const char *missing)
     return execution;
 }
 
+/* The same for a caller who asks for the results: those that the store dropped are gone. */
+static json_t *find_results(struct cbx_rest_call *call, const char *missing)
+{
+    CBX_AUTO_JSON e = find_execution(call, missing);
+    if (e != NULL && json_is_true(json_object_get(e, "dropped"))) {
+        char text[160];
+        snprintf(
+            text, sizeof(text),
+            "the execution ended (%s), and its results were removed to make room for newer ones",
+            json_string_value(json_object_get(e, "status")));
+        cbx_rest_gone(call, text);
+        return NULL;
+    }
+    return cbx_steal(&e);
+}
+
 void cbx_rest_get_status(struct cbx_rest_call *call)
 {
     CBX_AUTO_JSON e = find_execution(call, "Request not found");
@@ -200,7 +216,7 @@ void cbx_rest_get_status(struct cbx_rest_call *call)
 
 void cbx_rest_get_results(struct cbx_rest_call *call)
 {
-    CBX_AUTO_JSON e = find_execution(call, "Results not available");
+    CBX_AUTO_JSON e = find_results(call, "Results not available");
     if (e == NULL) {
         return;
     }
@@ -219,7 +235,7 @@ void cbx_rest_get_results(struct cbx_rest_call *call)
 
 void cbx_rest_get_execution(struct cbx_rest_call *call)
 {
-    CBX_AUTO_JSON e = find_execution(call, "there is no such execution");
+    CBX_AUTO_JSON e = find_results(call, "there is no such execution");
     if (e != NULL) {
         cbx_rest_answer(call, 200, cbx_rest_execution_json(e));
     }

@@ -86,13 +86,11 @@ static void download(struct cbx_rest_call *call)
                                       .path = cbx_buf_str(&path) };
     int failed = cbx_call_get_file(call->rest->flow, &args, CBX_STR(""), &answer, &err);
     if (succeeded(call, failed, &err)) {
-        const char *type = cbx_rest_file_type(path.p);
         call->response->status = 200;
         call->response->bytes_len = answer.bytes.len;
         call->response->bytes = cbx_buf_take(&answer.bytes);
-        /* Never a type that a browser would run or show as a page of this server. */
-        call->response->type =
-            strncmp(type, "text/html", 9) == 0 ? "text/plain; charset=utf-8" : type;
+        call->response->type = cbx_rest_served_type(path.p);
+        call->response->attachment = cbx_buf_take(&path);
     }
 }
 

@@ -333,6 +333,23 @@ static void answer(struct cbx_rest_job *job, const json_t *execution, const stru
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
+/* Stores results, or as much of them as there is room for. */
+static int store_results(struct cbx_rest_job *job, const char *status, const char *now,
+                         json_t *results, struct cbx_err *err)
+{
+    enum { SHORT_BYTES = 8 * 1024 };
+    const char *reason;
+    struct cbx_store *store = job->rest->store;
+    size_t max = cbx_store_result_max(store, &reason);
+    cbx_rest_results_shorten(results, max, reason);
+    int failed = cbx_store_set_execution(store, job->id, status, now, results, err);
+    if (failed == CBX_ETOOBIG || failed == CBX_EBUSY) {
+        cbx_rest_results_shorten(results, SHORT_BYTES, err->text);
+        failed = cbx_store_set_execution(store, job->id, status, now, results, err);
+    }
+    return failed;
+}
+
 /* Stores the outcome; only then the sandbox may drop the result. */
 static void finish(struct run *run, struct cbx_outcome *outcome, int failed, struct cbx_err *err)
 {
@@ -345,13 +362,14 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     CBX_AUTO_JSON results = cbx_rest_results(run->collected.items, outcome, err);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
     const char *status = good ? "completed" : "error";
+    struct cbx_err store_err;
+    int stored = store_results(job, status, now, results, &store_err);
     CBX_AUTO_JSON execution =
         json_pack("{s:s,s:s,s:s,s:s,s:s}", "request_id", job->id, "session_id", job->session,
                   "language", job->language, "status", status, "completed_at", now);
     json_object_set(execution, "results", results);
     CBX_AUTO_JSON json = cbx_rest_execution_json(execution);
-    struct cbx_err store_err;
-    if (cbx_store_set_execution(job->rest->store, job->id, status, now, results, &store_err) != 0) {
+    if (stored != 0) {
         CBX_AUTO_JSON short_results =
             json_pack("{s:[],s:[],s:s}", "output", "files", "error", store_err.text);
         cbx_store_set_execution(job->rest->store, job->id, "error", now, short_results, NULL);

@@ -92,6 +92,9 @@ struct cbx_rest_call {
  * (0). */
 void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err);
 
+/* Answers 410 with a problem document of the type 'gone': there was such a thing, and it was removed. */
+void cbx_rest_gone(struct cbx_rest_call *call, const char *text);
+
 /* Answers with JSON; takes the reference. */
 void cbx_rest_answer(struct cbx_rest_call *call, int status, json_t *json);
 

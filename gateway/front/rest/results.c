@@ -48,28 +48,37 @@ static json_t *describe_error(const struct cbx_result *r)
         (unsigned long long)r->duration_ms, r->session_lost ? "; the session's state is lost" : "");
 }
 
-/* The media type by the ending of the name. */
-static const char *type_of(const char *path)
+struct file_type {
+    const char *ending, *type;
+    enum { SERVED_TYPE, SERVED_TEXT } served;
+};
+
+/* The type by the ending of the name. */
+static struct file_type find_type(const char *path)
 {
-    static const struct {
-        const char *ending, *type;
-    } types[] = {
-#define CBX_FILE_TYPE(ending, type) { ending, type },
+    static const struct file_type types[] = {
+#define CBX_FILE_TYPE(ending, type, served) { ending, type, SERVED_##served },
 #include "gateway/front/rest/file_types.def"
 #undef CBX_FILE_TYPE
     };
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot != NULL && i < sizeof(types) / sizeof(types[0]); i++) {
         if (strcasecmp(dot + 1, types[i].ending) == 0) {
-            return types[i].type;
+            return types[i];
         }
     }
-    return "application/octet-stream";
+    return (struct file_type){ .type = "application/octet-stream", .served = SERVED_TYPE };
 }
 
 const char *cbx_rest_file_type(const char *path)
 {
-    return type_of(path);
+    return find_type(path).type;
+}
+
+const char *cbx_rest_served_type(const char *path)
+{
+    struct file_type type = find_type(path);
+    return type.served == SERVED_TEXT ? "text/plain; charset=utf-8" : type.type;
 }
 
 json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
@@ -88,7 +97,7 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
             json_array_append_new(files,
                                   json_pack("{s:O,s:O,s:s}", "path", json_object_get(item, "path"),
                                             "size", json_object_get(item, "size"), "type",
-                                            type_of(path != NULL ? path : "")));
+                                            cbx_rest_file_type(path != NULL ? path : "")));
         } else {
             json_array_append(output, item);
         }
@@ -119,6 +128,55 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
                         outcome->audit_seq > 0 ? json_integer((json_int_t)outcome->audit_seq)
                                                : json_null());
     return results;
+}
+
+static size_t size_of(const json_t *json)
+{
+    return json_dumpb(json, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
+/* Removes items from the end of an array until at most `over` bytes too many are gone; returns how many
+ * bytes went. */
+static size_t cut_items(json_t *array, size_t over)
+{
+    size_t gone = 0;
+    while (gone < over && json_array_size(array) > 0) {
+        size_t last = json_array_size(array) - 1;
+        gone += size_of(json_array_get(array, last)) + 1;
+        json_array_remove(array, last);
+    }
+    return gone;
+}
+
+void cbx_rest_results_shorten(json_t *results, size_t max, const char *reason)
+{
+    enum { NOTE_BYTES = 512 }; /* what is added below */
+    size_t size = size_of(results), gone = 0;
+    if (size <= max) {
+        return;
+    }
+    size_t over = size - max + NOTE_BYTES;
+    static const struct {
+        const char *array, *flag;
+    } parts[] = { { "output", "truncated" },
+                  { "files", "files_truncated" },
+                  { "blocked", "truncated" } };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && gone < over; i++) {
+        size_t cut = cut_items(json_object_get(results, parts[i].array), over - gone);
+        if (cut > 0) {
+            json_object_set_new(results, parts[i].flag, json_true());
+        }
+        gone += cut;
+    }
+    if (gone < over) { /* a traceback, or the text of an error */
+        json_object_set_new(results, "error", json_string("the error is too large to be stored"));
+    }
+    json_t *output = json_object_get(results, "output");
+    json_array_append_new(output, json_pack("{s:s,s:I}", "kind", "cut", "size",
+                                            (json_int_t)(size - size_of(results))));
+    json_object_set_new(
+        results, "left_out",
+        json_pack("{s:I,s:s}", "bytes", (json_int_t)(size - size_of(results)), "reason", reason));
 }
 
 json_t *cbx_rest_execution_json(const json_t *execution)

@@ -2,6 +2,8 @@
  * Verifying the audit log: every later change of it is found. */
 #include "tests/unit/gateway/executor/audit_log.h"
 
+#include <ctype.h>
+
 static void verifies_what_it_wrote(void **state)
 {
     (void)state;
@@ -288,6 +290,114 @@ static void finds_a_log_that_was_rewritten_to_the_end(void **state)
     end(&s, &lines);
 }
 
+/* --- a pinned key ----------------------------------------------------------------------------- */
+
+static void public_key_of(const char *dir, uint8_t out[CBX_AUDIT_PUBLIC_BYTES])
+{
+    char path[128];
+    struct cbx_err err;
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_PUB, dir);
+    if (cbx_audit_public_key(path, out, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static void assert_pinned(const char *dir, const uint8_t *key, uint64_t line, const char *problem)
+{
+    struct cbx_audit_report report;
+    struct cbx_err err;
+    assert_int_equal(cbx_audit_verify_pinned(dir, key, &report, &err), 0);
+    if (report.line != line || strstr(report.problem, problem) == NULL) {
+        fail_msg("line %llu: %s", (unsigned long long)report.line, report.problem);
+    }
+}
+
+/* Log, head and both keys are replaced together: the key of the state directory fits. */
+static void a_pinned_key_finds_a_log_that_was_made_anew_with_its_keys(void **state)
+{
+    (void)state;
+    struct scratch s, other;
+    struct lines lines;
+    uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
+    begin(&s, &lines);
+    scratch_make(&other);
+    append_many(other.path, RECORDS);
+    public_key_of(s.path, key);
+    assert_pinned(s.path, key, 0, "");
+    static const char *const names[] = { CBX_AUDIT_FILE, CBX_AUDIT_HEAD, CBX_AUDIT_KEY,
+                                         CBX_AUDIT_PUB };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        CBX_AUTO_DONE(buf) text;
+        scratch_read(other.path, names[i], &text);
+        scratch_write(s.path, names[i], cbx_buf_str(&text));
+    }
+    assert_verifies(s.path, RECORDS, 0, "");
+    assert_pinned(s.path, key, RECORDS + 1, "with the given public key: ");
+    scratch_remove(&other);
+    end(&s, &lines);
+}
+
+static void a_pinned_key_needs_no_key_in_the_state_directory(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
+    begin(&s, &lines);
+    public_key_of(s.path, key);
+    scratch_write(s.path, CBX_AUDIT_PUB, CBX_STR("no key"));
+    assert_verifies(s.path, RECORDS, RECORDS + 1, "cannot be read");
+    assert_pinned(s.path, key, 0, "");
+    end(&s, &lines);
+}
+
+/* Without a pinned key, an empty log that was never signed is a new one. */
+static void with_a_pinned_key_a_log_without_a_head_is_wrong_also_when_it_is_empty(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
+    begin(&s, &lines);
+    public_key_of(s.path, key);
+    scratch_write(s.path, CBX_AUDIT_FILE, CBX_STR(""));
+    scratch_write(s.path, CBX_AUDIT_HEAD, CBX_STR(""));
+    assert_verifies(s.path, 0, 0, "");
+    assert_pinned(s.path, key, 1, "missing or empty");
+    end(&s, &lines);
+}
+
+static void a_public_key_is_a_file_or_hexadecimal_digits(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    struct cbx_audit_report report;
+    struct cbx_err err;
+    uint8_t key[CBX_AUDIT_PUBLIC_BYTES], read[CBX_AUDIT_PUBLIC_BYTES];
+    begin(&s, &lines);
+    public_key_of(s.path, key);
+    assert_int_equal(cbx_audit_verify(s.path, &report, &err), 0);
+    assert_int_equal(cbx_audit_public_key(report.public_key, read, &err), 0);
+    assert_memory_equal(read, key, sizeof(key));
+    for (char *p = report.public_key; *p != '\0'; p++) {
+        *p = (char)toupper((unsigned char)*p);
+    }
+    assert_int_equal(cbx_audit_public_key(report.public_key, read, &err), 0);
+    assert_memory_equal(read, key, sizeof(key));
+    report.public_key[63] = '\0'; /* one digit is missing: the name of no file */
+    assert_int_equal(cbx_audit_public_key(report.public_key, read, &err), CBX_EINVAL);
+    static const char *const others[] = { "", "/", "/dev/null", "/nowhere" };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        assert_int_equal(cbx_audit_public_key(others[i], read, &err), CBX_EINVAL);
+    }
+    char path[128];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_KEY, s.path);
+    assert_int_equal(cbx_audit_public_key(path, read, &err), CBX_EINVAL);
+    assert_non_null(strstr(err.text, "allowed is an Ed25519 public key in PEM"));
+    end(&s, &lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +412,10 @@ int main(void)
         cmocka_unit_test(finds_a_record_that_was_replaced_by_one_with_a_right_hash),
         cmocka_unit_test(reads_records_of_its_own_and_the_older_form_and_names_newer_ones),
         cmocka_unit_test(finds_a_log_that_was_rewritten_to_the_end),
+        cmocka_unit_test(a_pinned_key_finds_a_log_that_was_made_anew_with_its_keys),
+        cmocka_unit_test(a_pinned_key_needs_no_key_in_the_state_directory),
+        cmocka_unit_test(with_a_pinned_key_a_log_without_a_head_is_wrong_also_when_it_is_empty),
+        cmocka_unit_test(a_public_key_is_a_file_or_hexadecimal_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,13 +13,18 @@ struct rig {
     struct cbx_err err;
 };
 
-static void reopen(struct rig *rig, int keep)
+static void reopen_limited(struct rig *rig, struct cbx_store_limits limits)
 {
     cbx_store_free(rig->store);
     rig->store = NULL;
-    if (cbx_store_open(rig->scratch.path, keep, &rig->store, &rig->err) != 0) {
+    if (cbx_store_open(rig->scratch.path, &limits, &rig->store, &rig->err) != 0) {
         fail_msg("%s", rig->err.text);
     }
+}
+
+static void reopen(struct rig *rig, int keep)
+{
+    reopen_limited(rig, (struct cbx_store_limits){ .executions = keep });
 }
 
 static void begin(struct rig *rig, int keep)
@@ -63,6 +68,19 @@ static void assert_status(struct rig *rig, const char *id, const char *status)
     assert_string_equal(json_string_value(json_object_get(found, "status")), status);
 }
 
+/* Results were there, and were dropped. */
+static void assert_dropped(struct rig *rig, const char *id, bool dropped)
+{
+    CBX_AUTO_JSON found = NULL;
+    if (cbx_store_get_execution(rig->store, id, &found, &rig->err) != 0) {
+        fail_msg("%s: %s", id, rig->err.text);
+    }
+    if (json_is_true(json_object_get(found, "dropped")) != dropped ||
+        json_is_object(json_object_get(found, "results")) == dropped) {
+        fail_msg("%s: dropped is not %d", id, dropped);
+    }
+}
+
 static void gives_back_what_it_took_also_after_a_restart(void **state)
 {
     (void)state;
@@ -74,10 +92,10 @@ static void gives_back_what_it_took_also_after_a_restart(void **state)
     for (int i = 0; i < 2; i++, reopen(&rig, 10)) {
         CBX_AUTO_JSON found = NULL;
         CBX_AUTO_JSON expected =
-            json_pack("{s:s,s:s,s:s,s:s,s:s,s:{s:s%},s:s,s:s}", "request_id", "e1", "session_id",
-                      "s", "status", "completed", "created_at", "2026-01-01T00:00:01",
+            json_pack("{s:s,s:s,s:s,s:s,s:s,s:{s:s%},s:s,s:s,s:b}", "request_id", "e1",
+                      "session_id", "s", "status", "completed", "created_at", "2026-01-01T00:00:01",
                       "completed_at", "2026-01-01T00:00:09", "results", "text", "a\0\xc3\xa9",
-                      (size_t)4, "decision", "d", "language", "ipython");
+                      (size_t)4, "decision", "d", "language", "ipython", "dropped", 0);
         assert_int_equal(cbx_store_get_execution(rig.store, "e1", &found, &rig.err), 0);
         assert_true(json_equal(found, expected));
     }
@@ -144,15 +162,18 @@ static void keeps_the_code_of_an_open_session(void **state)
     assert_true(json_is_object(json_object_get(last, "results")));
     assert_int_equal(cbx_store_remove_session(rig.store, "s", &rig.err), 0);
     reopen(&rig, KEEP);
-    json_decref(cbx_steal(&first));
-    assert_int_equal(cbx_store_get_execution(rig.store, "e1", &first, &rig.err), CBX_ENOTFOUND);
+    assert_dropped(&rig, "e1", true);
+    assert_dropped(&rig, "e9", false);
+    json_decref(cbx_steal(&history)); /* nothing needs the code of a closed session */
+    assert_int_equal(cbx_store_page_history(rig.store, "s", &start, 1, &history, &rig.err), 0);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(history, 0), "code")), "");
     end(&rig);
 }
 
 static void keeps_the_newest_and_whatever_has_not_ended(void **state)
 {
     (void)state;
-    enum { KEEP = 3 };
+    enum { KEEP = 3, KNOWN = 7 };
     struct rig rig;
     begin(&rig, KEEP);
     add(&rig, "running", "2026-01-01T00:00:00");
@@ -164,14 +185,45 @@ static void keeps_the_newest_and_whatever_has_not_ended(void **state)
         complete(&rig, id);
     }
     add(&rig, "last", "2026-01-01T00:00:10");
-    reopen(&rig, KEEP);
+    reopen_limited(&rig, (struct cbx_store_limits){ .executions = KEEP, .known = KNOWN });
     CBX_AUTO_JSON found = NULL;
-    assert_int_equal(cbx_store_get_execution(rig.store, "e6", &found, &rig.err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_store_get_execution(rig.store, "e2", &found, &rig.err), CBX_ENOTFOUND);
+    assert_dropped(&rig, "e3", true); /* its id is known */
+    assert_dropped(&rig, "e6", true);
+    assert_dropped(&rig, "e7", false);
     assert_status(&rig, "e7", "completed");
     assert_status(&rig, "e9", "completed");
     assert_status(&rig, "running", "running");
     assert_status(&rig, "last", "running");
     end(&rig);
+}
+
+static int64_t ask_number(struct rig *rig, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *row;
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/codebox.db", rig->scratch.path);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &row, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(row), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    return number;
+}
+
+/* With the store closed. */
+static void assert_sizes_are_true(struct rig *rig)
+{
+    assert_int_equal(
+        ask_number(rig, "SELECT count(*) FROM executions e LEFT JOIN sizes s ON s.id=e.rowid WHERE"
+                        " coalesce(s.code, 0)<>length(e.code) OR"
+                        " coalesce(s.results, 0)<>coalesce(length(e.results), 0)"),
+        0);
+    assert_int_equal(ask_number(rig, "SELECT count(*) FROM sizes WHERE id NOT IN"
+                                     " (SELECT rowid FROM executions)"),
+                     0);
 }
 
 /* The tables as the first version made them, with one row. */
@@ -198,6 +250,8 @@ static void rows_of_the_first_version_are_kept(void **state)
     }
     add(&rig, "new", "2027");
     assert_status(&rig, "new", "running");
+    cbx_store_free(cbx_steal(&rig.store));
+    assert_sizes_are_true(&rig);
     end(&rig);
 }
 
@@ -259,7 +313,7 @@ static void refuses_what_is_no_database(void **state)
         cbx_buf_add_cstr(&noise, "this is not a database ");
     }
     scratch_write(s.path, "codebox.db", cbx_buf_str(&noise));
-    assert_int_equal(cbx_store_open(s.path, 10, &store, &err), CBX_EIO);
+    assert_int_equal(cbx_store_open(s.path, NULL, &store, &err), CBX_EIO);
     assert_null(store);
     scratch_remove(&s);
 }
@@ -443,6 +497,267 @@ static void the_past_of_a_session_is_what_began_or_may_begin(void **state)
     end(&rig);
 }
 
+/* --- quotas ----------------------------------------------------------------------------------- */
+
+enum { KIB = 1024 };
+
+static int try_add(struct rig *rig, const char *id, const char *session, size_t code_bytes)
+{
+    CBX_AUTO_MEM char *code = calloc(1, code_bytes + 1);
+    memset(code, 'c', code_bytes);
+    struct cbx_stored_execution e = { .id = id,
+                                      .session = session,
+                                      .created_at = "2026-01-01T00:00:01",
+                                      .decision = "d",
+                                      .language = "ipython",
+                                      .code = code };
+    return cbx_store_add_execution(rig->store, &e, &rig->err);
+}
+
+static int try_complete(struct rig *rig, const char *id, size_t bytes)
+{
+    CBX_AUTO_MEM char *text = calloc(1, bytes + 1);
+    memset(text, 'r', bytes);
+    CBX_AUTO_JSON results = json_pack("{s:s}", "text", text);
+    return cbx_store_set_execution(rig->store, id, "completed", "2026-01-01T00:00:09", results,
+                                   &rig->err);
+}
+
+static const char *name_of(const char *prefix, int i)
+{
+    static char names[4][32];
+    static int next;
+    next = (next + 1) % 4;
+    snprintf(names[next], sizeof(names[next]), "%s%d", prefix, i);
+    return names[next];
+}
+
+static void run_many(struct rig *rig, const char *prefix, const char *session, int count,
+                     size_t result_bytes)
+{
+    for (int i = 0; i < count; i++) {
+        const char *id = name_of(prefix, i);
+        assert_int_equal(try_add(rig, id, session, 100), 0);
+        assert_int_equal(try_complete(rig, id, result_bytes), 0);
+    }
+}
+
+static void open_session(struct rig *rig, const char *id)
+{
+    CBX_AUTO_JSON options = json_object();
+    assert_int_equal(cbx_store_add_session(rig->store, id, "2026", "default", options, &rig->err),
+                     0);
+}
+
+/* Each has results or was dropped; the dropped ones are the first. Returns how many have results. */
+static int assert_oldest_dropped(struct rig *rig, const char *prefix, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        CBX_AUTO_JSON found = NULL;
+        assert_int_equal(cbx_store_get_execution(rig->store, name_of(prefix, i), &found, &rig->err),
+                         0);
+        bool has = json_is_object(json_object_get(found, "results"));
+        assert_int_not_equal(json_is_true(json_object_get(found, "dropped")), has);
+        assert_true(has || kept == 0);
+        kept += has;
+        assert_string_equal(json_string_value(json_object_get(found, "status")), "completed");
+    }
+    return kept;
+}
+
+static void the_oldest_results_of_a_session_make_room_for_its_newer_ones(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 1000);
+    reopen_limited(&rig, (struct cbx_store_limits){ .session_bytes = 100 * KIB, .short_bytes = 1 });
+    open_session(&rig, "s");
+    open_session(&rig, "t");
+    run_many(&rig, "other", "t", 4, 10 * KIB);
+    run_many(&rig, "shot", "", 30, 10 * KIB); /* one-shots are no session */
+    run_many(&rig, "own", "s", 30, 10 * KIB);
+    int kept = assert_oldest_dropped(&rig, "own", 30);
+    assert_in_range(kept, 7, 9);
+    assert_int_equal(assert_oldest_dropped(&rig, "other", 4), 4);
+    assert_int_equal(assert_oldest_dropped(&rig, "shot", 30), 30);
+    end(&rig);
+}
+
+static void the_oldest_results_of_all_make_room_for_newer_ones(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cbx_store_limits limits = { .store_bytes = 100 * KIB, .short_bytes = 1 };
+    begin(&rig, 1000);
+    reopen_limited(&rig, limits);
+    run_many(&rig, "a", "s", 6, 10 * KIB);
+    reopen_limited(&rig, limits); /* what is there is counted */
+    run_many(&rig, "b", "", 6, 10 * KIB);
+    assert_in_range(assert_oldest_dropped(&rig, "a", 6), 0, 3);
+    assert_int_equal(assert_oldest_dropped(&rig, "b", 6), 6);
+    end(&rig);
+}
+
+static void what_runs_is_never_dropped(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 1000);
+    reopen_limited(&rig, (struct cbx_store_limits){ .store_bytes = 100 * KIB, .short_bytes = 1 });
+    assert_int_equal(try_add(&rig, "running", "", 50 * KIB), 0);
+    run_many(&rig, "a", "", 30, 10 * KIB);
+    CBX_AUTO_JSON rows = running(&rig);
+    assert_int_equal(json_array_size(rows), 1);
+    assert_int_equal(json_string_length(json_object_get(json_array_get(rows, 0), "code")),
+                     50 * KIB);
+    assert_int_equal(try_complete(&rig, "running", 10 * KIB), 0);
+    assert_dropped(&rig, "running", false);
+    end(&rig);
+}
+
+static void code_of_an_open_session_is_never_dropped_but_more_of_it_is_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 1000);
+    reopen_limited(
+        &rig, (struct cbx_store_limits){ .session_bytes = 100 * KIB, .store_bytes = 150 * KIB });
+    open_session(&rig, "s");
+    open_session(&rig, "t");
+    assert_int_equal(try_add(&rig, "s0", "s", 90 * KIB), 0);
+    assert_int_equal(try_complete(&rig, "s0", 100), 0);
+    assert_int_equal(try_add(&rig, "s1", "s", 20 * KIB), CBX_ETOOBIG);
+    assert_non_null(strstr(rig.err.text, "open a new session"));
+    assert_int_equal(try_add(&rig, "t0", "t", 50 * KIB), 0);
+    assert_int_equal(try_add(&rig, "t1", "t", 20 * KIB), CBX_EBUSY);
+    assert_non_null(strstr(rig.err.text, "close sessions"));
+    const struct cbx_store_position start = { 0 };
+    CBX_AUTO_JSON history = NULL;
+    assert_int_equal(cbx_store_page_history(rig.store, "s", &start, 9, &history, &rig.err), 0);
+    assert_int_equal(json_string_length(json_object_get(json_array_get(history, 0), "code")),
+                     90 * KIB);
+    assert_int_equal(cbx_store_remove_session(rig.store, "s", &rig.err), 0);
+    assert_int_equal(try_add(&rig, "t1", "t", 20 * KIB), 0); /* the code of the closed one went */
+    end(&rig);
+}
+
+static void results_that_are_too_large_are_refused_and_short_ones_never(void **state)
+{
+    (void)state;
+    struct rig rig;
+    const char *reason;
+    begin(&rig, 1000);
+    reopen_limited(&rig, (struct cbx_store_limits){ .execution_bytes = 10 * KIB,
+                                                    .store_bytes = 20 * KIB,
+                                                    .short_bytes = 2 * KIB });
+    open_session(&rig, "s");
+    assert_int_equal(cbx_store_result_max(rig.store, &reason), 10 * KIB);
+    assert_int_equal(try_add(&rig, "a", "s", 19 * KIB), 0);
+    assert_int_equal(try_complete(&rig, "a", 11 * KIB), CBX_ETOOBIG);
+    assert_status(&rig, "a", "running");
+    assert_int_equal(try_complete(&rig, "a", 9 * KIB), CBX_EBUSY); /* no room beside its code */
+    assert_status(&rig, "a", "running");
+    assert_int_equal(try_complete(&rig, "a", KIB), 0);
+    assert_dropped(&rig, "a", false);
+    end(&rig);
+}
+
+static void the_last_of_the_file_system_is_left_to_the_audit_log(void **state)
+{
+    (void)state;
+    struct rig rig;
+    const char *reason;
+    CBX_AUTO_JSON options = json_object();
+    begin(&rig, 1000);
+    assert_int_equal(try_add(&rig, "a", "", 10), 0);
+    assert_int_equal(cbx_store_check(rig.store, &rig.err), 0);
+    reopen_limited(&rig, (struct cbx_store_limits){ .free_bytes = INT64_MAX });
+    assert_int_equal(try_add(&rig, "b", "", 10), CBX_EBUSY);
+    assert_non_null(strstr(rig.err.text, "left to the audit log; free some space"));
+    assert_int_equal(cbx_store_add_session(rig.store, "s", "2026", "default", options, &rig.err),
+                     CBX_EBUSY);
+    assert_int_equal(cbx_store_check(rig.store, &rig.err), CBX_EIO);
+    assert_int_equal(cbx_store_result_max(rig.store, &reason), 16 * KIB);
+    assert_non_null(strstr(reason, "full"));
+    assert_int_equal(cbx_store_begin_execution(rig.store, "a", 1, &rig.err),
+                     0); /* what runs ends */
+    assert_int_equal(try_complete(&rig, "a", 100), 0);
+    assert_status(&rig, "a", "completed");
+    end(&rig);
+}
+
+static void fill_forever(struct rig *rig, int note)
+{
+    for (int i = 0;; i++) {
+        const char *id = name_of("k", i);
+        if (try_add(rig, id, "", 100) != 0 || try_complete(rig, id, 5 * KIB) != 0 ||
+            write(note, "", 1) != 1) {
+            _exit(1);
+        }
+    }
+}
+
+/* At any time: an execution has its results, or it is known that they were dropped, or it runs. */
+static void a_kill_while_results_are_dropped_leaves_the_store_whole(void **state)
+{
+    (void)state;
+    struct cbx_store_limits limits = { .store_bytes = 100 * KIB, .short_bytes = 1 };
+    for (int round = 0; round < 5; round++) {
+        struct rig rig = { 0 };
+        int ends[2];
+        char byte;
+        scratch_make(&rig.scratch);
+        assert_int_equal(pipe(ends), 0);
+        pid_t pid = fork();
+        if (pid == 0) {
+            reopen_limited(&rig, limits);
+            fill_forever(&rig, ends[1]);
+        }
+        close(ends[1]);
+        for (int i = 0; i < 60 + 7 * round; i++) {
+            assert_int_equal(read(ends[0], &byte, 1), 1);
+        }
+        kill(pid, SIGKILL);
+        await_child(pid);
+        close(ends[0]);
+        reopen_limited(&rig, limits);
+        run_many(&rig, "after", "", 3, 5 * KIB);
+        assert_int_equal(assert_oldest_dropped(&rig, "after", 3), 3);
+        cbx_store_free(cbx_steal(&rig.store));
+        assert_sizes_are_true(&rig);
+        assert_in_range(ask_number(&rig, "SELECT sum(code + results) FROM sizes"), 1, 101 * KIB);
+        assert_int_equal(ask_number(&rig, "SELECT count(*) FROM executions WHERE status='completed'"
+                                          " AND (results IS NULL)<>dropped"),
+                         0);
+        end(&rig);
+    }
+}
+
+static void sizes_are_true_after_all_that_changes_rows(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 1000);
+    reopen_limited(&rig, (struct cbx_store_limits){ .executions = 3, .known = 8 });
+    open_session(&rig, "s");
+    run_many(&rig, "a", "s", 10, 500);
+    run_many(&rig, "b", "", 10, 500);
+    assert_int_equal(try_complete(&rig, "b9", 700), 0); /* once more */
+    assert_int_equal(try_add(&rig, "empty", "", 0), 0);
+    assert_int_equal(cbx_store_set_execution(rig.store, "empty", "running", NULL, NULL, &rig.err),
+                     0);
+    assert_int_equal(try_complete(&rig, "empty", 100), 0);
+    for (int i = 0; i < 2; i++) {
+        reopen_limited(&rig, (struct cbx_store_limits){ .executions = 3, .known = 8 });
+        cbx_store_free(cbx_steal(&rig.store));
+        assert_sizes_are_true(&rig);
+        reopen(&rig, 3);
+        assert_int_equal(i == 0 ? cbx_store_remove_session(rig.store, "s", &rig.err) : 0, 0);
+    }
+    end(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +774,14 @@ int main(void)
         cmocka_unit_test(a_torn_or_foreign_line_costs_no_other_run_its_beginning),
         cmocka_unit_test(many_that_began_become_rows_while_it_is_open),
         cmocka_unit_test(the_past_of_a_session_is_what_began_or_may_begin),
+        cmocka_unit_test(the_oldest_results_of_a_session_make_room_for_its_newer_ones),
+        cmocka_unit_test(the_oldest_results_of_all_make_room_for_newer_ones),
+        cmocka_unit_test(what_runs_is_never_dropped),
+        cmocka_unit_test(code_of_an_open_session_is_never_dropped_but_more_of_it_is_refused),
+        cmocka_unit_test(results_that_are_too_large_are_refused_and_short_ones_never),
+        cmocka_unit_test(the_last_of_the_file_system_is_left_to_the_audit_log),
+        cmocka_unit_test(a_kill_while_results_are_dropped_leaves_the_store_whole),
+        cmocka_unit_test(sizes_are_true_after_all_that_changes_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

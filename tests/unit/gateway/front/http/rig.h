@@ -56,7 +56,9 @@ static inline void rig_refuse(int status, const char *detail, struct cbx_http_re
     out->json = json_pack("{s:s}", "detail", detail);
 }
 
-static inline void rig_start(cbx_http_handler *handler, int threads)
+/* Zero is the default of a limit. */
+static inline void rig_start_limited(cbx_http_handler *handler, int threads,
+                                     struct cbx_http_limits limits)
 {
     struct cbx_err err;
     cbx_cond_init(&rig.changed);
@@ -66,10 +68,17 @@ static inline void rig_start(cbx_http_handler *handler, int threads)
                                       .port = rig.port,
                                       .max_body_bytes = RIG_BODY_MAX,
                                       .threads = threads,
+                                      .reserved_path = "/healthz",
+                                      .limits = limits,
                                       .handler = handler,
                                       .refuse = rig_refuse };
     assert_int_equal(cbx_http_server_new(&config, &rig.server, &err), 0);
     assert_int_equal(cbx_http_server_port(rig.server), rig.port);
+}
+
+static inline void rig_start(cbx_http_handler *handler, int threads)
+{
+    rig_start_limited(handler, threads, (struct cbx_http_limits){ 0 });
 }
 
 static inline void rig_stop(void)

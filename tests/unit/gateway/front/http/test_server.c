@@ -48,6 +48,9 @@ static void handle(void *context, const struct cbx_http_request *request,
         return;
     }
     echo(request, out);
+    if (cbx_str_is(request->path, "/file")) {
+        out->attachment = strdup("out/a\"\r\nX-Evil: 1.html");
+    }
 }
 
 static int begin_test(void **state)
@@ -169,6 +172,29 @@ static void sends_fields_that_the_response_asks_for(void **state)
     assert_non_null(strstr(r.head, "Content-Type: text/plain\r\n"));
     assert_non_null(strstr(r.head, "Cache-Control: no-store\r\n"));
     assert_non_null(strstr(r.head, "X-Content-Type-Options: nosniff\r\n"));
+    close(fd);
+}
+
+static void nothing_that_is_served_runs_in_a_browser_and_a_file_is_stored(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int fd = client_connect();
+    static const char *const paths[] = { "/", "/file" };
+    for (size_t i = 0; i < 2; i++) {
+        client_get(fd, paths[i]);
+        client_receive(fd, &r);
+        assert_int_equal(r.status, 200);
+        assert_non_null(
+            strstr(r.head, "\r\nContent-Security-Policy: sandbox; default-src 'none'\r\n"));
+        assert_non_null(strstr(r.head, "\r\nCross-Origin-Resource-Policy: same-origin\r\n"));
+        assert_non_null(strstr(r.head, "\r\nX-Content-Type-Options: nosniff\r\n"));
+        const char *stored = strstr(r.head, "\r\nContent-Disposition: attachment; filename=");
+        assert_int_equal(stored != NULL, i == 1);
+    }
+    assert_non_null(strstr(r.head, "filename=\"a___X-Evil_ 1.html\"; "
+                                   "filename*=UTF-8''a%22__X-Evil%3a%201.html\r\n"));
+    assert_null(strstr(r.head, "\r\nX-Evil"));
     close(fd);
 }
 
@@ -421,6 +447,7 @@ int main(void)
         TEST(a_request_waits_while_all_threads_are_busy),
         TEST(a_client_that_leaves_costs_no_other_client),
         TEST(sends_fields_that_the_response_asks_for),
+        TEST(nothing_that_is_served_runs_in_a_browser_and_a_file_is_stored),
         TEST(a_body_up_to_the_limit_is_whole),
         TEST(a_body_over_the_limit_is_413_and_the_connection_ends),
         TEST(a_body_that_goes_on_beyond_the_limit_ends_the_connection),

@@ -191,6 +191,24 @@ static void a_producer_that_waits_for_its_client_ends_when_the_client_leaves(voi
     assert_int_equal(p.failed, CBX_EIO);
 }
 
+/* It neither reads nor leaves. */
+static void a_client_that_reads_nothing_holds_its_producer_no_longer_than_the_limit(void **state)
+{
+    (void)state;
+    char head[4096];
+    struct producer p = { .pieces = 100000, .len = 64 * 1024 };
+    rig_start_limited(handle, 2, (struct cbx_http_limits){ .stall_ms = 100 });
+    int fd = client_connect();
+    client_get(fd, "/");
+    assert_true(receive_until(fd, "\r\n\r\n", head, sizeof(head)));
+    start_producing(&p);
+    pthread_join(p.thread, NULL);
+    assert_int_equal(p.failed, CBX_EIO);
+    assert_true(p.added > 16); /* what the queue holds was taken */
+    rig_stop();
+    close(fd);
+}
+
 static void a_stream_that_is_never_sent_takes_nothing(void **state)
 {
     (void)state;
@@ -259,6 +277,7 @@ int main(void)
         TEST(a_stream_that_ended_before_it_is_connected_is_sent),
         TEST(the_producer_gets_an_error_after_its_client_left),
         TEST(a_producer_that_waits_for_its_client_ends_when_the_client_leaves),
+        cmocka_unit_test(a_client_that_reads_nothing_holds_its_producer_no_longer_than_the_limit),
         cmocka_unit_test(a_stream_that_is_never_sent_takes_nothing),
         TEST(a_stream_that_ends_while_the_server_stops_is_sent_whole),
         TEST(stopping_cuts_a_stream_that_does_not_end),

@@ -91,6 +91,7 @@ struct rig {
     struct fake_executor executor;
     struct cbx_flow flow;
     struct cbx_store *store;
+    struct cbx_store_limits store_limits; /* zero = the defaults */
     struct cbx_rest rest;
     bool running;
     struct cbx_http_exchange *exchanges[EXCHANGES_MAX];
@@ -101,7 +102,7 @@ struct rig {
 static inline void rig_open(struct rig *rig, int jobs)
 {
     struct cbx_err err;
-    if (cbx_store_open(rig->scratch.path, 1000, &rig->store, &err) != 0) {
+    if (cbx_store_open(rig->scratch.path, &rig->store_limits, &rig->store, &err) != 0) {
         fail_msg("%s", err.text);
     }
     cbx_rest_init(&rig->rest, &rig->flow, rig->store, jobs);
@@ -160,6 +161,7 @@ static inline int rig_teardown(void **state)
         cbx_buf_done(&e->body);
         json_decref(e->response.json);
         free(e->response.bytes);
+        free(e->response.attachment);
         if (e->response.stream != NULL) {
             cbx_http_stream_discard(e->response.stream);
         }

@@ -102,6 +102,74 @@ static void a_result_is_acknowledged_after_it_was_stored(void **state)
     conn_free(c);
 }
 
+/* --- quotas of the store ---------------------------------------------------------------------- */
+
+static void restart(struct rig *rig, struct cbx_store_limits limits)
+{
+    rig_close(rig);
+    rig->store_limits = limits;
+    rig_open(rig, RIG_JOBS);
+}
+
+static void results_above_the_quota_say_what_is_left_out_now_and_later(void **state)
+{
+    struct rig *rig = *state;
+    char text[101];
+    restart(rig, (struct cbx_store_limits){ .execution_bytes = 2048 });
+    play_submissions(rig);
+    struct cbx_http_exchange *e = post_code(rig, "", "x");
+    struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
+    peer_admit(&rig->executor, c);
+    peer_begin(c);
+    snprintf(text, sizeof(text), "%0100d", 0);
+    for (int i = 0; i < 50; i++) {
+        peer_print(c, text);
+    }
+    peer_done(&rig->executor, c, CBX_RUN_OK);
+    const json_t *answered = await_answer(e, 200);
+    assert_string_equal(text_at(answered, "status"), "completed");
+    assert_json(json_object_get(answered, "truncated"), "true");
+    const json_t *left_out = json_object_get(answered, "left_out");
+    assert_true(json_integer_value(json_object_get(left_out, "bytes")) > 3000);
+    assert_non_null(strstr(text_at(left_out, "reason"), "may not be larger"));
+    const json_t *stored = get_execution(rig, text_at(answered, "execution_id"));
+    assert_true(json_equal(json_object_get(stored, "output"), json_object_get(answered, "output")));
+    assert_true(json_equal(json_object_get(stored, "left_out"), left_out));
+}
+
+static void results_that_made_room_for_others_are_gone_and_not_unknown(void **state)
+{
+    struct rig *rig = *state;
+    char first[37], path[80];
+    restart(rig, (struct cbx_store_limits){ .store_bytes = 4096, .short_bytes = 1 });
+    snprintf(first, sizeof(first), "%s",
+             text_at(await_answer(post_code(rig, "", "x"), 200), "execution_id"));
+    get_execution(rig, first);
+    for (int i = 0; i < 20; i++) {
+        await_answer(post_code(rig, "", "x"), 200);
+    }
+    snprintf(path, sizeof(path), "/v1/executions/%s", first);
+    const json_t *problem =
+        assert_problem(rig_get(rig, path), 410, "removed to make room for newer ones");
+    assert_string_equal(text_at(problem, "type"), "urn:codebox:problem:gone");
+    snprintf(path, sizeof(path), "/execute/%s/results", first);
+    problem = assert_problem(rig_get(rig, path), 410, "removed to make room for newer ones");
+    assert_string_equal(text_at(problem, "message"), text_at(problem, "detail"));
+    snprintf(path, sizeof(path), "/execute/%s/status", first);
+    assert_string_equal(text_at(await_answer(rig_get(rig, path), 200), "status"), "completed");
+    assert_problem(rig_get(rig, "/v1/executions/none"), 404, "there is no such execution");
+}
+
+static void with_a_full_file_system_nothing_is_accepted(void **state)
+{
+    struct rig *rig = *state;
+    restart(rig, (struct cbx_store_limits){ .free_bytes = INT64_MAX });
+    const json_t *problem = assert_problem(post_code(rig, "", "y"), 503, "left to the audit log");
+    assert_string_equal(text_at(problem, "type"), "urn:codebox:problem:busy");
+    assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 0);
+    assert_problem(rig_json(rig, "POST", "/v1/sessions", "{}"), 503, "left to the audit log");
+}
+
 /* --- streams ---------------------------------------------------------------------------------- */
 
 static void a_stream_has_the_events_in_order_and_ends_with_the_result(void **state)
@@ -474,6 +542,9 @@ int main(void)
         RIG_TEST(a_synchronous_execution_is_not_answered_before_its_end),
         RIG_TEST(what_a_client_was_answered_it_can_get_again),
         RIG_TEST(a_result_is_acknowledged_after_it_was_stored),
+        RIG_TEST(results_above_the_quota_say_what_is_left_out_now_and_later),
+        RIG_TEST(results_that_made_room_for_others_are_gone_and_not_unknown),
+        RIG_TEST(with_a_full_file_system_nothing_is_accepted),
         RIG_TEST(a_stream_has_the_events_in_order_and_ends_with_the_result),
         RIG_TEST(a_client_that_accepts_an_event_stream_gets_one),
         RIG_TEST(a_stream_says_that_all_comes_again_when_the_executor_is_killed),

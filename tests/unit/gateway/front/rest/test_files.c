@@ -100,6 +100,8 @@ static void a_download_has_the_bytes_and_the_type_of_its_name(void **state)
         { "/a.png", "image/png" },
         { "/a.CSV", "text/csv; charset=utf-8" },
         { "/a.html", "text/plain; charset=utf-8" }, /* never a page of this server */
+        { "/a.svg", "text/plain; charset=utf-8" },
+        { "/a.xml", "text/plain; charset=utf-8" },
         { "/a.bin", "application/octet-stream" },
         { "/png", "application/octet-stream" },
     };
@@ -113,6 +115,29 @@ static void a_download_has_the_bytes_and_the_type_of_its_name(void **state)
         assert_memory_equal(e->response.bytes, "a\0b\xff", 4);
         assert_string_equal(e->response.type, cases[i].type);
     }
+}
+
+/* Also one with a name that would end the header, or its quotes. */
+static void a_download_is_an_attachment_of_its_path(void **state)
+{
+    static const struct {
+        const char *sent, *path;
+    } cases[] = {
+        { "/a.png", "a.png" },
+        { "/out/a%22b.html", "out/a\"b.html" },
+        { "/a%0d%0aX-Evil:%201", "a\r\nX-Evil: 1" },
+        { "/%c3%a4%2f..%5cb.svg", "\xc3\xa4/..\\b.svg" },
+    };
+    struct rig *rig = *state;
+    struct script script = { .bytes = CBX_STR("<script>") };
+    executor_script(&rig->executor, CBX_CALL_get_file, script);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cbx_http_exchange *e = get(rig, cases[i].sent);
+        assert_null(await_answer(e, 200));
+        assert_string_equal(e->response.attachment, cases[i].path);
+    }
+    await_answer(get(rig, "/"), 200);
+    assert_null(get(rig, "/")->response.attachment);
 }
 
 static void errors_of_the_workspace_are_the_answers(void **state)
@@ -207,6 +232,7 @@ int main(void)
         RIG_TEST(a_path_that_is_too_long_is_refused),
         RIG_TEST(a_path_that_ends_in_a_slash_or_none_is_listed),
         RIG_TEST(a_download_has_the_bytes_and_the_type_of_its_name),
+        RIG_TEST(a_download_is_an_attachment_of_its_path),
         RIG_TEST(errors_of_the_workspace_are_the_answers),
         RIG_TEST(data_is_uploaded_as_it_is_and_not_judged),
         RIG_TEST(source_is_judged_in_its_language_under_the_policy_of_the_session),

@@ -160,6 +160,10 @@ static void what_never_reaches_a_handler_is_a_problem_document_too(void **state)
     assert_json(response.json, "{'type':'about:blank','title':'Misdirected Request','status':421,"
                                "'detail':'another host'}");
     json_decref(response.json);
+    cbx_rest_refuse(408, "too late", &response);
+    assert_json(response.json, "{'type':'urn:codebox:problem:timed-out','title':'Request Timeout',"
+                               "'status':408,'detail':'too late'}");
+    json_decref(response.json);
 }
 
 static void after_stop_no_execution_is_accepted(void **state)

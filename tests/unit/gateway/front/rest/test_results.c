@@ -154,6 +154,81 @@ static void an_execution_names_its_language_as_clients_do_and_no_session_as_null
     assert_string_equal(text_at(with, "session_id"), "s1");
 }
 
+/* Results with so many items of 100 bytes of text each. */
+static json_t *long_results(int outputs, int files)
+{
+    char text[101];
+    struct cbx_result result = { .status = CBX_RUN_OK };
+    json_t *results = results_of(&result);
+    snprintf(text, sizeof(text), "%0100d", 0);
+    for (int i = 0; i < outputs; i++) {
+        json_array_append_new(json_object_get(results, "output"),
+                              json_pack("{s:s,s:s}", "kind", "stdout", "text", text));
+    }
+    for (int i = 0; i < files; i++) {
+        json_array_append_new(json_object_get(results, "files"), json_pack("{s:s}", "path", text));
+    }
+    return results;
+}
+
+static size_t bytes_of(const json_t *json)
+{
+    return json_dumpb(json, NULL, 0, JSON_COMPACT);
+}
+
+static void results_that_are_too_large_lose_their_end_and_say_so(void **state)
+{
+    (void)state;
+    enum { MAX = 4000 };
+    CBX_AUTO_JSON results = long_results(100, 3);
+    CBX_AUTO_JSON whole = json_deep_copy(results);
+    cbx_rest_results_shorten(results, bytes_of(results), "enough room");
+    assert_true(json_equal(results, whole));
+    cbx_rest_results_shorten(results, MAX, "the reason");
+    assert_true(bytes_of(results) <= MAX);
+    const json_t *output = json_object_get(results, "output");
+    size_t count = json_array_size(output);
+    assert_in_range(count, 10, 30);
+    assert_string_equal(text_at(json_array_get(output, 0), "kind"), "stdout");
+    const json_t *cut = json_array_get(output, count - 1);
+    assert_string_equal(text_at(cut, "kind"), "cut");
+    assert_true(json_integer_value(json_object_get(cut, "size")) > 7000);
+    assert_json(json_object_get(results, "truncated"), "true");
+    assert_json(json_object_get(results, "files_truncated"), "false");
+    assert_int_equal(json_array_size(json_object_get(results, "files")), 3);
+    assert_string_equal(text_at(json_object_get(results, "left_out"), "reason"), "the reason");
+    CBX_AUTO_JSON legacy = cbx_rest_results_legacy(results);
+    const json_t *last = json_array_get(json_object_get(legacy, "output"), count - 1);
+    assert_non_null(strstr(text_at(last, "content"), "are left out here"));
+}
+
+static void results_whose_files_are_too_many_lose_these_too(void **state)
+{
+    (void)state;
+    enum { MAX = 4000 };
+    CBX_AUTO_JSON results = long_results(2, 100);
+    cbx_rest_results_shorten(results, MAX, "the reason");
+    assert_true(bytes_of(results) <= MAX);
+    assert_json(json_object_get(results, "files_truncated"), "true");
+    assert_in_range(json_array_size(json_object_get(results, "files")), 10, 30);
+}
+
+static void an_error_that_is_too_large_is_replaced(void **state)
+{
+    (void)state;
+    enum { MAX = 4000 };
+    char value[10000];
+    memset(value, 'v', sizeof(value) - 1);
+    value[sizeof(value) - 1] = '\0';
+    struct cbx_result result = { .status = CBX_RUN_ERROR,
+                                 .ename = (char[]){ "E" },
+                                 .evalue = value };
+    CBX_AUTO_JSON results = results_of(&result);
+    cbx_rest_results_shorten(results, MAX, "the reason");
+    assert_true(bytes_of(results) <= MAX);
+    assert_string_equal(text_at(results, "error"), "the error is too large to be stored");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +237,9 @@ int main(void)
         cmocka_unit_test(an_exception_has_its_name_its_value_and_its_lines),
         cmocka_unit_test(what_did_not_run_has_its_error_and_neither_exit_code_nor_audit_record),
         cmocka_unit_test(files_are_listed_apart_with_the_type_of_their_names),
+        cmocka_unit_test(results_that_are_too_large_lose_their_end_and_say_so),
+        cmocka_unit_test(results_whose_files_are_too_many_lose_these_too),
+        cmocka_unit_test(an_error_that_is_too_large_is_replaced),
         cmocka_unit_test(legacy_results_have_streams_results_and_pictures),
         cmocka_unit_test(an_execution_names_its_language_as_clients_do_and_no_session_as_null),
     };
