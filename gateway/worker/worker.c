@@ -13,7 +13,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
-#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -343,65 +343,114 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
     _exit(0); /* nothing is freed: the process ends, and with it all that the source reached */
 }
 
-static pid_t spawn(int control, int fd, const struct cbx_policies *policies,
-                   const struct cbx_seal_key *key)
+struct zygote {
+    const struct cbx_policies *policies;
+    struct cbx_seal_key key;
+    int control;
+    pid_t pids[CBX_WORKER_SLOTS_MAX]; /* by slot; 0 = none yet */
+    size_t count;                     /* of slots with a worker */
+    int queued_fd; /* of a worker that is to be forked when there is time; -1 = none */
+    unsigned queued_slot;
+};
+
+/* Forks the worker of a slot, and ends the one that was in it. */
+static void spawn(struct zygote *z, unsigned slot, int fd)
 {
-    pid_t zygote = getpid();
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(control);
+    pid_t zygote = getpid(), before = z->pids[slot];
+    z->pids[slot] = fork();
+    if (z->pids[slot] == 0) {
+        close(z->control);
+        cbx_fd_auto(&z->queued_fd);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != zygote) {
             _exit(0);
         }
-        cbx_worker_main(fd, policies, key);
+        cbx_worker_main(fd, z->policies, &z->key);
     }
     close(fd); /* after a failed fork the front reads the end of the stream: its worker is gone */
-    return pid;
+    z->count += before == 0;
+    if (before > 0) {
+        kill(before, SIGKILL);
+        waitpid(before, NULL, 0);
+    }
+}
+
+static void spawn_queued(struct zygote *z)
+{
+    if (z->queued_fd >= 0) {
+        spawn(z, z->queued_slot, cbx_fd_steal(&z->queued_fd));
+    }
+}
+
+/* The front asks for the next worker of a slot before it answers its client. Forking at once would
+ * take the processor from that answer: it waits a moment while other slots have a worker, and for
+ * no longer than until the front asks for another one. */
+static void enqueue(struct zygote *z, unsigned slot, int fd)
+{
+    spawn_queued(z);
+    if (z->pids[slot] == 0 || z->count < 2) {
+        spawn(z, slot, fd);
+    } else {
+        z->queued_slot = slot;
+        z->queued_fd = fd;
+    }
+}
+
+/* False when the front is gone. */
+static bool take_request(struct zygote *z)
+{
+    enum { DELAY_MS = 2 };
+    struct pollfd ready = { .fd = z->control, .events = POLLIN };
+    if (z->queued_fd >= 0 && poll(&ready, 1, DELAY_MS) == 0) {
+        spawn_queued(z);
+    }
+    int fd;
+    char tag;
+    if (cbx_wire_receive_fd(z->control, &fd, &tag, NULL) != 0) {
+        return false;
+    }
+    if (fd >= 0 && (unsigned char)tag < CBX_WORKER_SLOTS_MAX) {
+        enqueue(z, (unsigned char)tag, fd);
+    } else {
+        cbx_fd_auto(&fd);
+    }
+    return true;
+}
+
+/* libcrypto opens its configuration and providers at the first use, and jansson takes its hash
+ * seed: that must be before the jail. */
+static int warm_up(const struct zygote *z, struct cbx_err *err)
+{
+    const struct cbx_worker shared = { .policies = z->policies, .key = &z->key };
+    struct cbx_arena arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    rehearse(&shared, &arena);
+    cbx_arena_done(&arena);
+    return cbx_jail_worker_prepare(err);
 }
 
 _Noreturn void cbx_zygote_main(int control, int key_fd, const struct cbx_policies *policies)
 {
-    struct cbx_seal_key key;
-    if (read(key_fd, key.bytes, sizeof(key.bytes)) != (ssize_t)sizeof(key.bytes)) {
+    static struct zygote z;
+    struct cbx_err err = { 0 };
+    z.policies = policies;
+    z.control = control;
+    z.queued_fd = -1;
+    if (read(key_fd, z.key.bytes, sizeof(z.key.bytes)) != (ssize_t)sizeof(z.key.bytes)) {
         _exit(1);
     }
     close(key_fd);
     prctl(PR_SET_NAME, "cbx-zygote");
     cbx_jail_common();
-    struct cbx_err err = { 0 };
-    if (cbx_jail_worker_prepare(&err) != 0) {
+    if (warm_up(&z, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "zygote: %s", err.text);
         _exit(1);
     }
-    /* libcrypto opens its configuration and providers at the first use, and jansson takes its hash
-     * seed: that must be before the jail. */
-    const struct cbx_worker shared = { .policies = policies, .key = &key };
-    struct cbx_arena arena;
-    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-    rehearse(&shared, &arena);
-    pid_t pids[CBX_WORKER_SLOTS_MAX] = { 0 };
-    for (;;) {
-        int fd;
-        char tag;
-        if (cbx_wire_receive_fd(control, &fd, &tag, &err) != 0) {
-            break;
-        }
-        unsigned slot = (unsigned char)tag;
-        if (fd < 0 || slot >= CBX_WORKER_SLOTS_MAX) {
-            cbx_fd_auto(&fd);
-            continue;
-        }
-        pid_t before = pids[slot];
-        pids[slot] = spawn(control, fd, policies, &key);
-        if (before > 0) {
-            kill(before, SIGKILL);
-            waitpid(before, NULL, 0);
-        }
+    while (take_request(&z)) {
     }
     for (int i = 0; i < CBX_WORKER_SLOTS_MAX; i++) {
-        if (pids[i] > 0) {
-            kill(pids[i], SIGKILL);
+        if (z.pids[i] > 0) {
+            kill(z.pids[i], SIGKILL);
         }
     }
     _exit(0);
