@@ -3,7 +3,6 @@
  * microseconds. */
 #include "gateway/front/store.h"
 
-#include "gateway/ipc/state.h"
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
 #include "policies/base/log.h"
@@ -41,7 +40,7 @@ struct cbx_store {
 /* Tables of older versions are migrated; rows that a migration cannot use stay unread. */
 static const char schema[] =
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA "
-    "trusted_schema=OFF;"
+    "trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
     "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, created_at TEXT NOT NULL, policy "
     "TEXT NOT NULL, options TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS executions(id TEXT PRIMARY KEY, session TEXT NOT NULL, status TEXT "
@@ -78,10 +77,10 @@ static int fail_db(struct cbx_store *store, struct cbx_err *err)
                     sqlite3_errmsg(store->db));
 }
 
-static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_err *err)
+static int take_lock(struct cbx_store *store, const char *folder, struct cbx_err *err)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/codebox.lock", state_dir);
+    snprintf(path, sizeof(path), "%s/codebox.lock", folder);
     store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (store->lock_fd < 0) {
         return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
@@ -94,9 +93,8 @@ static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_
     }
     if (taken < 0) {
         return cbx_fail(err, CBX_EBUSY,
-                        "another gateway serves from the state directory '%s'; stop it, or give "
-                        "this one its own with --state",
-                        state_dir);
+                        "another gateway serves from the same state directory; stop it, or give "
+                        "this one its own with --state");
     }
     return 0;
 }
@@ -280,10 +278,10 @@ static int merge_begun(struct cbx_store *store, struct cbx_err *err)
                : cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
 }
 
-static int open_begun(struct cbx_store *store, const char *state_dir, struct cbx_err *err)
+static int open_begun(struct cbx_store *store, const char *folder, struct cbx_err *err)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/codebox.begun", state_dir);
+    snprintf(path, sizeof(path), "%s/codebox.begun", folder);
     store->begun_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     return store->begun_fd < 0 ? cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno))
                                : merge_begun(store, err);
@@ -325,12 +323,8 @@ int cbx_store_check(struct cbx_store *store, struct cbx_err *err)
     return failed;
 }
 
-int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err)
+int cbx_store_open(const char *folder, int keep, struct cbx_store **out, struct cbx_err *err)
 {
-    int failed = cbx_state_make(state_dir, err);
-    if (failed) {
-        return failed;
-    }
     CBX_AUTO(store) store = calloc(1, sizeof(*store));
     if (store == NULL) {
         abort();
@@ -338,12 +332,12 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
     store->keep = keep;
     store->lock_fd = store->begun_fd = -1;
     pthread_mutex_init(&store->lock, NULL);
-    failed = take_lock(store, state_dir, err);
+    int failed = take_lock(store, folder, err);
     if (failed) {
         return failed;
     }
     char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/codebox.db", state_dir);
+    snprintf(path, sizeof(path), "%s/codebox.db", folder);
     int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
@@ -351,7 +345,7 @@ int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, stru
         !migrate(store)) {
         return fail_db(store, err);
     }
-    failed = open_begun(store, state_dir, err);
+    failed = open_begun(store, folder, err);
     if (failed) {
         return failed;
     }

@@ -13,10 +13,10 @@
 
 struct cbx_store;
 
-/* Opens or creates DIR/codebox.db; CBX_EBUSY while another process has it open. What a gateway
+/* Opens or creates codebox.db in `folder` (cbx_state_make_front); CBX_EBUSY while another process has it open. What a gateway
  * before left is there: its sessions, and executions that were running. About `keep` finished
  * executions are kept, oldest go first. */
-int cbx_store_open(const char *state_dir, int keep, struct cbx_store **out, struct cbx_err *err);
+int cbx_store_open(const char *folder, int keep, struct cbx_store **out, struct cbx_err *err);
 
 /* Closes the database. Running executions stay for the next gateway. NULL is fine. */
 void cbx_store_free(struct cbx_store *store);

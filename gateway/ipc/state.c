@@ -2,11 +2,15 @@
  * The state directory. */
 #include "gateway/ipc/state.h"
 
+#include "policies/base/auto.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,4 +65,68 @@ int cbx_state_make(const char *path, struct cbx_err *err)
         return CBX_EAUDIT;
     }
     return 0;
+}
+
+/* In the order in which they move: while the database is in the old place, so is what it needs. */
+static const char *const front_files[] = { "codebox.db-wal", "codebox.db-shm", "codebox.begun",
+                                           "codebox.db", "codebox.lock" };
+#define OLD_DATABASE "codebox.db"
+#define OLD_LOCK     "codebox.lock"
+
+static bool exists(int folder, const char *name)
+{
+    struct stat status;
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int move_front_files(int from, int to, const char *path, struct cbx_err *err)
+{
+    if (!exists(from, OLD_DATABASE)) {
+        return 0;
+    }
+    if (exists(to, OLD_DATABASE)) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "'%s' has " OLD_DATABASE " itself and in its folder front, allowed is one; "
+                        "remove the older",
+                        path);
+    }
+    CBX_AUTO_FD lock = openat(from, OLD_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0) {
+        return cbx_fail(err, CBX_EBUSY,
+                        "another gateway serves from the state directory '%s'; stop it, or give "
+                        "this one its own with --state",
+                        path);
+    }
+    for (size_t i = 0; i < sizeof(front_files) / sizeof(front_files[0]); i++) {
+        if (renameat(from, front_files[i], to, front_files[i]) < 0 && errno != ENOENT) {
+            return cbx_fail(err, CBX_EIO, "'%s/%s' cannot be moved to its folder front: %s", path,
+                            front_files[i], strerror(errno));
+        }
+    }
+    return 0;
+}
+
+int cbx_state_make_front(const char *path, char *out, size_t size, struct cbx_err *err)
+{
+    int failed = cbx_state_make(path, err);
+    if (failed) {
+        return failed;
+    }
+    if ((size_t)snprintf(out, size, "%s/front", path) >= size) {
+        return cbx_fail(err, CBX_EAUDIT, "the path of the state directory is too long");
+    }
+    CBX_AUTO_FD from = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool made = from >= 0 && (mkdirat(from, "front", 0700) == 0 || errno == EEXIST);
+    CBX_AUTO_FD to =
+        made ? openat(from, "front", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    struct stat status;
+    if (to < 0 || fstat(to, &status) < 0 || (status.st_mode & 022) != 0) {
+        cbx_fail(err, CBX_EAUDIT,
+                 "the folder 'front' of the state directory cannot be used, allowed is a folder "
+                 "that only its owner can write to: %s",
+                 to < 0 ? strerror(errno) : "others may write to it");
+        cbx_err_detail(err, "'%s'", out);
+        return CBX_EAUDIT;
+    }
+    return move_front_files(from, to, path, err);
 }

@@ -8,6 +8,7 @@
 #include "analyzer/analyze.h"
 #include "analyzer/past.h"
 #include "analyzer/report/report.h"
+#include "gateway/ipc/files.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/wire.h"
 #include "policies/base/clock.h"
@@ -442,7 +443,7 @@ _Noreturn void cbx_zygote_main(int control, int key_fd, const struct cbx_policie
     close(key_fd);
     prctl(PR_SET_NAME, "cbx-zygote");
     cbx_jail_common();
-    if (warm_up(&z, &err) != 0) {
+    if (warm_up(&z, &err) != 0 || cbx_files_confine(NULL, 0, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "zygote: %s", err.text);
         _exit(1);
     }
