@@ -360,6 +360,7 @@ int cbx_run_command(const struct cbx_options *options)
         cbx_fail(&err, CBX_EIO, "--output '%s': %s", options->output, strerror(errno));
         return cbx_cli_fail(&err);
     }
+    config.front_role = CBX_ROLE_CALLER;
     config.front_folder.path = options->output != NULL ? options->output : ".";
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);

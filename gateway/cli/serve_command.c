@@ -68,12 +68,13 @@ static void wait_for_stop(const sigset_t *signals)
     cbx_log(CBX_LOG_INFO, "stopping");
 }
 
-static int serve(const struct cbx_options *options, const char *folder, struct cbx_flow *flow,
+static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  const struct address *address, int listening, const sigset_t *signals,
                  struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
-    int failed = cbx_store_open(folder, EXECUTIONS_KEPT, &store, err);
+    /* cbx_flow_start entered the front's folder of the state directory. */
+    int failed = cbx_store_open(".", EXECUTIONS_KEPT, &store, err);
     if (failed) {
         cbx_flow_done(flow);
         return failed;
@@ -126,7 +127,8 @@ int cbx_serve_command(const struct cbx_options *options)
     char folder[PATH_MAX];
     config.front_folder = (struct cbx_grant){ .path = folder, .reads = true };
     if (listening < 0 ||
-        cbx_state_make_front(options->state_dir, folder, sizeof(folder), &err) != 0 ||
+        cbx_state_make_front(options->state_dir, cbx_privileges_user(CBX_ROLE_FRONT), folder,
+                             sizeof(folder), &err) != 0 ||
         cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }
@@ -135,7 +137,5 @@ int cbx_serve_command(const struct cbx_options *options)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    return serve(options, folder, &flow, &address, listening, &signals, &err) != 0
-               ? cbx_cli_fail(&err)
-               : 0;
+    return serve(options, &flow, &address, listening, &signals, &err) != 0 ? cbx_cli_fail(&err) : 0;
 }

@@ -7,6 +7,7 @@
 #include "gateway/executor/executor.h"
 #include "gateway/front/review.h"
 #include "gateway/ipc/files.h"
+#include "gateway/ipc/privileges.h"
 
 /* The configuration of a gateway. Strings are borrowed for its whole life. */
 struct cbx_flow_config {
@@ -19,8 +20,9 @@ struct cbx_flow_config {
                                first policy */
     size_t prewarm_count;
     int front_fd;                  /* open in every front and in no other process; 0 = none */
+    enum cbx_role front_role;      /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */
     struct cbx_grant front_folder; /* the only one that the front may open files in; path NULL =
-                                      none */
+                                      none. The working directory of CBX_ROLE_FRONT */
 };
 
 /* Loads the policies and forks. Returns 0 in a new process, the front, which is confined then: to

@@ -106,7 +106,41 @@ static int move_front_files(int from, int to, const char *path, struct cbx_err *
     return 0;
 }
 
-int cbx_state_make_front(const char *path, char *out, size_t size, struct cbx_err *err)
+/* Gives an open file or folder to its user; one that has another name elsewhere is not the front's
+ * alone. */
+static int give(int fd, uid_t owner, mode_t kind)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0) {
+        return -1;
+    }
+    if ((status.st_mode & S_IFMT) != kind || (kind == S_IFREG && status.st_nlink != 1)) {
+        errno = EINVAL;
+        return -1;
+    }
+    return status.st_uid == owner ? 0 : fchown(fd, owner, owner == geteuid() ? getegid() : owner);
+}
+
+/* The files first: their owner could put others in their places. */
+static int give_front_files(int folder, uid_t owner, struct cbx_err *err)
+{
+    for (size_t i = 0; i < sizeof(front_files) / sizeof(front_files[0]); i++) {
+        CBX_AUTO_FD fd =
+            openat(folder, front_files[i], O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 ? give(fd, owner, S_IFREG) < 0 : errno != ENOENT) {
+            return cbx_fail(err, CBX_EIO,
+                            "'front/%s' of the state directory cannot be given to user %u, allowed "
+                            "is a file with one name: %s",
+                            front_files[i], (unsigned)owner, strerror(errno));
+        }
+    }
+    return give(folder, owner, S_IFDIR) < 0
+               ? cbx_fail(err, CBX_EIO, "the folder 'front' cannot be given to user %u: %s",
+                          (unsigned)owner, strerror(errno))
+               : 0;
+}
+
+int cbx_state_make_front(const char *path, uid_t owner, char *out, size_t size, struct cbx_err *err)
 {
     int failed = cbx_state_make(path, err);
     if (failed) {
@@ -128,5 +162,6 @@ int cbx_state_make_front(const char *path, char *out, size_t size, struct cbx_er
         cbx_err_detail(err, "'%s'", out);
         return CBX_EAUDIT;
     }
-    return move_front_files(from, to, path, err);
+    failed = move_front_files(from, to, path, err);
+    return failed ? failed : give_front_files(to, owner, err);
 }

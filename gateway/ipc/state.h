@@ -7,6 +7,7 @@
 #include "policies/base/err.h"
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* The default state directory: /var/lib/codebox for root, else $XDG_STATE_HOME/codebox, else
  * ~/.local/state/codebox. */
@@ -17,9 +18,10 @@ int cbx_state_default(char *out, size_t size, struct cbx_err *err);
 int cbx_state_make(const char *path, struct cbx_err *err);
 
 /* Makes the folder of the front, DIR/front with mode 0700, the only part of the state directory that
- * the front may open; `out` gets its path. The front's files of an older version, which were in DIR
+ * the front may open, and gives it and the files in it to `owner`; `out` gets its path. The front's files of an older version, which were in DIR
  * itself, are moved there. CBX_EBUSY while a gateway of that version serves from DIR; CBX_EINVAL when
  * there is a database in both; CBX_EAUDIT as cbx_state_make. */
-int cbx_state_make_front(const char *path, char *out, size_t size, struct cbx_err *err);
+int cbx_state_make_front(const char *path, uid_t owner, char *out, size_t size,
+                         struct cbx_err *err);
 
 #endif

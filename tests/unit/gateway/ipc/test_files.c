@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -27,7 +28,8 @@ static void rig_start(struct rig *rig)
     struct cbx_err err;
     scratch_make(&rig->scratch);
     scratch_write(rig->scratch.path, "audit.key", CBX_STR("secret"));
-    if (cbx_state_make_front(rig->scratch.path, rig->front, sizeof(rig->front), &err) != 0) {
+    if (cbx_state_make_front(rig->scratch.path, geteuid(), rig->front, sizeof(rig->front), &err) !=
+        0) {
         fail_msg("%s", err.text);
     }
     scratch_write(rig->front, "codebox.db", CBX_STR("stored"));
@@ -231,6 +233,7 @@ static pid_t start_waiting(uid_t user)
     assert_true(pid >= 0);
     if (pid == 0) {
         become(user);
+        prctl(PR_SET_DUMPABLE, 1); /* as after execve: setuid alone may clear it */
         cbx_jail_common();
         (void)!write(ready[1], "r", 1);
         for (;;) {
@@ -267,7 +270,6 @@ static int attempt_as(uid_t user, pid_t of)
     return WEXITSTATUS(status);
 }
 
-/* setuid makes a process readable by its user again, so the order of the two calls matters. */
 static void keeps_processes_of_one_user_from_the_memory_of_each_other(void **state)
 {
     (void)state;
@@ -293,7 +295,7 @@ static void moves_the_files_of_an_older_version_to_the_fronts_folder(void **stat
     }
     scratch_write(s.path, "audit.key", CBX_STR("secret"));
     for (int start = 0; start < 2; start++) {
-        assert_int_equal(cbx_state_make_front(s.path, front, sizeof(front), &err), 0);
+        assert_int_equal(cbx_state_make_front(s.path, geteuid(), front, sizeof(front), &err), 0);
         for (size_t i = 0; i < 3; i++) {
             assert_true(scratch_holds(front, names[i], names[i]));
             assert_false(scratch_holds(s.path, names[i], names[i]));
@@ -301,7 +303,8 @@ static void moves_the_files_of_an_older_version_to_the_fronts_folder(void **stat
     }
     assert_true(scratch_holds(s.path, "audit.key", "secret"));
     scratch_write(s.path, "codebox.db", CBX_STR("of a downgrade"));
-    assert_int_equal(cbx_state_make_front(s.path, front, sizeof(front), &err), CBX_EINVAL);
+    assert_int_equal(cbx_state_make_front(s.path, geteuid(), front, sizeof(front), &err),
+                     CBX_EINVAL);
     assert_true(scratch_holds(front, "codebox.db", "codebox.db"));
     scratch_remove(&s);
 }
@@ -317,7 +320,8 @@ static void moves_nothing_while_an_older_version_serves(void **state)
     snprintf(path, sizeof(path), "%s/codebox.lock", s.path);
     CBX_AUTO_FD lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     assert_int_equal(flock(lock, LOCK_EX), 0);
-    assert_int_equal(cbx_state_make_front(s.path, front, sizeof(front), &err), CBX_EBUSY);
+    assert_int_equal(cbx_state_make_front(s.path, geteuid(), front, sizeof(front), &err),
+                     CBX_EBUSY);
     assert_true(scratch_holds(s.path, "codebox.db", "in use"));
     scratch_remove(&s);
 }
@@ -331,7 +335,8 @@ static void refuses_a_link_for_the_fronts_folder(void **state)
     scratch_make(&s);
     snprintf(path, sizeof(path), "%s/front", s.path);
     assert_int_equal(symlink("/tmp", path), 0);
-    assert_int_equal(cbx_state_make_front(s.path, front, sizeof(front), &err), CBX_EAUDIT);
+    assert_int_equal(cbx_state_make_front(s.path, geteuid(), front, sizeof(front), &err),
+                     CBX_EAUDIT);
     scratch_remove(&s);
 }
 
