@@ -290,9 +290,9 @@ static void moves_the_files_of_an_older_version_to_the_fronts_folder(void **stat
     char front[128];
     struct cbx_err err;
     scratch_make(&s);
-    for (size_t i = 0; i < 3; i++) {
-        scratch_write(s.path, names[i], cbx_str_of(names[i]));
-    }
+    scratch_write(s.path, names[0], CBX_STR("codebox.db"));
+    scratch_write(s.path, names[1], CBX_STR("codebox.db-wal"));
+    scratch_write(s.path, names[2], CBX_STR("codebox.begun"));
     scratch_write(s.path, "audit.key", CBX_STR("secret"));
     for (int start = 0; start < 2; start++) {
         assert_int_equal(cbx_state_make_front(s.path, geteuid(), front, sizeof(front), &err), 0);
