@@ -5,8 +5,8 @@
 
 #include "policies/base/err.h"
 
-/* Compiles the filter of the workers once, in the process that forks them: installing it takes a
- * worker microseconds then, where compiling takes a millisecond. CBX_EIO. */
+/* Compiles the filter of the workers once, in the process that forks them; a worker then only installs
+ * it. CBX_EIO. */
 int cbx_jail_worker_prepare(struct cbx_err *err);
 
 /* For an analyzer worker: it may read and write open descriptors, allocate memory, read the clock

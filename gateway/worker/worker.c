@@ -292,7 +292,7 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
 
 /* Judges a program of our own and drops the answer. In the zygote this makes what every worker
  * shares. In a worker, before its request, it gives the worker its own copies of the pages that
- * judging writes: half of the time of a small judgement otherwise. */
+ * judging writes: more than half of the time of a small judgement otherwise. */
 static void rehearse(const struct cbx_worker *worker, struct cbx_arena *arena)
 {
     const struct cbx_limits no_limits = { 0 };
