@@ -121,6 +121,7 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
         .policies = o->policies.count > 0 ? o->policies.items : default_policy,
         .policy_count = o->policies.count > 0 ? o->policies.count : 1,
         .workers = (int)o->workers,
+        .front_role = CBX_ROLE_FRONT,
         .executor = { .state_dir = o->state_dir,
                       .docker_host = o->docker_host,
                       .runtime = o->runtime,

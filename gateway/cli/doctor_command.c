@@ -4,6 +4,7 @@
 #include "docker/container.h"
 #include "docker/doctor.h"
 #include "gateway/cli/cli.h"
+#include "gateway/cli/doctor_processes.h"
 #include "gateway/executor/audit.h"
 #include "gateway/ipc/state.h"
 
@@ -261,6 +262,7 @@ int cbx_doctor_command(const struct cbx_options *options)
     check_policies(options, &doctor, &limits);
     check_state(options->state_dir, &doctor);
     check_audit(options->state_dir, &doctor);
+    cbx_doctor_processes(&doctor);
     if (limits.wall_ms > 0) {
         check_engine(options, &limits, &doctor);
     }

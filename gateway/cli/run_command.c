@@ -356,6 +356,13 @@ int cbx_run_command(const struct cbx_options *options)
     struct cbx_flow flow;
     struct cbx_flow_config config = cbx_options_flow(options);
     cbx_options_log(options, CBX_LOG_WARNING, false);
+    /* Made here: the front may make files in the folder only. */
+    if (options->output != NULL && mkdir(options->output, 0777) < 0 && errno != EEXIST) {
+        cbx_fail(&err, CBX_EIO, "--output '%s': %s", options->output, strerror(errno));
+        return cbx_cli_fail(&err);
+    }
+    config.front_role = CBX_ROLE_CALLER;
+    config.front_folder.path = options->output != NULL ? options->output : ".";
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }

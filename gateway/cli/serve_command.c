@@ -2,10 +2,11 @@
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli/cli.h"
 #include "gateway/front/rest/recovery.h"
-#include "gateway/ipc/jail.h"
+#include "gateway/ipc/state.h"
 #include "policies/base/log.h"
 #include "policies/release.h"
 
+#include <limits.h>
 #include <signal.h>
 
 enum { HANDLERS_MAX = 16, JOBS_MAX = 256 };
@@ -72,7 +73,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
-    int failed = cbx_store_open(options->state_dir, NULL, &store, err);
+    /* cbx_flow_start entered the front's folder of the state directory. */
+    int failed = cbx_store_open(".", NULL, &store, err);
     if (failed) {
         cbx_flow_done(flow);
         return failed;
@@ -91,7 +93,6 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     struct cbx_http_server *server = NULL;
     cbx_rest_recover(&rest);
     failed = cbx_http_server_new(&http, &server, err);
-    failed = failed ? failed : cbx_jail_front(err);
     if (!failed) {
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
@@ -124,7 +125,12 @@ int cbx_serve_command(const struct cbx_options *options)
                         ? -1
                         : cbx_http_listen(address.host, address.port, &address.port, &err);
     config.front_fd = listening;
-    if (listening < 0 || cbx_flow_start(&config, &flow, &err) != 0) {
+    char folder[PATH_MAX];
+    config.front_folder = (struct cbx_grant){ .path = folder, .reads = true };
+    if (listening < 0 ||
+        cbx_state_make_front(options->state_dir, cbx_privileges_user(CBX_ROLE_FRONT), folder,
+                             sizeof(folder), &err) != 0 ||
+        cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     sigset_t signals;
@@ -132,6 +138,5 @@ int cbx_serve_command(const struct cbx_options *options)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    cbx_jail_common();
     return serve(options, &flow, &address, listening, &signals, &err) != 0 ? cbx_cli_fail(&err) : 0;
 }

@@ -2,6 +2,7 @@
  * Starts the processes of a gateway. */
 #include "gateway/cli/start.h"
 
+#include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
 #include "gateway/worker/worker.h"
 
@@ -39,6 +40,17 @@ static void add_profiles(struct setup *setup)
     }
 }
 
+/* Before the front reads a byte of a client. */
+static int confine_front(const struct cbx_flow_config *config, struct cbx_err *err)
+{
+    json_object_seed(0); /* reads /dev/urandom */
+    struct cbx_grant grant = config->front_folder;
+    bool granted = grant.path != NULL;
+    grant.path = config->front_role == CBX_ROLE_FRONT ? "." : grant.path; /* it was entered */
+    int failed = cbx_files_confine(&grant, granted, err);
+    return failed ? failed : cbx_jail_front(err);
+}
+
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
 {
     enum { ANALYSIS_TIMEOUT_MS = 15000 };
@@ -54,8 +66,13 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
                                               .executor = run_executor,
                                               .context = &setup,
                                               .respawn_front = config->executor.persistent,
-                                              .front_fd = config->front_fd };
+                                              .front_fd = config->front_fd,
+                                              .front_role = config->front_role,
+                                              .front_root = config->front_role == CBX_ROLE_FRONT
+                                                                ? config->front_folder.path
+                                                                : NULL };
     failed = cbx_master_fork(&master, &sockets, err);
+    failed = failed ? failed : confine_front(config, err);
     if (failed) {
         cbx_policies_done(&setup.policies);
         return failed;

@@ -6,6 +6,8 @@
 
 #include "gateway/executor/executor.h"
 #include "gateway/front/review.h"
+#include "gateway/ipc/files.h"
+#include "gateway/ipc/privileges.h"
 
 /* The configuration of a gateway. Strings are borrowed for its whole life. */
 struct cbx_flow_config {
@@ -17,10 +19,14 @@ struct cbx_flow_config {
     const char *prewarm[4]; /* kernels whose sandboxes are made at start-up, with the limits of the
                                first policy */
     size_t prewarm_count;
-    int front_fd; /* open in every front and in no other process; 0 = none */
+    int front_fd;                  /* open in every front and in no other process; 0 = none */
+    enum cbx_role front_role;      /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */
+    struct cbx_grant front_folder; /* the only one that the front may open files in; path NULL =
+                                      none. The working directory of CBX_ROLE_FRONT */
 };
 
-/* Loads the policies and forks. Returns 0 in a new process, the front; the caller's own process
+/* Loads the policies and forks. Returns 0 in a new process, the front, which is confined then: to
+ * the calls of cbx_jail_front and the folder of the configuration. The caller's own process
  * becomes the master, waits in here, and ends with the front's exit status once the executor has
  * cleaned up. When the front of a persistent flow is killed, the call returns once more, in the
  * next front. Call it before the process has threads. *out is owned: cbx_flow_done. */

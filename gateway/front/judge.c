@@ -6,6 +6,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,9 +15,11 @@ struct cbx_judge {
     pthread_mutex_t lock;
     pthread_cond_t freed;
     int control, workers, timeout_ms;
+    atomic_ulong asked_for; /* workers so far */
     struct slot {
-        int fd; /* -1 = no worker */
+        int fd; /* of a worker that has no request yet; -1 = no worker */
         bool busy;
+        unsigned long asked_for; /* number of the request for its worker */
     } slots[CBX_WORKER_SLOTS_MAX];
 };
 
@@ -72,34 +75,6 @@ void cbx_judgement_id(const struct cbx_judgement *judgement, char out[CBX_ID_CHA
     }
 }
 
-/* Waits for a free slot, one with a living worker first. */
-static int take_slot(struct cbx_judge *judge)
-{
-    pthread_mutex_lock(&judge->lock);
-    int found = -1;
-    while (found < 0) {
-        for (int i = judge->workers - 1; i >= 0; i--) {
-            if (!judge->slots[i].busy && (found < 0 || judge->slots[i].fd >= 0)) {
-                found = i;
-            }
-        }
-        if (found < 0) {
-            pthread_cond_wait(&judge->freed, &judge->lock);
-        }
-    }
-    judge->slots[found].busy = true;
-    pthread_mutex_unlock(&judge->lock);
-    return found;
-}
-
-static void give_slot(struct cbx_judge *judge, int slot)
-{
-    pthread_mutex_lock(&judge->lock);
-    judge->slots[slot].busy = false;
-    pthread_cond_signal(&judge->freed);
-    pthread_mutex_unlock(&judge->lock);
-}
-
 /* A new worker for the slot; what was in it is killed by the zygote. The request waits in the
  * socket when the zygote itself was killed, for the next one. */
 static int refill(struct cbx_judge *judge, int slot)
@@ -118,7 +93,57 @@ static int refill(struct cbx_judge *judge, int slot)
         return failed;
     }
     judge->slots[slot].fd = pair[0];
+    judge->slots[slot].asked_for = atomic_fetch_add(&judge->asked_for, 1);
     return 0;
+}
+
+/* With the lock held: a free slot, of several the one whose worker had the longest time to start;
+ * -1 when all are busy. */
+static int find_slot(const struct cbx_judge *judge)
+{
+    int found = -1;
+    for (int i = 0; i < judge->workers; i++) {
+        const struct slot *slot = &judge->slots[i];
+        if (!slot->busy && (found < 0 || slot->asked_for < judge->slots[found].asked_for)) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* With the lock held: a worker for every free slot, so that the next requests find one ready. */
+static void prewarm(struct cbx_judge *judge)
+{
+    for (int i = 0; i < judge->workers; i++) {
+        if (!judge->slots[i].busy && judge->slots[i].fd < 0) {
+            refill(judge, i);
+        }
+    }
+}
+
+/* Waits for a free slot. */
+static int take_slot(struct cbx_judge *judge)
+{
+    int found;
+    pthread_mutex_lock(&judge->lock);
+    while ((found = find_slot(judge)) < 0) {
+        pthread_cond_wait(&judge->freed, &judge->lock);
+    }
+    if (judge->slots[found].fd < 0) {
+        refill(judge, found); /* first: this request waits for it */
+    }
+    judge->slots[found].busy = true;
+    prewarm(judge);
+    pthread_mutex_unlock(&judge->lock);
+    return found;
+}
+
+static void give_slot(struct cbx_judge *judge, int slot)
+{
+    pthread_mutex_lock(&judge->lock);
+    judge->slots[slot].busy = false;
+    pthread_cond_signal(&judge->freed);
+    pthread_mutex_unlock(&judge->lock);
 }
 
 static json_t *make_request(const struct cbx_policy *policy, const struct cbx_subject *subject)
@@ -262,7 +287,9 @@ int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
     struct cbx_err inner = { 0 };
     int failed = ask_worker(judge, slot, request, cbx_buf_str(&bytes), &judgement, &inner);
     bool no_decision = is_worker_failure(failed);
-    if (no_decision && refill(judge, slot) != 0) {
+    /* A worker serves one request. The zygote forks the next one while the client reads its
+     * response; after a decision a failure to ask for it is the next request's. */
+    if (refill(judge, slot) != 0 && no_decision) {
         no_decision = false;
         /* Neither zygote nor master exists: that says nothing about the source. */
         failed = cbx_fail(&inner, CBX_EIO,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The front's client of the analyzer workers: sends a source to a worker and receives the
  * decision. A worker that is killed, crashes, exceeds its timeout or sends a malformed reply
- * yields a failed judgement, which is a denial, and is replaced. Thread-safe. */
+ * yields a failed judgement, which is a denial. Every judgement is made by a worker of its own.
+ * Thread-safe. */
 #ifndef CBX_GATEWAY_FRONT_JUDGE_H
 #define CBX_GATEWAY_FRONT_JUDGE_H
 
@@ -10,8 +11,9 @@
 
 struct cbx_judge;
 
-/* `control` leads to the zygote and becomes the judge's. Workers are forked when they are first
- * needed, at most `workers`. */
+/* `control` leads to the zygote and becomes the judge's. The first worker is
+ * forked with the first request, and the next one of its slot after each answer; at most `workers`
+ * exist at a time. */
 struct cbx_judge *cbx_judge_new(int control, int workers, int timeout_ms);
 
 /* Closes the sockets of all workers and `control`. Call it when no judgement is being made. NULL is

@@ -3,7 +3,6 @@
  * microseconds. */
 #include "gateway/front/store.h"
 
-#include "gateway/ipc/state.h"
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
 #include "policies/base/log.h"
@@ -47,8 +46,7 @@ struct cbx_store {
 /* Tables of older versions are migrated; rows that a migration cannot use stay unread. */
 static const char schema[] =
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA "
-    "trusted_schema=OFF;"
-    "PRAGMA journal_size_limit=67108864;"
+    "trusted_schema=OFF; PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit=67108864;"
     "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, created_at TEXT NOT NULL, policy "
     "TEXT NOT NULL, options TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS executions(id TEXT PRIMARY KEY, session TEXT NOT NULL, status TEXT "
@@ -104,16 +102,16 @@ static int fail_db(struct cbx_store *store, struct cbx_err *err)
 }
 
 /* A file beside the database. */
-static int open_file(struct cbx_store *store, const char *state_dir, const char *name, int flags,
+static int open_file(struct cbx_store *store, const char *folder, const char *name, int flags,
                      int *out, struct cbx_err *err)
 {
     *out = openat(store->dir, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-    return *out >= 0 ? 0 : cbx_fail(err, CBX_EIO, "'%s/%s': %s", state_dir, name, strerror(errno));
+    return *out >= 0 ? 0 : cbx_fail(err, CBX_EIO, "'%s/%s': %s", folder, name, strerror(errno));
 }
 
-static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_err *err)
+static int take_lock(struct cbx_store *store, const char *folder, struct cbx_err *err)
 {
-    int failed = open_file(store, state_dir, "codebox.lock", 0, &store->lock_fd, err);
+    int failed = open_file(store, folder, "codebox.lock", 0, &store->lock_fd, err);
     if (failed) {
         return failed;
     }
@@ -125,9 +123,8 @@ static int take_lock(struct cbx_store *store, const char *state_dir, struct cbx_
     }
     if (taken < 0) {
         return cbx_fail(err, CBX_EBUSY,
-                        "another gateway serves from the state directory '%s'; stop it, or give "
-                        "this one its own with --state",
-                        state_dir);
+                        "another gateway serves from the same state directory; stop it, or give "
+                        "this one its own with --state");
     }
     return 0;
 }
@@ -485,9 +482,9 @@ static int merge_begun(struct cbx_store *store, struct cbx_err *err)
                : cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
 }
 
-static int open_begun(struct cbx_store *store, const char *state_dir, struct cbx_err *err)
+static int open_begun(struct cbx_store *store, const char *folder, struct cbx_err *err)
 {
-    int failed = open_file(store, state_dir, "codebox.begun", O_APPEND, &store->begun_fd, err);
+    int failed = open_file(store, folder, "codebox.begun", O_APPEND, &store->begun_fd, err);
     return failed ? failed : merge_begun(store, err);
 }
 
@@ -544,17 +541,20 @@ static struct cbx_store *make_store(const struct cbx_store_limits *limits)
     return store;
 }
 
-int cbx_store_open(const char *state_dir, const struct cbx_store_limits *limits,
+int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
                    struct cbx_store **out, struct cbx_err *err)
 {
     CBX_AUTO(store) store = make_store(limits);
-    int failed = cbx_state_open(state_dir, &store->dir, err);
-    failed = failed ? failed : take_lock(store, state_dir, err);
+    store->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (store->dir < 0) {
+        return cbx_fail(err, CBX_EIO, "'%s': %s", folder, strerror(errno));
+    }
+    int failed = take_lock(store, folder, err);
     if (failed) {
         return failed;
     }
     char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/codebox.db", state_dir);
+    snprintf(path, sizeof(path), "%s/codebox.db", folder);
     int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
@@ -562,7 +562,7 @@ int cbx_store_open(const char *state_dir, const struct cbx_store_limits *limits,
         !migrate(store)) {
         return fail_db(store, err);
     }
-    failed = open_begun(store, state_dir, err);
+    failed = open_begun(store, folder, err);
     failed = failed ? failed : count_all(store, err);
     if (failed) {
         return failed;

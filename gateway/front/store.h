@@ -20,10 +20,10 @@ struct cbx_store_limits {
 #undef CBX_STORE_LIMIT
 };
 
-/* Opens or creates DIR/codebox.db; CBX_EBUSY while another process has it open. What a gateway
+/* Opens or creates codebox.db in `folder` (cbx_state_make_front); CBX_EBUSY while another process has it open. What a gateway
  * before left is there: its sessions, and executions that were running. `limits` may be NULL, for the
  * defaults. */
-int cbx_store_open(const char *state_dir, const struct cbx_store_limits *limits,
+int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
                    struct cbx_store **out, struct cbx_err *err);
 
 /* Closes the database. Running executions stay for the next gateway. NULL is fine. */

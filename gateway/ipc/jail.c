@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: MIT
- * seccomp through libseccomp, and rlimits. */
+ * seccomp through libseccomp, and rlimits. Both filters are lists of what is allowed. */
 #include "gateway/ipc/jail.h"
 
+#include "policies/base/auto.h"
+
+#include <asm/termbits.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 void cbx_jail_common(void)
 {
@@ -26,43 +39,36 @@ void cbx_jail_common(void)
 #endif
 #endif
 
+/* A call that is allowed while the bits `mask` of one argument have the value `value`. Bits that
+ * Linux ignores (the upper half of an int) are in no mask, so they cannot hide a value. */
+struct when {
+    int call;
+    unsigned argument;
+    uint64_t mask, value;
+};
+
 /* All that judging needs once libcrypto is warm. */
 static const int worker_calls[] = {
-    SCMP_SYS(read),
-    SCMP_SYS(write),
-    SCMP_SYS(readv),
-    SCMP_SYS(writev),
-    SCMP_SYS(recvmsg),
-    SCMP_SYS(sendmsg),
-    SCMP_SYS(recvfrom),
-    SCMP_SYS(sendto),
-    SCMP_SYS(poll),
-    SCMP_SYS(ppoll),
-    SCMP_SYS(close),
-    SCMP_SYS(brk),
-    SCMP_SYS(mmap),
-    SCMP_SYS(munmap),
-    SCMP_SYS(mremap),
-    SCMP_SYS(madvise),
-    SCMP_SYS(futex),
-    SCMP_SYS(clock_gettime),
-    SCMP_SYS(gettimeofday),
-    SCMP_SYS(time),
-    SCMP_SYS(getrandom),
-    SCMP_SYS(exit),
-    SCMP_SYS(exit_group),
-    SCMP_SYS(rt_sigreturn),
-    SCMP_SYS(restart_syscall),
-    SCMP_SYS(rt_sigprocmask),
-    SCMP_SYS(getpid),
-    SCMP_SYS(gettid),
-    SCMP_SYS(sched_yield),
-    SCMP_SYS(setitimer),
+    SCMP_SYS(read),           SCMP_SYS(write),         SCMP_SYS(readv),
+    SCMP_SYS(writev),         SCMP_SYS(recvmsg),       SCMP_SYS(sendmsg),
+    SCMP_SYS(recvfrom),       SCMP_SYS(sendto),        SCMP_SYS(poll),
+    SCMP_SYS(ppoll),          SCMP_SYS(close),         SCMP_SYS(brk),
+    SCMP_SYS(munmap),         SCMP_SYS(mremap),        SCMP_SYS(madvise),
+    SCMP_SYS(futex),          SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
+    SCMP_SYS(time),           SCMP_SYS(getrandom),     SCMP_SYS(exit),
+    SCMP_SYS(exit_group),     SCMP_SYS(rt_sigreturn),  SCMP_SYS(restart_syscall),
+    SCMP_SYS(rt_sigprocmask), SCMP_SYS(getpid),        SCMP_SYS(gettid),
+    SCMP_SYS(sched_yield),    SCMP_SYS(setitimer),
 #ifdef SANITIZED
-    SCMP_SYS(mprotect),
-    SCMP_SYS(sigaltstack),
-    SCMP_SYS(rt_sigaction),
-    SCMP_SYS(tgkill),
+    SCMP_SYS(sigaltstack),    SCMP_SYS(rt_sigaction),  SCMP_SYS(tgkill),
+#endif
+};
+
+/* Memory is never executable: a process that was taken over brings no code of its own along. */
+static const struct when worker_when[] = {
+    { SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
+#ifdef SANITIZED
+    { SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
 #endif
 };
 
@@ -100,14 +106,34 @@ static const int worker_refused[] = {
 #endif
 };
 
-static int load_filter(scmp_filter_ctx filter, int failed, struct cbx_err *err)
+/* --- filters ---------------------------------------------------------------------------------- */
+
+static int add_calls(scmp_filter_ctx filter, uint32_t action, const int *calls, size_t count)
 {
-    if (failed == 0) {
-        failed = seccomp_load(filter);
+    int failed = 0;
+    for (size_t i = 0; i < count && failed == 0; i++) {
+        failed = seccomp_rule_add(filter, action, calls[i], 0);
     }
-    seccomp_release(filter);
+    return failed;
+}
+
+static int allow_when(scmp_filter_ctx filter, const struct when *rules, size_t count)
+{
+    int failed = 0;
+    for (size_t i = 0; i < count && failed == 0; i++) {
+        failed = seccomp_rule_add(
+            filter, SCMP_ACT_ALLOW, rules[i].call, 1,
+            SCMP_CMP(rules[i].argument, SCMP_CMP_MASKED_EQ, rules[i].mask, rules[i].value));
+    }
+    return failed;
+}
+
+static int fail_filter(int failed, struct cbx_err *err)
+{
     return failed == 0 ? 0 : cbx_fail(err, CBX_EIO, "seccomp: %s", strerror(-failed));
 }
+
+/* --- the worker ------------------------------------------------------------------------------- */
 
 static void limit_worker(void)
 {
@@ -121,85 +147,241 @@ static void limit_worker(void)
 #endif
 }
 
-int cbx_jail_worker(struct cbx_err *err)
+/* The compiled filter; len 0 = not compiled yet. */
+static struct sock_fprog worker_program;
+
+static int build_worker(scmp_filter_ctx filter)
 {
-    limit_worker();
+    int failed = add_calls(filter, SCMP_ACT_ALLOW, worker_calls, COUNT(worker_calls));
+    failed = failed
+                 ? failed
+                 : add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), worker_refused, COUNT(worker_refused));
+    return failed ? failed : allow_when(filter, worker_when, COUNT(worker_when));
+}
+
+/* The filter as the bytes that Linux takes; a negative errno. */
+static int compile(scmp_filter_ctx filter, struct sock_fprog *out)
+{
+    CBX_AUTO_FD fd = memfd_create("filter", MFD_CLOEXEC);
+    struct stat status;
+    int failed = fd < 0 ? -errno : seccomp_export_bpf(filter, fd);
+    if (failed || fstat(fd, &status) < 0) {
+        return failed ? failed : -errno;
+    }
+    size_t bytes = (size_t)status.st_size;
+    struct sock_filter *code = malloc(bytes);
+    if (code == NULL) {
+        abort();
+    }
+    if (pread(fd, code, bytes, 0) != (ssize_t)bytes) {
+        free(code);
+        return -EIO;
+    }
+    *out = (struct sock_fprog){ .filter = code,
+                                .len = (unsigned short)(bytes / sizeof(struct sock_filter)) };
+    return 0;
+}
+
+int cbx_jail_worker_prepare(struct cbx_err *err)
+{
+    if (worker_program.len > 0) {
+        return 0;
+    }
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (filter == NULL) {
         return cbx_fail(err, CBX_EIO, "seccomp: no filter could be made");
     }
-    int failed = 0;
-    for (size_t i = 0; i < sizeof(worker_calls) / sizeof(worker_calls[0]) && failed == 0; i++) {
-        failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, worker_calls[i], 0);
-    }
-    for (size_t i = 0; i < sizeof(worker_refused) / sizeof(worker_refused[0]) && failed == 0; i++) {
-        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), worker_refused[i], 0);
-    }
-    return load_filter(filter, failed, err);
+    int failed = build_worker(filter);
+    failed = failed ? failed : compile(filter, &worker_program);
+    seccomp_release(filter);
+    return fail_filter(failed, err);
 }
 
-static const int front_refused[] = {
-    SCMP_SYS(connect),
-    SCMP_SYS(execve),
-    SCMP_SYS(execveat),
-#ifndef SANITIZED
-    SCMP_SYS(ptrace), /* the leak checker stops the other threads with it */
+int cbx_jail_worker(struct cbx_err *err)
+{
+    int failed = cbx_jail_worker_prepare(err);
+    if (failed) {
+        return failed;
+    }
+    limit_worker();
+    /* Without the right to load filters Linux asks for this. */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &worker_program) < 0) {
+        return fail_filter(-errno, err);
+    }
+    return 0;
+}
+
+/* --- the front -------------------------------------------------------------------------------- */
+
+/* What serving needs: open connections, files (Landlock chooses which), memory, threads, time.
+ * Neither socket(), connect(), bind() nor listen(): the listener is open before. */
+static const int front_calls[] = {
+    /* connections */
+    SCMP_SYS(accept),
+    SCMP_SYS(accept4),
+    SCMP_SYS(socketpair),
+    SCMP_SYS(recvfrom),
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(shutdown),
+    SCMP_SYS(setsockopt),
+    SCMP_SYS(getsockopt),
+    SCMP_SYS(getsockname),
+    SCMP_SYS(getpeername),
+    SCMP_SYS(sendfile),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(select),
+    SCMP_SYS(pselect6),
+    SCMP_SYS(epoll_create1),
+    SCMP_SYS(epoll_ctl),
+    SCMP_SYS(epoll_wait),
+    SCMP_SYS(epoll_pwait),
+    SCMP_SYS(eventfd2),
+    SCMP_SYS(pipe2),
+    /* descriptors and files */
+    SCMP_SYS(read),
+    SCMP_SYS(write),
+    SCMP_SYS(readv),
+    SCMP_SYS(writev),
+    SCMP_SYS(pread64),
+    SCMP_SYS(pwrite64),
+    SCMP_SYS(lseek),
+    SCMP_SYS(close),
+    SCMP_SYS(close_range),
+    SCMP_SYS(dup),
+    SCMP_SYS(dup2),
+    SCMP_SYS(dup3),
+    SCMP_SYS(fcntl),
+    SCMP_SYS(flock),
+    SCMP_SYS(open),
+    SCMP_SYS(openat),
+    SCMP_SYS(access),
+    SCMP_SYS(faccessat),
+    SCMP_SYS(faccessat2),
+    SCMP_SYS(stat),
+    SCMP_SYS(lstat),
+    SCMP_SYS(fstat),
+    SCMP_SYS(newfstatat),
+    SCMP_SYS(statx),
+    SCMP_SYS(fstatfs),
+    SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat),
+    SCMP_SYS(getcwd),
+    SCMP_SYS(getdents64),
+    SCMP_SYS(ftruncate),
+    SCMP_SYS(fallocate),
+    SCMP_SYS(fsync),
+    SCMP_SYS(fdatasync),
+    SCMP_SYS(unlink),
+    SCMP_SYS(unlinkat),
+    SCMP_SYS(mkdir),
+    SCMP_SYS(mkdirat),
+    SCMP_SYS(umask),
+    /* memory */
+    SCMP_SYS(brk),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    SCMP_SYS(mincore),
+    SCMP_SYS(membarrier),
+    /* threads, signals and the end */
+    SCMP_SYS(futex),
+    SCMP_SYS(rseq),
+    SCMP_SYS(set_robust_list),
+    SCMP_SYS(set_tid_address),
+    SCMP_SYS(sched_yield),
+    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(sched_getparam),
+    SCMP_SYS(sched_getscheduler),
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(rt_sigtimedwait),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(sigaltstack),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    /* who and when */
+    SCMP_SYS(getpid),
+    SCMP_SYS(getppid),
+    SCMP_SYS(gettid),
+    SCMP_SYS(getuid),
+    SCMP_SYS(geteuid),
+    SCMP_SYS(getgid),
+    SCMP_SYS(getegid),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(clock_getres),
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(nanosleep),
+    SCMP_SYS(gettimeofday),
+    SCMP_SYS(time),
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(uname),
+    SCMP_SYS(getrusage),
+    SCMP_SYS(getrlimit),
+    SCMP_SYS(getcpu),
+#ifdef SANITIZED
+    /* The leak checker stops the other threads from a process that shares our memory. */
+    SCMP_SYS(clone),
+    SCMP_SYS(ptrace),
+    SCMP_SYS(wait4),
+    SCMP_SYS(prctl),
+    SCMP_SYS(prlimit64),
 #endif
-    SCMP_SYS(process_vm_readv),
-    SCMP_SYS(process_vm_writev),
-    SCMP_SYS(pidfd_getfd),
-    SCMP_SYS(bpf),
-    SCMP_SYS(perf_event_open),
-    SCMP_SYS(mount),
-    SCMP_SYS(umount2),
-    SCMP_SYS(unshare),
-    SCMP_SYS(setns),
-    SCMP_SYS(chroot),
-    SCMP_SYS(pivot_root),
-    SCMP_SYS(init_module),
-    SCMP_SYS(finit_module),
-    SCMP_SYS(kexec_load),
-    SCMP_SYS(keyctl),
-    SCMP_SYS(add_key),
-    SCMP_SYS(request_key),
-    SCMP_SYS(userfaultfd),
-    SCMP_SYS(io_uring_setup),
-    SCMP_SYS(mknod),
-    SCMP_SYS(mknodat),
-    SCMP_SYS(open_by_handle_at),
-    SCMP_SYS(kcmp),
 };
+
+enum { ANY_BITS = 0xffffffff };
+
+static const struct when front_when[] = {
+    { SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
+    { SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
+#ifndef SANITIZED
+    { SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD }, /* a thread, never a process */
+    { SCMP_SYS(prctl), 0, ANY_BITS, PR_SET_NAME },
+    { SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 }, /* reads a limit, sets none */
+#endif
+    /* TCP Fast Open connects without connect(). */
+    { SCMP_SYS(sendto), 3, MSG_FASTOPEN, 0 },
+    { SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, 0 },
+    { SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN, 0 },
+    /* A terminal's size and its echo. TIOCSTI would type commands into the caller's shell. */
+    { SCMP_SYS(ioctl), 1, ANY_BITS, TCGETS },
+    { SCMP_SYS(ioctl), 1, ANY_BITS, TCSETS },
+    { SCMP_SYS(ioctl), 1, ANY_BITS, TIOCGWINSZ },
+    { SCMP_SYS(ioctl), 1, ANY_BITS, FIONREAD },
+    { SCMP_SYS(ioctl), 1, ANY_BITS, FIONBIO },
+};
+
+/* The answer of an old host kernel, which makes the C library use the older call: the flags of
+ * clone3 are in memory, where a filter cannot see them. */
+static const int front_missing[] = { SCMP_SYS(clone3) };
+
+static int build_front(scmp_filter_ctx filter)
+{
+    int failed = add_calls(filter, SCMP_ACT_ALLOW, front_calls, COUNT(front_calls));
+    failed = failed
+                 ? failed
+                 : add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), front_missing, COUNT(front_missing));
+    failed = failed ? failed : allow_when(filter, front_when, COUNT(front_when));
+    /* A signal to one of our own threads: abort() and pthread_kill(). */
+    failed = failed ? failed
+                    : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                                       SCMP_A0(SCMP_CMP_MASKED_EQ, ANY_BITS, (uint64_t)getpid()));
+    failed = failed ? failed : seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+    /* A tree instead of a chain of comparisons. */
+    return failed ? failed : seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+}
 
 int cbx_jail_front(struct cbx_err *err)
 {
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (filter == NULL) {
         return cbx_fail(err, CBX_EIO, "seccomp: no filter could be made");
     }
-    int failed = 0;
-    for (size_t i = 0; i < sizeof(front_refused) / sizeof(front_refused[0]) && failed == 0; i++) {
-        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), front_refused[i], 0);
-    }
-    /* Linux reads the family as an int and ignores the rest of the register. */
-    if (failed == 0) {
-        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-                                  SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, AF_UNIX));
-    }
-    /* TCP Fast Open connects without connect(). */
-    if (failed == 0) {
-        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sendto), 1,
-                                  SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
-    }
-    if (failed == 0) {
-        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sendmsg), 1,
-                                  SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
-    }
-    if (failed == 0) {
-        failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sendmmsg), 1,
-                                  SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
-    }
-    if (failed == 0) {
-        failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-    }
-    return load_filter(filter, failed, err);
+    int failed = build_front(filter);
+    failed = failed ? failed : seccomp_load(filter);
+    seccomp_release(filter);
+    return fail_filter(failed, err);
 }

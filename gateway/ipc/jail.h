@@ -5,14 +5,22 @@
 
 #include "policies/base/err.h"
 
+/* Compiles the filter of the workers once, in the process that forks them; a worker then only installs
+ * it. CBX_EIO. */
+int cbx_jail_worker_prepare(struct cbx_err *err);
+
 /* For an analyzer worker: it may read and write open descriptors, allocate memory, read the clock
  * and exit. Calls that the C library makes by itself (sysinfo, uname, fstat) fail with ENOSYS;
  * anything else (a file, a socket, a process) kills the worker at once. Cannot be undone.
- * CBX_EIO when the host kernel refuses the filter: the worker must then not run. */
+ * CBX_EIO when the host kernel refuses the filter: the worker must then not run. Memory is never
+ * executable. */
 int cbx_jail_worker(struct cbx_err *err);
 
-/* For the front, once it listens: no connecting to anything (so not to the engine either), no Unix
- * sockets, no starting of programs, no reading of other processes. Such calls fail with EPERM. */
+/* For the front, before it reads a byte of a client: it may use open connections, accept new ones,
+ * open files (where cbx_files_confine lets it), and start threads. Anything else fails with EPERM:
+ * sockets, connecting, programs, processes, signals to others, executable memory. Holds for all
+ * threads, cannot be undone. CBX_EIO when the host kernel refuses the filter: the front must then
+ * not serve. */
 int cbx_jail_front(struct cbx_err *err);
 
 /* For every process of the gateway: no core dumps, no ptrace by others of the same user, no new

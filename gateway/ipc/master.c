@@ -2,6 +2,7 @@
  * The process that forks the others. Single-threaded, holds no parser and no file. */
 #include "gateway/ipc/master.h"
 
+#include "gateway/ipc/jail.h"
 #include "gateway/ipc/wire.h"
 #include "policies/base/log.h"
 
@@ -35,6 +36,17 @@ static void close_pair(const int pair[2], int kept)
             close(pair[i]);
         }
     }
+}
+
+/* What a child does first. */
+static void drop_privileges(enum cbx_role role, const char *root)
+{
+    struct cbx_err err = { 0 };
+    if (cbx_privileges_drop(role, root, &err) != 0) {
+        cbx_log(CBX_LOG_ERROR, "%s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+        _exit(1);
+    }
+    cbx_jail_common(); /* after the change of the user id, which sets these anew */
 }
 
 /* A child ends when the master does, however that ends. */
@@ -94,6 +106,7 @@ static pid_t fork_zygote(struct master *m)
     CBX_AUTO_FD key = pass_secrets(m, sizeof(m->secrets->key));
     pid_t pid = key < 0 ? -1 : fork();
     if (pid == 0) {
+        drop_privileges(CBX_ROLE_ANALYZER, NULL);
         follow_master(master, SIGKILL);
         leave_terminal();
         unblock_signals();
@@ -113,6 +126,7 @@ static pid_t fork_executor(struct master *m)
     CBX_AUTO_FD secrets = pass_secrets(m, sizeof(*m->secrets));
     pid_t pid = secrets < 0 ? -1 : fork();
     if (pid == 0) {
+        drop_privileges(CBX_ROLE_EXECUTOR, NULL);
         follow_master(master, SIGTERM);
         leave_terminal();
         unblock_signals();
@@ -133,6 +147,7 @@ static bool fork_front(struct master *m)
     if (m->front_pid != 0) {
         return false;
     }
+    drop_privileges(m->config.front_role, m->config.front_root);
     follow_master(master, SIGTERM);
     unblock_signals();
     close(m->zygote[1]);
@@ -237,7 +252,11 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &signals, NULL);
-    prctl(PR_SET_DUMPABLE, 0);
+    failed = cbx_privileges_drop(CBX_ROLE_MASTER, NULL, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_jail_common();
     m.zygote_pid = fork_zygote(&m);
     m.executor_pid = fork_executor(&m);
     bool front = m.zygote_pid > 0 && m.executor_pid > 0 && fork_front(&m);

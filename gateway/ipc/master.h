@@ -6,6 +6,7 @@
 #ifndef CBX_GATEWAY_IPC_MASTER_H
 #define CBX_GATEWAY_IPC_MASTER_H
 
+#include "gateway/ipc/privileges.h"
 #include "gateway/ipc/seal.h"
 
 enum { CBX_INSTANCE_SEED_BYTES = 32 };
@@ -27,6 +28,8 @@ struct cbx_master_config {
     const void *context;
     bool respawn_front; /* fork the front again when a signal killed it */
     int front_fd;       /* open in every front and in no other process; 0 = none */
+    enum cbx_role front_role;
+    const char *front_root; /* as cbx_privileges_drop has it */
 };
 
 /* The front's ends. */
@@ -34,7 +37,7 @@ struct cbx_master_sockets {
     int zygote, executor;
 };
 
-/* Forks. Returns 0 in the front alone, once for each front that there is; the caller's process
+/* Forks; every process, the master included, drops its privileges first. Returns 0 in the front alone, once for each front that there is; the caller's process
  * becomes the master and ends in here with the front's exit status. Call it before there are
  * threads, and before anything is open that the others should not have. The configuration is
  * borrowed for the master's life. */

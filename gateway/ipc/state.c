@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -264,4 +265,103 @@ FILE *cbx_state_read(const char *dir, const char *name)
     FILE *file = fdopen(fd, "r");
     fd = file != NULL ? -1 : fd;
     return file;
+}
+
+/* In the order in which they move: while the database is in the old place, so is what it needs. */
+static const char *const front_files[] = { "codebox.db-wal", "codebox.db-shm", "codebox.begun",
+                                           "codebox.db", "codebox.lock" };
+#define OLD_DATABASE "codebox.db"
+#define OLD_LOCK     "codebox.lock"
+
+static bool exists(int folder, const char *name)
+{
+    struct stat status;
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int move_front_files(int from, int to, const char *path, struct cbx_err *err)
+{
+    if (!exists(from, OLD_DATABASE)) {
+        return 0;
+    }
+    if (exists(to, OLD_DATABASE)) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "'%s' has " OLD_DATABASE " itself and in its folder front, allowed is one; "
+                        "remove the older",
+                        path);
+    }
+    CBX_AUTO_FD lock = openat(from, OLD_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0) {
+        return cbx_fail(err, CBX_EBUSY,
+                        "another gateway serves from the state directory '%s'; stop it, or give "
+                        "this one its own with --state",
+                        path);
+    }
+    for (size_t i = 0; i < sizeof(front_files) / sizeof(front_files[0]); i++) {
+        if (renameat(from, front_files[i], to, front_files[i]) < 0 && errno != ENOENT) {
+            return cbx_fail(err, CBX_EIO, "'%s/%s' cannot be moved to its folder front: %s", path,
+                            front_files[i], strerror(errno));
+        }
+    }
+    return 0;
+}
+
+/* Gives an open file or folder to its user; one that has another name elsewhere is not the front's
+ * alone. */
+static int give(int fd, uid_t owner, mode_t kind)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0) {
+        return -1;
+    }
+    if ((status.st_mode & S_IFMT) != kind || (kind == S_IFREG && status.st_nlink != 1)) {
+        errno = EINVAL;
+        return -1;
+    }
+    return status.st_uid == owner ? 0 : fchown(fd, owner, owner == geteuid() ? getegid() : owner);
+}
+
+/* The files first: their owner could put others in their places. */
+static int give_front_files(int folder, uid_t owner, struct cbx_err *err)
+{
+    for (size_t i = 0; i < sizeof(front_files) / sizeof(front_files[0]); i++) {
+        CBX_AUTO_FD fd =
+            openat(folder, front_files[i], O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 ? give(fd, owner, S_IFREG) < 0 : errno != ENOENT) {
+            return cbx_fail(err, CBX_EIO,
+                            "'front/%s' of the state directory cannot be given to user %u, allowed "
+                            "is a file with one name: %s",
+                            front_files[i], (unsigned)owner, strerror(errno));
+        }
+    }
+    return give(folder, owner, S_IFDIR) < 0
+               ? cbx_fail(err, CBX_EIO, "the folder 'front' cannot be given to user %u: %s",
+                          (unsigned)owner, strerror(errno))
+               : 0;
+}
+
+int cbx_state_make_front(const char *path, uid_t owner, char *out, size_t size, struct cbx_err *err)
+{
+    CBX_AUTO_FD from = -1;
+    int failed = cbx_state_open(path, &from, err);
+    if (failed) {
+        return failed;
+    }
+    if ((size_t)snprintf(out, size, "%s/front", path) >= size) {
+        return cbx_fail(err, CBX_EAUDIT, "the path of the state directory is too long");
+    }
+    bool made = (mkdirat(from, "front", 0700) == 0 || errno == EEXIST);
+    CBX_AUTO_FD to =
+        made ? openat(from, "front", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    struct stat status;
+    if (to < 0 || fstat(to, &status) < 0 || (status.st_mode & 022) != 0) {
+        cbx_fail(err, CBX_EAUDIT,
+                 "the folder 'front' of the state directory cannot be used, allowed is a folder "
+                 "that only its owner can write to: %s",
+                 to < 0 ? strerror(errno) : "others may write to it");
+        cbx_err_detail(err, "'%s'", out);
+        return CBX_EAUDIT;
+    }
+    failed = move_front_files(from, to, path, err);
+    return failed ? failed : give_front_files(to, owner, err);
 }

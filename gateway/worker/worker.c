@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Analyzer workers. A request is a header and the source; the answer is the decision in full, the
+ * Analyzer workers. Each worker serves one request and ends, so a source that takes its worker over
+ * reaches no other judgement. A request is a header and the source; the answer is the decision in full, the
  * text that may run, and the sealed decision. When a worker ends or answers with an error, the
  * front denies or refuses the source. */
 #include "gateway/worker/worker.h"
@@ -7,12 +8,13 @@
 #include "analyzer/analyze.h"
 #include "analyzer/past.h"
 #include "analyzer/report/report.h"
+#include "gateway/ipc/files.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/wire.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
-#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -288,15 +290,26 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
     return failed ? failed : judge_with(worker, &request, policy, &past, arena, answer, bytes, err);
 }
 
-/* libcrypto opens its configuration and providers at the first use; that must be before the jail.
- */
-static void warm_up(void)
+/* Judges a program of our own and drops the answer. In the zygote this makes what every worker
+ * shares. In a worker, before its request, it gives the worker its own copies of the pages that
+ * judging writes: more than half of the time of a small judgement otherwise. */
+static void rehearse(const struct cbx_worker *worker, struct cbx_arena *arena)
 {
-    struct cbx_sha256 mac = cbx_hmac_sha256(CBX_STR("k"), CBX_STR("m"));
-    char id[CBX_ID_CHARS + 1];
-    cbx_id_make(id);
-    json_decref(json_object()); /* jansson takes its hash seed now */
-    (void)mac;
+    const struct cbx_limits no_limits = { 0 };
+    const struct analysis_request request = {
+        .subject = { .action = CBX_ACTION_RUN,
+                     .language = CBX_STR("python"),
+                     .limits = &no_limits },
+        .source = CBX_STR("import os\nprint(os.getcwd())\n"),
+    };
+    struct cbx_sha256 begin = cbx_ledger_begin(CBX_STR(""), &worker->policies->items[0]->sha256);
+    CBX_AUTO_DONE(past) past = { 0 };
+    CBX_AUTO_DONE(buf) bytes;
+    CBX_AUTO_JSON answer = json_object();
+    cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
+    cbx_past_begin(&past, &begin);
+    judge_with(worker, &request, worker->policies->items[0], &past, arena, answer, &bytes, NULL);
+    cbx_arena_reset(arena);
 }
 
 _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
@@ -311,79 +324,134 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
         cbx_log(CBX_LOG_ERROR, "analyzer worker: %s", err.text);
         _exit(1);
     }
-    for (;;) {
-        struct cbx_message request;
-        cbx_message_init(&request);
-        if (cbx_wire_receive(fd, -1, &request, &err) != 0) {
-            _exit(0);
-        }
-        CBX_AUTO_JSON answer = json_object();
-        CBX_AUTO_DONE(buf) bytes;
-        cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
-        int failed = judge(&worker, &request, &arena, answer, &bytes, &err);
-        if (failed) {
-            json_object_clear(answer);
-            json_object_set_new(answer, "error", json_integer(failed));
-            json_object_set_new(answer, "text", cbx_json_text(cbx_str_of(err.text)));
-            cbx_buf_reset(&bytes);
-        }
-        if (cbx_wire_send(fd, answer, cbx_buf_str(&bytes), &err) != 0) {
-            _exit(0);
-        }
-        cbx_message_done(&request);
-        cbx_arena_reset(&arena);
+    rehearse(&worker, &arena);
+    struct cbx_message request;
+    cbx_message_init(&request);
+    if (cbx_wire_receive(fd, -1, &request, &err) != 0) {
+        _exit(0);
     }
+    CBX_AUTO_JSON answer = json_object();
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
+    int failed = judge(&worker, &request, &arena, answer, &bytes, &err);
+    if (failed) {
+        json_object_clear(answer);
+        json_object_set_new(answer, "error", json_integer(failed));
+        json_object_set_new(answer, "text", cbx_json_text(cbx_str_of(err.text)));
+        cbx_buf_reset(&bytes);
+    }
+    cbx_wire_send(fd, answer, cbx_buf_str(&bytes), &err);
+    _exit(0); /* nothing is freed: the process ends, and with it all that the source reached */
 }
 
-static pid_t spawn(int control, int fd, const struct cbx_policies *policies,
-                   const struct cbx_seal_key *key)
+struct zygote {
+    const struct cbx_policies *policies;
+    struct cbx_seal_key key;
+    int control;
+    pid_t pids[CBX_WORKER_SLOTS_MAX]; /* by slot; 0 = none yet */
+    size_t count;                     /* of slots with a worker */
+    int queued_fd; /* of a worker that is to be forked when there is time; -1 = none */
+    unsigned queued_slot;
+};
+
+/* Forks the worker of a slot, and ends the one that was in it. */
+static void spawn(struct zygote *z, unsigned slot, int fd)
 {
-    pid_t zygote = getpid();
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(control);
+    pid_t zygote = getpid(), before = z->pids[slot];
+    z->pids[slot] = fork();
+    if (z->pids[slot] == 0) {
+        close(z->control);
+        cbx_fd_auto(&z->queued_fd);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != zygote) {
             _exit(0);
         }
-        cbx_worker_main(fd, policies, key);
+        cbx_worker_main(fd, z->policies, &z->key);
     }
     close(fd); /* after a failed fork the front reads the end of the stream: its worker is gone */
-    return pid;
+    z->count += before == 0;
+    if (before > 0) {
+        kill(before, SIGKILL);
+        waitpid(before, NULL, 0);
+    }
+}
+
+static void spawn_queued(struct zygote *z)
+{
+    if (z->queued_fd >= 0) {
+        spawn(z, z->queued_slot, cbx_fd_steal(&z->queued_fd));
+    }
+}
+
+/* The front asks for the next worker of a slot before it answers its client. Forking at once would
+ * take the processor from that answer: it waits a moment while other slots have a worker, and for
+ * no longer than until the front asks for another one. */
+static void enqueue(struct zygote *z, unsigned slot, int fd)
+{
+    spawn_queued(z);
+    if (z->pids[slot] == 0 || z->count < 2) {
+        spawn(z, slot, fd);
+    } else {
+        z->queued_slot = slot;
+        z->queued_fd = fd;
+    }
+}
+
+/* False when the front is gone. */
+static bool take_request(struct zygote *z)
+{
+    enum { DELAY_MS = 2 };
+    struct pollfd ready = { .fd = z->control, .events = POLLIN };
+    if (z->queued_fd >= 0 && poll(&ready, 1, DELAY_MS) == 0) {
+        spawn_queued(z);
+    }
+    int fd;
+    char tag;
+    if (cbx_wire_receive_fd(z->control, &fd, &tag, NULL) != 0) {
+        return false;
+    }
+    if (fd >= 0 && (unsigned char)tag < CBX_WORKER_SLOTS_MAX) {
+        enqueue(z, (unsigned char)tag, fd);
+    } else {
+        cbx_fd_auto(&fd);
+    }
+    return true;
+}
+
+/* libcrypto opens its configuration and providers at the first use, and jansson takes its hash
+ * seed: that must be before the jail. */
+static int warm_up(const struct zygote *z, struct cbx_err *err)
+{
+    const struct cbx_worker shared = { .policies = z->policies, .key = &z->key };
+    struct cbx_arena arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    rehearse(&shared, &arena);
+    cbx_arena_done(&arena);
+    return cbx_jail_worker_prepare(err);
 }
 
 _Noreturn void cbx_zygote_main(int control, int key_fd, const struct cbx_policies *policies)
 {
-    struct cbx_seal_key key;
-    if (read(key_fd, key.bytes, sizeof(key.bytes)) != (ssize_t)sizeof(key.bytes)) {
+    static struct zygote z;
+    struct cbx_err err = { 0 };
+    z.policies = policies;
+    z.control = control;
+    z.queued_fd = -1;
+    if (read(key_fd, z.key.bytes, sizeof(z.key.bytes)) != (ssize_t)sizeof(z.key.bytes)) {
         _exit(1);
     }
     close(key_fd);
     prctl(PR_SET_NAME, "cbx-zygote");
     cbx_jail_common();
-    warm_up();
-    pid_t pids[CBX_WORKER_SLOTS_MAX] = { 0 };
-    for (;;) {
-        int fd;
-        char tag;
-        struct cbx_err err;
-        if (cbx_wire_receive_fd(control, &fd, &tag, &err) != 0) {
-            break;
-        }
-        unsigned slot = (unsigned char)tag;
-        if (fd < 0 || slot >= CBX_WORKER_SLOTS_MAX) {
-            cbx_fd_auto(&fd);
-            continue;
-        }
-        if (pids[slot] > 0) {
-            kill(pids[slot], SIGKILL);
-            waitpid(pids[slot], NULL, 0);
-        }
-        pids[slot] = spawn(control, fd, policies, &key);
+    if (warm_up(&z, &err) != 0 || cbx_files_confine(NULL, 0, &err) != 0) {
+        cbx_log(CBX_LOG_ERROR, "zygote: %s", err.text);
+        _exit(1);
+    }
+    while (take_request(&z)) {
     }
     for (int i = 0; i < CBX_WORKER_SLOTS_MAX; i++) {
-        if (pids[i] > 0) {
-            kill(pids[i], SIGKILL);
+        if (z.pids[i] > 0) {
+            kill(z.pids[i], SIGKILL);
         }
     }
     _exit(0);

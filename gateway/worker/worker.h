@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * Analyzer workers and the zygote that forks them. The zygote is a small single-threaded process
  * that holds the loaded policies and the seal key; each worker is a fork of it, jailed, with one
- * socket. */
+ * socket, for one request. The zygote never reads a request, so every worker starts from the same
+ * memory. */
 #ifndef CBX_GATEWAY_WORKER_WORKER_H
 #define CBX_GATEWAY_WORKER_WORKER_H
 
 #include "gateway/ipc/policy_set.h"
 #include "gateway/ipc/seal.h"
 
-/* Answers requests on `fd` until it closes; never returns. Jails itself first. */
+/* Jails the process, answers one request on `fd` and exits; never returns. */
 _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
                                const struct cbx_seal_key *key);
 
 /* Serves the zygote's socket until it closes; never returns. Each message is a slot's number and
  * one end of a socket pair: the worker in the slot, if there is one, is killed, and a new one is
- * forked that answers requests on that end. key_fd is the read end of a pipe with the seal key. */
+ * forked that answers one request on that end. key_fd is the read end of a pipe with the seal key. */
 _Noreturn void cbx_zygote_main(int control, int key_fd, const struct cbx_policies *policies);
 
 #endif

@@ -12,6 +12,8 @@ doctor() { "$codebox" doctor --state "$state" "$@"; }
 ok 'nothing fails on the engine in use' gives 0 ' 0 failing' doctor
 ok 'each sandbox image was probed' grep -q '^ok  *probe  *in a python sandbox \([0-9]*\) of \1 attempts' out.txt
 ok 'the probe ran in the JavaScript image too' grep -q '^ok  *probe  *in a javascript sandbox \([0-9]*\) of \1 attempts' out.txt
+confined() { grep -q '^ok  *users ' out.txt; grep -q '^ok  *capabilities ' out.txt; grep -q '^ok  *system calls ' out.txt; grep -Eq '^(ok|warning)  *landlock ' out.txt; }
+ok 'what confines our own processes was tried' confined
 nothing_left() { [ -z "$(docker ps -aq --filter label=codebox.instance=doctor)" ]; }
 ok 'no container of the probe is left' wait_until nothing_left
 machine() { doctor --format json >report.json; expect '.failing == 0 and (.checks | length) > 8 and all(.checks[]; .name and .health and .found)' report.json; }

@@ -36,6 +36,32 @@ sandboxed() {
 ok 'a worker is in its seccomp jail and holds neither files nor the engine' sandboxed
 front_jail() { local pid; pid=$(process cbx-front); grep -q '^Seccomp:.2' "/proc/$pid/status"; lacks 'audit|docker.sock' < <(ls -l "/proc/$pid/fd"); }
 ok 'the front has its filter and does not have the audit log open' front_jail
+front_confined() { # each of its threads; and for root what only root can have
+    local pid task
+    pid=$(process cbx-front)
+    for task in "/proc/$pid/task/"*; do
+        grep -q '^Seccomp:.2' "$task/status"
+        grep -q '^CapPrm:.0*$' "$task/status"
+        grep -q '^NoNewPrivs:.1' "$task/status"
+    done
+    [ "$(id -u)" != 0 ] || [ "$(readlink "/proc/$pid/root")" = "$state/front" ]
+    [ "$(id -u)" != 0 ] || [ "$(stat -c %u "$state/front/codebox.db")" = "$(awk '/^Uid:/ {print $2}' "/proc/$pid/status")" ]
+}
+ok 'every thread of the front is confined, and its files are its own' front_confined
+users() { # of the processes of the gateway
+    local name
+    for name in cbx-front cbx-zygote cbx-executor; do awk '/^Uid:/ {print $2}' "/proc/$(process $name)/status"; done
+}
+separate() { [ "$(id -u)" != 0 ] || [ "$(users | sort -u | wc -l)" = 3 ]; }
+ok 'started by root, front, zygote and executor have different user ids' separate
+another_worker() {
+    local before
+    before=$(process cbx-analyzer)
+    check_answers
+    wait_until replaced "$before"
+}
+replaced() { local now; now=$(process cbx-analyzer); [ -n "$now" ] && [ "$now" != "$1" ] && is_gone "$1"; }
+ok 'the next source gets another worker' another_worker
 
 # --- any of them, in the middle of a run
 counts='import time

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -151,14 +153,21 @@ static void kills_a_worker_that_opens_files_sockets_or_processes(void **state)
     assert_kills(try_io_uring);
 }
 
+static int try_mmap(void)
+{
+    return mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                0) == MAP_FAILED;
+}
+
+static void kills_a_worker_that_maps_executable_memory(void **state)
+{
+    (void)state;
+    assert_kills(try_mmap);
+}
+
 static void kills_a_worker_that_makes_memory_executable(void **state)
 {
     (void)state;
-    if (SANITIZED) {
-        print_message(
-            "skipped: the sanitizer's own memory needs mprotect, so the jail lets it through\n");
-        skip();
-    }
     assert_kills(try_mprotect);
 }
 
@@ -256,14 +265,13 @@ static void gives_a_worker_no_more_than_two_gigabytes(void **state)
 
 #define REFUSED(call) (errno = 0, (long)(call) == -1 && errno == EPERM)
 
+static int tcp_socket; /* opened before the jail */
+
 static int try_everything_refused(void)
 {
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
     char *const argv[] = { (char *)(uintptr_t) "true", NULL };
-    int tcp = socket(AF_INET, SOCK_STREAM, 0);
-    if (tcp < 0) {
-        return 1;
-    }
+    int tcp = tcp_socket;
     return !REFUSED(connect(tcp, (struct sockaddr *)&to, sizeof(to)))                ? 2
            : !REFUSED(execv("/bin/true", argv))                                      ? 3
            : !REFUSED(socket(AF_UNIX, SOCK_STREAM, 0))                               ? 4
@@ -272,13 +280,94 @@ static int try_everything_refused(void)
            : !REFUSED(syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0)) ? 7
            : !REFUSED(syscall(SYS_io_uring_setup, 1, NULL))                          ? 8
            : !REFUSED(syscall(SYS_execveat, -1, "/bin/true", argv, NULL, 0))         ? 9
+           : !REFUSED(socket(AF_INET, SOCK_STREAM, 0))                               ? 10
+           : !REFUSED(socket(AF_INET, SOCK_DGRAM, 0))                                ? 11
+           : !REFUSED(socket(AF_NETLINK, SOCK_RAW, 0))                               ? 12
+           : !REFUSED(bind(tcp, (struct sockaddr *)&to, sizeof(to)))                 ? 13
+           : !REFUSED(listen(tcp, 1))                                                ? 14
+           : !REFUSED(ioctl(STDIN_FILENO, TIOCSTI, "x"))                             ? 15
+           : !REFUSED(kill(getppid(), 0))                                            ? 16
+           : !REFUSED(syscall(SYS_tgkill, getppid(), getppid(), 0))                  ? 17
+           : !REFUSED(chmod("/nonexistent", 0777))                                   ? 18
+           : !REFUSED(symlink("/etc/shadow", "/tmp/x"))                              ? 19
+           : !REFUSED(syscall(SYS_memfd_create, "x", 0))                             ? 20
+           : !REFUSED(setuid(0))                                                     ? 21
                                                                                      : 0;
+}
+
+static int try_a_process(void)
+{
+    return REFUSED(fork()) && REFUSED(syscall(SYS_vfork)) &&
+                   REFUSED(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))
+               ? 0
+               : 1;
+}
+
+static int try_executable_memory(void)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return page == MAP_FAILED                                      ? 1
+           : !REFUSED(mprotect(page, 4096, PROT_READ | PROT_EXEC)) ? 2
+           : !REFUSED((intptr_t)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+                                     -1, 0))
+               ? 3
+               : 0;
+}
+
+static void refuses_a_front_that_makes_memory_executable(void **state)
+{
+    (void)state;
+    assert_works(cbx_jail_front, try_executable_memory);
+}
+
+static void refuses_a_front_that_starts_a_process(void **state)
+{
+    (void)state;
+    if (SANITIZED) {
+        print_message("skipped: the leak checker needs a process, so the jail lets it through\n");
+        skip();
+    }
+    assert_works(cbx_jail_front, try_a_process);
+}
+
+static void *end_thread(void *context)
+{
+    *(int *)context = 1;
+    return NULL;
+}
+
+/* With an arena of its own, so with mprotect. */
+static void *allocate(void *context)
+{
+    free(malloc(1 << 16));
+    *(int *)context = REFUSED(socket(AF_INET, SOCK_STREAM, 0));
+    return NULL;
+}
+
+static int start_threads(void)
+{
+    pthread_t thread;
+    int ran = 0, refused = 0;
+    if (pthread_create(&thread, NULL, end_thread, &ran) != 0 || pthread_join(thread, NULL) != 0 ||
+        pthread_create(&thread, NULL, allocate, &refused) != 0 || pthread_join(thread, NULL) != 0) {
+        return 1;
+    }
+    return ran == 1 && refused == 1 ? 0 : 2;
+}
+
+static void permits_threads_which_have_the_same_filter(void **state)
+{
+    (void)state;
+    assert_works(cbx_jail_front, start_threads);
 }
 
 static void refuses_a_front_that_connects_or_starts_programs(void **state)
 {
     (void)state;
+    tcp_socket = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(tcp_socket >= 0);
     assert_works(cbx_jail_front, try_everything_refused);
+    close(tcp_socket);
 }
 
 static int try_the_upper_half(void)
@@ -304,10 +393,9 @@ static int try_fast_open(void)
                               .msg_iov = &part,
                               .msg_iovlen = 1 };
     struct mmsghdr many = { .msg_hdr = message };
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    return fd < 0 ? 1
-           : !REFUSED(sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&tcp_address,
-                             sizeof(tcp_address)))
+    int fd = tcp_socket;
+    return !REFUSED(sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&tcp_address,
+                           sizeof(tcp_address)))
                ? 2
            : !REFUSED(sendmsg(fd, &message, MSG_FASTOPEN | MSG_NOSIGNAL)) ? 3
            : !REFUSED(sendmmsg(fd, &many, 1, MSG_FASTOPEN))               ? 4
@@ -325,7 +413,9 @@ static void refuses_to_connect_by_sending(void **state)
     assert_int_equal(bind(listener, (struct sockaddr *)&tcp_address, size), 0);
     assert_int_equal(listen(listener, 4), 0);
     assert_int_equal(getsockname(listener, (struct sockaddr *)&tcp_address, &size), 0);
+    tcp_socket = socket(AF_INET, SOCK_STREAM, 0);
     assert_works(cbx_jail_front, try_fast_open);
+    close(tcp_socket);
     struct pollfd ready = { .fd = listener, .events = POLLIN };
     assert_int_equal(poll(&ready, 1, 0), 0);
 }
@@ -420,11 +510,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kills_a_worker_that_opens_files_sockets_or_processes),
+        cmocka_unit_test(kills_a_worker_that_maps_executable_memory),
         cmocka_unit_test(kills_a_worker_that_makes_memory_executable),
         cmocka_unit_test(answers_what_the_c_library_asks_on_its_own),
         cmocka_unit_test(permits_what_judging_needs),
         cmocka_unit_test(gives_a_worker_no_more_than_two_gigabytes),
         cmocka_unit_test(refuses_a_front_that_connects_or_starts_programs),
+        cmocka_unit_test(refuses_a_front_that_makes_memory_executable),
+        cmocka_unit_test(refuses_a_front_that_starts_a_process),
+        cmocka_unit_test(permits_threads_which_have_the_same_filter),
         cmocka_unit_test(refuses_a_unix_socket_also_when_the_register_has_more_bits),
         cmocka_unit_test(refuses_to_connect_by_sending),
         cmocka_unit_test(refuses_a_front_to_trace),

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * The part of `codebox doctor` about the confinement of the gateway's own processes. */
+#ifndef CBX_GATEWAY_CLI_DOCTOR_PROCESSES_H
+#define CBX_GATEWAY_CLI_DOCTOR_PROCESSES_H
+
+#include "docker/doctor.h"
+
+/* Forks a child that is confined as a front is, and reports what of it holds on this host: users,
+ * capabilities, system calls, Landlock. */
+void cbx_doctor_processes(const struct cbx_doctor *doctor);
+
+#endif
