@@ -357,7 +357,12 @@ int cbx_run_command(const struct cbx_options *options)
     struct cbx_flow_config config = cbx_options_flow(options);
     cbx_options_log(options, CBX_LOG_WARNING, false);
     /* Made here: the front may make files in the folder only. */
-    if (options->output != NULL && mkdir(options->output, 0777) < 0 && errno != EEXIST) {
+    mode_t ours = umask(options->umask); /* the folder is the caller's; what follows is not */
+    int made = options->output != NULL ? mkdir(options->output, 0777) : 0;
+    int error = errno;
+    umask(ours);
+    errno = error;
+    if (made < 0 && errno != EEXIST) {
         cbx_fail(&err, CBX_EIO, "--output '%s': %s", options->output, strerror(errno));
         return cbx_cli_fail(&err);
     }

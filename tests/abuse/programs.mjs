@@ -204,7 +204,7 @@ except OSError as e: print('full', n < 1024, e.errno)
   ['names that are no text, links, pipes and sockets are listed and read without harm', `
 import os, socket
 os.chdir('/workspace')
-os.symlink('/etc/passwd', 'link')
+os.symlink('/usr/bin/env', 'link')
 os.symlink('/', 'root')
 os.symlink('loop', 'loop')
 os.mkfifo('fifo')
@@ -233,7 +233,7 @@ open('locked', 'w').close(); os.chmod('locked', 0)
       for (const name of ['link', 'root', 'loop', 'fifo', 'socket', 'root/etc/passwd', 'secret/x', 'locked', '../etc/passwd', '%2e%2e/%2e%2e/etc/passwd', 'sparse', 'n'.repeat(256), 'line%0abreak/x']) {
         const got = await api.get(s, name);
         assert.ok(got.status >= 400 && got.status < 500, `${name}: ${got.status}`);
-        assert.ok(!got.text.includes('root:x:'), `${name} is not read`);
+        assert.ok(!got.text.includes('root:x:') && !got.text.includes('ELF'), `${name} is not read`);
       }
       assert.equal((await api.get(s, 'line%0Abreak')).status, 200);
       assert.equal((await api.get(s, 'n'.repeat(255))).status, 200);
@@ -261,7 +261,7 @@ def churn():
         try:
             with open('/workspace/f', 'wb') as f: f.write(b'x' * (i % 5000000))
             os.replace('/workspace/f', '/workspace/g')
-            if i % 2: os.symlink('/etc/passwd', '/workspace/f')
+            if i % 2: os.symlink('/usr/bin/env', '/workspace/f')
             else: os.mkdir('/workspace/f')
         except OSError: pass
         try: os.unlink('/workspace/f')
