@@ -161,7 +161,7 @@ const figures = {
     const numbers = (text) => text.trim().split(' ').map(Number), ratios = [[], []];
     for (let i = 0; i < 5; i++) {
       const ours = numbers((await g.ask('POST', '/v1/executions', { session_id, code })).output.map((o) => o.text ?? '').join(''));
-      const theirs = numbers((await run('docker', ['run', '--rm', '--network', 'none', '--cpus', '1', '--tmpfs', '/workspace:mode=1777', '-v', `${process.cwd()}/tests/bench/guarded.py:/guarded.py:ro`, '--entrypoint', '/usr/bin/python3', 'codebox-python', '/guarded.py'])).stdout);
+      const theirs = numbers((await run('docker', ['run', '--rm', '--network', 'none', '--cpus', '1', '--tmpfs', '/workspace:uid=65532,gid=65532', '-v', `${process.cwd()}/tests/bench/guarded.py:/guarded.py:ro`, '-w', '/workspace', '--entrypoint', '/usr/bin/python3', 'codebox-python', '/guarded.py'])).stdout);
       ratios.forEach((r, k) => r.push(ours[k] / theirs[k]));
     }
     console.log(`the guard, Python: a loop of ordinary calls ${median(ratios[0]).toFixed(2)} times that of the image alone (budget 1.02), one of small files ${median(ratios[1]).toFixed(2)}`);
