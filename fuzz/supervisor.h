@@ -251,13 +251,13 @@ int cbx_guard_decide(struct cbx_listener *listener, const struct seccomp_notif *
     abort();
 }
 
-const struct cbx_confine_row *cbx_confine_places(size_t *count)
+const struct cbx_place *cbx_places(size_t *count)
 {
     *count = 0;
     return NULL;
 }
 
-int cbx_confine_new(const struct cbx_confine_row *rows, size_t count)
+int cbx_confine_new(const struct cbx_place *rows, size_t count)
 {
     (void)rows;
     (void)count;

@@ -8,14 +8,14 @@
 
 int cbx_command_confinement(void)
 {
-    static const struct cbx_confine_row rows[] = {
-        { "/usr", CBX_CONFINE_READ },
-        { "/lib", CBX_CONFINE_READ },
-        { "/lib64", CBX_CONFINE_READ },
-        { "/bin", CBX_CONFINE_READ },
-        { "/etc", CBX_CONFINE_READ },
-        { "/dev/null", CBX_CONFINE_USE },
-        { CBX_COMMAND_FOLDER, CBX_CONFINE_CHANGE },
+    static const struct cbx_place rows[] = {
+        { "/usr", CBX_PLACE_READ },
+        { "/lib", CBX_PLACE_READ },
+        { "/lib64", CBX_PLACE_READ },
+        { "/bin", CBX_PLACE_READ },
+        { "/etc", CBX_PLACE_READ },
+        { "/dev/null", CBX_PLACE_USE },
+        { CBX_COMMAND_FOLDER, CBX_PLACE_CHANGE },
     };
     return cbx_confine_new(rows, sizeof(rows) / sizeof(rows[0]));
 }

@@ -61,7 +61,7 @@ static bool allow(int ruleset, const char *path, uint64_t rights)
     return allowed;
 }
 
-int cbx_confine_new(const struct cbx_confine_row *rows, size_t count)
+int cbx_confine_new(const struct cbx_place *rows, size_t count)
 {
     int abi = landlock_abi();
     struct ruleset attributes = { .files = abi >= 1 ? all_rights(abi) : 0,
@@ -69,9 +69,9 @@ int cbx_confine_new(const struct cbx_confine_row *rows, size_t count)
     int ruleset = create(&attributes);
     bool complete = ruleset >= 0;
     for (size_t i = 0; complete && i < count; i++) {
-        uint64_t rights = rows[i].rights == CBX_CONFINE_READ  ? reads
-                          : rows[i].rights == CBX_CONFINE_USE ? uses
-                                                              : all_rights(abi);
+        uint64_t rights = rows[i].rights == CBX_PLACE_READ  ? reads
+                          : rows[i].rights == CBX_PLACE_USE ? uses
+                                                            : all_rights(abi);
         complete = allow(ruleset, rows[i].path, rights);
     }
     if (!complete && ruleset >= 0) {
@@ -84,16 +84,6 @@ bool cbx_confine_enter(int ruleset)
 {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
-}
-
-const struct cbx_confine_row *cbx_confine_places(size_t *count)
-{
-    static const struct cbx_confine_row places[] = {
-#define CBX_PLACE(path, rights) { path, CBX_CONFINE_##rights },
-#include "docker/inside/places.def"
-    };
-    *count = sizeof(places) / sizeof(places[0]);
-    return places;
 }
 
 bool cbx_confine_separate(void)

@@ -3,24 +3,18 @@
 #ifndef CBX_DOCKER_INSIDE_CONFINE_H
 #define CBX_DOCKER_INSIDE_CONFINE_H
 
+#include "docker/inside/places.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* A ruleset, a descriptor: under it a file is opened, and executed, only with the rights of the rows that
  * are above it. -1 when Linux has no Landlock, or too little memory. */
-enum cbx_confine_rights { CBX_CONFINE_READ, CBX_CONFINE_USE, CBX_CONFINE_CHANGE };
-struct cbx_confine_row {
-    const char *path;
-    enum cbx_confine_rights rights;
-};
-int cbx_confine_new(const struct cbx_confine_row *rows, size_t count);
+int cbx_confine_new(const struct cbx_place *rows, size_t count);
 
 /* Applies a ruleset to this process and those that it starts; it stays open. */
 bool cbx_confine_enter(int ruleset);
-
-/* The rows of places.def. */
-const struct cbx_confine_row *cbx_confine_places(size_t *count);
 
 /* Puts this process, and those that it starts, into a domain of its own: it cannot trace processes outside of
  * it (ptrace(2), /proc/PID/mem), nor send them signals (from Landlock ABI 6 on). False when Linux has no

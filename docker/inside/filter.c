@@ -4,6 +4,7 @@
 #include "docker/inside/filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
@@ -67,6 +68,11 @@ static size_t add_steps(struct sock_filter *to, enum cbx_call_condition conditio
               NOTIFY, ALLOW)
     case CBX_CALL_CODE:
         STEPS(LOAD(args[2]), ANY_BIT(PROT_EXEC, 0, 1), NOTIFY, ALLOW)
+    case CBX_CALL_UNSEEN:
+        STEPS(LOAD(args[1]), ANY_BIT(O_CLOEXEC, 1, 0), NOTIFY, ALLOW)
+    case CBX_CALL_UNSEEN_AT:
+        STEPS(LOAD(args[2]), ANY_BIT(O_CLOEXEC, 0, 2), LOAD(args[0]),
+              EQUAL((uint32_t)AT_FDCWD, 1, 0), NOTIFY, ALLOW)
     case CBX_CALL_UNSUPPORTED:
         STEPS(RETURN(SECCOMP_RET_ERRNO | ENOSYS))
     }

@@ -16,11 +16,13 @@ enum cbx_program_kind {
 };
 enum cbx_call_condition {
     CBX_CALL_ALWAYS,
-    CBX_CALL_NO_THREAD,   /* clone(2) of a process */
-    CBX_CALL_NOT_LOCAL,   /* socket(2) of another family than AF_UNIX */
-    CBX_CALL_NOT_SELF,    /* the first argument is not 0 */
-    CBX_CALL_NEW_CODE,    /* mmap(2) of executable memory that is no file */
-    CBX_CALL_CODE,        /* memory becomes executable */
+    CBX_CALL_NO_THREAD, /* clone(2) of a process */
+    CBX_CALL_NOT_LOCAL, /* socket(2) of another family than AF_UNIX */
+    CBX_CALL_NOT_SELF,  /* the first argument is not 0 */
+    CBX_CALL_NEW_CODE,  /* mmap(2) of executable memory that is no file */
+    CBX_CALL_CODE,      /* memory becomes executable */
+    CBX_CALL_UNSEEN, /* open(2) as Python's audit hook does not see it: CPython itself opens with O_CLOEXEC */
+    CBX_CALL_UNSEEN_AT,   /* openat(2), the same; in Python the hook does not see the folder */
     CBX_CALL_UNSUPPORTED, /* answered with ENOSYS, without a notification: callers have another way */
 };
 enum cbx_call_argument {

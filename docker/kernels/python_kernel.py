@@ -49,7 +49,7 @@ BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
 FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which apply to later cells too
-CTYPES = os.path.dirname(os.__file__) + "/ctypes/"
+PASS_ON = tuple(os.path.dirname(os.__file__) + name for name in ("/ctypes/", "/inspect.py", "/types.py"))  # for their callers
 AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that the program caught is repeated
 
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
@@ -1235,12 +1235,16 @@ def install_loaders():
     return python_loaders.install()
 
 
-def called_by_image():
-    """For the guard: is it code of the image that called a function of ctypes?"""
+def called_by_image(words):
+    """For the guard: is it code of the image that called, and not to pass a call of the program on? Then it has one of the words in its names."""
     frame = get_frame(1)
-    while frame is not None and frame.f_code.co_filename.startswith(CTYPES):
+    while frame is not None and frame.f_code.co_filename.startswith(PASS_ON):
         frame = frame.f_back
-    return frame is not None and frame.f_code.co_filename.startswith(("/usr/", "<frozen "))
+    if frame is None or not frame.f_code.co_filename.startswith(("/usr/", "/codebox/", "<frozen ")):
+        return False
+    if words == "":
+        return frame.f_code.co_filename.startswith("<frozen importlib")
+    return any(word in name for name in frame.f_code.co_names for word in words.split())
 
 
 def load_guard():

@@ -8,23 +8,28 @@
 
 #include "docker/frame.h"
 #include "docker/inside/filter.h"
+#include "docker/inside/places.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Of Python 3.8 and on (PEP 578), and not in the headers of the limited API. */
 PyAPI_FUNC(int) PySys_AddAuditHook(int (*hook)(const char *, PyObject *, void *), void *context);
 
 static uint32_t refused; /* bits of policies/guard.def; nothing between runs */
 static PyObject *report; /* (refusal, what) -> None */
-static PyObject
-    *is_ours; /* () -> bool: does code of the image call, rather than the program's own? */
+static PyObject *
+    is_ours; /* (words) -> bool: does code of the image call that has one of these words, rather than the program's own? */
 static _Thread_local bool inside;
+static bool moved; /* the program has changed the working directory */
 
 /* --- refusals --------------------------------------------------------------------------------- */
 
@@ -49,46 +54,34 @@ static int refuse(uint32_t refusal, const char *what, PyObject *name)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-enum place { PLACE_READ, PLACE_USE, PLACE_CHANGE };
-static const struct {
-    const char *path;
-    enum place rights;
-} places[] = {
-#define CBX_PLACE(path, rights) { path, PLACE_##rights },
-#include "docker/inside/places.def"
-};
-
 static bool begins(const char *path, const char *with)
 {
     return strncmp(path, with, strlen(with)) == 0;
 }
 
-static bool is_private(const char *path)
+/* No link is on the way to the file, or there is no such file. */
+static bool has_no_link(const char *path)
 {
-    const char *name = strrchr(path, '/');
-    return begins(path, "/proc/") && path[6] >= '0' && path[6] <= '9' &&
-           (strcmp(name, "/environ") == 0 || strcmp(name, "/mem") == 0);
-}
-
-static bool is_inside(const char *path, bool writes)
-{
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        size_t len = strlen(places[i].path);
-        if (begins(path, places[i].path) && (path[len] == '/' || path[len] == '\0')) {
-            return (!writes || places[i].rights != PLACE_READ) && !is_private(path);
-        }
+    struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+    if (fd >= 0) {
+        close(fd);
     }
-    return false;
+    return fd >= 0 || errno == ENOENT;
 }
 
-/* Paths that need no look at the file system, as most have. A link there can lead outside: Landlock refuses
- * that, and links to the outside are refused when they are made. */
+/* Paths that need no closer look, as most have. Nothing in the image's libraries leads outside. */
 static bool is_plainly_inside(const char *path, bool writes)
 {
-    return strstr(path, "..") == NULL &&
-           (path[0] != '/' || begins(path, "/workspace/") || begins(path, "/tmp/") ||
-            begins(path, "/dev/fd/") || begins(path, "/dev/std") ||
-            (!writes && begins(path, "/usr/")));
+    if (strstr(path, "..") != NULL || (path[0] != '/' && moved)) {
+        return false;
+    }
+    if (begins(path, "/dev/fd/") || begins(path, "/dev/std") ||
+        (!writes && begins(path, "/usr/"))) {
+        return true;
+    }
+    return (path[0] != '/' || begins(path, "/workspace/") || begins(path, "/tmp/")) &&
+           has_no_link(path);
 }
 
 /* The path without links; of a file that does not exist, that of its folder. False when neither is known. */
@@ -102,7 +95,7 @@ static bool resolve(const char *path, char real[PATH_MAX], bool *exists)
     snprintf(folder, sizeof(folder), "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash == NULL) {
-        return false;
+        return realpath(".", real) != NULL;
     }
     slash[slash == folder ? 1 : 0] = '\0';
     return realpath(folder, real) != NULL;
@@ -123,7 +116,7 @@ static int check_file(PyObject *name, bool writes)
     struct stat status;
     int result = 0;
     if (!is_plainly_inside(path, writes) && resolve(path, real, &exists) && (exists || writes) &&
-        !is_inside(real, writes) &&
+        !cbx_place_is_inside(real, writes) &&
         (writes || stat(real, &status) != 0 || !S_ISDIR(status.st_mode))) {
         result = refuse(refusal, path, name);
     }
@@ -141,6 +134,20 @@ static int check_open(PyObject *args)
     return path == NULL ? -1
                         : check_file(path, (bits & O_ACCMODE) != O_RDONLY ||
                                                (bits & (O_CREAT | O_TRUNC)) != 0);
+}
+
+static int note_moved(PyObject *args)
+{
+    (void)args;
+    moved = true;
+    return 0;
+}
+
+/* (path) */
+static int check_read(PyObject *args)
+{
+    PyObject *path = PyTuple_GetItem(args, 0);
+    return path == NULL ? -1 : check_file(path, false);
 }
 
 static int check_changed(PyObject *args)
@@ -164,24 +171,90 @@ static int check_renamed(PyObject *args)
     return check_changed(args) != 0 || to == NULL ? -1 : check_file(to, true);
 }
 
-/* --- native code, pickles --------------------------------------------------------------------- */
+/* --- native code, the interpreter, pickles ---------------------------------------------------- */
 
-/* Does the program's own code call? -1 and an exception when that cannot be known. */
-static int is_of_program(void)
+/* Refuses it to the program's own code. `words`, between blanks: code of the image that calls has one of
+ * them in its names; without it that code only passes a call of the program on. "" = the import system calls. */
+static int refuse_program(uint32_t refusal, const char *words, const char *what)
 {
+    if ((refused >> refusal & 1) == 0) {
+        return 0;
+    }
     inside = true;
-    PyObject *ours = PyObject_CallFunction(is_ours, NULL);
+    PyObject *ours = PyObject_CallFunction(is_ours, "s", words);
     inside = false;
-    int result = ours == NULL ? -1 : PyObject_IsTrue(ours) == 0;
+    int trusted = ours == NULL ? -1 : PyObject_IsTrue(ours);
     Py_XDECREF(ours);
-    return result;
+    return trusted < 0 ? -1 : trusted ? 0 : refuse(refusal, what, NULL);
 }
 
 static int check_native(PyObject *args)
 {
     (void)args;
-    int program = (refused >> CBX_GUARD_NATIVE & 1) != 0 ? is_of_program() : 0;
-    return program > 0 ? refuse(CBX_GUARD_NATIVE, "ctypes", NULL) : program;
+    return refuse_program(CBX_GUARD_NATIVE, "ctypes", "ctypes");
+}
+
+static int check_frames(PyObject *args)
+{
+    (void)args;
+    return refuse_program(CBX_GUARD_REFLECT,
+                          "_getframe currentframe _current_frames "
+                          "_current_exceptions",
+                          "a frame");
+}
+
+static int check_objects(PyObject *args)
+{
+    (void)args;
+    return refuse_program(CBX_GUARD_REFLECT, "get_objects get_referrers get_referents",
+                          "objects of the garbage collector");
+}
+
+static int check_code(PyObject *args)
+{
+    (void)args;
+    return refuse_program(CBX_GUARD_REFLECT, "CodeType FunctionType replace __code__",
+                          "a code object");
+}
+
+/* (object, name, ...): what leads from an object to frames and code. */
+static int check_attribute(PyObject *args)
+{
+    static const char *const names[] = { "tb_frame", "gi_frame", "cr_frame", "ag_frame",
+                                         "gi_code",  "cr_code",  "ag_code" };
+    PyObject *given = PyTuple_GetItem(args, 1);
+    PyObject *name = given != NULL && PyUnicode_Check(given) ? PyUnicode_AsUTF8String(given) : NULL;
+    int result = 0;
+    for (size_t i = 0; name != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(PyBytes_AsString(name), names[i]) == 0) {
+            result = refuse_program(CBX_GUARD_REFLECT, names[i], names[i]);
+        }
+    }
+    Py_XDECREF(name);
+    if (result == 0) {
+        PyErr_Clear();
+    }
+    return result;
+}
+
+/* (source, file): code that passes for the image's own. */
+static int check_compiled(PyObject *args)
+{
+    PyObject *given = PyTuple_GetItem(args, 1);
+    PyObject *file = given != NULL && PyUnicode_Check(given) ? PyUnicode_AsUTF8String(given) : NULL;
+    PyErr_Clear();
+    const char *name = file != NULL ? PyBytes_AsString(file) : "";
+    int result = begins(name, "/usr/") || begins(name, "/codebox/") || begins(name, "<frozen ")
+                     ? refuse_program(CBX_GUARD_REFLECT, "", "code with the name of a library")
+                     : 0;
+    Py_XDECREF(file);
+    return result;
+}
+
+static int check_marshalled(PyObject *args)
+{
+    (void)args;
+    return refuse_program(CBX_GUARD_UNPICKLE, "", "marshal");
 }
 
 /* Modules whose classes hold data and do nothing when they are made; of others, those names alone. */
@@ -259,6 +332,8 @@ static const struct {
     int (*check)(PyObject *args); /* -1 and an exception, or 0 */
 } checks[] = {
     { "open", check_open },
+    { "os.chdir", note_moved },
+    { "sqlite3.connect", check_read },
     { "os.remove", check_changed },
     { "os.rename", check_renamed },
     { "os.mkdir", check_changed },
@@ -278,12 +353,24 @@ static const struct {
     { "ctypes.string_at", check_native },
     { "ctypes.wstring_at", check_native },
     { "pickle.find_class", check_pickle },
+    { "marshal.load", check_marshalled },
+    { "marshal.loads", check_marshalled },
+    { "sys._getframe", check_frames },
+    { "sys._current_frames", check_frames },
+    { "sys._current_exceptions", check_frames },
+    { "gc.get_objects", check_objects },
+    { "gc.get_referrers", check_objects },
+    { "gc.get_referents", check_objects },
+    { "compile", check_compiled },
+    { "code.__new__", check_code },
+    { "function.__new__", check_code },
+    { "object.__getattr__", check_attribute },
 };
 
 static int hook(const char *event, PyObject *args, void *context)
 {
     (void)context;
-    if (refused == 0 || inside || (event[0] != 'o' && event[0] != 'c' && event[0] != 'p')) {
+    if (refused == 0 || inside || strchr("ocpsgfm", event[0]) == NULL) {
         return 0; /* most events */
     }
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {

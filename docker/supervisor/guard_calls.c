@@ -4,8 +4,8 @@
  * Landlock does (docker/inside/places.def); what a shell starts is started by processes of one thread. */
 #include "docker/supervisor/guard.h"
 
-#include "docker/inside/confine.h"
 #include "docker/inside/names.h"
+#include "docker/inside/places.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -239,27 +239,6 @@ static bool resolve(const struct call *call, int folder, const char *path, char 
     return n > 0 && out[0] == '/';
 }
 
-/* Of a process: what it was started with, and its memory. */
-static bool is_private(const char *path)
-{
-    const char *name = strrchr(path, '/');
-    return strncmp(path, "/proc/", 6) == 0 && path[6] >= '0' && path[6] <= '9' &&
-           (strcmp(name, "/environ") == 0 || strcmp(name, "/mem") == 0);
-}
-
-static bool is_inside(const char *path, bool writes)
-{
-    size_t count;
-    const struct cbx_confine_row *rows = cbx_confine_places(&count);
-    for (size_t i = 0; i < count && !is_private(path); i++) {
-        size_t len = strlen(rows[i].path);
-        if (strncmp(path, rows[i].path, len) == 0 && (path[len] == '/' || path[len] == '\0')) {
-            return !writes || rows[i].rights != CBX_CONFINE_READ;
-        }
-    }
-    return false;
-}
-
 /* A descriptor of the process by its name in /dev. */
 static bool is_descriptor(const char *path)
 {
@@ -285,7 +264,7 @@ static int decide_file(struct call *call, int folder, uint64_t address, bool wri
     struct stat status;
     if (is_descriptor(path) || !resolve(call, folder, path, real, &exists) ||
         (!exists && !writes) || (!writes && stat(real, &status) == 0 && S_ISDIR(status.st_mode)) ||
-        is_inside(real, writes)) {
+        cbx_place_is_inside(real, writes)) {
         return 0;
     }
     snprintf(call->what, sizeof(call->what), "%.*s", (int)sizeof(call->what) - 1, path);

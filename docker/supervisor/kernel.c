@@ -60,7 +60,7 @@ static unsigned kind_of_kernel(void)
 static void confine(void)
 {
     size_t count;
-    const struct cbx_confine_row *rows = cbx_confine_places(&count);
+    const struct cbx_place *rows = cbx_places(&count);
     int ruleset = cbx_confine_new(rows, count);
     if (ruleset >= 0) {
         cbx_confine_enter(ruleset);

@@ -12,7 +12,7 @@ extends: [permissive]
 rules:
   - {id: any.credentials, effect: warn, override: true}
   - {id: js.open-outside, effect: warn, override: true}
-guard: {start-process: refuse, socket: refuse, signal-process: refuse, native-code: refuse, deserialise: refuse}
+guard: {start-process: refuse, socket: refuse, signal-process: refuse, native-code: refuse, deserialise: refuse, reflect: refuse}
 YAML
 sed 's/^name: .*/name: ending/; s/^guard: {/&ends-run: true, /' "$work/guarded.yaml" > "$work/ending.yaml"
 start_server --policy "$work/guarded.yaml" --policy "$work/ending.yaml" --policy default --policy permissive
@@ -45,6 +45,13 @@ ok 'JavaScript opens no socket' refused javascript $'require("net").connect(80, 
 ok 'Python reads no file outside' refused python $'open("/etc/" + "passwd").read()' read-outside
 ok '  by a path that climbs' refused python $'print(open("../etc/passwd").read())' read-outside
 ok '  by a link that it makes' refused python $'import os\nos.symlink("/etc/passwd", "l")\nprint(open("l").read())' read-outside
+ok '  by a link that lay there' refused ipython $'!ln -s /etc m\nprint(open("m/passwd").read())' read-outside
+ok '  by another working directory' refused python $'import os\nos.chdir("/etc")\ntry:\n    print(open("passwd").read())\nfinally:\n    os.chdir("/workspace")' read-outside
+ok '  by a folder' refused python $'import os\nprint(os.read(os.open("passwd", os.O_RDONLY, dir_fd=os.open("/etc", os.O_RDONLY)), 99))' read-outside
+ok '  by a database' refused python $'import sqlite3\nprint(sqlite3.connect("/etc/passwd").execute("select * from t"))' read-outside
+ok '  by a library in C' refused python $'import ssl\nssl.create_default_context().load_verify_locations("/etc/passwd")' read-outside
+ok '  by a program that a line of shell starts' refused ipython $'!cat /etc/passwd' read-outside
+ok '  nor does that change a file' refused ipython $'!rm -f /etc/hostname' write-outside
 ok '  by a descriptor' refused python $'import os\nprint(os.read(os.open("/etc/passwd", os.O_RDONLY), 99))' read-outside
 ok '  nor the environment of another process' refused python $'print(open("/proc/1/environ").read())' read-outside
 ok 'Python writes no file outside' refused python $'open("/usr/lib/python3/dist-packages/x.py", "w").write("x")' write-outside
@@ -53,6 +60,15 @@ ok '  nor limits it' refused python $'import resource\nresource.prlimit(1, resou
 ok '  nor slows it down' refused python $'import os\nos.setpriority(os.PRIO_USER, 0, 19)' signal-process
 ok 'Python makes no memory executable' refused python $'import mmap\nmmap.mmap(-1, 4096, prot=mmap.PROT_EXEC | mmap.PROT_WRITE)' native-code
 ok '  nor calls native code by ctypes' refused python $'import ctypes\nctypes.CDLL(None).puts(b"uid=")' native-code
+ok '  nor by a thread of a library' refused python $'import ctypes\nfrom concurrent.futures import ThreadPoolExecutor\nprint(ThreadPoolExecutor().submit(ctypes.string_at, id(1)).result())' native-code
+ok 'Python gets no frame' refused python $'import sys\nprint(sys._getframe().f_builtins)' reflect
+ok '  by a function that gets it' refused python $'import inspect\nprint(inspect.currentframe())' reflect
+ok '  by a function of the image that calls it' refused python $'import sys\nfrom concurrent.futures import ThreadPoolExecutor\nprint(ThreadPoolExecutor().submit(sys._getframe).result())' reflect
+ok '  of an error' refused python $'try:\n    1 / 0\nexcept Exception as e:\n    print(e.__traceback__.tb_frame.f_globals)' reflect
+ok 'Python gets no objects of the garbage collector' refused python $'import gc\nprint(len(gc.get_objects()))' reflect
+ok 'Python makes no code object' refused python $'def f(): pass\nf.__code__.replace(co_consts=(1,))' reflect
+ok '  from bytes' refused python $'import marshal\nmarshal.loads(marshal.dumps(compile("1", "x", "eval")))' deserialise
+ok '  that passes for a library' refused python $'exec(compile("1", "/usr/lib/python3/x.py", "exec"))' reflect
 ok 'Python loads no pickle that names a function' refused python $'import pickle, os\nclass E:\n    def __reduce__(self):\n        return (os.getcwd, ())\nprint(pickle.loads(pickle.dumps(E())))' deserialise
 ok 'JavaScript reads no file outside' refused javascript $'console.log(String(require("fs").readFileSync("/etc/passwd")))' read-outside
 ok '  by a promise' refused javascript $'require("fs/promises").readFile("/etc/passwd").then((t) => console.log(String(t)), (e) => console.log(e.code))' read-outside
