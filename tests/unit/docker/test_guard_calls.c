@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 
 #include "docker/inside/confine.c"
-#include "docker/inside/places.c"
 #include "docker/inside/filter.c"
+#include "docker/inside/places.c"
 #include "docker/supervisor/guard_calls.c"
 
 /* --- the rest of the supervisor --------------------------------------------------------------- */
