@@ -97,6 +97,22 @@ static int run_probe(struct cbx_engine *engine, const struct cbx_sandbox_config 
 
 /* --- the report ------------------------------------------------------------------------------- */
 
+static void report_guard(const struct reading *r, const char *outcome, const char *what)
+{
+    bool lacks = strcmp(outcome, "means") != 0 && strcmp(outcome, "partly") != 0;
+    const char *advice =
+        lacks ? "policies whose guard refuses programs, sockets or signals run nothing here: use "
+                "Linux 5.13 or newer, and docker/seccomp.json as it is"
+        : strcmp(outcome, "partly") == 0
+            ? "files outside are refused by fewer means: start Linux with lsm=landlock,..."
+            : "";
+    cbx_doctor_report(r->doctor,
+                      lacks               ? CBX_HEALTH_FAIL
+                      : advice[0] != '\0' ? CBX_HEALTH_WARN
+                                          : CBX_HEALTH_OK,
+                      "guard", advice, "in a %s sandbox: %s", r->kernel, what);
+}
+
 /* "name<TAB>outcome<TAB>what". The image may be wrong, so lines are untrusted data. */
 static void take_line(struct reading *r, char *line)
 {
@@ -106,6 +122,10 @@ static void take_line(struct reading *r, char *line)
         return;
     }
     *outcome++ = *what++ = '\0';
+    if (strcmp(line, "guard") == 0) {
+        report_guard(r, outcome, what);
+        return;
+    }
     bool held = strcmp(outcome, "held") == 0;
     r->held += held;
     r->other += !held;

@@ -59,6 +59,7 @@ int main(int argc, char **argv)
         prctl(PR_SET_DUMPABLE, 1);
     }
     signal(SIGPIPE, SIG_DFL);
+    cbx_probe_guard();
     cbx_probe_identity();
     cbx_probe_calls();
     cbx_probe_sockets();
