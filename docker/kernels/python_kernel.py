@@ -1239,6 +1239,8 @@ def called_by_image(words):
     """For the guard: is it code of the image that called, and not to pass a call of the program on? Then it has one of the words in its names."""
     frame = get_frame(1)
     while frame is not None and frame.f_code.co_filename.startswith(PASS_ON):
+        if frame.f_code.co_name == "<module>":
+            return True  # it is being imported
         frame = frame.f_back
     if frame is None or not frame.f_code.co_filename.startswith(("/usr/", "/codebox/", "<frozen ")):
         return False

@@ -152,4 +152,10 @@ void cbx_executor_health(struct cbx_executor *e, json_t *into)
     json_object_set_new(into, "api", json_string(engine_ok ? cbx_engine_api(e->engine) : ""));
     json_object_set_new(into, "sessions", json_integer(cbx_sessions_count(e->sessions)));
     json_object_set_new(into, "checks", checks);
+    json_t *refusals = json_object();
+    for (unsigned i = 0; i < CBX_REFUSALS; i++) {
+        json_object_set_new(refusals, cbx_refusal_row((enum cbx_refusal)i)->name,
+                            json_integer((json_int_t)e->refusals[i]));
+    }
+    json_object_set_new(into, "refusals", refusals);
 }

@@ -12,6 +12,7 @@
 #include "gateway/ipc/wire.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct cbx_executor {
     struct cbx_executor_config config;
@@ -28,6 +29,7 @@ struct cbx_executor {
     bool stopping;
     struct cbx_sessions *sessions;
     struct cbx_health health;
+    atomic_uint_fast64_t refusals[CBX_REFUSALS]; /* of the guard, since this executor started */
 };
 
 /* The client of one call (the front, through its connection), as its run sees it. */

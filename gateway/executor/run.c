@@ -26,6 +26,8 @@ static void record_blocked(struct cbx_executor_request *r, const struct cbx_even
     struct cbx_audit *audit;
     struct cbx_err err;
     CBX_AUTO_JSON body = json_object();
+    /* The first attempt is reported at once, all that were like it at the end of the run. */
+    r->executor->refusals[event->refusal] += event->count > 1 ? event->count - 1 : 1;
     json_object_set_new(body, "decision", json_string(r->run.decision));
     json_object_set_new(body, "session", json_string(r->run.session));
     json_object_set_new(body, "principal", json_string(r->run.principal));

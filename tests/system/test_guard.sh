@@ -152,6 +152,17 @@ crashed() { # the run that starts a new kernel is guarded too
     lacks 'uid=' < "$work/crashed"
 }
 ok 'a session goes on guarded after a crash of its kernel' crashed
+metric() { curl -sS "$base/metrics" | sed -n "s/^codebox_guard_refusals_total{capability=\"$1\"} //p"; }
+counts() { # what was refused is counted, attempt by attempt
+    local before
+    before=$(metric socket)
+    run python $'import socket\nfor _ in range(3):\n    try: socket.socket()\n    except OSError: pass' >/dev/null
+    echo "$before, then $(metric socket)"
+    [ "$(metric socket)" = $((before + 3)) ]
+    [ "$(curl -sS -o "$work/metrics" -w '%{content_type}' "$base/metrics")" = 'text/plain; version=0.0.4; charset=utf-8' ]
+}
+ok 'GET /metrics counts what was refused' counts
+
 logged() {
     stop_server
     "$codebox" audit verify --state "$state"
