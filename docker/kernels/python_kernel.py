@@ -49,7 +49,7 @@ BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
 FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which apply to later cells too
-PASS_ON = tuple(os.path.dirname(os.__file__) + name for name in ("/ctypes/", "/inspect.py", "/types.py"))  # for their callers
+PASS_ON = tuple(os.path.dirname(os.__file__) + name for name in ("/ctypes/", "/inspect.py"))  # for their callers
 AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that the program caught is repeated
 
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
@@ -1244,6 +1244,9 @@ def called_by_image(words):
         frame = frame.f_back
     if frame is None or not frame.f_code.co_filename.startswith(("/usr/", "/codebox/", "<frozen ")):
         return False
+    if frame.f_code.co_name == "_call_with_frames_removed" and frame.f_code.co_filename.startswith("<frozen importlib"):
+        caller = frame.f_back.f_code  # an extension module is imported
+        return caller.co_name in ("create_module", "exec_module") and caller.co_filename.startswith("<frozen importlib")
     if words == "":
         return frame.f_code.co_filename.startswith("<frozen importlib")
     return any(word in name for name in frame.f_code.co_names for word in words.split())
