@@ -11,6 +11,7 @@ import builtins
 __builtins__ = dict(vars(builtins))  # for the functions below: a program may delete a builtin
 
 import _ast
+import _ctypes
 import _imp
 import _json
 import _signal
@@ -49,6 +50,7 @@ BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
 FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which apply to later cells too
+START_PROCESS = 1  # the first row of policies/guard.def
 PASS_ON = tuple(os.path.dirname(os.__file__) + name for name in ("/ctypes/", "/inspect.py"))  # for their callers
 AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that the program caught is repeated
 
@@ -1227,29 +1229,66 @@ class Kernel:
             self.channel.send("F", status.to_bytes(4, "little"))
 
 
-def install_loaders():
+def install_loaders(answers):
     sys.path.insert(0, os.path.dirname(__file__))
     import python_loaders
 
     del sys.path[0], sys.modules["python_loaders"]
-    return python_loaders.install()
+    return python_loaders, python_loaders.install(answers)
 
 
-def called_by_image(words):
-    """For the guard: is it code of the image that called, and not to pass a call of the program on? Then it has one of the words in its names."""
-    frame = get_frame(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PASS_ON):
-        if frame.f_code.co_name == "<module>":
-            return True  # it is being imported
-        frame = frame.f_back
-    if frame is None or not frame.f_code.co_filename.startswith(("/usr/", "/codebox/", "<frozen ")):
-        return False
-    if frame.f_code.co_name == "_call_with_frames_removed" and frame.f_code.co_filename.startswith("<frozen importlib"):
-        caller = frame.f_back.f_code  # an extension module is imported
-        return caller.co_name in ("create_module", "exec_module") and caller.co_filename.startswith("<frozen importlib")
-    if words == "":
-        return frame.f_code.co_filename.startswith("<frozen importlib")
-    return any(word in name for name in frame.f_code.co_names for word in words.split())
+def codes_in(code):
+    """A code object, and those in it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from codes_in(each)
+
+
+def make_called_by_image(kernel, loaders):
+    """For the guard: does code of the image call, and not to pass a call of the program on? A program can give code any file name, so code is of the
+    image when the file, or what is frozen in Python, has it."""
+    frozen = {"importlib._bootstrap": "_frozen_importlib", "importlib._bootstrap_external": "_frozen_importlib_external"}
+    own = {code for each in (kernel, *loaders.OWN) for code in codes_in(each)}
+    files, verified, importing = {}, {}, {}
+
+    def codes_of(file):
+        try:
+            if file.startswith("<frozen "):
+                return set(codes_in(_imp.get_frozen_object(frozen.get(file[8:-1], file[8:-1]))))
+            return set(codes_in(loaders.code_of_image(file))) if loaders.is_of_image(file) else set()
+        except (ImportError, OSError):
+            return set()
+
+    def is_of_image(code):
+        if id(code) not in verified:
+            if code.co_filename not in files:
+                files[code.co_filename] = codes_of(code.co_filename)
+            verified[id(code)] = (code, code in own or code in files[code.co_filename])
+        return verified[id(code)][1]
+
+    def imports_ctypes(file):
+        if file not in importing:
+            importing[file] = loaders.is_of_image(file) and re.search(rb"^\s*(import|from) .*\bctypes\b", loaders.read(file), re.M) is not None
+        return importing[file]
+
+    def called_by_image(words):
+        frame = get_frame(1)
+        while frame is not None and frame.f_code.co_filename.startswith(PASS_ON):
+            if frame.f_code.co_name == "<module>":
+                return is_of_image(frame.f_code)  # it is being imported
+            frame = frame.f_back
+        if frame is None or not is_of_image(frame.f_code):
+            return False
+        file, names = frame.f_code.co_filename, frame.f_code.co_names
+        if frame.f_code.co_name == "_call_with_frames_removed" and file.startswith("<frozen importlib"):
+            # a function of the import system that has no frame of its own: an extension module is imported
+            return is_of_image(frame.f_back.f_code) and frame.f_back.f_code.co_name in ("create_module", "exec_module")
+        if words == "":
+            return file.startswith("<frozen importlib")
+        return imports_ctypes(file) if words == "ctypes" else any(word in name for name in names for word in words.split())
+
+    return called_by_image
 
 
 def load_guard():
@@ -1259,26 +1298,57 @@ def load_guard():
     return module
 
 
-def install_guard(module, channel):
+def install_guard(module, loaders, channel):
     """Installs the audit hook. Returns the function that takes what is refused from now on."""
 
     def report(refusal, what):
         channel.send("B", refusal.to_bytes(4, "little") + (1).to_bytes(4, "little") + what.encode("utf-8", "replace")[:255])
 
-    module.install(report, called_by_image)
-    return module.begin
+    def begin(refused):
+        if not refused & START_PROCESS:
+            os.environ.pop("JOBLIB_MULTIPROCESSING", None)  # joblib may use worker processes
+        module.begin(refused)
+
+    module.install(report, make_called_by_image(get_frame(2).f_code, loaders))
+    return begin
+
+
+def find_shared_library(name):
+    """What ctypes.util.find_library asks ldconfig for."""
+    for folder in (f"/usr/lib/{sys.implementation._multiarch}", "/usr/lib", "/usr/local/lib"):
+        found = [file for file in os.listdir(folder) if file.startswith(f"lib{name}.so.")]
+        if found:
+            return min(found, key=len)
+    return None
+
+
+# Libraries start programs and open sockets to look around, and go on without an answer. The guard would refuse and report that, so the
+# answers are given: module -> {name: value}.
+ANSWERS = {
+    "uuid": {"_generate_time_safe": None, "_UuidCreate": None, "_GETTERS": []},
+    "ctypes.util": {"_findSoname_ldconfig": find_shared_library, "_findLib_gcc": lambda name: None, "_findLib_ld": lambda name: None},
+    "joblib.externals.loky.backend.context": {"physical_cores_cache": os.cpu_count()},
+    "loky.backend.context": {"physical_cores_cache": os.cpu_count()},
+}
+
+
+def make_callback():
+    """libffi takes memory that is executed for the first callback, and others fit into it. The guard would refuse it once a program runs."""
+    function = type("Callback", (_ctypes.CFuncPtr,), {"_flags_": _ctypes.FUNCFLAG_CDECL, "_restype_": None, "_argtypes_": ()})
+    return function(lambda: None)
 
 
 def main():
     guard = load_guard()
-    accept = install_loaders()
-    # pandas asks for it when it is imported; the answer of `uname -p`, which the guard would refuse
-    platform._Processor.get = staticmethod(lambda: "")
+    loaders, accept = install_loaders(ANSWERS)
+    platform._Processor.get = staticmethod(lambda: "")  # pandas asks for it when it is imported: `uname -p`
+    _socket.has_ipv6 = False  # else urllib3 tries it out
+    callback = make_callback()  # stays, as this function does not return
     sys.path.append("/workspace")  # last: a file of the program hides no module of a library
     sys.argv = [""]
     os.chdir("/workspace")
     channel = Channel(CONTROL, accept)
-    Kernel(channel).serve(install_guard(guard, channel))
+    Kernel(channel).serve(install_guard(guard, loaders, channel))
 
 
 main()

@@ -33,9 +33,13 @@ MAGIC = _frozen_importlib_external.MAGIC_NUMBER
 SUFFIX = f".{sys.implementation.cache_tag}.pyc"
 
 
+OWN = []  # code of this file
+
+
 def in_importlib(function):
     """Python leaves the frames of importlib out of tracebacks, and so these."""
     function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+    OWN.append(function.__code__)
     return function
 
 
@@ -95,8 +99,9 @@ def code_of_image(path):
     return compile_source(read(path), path)
 
 
-def install():
-    """Replaces the loaders' functions. Returns a function that takes accepted hashes, 32 bytes each."""
+def install(answers):
+    """Replaces the loaders' functions. `answers`: attributes of modules of the image, set once a module is imported. Returns a function
+    that takes accepted hashes, 32 bytes each."""
     accepted = set()
 
     @in_importlib
@@ -110,6 +115,12 @@ def install():
     def get_code(self, fullname):
         path = path_of(self.get_filename(fullname))
         return code_of_image(path) if is_of_image(path) else compile_source(source_of(path, fullname), path)
+
+    @in_importlib
+    def exec_module(self, module):
+        call(exec, self.get_code(module.__name__), module.__dict__)
+        if module.__name__ in answers and is_of_image(self.path):
+            module.__dict__.update(answers[module.__name__])
 
     @in_importlib
     def get_compiled(self, fullname):
@@ -142,6 +153,7 @@ def install():
 
     external = _frozen_importlib_external
     external.SourceLoader.get_code = get_code
+    external.SourceLoader.exec_module = exec_module
     external.SourcelessFileLoader.get_code = get_compiled
     external.FileLoader.get_data = get_data
     _imp.create_dynamic = load_native

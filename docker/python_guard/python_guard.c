@@ -173,8 +173,9 @@ static int check_renamed(PyObject *args)
 
 /* --- native code, the interpreter, pickles ---------------------------------------------------- */
 
-/* Refuses it to the program's own code. `words`, between blanks: code of the image that calls has one of
- * them in its names; without it that code only passes a call of the program on. "" = the import system calls. */
+/* Refuses it to the program's own code. `words`, between blanks: a function of the image that calls has
+ * one of them in its names; without it, it only passes a call of the program on. "ctypes": its file imports that.
+ * "": it is the import system. */
 static int refuse_program(uint32_t refusal, const char *words, const char *what)
 {
     if ((refused >> refusal & 1) == 0) {
@@ -234,20 +235,6 @@ static int check_attribute(PyObject *args)
     if (result == 0) {
         PyErr_Clear();
     }
-    return result;
-}
-
-/* (source, file): code that passes for the image's own. */
-static int check_compiled(PyObject *args)
-{
-    PyObject *given = PyTuple_GetItem(args, 1);
-    PyObject *file = given != NULL && PyUnicode_Check(given) ? PyUnicode_AsUTF8String(given) : NULL;
-    PyErr_Clear();
-    const char *name = file != NULL ? PyBytes_AsString(file) : "";
-    int result = begins(name, "/usr/") || begins(name, "/codebox/") || begins(name, "<frozen ")
-                     ? refuse_program(CBX_GUARD_REFLECT, "", "code with the name of a library")
-                     : 0;
-    Py_XDECREF(file);
     return result;
 }
 
@@ -361,7 +348,6 @@ static const struct {
     { "gc.get_objects", check_objects },
     { "gc.get_referrers", check_objects },
     { "gc.get_referents", check_objects },
-    { "compile", check_compiled },
     { "code.__new__", check_code },
     { "function.__new__", check_code },
     { "object.__getattr__", check_attribute },

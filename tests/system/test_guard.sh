@@ -68,7 +68,7 @@ ok '  of an error' refused python $'try:\n    1 / 0\nexcept Exception as e:\n   
 ok 'Python gets no objects of the garbage collector' refused python $'import gc\nprint(len(gc.get_objects()))' reflect
 ok 'Python makes no code object' refused python $'def f(): pass\nf.__code__.replace(co_consts=(1,))' reflect
 ok '  from bytes' refused python $'import marshal\nmarshal.loads(marshal.dumps(compile("1", "x", "eval")))' deserialise
-ok '  that passes for a library' refused python $'exec(compile("1", "/usr/lib/python3/x.py", "exec"))' reflect
+ok '  by code that passes for a library' refused python $'import sys\nexec(compile("print(sys._getframe().f_builtins)", "/usr/lib/python3.11/collections/__init__.py", "exec"))' reflect
 ok 'Python loads no pickle that names a function' refused python $'import pickle, os\nclass E:\n    def __reduce__(self):\n        return (os.getcwd, ())\nprint(pickle.loads(pickle.dumps(E())))' deserialise
 ok 'JavaScript reads no file outside' refused javascript $'console.log(String(require("fs").readFileSync("/etc/passwd")))' read-outside
 ok '  by a promise' refused javascript $'require("fs/promises").readFile("/etc/passwd").then((t) => console.log(String(t)), (e) => console.log(e.code))' read-outside
@@ -135,6 +135,8 @@ ok 'a shell works' works shell $'mkdir -p out; for f in a b; do echo "$f" > "out
 ok 'C works' works c $'#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nstatic void *f(void *p) { return p; }\nint main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); FILE *o = fopen("x.txt", "w"); fputs("x", o); fclose(o); time_t n = time(0); localtime(&n); printf("%d\\n", 6 * 7); remove("x.txt"); return 0; }' 42
 ok 'Node works' works javascript $'setTimeout(() => console.log([1, 2].map((x) => x * 21)), 5)' 42
 ok 'a policy without such a rule refuses nothing' works python $'import os\nprint(os.system("echo 42"))' 42 permissive
+ok '  nor worker processes, which joblib then uses' works python $'import os, multiprocessing\nfrom concurrent.futures import ProcessPoolExecutor\nwith multiprocessing.Pool(2) as p:\n    print(sum(p.map(abs, [-20, 22])))\nassert "JOBLIB_MULTIPROCESSING" not in os.environ' 42 permissive
+ok 'libraries that look around find answers, and nothing is refused' works python $'import uuid, socket, ctypes, ctypes.util, platform, webbrowser, inspect, collections, logging, os\nassert uuid.uuid1() and not socket.has_ipv6 and ctypes.util.find_library("c") == "libc.so.6"\nplatform.platform(), platform.processor(), webbrowser.open("http://x")\ncollections.namedtuple("P", "a"); logging.warning("x"); inspect.getsource(collections.namedtuple)\nassert os.environ["JOBLIB_MULTIPROCESSING"] == "0"\nprint(6 * 7)' 42 guarded
 session=$(post /v1/sessions '{"language":"python","policy":"guarded"}' | jq -er .session_id)
 in_session() { post /v1/executions "$(jq -n --arg c "$1" --arg s "$session" '{code: $c, session_id: $s}')"; }
 lines() { # a function with a line may be called from another cell
