@@ -14,10 +14,10 @@ struct setup {
     struct cbx_policies policies;
 };
 
-static void run_zygote(int control, int key_fd, const void *context)
+static void run_zygote(int control, int secrets_fd, const void *context)
 {
     const struct setup *setup = context;
-    cbx_zygote_main(control, key_fd, &setup->policies);
+    cbx_zygote_main(control, secrets_fd, &setup->policies);
 }
 
 static void run_executor(int control, int secrets_fd, const void *context)

@@ -34,7 +34,7 @@ struct cbx_executor_config {
 
 /* Serves the calls of executor.def on `control` until that closes or SIGTERM comes. Then it
  * removes its containers, or detaches from its sessions when they are persistent, and exits;
- * never returns. The secrets come through secrets_fd (struct cbx_secrets). The audit log and the
+ * never returns. The secrets come through secrets_fd (struct cbx_executor_secrets). The audit log and the
  * engine are opened by the first call that needs them, or at once when it is persistent, and
  * sandboxes that an executor before this one left are adopted then.
  *

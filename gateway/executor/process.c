@@ -129,7 +129,7 @@ static void serve_connection(void *context, int fd)
     cbx_executor_serve(context, fd);
 }
 
-static bool read_secrets(int fd, struct cbx_secrets *out)
+static bool read_secrets(int fd, struct cbx_executor_secrets *out)
 {
     bool whole = read(fd, out, sizeof(*out)) == (ssize_t)sizeof(*out);
     close(fd);

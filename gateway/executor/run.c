@@ -360,7 +360,7 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
     const struct cbx_seal_claim claim = {
         .text = args->sealed, .mac = mac, .source = text, .files = args->files
     };
-    int failed = cbx_seal_open(&e->secrets.key, &claim, cbx_time_ms(), &e->guard, out, err);
+    int failed = cbx_seal_open(&e->secrets.decisions, &claim, cbx_time_ms(), &e->guard, out, err);
     pthread_mutex_unlock(&e->lock);
     return failed;
 }
@@ -381,8 +381,8 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     struct cbx_executor *e = r->executor;
     CBX_AUTO_DONE(sealed) sealed = { 0 };
     int failed = open_seal(e, args, text, &sealed, err);
-    if (!failed && sealed.issued_ms < e->secrets.executor_start_ms) {
-        /* The replay table is empty after a restart, so decisions older than it are refused. */
+    if (!failed && sealed.number < e->secrets.first_number) {
+        /* The executor before this one may have opened it. */
         r->client = CBX_CLIENT_NO_REPLY;
         return cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
     }

@@ -138,10 +138,11 @@ ok 'a cell is judged with the cells that ran before the restart' denied
 curl -sS -X DELETE "$base/sessions/$session" >/dev/null
 session=$(new_session)
 container=$(container_of "$session")
-kill -STOP "$(process cbx-executor)" "$(process cbx-front)"
+stopped=("$(process cbx-executor)" "$(process cbx-front)")
+kill -STOP "${stopped[@]}"
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
-pkill -9 -P 1 -x 'cbx-executor|cbx-front' || true
+kill -9 "${stopped[@]}" 2>/dev/null || true
 ok 'the audit log is whole after all these' audit_is_whole
 start_server --workers 1 --idle 1
 is_closed() { ! docker inspect "$container" 2>/dev/null | grep -q .Id..; }
