@@ -61,6 +61,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     if (failed) {
         return failed;
     }
+    setup.config.executor.policies = &setup.policies;
     add_profiles(&setup);
     const struct cbx_master_config master = { .zygote = run_zygote,
                                               .executor = run_executor,

@@ -8,11 +8,13 @@
 #include "docker/pool.h"
 #include "gateway/executor/instance.h"
 #include "gateway/ipc/master.h"
+#include "gateway/ipc/policy_set.h"
 #include "policies/base/err.h"
 
 #include <stdint.h>
 
 struct cbx_executor_config {
+    const struct cbx_policies *policies; /* of the gateway; borrowed */
     const char *state_dir;
     const char *docker_host; /* NULL = DOCKER_HOST, else the usual sockets */
     const char *runtime;     /* NULL = the engine's default */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The executor's main work: a sealed decision becomes a record, a permit, a run. */
 #include "gateway/executor/internal.h"
+#include "gateway/executor/policy_check.h"
 #include "gateway/ipc/relay.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
@@ -365,6 +366,20 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
     return failed;
 }
 
+/* Only a worker that was taken over seals what its policy does not give. */
+static int check_policy(const struct cbx_executor *e, const struct cbx_sealed *sealed,
+                        struct cbx_str text, struct cbx_err *err)
+{
+    struct cbx_err why = { 0 };
+    int failed = cbx_executor_check_policy(e->config.policies, sealed, text, &why);
+    if (failed) {
+        cbx_log(CBX_LOG_ERROR, "decision %s of an analyzer worker is refused: %s",
+                sealed->fields.decision, why.text);
+        *err = why;
+    }
+    return failed;
+}
+
 /* Sends 'admitted' or 'recorded'. */
 static int send_admission(struct cbx_executor_request *r, const char *decision, uint64_t seq,
                           bool allowed, struct cbx_err *err)
@@ -389,6 +404,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     struct cbx_audit *audit;
     CBX_AUTO(permit) permit = NULL;
     uint64_t seq = 0;
+    failed = failed ? failed : check_policy(e, &sealed, text, err);
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
     failed = failed ? failed : cbx_audit_admit(audit, &sealed, &permit, &seq, err);
     if (failed) {

@@ -77,7 +77,7 @@ static json_t *list_findings(const struct cbx_decision *decision)
  * starting programs is refused, for shell and for judged lines of shell; "refusal_ends". Names that do not
  * fit are left out, so they are refused. */
 static void describe_guard(const struct cbx_policy *policy, const struct cbx_subject *subject,
-                           const struct cbx_decision *decision, json_t *json)
+                           const struct cbx_decision *decision, int64_t now, json_t *json)
 {
     const struct cbx_language_row *row = cbx_language_find(decision->language);
     json_t *refused = json_object();
@@ -85,8 +85,7 @@ static void describe_guard(const struct cbx_policy *policy, const struct cbx_sub
     if (row == NULL || subject->action != CBX_ACTION_RUN) {
         return;
     }
-    struct cbx_guard guard =
-        cbx_guard_of(policy, row->language, subject->principal, cbx_time_ms() / 1000);
+    struct cbx_guard guard = cbx_guard_of(policy, row->language, subject->principal, now);
     for (unsigned i = 0; i < CBX_REFUSALS; i++) {
         if ((guard.refused >> i & 1) != 0) {
             json_object_set_new(refused, cbx_refusal_row((enum cbx_refusal)i)->name,
@@ -143,8 +142,9 @@ int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *j
     cbx_limits_write(&granted, limits);
     json_object_set_new(json, "limits", limits);
     json_object_set_new(json, "network", json_integer(policy->network));
-    describe_guard(policy, subject, decision, json);
-    json_object_set_new(json, "issued_ms", json_integer(cbx_time_ms()));
+    int64_t issued_ms = cbx_time_ms(); /* the executor derives the guard for the same moment */
+    describe_guard(policy, subject, decision, issued_ms / 1000, json);
+    json_object_set_new(json, "issued_ms", json_integer(issued_ms));
     json_object_set_new(json, "source_bytes", json_integer((json_int_t)decision->text.len));
     json_object_set_new(json, "findings", list_findings(decision));
     json_object_set_new(json, "finding_count", json_integer((json_int_t)decision->finding_count));

@@ -88,7 +88,17 @@ static inline int await_child(pid_t pid)
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
-/* A decision as a worker would seal it, under a policy with limits of `granted` each. */
+/* The policy of the decisions here. */
+static inline struct cbx_policy sealing_policy(void)
+{
+    return (struct cbx_policy){
+        .name = CBX_STR("testing"),
+        .languages = 1u << CBX_PYTHON,
+        .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096, 1000, 1000, 1000 },
+    };
+}
+
+/* A decision as a worker would seal it. */
 struct sealing {
     struct cbx_buf text;
     struct cbx_sha256 mac;
@@ -113,10 +123,7 @@ static inline struct sealing sealing_make_with(const struct cbx_seal_token *toke
                                                enum cbx_verdict verdict, enum cbx_action action,
                                                const char *session, struct cbx_str source)
 {
-    struct cbx_policy policy = {
-        .name = CBX_STR("testing"),
-        .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096, 1000, 1000, 1000 },
-    };
+    struct cbx_policy policy = sealing_policy();
     struct cbx_subject subject = { .action = action,
                                    .language = CBX_STR("python"),
                                    .principal = CBX_STR("ann"),

@@ -31,7 +31,10 @@ static void start(struct rig *rig)
     rig->pid = fork();
     assert_true(rig->pid >= 0);
     if (rig->pid == 0) {
-        struct cbx_executor_config config = { .state_dir = rig->state_dir,
+        struct cbx_policy policy = sealing_policy(), *items[] = { &policy };
+        struct cbx_policies policies = { .items = items, .count = 1 };
+        struct cbx_executor_config config = { .policies = &policies,
+                                              .state_dir = rig->state_dir,
                                               .docker_host = NO_ENGINE,
                                               .max_sessions = 4,
                                               .max_runs = 4,
@@ -253,6 +256,20 @@ static void admits_a_decision_once_also_when_many_submit_it_at_once(void **state
     assert_int_equal(recorded, 1);
     assert_log(&rig, 1);
     sealing_done(&s);
+    stop(&rig);
+}
+
+static void refuses_a_decision_that_its_policy_does_not_give(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct sealing s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    sealing_set(&s, "network", json_integer(CBX_NETWORK_EGRESS));
+    assert_refused(&rig, &s, SOURCE, "a network that policy 'testing' does not give");
+    sealing_done(&s);
+    assert_alive(&rig);
+    assert_false(log_holds(&rig, "\"verdict\":\"allow\""));
     stop(&rig);
 }
 
@@ -598,6 +615,7 @@ int main(void)
         cmocka_unit_test(runs_neither_a_check_nor_a_decision_that_needs_approval),
         cmocka_unit_test(refuses_every_submission_that_a_front_could_forge),
         cmocka_unit_test(admits_a_decision_once_also_when_many_submit_it_at_once),
+        cmocka_unit_test(refuses_a_decision_that_its_policy_does_not_give),
         cmocka_unit_test(does_not_answer_a_decision_of_a_worker_before_its_start),
         cmocka_unit_test(records_a_decision_before_it_connects_to_the_engine),
         cmocka_unit_test(health_reports_each_fault),
