@@ -368,6 +368,7 @@ int cbx_run_command(const struct cbx_options *options)
     }
     config.front_role = CBX_ROLE_CALLER;
     config.front_folder.path = options->output != NULL ? options->output : ".";
+    config.front_folder.writes = true;
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }

@@ -47,7 +47,7 @@ static int confine_front(const struct cbx_flow_config *config, struct cbx_err *e
     struct cbx_grant grant = config->front_folder;
     bool granted = grant.path != NULL;
     grant.path = config->front_role == CBX_ROLE_FRONT ? "." : grant.path; /* it was entered */
-    int failed = cbx_files_confine(&grant, granted, err);
+    int failed = cbx_files_confine(&grant, granted, false, err);
     return failed ? failed : cbx_jail_front(err);
 }
 

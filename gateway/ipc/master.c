@@ -287,6 +287,10 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         return failed;
     }
     cbx_jail_common();
+    failed = cbx_jail_master(err);
+    if (failed) {
+        return failed;
+    }
     m.zygote_pid = fork_zygote(&m);
     m.executor_pid = fork_executor(&m);
     bool front = m.zygote_pid > 0 && m.executor_pid > 0 && fork_front(&m);

@@ -462,7 +462,8 @@ _Noreturn void cbx_zygote_main(int control, int secrets_fd, const struct cbx_pol
     z.next_number = z.secrets->first_number;
     prctl(PR_SET_NAME, "cbx-zygote");
     cbx_jail_common();
-    if (warm_up(&z, &err) != 0 || cbx_files_confine(NULL, 0, &err) != 0) {
+    if (warm_up(&z, &err) != 0 || cbx_files_confine(NULL, 0, false, &err) != 0 ||
+        cbx_jail_zygote(&err) != 0) {
         cbx_log(CBX_LOG_ERROR, "zygote: %s", err.text);
         _exit(1);
     }
