@@ -247,8 +247,6 @@ static const int shared_calls[] = {
     SCMP_SYS(dup3),
     SCMP_SYS(fcntl),
     SCMP_SYS(flock),
-    SCMP_SYS(open),
-    SCMP_SYS(openat),
     SCMP_SYS(access),
     SCMP_SYS(faccessat),
     SCMP_SYS(faccessat2),
@@ -350,6 +348,7 @@ static const int master_calls[] = {
     SCMP_SYS(setresuid),
     SCMP_SYS(setresgid),
     SCMP_SYS(setfsuid),
+    SCMP_SYS(setfsgid),
     SCMP_SYS(chdir),
     SCMP_SYS(chroot),
     SCMP_SYS(capget),
@@ -360,6 +359,8 @@ static const int master_calls[] = {
     SCMP_SYS(memfd_create),
     SCMP_SYS(mlock),
     SCMP_SYS(waitid),
+    SCMP_SYS(open),
+    SCMP_SYS(openat),
     SCMP_SYS(ioctl),
     SCMP_SYS(mmap),
     SCMP_SYS(mprotect),
@@ -383,6 +384,9 @@ static const struct when shared_when[] = {
     { SCMP_SYS(prctl), 0, ANY_BITS, PR_SET_NAME },
     { SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 }, /* reads a limit, sets none */
 #endif
+    /* No file that runs with the rights of its owner. */
+    { SCMP_SYS(open), 2, S_ISUID | S_ISGID, 0 },
+    { SCMP_SYS(openat), 3, S_ISUID | S_ISGID, 0 },
     /* TCP Fast Open connects without connect(). */
     { SCMP_SYS(sendto), 3, MSG_FASTOPEN, 0 },
     { SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, 0 },

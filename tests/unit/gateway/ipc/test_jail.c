@@ -362,6 +362,21 @@ static void permits_threads_which_have_the_same_filter(void **state)
     assert_works(cbx_jail_front, start_threads);
 }
 
+static int make_setuid_files(void)
+{
+    return REFUSED(open("/nonexistent/x", O_WRONLY | O_CREAT, 04755)) &&
+                   REFUSED(openat(AT_FDCWD, "/nonexistent/x", O_WRONLY | O_CREAT, 02755)) &&
+                   !REFUSED(open("/nonexistent/x", O_WRONLY | O_CREAT, 0755))
+               ? 0
+               : 1;
+}
+
+static void refuses_to_make_files_that_run_with_the_rights_of_their_owner(void **state)
+{
+    (void)state;
+    assert_works(cbx_jail_front, make_setuid_files);
+}
+
 static void refuses_a_front_that_connects_or_starts_programs(void **state)
 {
     (void)state;
@@ -754,6 +769,7 @@ int main(void)
         cmocka_unit_test(refuses_a_unix_socket_also_when_the_register_has_more_bits),
         cmocka_unit_test(refuses_to_connect_by_sending),
         cmocka_unit_test(refuses_a_front_to_trace),
+        cmocka_unit_test(refuses_to_make_files_that_run_with_the_rights_of_their_owner),
         cmocka_unit_test(permits_what_serving_needs),
         cmocka_unit_test(refuses_every_process_what_none_needs),
         cmocka_unit_test(refuses_an_executor_other_sockets_users_and_signals),
