@@ -12,6 +12,7 @@
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/wire.h"
+#include "gateway/worker/trim.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
@@ -354,6 +355,7 @@ struct zygote {
     int control;
     pid_t pids[CBX_WORKER_SLOTS_MAX]; /* by slot; 0 = none yet */
     size_t count;                     /* of slots with a worker */
+    bool trimmed;                     /* workers have the libraries that they use alone */
     int queued_fd; /* of a worker that is to be forked when there is time; -1 = none */
     unsigned queued_slot;
 };
@@ -364,7 +366,7 @@ static void spawn(struct zygote *z, unsigned slot, int fd)
     pid_t zygote = getpid(), before = z->pids[slot];
     struct cbx_worker_secrets own = { .pasts = z->secrets->pasts };
     cbx_seal_token_make(&z->secrets->decisions, z->next_number++, &own.token);
-    z->pids[slot] = fork();
+    z->pids[slot] = cbx_trim_fork(z->trimmed);
     if (z->pids[slot] == 0) {
         close(z->control);
         cbx_fd_auto(&z->queued_fd);
@@ -436,6 +438,18 @@ static int warm_up(const struct zygote *z, struct cbx_err *err)
     return cbx_jail_worker_prepare(err);
 }
 
+/* What a worker does, without a request. */
+static void try_worker(void *policies)
+{
+    struct cbx_err err;
+    struct cbx_arena arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    if (cbx_jail_worker(&err) != 0) {
+        _exit(1);
+    }
+    rehearse(policies, &arena);
+}
+
 /* NULL when they cannot be read. */
 static struct cbx_zygote_secrets *read_secrets(int fd)
 {
@@ -467,6 +481,7 @@ _Noreturn void cbx_zygote_main(int control, int secrets_fd, const struct cbx_pol
         cbx_log(CBX_LOG_ERROR, "zygote: %s", err.text);
         _exit(1);
     }
+    z.trimmed = cbx_trim_children(try_worker, (void *)(uintptr_t)policies);
     while (take_request(&z)) {
     }
     for (int i = 0; i < CBX_WORKER_SLOTS_MAX; i++) {

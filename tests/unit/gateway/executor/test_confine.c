@@ -77,7 +77,7 @@ static int try_files(const struct rig *rig)
            : !REFUSED(unlink(rig->other))                            ? 6
            : !REFUSED(mkdir("/tmp/cbx-test-confined", 0700))         ? 7
            : !REFUSED(open("/proc/self/maps", O_RDONLY | O_CLOEXEC)) ? 8
-           : !REFUSED(open("/dev/zero", O_RDONLY | O_CLOEXEC))        ? 9
+           : !REFUSED(open("/dev/zero", O_RDONLY | O_CLOEXEC))       ? 9
            : !REFUSED(execv("/bin/true", argv))                      ? 10
                                                                      : 0;
 }

@@ -146,7 +146,8 @@ static void refuses_a_weaker_guard(void **state)
     (void)state;
     bool ends = fixture->policies.items[0]->guard.ends_run;
     assert_refuses(CBX_ACTION_RUN, "guard", json_object(), "a guard");
-    assert_refuses(CBX_ACTION_RUN, "guard", json_pack("{s:s}", "start-process", "py.process"), "a guard");
+    assert_refuses(CBX_ACTION_RUN, "guard", json_pack("{s:s}", "start-process", "py.process"),
+                   "a guard");
     assert_refuses(CBX_ACTION_RUN, "refusal_ends", json_boolean(!ends), "a guard");
     assert_refuses(CBX_ACTION_RUN, "network", json_integer(CBX_NETWORK_EGRESS), "a network");
     assert_refuses(CBX_ACTION_RUN, "programs", json_pack("[s,s]", "ls", "evil"), "a program");
