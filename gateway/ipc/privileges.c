@@ -32,11 +32,13 @@ static const struct {
     uint64_t capabilities;
     bool files_of_caller; /* the files that it makes are the caller's */
 } roles[] = {
-    [CBX_ROLE_MASTER] = { 0, CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SETPCAP) |
-                                 CAP(SYS_CHROOT) | CAP(DAC_OVERRIDE) },
-    [CBX_ROLE_FRONT] = { 1, 0 },
-    [CBX_ROLE_ANALYZER] = { 2, 0 },
-    [CBX_ROLE_EXECUTOR] = { 0, CAP(DAC_OVERRIDE) },
+    [CBX_ROLE_MASTER] = { 0,
+                          CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SETPCAP) | CAP(SYS_CHROOT) |
+                              CAP(DAC_OVERRIDE),
+                          false },
+    [CBX_ROLE_FRONT] = { 1, 0, false },
+    [CBX_ROLE_ANALYZER] = { 2, 0, false },
+    [CBX_ROLE_EXECUTOR] = { 0, CAP(DAC_OVERRIDE), false },
     [CBX_ROLE_CALLER] = { 1, CAP(DAC_OVERRIDE), true },
 };
 #define NEEDED (CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SYS_CHROOT) | CAP(CHOWN))
