@@ -222,6 +222,22 @@ int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_
 
 /* --- discovery ------------------------------------------------------------------------------- */
 
+static bool uses_tls(const char *host)
+{
+    const char *verify = getenv("DOCKER_TLS_VERIFY");
+    return strncmp(host, "https://", 8) == 0 || (verify != NULL && verify[0] != '\0');
+}
+
+static void name_certs(char *out, size_t size)
+{
+    const char *certs = getenv("DOCKER_CERT_PATH"), *home = getenv("HOME");
+    snprintf(out, size, "%.380s%s",
+             certs != NULL  ? certs
+             : home != NULL ? home
+                            : "",
+             certs != NULL ? "" : "/.docker");
+}
+
 static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)
 {
     snprintf(engine->host, sizeof(engine->host), "%s", host);
@@ -236,8 +252,7 @@ static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_er
         snprintf(engine->base, sizeof(engine->base), "http://localhost");
         return 0;
     }
-    const char *verify = getenv("DOCKER_TLS_VERIFY"), *certs = getenv("DOCKER_CERT_PATH");
-    bool tls = strncmp(host, "https://", 8) == 0 || (verify != NULL && verify[0] != '\0');
+    bool tls = uses_tls(host);
     const char *rest = strstr(host, "://");
     if (rest == NULL || strlen(rest) > 256 ||
         (strncmp(host, "tcp://", 6) != 0 && strncmp(host, "http", 4) != 0)) {
@@ -248,13 +263,8 @@ static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_er
     }
     snprintf(engine->base, sizeof(engine->base), "%s%s", tls ? "https" : "http", rest);
     if (tls) {
-        const char *home = getenv("HOME");
         char folder[400];
-        snprintf(folder, sizeof(folder), "%.380s%s",
-                 certs != NULL  ? certs
-                 : home != NULL ? home
-                                : "",
-                 certs != NULL ? "" : "/.docker");
+        name_certs(folder, sizeof(folder));
         snprintf(engine->tls.ca, sizeof(engine->tls.ca), "%s/ca.pem", folder);
         snprintf(engine->tls.cert, sizeof(engine->tls.cert), "%s/cert.pem", folder);
         snprintf(engine->tls.key, sizeof(engine->tls.key), "%s/key.pem", folder);
@@ -357,13 +367,31 @@ static int probe(struct cbx_engine *engine, struct cbx_err *err)
     return CBX_EENGINE;
 }
 
+/* The address that was given; NULL when the usual sockets are to be tried. */
+static const char *choose_host(const char *host)
+{
+    const char *from_environment = getenv("DOCKER_HOST");
+    return host == NULL && from_environment != NULL && from_environment[0] != '\0'
+               ? from_environment
+               : host;
+}
+
+void cbx_engine_prepare(const char *host, const char *scratch, struct cbx_engine_needs *out)
+{
+    pthread_once(&curl_once, start_curl);
+    cbx_engine_podman_scratch(scratch != NULL ? scratch : "/tmp");
+    *out = (struct cbx_engine_needs){ 0 };
+    host = choose_host(host);
+    out->tcp = host != NULL && strncmp(host, "unix://", 7) != 0;
+    if (out->tcp && uses_tls(host)) {
+        name_certs(out->certs, sizeof(out->certs));
+    }
+}
+
 int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err)
 {
     CBX_AUTO(engine) engine = new_engine();
-    const char *from_environment = getenv("DOCKER_HOST");
-    if (host == NULL && from_environment != NULL && from_environment[0] != '\0') {
-        host = from_environment;
-    }
+    host = choose_host(host);
     int failed;
     if (host != NULL) {
         failed = parse_host(engine, host, err);

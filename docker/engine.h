@@ -15,6 +15,15 @@
 
 struct cbx_engine;
 
+/* For a process that confines itself before cbx_engine_new with this host: initialises libcurl, and says
+ * what has to stay allowed. Files that Podman reads are made in `scratch` from then on (NULL = /tmp).
+ * Not thread-safe. */
+struct cbx_engine_needs {
+    bool tcp;        /* connections over TCP, and the resolution of a name */
+    char certs[400]; /* the folder of the files for TLS; empty = no TLS */
+};
+void cbx_engine_prepare(const char *host, const char *scratch, struct cbx_engine_needs *out);
+
 /* Where the engine is: `host` as given (unix:///path, tcp://host:port), else $DOCKER_HOST, else the
  * usual sockets
  * (/var/run/docker.sock, the user's, Podman's). $DOCKER_TLS_VERIFY and $DOCKER_CERT_PATH as the

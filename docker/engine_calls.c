@@ -115,7 +115,7 @@ static int create(struct cbx_engine *engine, const json_t *body, long *status, j
     if (!cbx_engine_is_podman(engine)) {
         return cbx_engine_call(engine, &request, status, answer, err);
     }
-    char profile[64] = "";
+    char profile[CBX_PODMAN_PATH_MAX] = "";
     CBX_AUTO_JSON changed = NULL;
     int failed = cbx_engine_podman_body(body, &changed, profile, err);
     request.body = changed;

@@ -48,10 +48,15 @@ struct cbx_engine_request {
 int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *request,
                     long *status, json_t **answer, struct cbx_err *err);
 
+enum { CBX_PODMAN_PATH_MAX = 4128 };
+
+/* The folder for the files that Podman reads; /tmp before. Not thread-safe. */
+void cbx_engine_podman_scratch(const char *folder);
+
 /* A container's body for Podman, which reads the seccomp profile from a file on its host: writes
  * the file, names it in *out (new reference) and in `path`. The caller removes the file after the
  * container was created; `path` is empty when the body has no profile. */
-int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static 64],
+int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static CBX_PODMAN_PATH_MAX],
                            struct cbx_err *err);
 
 /* CBX_EENGINE for an HTTP status that is none of the good ones. The engine's words go into the

@@ -11,14 +11,23 @@
 
 static const char inline_profile[] = "seccomp={";
 
-static int write_profile(const char *text, char path[static 64], struct cbx_err *err)
+static char scratch[CBX_PODMAN_PATH_MAX] = "/tmp";
+
+void cbx_engine_podman_scratch(const char *folder)
 {
-    snprintf(path, 64, "/tmp/codebox-seccomp-XXXXXX");
+    snprintf(scratch, sizeof(scratch), "%s", folder);
+}
+
+static int write_profile(const char *text, char path[static CBX_PODMAN_PATH_MAX],
+                         struct cbx_err *err)
+{
+    snprintf(path, CBX_PODMAN_PATH_MAX, "%.*s/codebox-seccomp-XXXXXX", CBX_PODMAN_PATH_MAX - 32,
+             scratch);
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0) {
         path[0] = '\0';
         cbx_fail(err, CBX_EENGINE, "the gateway cannot hand over the seccomp profile");
-        cbx_err_detail(err, "a file in /tmp for Podman: %s", strerror(errno));
+        cbx_err_detail(err, "a file for Podman in '%s': %s", scratch, strerror(errno));
         return CBX_EENGINE;
     }
     size_t len = strlen(text);
@@ -73,7 +82,7 @@ static void mask_paths(const json_t *host, json_t *options)
     json_array_append_new(options, json_string(text));
 }
 
-int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static 64],
+int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static CBX_PODMAN_PATH_MAX],
                            struct cbx_err *err)
 {
     CBX_AUTO_JSON copy = json_deep_copy(body);

@@ -262,7 +262,7 @@ int cbx_doctor_command(const struct cbx_options *options)
     check_policies(options, &doctor, &limits);
     check_state(options->state_dir, &doctor);
     check_audit(options->state_dir, &doctor);
-    cbx_doctor_processes(&doctor);
+    cbx_doctor_processes(&doctor, options->docker_host);
     if (limits.wall_ms > 0) {
         check_engine(options, &limits, &doctor);
     }

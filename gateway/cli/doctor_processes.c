@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The part of `codebox doctor` about the gateway's own processes: a child confines itself as a front
- * does and tries what must fail. */
+ * The part of `codebox doctor` about the gateway's own processes: children confine themselves as a
+ * front, a zygote and an executor do, and try what must fail. */
 #include "gateway/cli/doctor_processes.h"
 
+#include "gateway/executor/confine.h"
 #include "gateway/ipc/files.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/privileges.h"
@@ -20,7 +21,7 @@ enum reached {
     REACHED_USER = 1 << 0,
     REACHED_CAPABILITY = 1 << 1,
     REACHED_FILE = 1 << 2,
-    REACHED_SOCKET = 1 << 3,
+    REACHED_CALL = 1 << 3,
     REACHED_ALL = 1 << 4, /* the confinement itself failed, or its end is not known */
 };
 
@@ -31,30 +32,75 @@ static bool has_capability(void)
     return syscall(SYS_capget, &header, data) < 0 || (data[0].permitted | data[1].permitted) != 0;
 }
 
-static _Noreturn void try_as_front(void)
+/* As the master starts every child. */
+static int become(enum cbx_role role)
 {
     struct cbx_err err;
-    uid_t user = cbx_privileges_user(CBX_ROLE_FRONT);
-    if (cbx_privileges_drop(CBX_ROLE_FRONT, NULL, &err) != 0) {
-        _exit(REACHED_ALL);
+    if (cbx_privileges_drop(CBX_ROLE_MASTER, NULL, &err) != 0 || cbx_jail_master(&err) != 0 ||
+        cbx_privileges_drop(role, NULL, &err) != 0) {
+        return REACHED_ALL;
     }
     cbx_jail_common();
-    int reached = has_capability() ? REACHED_CAPABILITY : 0;
-    if (cbx_files_confine(NULL, 0, &err) != 0 || cbx_jail_front(&err) != 0) {
-        _exit(REACHED_ALL);
+    return 0;
+}
+
+/* What no child of the master may: files that it was not granted, a network, a program. */
+static int try_all(void)
+{
+    char *const argv[] = { (char *)(uintptr_t) "true", NULL };
+    int reached = open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0 ? REACHED_FILE : 0;
+    reached |= socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0) >= 0 ? REACHED_CALL : 0;
+    execv("/nonexistent", argv);
+    return reached | (errno != EPERM ? REACHED_CALL : 0);
+}
+
+static int try_as_front(const char *docker_host)
+{
+    (void)docker_host;
+    struct cbx_err err;
+    int reached = become(CBX_ROLE_FRONT);
+    reached |= has_capability() ? REACHED_CAPABILITY : 0;
+    if (cbx_files_confine(NULL, 0, false, &err) != 0 || cbx_jail_front(&err) != 0) {
+        return REACHED_ALL;
     }
+    uid_t user = cbx_privileges_user(CBX_ROLE_FRONT);
     reached |= getuid() != user || geteuid() != user ? REACHED_USER : 0;
-    reached |= open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0 ? REACHED_FILE : 0;
-    reached |= socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) >= 0 ? REACHED_SOCKET : 0;
-    _exit(reached);
+    reached |= socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) >= 0 ? REACHED_CALL : 0;
+    return reached | try_all();
+}
+
+static int try_as_zygote(const char *docker_host)
+{
+    (void)docker_host;
+    struct cbx_err err;
+    int reached = become(CBX_ROLE_ANALYZER);
+    reached |= has_capability() ? REACHED_CAPABILITY : 0;
+    if (cbx_jail_worker_prepare(&err) != 0 || cbx_files_confine(NULL, 0, false, &err) != 0 ||
+        cbx_jail_zygote(&err) != 0) {
+        return REACHED_ALL;
+    }
+    return reached | try_all();
+}
+
+static int try_as_executor(const char *docker_host)
+{
+    struct cbx_err err;
+    int reached = become(CBX_ROLE_EXECUTOR);
+    if (cbx_executor_confine(NULL, docker_host, &err) != 0) {
+        return REACHED_ALL;
+    }
+    reached |= try_all();
+    /* With an engine over TCP names are resolved with the files of /etc. */
+    CBX_AUTO_FD other = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    return other >= 0 ? reached | REACHED_FILE : reached & ~REACHED_FILE;
 }
 
 /* Bits of enum reached. */
-static int probe_front(void)
+static int probe(int (*attempt)(const char *), const char *docker_host)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        try_as_front();
+        _exit(attempt(docker_host));
     }
     int status = 0;
     pid_t ended;
@@ -99,26 +145,27 @@ static void report_landlock(int reached, const struct cbx_doctor *doctor)
         return;
     }
     bool holds = (reached & (REACHED_FILE | REACHED_ALL)) == 0;
-    cbx_doctor_report(doctor, holds ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "landlock",
-                      holds ? "" : "no gateway should serve here",
-                      "version %d: a front %s files that it was not granted%s", version,
-                      holds ? "cannot open" : "can open",
-                      version < 6 ? "; from version 6 on it could also refuse signals to others"
-                                  : "");
+    cbx_doctor_report(
+        doctor, holds ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "landlock",
+        holds ? "" : "no gateway should serve here",
+        "version %d: front, zygote and executor %s files that they were not granted%s", version,
+        holds ? "cannot open" : "can open",
+        version < 6 ? "; from version 6 on it could also refuse signals to others" : "");
 }
 
-void cbx_doctor_processes(const struct cbx_doctor *doctor)
+void cbx_doctor_processes(const struct cbx_doctor *doctor, const char *docker_host)
 {
-    int reached = probe_front();
-    bool bare = (reached & (REACHED_CAPABILITY | REACHED_ALL)) == 0;
-    bool filtered = (reached & (REACHED_SOCKET | REACHED_ALL)) == 0;
-    report_users(reached, doctor);
+    int front = probe(try_as_front, docker_host);
+    int all = front | probe(try_as_zygote, docker_host) | probe(try_as_executor, docker_host);
+    bool bare = (all & (REACHED_CAPABILITY | REACHED_ALL)) == 0;
+    bool filtered = (all & (REACHED_CALL | REACHED_ALL)) == 0;
+    report_users(front, doctor);
     cbx_doctor_report(doctor, bare ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "capabilities",
-                      bare ? "" : "no gateway should serve here", "a front has %s",
+                      bare ? "" : "no gateway should serve here", "front and zygote have %s",
                       bare ? "none" : "some left");
     cbx_doctor_report(doctor, filtered ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "system calls",
                       filtered ? "" : "use a Linux with seccomp filters (CONFIG_SECCOMP_FILTER)",
-                      filtered ? "a front is limited to its list"
-                               : "the filter of the front cannot be set, or does not hold");
-    report_landlock(reached, doctor);
+                      filtered ? "front, zygote and executor are limited to their lists"
+                               : "a filter cannot be set, or does not hold");
+    report_landlock(all, doctor);
 }

@@ -5,8 +5,9 @@
 
 #include "docker/doctor.h"
 
-/* Forks a child that is confined as a front is, and reports what of it holds on this host: users,
- * capabilities, system calls, Landlock. */
-void cbx_doctor_processes(const struct cbx_doctor *doctor);
+/* Forks children that are confined as a front, a zygote and an executor of the engine at
+ * `docker_host` (NULL = as cbx_engine_new has it) are, and reports what of it holds on this host:
+ * users, capabilities, system calls, Landlock. */
+void cbx_doctor_processes(const struct cbx_doctor *doctor, const char *docker_host);
 
 #endif

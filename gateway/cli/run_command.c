@@ -229,6 +229,7 @@ struct program {
     const char *language;
     struct cbx_str source;
     json_t *arguments;
+    uid_t user; /* the caller; the front has another one when the caller is root */
 };
 
 static int report_outcome(const struct program *program, struct output *output,
@@ -254,7 +255,7 @@ static int run_program(const struct cbx_options *options, const struct program *
     struct cbx_err err = { 0 };
     char principal[32];
     umask(options->umask); /* this process writes only the program's files, for the caller */
-    snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
+    snprintf(principal, sizeof(principal), "uid:%u", (unsigned)program->user);
     bool from_stdin = strcmp(program->path, "-") == 0;
     const char *name = from_stdin ? "codebox" : program->name;
     size_t stem = strcspn(name, ".");
@@ -337,7 +338,7 @@ int cbx_run_command(const struct cbx_options *options)
         return 2;
     }
     struct cbx_err err = { 0 };
-    struct program program = { .path = options->arguments.items[0] };
+    struct program program = { .path = options->arguments.items[0], .user = getuid() };
     const char *slash = strrchr(program.path, '/');
     program.name = strcmp(program.path, "-") == 0 ? "" : slash != NULL ? slash + 1 : program.path;
     CBX_AUTO_DONE(buf) source;
@@ -368,6 +369,7 @@ int cbx_run_command(const struct cbx_options *options)
     }
     config.front_role = CBX_ROLE_CALLER;
     config.front_folder.path = options->output != NULL ? options->output : ".";
+    config.front_folder.writes = true;
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }

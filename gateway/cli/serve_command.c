@@ -126,7 +126,7 @@ int cbx_serve_command(const struct cbx_options *options)
                         : cbx_http_listen(address.host, address.port, &address.port, &err);
     config.front_fd = listening;
     char folder[PATH_MAX];
-    config.front_folder = (struct cbx_grant){ .path = folder, .reads = true };
+    config.front_folder = (struct cbx_grant){ .path = folder, .reads = true, .writes = true };
     if (listening < 0 ||
         cbx_state_make_front(options->state_dir, cbx_privileges_user(CBX_ROLE_FRONT), folder,
                              sizeof(folder), &err) != 0 ||

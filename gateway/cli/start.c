@@ -14,10 +14,10 @@ struct setup {
     struct cbx_policies policies;
 };
 
-static void run_zygote(int control, int key_fd, const void *context)
+static void run_zygote(int control, int secrets_fd, const void *context)
 {
     const struct setup *setup = context;
-    cbx_zygote_main(control, key_fd, &setup->policies);
+    cbx_zygote_main(control, secrets_fd, &setup->policies);
 }
 
 static void run_executor(int control, int secrets_fd, const void *context)
@@ -47,7 +47,7 @@ static int confine_front(const struct cbx_flow_config *config, struct cbx_err *e
     struct cbx_grant grant = config->front_folder;
     bool granted = grant.path != NULL;
     grant.path = config->front_role == CBX_ROLE_FRONT ? "." : grant.path; /* it was entered */
-    int failed = cbx_files_confine(&grant, granted, err);
+    int failed = cbx_files_confine(&grant, granted, false, err);
     return failed ? failed : cbx_jail_front(err);
 }
 
@@ -61,6 +61,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     if (failed) {
         return failed;
     }
+    setup.config.executor.policies = &setup.policies;
     add_profiles(&setup);
     const struct cbx_master_config master = { .zygote = run_zygote,
                                               .executor = run_executor,

@@ -8,11 +8,13 @@
 #include "docker/pool.h"
 #include "gateway/executor/instance.h"
 #include "gateway/ipc/master.h"
+#include "gateway/ipc/policy_set.h"
 #include "policies/base/err.h"
 
 #include <stdint.h>
 
 struct cbx_executor_config {
+    const struct cbx_policies *policies; /* of the gateway; borrowed */
     const char *state_dir;
     const char *docker_host; /* NULL = DOCKER_HOST, else the usual sockets */
     const char *runtime;     /* NULL = the engine's default */
@@ -34,7 +36,7 @@ struct cbx_executor_config {
 
 /* Serves the calls of executor.def on `control` until that closes or SIGTERM comes. Then it
  * removes its containers, or detaches from its sessions when they are persistent, and exits;
- * never returns. The secrets come through secrets_fd (struct cbx_secrets). The audit log and the
+ * never returns. The secrets come through secrets_fd (struct cbx_executor_secrets). The audit log and the
  * engine are opened by the first call that needs them, or at once when it is persistent, and
  * sandboxes that an executor before this one left are adopted then.
  *

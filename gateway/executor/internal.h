@@ -16,7 +16,7 @@
 
 struct cbx_executor {
     struct cbx_executor_config config;
-    struct cbx_secrets secrets;
+    struct cbx_executor_secrets secrets;
     pthread_mutex_t lock; /* of everything below but sessions and health */
     struct cbx_audit *audit;
     struct cbx_engine *engine;

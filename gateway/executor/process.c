@@ -3,14 +3,17 @@
 #include "gateway/executor/executor.h"
 
 #include "gateway/executor/acceptors.h"
+#include "gateway/executor/confine.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
 #include "gateway/ipc/jail.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -129,11 +132,24 @@ static void serve_connection(void *context, int fd)
     cbx_executor_serve(context, fd);
 }
 
-static bool read_secrets(int fd, struct cbx_secrets *out)
+static bool read_secrets(int fd, struct cbx_executor_secrets *out)
 {
     bool whole = read(fd, out, sizeof(*out)) == (ssize_t)sizeof(*out);
     close(fd);
     return whole;
+}
+
+/* Waits for the first call, unless sandboxes are to be adopted or made before. False when the executor
+ * is to end. The confinement grants the state directory, so it must exist then, and `codebox mcp` makes
+ * none before its first call. */
+static bool await_work(int control, const struct cbx_executor_config *config)
+{
+    struct pollfd ready[] = { { .fd = control, .events = POLLIN },
+                              { .fd = stop_pipe[0], .events = POLLIN } };
+    int n = 1;
+    while (!config->persistent && (n = poll(ready, 2, -1)) < 0 && errno == EINTR) {
+    }
+    return n > 0 && ready[1].revents == 0;
 }
 
 _Noreturn void cbx_executor_main(int control, int secrets_fd,
@@ -154,6 +170,14 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd,
     }
     struct sigaction stop = { .sa_handler = on_stop };
     sigaction(SIGTERM, &stop, NULL);
+    struct cbx_err err = { 0 };
+    if (!await_work(control, config)) {
+        _exit(0);
+    }
+    if (cbx_executor_confine(config->state_dir, config->docker_host, &err) != 0) {
+        cbx_log(CBX_LOG_ERROR, "executor: %s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+        _exit(1);
+    }
     e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
     pthread_t thread;
     const struct cbx_acceptors_config acceptors = { .control = control,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The executor's main work: a sealed decision becomes a record, a permit, a run. */
 #include "gateway/executor/internal.h"
+#include "gateway/executor/policy_check.h"
 #include "gateway/ipc/relay.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
@@ -362,8 +363,22 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
     const struct cbx_seal_claim claim = {
         .text = args->sealed, .mac = mac, .source = text, .files = args->files
     };
-    int failed = cbx_seal_open(&e->secrets.key, &claim, cbx_time_ms(), &e->guard, out, err);
+    int failed = cbx_seal_open(&e->secrets.decisions, &claim, cbx_time_ms(), &e->guard, out, err);
     pthread_mutex_unlock(&e->lock);
+    return failed;
+}
+
+/* Only a worker that was taken over seals what its policy does not give. */
+static int check_policy(const struct cbx_executor *e, const struct cbx_sealed *sealed,
+                        struct cbx_str text, struct cbx_err *err)
+{
+    struct cbx_err why = { 0 };
+    int failed = cbx_executor_check_policy(e->config.policies, sealed, text, &why);
+    if (failed) {
+        cbx_log(CBX_LOG_ERROR, "decision %s of an analyzer worker is refused: %s",
+                sealed->fields.decision, why.text);
+        *err = why;
+    }
     return failed;
 }
 
@@ -383,14 +398,15 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     struct cbx_executor *e = r->executor;
     CBX_AUTO_DONE(sealed) sealed = { 0 };
     int failed = open_seal(e, args, text, &sealed, err);
-    if (!failed && sealed.issued_ms < e->secrets.executor_start_ms) {
-        /* The replay table is empty after a restart, so decisions older than it are refused. */
+    if (!failed && sealed.number < e->secrets.first_number) {
+        /* The executor before this one may have opened it. */
         r->client = CBX_CLIENT_NO_REPLY;
         return cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
     }
     struct cbx_audit *audit;
     CBX_AUTO(permit) permit = NULL;
     uint64_t seq = 0;
+    failed = failed ? failed : check_policy(e, &sealed, text, err);
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
     failed = failed ? failed : cbx_audit_admit(audit, &sealed, &permit, &seq, err);
     if (failed) {

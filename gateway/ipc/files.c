@@ -75,8 +75,9 @@ static int fail_landlock(const char *what, struct cbx_err *err)
 static int add_grant(int ruleset, const struct ruleset *all, const struct cbx_grant *grant,
                      struct cbx_err *err)
 {
-    const uint64_t rights = WRITE_FILE | READ_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | TRUNCATE |
-                            (grant->reads ? READ_FILE : 0);
+    const uint64_t writing = WRITE_FILE | REMOVE_FILE | MAKE_DIR | MAKE_REG | TRUNCATE;
+    const uint64_t rights =
+        READ_DIR | (grant->writes ? writing : 0) | (grant->reads ? READ_FILE : 0);
     CBX_AUTO_FD fd = open(grant->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct landlock_path_beneath_attr rule = { .allowed_access = rights & all->files,
                                                .parent_fd = fd };
@@ -89,13 +90,15 @@ static int add_grant(int ruleset, const struct ruleset *all, const struct cbx_gr
     return 0;
 }
 
-int cbx_files_confine(const struct cbx_grant *grants, size_t count, struct cbx_err *err)
+int cbx_files_confine(const struct cbx_grant *grants, size_t count, bool connects,
+                      struct cbx_err *err)
 {
     int version = cbx_files_landlock();
     if (version == 0) {
         return 0;
     }
     struct ruleset all = refusals_of(version);
+    all.net &= ~(connects ? (uint64_t)NET_CONNECT : 0);
     /* An older Linux takes the larger structure when the rest is zero. */
     CBX_AUTO_FD ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
     if (ruleset < 0) {

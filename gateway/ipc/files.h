@@ -12,18 +12,19 @@
 /* A folder and what is below it. */
 struct cbx_grant {
     const char *path;
-    bool reads; /* files; false: they can be made and written only */
+    bool reads, writes; /* its files; to write is also to make, rename and remove them */
 };
 
 /* The version of Landlock that this Linux has; 0 = none. */
 int cbx_files_landlock(void);
 
-/* From now on the process, which must not have threads yet, and all that it starts can open files,
- * make and remove them in the granted folders only, and programs nowhere. Open descriptors stay
- * usable. Version 4 of Landlock also refuses to bind and to connect over TCP, version 6 to connect
+/* From now on the process, which must not have threads yet, and all that it starts can use files as
+ * the grants say and no others, and programs nowhere. Open descriptors stay usable. Version 4 of
+ * Landlock also refuses to bind over TCP, and to connect unless `connects`, version 6 to connect
  * to abstract sockets of other processes and to send signals to them. Cannot be undone. Sets
  * no_new_privs. Without Landlock it returns 0 and confines nothing (cbx_files_landlock). CBX_EIO
  * when a folder cannot be opened or Linux refuses the rules. */
-int cbx_files_confine(const struct cbx_grant *grants, size_t count, struct cbx_err *err);
+int cbx_files_confine(const struct cbx_grant *grants, size_t count, bool connects,
+                      struct cbx_err *err);
 
 #endif

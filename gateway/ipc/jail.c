@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * seccomp through libseccomp, and rlimits. Both filters are lists of what is allowed. */
+ * seccomp through libseccomp, and rlimits. All filters are lists of what is allowed. A child inherits
+ * its parent's, so the zygote's list has that of the workers, and the master's has all. */
 #include "gateway/ipc/jail.h"
 
 #include "policies/base/auto.h"
@@ -212,14 +213,11 @@ int cbx_jail_worker(struct cbx_err *err)
     return 0;
 }
 
-/* --- the front -------------------------------------------------------------------------------- */
+/* --- the others ------------------------------------------------------------------------------- */
 
-/* What serving needs: open connections, files (Landlock chooses which), memory, threads, time.
- * Neither socket(), connect(), bind() nor listen(): the listener is open before. */
-static const int front_calls[] = {
-    /* connections */
-    SCMP_SYS(accept),
-    SCMP_SYS(accept4),
+/* What processes with threads and files need. Landlock chooses which files. */
+static const int shared_calls[] = {
+    /* open connections */
     SCMP_SYS(socketpair),
     SCMP_SYS(recvfrom),
     SCMP_SYS(recvmsg),
@@ -228,15 +226,10 @@ static const int front_calls[] = {
     SCMP_SYS(getsockopt),
     SCMP_SYS(getsockname),
     SCMP_SYS(getpeername),
-    SCMP_SYS(sendfile),
     SCMP_SYS(poll),
     SCMP_SYS(ppoll),
     SCMP_SYS(select),
     SCMP_SYS(pselect6),
-    SCMP_SYS(epoll_create1),
-    SCMP_SYS(epoll_ctl),
-    SCMP_SYS(epoll_wait),
-    SCMP_SYS(epoll_pwait),
     SCMP_SYS(eventfd2),
     SCMP_SYS(pipe2),
     /* descriptors and files */
@@ -254,8 +247,6 @@ static const int front_calls[] = {
     SCMP_SYS(dup3),
     SCMP_SYS(fcntl),
     SCMP_SYS(flock),
-    SCMP_SYS(open),
-    SCMP_SYS(openat),
     SCMP_SYS(access),
     SCMP_SYS(faccessat),
     SCMP_SYS(faccessat2),
@@ -332,9 +323,60 @@ static const int front_calls[] = {
 #endif
 };
 
+/* For the front. Neither socket(), connect(), bind() nor listen(): the listener is open before. */
+static const int front_calls[] = {
+    SCMP_SYS(accept),    SCMP_SYS(accept4),    SCMP_SYS(sendfile),    SCMP_SYS(epoll_create1),
+    SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
+};
+
+/* For the executor: it connects to the engine, and keeps the audit log. */
+static const int executor_calls[] = {
+    SCMP_SYS(connect),   SCMP_SYS(rename),    SCMP_SYS(renameat),
+    SCMP_SYS(renameat2), SCMP_SYS(utimensat),
+};
+
+/* For the zygote, besides what workers need. Which process it may signal is Landlock's matter. */
+static const int zygote_calls[] = {
+    SCMP_SYS(clone),     SCMP_SYS(fork),    SCMP_SYS(wait4),           SCMP_SYS(kill),
+    SCMP_SYS(prctl),     SCMP_SYS(getppid), SCMP_SYS(seccomp),         SCMP_SYS(setrlimit),
+    SCMP_SYS(prlimit64), SCMP_SYS(rseq),    SCMP_SYS(set_robust_list),
+};
+
+/* For the master, besides what its children need: how a process is confined, and the end of others. */
+static const int master_calls[] = {
+    SCMP_SYS(setgroups),
+    SCMP_SYS(setresuid),
+    SCMP_SYS(setresgid),
+    SCMP_SYS(setfsuid),
+    SCMP_SYS(setfsgid),
+    SCMP_SYS(chdir),
+    SCMP_SYS(chroot),
+    SCMP_SYS(capget),
+    SCMP_SYS(capset),
+    SCMP_SYS(landlock_create_ruleset),
+    SCMP_SYS(landlock_add_rule),
+    SCMP_SYS(landlock_restrict_self),
+    SCMP_SYS(memfd_create),
+    SCMP_SYS(mlock),
+    SCMP_SYS(waitid),
+    SCMP_SYS(open),
+    SCMP_SYS(openat),
+    SCMP_SYS(ioctl),
+    SCMP_SYS(mmap),
+    SCMP_SYS(mprotect),
+    SCMP_SYS(socket),
+    SCMP_SYS(bind),
+    SCMP_SYS(sendto),
+    SCMP_SYS(sendmsg),
+    SCMP_SYS(sendmmsg),
+    SCMP_SYS(tgkill),
+    SCMP_SYS(time),
+};
+
 enum { ANY_BITS = 0xffffffff };
 
-static const struct when front_when[] = {
+/* Of the calls of shared_calls. */
+static const struct when shared_when[] = {
     { SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
     { SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
 #ifndef SANITIZED
@@ -342,6 +384,9 @@ static const struct when front_when[] = {
     { SCMP_SYS(prctl), 0, ANY_BITS, PR_SET_NAME },
     { SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 }, /* reads a limit, sets none */
 #endif
+    /* No file that runs with the rights of its owner. */
+    { SCMP_SYS(open), 2, S_ISUID | S_ISGID, 0 },
+    { SCMP_SYS(openat), 3, S_ISUID | S_ISGID, 0 },
     /* TCP Fast Open connects without connect(). */
     { SCMP_SYS(sendto), 3, MSG_FASTOPEN, 0 },
     { SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, 0 },
@@ -354,34 +399,109 @@ static const struct when front_when[] = {
     { SCMP_SYS(ioctl), 1, ANY_BITS, FIONBIO },
 };
 
+/* The engine behind a socket of the file system; and over TCP, with the resolution of its name. */
+static const struct when unix_engine[] = {
+    { SCMP_SYS(socket), 0, ANY_BITS, AF_UNIX },
+};
+static const struct when tcp_engine[] = {
+    { SCMP_SYS(socket), 0, ANY_BITS, AF_INET },
+    { SCMP_SYS(socket), 0, ANY_BITS, AF_INET6 },
+};
+
 /* The answer of an old host kernel, which makes the C library use the older call: the flags of
  * clone3 are in memory, where a filter cannot see them. */
-static const int front_missing[] = { SCMP_SYS(clone3) };
+static const int missing[] = { SCMP_SYS(clone3) };
+
+/* What front and executor share. */
+static int build_shared(scmp_filter_ctx filter)
+{
+    int failed = add_calls(filter, SCMP_ACT_ALLOW, shared_calls, COUNT(shared_calls));
+    failed = failed ? failed : add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), missing, COUNT(missing));
+    failed = failed ? failed : allow_when(filter, shared_when, COUNT(shared_when));
+    /* A signal to one of our own threads: abort() and pthread_kill(). */
+    return failed ? failed
+                  : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                                     SCMP_A0(SCMP_CMP_MASKED_EQ, ANY_BITS, (uint64_t)getpid()));
+}
 
 static int build_front(scmp_filter_ctx filter)
 {
-    int failed = add_calls(filter, SCMP_ACT_ALLOW, front_calls, COUNT(front_calls));
-    failed = failed
-                 ? failed
-                 : add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), front_missing, COUNT(front_missing));
-    failed = failed ? failed : allow_when(filter, front_when, COUNT(front_when));
-    /* A signal to one of our own threads: abort() and pthread_kill(). */
-    failed = failed ? failed
-                    : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                                       SCMP_A0(SCMP_CMP_MASKED_EQ, ANY_BITS, (uint64_t)getpid()));
-    failed = failed ? failed : seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-    /* A tree instead of a chain of comparisons. */
-    return failed ? failed : seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    int failed = build_shared(filter);
+    return failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, front_calls, COUNT(front_calls));
 }
 
-int cbx_jail_front(struct cbx_err *err)
+static int build_executor(scmp_filter_ctx filter)
+{
+    int failed = build_shared(filter);
+    failed =
+        failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, executor_calls, COUNT(executor_calls));
+    return failed ? failed : allow_when(filter, unix_engine, COUNT(unix_engine));
+}
+
+static int build_tcp_executor(scmp_filter_ctx filter)
+{
+    int failed = build_executor(filter);
+    return failed ? failed : allow_when(filter, tcp_engine, COUNT(tcp_engine));
+}
+
+static int build_zygote(scmp_filter_ctx filter)
+{
+    int failed = add_calls(filter, SCMP_ACT_ALLOW, worker_calls, COUNT(worker_calls));
+    failed = failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, zygote_calls, COUNT(zygote_calls));
+    failed = failed ? failed : add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), missing, COUNT(missing));
+    return failed ? failed : allow_when(filter, worker_when, COUNT(worker_when));
+}
+
+static int build_master(scmp_filter_ctx filter)
+{
+    static const struct {
+        const int *calls;
+        size_t count;
+    } lists[] = {
+        { worker_calls, COUNT(worker_calls) },     { worker_refused, COUNT(worker_refused) },
+        { shared_calls, COUNT(shared_calls) },     { front_calls, COUNT(front_calls) },
+        { executor_calls, COUNT(executor_calls) }, { zygote_calls, COUNT(zygote_calls) },
+        { master_calls, COUNT(master_calls) },
+    };
+    int failed = add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), missing, COUNT(missing));
+    for (size_t i = 0; i < COUNT(lists) && failed == 0; i++) {
+        failed = add_calls(filter, SCMP_ACT_ALLOW, lists[i].calls, lists[i].count);
+    }
+    return failed;
+}
+
+/* Limits the process, with all its threads, to what `build` allows; the rest fails with EPERM. */
+static int limit_to(int (*build)(scmp_filter_ctx), struct cbx_err *err)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (filter == NULL) {
         return cbx_fail(err, CBX_EIO, "seccomp: no filter could be made");
     }
-    int failed = build_front(filter);
+    int failed = build(filter);
+    failed = failed ? failed : seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+    /* A tree instead of a chain of comparisons. */
+    failed = failed ? failed : seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     failed = failed ? failed : seccomp_load(filter);
     seccomp_release(filter);
     return fail_filter(failed, err);
+}
+
+int cbx_jail_front(struct cbx_err *err)
+{
+    return limit_to(build_front, err);
+}
+
+int cbx_jail_executor(bool tcp, struct cbx_err *err)
+{
+    return limit_to(tcp ? build_tcp_executor : build_executor, err);
+}
+
+int cbx_jail_zygote(struct cbx_err *err)
+{
+    return limit_to(build_zygote, err);
+}
+
+int cbx_jail_master(struct cbx_err *err)
+{
+    return limit_to(build_master, err);
 }

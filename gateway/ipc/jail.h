@@ -5,6 +5,8 @@
 
 #include "policies/base/err.h"
 
+#include <stdbool.h>
+
 /* Compiles the filter of the workers once, in the process that forks them; a worker then only installs
  * it. CBX_EIO. */
 int cbx_jail_worker_prepare(struct cbx_err *err);
@@ -22,6 +24,21 @@ int cbx_jail_worker(struct cbx_err *err);
  * threads, cannot be undone. CBX_EIO when the host kernel refuses the filter: the front must then
  * not serve. */
 int cbx_jail_front(struct cbx_err *err);
+
+/* For the executor, before it has threads: it may open connections to the engine (over TCP when `tcp`,
+ * else only Unix sockets), open, make and rename files (where cbx_files_confine lets it), and start
+ * threads. Anything else fails with EPERM, as for the front. CBX_EIO: the executor must then not serve. */
+int cbx_jail_executor(bool tcp, struct cbx_err *err);
+
+/* For the zygote, after cbx_jail_worker_prepare: it may do what a worker may, fork, wait, send
+ * signals (Landlock restricts to whom), and confine its children. Anything else fails with EPERM; no
+ * files, no sockets, no programs. CBX_EIO: the zygote must then not serve. */
+int cbx_jail_zygote(struct cbx_err *err);
+
+/* For the master, before it forks: what any of its children may do, and what confines them. All of them
+ * inherit it, so no process of the gateway starts a program, traces, mounts or loads code into Linux,
+ * whatever became of its own filter. CBX_EIO: the gateway must then not start. */
+int cbx_jail_master(struct cbx_err *err);
 
 /* For every process of the gateway: no core dumps, no ptrace by others of the same user, no new
  * privileges. */

@@ -22,7 +22,11 @@ enum { QUICK_MS = 1000, PAUSE_MS = 500 };
 struct master {
     struct cbx_master_config config;
     /* On a page that is empty in every child; zygote and executor get theirs through a pipe. */
-    struct cbx_secrets *secrets;
+    struct secrets {
+        struct cbx_zygote_secrets zygote;
+        struct cbx_executor_secrets executor;
+    } * secrets;
+    uint64_t zygotes;           /* forked so far */
     int zygote[2], executor[2]; /* 0 = the front's end, 1 = theirs */
     pid_t front_pid, zygote_pid, executor_pid;
     int64_t forked_ms;
@@ -77,14 +81,14 @@ static void unblock_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* A pipe with so many bytes of the secrets in it: -1 and errno. */
-static int pass_secrets(const struct master *m, size_t bytes)
+/* A pipe with these secrets in it: -1 and errno. */
+static int pass_secrets(const void *secrets, size_t bytes)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0) {
         return -1;
     }
-    bool written = write(ends[1], m->secrets, bytes) == (ssize_t)bytes;
+    bool written = write(ends[1], secrets, bytes) == (ssize_t)bytes;
     close(ends[1]);
     if (!written) {
         close(ends[0]);
@@ -103,8 +107,9 @@ static void close_front_fd(const struct master *m)
 static pid_t fork_zygote(struct master *m)
 {
     pid_t master = getpid();
-    CBX_AUTO_FD key = pass_secrets(m, sizeof(m->secrets->key));
-    pid_t pid = key < 0 ? -1 : fork();
+    m->secrets->zygote.first_number = CBX_SEAL_FIRST_NUMBER(++m->zygotes);
+    CBX_AUTO_FD secrets = pass_secrets(&m->secrets->zygote, sizeof(m->secrets->zygote));
+    pid_t pid = secrets < 0 ? -1 : fork();
     if (pid == 0) {
         drop_privileges(CBX_ROLE_ANALYZER, NULL);
         follow_master(master, SIGKILL);
@@ -113,7 +118,7 @@ static pid_t fork_zygote(struct master *m)
         close_pair(m->zygote, 1);
         close_pair(m->executor, -1);
         close_front_fd(m);
-        m->config.zygote(m->zygote[1], cbx_fd_steal(&key), m->config.context);
+        m->config.zygote(m->zygote[1], cbx_fd_steal(&secrets), m->config.context);
         _exit(1);
     }
     return pid;
@@ -122,8 +127,8 @@ static pid_t fork_zygote(struct master *m)
 static pid_t fork_executor(struct master *m)
 {
     pid_t master = getpid();
-    m->secrets->executor_start_ms = cbx_time_ms();
-    CBX_AUTO_FD secrets = pass_secrets(m, sizeof(*m->secrets));
+    m->secrets->executor.first_number = m->secrets->zygote.first_number;
+    CBX_AUTO_FD secrets = pass_secrets(&m->secrets->executor, sizeof(m->secrets->executor));
     pid_t pid = secrets < 0 ? -1 : fork();
     if (pid == 0) {
         drop_privileges(CBX_ROLE_EXECUTOR, NULL);
@@ -167,15 +172,37 @@ static void pause_if_quick(struct master *m)
     m->forked_ms = cbx_clock_ms();
 }
 
+/* After a failed fork there is no process, and kill(-1) would reach all of the user. */
+static void signal_child(pid_t pid, int number)
+{
+    if (pid > 0) {
+        kill(pid, number);
+    }
+}
+
+static void await_child(pid_t pid)
+{
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/* The next executor refuses the decisions of all workers before it, so there must be new ones. */
+static void replace_executor(struct master *m)
+{
+    signal_child(m->zygote_pid, SIGKILL);
+    await_child(m->zygote_pid);
+    m->zygote_pid = fork_zygote(m);
+    m->executor_pid = fork_executor(m);
+}
+
 /* Waits for the executor, which removes the sandboxes that no later executor may adopt. */
 _Noreturn static void end(struct master *m, int status)
 {
-    kill(m->zygote_pid, SIGKILL);
-    kill(m->executor_pid, SIGTERM);
+    signal_child(m->zygote_pid, SIGKILL);
+    signal_child(m->executor_pid, SIGTERM);
     close_pair(m->executor, -1);
     close_pair(m->zygote, -1);
-    while (waitpid(m->executor_pid, NULL, 0) < 0 && errno == EINTR) {
-    }
+    await_child(m->executor_pid);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
@@ -200,7 +227,7 @@ static bool reap(struct master *m)
         } else if (pid == m->executor_pid) {
             cbx_log(CBX_LOG_WARNING, "the executor was killed; it is started again");
             pause_if_quick(m);
-            m->executor_pid = fork_executor(m);
+            replace_executor(m);
         }
     }
     return false;
@@ -213,7 +240,7 @@ static void supervise(struct master *m, const sigset_t *signals)
         int number = sigwaitinfo(signals, NULL);
         if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
             m->stopping = true;
-            kill(m->front_pid, SIGTERM);
+            signal_child(m->front_pid, SIGTERM);
         } else if (number == SIGCHLD && reap(m)) {
             return;
         }
@@ -230,7 +257,10 @@ static int make_secrets(struct master *m, struct cbx_err *err)
     madvise(p, page, MADV_DONTDUMP);
     mlock(p, page);
     m->secrets = p;
-    cbx_random(m->secrets, sizeof(*m->secrets));
+    cbx_random(&m->secrets->zygote.decisions, sizeof(m->secrets->zygote.decisions));
+    cbx_random(&m->secrets->zygote.pasts, sizeof(m->secrets->zygote.pasts));
+    cbx_random(m->secrets->executor.seed, sizeof(m->secrets->executor.seed));
+    m->secrets->executor.decisions = m->secrets->zygote.decisions;
     return 0;
 }
 
@@ -257,6 +287,10 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         return failed;
     }
     cbx_jail_common();
+    failed = cbx_jail_master(err);
+    if (failed) {
+        return failed;
+    }
     m.zygote_pid = fork_zygote(&m);
     m.executor_pid = fork_executor(&m);
     bool front = m.zygote_pid > 0 && m.executor_pid > 0 && fork_front(&m);

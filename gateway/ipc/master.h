@@ -11,16 +11,20 @@
 
 enum { CBX_INSTANCE_SEED_BYTES = 32 };
 
-/* Made by the master. The zygote reads the key, the executor all of it, through a pipe. */
-struct cbx_secrets {
-    struct cbx_seal_key key;
+/* Made by the master; each process reads its own through a pipe. */
+struct cbx_zygote_secrets {
+    struct cbx_seal_key decisions, pasts;
+    uint64_t first_number; /* of its workers */
+};
+struct cbx_executor_secrets {
+    struct cbx_seal_key decisions;
+    uint64_t first_number; /* An executor does not know which decisions the executor before it
+                              opened. It refuses those of workers before this one. */
     uint8_t seed[CBX_INSTANCE_SEED_BYTES]; /* of an instance that does not outlive this gateway */
-    int64_t executor_start_ms; /* wall clock; the replay table is empty then, so decisions that are
-                                  older are refused */
 };
 
 /* The main function of a child: serves `control` and never returns. `secrets_fd` is the read end of
- * a pipe with its part of struct cbx_secrets; the child closes it. */
+ * a pipe with its secrets; the child closes it. */
 typedef void cbx_child_main(int control, int secrets_fd, const void *context);
 
 struct cbx_master_config {

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,13 +30,16 @@ enum { FIRST_ID = 2080000000, BLOCK_IDS = 4, BLOCKS = 64 };
 static const struct {
     unsigned own_id; /* in the block; 0 = stays what the caller is */
     uint64_t capabilities;
+    bool files_of_caller; /* the files that it makes are the caller's */
 } roles[] = {
-    [CBX_ROLE_MASTER] = { 0, CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SETPCAP) |
-                                 CAP(SYS_CHROOT) | CAP(DAC_OVERRIDE) },
-    [CBX_ROLE_FRONT] = { 1, 0 },
-    [CBX_ROLE_ANALYZER] = { 2, 0 },
-    [CBX_ROLE_EXECUTOR] = { 0, CAP(DAC_OVERRIDE) },
-    [CBX_ROLE_CALLER] = { 0, CAP(DAC_OVERRIDE) },
+    [CBX_ROLE_MASTER] = { 0,
+                          CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SETPCAP) | CAP(SYS_CHROOT) |
+                              CAP(DAC_OVERRIDE),
+                          false },
+    [CBX_ROLE_FRONT] = { 1, 0, false },
+    [CBX_ROLE_ANALYZER] = { 2, 0, false },
+    [CBX_ROLE_EXECUTOR] = { 0, CAP(DAC_OVERRIDE), false },
+    [CBX_ROLE_CALLER] = { 1, CAP(DAC_OVERRIDE), true },
 };
 #define NEEDED (CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SYS_CHROOT) | CAP(CHOWN))
 
@@ -142,34 +146,57 @@ static int drop_bounding(uint64_t kept, struct cbx_err *err)
                : 0;
 }
 
-static int drop_ids(uid_t id, struct cbx_err *err)
+static int set_capabilities(uint64_t kept)
 {
-    if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0) {
-        return fail_drop("the user id", err);
-    }
-    return 0;
-}
-
-static int drop_capabilities(uint64_t kept, struct cbx_err *err)
-{
-    kept &= effective_capabilities();
     const struct __user_cap_data_struct low = { .effective = (uint32_t)kept,
                                                 .permitted = (uint32_t)kept };
     const struct __user_cap_data_struct high = { .effective = (uint32_t)(kept >> 32),
                                                  .permitted = (uint32_t)(kept >> 32) };
     struct capabilities c = { .header = { .version = _LINUX_CAPABILITY_VERSION_3 },
                               .data = { low, high } };
+    return (int)syscall(SYS_capset, &c.header, c.data);
+}
+
+/* The ids by which Linux gives files an owner are others than those by which it lets processes send
+ * signals and trace. */
+static int keep_file_ids(uid_t user, gid_t group, uint64_t kept)
+{
+    if (set_capabilities(kept | CAP(SETUID) | CAP(SETGID)) < 0) {
+        return -1;
+    }
+    setfsgid(group);
+    setfsuid(user);
+    /* They return the id before, also when they fail. */
+    return setfsgid(group) == (int)group && setfsuid(user) == (int)user ? 0 : -1;
+}
+
+static int drop_ids(enum cbx_role role, struct cbx_err *err)
+{
+    uid_t id = cbx_privileges_user(role), user = geteuid();
+    gid_t group = getegid();
+    uint64_t kept = roles[role].capabilities & effective_capabilities();
+    if (prctl(PR_SET_KEEPCAPS, kept != 0) < 0 || setgroups(0, NULL) < 0 ||
+        setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0 ||
+        (roles[role].files_of_caller && keep_file_ids(user, group, kept) < 0)) {
+        return fail_drop("the user id", err);
+    }
+    return kept != 0 && set_capabilities(kept) < 0 ? fail_drop("a capability", err) : 0;
+}
+
+static int drop_capabilities(uint64_t kept, struct cbx_err *err)
+{
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    return syscall(SYS_capset, &c.header, c.data) < 0 ? fail_drop("a capability", err) : 0;
+    return set_capabilities(kept & effective_capabilities()) < 0 ? fail_drop("a capability", err)
+                                                                 : 0;
 }
 
 int cbx_privileges_drop(enum cbx_role role, const char *root, struct cbx_err *err)
 {
     bool has_own = block() != 0 && roles[role].own_id != 0;
-    int failed = enter(root, has_own, err);
+    int failed = enter(root, has_own && !roles[role].files_of_caller, err);
     failed = failed ? failed : drop_bounding(roles[role].capabilities, err);
     if (!failed && has_own) {
-        failed = drop_ids(cbx_privileges_user(role), err);
+        failed = drop_ids(role, err);
     }
     return failed ? failed : drop_capabilities(roles[role].capabilities, err);
 }

@@ -14,7 +14,8 @@ enum cbx_role {
     CBX_ROLE_FRONT,
     CBX_ROLE_ANALYZER, /* the zygote and its workers */
     CBX_ROLE_EXECUTOR,
-    CBX_ROLE_CALLER, /* a front that works on the caller's files: `codebox run` */
+    CBX_ROLE_CALLER, /* a front that works on the caller's files: `codebox run`. The id of a front; the
+                        files that it makes are the caller's */
 };
 
 /* The user id of a process, which is its group id too. The effective id of the caller when the role

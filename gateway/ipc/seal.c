@@ -5,7 +5,46 @@
 #include "analyzer/analyze.h"
 #include "gateway/ipc/wire.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { NUMBER_BITS = 40 };
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+static struct cbx_str bytes_of(const struct cbx_seal_key *key)
+{
+    return (struct cbx_str){ .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
+}
+
+static struct cbx_seal_key derive(const struct cbx_seal_key *key, uint64_t number, const char *id)
+{
+    char text[64];
+    int len = snprintf(text, sizeof(text), "decision %" PRIu64 " %s", number, id);
+    struct cbx_sha256 mac =
+        cbx_hmac_sha256(bytes_of(key), (struct cbx_str){ .p = text, .len = (size_t)len });
+    struct cbx_seal_key derived;
+    memcpy(derived.bytes, mac.bytes, sizeof(derived.bytes));
+    return derived;
+}
+
+/* libcrypto clears its contexts; its compression function may leave the key block on the stack. */
+__attribute__((noinline)) static void wipe_stack(void)
+{
+    char below[16 * 1024];
+    explicit_bzero(below, sizeof(below));
+}
+
+void cbx_seal_token_make(const struct cbx_seal_key *key, uint64_t number,
+                         struct cbx_seal_token *out)
+{
+    out->number = number;
+    cbx_id_make(out->id);
+    out->key = derive(key, number, out->id);
+    wipe_stack();
+}
+
+/* --- sealing ---------------------------------------------------------------------------------- */
 
 static json_t *hex(const struct cbx_sha256 *hash)
 {
@@ -38,7 +77,7 @@ static json_t *list_findings(const struct cbx_decision *decision)
  * starting programs is refused, for shell and for judged lines of shell; "refusal_ends". Names that do not
  * fit are left out, so they are refused. */
 static void describe_guard(const struct cbx_policy *policy, const struct cbx_subject *subject,
-                           const struct cbx_decision *decision, json_t *json)
+                           const struct cbx_decision *decision, int64_t now, json_t *json)
 {
     const struct cbx_language_row *row = cbx_language_find(decision->language);
     json_t *refused = json_object();
@@ -46,8 +85,7 @@ static void describe_guard(const struct cbx_policy *policy, const struct cbx_sub
     if (row == NULL || subject->action != CBX_ACTION_RUN) {
         return;
     }
-    struct cbx_guard guard =
-        cbx_guard_of(policy, row->language, subject->principal, cbx_time_ms() / 1000);
+    struct cbx_guard guard = cbx_guard_of(policy, row->language, subject->principal, now);
     for (unsigned i = 0; i < CBX_REFUSALS; i++) {
         if ((guard.refused >> i & 1) != 0) {
             json_object_set_new(refused, cbx_refusal_row((enum cbx_refusal)i)->name,
@@ -72,16 +110,15 @@ static void describe_guard(const struct cbx_policy *policy, const struct cbx_sub
     }
 }
 
-int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judged,
+int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err)
 {
     const struct cbx_policy *policy = judged->policy;
     const struct cbx_subject *subject = judged->subject;
     const struct cbx_decision *decision = judged->decision;
-    char id[CBX_ID_CHARS + 1];
-    cbx_id_make(id);
     CBX_AUTO_JSON json = json_object();
-    json_object_set_new(json, "id", json_string(id));
+    json_object_set_new(json, "id", json_string(token->id));
+    json_object_set_new(json, "worker", json_integer((json_int_t)token->number));
     json_object_set_new(json, "action", json_string(cbx_action_name(subject->action)));
     json_object_set_new(json, "verdict", json_string(cbx_verdict_name(decision->verdict)));
     json_object_set_new(json, "sha256", hex(&decision->sha256));
@@ -105,8 +142,9 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judge
     cbx_limits_write(&granted, limits);
     json_object_set_new(json, "limits", limits);
     json_object_set_new(json, "network", json_integer(policy->network));
-    describe_guard(policy, subject, decision, json);
-    json_object_set_new(json, "issued_ms", json_integer(cbx_time_ms()));
+    int64_t issued_ms = cbx_time_ms(); /* the executor derives the guard for the same moment */
+    describe_guard(policy, subject, decision, issued_ms / 1000, json);
+    json_object_set_new(json, "issued_ms", json_integer(issued_ms));
     json_object_set_new(json, "source_bytes", json_integer((json_int_t)decision->text.len));
     json_object_set_new(json, "findings", list_findings(decision));
     json_object_set_new(json, "finding_count", json_integer((json_int_t)decision->finding_count));
@@ -114,10 +152,11 @@ int cbx_seal_make(const struct cbx_seal_key *key, const struct cbx_judged *judge
         return cbx_fail(err, CBX_ETOOBIG, "the decision has more than %d bytes",
                         CBX_SEAL_MAX_BYTES);
     }
-    struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
-    *mac = cbx_hmac_sha256(k, cbx_buf_str(text));
+    *mac = cbx_hmac_sha256(bytes_of(&token->key), cbx_buf_str(text));
     return 0;
 }
+
+/* --- opening ---------------------------------------------------------------------------------- */
 
 void cbx_sealed_done(struct cbx_sealed *sealed)
 {
@@ -128,70 +167,35 @@ void cbx_sealed_done(struct cbx_sealed *sealed)
     cbx_buf_done(&sealed->files);
 }
 
-void cbx_replay_guard_done(struct cbx_replay_guard *guard)
+/* Moves the window up to a higher number; the bits of those between are of numbers before. */
+static void advance(struct cbx_replay_window *w, uint64_t highest)
 {
-    free(guard->used);
-    *guard = (struct cbx_replay_guard){ 0 };
-}
-
-/* Where the id stands, or the free place where it would. There always is one: the table is never
- * full. */
-static struct cbx_used *find_place(struct cbx_used *table, size_t size, const char *id)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a; only a holder of the key chooses ids */
-    for (const char *p = id; *p != '\0'; p++) {
-        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
-    }
-    size_t i = (hash ^ hash >> 32) & (size - 1);
-    while (table[i].id[0] != '\0' && strcmp(table[i].id, id) != 0) {
-        i = (i + 1) & (size - 1);
-    }
-    return &table[i];
-}
-
-static bool is_young(const struct cbx_used *used, int64_t now_ms)
-{
-    return used->id[0] != '\0' && used->issued_ms >= now_ms - 2 * (int64_t)CBX_SEAL_LIFE_MS;
-}
-
-/* A new table without the old ids, at most half full: the next time is a quarter of its places
- * away. */
-static void rebuild(struct cbx_replay_guard *guard, int64_t now_ms)
-{
-    size_t kept = 0, size = 1024;
-    for (size_t i = 0; i < guard->size; i++) {
-        kept += is_young(&guard->used[i], now_ms);
-    }
-    while (size < 2 * kept) {
-        size *= 2;
-    }
-    struct cbx_used *table = calloc(size, sizeof(*table));
-    if (table == NULL) {
-        abort();
-    }
-    for (size_t i = 0; i < guard->size; i++) {
-        if (is_young(&guard->used[i], now_ms)) {
-            *find_place(table, size, guard->used[i].id) = guard->used[i];
+    if (highest - w->highest >= CBX_REPLAY_NUMBERS) {
+        memset(w->used, 0, sizeof(w->used));
+    } else {
+        for (uint64_t n = w->highest + 1; n <= highest; n++) {
+            w->used[n % CBX_REPLAY_NUMBERS / 64] &= ~(UINT64_C(1) << n % 64);
         }
     }
-    free(guard->used);
-    *guard = (struct cbx_replay_guard){ .used = table, .count = kept, .size = size };
+    w->highest = highest;
 }
 
-/* False when the id was used before. */
-static bool use_id(struct cbx_replay_guard *guard, const char *id, int64_t issued_ms,
-                   int64_t now_ms)
+/* False when the number was used before, or is so low that this is not known. */
+static bool use_number(struct cbx_replay_guard *guard, uint64_t number)
 {
-    if (guard->count >= guard->size - guard->size / 4) { /* so it is when there is no table yet */
-        rebuild(guard, now_ms);
+    uint64_t zygote = number >> NUMBER_BITS, n = number & ((UINT64_C(1) << NUMBER_BITS) - 1);
+    struct cbx_replay_window *w = &guard->windows[zygote % CBX_REPLAY_ZYGOTES];
+    if (zygote > w->zygote) {
+        *w = (struct cbx_replay_window){ .zygote = zygote };
     }
-    struct cbx_used *used = find_place(guard->used, guard->size, id);
-    if (used->id[0] != '\0') {
+    if (zygote == w->zygote && n > w->highest) {
+        advance(w, n);
+    }
+    uint64_t *bits = &w->used[n % CBX_REPLAY_NUMBERS / 64], bit = UINT64_C(1) << n % 64;
+    if (zygote < w->zygote || w->highest - n >= CBX_REPLAY_NUMBERS || (*bits & bit) != 0) {
         return false;
     }
-    snprintf(used->id, sizeof(used->id), "%s", id);
-    used->issued_ms = issued_ms;
-    guard->count++;
+    *bits |= bit;
     return true;
 }
 
@@ -203,7 +207,7 @@ struct fields {
     struct cbx_subject subject;
     const json_t *limits, *guard, *programs, *findings;
     bool refusal_ends;
-    int64_t network, issued_ms, source_bytes, finding_count;
+    int64_t worker, network, issued_ms, source_bytes, finding_count;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
     {                                                                                              \
@@ -211,6 +215,7 @@ struct fields {
     }
 static const struct cbx_json_field field_table[] = {
     FIELD(id, STR, CBX_ID_CHARS, CBX_ID_CHARS),
+    FIELD(worker, INT, 0, INT64_MAX),
     FIELD(action, STR, 1, 16),
     FIELD(verdict, STR, 1, 16),
     FIELD(sha256, STR, 64, 64),
@@ -329,6 +334,7 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
     out->verdict = cbx_str_is(f.verdict, "allow") ? CBX_ALLOW
                    : cbx_str_is(f.verdict, "ask") ? CBX_ASK
                                                   : CBX_DENY;
+    out->number = (uint64_t)f.worker;
     out->issued_ms = f.issued_ms;
     p->network = (enum cbx_network)f.network;
     copy_name(p->decision, sizeof(p->decision), f.id);
@@ -373,31 +379,44 @@ static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, 
     return 0;
 }
 
+/* Whether the MAC is that of the worker that the text names. The text is the front's until then, so
+ * nothing else of it is looked at before. */
+static bool is_sealed(const struct cbx_seal_key *key, const struct cbx_seal_claim *claim,
+                      const json_t *json)
+{
+    struct cbx_str id = cbx_json_str(json_object_get(json, "id"));
+    json_int_t number = json_integer_value(json_object_get(json, "worker"));
+    char name[CBX_ID_CHARS + 1];
+    if (id.len != CBX_ID_CHARS || number < 0) {
+        return false;
+    }
+    copy_name(name, sizeof(name), id);
+    struct cbx_seal_key own = derive(key, (uint64_t)number, name);
+    struct cbx_sha256 expected = cbx_hmac_sha256(bytes_of(&own), claim->text);
+    explicit_bzero(&own, sizeof(own));
+    return cbx_sha256_equal(&expected, &claim->mac);
+}
+
 int cbx_seal_open(const struct cbx_seal_key *key, const struct cbx_seal_claim *claim,
                   int64_t now_ms, struct cbx_replay_guard *guard, struct cbx_sealed *out,
                   struct cbx_err *err)
 {
-    struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
-    struct cbx_sha256 expected = cbx_hmac_sha256(k, claim->text);
-    if (!cbx_sha256_equal(&expected, &claim->mac)) {
+    CBX_AUTO_DONE(sealed) sealed = { 0 };
+    if (cbx_json_parse(claim->text, CBX_SEAL_MAX_BYTES, &sealed.json, NULL) != 0 ||
+        !is_sealed(key, claim, sealed.json)) {
         return cbx_fail(err, CBX_ESEAL, "the decision's seal is not valid: forged or altered");
     }
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
-    int failed = cbx_json_parse(claim->text, CBX_SEAL_MAX_BYTES, &sealed.json, err);
-    failed = failed ? failed : read_fields(sealed.json, &sealed, err);
+    int failed = read_fields(sealed.json, &sealed, err);
     if (failed) {
         return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
     }
     failed =
         read_files(cbx_json_str(json_object_get(sealed.json, "files")), claim->files, &sealed, err);
+    failed = failed ? failed : check_sealed(&sealed, claim->source, now_ms, err);
     if (failed) {
         return failed;
     }
-    failed = check_sealed(&sealed, claim->source, now_ms, err);
-    if (failed) {
-        return failed;
-    }
-    if (!use_id(guard, sealed.fields.decision, sealed.issued_ms, now_ms)) {
+    if (!use_number(guard, sealed.number)) {
         return cbx_fail(err, CBX_ESEAL, "the decision was used before");
     }
     *out = sealed;

@@ -10,13 +10,17 @@
 #include "analyzer/report/report.h"
 #include "gateway/ipc/files.h"
 #include "gateway/ipc/jail.h"
+#include "gateway/ipc/master.h"
 #include "gateway/ipc/wire.h"
+#include "gateway/worker/trim.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +28,7 @@
 /* What a worker inherits from the zygote. */
 struct cbx_worker {
     const struct cbx_policies *policies;
-    const struct cbx_seal_key *key;
+    const struct cbx_worker_secrets *secrets;
 };
 
 /* A request: the subject's fields and the policy's name in the header; the bytes are the past, the
@@ -101,13 +105,11 @@ static int read_request(const struct cbx_message *message, struct analysis_reque
 /* --- the past --------------------------------------------------------------------------------- */
 
 /* The front keeps the past between judgements, and cannot make or change one: its bytes follow a
- * MAC under a key of their own, so that no past can pass for a decision. */
+ * MAC under a key of their own, so that no past can pass for a decision, nor a decision for a past. */
 static struct cbx_sha256 mac_of_past(const struct cbx_seal_key *key, struct cbx_str bytes)
 {
     struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
-    struct cbx_sha256 own = cbx_hmac_sha256(k, CBX_STR("past"));
-    return cbx_hmac_sha256((struct cbx_str){ .p = (const char *)own.bytes, .len = sizeof(own) },
-                           bytes);
+    return cbx_hmac_sha256(k, bytes);
 }
 
 static int open_past(const struct cbx_seal_key *key, struct cbx_str sealed, struct cbx_past *out,
@@ -162,7 +164,7 @@ static int read_past(const struct cbx_worker *worker, const struct cbx_policy *p
     if (subject->past.len == 0) {
         cbx_past_begin(out, &begin);
     } else {
-        int failed = open_past(worker->key, subject->past, out, err);
+        int failed = open_past(&worker->secrets->pasts, subject->past, out, err);
         if (failed) {
             return failed;
         }
@@ -182,21 +184,21 @@ static void seal_past(const struct cbx_worker *worker, const struct cbx_past *pa
     cbx_buf_add_bytes(out, none.bytes, sizeof(none.bytes));
     cbx_past_write(past, out);
     struct cbx_str bytes = cbx_str_sub(cbx_buf_str(out), at + sizeof(none.bytes), out->len);
-    struct cbx_sha256 mac = mac_of_past(worker->key, bytes);
+    struct cbx_sha256 mac = mac_of_past(&worker->secrets->pasts, bytes);
     memcpy(out->p + at, mac.bytes, sizeof(mac.bytes));
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
 /* Seals the decision and writes {sealed, mac, decision} into `answer`. */
-static int seal_decision(const struct cbx_seal_key *key, const struct cbx_judged *judged,
+static int seal_decision(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                          json_t *answer, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) sealed;
     cbx_buf_init(&sealed, CBX_SEAL_MAX_BYTES);
     struct cbx_sha256 mac;
     json_t *full = NULL;
-    int failed = cbx_seal_make(key, judged, &sealed, &mac, err);
+    int failed = cbx_seal_make(token, judged, &sealed, &mac, err);
     failed = failed ? failed : cbx_decision_json(judged->decision, &full, err);
     if (failed) {
         return failed;
@@ -264,7 +266,7 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
     cbx_past_add_written(past, &entry, arena);
     cbx_past_list_files(past, decision.language, &files);
     judged.files = cbx_buf_str(&files);
-    failed = seal_decision(worker->key, &judged, answer, err);
+    failed = seal_decision(&worker->secrets->token, &judged, answer, err);
     if (failed) {
         return failed;
     }
@@ -293,8 +295,10 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
 /* Judges a program of our own and drops the answer. In the zygote this makes what every worker
  * shares. In a worker, before its request, it gives the worker its own copies of the pages that
  * judging writes: more than half of the time of a small judgement otherwise. */
-static void rehearse(const struct cbx_worker *worker, struct cbx_arena *arena)
+static void rehearse(const struct cbx_policies *policies, struct cbx_arena *arena)
 {
+    static const struct cbx_worker_secrets none;
+    const struct cbx_worker rehearsal = { .policies = policies, .secrets = &none };
     const struct cbx_limits no_limits = { 0 };
     const struct analysis_request request = {
         .subject = { .action = CBX_ACTION_RUN,
@@ -302,20 +306,20 @@ static void rehearse(const struct cbx_worker *worker, struct cbx_arena *arena)
                      .limits = &no_limits },
         .source = CBX_STR("import os\nprint(os.getcwd())\n"),
     };
-    struct cbx_sha256 begin = cbx_ledger_begin(CBX_STR(""), &worker->policies->items[0]->sha256);
+    struct cbx_sha256 begin = cbx_ledger_begin(CBX_STR(""), &policies->items[0]->sha256);
     CBX_AUTO_DONE(past) past = { 0 };
     CBX_AUTO_DONE(buf) bytes;
     CBX_AUTO_JSON answer = json_object();
     cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
     cbx_past_begin(&past, &begin);
-    judge_with(worker, &request, worker->policies->items[0], &past, arena, answer, &bytes, NULL);
+    judge_with(&rehearsal, &request, policies->items[0], &past, arena, answer, &bytes, NULL);
     cbx_arena_reset(arena);
 }
 
 _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
-                               const struct cbx_seal_key *key)
+                               const struct cbx_worker_secrets *secrets)
 {
-    const struct cbx_worker worker = { .policies = policies, .key = key };
+    const struct cbx_worker worker = { .policies = policies, .secrets = secrets };
     struct cbx_err err = { 0 };
     struct cbx_arena arena;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
@@ -324,7 +328,7 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
         cbx_log(CBX_LOG_ERROR, "analyzer worker: %s", err.text);
         _exit(1);
     }
-    rehearse(&worker, &arena);
+    rehearse(policies, &arena);
     struct cbx_message request;
     cbx_message_init(&request);
     if (cbx_wire_receive(fd, -1, &request, &err) != 0) {
@@ -346,10 +350,12 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
 
 struct zygote {
     const struct cbx_policies *policies;
-    struct cbx_seal_key key;
+    struct cbx_zygote_secrets *secrets; /* on a page that is empty in every worker */
+    uint64_t next_number;               /* of a worker */
     int control;
     pid_t pids[CBX_WORKER_SLOTS_MAX]; /* by slot; 0 = none yet */
     size_t count;                     /* of slots with a worker */
+    bool trimmed;                     /* workers have the libraries that they use alone */
     int queued_fd; /* of a worker that is to be forked when there is time; -1 = none */
     unsigned queued_slot;
 };
@@ -358,7 +364,9 @@ struct zygote {
 static void spawn(struct zygote *z, unsigned slot, int fd)
 {
     pid_t zygote = getpid(), before = z->pids[slot];
-    z->pids[slot] = fork();
+    struct cbx_worker_secrets own = { .pasts = z->secrets->pasts };
+    cbx_seal_token_make(&z->secrets->decisions, z->next_number++, &own.token);
+    z->pids[slot] = cbx_trim_fork(z->trimmed);
     if (z->pids[slot] == 0) {
         close(z->control);
         cbx_fd_auto(&z->queued_fd);
@@ -366,8 +374,9 @@ static void spawn(struct zygote *z, unsigned slot, int fd)
         if (getppid() != zygote) {
             _exit(0);
         }
-        cbx_worker_main(fd, z->policies, &z->key);
+        cbx_worker_main(fd, z->policies, &own);
     }
+    explicit_bzero(&own, sizeof(own)); /* the next worker must not find it */
     close(fd); /* after a failed fork the front reads the end of the stream: its worker is gone */
     z->count += before == 0;
     if (before > 0) {
@@ -422,31 +431,57 @@ static bool take_request(struct zygote *z)
  * seed: that must be before the jail. */
 static int warm_up(const struct zygote *z, struct cbx_err *err)
 {
-    const struct cbx_worker shared = { .policies = z->policies, .key = &z->key };
     struct cbx_arena arena;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-    rehearse(&shared, &arena);
+    rehearse(z->policies, &arena);
     cbx_arena_done(&arena);
     return cbx_jail_worker_prepare(err);
 }
 
-_Noreturn void cbx_zygote_main(int control, int key_fd, const struct cbx_policies *policies)
+/* What a worker does, without a request. */
+static void try_worker(void *policies)
+{
+    struct cbx_err err;
+    struct cbx_arena arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    if (cbx_jail_worker(&err) != 0) {
+        _exit(1);
+    }
+    rehearse(policies, &arena);
+}
+
+/* NULL when they cannot be read. */
+static struct cbx_zygote_secrets *read_secrets(int fd)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bool whole = p != MAP_FAILED && madvise(p, page, MADV_WIPEONFORK) == 0 &&
+                 read(fd, p, sizeof(struct cbx_zygote_secrets)) ==
+                     (ssize_t)sizeof(struct cbx_zygote_secrets);
+    close(fd);
+    return whole ? p : NULL;
+}
+
+_Noreturn void cbx_zygote_main(int control, int secrets_fd, const struct cbx_policies *policies)
 {
     static struct zygote z;
     struct cbx_err err = { 0 };
     z.policies = policies;
     z.control = control;
     z.queued_fd = -1;
-    if (read(key_fd, z.key.bytes, sizeof(z.key.bytes)) != (ssize_t)sizeof(z.key.bytes)) {
+    z.secrets = read_secrets(secrets_fd);
+    if (z.secrets == NULL) {
         _exit(1);
     }
-    close(key_fd);
+    z.next_number = z.secrets->first_number;
     prctl(PR_SET_NAME, "cbx-zygote");
     cbx_jail_common();
-    if (warm_up(&z, &err) != 0 || cbx_files_confine(NULL, 0, &err) != 0) {
+    if (warm_up(&z, &err) != 0 || cbx_files_confine(NULL, 0, false, &err) != 0 ||
+        cbx_jail_zygote(&err) != 0) {
         cbx_log(CBX_LOG_ERROR, "zygote: %s", err.text);
         _exit(1);
     }
+    z.trimmed = cbx_trim_children(try_worker, (void *)(uintptr_t)policies);
     while (take_request(&z)) {
     }
     for (int i = 0; i < CBX_WORKER_SLOTS_MAX; i++) {

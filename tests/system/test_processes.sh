@@ -48,6 +48,15 @@ front_confined() { # each of its threads; and for root what only root can have
     [ "$(id -u)" != 0 ] || [ "$(stat -c %u "$state/front/codebox.db")" = "$(awk '/^Uid:/ {print $2}' "/proc/$pid/status")" ]
 }
 ok 'every thread of the front is confined, and its files are its own' front_confined
+filters() { # NAME COUNT: a process inherits the filter of the master, and has its own
+    local task
+    for task in "/proc/$(process "$1")/task/"*; do
+        grep -q '^Seccomp:.2' "$task/status"
+        [ "$(awk '/^Seccomp_filters:/ {print $2}' "$task/status")" = "$2" ]
+    done
+}
+all_filtered() { filters cbx-front 2; filters cbx-zygote 2; filters cbx-executor 2; filters cbx-analyzer 3; awk '/^Seccomp_filters:/ {print $2}' "/proc/$server/status" | grep -qx 1; }
+ok 'every thread of every process has the filter of the master and its own' all_filtered
 users() { # of the processes of the gateway
     local name
     for name in cbx-front cbx-zygote cbx-executor; do awk '/^Uid:/ {print $2}' "/proc/$(process $name)/status"; done
@@ -138,10 +147,11 @@ ok 'a cell is judged with the cells that ran before the restart' denied
 curl -sS -X DELETE "$base/sessions/$session" >/dev/null
 session=$(new_session)
 container=$(container_of "$session")
-kill -STOP "$(process cbx-executor)" "$(process cbx-front)"
+stopped=("$(process cbx-executor)" "$(process cbx-front)")
+kill -STOP "${stopped[@]}"
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
-pkill -9 -P 1 -x 'cbx-executor|cbx-front' || true
+kill -9 "${stopped[@]}" 2>/dev/null || true
 ok 'the audit log is whole after all these' audit_is_whole
 start_server --workers 1 --idle 1
 is_closed() { ! docker inspect "$container" 2>/dev/null | grep -q .Id..; }

@@ -11,6 +11,7 @@
 #include <ftw.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,10 +88,21 @@ static inline int await_child(pid_t pid)
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
-/* A decision as a worker would seal it, under a policy with limits of `granted` each. */
+/* The policy of the decisions here. */
+static inline struct cbx_policy sealing_policy(void)
+{
+    return (struct cbx_policy){
+        .name = CBX_STR("testing"),
+        .languages = 1u << CBX_PYTHON,
+        .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096, 1000, 1000, 1000 },
+    };
+}
+
+/* A decision as a worker would seal it. */
 struct sealing {
     struct cbx_buf text;
     struct cbx_sha256 mac;
+    struct cbx_seal_token token; /* of its worker */
 };
 
 static inline void sealing_done(struct sealing *sealing)
@@ -98,14 +110,20 @@ static inline void sealing_done(struct sealing *sealing)
     cbx_buf_done(&sealing->text);
 }
 
-static inline struct sealing sealing_make(const struct cbx_seal_key *key, enum cbx_verdict verdict,
-                                          enum cbx_action action, const char *session,
-                                          struct cbx_str source)
+/* The token of a worker that no other decision of this test is from. */
+static inline struct cbx_seal_token sealing_token(const struct cbx_seal_key *key)
 {
-    struct cbx_policy policy = {
-        .name = CBX_STR("testing"),
-        .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096, 1000, 1000, 1000 },
-    };
+    static atomic_ulong count;
+    struct cbx_seal_token token;
+    cbx_seal_token_make(key, CBX_SEAL_FIRST_NUMBER(1) + atomic_fetch_add(&count, 1), &token);
+    return token;
+}
+
+static inline struct sealing sealing_make_with(const struct cbx_seal_token *token,
+                                               enum cbx_verdict verdict, enum cbx_action action,
+                                               const char *session, struct cbx_str source)
+{
+    struct cbx_policy policy = sealing_policy();
     struct cbx_subject subject = { .action = action,
                                    .language = CBX_STR("python"),
                                    .principal = CBX_STR("ann"),
@@ -115,21 +133,28 @@ static inline struct sealing sealing_make(const struct cbx_seal_key *key, enum c
                                      .language = CBX_STR("python"),
                                      .text = source,
                                      .sha256 = cbx_sha256_of(source) };
-    struct sealing out;
+    struct sealing out = { .token = *token };
     cbx_buf_init(&out.text, CBX_SEAL_MAX_BYTES);
     assert_int_equal(
         cbx_seal_make(
-            key,
+            token,
             &(struct cbx_judged){ .policy = &policy, .subject = &subject, .decision = &decision },
             &out.text, &out.mac, NULL),
         0);
     return out;
 }
 
-/* Seals the same decision again with one field changed, as only a holder of the key can. Takes the
+static inline struct sealing sealing_make(const struct cbx_seal_key *key, enum cbx_verdict verdict,
+                                          enum cbx_action action, const char *session,
+                                          struct cbx_str source)
+{
+    struct cbx_seal_token token = sealing_token(key);
+    return sealing_make_with(&token, verdict, action, session, source);
+}
+
+/* Seals the same decision again with one field changed, as only a holder of its token can. Takes the
  * reference to `value`. */
-static inline void sealing_set(struct sealing *sealing, const struct cbx_seal_key *key,
-                               const char *field, json_t *value)
+static inline void sealing_set(struct sealing *sealing, const char *field, json_t *value)
 {
     CBX_AUTO_JSON json = NULL;
     assert_int_equal(cbx_json_parse(cbx_buf_str(&sealing->text), CBX_SEAL_MAX_BYTES, &json, NULL),
@@ -137,6 +162,7 @@ static inline void sealing_set(struct sealing *sealing, const struct cbx_seal_ke
     json_object_set_new(json, field, value);
     cbx_buf_reset(&sealing->text);
     assert_int_equal(cbx_json_write(&sealing->text, json), 0);
+    const struct cbx_seal_key *key = &sealing->token.key;
     struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
     sealing->mac = cbx_hmac_sha256(k, cbx_buf_str(&sealing->text));
 }

@@ -4,13 +4,14 @@
 #define CBX_TESTS_UNIT_GATEWAY_WORKER_RIG_H
 
 #include "gateway/front/judge.h"
+#include "gateway/ipc/master.h"
 #include "gateway/worker/worker.h"
 #include "tests/unit/gateway/scratch.h"
 
 struct worker_rig {
     struct cbx_policies policies;
     struct cbx_judge *judge;
-    struct cbx_seal_key key;
+    struct cbx_seal_key key, pasts;
     struct cbx_replay_guard guard;
     pid_t zygote;
 };
@@ -36,7 +37,11 @@ static inline void worker_rig_start(struct worker_rig *rig, int workers, int tim
     close(control[1]);
     close(key[0]);
     cbx_random(rig->key.bytes, sizeof(rig->key.bytes));
-    assert_int_equal(write(key[1], rig->key.bytes, sizeof(rig->key.bytes)), sizeof(rig->key.bytes));
+    cbx_random(rig->pasts.bytes, sizeof(rig->pasts.bytes));
+    const struct cbx_zygote_secrets secrets = { .decisions = rig->key,
+                                                .pasts = rig->pasts,
+                                                .first_number = CBX_SEAL_FIRST_NUMBER(1) };
+    assert_int_equal(write(key[1], &secrets, sizeof(secrets)), sizeof(secrets));
     close(key[1]);
     rig->judge = cbx_judge_new(control[0], workers, timeout_ms);
 }
@@ -46,7 +51,6 @@ static inline void worker_rig_stop(struct worker_rig *rig)
     cbx_judge_free(rig->judge);
     int status = await_child(rig->zygote);
     assert_true(WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGKILL);
-    cbx_replay_guard_done(&rig->guard);
     cbx_policy_free(rig->policies.items[0]);
     free(rig->policies.items);
 }

@@ -31,7 +31,10 @@ static void start(struct rig *rig)
     rig->pid = fork();
     assert_true(rig->pid >= 0);
     if (rig->pid == 0) {
-        struct cbx_executor_config config = { .state_dir = rig->state_dir,
+        struct cbx_policy policy = sealing_policy(), *items[] = { &policy };
+        struct cbx_policies policies = { .items = items, .count = 1 };
+        struct cbx_executor_config config = { .policies = &policies,
+                                              .state_dir = rig->state_dir,
                                               .docker_host = NO_ENGINE,
                                               .max_sessions = 4,
                                               .max_runs = 4,
@@ -43,7 +46,8 @@ static void start(struct rig *rig)
     }
     close(control[1]);
     close(key[1]);
-    struct cbx_secrets secrets = { .key = rig->key };
+    struct cbx_executor_secrets secrets = { .decisions = rig->key,
+                                            .first_number = CBX_SEAL_FIRST_NUMBER(1) };
     assert_int_equal(write(key[0], &secrets, sizeof(secrets)), sizeof(secrets));
     close(key[0]);
     rig->control = control[0];
@@ -218,9 +222,9 @@ static void refuses_every_submission_that_a_front_could_forge(void **state)
     sealing_done(&s);
     s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
     assert_refused(&rig, &s, CBX_STR("print(2)\n"), "other bytes");
-    sealing_set(&s, &rig.key, "issued_ms", json_integer(cbx_time_ms() - CBX_SEAL_LIFE_MS - 1));
+    sealing_set(&s, "issued_ms", json_integer(cbx_time_ms() - CBX_SEAL_LIFE_MS - 1));
     assert_refused(&rig, &s, SOURCE, "expired");
-    sealing_set(&s, &rig.key, "issued_ms", json_integer(cbx_time_ms() + 60000));
+    sealing_set(&s, "issued_ms", json_integer(cbx_time_ms() + 60000));
     assert_refused(&rig, &s, SOURCE, "from the future");
     sealing_done(&s);
     assert_false(log_holds(&rig, "\"verdict\":\"allow\""));
@@ -252,6 +256,38 @@ static void admits_a_decision_once_also_when_many_submit_it_at_once(void **state
     assert_int_equal(recorded, 1);
     assert_log(&rig, 1);
     sealing_done(&s);
+    stop(&rig);
+}
+
+static void refuses_a_decision_that_its_policy_does_not_give(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct sealing s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    sealing_set(&s, "network", json_integer(CBX_NETWORK_EGRESS));
+    assert_refused(&rig, &s, SOURCE, "a network that policy 'testing' does not give");
+    sealing_done(&s);
+    assert_alive(&rig);
+    assert_false(log_holds(&rig, "\"verdict\":\"allow\""));
+    stop(&rig);
+}
+
+/* The executor before this one may have opened it. The front has the source judged again. */
+static void does_not_answer_a_decision_of_a_worker_before_its_start(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct cbx_seal_token token;
+    cbx_seal_token_make(&rig.key, CBX_SEAL_FIRST_NUMBER(1) - 1, &token);
+    struct sealing s = sealing_make_with(&token, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    CBX_AUTO_FD fd = send_submission(&rig, &s, SOURCE);
+    char rest;
+    assert_int_equal(read(fd, &rest, 1), 0);
+    sealing_done(&s);
+    assert_alive(&rig);
+    assert_false(log_holds(&rig, "\"verdict\":\"allow\""));
     stop(&rig);
 }
 
@@ -579,6 +615,8 @@ int main(void)
         cmocka_unit_test(runs_neither_a_check_nor_a_decision_that_needs_approval),
         cmocka_unit_test(refuses_every_submission_that_a_front_could_forge),
         cmocka_unit_test(admits_a_decision_once_also_when_many_submit_it_at_once),
+        cmocka_unit_test(refuses_a_decision_that_its_policy_does_not_give),
+        cmocka_unit_test(does_not_answer_a_decision_of_a_worker_before_its_start),
         cmocka_unit_test(records_a_decision_before_it_connects_to_the_engine),
         cmocka_unit_test(health_reports_each_fault),
         cmocka_unit_test(stopping_is_no_failure_of_the_engine),

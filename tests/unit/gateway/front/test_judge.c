@@ -4,6 +4,7 @@
 #include "tests/unit/gateway/worker_rig.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -383,6 +384,115 @@ static void takes_its_workers_with_it_when_it_ends(void **state)
     }
 }
 
+/* The words of a key as a hash function keeps them: as they are or with the pads of HMAC, and with
+ * the bytes of each word in either order. */
+static void write_forms(const struct cbx_seal_key *key, uint8_t out[6][sizeof(key->bytes)])
+{
+    static const uint8_t pads[] = { 0, 0x36, 0x5c };
+    for (size_t form = 0; form < 6; form++) {
+        for (size_t i = 0; i < sizeof(key->bytes); i++) {
+            out[form][i] = key->bytes[form < 3 ? i : i ^ 3] ^ pads[form % 3];
+        }
+    }
+}
+
+/* Copies of half a key in a process's memory; -1 when only root may read it. */
+static int count_copies(pid_t pid, const struct cbx_seal_key *key)
+{
+    enum { HALF = sizeof(key->bytes) / 2 };
+    char path[64], line[512];
+    uint8_t forms[6][sizeof(key->bytes)];
+    write_forms(key, forms);
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    CBX_AUTO_FILE maps = fopen(path, "re");
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+    CBX_AUTO_FD mem = open(path, O_RDONLY | O_CLOEXEC);
+    if (maps == NULL || mem < 0) {
+        return -1;
+    }
+    int copies = 0;
+    size_t pages = 0;
+    unsigned long from, to;
+    while (fgets(line, sizeof(line), maps) != NULL && sscanf(line, "%lx-%lx r", &from, &to) == 2) {
+        static uint8_t bytes[4096];
+        if (to - from > 1ul << 30) {
+            continue; /* the shadow of a sanitizer */
+        }
+        for (; from < to; from += sizeof(bytes)) {
+            if (pread(mem, bytes, sizeof(bytes), (off_t)from) == (ssize_t)sizeof(bytes)) {
+                pages++;
+                for (size_t i = 0; i < 12; i++) {
+                    copies +=
+                        memmem(bytes, sizeof(bytes), forms[i / 2] + i % 2 * HALF, HALF) != NULL;
+                }
+            }
+        }
+    }
+    return pages > 100 ? copies : -1;
+}
+
+/* A worker that is taken over reads all of its memory. */
+static void workers_have_no_copy_of_the_seal_key(void **state)
+{
+    (void)state;
+    struct worker_rig rig;
+    worker_rig_start(&rig, 1, 60000);
+    for (int round = 0; round < 5; round++) {
+        assert_answers(&rig, ALLOWED, CBX_ALLOW);
+        pid_t worker = find_worker(&rig);
+        int copies = count_copies(worker, &rig.key);
+        if (copies < 0) {
+            worker_rig_stop(&rig);
+            skip(); /* only root reads the memory of a process that is not dumpable */
+        }
+        assert_true(count_copies(worker, &rig.pasts) > 0); /* so a copy would be found */
+        assert_true(count_copies(rig.zygote, &rig.key) > 0);
+        assert_int_equal(copies, 0);
+    }
+    worker_rig_stop(&rig);
+}
+
+static int decide_with_past(struct worker_rig *rig, struct cbx_str past, struct cbx_judgement *out,
+                            struct cbx_err *err)
+{
+    struct cbx_subject subject = { .action = CBX_ACTION_RUN,
+                                   .language = CBX_STR("python"),
+                                   .principal = CBX_STR("ann"),
+                                   .session = CBX_STR("s1"),
+                                   .past = past,
+                                   .origin = CBX_STR("test") };
+    return cbx_judge_decide(rig->judge, rig->policies.items[0], &subject, ALLOWED, out, err);
+}
+
+static void refuses_a_past_under_a_key_of_decisions(void **state)
+{
+    (void)state;
+    struct worker_rig rig;
+    worker_rig_start(&rig, 1, 60000);
+    const struct cbx_seal_token token = sealing_token(&rig.key);
+    const struct cbx_seal_key *keys[] = { NULL, &rig.pasts, &rig.key, &token.key };
+    CBX_AUTO_DONE(judgement) first = { 0 };
+    assert_int_equal(decide_with_past(&rig, (struct cbx_str){ 0 }, &first, NULL), 0);
+    assert_true(first.past.len > CBX_SHA256_BYTES);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        CBX_AUTO_DONE(judgement) j = { 0 };
+        struct cbx_err err = { 0 };
+        struct cbx_str past = cbx_buf_str(&first.past);
+        if (keys[i] != NULL) { /* NULL: as the worker sealed it */
+            struct cbx_str key = { .p = (const char *)keys[i]->bytes,
+                                   .len = sizeof(keys[i]->bytes) };
+            struct cbx_sha256 mac =
+                cbx_hmac_sha256(key, cbx_str_sub(past, CBX_SHA256_BYTES, past.len));
+            memcpy(first.past.p, mac.bytes, sizeof(mac.bytes));
+        }
+        int failed = decide_with_past(&rig, past, &j, &err);
+        assert_int_equal(failed, i < 2 ? 0 : CBX_ESEAL);
+        assert_int_equal(j.verdict, i < 2 ? CBX_ALLOW : CBX_DENY);
+        assert_true(i < 2 || strstr(err.text, "the past's seal is not valid") != NULL);
+    }
+    worker_rig_stop(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +506,8 @@ int main(void)
         cmocka_unit_test(tells_a_callers_mistake_from_a_denial),
         cmocka_unit_test(gives_everybody_their_own_answer),
         cmocka_unit_test(takes_its_workers_with_it_when_it_ends),
+        cmocka_unit_test(workers_have_no_copy_of_the_seal_key),
+        cmocka_unit_test(refuses_a_past_under_a_key_of_decisions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,10 +105,10 @@ static int run_confined(const struct rig *rig, uid_t user, int (*attempt)(const 
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        const struct cbx_grant grant = { .path = rig->front, .reads = true };
+        const struct cbx_grant grant = { .path = rig->front, .reads = true, .writes = true };
         become(user);
         cbx_jail_common();
-        _exit(cbx_files_confine(&grant, 1, NULL) != 0 ? NOT_CONFINED : attempt(rig));
+        _exit(cbx_files_confine(&grant, 1, false, NULL) != 0 ? NOT_CONFINED : attempt(rig));
     }
     int status = await_child(pid);
     assert_true(WIFEXITED(status));
@@ -188,8 +188,8 @@ static int try_writing(const struct rig *rig)
 {
     char path[160];
     snprintf(path, sizeof(path), "%s/plot.png", rig->front);
-    const struct cbx_grant grant = { .path = rig->front };
-    if (cbx_files_confine(&grant, 1, NULL) != 0) {
+    const struct cbx_grant grant = { .path = rig->front, .writes = true };
+    if (cbx_files_confine(&grant, 1, false, NULL) != 0) {
         return NOT_CONFINED;
     }
     CBX_AUTO_FD made = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
@@ -216,7 +216,7 @@ static void fails_when_a_granted_folder_is_not_there(void **state)
     if (!needs(1)) {
         skip();
     }
-    assert_int_equal(cbx_files_confine(&grant, 1, &err), CBX_EIO);
+    assert_int_equal(cbx_files_confine(&grant, 1, false, &err), CBX_EIO);
     assert_non_null(strstr(err.text, "landlock"));
     assert_int_equal(close(open("/etc/passwd", O_RDONLY | O_CLOEXEC)), 0); /* nothing was set */
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -361,6 +362,21 @@ static void permits_threads_which_have_the_same_filter(void **state)
     assert_works(cbx_jail_front, start_threads);
 }
 
+static int make_setuid_files(void)
+{
+    return REFUSED(open("/nonexistent/x", O_WRONLY | O_CREAT, 04755)) &&
+                   REFUSED(openat(AT_FDCWD, "/nonexistent/x", O_WRONLY | O_CREAT, 02755)) &&
+                   !REFUSED(open("/nonexistent/x", O_WRONLY | O_CREAT, 0755))
+               ? 0
+               : 1;
+}
+
+static void refuses_to_make_files_that_run_with_the_rights_of_their_owner(void **state)
+{
+    (void)state;
+    assert_works(cbx_jail_front, make_setuid_files);
+}
+
 static void refuses_a_front_that_connects_or_starts_programs(void **state)
 {
     (void)state;
@@ -482,6 +498,237 @@ static void permits_what_serving_needs(void **state)
     scratch_remove(&s);
 }
 
+/* --- executor, zygote, master ----------------------------------------------------------------- */
+
+static int jail_unix_executor(struct cbx_err *err)
+{
+    return cbx_jail_executor(false, err);
+}
+
+static int jail_tcp_executor(struct cbx_err *err)
+{
+    return cbx_jail_executor(true, err);
+}
+
+/* What no process of the gateway needs. */
+static int try_what_nobody_may(void)
+{
+    char *const argv[] = { (char *)(uintptr_t) "true", NULL };
+    return !REFUSED(execv("/bin/true", argv))                                        ? 2
+           : !REFUSED(syscall(SYS_execveat, -1, "/bin/true", argv, NULL, 0))         ? 3
+           : !REFUSED(syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0)) ? 4
+           : !REFUSED(syscall(SYS_pidfd_getfd, -1, 0, 0))                            ? 5
+           : !REFUSED(syscall(SYS_io_uring_setup, 1, NULL))                          ? 6
+           : !REFUSED(syscall(SYS_bpf, 0, NULL, 0))                                  ? 7
+           : !REFUSED(syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0))              ? 8
+           : !REFUSED(syscall(SYS_unshare, 0))                                       ? 9
+           : !REFUSED(syscall(SYS_setns, -1, 0))                                     ? 10
+           : !REFUSED(syscall(SYS_mount, NULL, "/", NULL, 0, NULL))                  ? 11
+           : !REFUSED(syscall(SYS_init_module, NULL, 0, ""))                         ? 12
+           : !REFUSED(syscall(SYS_keyctl, 0, 0, 0, 0, 0))                            ? 13
+           : !REFUSED(syscall(SYS_userfaultfd, 0))                                   ? 14
+           : !REFUSED(chmod("/nonexistent", 0777))                                   ? 15
+           : !REFUSED(symlink("/etc/shadow", "/nonexistent/x"))                      ? 16
+           : !REFUSED(listen(tcp_socket, 1))                                         ? 17
+                                                                                     : 0;
+}
+
+static void refuses_every_process_what_none_needs(void **state)
+{
+    (void)state;
+    int (*const jails[])(struct cbx_err *) = { jail_unix_executor, jail_tcp_executor,
+                                               cbx_jail_zygote, cbx_jail_master };
+    tcp_socket = socket(AF_INET, SOCK_STREAM, 0);
+    for (size_t i = 0; i < sizeof(jails) / sizeof(jails[0]); i++) {
+        assert_works(jails[i], try_what_nobody_may);
+    }
+    close(tcp_socket);
+}
+
+static int try_as_executor(void)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+    return !REFUSED(bind(tcp_socket, (struct sockaddr *)&to, sizeof(to))) ? 2
+           : !REFUSED(socket(AF_NETLINK, SOCK_RAW, 0))                    ? 3
+           : !REFUSED(socket(AF_PACKET, SOCK_RAW, 0))                     ? 4
+           : !REFUSED(socket(AF_VSOCK, SOCK_STREAM, 0))                   ? 5
+           : !REFUSED(kill(getppid(), 0))                                 ? 6
+           : !REFUSED(syscall(SYS_tgkill, getppid(), getppid(), 0))       ? 7
+           : !REFUSED(setuid(0))                                          ? 8
+           : !REFUSED(chroot("/"))                                        ? 9
+           : !REFUSED(accept(tcp_socket, NULL, NULL))                     ? 10
+           : !REFUSED(syscall(SYS_memfd_create, "x", 0))                  ? 11
+           : !REFUSED(ioctl(STDIN_FILENO, TIOCSTI, "x"))                  ? 12
+                                                                          : 0;
+}
+
+static int try_internet_sockets(void)
+{
+    return REFUSED(socket(AF_INET, SOCK_STREAM, 0)) && REFUSED(socket(AF_INET6, SOCK_DGRAM, 0)) ? 0
+                                                                                                : 1;
+}
+
+static int open_internet_sockets(void)
+{
+    return !REFUSED(socket(AF_INET, SOCK_STREAM, 0)) && !REFUSED(socket(AF_INET6, SOCK_DGRAM, 0))
+               ? 0
+               : 1;
+}
+
+static void refuses_an_executor_other_sockets_users_and_signals(void **state)
+{
+    (void)state;
+    tcp_socket = socket(AF_INET, SOCK_STREAM, 0);
+    assert_works(jail_unix_executor, try_as_executor);
+    assert_works(jail_tcp_executor, try_as_executor);
+    assert_works(jail_unix_executor, try_internet_sockets);
+    assert_works(jail_tcp_executor, open_internet_sockets);
+    assert_works(jail_unix_executor, try_executable_memory);
+    if (!SANITIZED) {
+        assert_works(jail_unix_executor, try_a_process);
+        assert_works(jail_unix_executor, try_ptrace_front);
+    }
+    close(tcp_socket);
+}
+
+static struct sockaddr_un engine_address;
+static char folder[64];
+
+/* What the audit log, the instance's file and a call to the engine do. */
+static int keep_a_log(void)
+{
+    char name[80], fresh[80];
+    snprintf(name, sizeof(name), "%s/log", folder);
+    snprintf(fresh, sizeof(fresh), "%s/log.new", folder);
+    CBX_AUTO_FD fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    CBX_AUTO_FD engine = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return fd < 0 || write(fd, "x", 1) != 1 || fdatasync(fd) < 0 || ftruncate(fd, 0) < 0 ? 1
+           : flock(fd, LOCK_EX | LOCK_NB) < 0 || futimens(fd, NULL) < 0                  ? 2
+           : rename(fresh, name) < 0 || unlink(name) < 0                                 ? 3
+           : connect(engine, (struct sockaddr *)&engine_address, sizeof(engine_address)) < 0
+               ? 4
+               : start_threads();
+}
+
+static void permits_an_executor_its_log_its_engine_and_threads(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    snprintf(folder, sizeof(folder), "%s", s.path);
+    engine_address.sun_family = AF_UNIX;
+    snprintf(engine_address.sun_path, sizeof(engine_address.sun_path), "%s/socket", s.path);
+    CBX_AUTO_FD listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&engine_address, sizeof(engine_address)), 0);
+    assert_int_equal(listen(listener, 4), 0);
+    assert_works(jail_unix_executor, keep_a_log);
+    scratch_remove(&s);
+}
+
+static int try_as_zygote(void)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+    return !REFUSED(open("/etc/passwd", O_RDONLY))                             ? 1
+           : !REFUSED(socket(AF_UNIX, SOCK_STREAM, 0))                         ? 2
+           : !REFUSED(connect(tcp_socket, (struct sockaddr *)&to, sizeof(to))) ? 3
+           : !REFUSED(unlink("/nonexistent/file"))                             ? 4
+           : !REFUSED(setuid(0))                                               ? 5
+           : !REFUSED(ptrace(PTRACE_ATTACH, getppid(), NULL, NULL))            ? 6
+           : !REFUSED((intptr_t)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+                                     -1, 0))
+               ? 7
+               : 0;
+}
+
+static int exit_jailed(void)
+{
+    struct cbx_err err;
+    _exit(cbx_jail_worker(&err) != 0 ? NO_JAIL : 42);
+}
+
+/* The worker's filter kills it still, under the zygote's. */
+static int open_jailed(void)
+{
+    struct cbx_err err;
+    _exit(cbx_jail_worker(&err) != 0 ? NO_JAIL : try_open());
+}
+
+static int fork_workers(void)
+{
+    int (*const workers[])(void) = { exit_jailed, open_jailed };
+    for (int i = 0; i < 2; i++) {
+        int status = 0;
+        pid_t pid = fork();
+        if (pid == 0) {
+            workers[i]();
+        }
+        if (pid < 0 || waitpid(pid, &status, 0) != pid ||
+            (i == 0 ? !WIFEXITED(status) || WEXITSTATUS(status) != 42
+                    : !WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)) {
+            return 2 + i;
+        }
+    }
+    pid_t pid = fork(); /* a worker that hangs */
+    if (pid == 0) {
+        for (;;) {
+            poll(NULL, 0, -1);
+        }
+    }
+    return pid > 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid ? 0 : 4;
+}
+
+static int jail_zygote(struct cbx_err *err)
+{
+    int failed = cbx_jail_worker_prepare(err);
+    return failed ? failed : cbx_jail_zygote(err);
+}
+
+static void lets_a_zygote_fork_workers_and_do_nothing_else(void **state)
+{
+    (void)state;
+    tcp_socket = socket(AF_INET, SOCK_STREAM, 0);
+    assert_works(jail_zygote, try_as_zygote);
+    assert_works(jail_zygote, fork_workers);
+    close(tcp_socket);
+}
+
+static int jail_in_turn(int (*jail)(struct cbx_err *), struct cbx_err *err)
+{
+    int failed = cbx_jail_master(err);
+    return failed ? failed : jail(err);
+}
+
+static int jail_zygote_below(struct cbx_err *err)
+{
+    return jail_in_turn(jail_zygote, err);
+}
+
+static int jail_front_below(struct cbx_err *err)
+{
+    return jail_in_turn(cbx_jail_front, err);
+}
+
+static int jail_executor_below(struct cbx_err *err)
+{
+    return jail_in_turn(jail_unix_executor, err);
+}
+
+static int jail_tcp_executor_below(struct cbx_err *err)
+{
+    return jail_in_turn(jail_tcp_executor, err);
+}
+
+/* Each child inherits the master's filter. */
+static void the_filter_of_the_master_permits_what_its_children_need(void **state)
+{
+    (void)state;
+    (void)cbx_hmac_sha256(CBX_STR("k"), CBX_STR("m"));
+    assert_works(jail_zygote_below, fork_workers);
+    assert_works(jail_front_below, start_threads);
+    assert_works(jail_executor_below, start_threads);
+    assert_works(jail_tcp_executor_below, open_internet_sockets);
+}
+
 /* --- all -------------------------------------------------------------------------------------- */
 
 static int no_jail(struct cbx_err *err)
@@ -522,7 +769,13 @@ int main(void)
         cmocka_unit_test(refuses_a_unix_socket_also_when_the_register_has_more_bits),
         cmocka_unit_test(refuses_to_connect_by_sending),
         cmocka_unit_test(refuses_a_front_to_trace),
+        cmocka_unit_test(refuses_to_make_files_that_run_with_the_rights_of_their_owner),
         cmocka_unit_test(permits_what_serving_needs),
+        cmocka_unit_test(refuses_every_process_what_none_needs),
+        cmocka_unit_test(refuses_an_executor_other_sockets_users_and_signals),
+        cmocka_unit_test(permits_an_executor_its_log_its_engine_and_threads),
+        cmocka_unit_test(lets_a_zygote_fork_workers_and_do_nothing_else),
+        cmocka_unit_test(the_filter_of_the_master_permits_what_its_children_need),
         cmocka_unit_test(makes_every_process_undumpable_and_unprivileged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,6 +117,36 @@ static void leaves_the_executor_the_files_of_all_users_and_no_other_capability(v
     assert_int_equal(run_as(CBX_ROLE_EXECUTOR, 0, NULL, has_only_files), 0);
 }
 
+/* It neither traces nor signals as root, and what it makes is root's. */
+static int makes_files_of_the_caller(enum cbx_role role)
+{
+    struct stat status;
+    CBX_AUTO_FD made = open("plot.png", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    return getuid() != cbx_privileges_user(role) || geteuid() == 0 || getegid() == 0 ? 1
+           : getgroups(0, NULL) != 0                                                 ? 2
+           : read_capabilities(true) != UINT64_C(1) << CAP_DAC_OVERRIDE              ? 3
+           : !DENIED(setuid(0))                                                      ? 4
+           : !DENIED(kill(getppid(), 0))                                             ? 5
+           : !DENIED(chown("/etc", NOBODY, NOBODY))                                  ? 6
+           : prctl(PR_CAPBSET_READ, CAP_SETUID) != 0                                 ? 7
+           : made < 0 || fstat(made, &status) < 0                                    ? 8
+           : status.st_uid != 0 || status.st_gid != 0                                ? 9
+                                                                                     : 0;
+}
+
+static void leaves_a_front_of_the_caller_its_files_and_not_its_id(void **state)
+{
+    (void)state;
+    struct scratch s;
+    if (!is_root()) {
+        skip();
+    }
+    scratch_make(&s);
+    assert_int_equal(chown(s.path, NOBODY, NOBODY), 0); /* `sudo codebox run` in a user's folder */
+    assert_int_equal(run_as(CBX_ROLE_CALLER, 0, s.path, makes_files_of_the_caller), 0);
+    scratch_remove(&s);
+}
+
 static int gains_by_exec(enum cbx_role role)
 {
     (void)role;
@@ -279,6 +309,7 @@ int main(void)
         cmocka_unit_test(works_for_an_ordinary_user_without_a_change_of_ids),
         cmocka_unit_test(leaves_front_and_analyzer_an_id_of_their_own_and_nothing_else),
         cmocka_unit_test(leaves_the_executor_the_files_of_all_users_and_no_other_capability),
+        cmocka_unit_test(leaves_a_front_of_the_caller_its_files_and_not_its_id),
         cmocka_unit_test(gives_no_capability_back_to_a_program_that_root_starts),
         cmocka_unit_test(shows_the_front_its_folder_also_where_linux_has_no_landlock),
         cmocka_unit_test(gives_the_front_no_file_that_has_another_name),

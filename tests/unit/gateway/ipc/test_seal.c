@@ -16,7 +16,6 @@ struct opened {
 static void opened_done(struct opened *o)
 {
     cbx_sealed_done(&o->sealed);
-    cbx_replay_guard_done(&o->guard);
 }
 
 static struct sealing make_allowed(void)
@@ -142,7 +141,7 @@ static void refuses_a_decision_from_the_future_beyond_a_second(void **state)
     sealing_done(&s);
     s = make_allowed();
     o = (struct opened){ 0 };
-    sealing_set(&s, &key, "issued_ms", json_integer(INT64_MAX));
+    sealing_set(&s, "issued_ms", json_integer(INT64_MAX));
     assert_refused(&o, open_at(&o, &s, SOURCE, made), "from the future");
     opened_done(&o);
     sealing_done(&s);
@@ -170,8 +169,6 @@ static void refuses_malformed_text_under_a_valid_seal(void **state)
         const char *field;
         json_t *value;
     } nonsense[] = {
-        { "id", json_string("short") },
-        { "id", json_integer(1) },
         { "sha256", json_string("x") },
         { "policy_sha256", json_null() },
         { "limits", json_object() },
@@ -185,7 +182,7 @@ static void refuses_malformed_text_under_a_valid_seal(void **state)
     for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
         struct sealing s = make_allowed();
         struct opened o = { 0 };
-        sealing_set(&s, &key, nonsense[i].field, nonsense[i].value);
+        sealing_set(&s, nonsense[i].field, nonsense[i].value);
         assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "malformed");
         opened_done(&o);
         sealing_done(&s);
@@ -197,8 +194,8 @@ static void denies_and_only_checks_when_verdict_or_action_are_unknown_words(void
     (void)state;
     struct sealing s = make_allowed();
     struct opened o = { 0 };
-    sealing_set(&s, &key, "verdict", json_string("ALLOW"));
-    sealing_set(&s, &key, "action", json_string("execute"));
+    sealing_set(&s, "verdict", json_string("ALLOW"));
+    sealing_set(&s, "action", json_string("execute"));
     assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
     assert_int_equal(o.sealed.verdict, CBX_DENY);
     assert_int_equal(o.sealed.fields.action, CBX_ACTION_CHECK);
@@ -234,12 +231,13 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
                                      .language = CBX_STR("python"),
                                      .text = SOURCE,
                                      .sha256 = cbx_sha256_of(SOURCE) };
+    const struct cbx_seal_token token = sealing_token(&key);
     struct sealing s;
     struct opened o = { 0 };
     cbx_buf_init(&s.text, CBX_SEAL_MAX_BYTES);
     assert_int_equal(
         cbx_seal_make(
-            &key,
+            &token,
             &(struct cbx_judged){ .policy = &policy, .subject = &subject, .decision = &decision },
             &s.text, &s.mac, &o.err),
         0);
@@ -272,8 +270,9 @@ static void the_guard_is_that_of_the_policy(void **state)
                                          .sha256 = cbx_sha256_of(SOURCE),
                                          .runs_lines = lines };
         struct cbx_judged judged = { .policy = policy, .subject = &subject, .decision = &decision };
+        const struct cbx_seal_token token = sealing_token(&key);
         cbx_buf_init(&s.text, CBX_SEAL_MAX_BYTES);
-        assert_int_equal(cbx_seal_make(&key, &judged, &s.text, &s.mac, &o.err), 0);
+        assert_int_equal(cbx_seal_make(&token, &judged, &s.text, &s.mac, &o.err), 0);
         assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
         assert_true((o.sealed.fields.refused >> CBX_REFUSE_START & 1) != 0);
         assert_string_equal(o.sealed.fields.refused_by[CBX_REFUSE_START], "py.process");
@@ -288,62 +287,113 @@ static void the_guard_is_that_of_the_policy(void **state)
     }
 }
 
-static int open_and_drop(struct opened *o, const struct sealing *s, int64_t now_ms)
+static void drop(struct opened *o)
 {
-    int failed = open_at(o, s, SOURCE, now_ms);
     cbx_sealed_done(&o->sealed);
     o->sealed = (struct cbx_sealed){ 0 };
+}
+
+/* Opens a decision of the worker with this number. */
+static int open_number(struct opened *o, uint64_t number)
+{
+    struct cbx_seal_token token;
+    cbx_seal_token_make(&key, number, &token);
+    struct sealing s = sealing_make_with(&token, CBX_DENY, CBX_ACTION_RUN, "", SOURCE);
+    int failed = open_at(o, &s, SOURCE, cbx_time_ms());
+    drop(o);
+    sealing_done(&s);
     return failed;
 }
 
-static void remembers_a_hundred_thousand_ids(void **state)
+static void refuses_a_decision_in_the_name_of_another_worker(void **state)
 {
     (void)state;
-    enum { IDS = 100000, EVERY = 100 };
-    static struct sealing kept[IDS / EVERY];
+    const struct cbx_seal_token other = sealing_token(&key);
     struct opened o = { 0 };
-    for (int i = 0; i < IDS; i++) {
-        struct sealing s = make_allowed();
-        assert_int_equal(open_and_drop(&o, &s, issued(&s)), 0);
-        if (i % EVERY == 0) {
-            kept[i / EVERY] = s;
-        } else {
-            sealing_done(&s);
-        }
+    struct sealing s = make_allowed();
+    sealing_set(&s, "worker", json_integer((json_int_t)other.number));
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    sealing_set(&s, "id", json_string(other.id));
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    sealing_set(&s, "worker", json_integer((json_int_t)s.token.number));
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    sealing_set(&s, "id", json_string("short"));
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    sealing_set(&s, "id", json_integer(1));
+    assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
+    sealing_set(&s, "id", json_string(s.token.id));
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0);
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+/* A worker chooses the time in its decision, so a second one may come whenever it likes. */
+static void refuses_a_second_decision_of_a_worker_however_late(void **state)
+{
+    (void)state;
+    struct opened o = { 0 };
+    struct sealing s = make_allowed();
+    int64_t made = issued(&s);
+    assert_int_equal(open_at(&o, &s, SOURCE, made), 0);
+    drop(&o);
+    for (int64_t later = made + 1; later < made + 30 * (int64_t)CBX_SEAL_LIFE_MS;
+         later += CBX_SEAL_LIFE_MS) {
+        struct sealing second =
+            sealing_make_with(&s.token, CBX_ALLOW, CBX_ACTION_RUN, "s2", CBX_STR("print(2)\n"));
+        sealing_set(&second, "issued_ms", json_integer(later));
+        assert_refused(&o, open_at(&o, &second, CBX_STR("print(2)\n"), later), "used before");
+        sealing_done(&second);
+        assert_int_equal(open_number(&o, sealing_token(&key).number), 0);
     }
-    assert_int_equal(o.guard.count, IDS);
-    for (int i = 0; i < IDS / EVERY; i++) {
-        assert_refused(&o, open_and_drop(&o, &kept[i], issued(&kept[i])), "used before");
-        sealing_done(&kept[i]);
+    opened_done(&o);
+    sealing_done(&s);
+}
+
+/* Decisions wait in queues: the one that was made first may be submitted last. */
+static void opens_each_of_many_numbers_once_in_any_order(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 2000, STEP = 7 };
+    struct opened o = { 0 };
+    uint64_t first = CBX_SEAL_FIRST_NUMBER(3);
+    for (int round = 0; round < 2; round++) {
+        for (uint64_t i = 0; i < NUMBERS; i++) {
+            assert_int_equal(open_number(&o, first + i * STEP % NUMBERS),
+                             round == 0 ? 0 : CBX_ESEAL);
+        }
     }
     opened_done(&o);
 }
 
-static void forgets_ids_that_are_too_old_and_no_younger_ones(void **state)
+static void refuses_numbers_so_low_that_their_use_is_not_known(void **state)
 {
     (void)state;
-    enum { ROUNDS = 20, EACH = 500 };
     struct opened o = { 0 };
-    int64_t now = cbx_time_ms();
-    struct sealing first = make_allowed();
-    sealing_set(&first, &key, "issued_ms",
-                json_integer(now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS));
-    assert_int_equal(open_and_drop(&o, &first, now + (ROUNDS - 1) * (int64_t)CBX_SEAL_LIFE_MS), 0);
-    for (int round = 0; round < ROUNDS; round++, now += CBX_SEAL_LIFE_MS) {
-        for (int i = 0; i < EACH; i++) {
-            struct sealing s = make_allowed();
-            sealing_set(&s, &key, "issued_ms", json_integer(now));
-            assert_int_equal(open_and_drop(&o, &s, now), 0);
-            assert_int_equal(open_and_drop(&o, &s, now + CBX_SEAL_LIFE_MS), CBX_ESEAL);
-            sealing_done(&s);
-        }
-    }
-    assert_true(o.guard.count <
-                6 * EACH); /* three rounds are young, and ids since the last clearing are kept */
-    assert_true(o.guard.size <= 4096);
-    assert_refused(&o, open_and_drop(&o, &first, now), "used before");
+    uint64_t first = CBX_SEAL_FIRST_NUMBER(3), high = first + CBX_REPLAY_NUMBERS + 9;
+    assert_int_equal(open_number(&o, first + 10), 0);
+    assert_int_equal(open_number(&o, high), 0);
+    assert_int_equal(open_number(&o, high), CBX_ESEAL);
+    assert_int_equal(open_number(&o, first + 8), CBX_ESEAL); /* below; never used */
+    assert_int_equal(open_number(&o, first + 10), CBX_ESEAL);
+    assert_int_equal(open_number(&o, first + 11), 0);
+    assert_int_equal(open_number(&o, high + 10 * (uint64_t)CBX_REPLAY_NUMBERS), 0);
+    assert_int_equal(open_number(&o, high), CBX_ESEAL);
     opened_done(&o);
-    sealing_done(&first);
+}
+
+static void remembers_the_numbers_of_the_last_zygotes_and_refuses_those_before(void **state)
+{
+    (void)state;
+    struct opened o = { 0 };
+    for (uint64_t zygote = 1; zygote <= 20; zygote++) {
+        assert_int_equal(open_number(&o, CBX_SEAL_FIRST_NUMBER(zygote) + 5), 0);
+    }
+    for (uint64_t zygote = 1; zygote <= 20; zygote++) {
+        bool known = zygote > 20 - CBX_REPLAY_ZYGOTES;
+        assert_int_equal(open_number(&o, CBX_SEAL_FIRST_NUMBER(zygote) + 5), CBX_ESEAL);
+        assert_int_equal(open_number(&o, CBX_SEAL_FIRST_NUMBER(zygote) + 1), known ? 0 : CBX_ESEAL);
+    }
+    opened_done(&o);
 }
 
 /* The list of files comes beside the seal, which has its hash. */
@@ -366,7 +416,7 @@ static void the_files_are_those_that_were_sealed(void **state)
         struct sealing s = make_allowed();
         struct opened o = { 0 };
         if (sealed) {
-            sealing_set(&s, &key, "files", json_string(hash_of_all));
+            sealing_set(&s, "files", json_string(hash_of_all));
         }
         struct cbx_seal_claim claim = {
             .text = cbx_buf_str(&s.text), .mac = s.mac, .source = SOURCE, .files = files_now
@@ -402,8 +452,11 @@ int main(void)
         cmocka_unit_test(denies_when_zeroed),
         cmocka_unit_test(grants_the_smaller_of_policy_and_subject),
         cmocka_unit_test(the_guard_is_that_of_the_policy),
-        cmocka_unit_test(remembers_a_hundred_thousand_ids),
-        cmocka_unit_test(forgets_ids_that_are_too_old_and_no_younger_ones),
+        cmocka_unit_test(refuses_a_decision_in_the_name_of_another_worker),
+        cmocka_unit_test(refuses_a_second_decision_of_a_worker_however_late),
+        cmocka_unit_test(opens_each_of_many_numbers_once_in_any_order),
+        cmocka_unit_test(refuses_numbers_so_low_that_their_use_is_not_known),
+        cmocka_unit_test(remembers_the_numbers_of_the_last_zygotes_and_refuses_those_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * Derives from the policy what a worker should have sealed. Not checked is what only a parser can
+ * tell: the verdict, the text of a rewritten cell, the files that the session may load. */
+#include "gateway/executor/policy_check.h"
+
+#include "policies/guard.h"
+#include "policies/language.h"
+
+static int refuse(const struct cbx_permit *fields, const char *what, struct cbx_err *err)
+{
+    return cbx_fail(err, CBX_ESEAL, "the decision has %s that policy '%s' does not give", what,
+                    fields->policy);
+}
+
+static bool limits_are_within(const struct cbx_limits *limits, const struct cbx_limits *most)
+{
+    const struct cbx_limit_row *row;
+    for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
+        if (cbx_limit_get(limits, row) > cbx_limit_get(most, row)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* As describe_guard of gateway/ipc/seal.c has it. */
+static bool guard_is(const struct cbx_policy *policy, const struct cbx_language_row *row,
+                     const struct cbx_sealed *sealed)
+{
+    const struct cbx_permit *fields = &sealed->fields;
+    if (fields->action != CBX_ACTION_RUN || row == NULL) {
+        return fields->refused == 0 && !fields->refusal_ends;
+    }
+    struct cbx_guard guard = cbx_guard_of(policy, row->language, cbx_str_of(fields->principal),
+                                          sealed->issued_ms / 1000);
+    return fields->refused == guard.refused && fields->refusal_ends == policy->guard.ends_run;
+}
+
+static bool is_listed(const struct cbx_strs *list, struct cbx_str name)
+{
+    bool listed = false;
+    for (size_t i = 0; i < list->count && !listed; i++) {
+        listed = cbx_str_equal(list->items[i], name);
+    }
+    return listed;
+}
+
+static bool programs_are_listed(const struct cbx_policy *policy, struct cbx_str programs)
+{
+    bool listed = true;
+    while (programs.len > 0 && listed) {
+        struct cbx_str name = cbx_str_of(programs.p); /* each is terminated */
+        listed = is_listed(&policy->shell_allow, name);
+        programs = cbx_str_sub(programs, name.len + 1, programs.len);
+    }
+    return listed;
+}
+
+/* A file is stored as it was sent, so its entry follows from its bytes. A cell's entry is over the
+ * cell as it was sent, and its text may be rewritten. */
+static bool entry_is(const struct cbx_permit *fields, struct cbx_str text)
+{
+    const struct cbx_entry entry = { .kind = CBX_ENTRY_FILE,
+                                     .language = cbx_str_of(fields->language),
+                                     .name = cbx_str_of(fields->path),
+                                     .text = text };
+    struct cbx_sha256 hash = cbx_entry_hash(&entry);
+    return fields->action != CBX_ACTION_FILE || cbx_sha256_equal(&hash, &fields->entry);
+}
+
+int cbx_executor_check_policy(const struct cbx_policies *policies, const struct cbx_sealed *sealed,
+                              struct cbx_str text, struct cbx_err *err)
+{
+    const struct cbx_permit *fields = &sealed->fields;
+    const struct cbx_policy *policy = cbx_policies_find(policies, cbx_str_of(fields->policy));
+    const struct cbx_language_row *row = cbx_language_find(cbx_str_of(fields->language));
+    if (policy == NULL || !cbx_sha256_equal(&policy->sha256, &fields->policy_sha256)) {
+        return cbx_fail(err, CBX_ESEAL, "the decision is under a policy of another gateway");
+    }
+    if (sealed->verdict == CBX_ALLOW &&
+        (row == NULL || (policy->languages >> row->language & 1) == 0)) {
+        return refuse(fields, "a language", err);
+    }
+    return !limits_are_within(&fields->limits, &policy->limits) ? refuse(fields, "a limit", err)
+           : fields->network != policy->network                 ? refuse(fields, "a network", err)
+           : !guard_is(policy, row, sealed)                     ? refuse(fields, "a guard", err)
+           : !programs_are_listed(policy, fields->programs)     ? refuse(fields, "a program", err)
+           : entry_is(fields, text)
+               ? 0
+               : cbx_fail(err, CBX_ESEAL, "the decision's entry is of another file than this");
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * What a decision has of its policy, checked against the policy itself: a worker that is taken over
+ * cannot seal wider limits, another network or a weaker guard. */
+#ifndef CBX_GATEWAY_EXECUTOR_POLICY_CHECK_H
+#define CBX_GATEWAY_EXECUTOR_POLICY_CHECK_H
+
+#include "gateway/ipc/policy_set.h"
+#include "gateway/ipc/seal.h"
+
+/* CBX_ESEAL unless: the policy is one of these, by name and by SHA-256, and has the language on its list;
+ * each limit is within the policy's; the network is the policy's; the guard is the one that the policy
+ * gives for the language and the principal; programs that may be started nevertheless are on the
+ * policy's list; for a file, `text` is what the ledger has of it. */
+int cbx_executor_check_policy(const struct cbx_policies *policies, const struct cbx_sealed *sealed,
+                              struct cbx_str text, struct cbx_err *err);
+
+#endif
