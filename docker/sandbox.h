@@ -95,7 +95,8 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
  * ended; *out then owns the result. Events go to the options' sink while it runs. When the wall
  * clock or the processor time is exceeded the program is interrupted, and its whole process tree
  * killed within a second. The supervisor keeps the events and the result until
- * cbx_sandbox_acknowledge or the next run. CBX_ETOOBIG for a source, or a list of accepted files, that
+ * cbx_sandbox_acknowledge or the next run. When the engine cannot be reached any more the result is
+ * LOST, within about 20 s over TCP: the program may still run, until the sandbox's lease ends. CBX_ETOOBIG for a source, or a list of accepted files, that
  * a sandbox does not take. */
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,

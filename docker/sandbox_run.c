@@ -12,6 +12,7 @@ enum {
     LATE_MS = 25000,
     CANCEL_MS = 3000,
     TICK_MS = 250,
+    PING_MS = 3000,
     ACCEPT_BYTES_MAX = CBX_FRAME_ACCEPT_MAX * CBX_FRAME_HASH_BYTES,
     SOURCE_MAX = CBX_FRAME_RUN_MAX - CBX_FRAME_ARGUMENTS_MAX - ACCEPT_BYTES_MAX -
                  sizeof(struct cbx_frame_run),
@@ -113,14 +114,18 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
 }
 
 /* The stream ended, or no frame came before the deadline: the result says why, as far as the engine
- * can tell. */
+ * can tell. An engine that does not answer a ping is asked nothing more: such calls take long to fail,
+ * and the sandbox ends with its lease. */
 static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
                       struct cbx_result *result)
 {
     struct cbx_container_state state = { 0 };
-    bool known =
-        !late && cbx_engine_container_state(sandbox->engine, sandbox->id, &state, NULL) == 0;
-    result->status = late                        ? CBX_RUN_TIMEOUT
+    int64_t silent_ms = cbx_attach_silent_ms(sandbox->attach);
+    bool reachable = cbx_engine_ping(sandbox->engine, PING_MS, NULL) == 0;
+    bool known = reachable && !late &&
+                 cbx_engine_container_state(sandbox->engine, sandbox->id, &state, NULL) == 0;
+    result->status = !reachable                  ? CBX_RUN_LOST
+                     : late                      ? CBX_RUN_TIMEOUT
                      : known && state.oom_killed ? CBX_RUN_OOM
                                                  : CBX_RUN_KILLED;
     result->exit_code = -1;
@@ -128,7 +133,11 @@ static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
     result->duration_ms = (uint64_t)(cbx_clock_ms() - began);
     sandbox->alive = false;
     sandbox->run_id[0] = '\0';
-    cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
+    if (reachable) {
+        cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
+    } else {
+        result->lost_since_ms = cbx_time_ms() - silent_ms;
+    }
 }
 
 struct run {

@@ -195,9 +195,13 @@ static int report_result(const struct cbx_result *r, struct stream *to)
     if (r->output_truncated) {
         fprintf(stderr, "codebox: the output was cut at the policy's limit\n");
     }
+    char loss[CBX_RESULT_LOSS_BYTES];
     switch (r->status) {
     case CBX_RUN_OK:
         return 0;
+    case CBX_RUN_LOST:
+        fprintf(stderr, "codebox: lost: %s\n", cbx_result_loss(r, loss));
+        return 1;
     case CBX_RUN_TIMEOUT:
         fprintf(stderr, "codebox: stopped after %llu ms, the policy's time limit\n",
                 (unsigned long long)r->duration_ms);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Runs in a sandbox against a scripted engine and supervisor: what a permit allows, what is sent,
  * and the results of the answers. */
+#include "policies/base/clock.h"
 #include "tests/unit/docker/sandbox_rig.h"
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -247,6 +248,31 @@ static void a_container_that_ends_ends_its_run(void **state)
     }
 }
 
+static void go_away(struct fake_container *c)
+{
+    fake.away = true;
+    shutdown(c->fd, SHUT_RDWR);
+}
+
+static void a_run_whose_engine_cannot_be_reached_any_more_is_lost(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("1");
+    fake.on_run = go_away;
+    int64_t before_ms = cbx_time_ms();
+    assert_int_equal(run(sandbox, &p, "1", &result), 0);
+    assert_int_equal(result.status, CBX_RUN_LOST);
+    assert_int_equal(result.exit_code, -1);
+    assert_true(result.session_lost);
+    assert_in_range(result.lost_since_ms, before_ms, cbx_time_ms());
+    const char *frames = fake.containers[0].received;
+    assert_ptr_equal(strchr(frames, CBX_FRAME_RUN), strrchr(frames, CBX_FRAME_RUN));
+    assert_int_equal(fake.count, 1);
+    assert_false(cbx_sandbox_poll(sandbox));
+}
+
 static void break_protocol(struct fake_container *c)
 {
     fake_say(c, CBX_FRAME_RUN, "x", 1);
@@ -302,6 +328,7 @@ int main(void)
         TEST(a_sink_that_refuses_an_event_interrupts_the_run),
         TEST(a_silent_run_is_interrupted_when_it_is_cancelled),
         TEST(a_container_that_ends_ends_its_run),
+        TEST(a_run_whose_engine_cannot_be_reached_any_more_is_lost),
         TEST(a_sandbox_that_breaks_the_protocol_is_removed),
         TEST(an_error_of_the_program_is_in_its_result),
     };
