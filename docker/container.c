@@ -148,6 +148,11 @@ static json_t *make_readonly_paths(void)
     return make_list(paths, sizeof(paths) / sizeof(paths[0]));
 }
 
+/* Added to the badness of a sandbox's processes when the host runs out of memory: they die before the
+ * gateway and the engine. The supervisor sets its kernel's to 1000, so the supervisor itself is left to
+ * report it. No process of the sandbox can go below this value. */
+enum { OOM_SCORE_ADJ = 500 };
+
 static json_t *make_host_config(const struct cbx_sandbox_config *config,
                                 const struct cbx_limits *limits)
 {
@@ -166,6 +171,7 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config,
     json_object_set_new(h, "PidsLimit", json_integer(limits->pids));
     json_object_set_new(h, "Memory", json_integer(limits->memory_bytes));
     json_object_set_new(h, "MemorySwap", json_integer(limits->memory_bytes));
+    json_object_set_new(h, "OomScoreAdj", json_integer(OOM_SCORE_ADJ));
     json_object_set_new(h, "NanoCpus", json_integer(limits->cpu_milli * 1000000));
     json_t *ulimits = json_array();
     json_array_append_new(ulimits, make_ulimit("core", 0));

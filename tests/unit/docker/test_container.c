@@ -23,17 +23,12 @@ static const struct cbx_sandbox_config config = { .instance = "unit" };
 static const struct {
     const char *key, *value;
 } rows[] = {
-    { "AutoRemove", "true" },
-    { "CapDrop", "[\"ALL\"]" },
-    { "ReadonlyRootfs", "true" },
-    { "NetworkMode", "\"none\"" },
-    { "IpcMode", "\"private\"" },
-    { "CgroupnsMode", "\"private\"" },
-    { "PidsLimit", "32" },
-    { "Memory", "268435456" },
-    { "MemorySwap", "268435456" },
-    { "NanoCpus", "1500000000" },
-    { "LogConfig", "{\"Type\":\"none\"}" },
+    { "AutoRemove", "true" },      { "CapDrop", "[\"ALL\"]" },
+    { "ReadonlyRootfs", "true" },  { "NetworkMode", "\"none\"" },
+    { "IpcMode", "\"private\"" },  { "CgroupnsMode", "\"private\"" },
+    { "PidsLimit", "32" },         { "Memory", "268435456" },
+    { "MemorySwap", "268435456" }, { "NanoCpus", "1500000000" },
+    { "OomScoreAdj", "500" },      { "LogConfig", "{\"Type\":\"none\"}" },
     { "Privileged", "false" },
 };
 
