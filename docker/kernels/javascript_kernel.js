@@ -43,6 +43,7 @@ const getHandles = process._getActiveHandles.bind(process);
 const getInfo = process.getActiveResourcesInfo.bind(process);
 const countResources = () => getInfo().filter((each) => each !== 'Timeout' && each !== 'Immediate').length;
 const { setImmediate } = timers;
+const then = Function.prototype.call.bind(Promise.prototype.then);
 
 // --- frames -----------------------------------------------------------------------------------------------------
 
@@ -290,8 +291,13 @@ session.connect();
 let fetched;
 Object.defineProperty(globalThis, '__codebox_take__', { value: (value) => { fetched = value; }, enumerable: false, writable: false, configurable: false });
 
+// A termination unwinds the caller before it can wait for the reply: an error that nothing waits for is no error of the program.
 function post(method, parameters) {
-  return new Promise((resolve, reject) => session.post(method, parameters, (error, result) => (error ? reject(new Error(error.message)) : resolve(result))));
+  let settle;
+  const reply = new Promise((resolve, reject) => { settle = { resolve, reject }; });
+  then(reply, undefined, () => {});
+  session.post(method, parameters, (error, result) => (error ? settle.reject(new Error(error.message.replace(/^Inspector error -?\d+: /, ''))) : settle.resolve(result)));
+  return reply;
 }
 
 async function valueOf(remote) {
@@ -334,7 +340,7 @@ function asExpression(code) {
 const skipped = /\/\/.*|\/\*[^]*?\*\/|'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"|(?<=[=(,;:?!&|{}[\n]\s*|\breturn\s+)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])*\/|(?<![.\w$])import(?=\s*\()/g;
 const withImports = (code) => (/\bimport\s*\(/.test(code) ? code.replace(skipped, (found) => (found === 'import' ? '__codebox_import__' : found)) : code);
 Object.defineProperty(globalThis, '__codebox_import__', {
-  value: (name, options) => importFrom('/workspace/', name, options?.assert),
+  value: (name, options) => importFrom('/workspace/', name, options?.with ?? options?.assert),
   enumerable: false,
 });
 
@@ -574,7 +580,7 @@ control.resume();
 // The program must not find the kernel's modules, which are no longer loaded from here.
 module.children.length = 0;
 for (const name of Object.keys(require.cache)) if (name !== __filename) delete require.cache[name];
-install((handle) => ours.add(handle));
+install();
 process._getActiveHandles = () => getHandles().filter((each) => !isOurs(ours, each));
 syncBuiltinESMExports();
 process.chdir('/workspace');

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 // What Node loads as code from files: those of the image, and files whose SHA-256 the host accepted. All other files are data.
 //
-// CommonJS: every module is compiled by `_compile` of its module, whatever its ending. The one here compiles a text when the hash of
-// that text was accepted, so no file is read between the check and its use. ES modules: the first import of a file starts the hooks of
-// javascript_hooks.mjs. A module cell is compiled from memory.
+// CommonJS: every module is compiled by `_compile` of its module, whatever its ending. ES modules: every one is loaded through the hook
+// `load`, which `import`, `require` and scripts of `vm` have in common. Both compile the text that they hashed: no file is read between
+// the check and its use. A module cell is compiled from memory.
 //
 // A program may replace every global and every method of every prototype. So the check uses references that were taken before a program
 // ran, operators, elements of typed arrays, and functions of Node's bindings; options have no prototype.
 'use strict';
 const { Module, builtinModules, createRequire } = require('module');
 const { Duplex, Writable } = require('stream');
-const { pathToFileURL } = require('url');
+const { fileURLToPath, pathToFileURL } = require('url');
 const vm = require('vm');
 const { MessagePort, Worker } = require('worker_threads');
 
 const { compileFunction, SourceTextModule, SyntheticModule } = vm;
-const { register } = Module;
+const { registerHooks } = Module;
+const compileOfNode = Function.prototype.call.bind(Module.prototype._compile);
 const { open, read, close } = process.binding('fs');
-const { store } = Atomics;
-const { Int32Array, SharedArrayBuffer, Uint8Array } = globalThis;
+const { Int32Array, Map, Set, Uint8Array } = globalThis;
 const { fromCharCode } = String;
 const { defineProperty, getOwnPropertyDescriptor, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
 const { ownKeys } = Reflect;
@@ -27,7 +27,6 @@ const nameOf = Function.prototype.call.bind(Symbol.prototype.toString);
 const dlopen = process.dlopen;
 
 const HASH_BYTES = 32, ACCEPTED_MAX = 65536; // see frame.h
-const HOOKS = 'file:///codebox/kernels/javascript_hooks.mjs';
 const FOLDER = '/usr/'; // of the image: no program can write it, and no link in it leads to a place that one can
 const WORKSPACE = '/workspace/';
 
@@ -75,7 +74,7 @@ function utf8(text) {
   return { bytes, length: n };
 }
 
-// Of a file of the image, which is UTF-8.
+// Of UTF-8; of other bytes it is some text.
 function textOf(bytes, length) {
   let text = '';
   for (let i = 0; i < length; i++) {
@@ -89,19 +88,22 @@ function textOf(bytes, length) {
 }
 
 function readImage(path) {
-  const context = { __proto__: null };
-  const fd = open(path, 0x80000 /* O_CLOEXEC */, 0, undefined, context);
-  let bytes = new Uint8Array(1 << 16), length = 0;
-  for (let n = 1; context.errno === undefined && n > 0; length += n) {
-    if (length === bytes.length) {
-      const larger = new Uint8Array(2 * length);
-      for (let i = 0; i < length; i++) larger[i] = bytes[i];
-      bytes = larger;
+  let bytes = new Uint8Array(1 << 16), length = 0, fd = -1;
+  try {
+    fd = open(path, 0x80000 /* O_CLOEXEC */, 0);
+    for (let n = 1; n > 0; length += n) {
+      if (length === bytes.length) {
+        const larger = new Uint8Array(2 * length);
+        for (let i = 0; i < length; i++) larger[i] = bytes[i];
+        bytes = larger;
+      }
+      n = read(fd, bytes, length, bytes.length - length, -1);
     }
-    n = read(fd, bytes, length, bytes.length - length, -1, undefined, context) ?? 0;
+  } catch {
+    throw new Error(`${path} cannot be read`);
+  } finally {
+    if (fd >= 0) close(fd);
   }
-  if (fd !== undefined) close(fd, undefined, {});
-  if (context.errno !== undefined) throw new Error(`${path} cannot be read`);
   return textOf(bytes, length);
 }
 
@@ -148,8 +150,7 @@ function hashOf(bytes, length) {
 // --- the accepted files -----------------------------------------------------------------------------------------
 
 const accepted = { __proto__: null };
-const order = new Uint8Array(ACCEPTED_MAX * HASH_BYTES); // their hashes, for the hooks
-let count = 0, shared = null;
+let count = 0;
 
 // Hashes of HASH_BYTES each. The supervisor sends no more than ACCEPTED_MAX, and none twice.
 function accept(hashes) {
@@ -157,15 +158,7 @@ function accept(hashes) {
     let key = '';
     for (let i = 0; i < HASH_BYTES; i += 4) key += `${i > 0 ? ' ' : ''}${(hashes[at + i] << 24) | (hashes[at + i + 1] << 16) | (hashes[at + i + 2] << 8) | hashes[at + i + 3]}`;
     accepted[key] = true;
-    for (let i = 0; i < HASH_BYTES; i++) order[count * HASH_BYTES + i] = hashes[at + i];
   }
-  share();
-}
-
-function share() {
-  if (shared === null) return;
-  for (let i = shared.count[0] * HASH_BYTES; i < count * HASH_BYTES; i++) shared.hashes[i] = order[i];
-  store(shared.count, 0, count);
 }
 
 function shown(path) {
@@ -179,6 +172,8 @@ function refuse(path, why) {
   throw new Error(`${shown(path)} ${why}`);
 }
 
+const NOT_JUDGED = 'was not judged, so it is not loaded as code: upload it. JSON and other data can be read with fs';
+
 // --- CommonJS ---------------------------------------------------------------------------------------------------
 
 function requireOf(module) {
@@ -191,16 +186,17 @@ function requireOf(module) {
   return require;
 }
 
-function compile(content, filename) {
+function compile(content, filename, format) {
   let text = `${content}`;
   const path = `${filename}`;
   if (isOfImage(path)) {
     text = readImage(path);
   } else {
     const { bytes, length } = utf8(text);
-    if (accepted[hashOf(bytes, length)] !== true && length > 0) refuse(path, 'was not judged, so it is not loaded as code: upload it. JSON and other data can be read with fs');
+    if (accepted[hashOf(bytes, length)] !== true && length > 0) refuse(path, NOT_JUDGED);
   }
-  const importModuleDynamically = (name, ignored, assert) => importFrom(path, name, assert);
+  if (format === 'module') return compileOfNode(this, text, path, 'module'); // of require()
+  const importModuleDynamically = (name, ignored, attributes) => importFrom(path, name, attributes);
   const body = compileFunction(text, ['exports', 'require', 'module', '__filename', '__dirname'], { __proto__: null, filename: path, importModuleDynamically });
   const folder = dirname(path);
   return body.call(this.exports, this.exports, requireOf(this), this, path, folder);
@@ -304,28 +300,66 @@ function portOf(worker) {
   throw new Error('the worker has no port');
 }
 
-// Starts the thread of the hooks and returns the port to it. Node announces each thread as an event of `process`, at the next tick, and
-// lists the port among the active handles. A program that has either can add hooks of its own, so it gets neither.
-function startThread() {
-  const ticks = [];
-  let worker;
-  during('nextTick', (...call) => { ticks[ticks.length] = call; }, () => createThread(() => register(HOOKS, { __proto__: null, data: shared })));
-  during('emit', (name, thread) => { worker = thread; }, () => {
-    for (let i = 0; i < ticks.length; i++) if (ticks[i].length === 1) ticks[i][0]();
-  });
-  return portOf(worker);
+// Node keeps a module that failed, and all that import it, for good. So the URL of a refused one, and theirs, gets another query: it
+// is read again after it was judged.
+const importers = new Map(), refusals = new Map();
+const plain = (url) => url.replace(/[?&]judged=\d+$/, '');
+
+function noteRefusal(url) {
+  const queue = [plain(url)], seen = new Set(queue);
+  for (const each of queue) {
+    refusals.set(each, (refusals.get(each) ?? 0) + 1);
+    for (const importer of importers.get(each) ?? []) if (!seen.has(importer)) queue.push(importer), seen.add(importer);
+  }
 }
 
-function startHooks() {
-  if (shared !== null) return;
-  shared = { count: new Int32Array(new SharedArrayBuffer(4)), hashes: new Uint8Array(new SharedArrayBuffer(ACCEPTED_MAX * HASH_BYTES)) };
-  share();
-  hidePort(startThread());
+function resolve(name, context, next) {
+  const found = next(name, context), { url } = found;
+  if (!startsWith(url, 'file:') || isImageURL(url)) return found;
+  if (!importers.has(url)) importers.set(url, new Set());
+  if (context.parentURL?.startsWith('file:')) importers.get(url).add(plain(context.parentURL));
+  const refused = refusals.get(url);
+  return refused === undefined ? found : { ...found, url: `${url}${url.includes('?') ? '&' : '?'}judged=${refused}` };
+}
+
+// Of a file of the image whose path needs no decoding.
+const FILE = 'file://';
+function isImageURL(url) {
+  for (let i = 0; i < url.length; i++) if (url[i] === '%' || url[i] === '?' || url[i] === '#' || url[i] === '\\') return false;
+  return startsWith(url, FILE) && isOfImage(pathOf(url));
+}
+
+function pathOf(url) {
+  let path = '';
+  for (let i = FILE.length; i < url.length; i++) path += url[i];
+  return path;
+}
+
+// Of the formats that Node has; the one of a file without a telling name is found by its text, after it was loaded.
+const CODE = { __proto__: null, module: true, 'module-typescript': true, undefined: true };
+const LATER = { __proto__: null, commonjs: true, 'commonjs-typescript': true, json: true, builtin: true }; // no code, or _compile checks it
+
+// The source of an ES module as the text that was hashed, of the image as it is there.
+function load(address, context, next) {
+  const url = `${address}`;
+  const loaded = next(url, context);
+  const format = loaded.format === null || loaded.format === undefined ? undefined : `${loaded.format}`;
+  if (LATER[format] === true || !startsWith(url, 'file:')) return loaded;
+  if (isImageURL(url)) return { __proto__: null, format, source: readImage(pathOf(url)), shortCircuit: true };
+  const { source } = loaded, length = typeof source === 'string' ? 0 : source?.length >>> 0;
+  let copy = { bytes: new Uint8Array(length), length };
+  if (typeof source === 'string') copy = utf8(source);
+  else for (let i = 0; i < length; i++) copy.bytes[i] = source[i];
+  if (CODE[format] !== true || (accepted[hashOf(copy.bytes, copy.length)] !== true && copy.length > 0)) {
+    noteRefusal(url);
+    refuse(fileURLToPath(url), NOT_JUDGED);
+  }
+  return { __proto__: null, format, source: textOf(copy.bytes, copy.length), shortCircuit: true };
 }
 
 // What `import(name)` in the file at this path gives. Names of packages are found as by require.
-async function importFrom(path, name, assert) {
-  const text = `${name}`, options = { assert };
+async function importFrom(path, name, attributes) {
+  const text = `${name}`, options = { __proto__: null, with: attributes };
   if (isBuiltin(text)) return import(text, options);
   let url = text;
   if (text[0] === '/' || text[0] === '.') {
@@ -337,15 +371,14 @@ async function importFrom(path, name, assert) {
       // a URL, or a name that import() reports as missing
     }
   }
-  startHooks();
   return import(url, options);
 }
 
 // Runs a cell that is an ES module.
 async function runModule(code, path) {
   const pending = [];
-  const link = async (name, module, { assert }) => {
-    const found = await (pending[pending.length] = importFrom(path, name, assert));
+  const link = async (name, module, { attributes }) => {
+    const found = await (pending[pending.length] = importFrom(path, name, attributes));
     const names = keys(found);
     return new SyntheticModule(names, function () {
       for (const each of names) this.setExport(each, found[each]);
@@ -355,7 +388,7 @@ async function runModule(code, path) {
     __proto__: null,
     identifier: path,
     initializeImportMeta: (meta) => { meta.url = pathToFileURL(path).href; },
-    importModuleDynamically: (name, ignored, assert) => importFrom(path, name, assert),
+    importModuleDynamically: (name, ignored, attributes) => importFrom(path, name, attributes),
   });
   try {
     await module.link(link);
@@ -366,13 +399,11 @@ async function runModule(code, path) {
 }
 
 // Replaces Node's functions. Not at once: the kernel loads its own files before.
-// `hide` takes a handle that the program must neither see nor close.
-let hidePort;
-function install(hide) {
-  hidePort = hide;
+function install() {
+  registerHooks({ resolve, load });
   Module.prototype._compile = compile;
   Object.defineProperty(process, 'dlopen', { value: loadNative, writable: false, configurable: false, enumerable: true });
-  for (const name of ['register', 'runMain']) delete Module[name];
+  for (const name of ['register', 'registerHooks', 'runMain']) delete Module[name];
   for (const name of ['SourceTextModule', 'SyntheticModule', 'Module']) delete vm[name];
 }
 

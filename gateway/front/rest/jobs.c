@@ -51,9 +51,8 @@ void cbx_rest_job_free(struct cbx_rest_job *job)
 
 /* --- jobs of an earlier gateway --------------------------------------------------------------- */
 
-/* Runs a stored job, in this thread when a client waits for it. CBX_EBUSY when too many jobs run
- * or the gateway stops; the caller then keeps the job. */
-static int launch(struct cbx_rest_job *job, struct cbx_err *err);
+/* Runs a stored job that was counted, in this thread when a client waits for it. */
+static void launch(struct cbx_rest_job *job);
 
 static int starting_max(void)
 {
@@ -61,38 +60,28 @@ static int starting_max(void)
     return processors > 2 ? (int)processors : 2;
 }
 
-/* With the lock: removes and returns the first job of the backlog; NULL when none may start now. */
+/* With the lock: executions that run. */
+static int64_t running(const struct cbx_rest *rest)
+{
+    return rest->jobs_begun - rest->jobs_ended;
+}
+
+/* With the lock: removes, counts and returns the first job of the backlog; NULL when none may start
+ * now. One that began is followed, which costs nothing: only the others are started a few at a
+ * time. */
 static struct cbx_rest_job *take_next(struct cbx_rest *rest)
 {
     struct cbx_rest_job *job = rest->backlog;
-    if (job == NULL || rest->stopping || rest->starting >= starting_max()) {
+    if (job == NULL || rest->stopping || running(rest) >= rest->jobs_max ||
+        (!job->begun && rest->starting >= starting_max())) {
         return NULL;
     }
     rest->backlog = job->next_in_backlog;
-    rest->starting++;
-    job->starting = true;
+    rest->backlog_jobs--;
+    rest->jobs_begun++;
+    job->starting = !job->begun;
+    rest->starting += job->starting;
     return job;
-}
-
-/* True when the job was counted as starting. */
-static bool end_start(struct cbx_rest *rest, struct cbx_rest_job *job)
-{
-    pthread_mutex_lock(&rest->lock);
-    bool starting = job->starting;
-    job->starting = false;
-    rest->starting -= starting;
-    pthread_mutex_unlock(&rest->lock);
-    return starting;
-}
-
-static void launch_recovered(struct cbx_rest *rest, struct cbx_rest_job *job)
-{
-    struct cbx_err err;
-    if (launch(job, &err) != 0) { /* its row stays in the store for the next gateway */
-        cbx_log(CBX_LOG_ERROR, "execution %s of the earlier gateway: %s", job->id, err.text);
-        end_start(rest, job);
-        cbx_rest_job_free(job);
-    }
 }
 
 void cbx_rest_start_backlog(struct cbx_rest *rest)
@@ -104,7 +93,7 @@ void cbx_rest_start_backlog(struct cbx_rest *rest)
         if (job == NULL) {
             return;
         }
-        launch_recovered(rest, job);
+        launch(job);
     }
 }
 
@@ -113,7 +102,12 @@ void cbx_rest_start_backlog(struct cbx_rest *rest)
 static void note_started(struct cbx_rest_job *job)
 {
     struct cbx_rest *rest = job->rest;
-    if (job->recovered && end_start(rest, job)) {
+    pthread_mutex_lock(&rest->lock);
+    bool starting = job->starting;
+    job->starting = false;
+    rest->starting -= starting;
+    pthread_mutex_unlock(&rest->lock);
+    if (starting) {
         cbx_rest_start_backlog(rest);
     }
 }
@@ -122,15 +116,13 @@ void cbx_rest_job_recover(struct cbx_rest_job *job)
 {
     struct cbx_rest *rest = job->rest;
     cbx_rest_enqueue(job);
-    if (job->begun) {
-        launch_recovered(rest, job);
-        return;
+    struct cbx_rest_job **at = &rest->backlog;
+    while (*at != NULL && (*at)->begun >= job->begun) { /* those that began are first */
+        at = &(*at)->next_in_backlog;
     }
-    struct cbx_rest_job **last = &rest->backlog;
-    while (*last != NULL) {
-        last = &(*last)->next_in_backlog;
-    }
-    *last = job;
+    job->next_in_backlog = *at;
+    *at = job;
+    rest->backlog_jobs++;
 }
 
 void cbx_rest_drop_backlog(struct cbx_rest *rest)
@@ -138,6 +130,7 @@ void cbx_rest_drop_backlog(struct cbx_rest *rest)
     while (rest->backlog != NULL) {
         struct cbx_rest_job *job = rest->backlog;
         rest->backlog = job->next_in_backlog;
+        rest->backlog_jobs--;
         cbx_rest_job_free(job);
     }
 }
@@ -429,14 +422,14 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
     return failed ? failed : submit(job, sink, outcome, err);
 }
 
-/* Counts one more running job; CBX_EBUSY. */
+/* Counts one more running job; CBX_EBUSY. The backlog counts too: it was accepted before. */
 static int count_job(struct cbx_rest *rest, struct cbx_err *err)
 {
     int failed = 0;
     pthread_mutex_lock(&rest->lock);
     if (rest->stopping) {
         failed = cbx_fail(err, CBX_EBUSY, "the gateway is shutting down; try again later");
-    } else if (rest->jobs_begun - rest->jobs_ended >= rest->jobs_max) {
+    } else if (running(rest) + rest->backlog_jobs >= rest->jobs_max) {
         failed = cbx_fail(err, CBX_EBUSY, "%d executions are running already; try again later",
                           rest->jobs_max);
     }
@@ -447,14 +440,17 @@ static int count_job(struct cbx_rest *rest, struct cbx_err *err)
 
 static void end_job(struct cbx_rest_job *job)
 {
-    pthread_mutex_lock(&job->rest->lock);
-    job->rest->jobs_ended++; /* first: the next job of the backlog may take its place */
-    pthread_mutex_unlock(&job->rest->lock);
-    note_started(job);
+    struct cbx_rest *rest = job->rest;
+    pthread_mutex_lock(&rest->lock);
+    rest->jobs_ended++;
+    rest->starting -= job->starting;
+    job->starting = false;
+    pthread_mutex_unlock(&rest->lock);
     if (!job->begun) {
-        cbx_rest_past_drop(job->rest, job->session); /* it is not in the past after all */
+        cbx_rest_past_drop(rest, job->session); /* it is not in the past after all */
     }
     cbx_rest_job_free(job);
+    cbx_rest_start_backlog(rest); /* there is room for one more */
 }
 
 /* The first finding's message of a decision. */
@@ -508,19 +504,14 @@ static void run_job(void *context)
     end_job(job);
 }
 
-static int launch(struct cbx_rest_job *job, struct cbx_err *err)
+static void launch(struct cbx_rest_job *job)
 {
-    int failed = count_job(job->rest, err);
-    if (failed) {
-        return failed;
-    }
     if (job->exchange != NULL) {
         run_job(job);
-        return 0;
+        return;
     }
     job->work = (struct cbx_work){ .run = run_job, .context = job };
     cbx_threads_queue(job->rest->jobs, &job->work);
-    return 0;
 }
 
 static json_t *describe_request(const struct cbx_rest_job *job)
@@ -559,13 +550,15 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
     snprintf(job->decision, sizeof(job->decision), "%s", decision);
     struct cbx_stored_execution stored = row_of(job, now, request);
     int failed = cbx_store_add_execution(rest->store, &stored, err);
-    failed = failed ? failed : launch(job, err);
+    failed = failed ? failed : count_job(rest, err);
     if (failed) {
         CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
         cbx_store_set_execution(rest->store, id, "error", now, results, NULL);
         cbx_rest_job_free(job);
+        return failed;
     }
-    return failed;
+    launch(job);
+    return 0;
 }
 
 /* --- files and resets ------------------------------------------------------------------------- */

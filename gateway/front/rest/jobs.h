@@ -81,13 +81,13 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err);
  * outcome is the caller's; `out->verdict` denies when the session does not allow the file any more. */
 int cbx_rest_job_change(struct cbx_rest_job *job, struct cbx_outcome *out, struct cbx_err *err);
 
-/* Takes a job of an earlier gateway, which is in the store: one that began is followed at once, any
- * other joins the backlog. Before the server accepts requests: later executions are queued behind
- * it. */
+/* Takes a job of an earlier gateway, which is in the store, into the backlog: those that began before
+ * the others, each in the order of the calls. Before the server accepts requests: later executions
+ * are queued behind it. */
 void cbx_rest_job_recover(struct cbx_rest_job *job);
 
-/* Starts as many jobs of the backlog as may start at a time. Each starts the next one when it is
- * admitted or has failed. */
+/* Starts what may start of the backlog: up to `jobs_max` executions run, and of those that did not
+ * begin before only a few are on their way to a sandbox. Called again whenever there is room. */
 void cbx_rest_start_backlog(struct cbx_rest *rest);
 
 /* Frees the backlog, whose rows stay in the store for the next gateway. Call it after

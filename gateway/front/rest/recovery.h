@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Recovery of executions that an earlier gateway accepted and did not finish. Begun ones are
- * followed at once: their results wait in their sandboxes. The others, the backlog, are started
- * a few at a time, so that new requests are served meanwhile. */
+ * Recovery of executions that an earlier gateway accepted and did not finish. They
+ * are the backlog. Those that began are followed first, since their results wait in their sandboxes;
+ * the others are started a few at a time, so that new requests are served meanwhile. No more run at
+ * a time than the gateway permits; new requests are refused until the backlog leaves room. */
 #ifndef CBX_GATEWAY_FRONT_REST_RECOVERY_H
 #define CBX_GATEWAY_FRONT_REST_RECOVERY_H
 

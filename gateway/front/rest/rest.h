@@ -35,6 +35,7 @@ struct cbx_rest {
     struct cbx_rest_job *queue; /* jobs that have not begun (queue.h) */
     struct cbx_rest_job
         *backlog;             /* jobs of an earlier gateway that did not start yet (recovery.h) */
+    int backlog_jobs;         /* its length */
     int starting;             /* jobs of the backlog that were started and not admitted yet */
     struct cbx_threads *jobs; /* threads of the jobs that no client waits for */
     int64_t jobs_begun, jobs_ended; /* executions of this process */
@@ -48,7 +49,7 @@ struct cbx_rest {
 };
 
 /* Starts an API over a flow and a store, both borrowed, that runs at most `jobs_max` executions
- * at a time. End it with cbx_rest_stop and cbx_rest_done. */
+ * at a time; what an earlier gateway accepted beyond that waits. End it with cbx_rest_stop and cbx_rest_done. */
 void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
                    int jobs_max);
 

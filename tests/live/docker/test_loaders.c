@@ -248,16 +248,54 @@ static void javascript_imports_after_a_run_that_failed_during_an_import(void **s
     GIVES("console.log((await import('./b.mjs')).n)", "42\n");
 }
 
-static void javascript_programs_do_not_find_the_thread_of_the_hooks(void **state)
+/* ES modules by import, by require, by scripts of vm, and with functions that Node uses replaced. */
+static void javascript_imports_nothing_else_whatever_the_way(void **state)
 {
     IN_SANDBOX("javascript");
-    PUT_ACCEPTED("a.mjs", "export const n = 42;\n");
-    GIVES("let found = 0;\nprocess.on('worker', () => { found++; });\n"
-          "const first = import('./a.mjs');\n"
-          "found += process._getActiveHandles().filter((each) => each.constructor.name === "
-          "'MessagePort').length;\n"
-          "console.log((await first).n, found);",
-          "42 0\n");
+    PUT_ACCEPTED("good.mjs", "export const value = 42;\n");
+    GIVES(
+        "const fs = require('fs'), vm = require('vm'), Module = require('module');\n"
+        "const EVIL = `globalThis.ran = true;`;\n"
+        "for (const name of ['evil.mjs', 'evil.mts', 'evil.ts', 'evil.wasm', 'evil']) "
+        "fs.writeFileSync(name, EVIL);\n"
+        "fs.writeFileSync('empty.mjs', '');\n"
+        "fs.mkdirSync('node_modules/name', { recursive: true });\n"
+        "fs.writeFileSync('node_modules/name/package.json', '{\"type\": \"module\", "
+        "\"exports\": \"./i.js\"}');\n"
+        "fs.writeFileSync('node_modules/name/i.js', EVIL);\n"
+        "fs.symlinkSync('/workspace/evil.mjs', 'link.mjs');\n"
+        "const byNode = { importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER "
+        "};\n"
+        "const patched = async (where, name, own, specifier) => {\n"
+        "  const old = Object.getOwnPropertyDescriptor(where, name);\n"
+        "  Object.defineProperty(where, name, { ...own, configurable: true });\n"
+        "  try { await import(specifier); } finally { Object.defineProperty(where, name, old); }\n"
+        "};\n"
+        "const source = { format: 'module', source: EVIL, shortCircuit: true };\n"
+        "const ways = [\n"
+        "  ...['./evil.mjs', './evil.mts', './evil.ts', './evil.wasm', './evil', 'name', "
+        "'./link.mjs', './evil.mjs?again', 'file:///workspace/%65vil.mjs', "
+        "'file://localhost/workspace/evil.mjs', 'file:///usr/%2e%2e/workspace/evil.mjs', "
+        "'file:///proc/self/cwd/evil.mjs'].map((name) => () => import(name)),\n"
+        "  ...['./evil.mjs', './evil.mts', './evil.ts', 'name'].map((name) => () => "
+        "require(name)),\n"
+        "  () => new vm.Script('import(\"/workspace/evil.mjs\")', { filename: '/workspace/x.js', "
+        "...byNode }).runInThisContext(),\n"
+        "  () => vm.compileFunction('return import(\"/workspace/evil.mjs\")', [], byNode)(),\n"
+        "  () => Module.registerHooks({ load: () => source }),\n"
+        "  async () => (await import('node:module')).register('data:,'),\n"
+        "  () => patched(TextDecoder.prototype, 'decode', { value: () => EVIL }, "
+        "'./empty.mjs').finally(() => { throw Error(); }),\n"
+        "  () => patched(URL.prototype, 'pathname', { get: () => '/workspace/evil.mjs' }, "
+        "'/usr/share/none.mjs'),\n"
+        "  () => patched(fs, 'readFileSync', { value: () => EVIL }, './evil.mjs'),\n"
+        "];\n"
+        "let refused = 0;\n"
+        "for (const way of ways) { try { await way(); console.log(`${way}`); } catch { refused++; "
+        "} }\n"
+        "console.log(refused === ways.length, globalThis.ran, (await "
+        "import('./good.mjs')).value, require('./good.mjs').value);",
+        "true undefined 42 42\n");
 }
 
 /* A program that replaces the event functions sees neither the kernel's socket nor its threads. */
@@ -478,7 +516,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(javascript_requires_a_file_after_it_was_accepted),
         cmocka_unit_test(javascript_imports_modules_after_they_were_accepted),
         cmocka_unit_test(javascript_imports_after_a_run_that_failed_during_an_import),
-        cmocka_unit_test(javascript_programs_do_not_find_the_thread_of_the_hooks),
+        cmocka_unit_test(javascript_imports_nothing_else_whatever_the_way),
         cmocka_unit_test(javascript_programs_do_not_find_the_kernel_through_events),
         cmocka_unit_test(javascript_loads_nothing_else_whatever_the_way),
         cmocka_unit_test(javascript_accepts_files_while_a_program_of_an_earlier_run_waits),
