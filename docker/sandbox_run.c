@@ -7,6 +7,7 @@
 #include "policies/base/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     LATE_MS = 25000,
@@ -44,6 +45,13 @@ int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx
     if (action == CBX_ACTION_RUN && strcmp(kernel, sandbox->kernel) != 0) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for %s, the sandbox runs %s",
                         permit->language, sandbox->kernel);
+    }
+    if (action == CBX_ACTION_RUN && cbx_container_uses_gvisor(&permit->limits) &&
+        !cbx_container_uses_gvisor(&sandbox->limits)) {
+        return cbx_fail(
+            err, CBX_ESTATE,
+            "the run asks for the isolation gvisor, the session's sandbox is a container; open "
+            "a session with this isolation");
     }
     if (!sandbox->claimed || strcmp(permit->session, sandbox->session) != 0 ||
         strcmp(permit->principal, sandbox->principal) != 0) {
@@ -140,6 +148,24 @@ static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
     }
 }
 
+/* When memory runs out under gVisor, the program's process ends with status 1, or gVisor itself ends. Neither
+ * the supervisor nor the engine sees the reason. */
+static void explain_gvisor(const struct cbx_sandbox *sandbox, struct cbx_result *result)
+{
+    static const char text[] =
+        "the program's process, or its sandbox, ended without a message; under gVisor the usual "
+        "reason is "
+        "that the program used more memory, or more processes and threads, than the policy allows";
+    bool ended = result->status == CBX_RUN_KILLED ||
+                 (result->status == CBX_RUN_ERROR && result->exit_code == 1);
+    if (ended && result->session_lost && result->ename == NULL &&
+        cbx_container_uses_gvisor(&sandbox->limits)) {
+        result->ename = strdup("SandboxEnded");
+        result->evalue = strdup(text);
+        result->traceback = strdup(text);
+    }
+}
+
 struct run {
     struct cbx_events *events;
     struct cbx_result *result;
@@ -214,6 +240,9 @@ static int follow_to_end(struct cbx_sandbox *sandbox, int64_t wall_ms, const str
         .events = &events, .result = &result, .began = began, .deadline = began + wall_ms + LATE_MS
     };
     int failed = follow(sandbox, &run, err);
+    if (!failed && !run.cancelled) {
+        explain_gvisor(sandbox, &result);
+    }
     if (!failed) {
         *out = result;
         result = (struct cbx_result){ 0 };

@@ -188,8 +188,11 @@ static int take_event(void *context, const struct cbx_event *event)
  * have it. */
 static int report_result(const struct cbx_result *r, struct stream *to)
 {
-    if (r->traceback != NULL) {
+    if (r->traceback != NULL && r->traceback[0] != '\0') {
         write_shown(to, cbx_str_of(r->traceback));
+        write_shown(to, CBX_STR("\n"));
+    } else if (r->evalue != NULL) { /* the sandbox refused it, and there is no program to show */
+        write_shown(to, cbx_str_of(r->evalue));
         write_shown(to, CBX_STR("\n"));
     }
     if (r->output_truncated) {

@@ -104,7 +104,8 @@ static inline struct sealing sealing_make(const struct cbx_seal_key *key, enum c
 {
     struct cbx_policy policy = {
         .name = CBX_STR("testing"),
-        .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096, 1000, 1000, 1000 },
+        .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096, 1000, 1000, 1000,
+                    CBX_ISOLATION_CONTAINER },
     };
     struct cbx_subject subject = { .action = action,
                                    .language = CBX_STR("python"),
