@@ -7,6 +7,8 @@
 #include "policies/base/str.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ struct cbx_attach {
     curl_socket_t socket;
     pthread_mutex_t lock;   /* a libcurl handle must not be used by two threads at once */
     struct cbx_buf pending; /* bytes after the response head */
+    int64_t received_ms;    /* when bytes last arrived */
 };
 
 static int wait_for(struct cbx_attach *attach, short events, int timeout_ms)
@@ -70,6 +73,7 @@ int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int tim
         CURLcode code = curl_easy_recv(attach->curl, to, size, received);
         pthread_mutex_unlock(&attach->lock);
         if (code == CURLE_OK) {
+            attach->received_ms = cbx_clock_ms();
             return 0;
         }
         if (code != CURLE_AGAIN) {
@@ -81,6 +85,16 @@ int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int tim
         }
         wait_for(attach, POLLIN, (int)left);
     }
+}
+
+int64_t cbx_attach_silent_ms(struct cbx_attach *attach)
+{
+    struct tcp_info info = { 0 };
+    socklen_t size = sizeof(info);
+    bool given_up = getsockopt(attach->socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+                    info.tcpi_state == TCP_CLOSE;
+    int64_t silent_ms = cbx_clock_ms() - attach->received_ms;
+    return given_up && info.tcpi_last_ack_recv < silent_ms ? info.tcpi_last_ack_recv : silent_ms;
 }
 
 /* Reads the response head; bytes after it stay in `pending`. */

@@ -6,6 +6,7 @@
 #include "policies/language.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* Our own seccomp profile, compiled in and sent along with every container. */
@@ -106,11 +107,37 @@ static json_t *make_ulimit(const char *name, int64_t value)
                      (json_int_t)value);
 }
 
-static json_t *make_security_options(const struct cbx_sandbox_config *config)
+bool cbx_container_uses_gvisor(const struct cbx_limits *limits)
+{
+    return limits->isolation != CBX_ISOLATION_CONTAINER;
+}
+
+/* gVisor answers a refused call with EPERM whatever the profile says, so libc does not fall back from
+ * clone3 to clone, and Node aborts. There clone3 reaches gVisor's kernel alone, which is the sandbox's. */
+static char *make_gvisor_profile(void)
+{
+    CBX_AUTO_JSON profile = json_loads(cbx_seccomp_begin, 0, NULL);
+    size_t i;
+    json_t *rule;
+    json_array_foreach(json_object_get(profile, "syscalls"), i, rule)
+    {
+        const json_t *name = json_array_get(json_object_get(rule, "names"), 0);
+        if (cbx_str_is(cbx_json_str(name), "clone3")) {
+            json_object_set_new(rule, "action", json_string("SCMP_ACT_ALLOW"));
+            json_object_del(rule, "errnoRet");
+        }
+    }
+    return json_dumps(profile, JSON_COMPACT);
+}
+
+static json_t *make_security_options(const struct cbx_sandbox_config *config, bool gvisor)
 {
     json_t *options = json_array();
     json_array_append_new(options, json_string("no-new-privileges:true"));
-    json_array_append_new(options, json_sprintf("seccomp=%s", cbx_seccomp_begin));
+    char *profile = gvisor ? make_gvisor_profile() : NULL;
+    json_array_append_new(options,
+                          json_sprintf("seccomp=%s", gvisor ? profile : cbx_seccomp_begin));
+    free(profile);
     if (config->apparmor != NULL) {
         json_array_append_new(options, json_sprintf("apparmor=%s", config->apparmor));
     }
@@ -148,13 +175,24 @@ static json_t *make_readonly_paths(void)
     return make_list(paths, sizeof(paths) / sizeof(paths[0]));
 }
 
+/* Added to the badness of a sandbox's processes when the host runs out of memory: they die before the
+ * gateway and the engine. The supervisor sets its kernel's to 1000, so the supervisor itself is left to
+ * report it. No process of the sandbox can go below this value. */
+enum { OOM_SCORE_ADJ = 500 };
+
+/* gVisor's own threads count too: its kernel's, and one or more for each processor of the host. A sandbox
+ * that runs out of them ends. */
+enum { SENTRY_PIDS = 192 };
+
 static json_t *make_host_config(const struct cbx_sandbox_config *config,
                                 const struct cbx_limits *limits)
 {
+    bool gvisor = cbx_container_uses_gvisor(limits);
+    const char *runtime = gvisor ? config->gvisor_runtime : config->runtime;
     json_t *h = json_object();
     json_object_set_new(h, "AutoRemove", json_true());
     json_object_set_new(h, "CapDrop", json_pack("[s]", "ALL"));
-    json_object_set_new(h, "SecurityOpt", make_security_options(config));
+    json_object_set_new(h, "SecurityOpt", make_security_options(config, gvisor));
     json_object_set_new(h, "MaskedPaths", make_masked_paths());
     json_object_set_new(h, "ReadonlyPaths", make_readonly_paths());
     json_object_set_new(h, "ReadonlyRootfs", json_true());
@@ -163,9 +201,10 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config,
     json_object_set_new(h, "IpcMode", json_string("private"));
     json_object_set_new(h, "CgroupnsMode", json_string("private"));
     json_object_set_new(h, "ShmSize", json_integer(16 * 1024 * 1024));
-    json_object_set_new(h, "PidsLimit", json_integer(limits->pids));
+    json_object_set_new(h, "PidsLimit", json_integer(limits->pids + (gvisor ? SENTRY_PIDS : 0)));
     json_object_set_new(h, "Memory", json_integer(limits->memory_bytes));
     json_object_set_new(h, "MemorySwap", json_integer(limits->memory_bytes));
+    json_object_set_new(h, "OomScoreAdj", json_integer(OOM_SCORE_ADJ));
     json_object_set_new(h, "NanoCpus", json_integer(limits->cpu_milli * 1000000));
     json_t *ulimits = json_array();
     json_array_append_new(ulimits, make_ulimit("core", 0));
@@ -175,20 +214,24 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config,
     json_object_set_new(h, "Ulimits", ulimits);
     json_object_set_new(h, "LogConfig", json_pack("{s:s}", "Type", "none"));
     json_object_set_new(h, "Privileged", json_false());
-    if (config->runtime != NULL) {
-        json_object_set_new(h, "Runtime", json_string(config->runtime));
+    if (runtime != NULL) {
+        json_object_set_new(h, "Runtime", json_string(runtime));
     }
     return h;
 }
 
 /* Labels do not name the owner: a sandbox may be created before it has one, and labels are visible
  * to everyone who can list containers. The audit log and the tag name the owner. */
-static json_t *make_labels(const struct cbx_sandbox_config *config, const char *kernel)
+static json_t *make_labels(const struct cbx_sandbox_config *config, const char *kernel,
+                           const struct cbx_limits *limits)
 {
+    enum cbx_isolation isolation =
+        cbx_container_uses_gvisor(limits) ? CBX_ISOLATION_GVISOR : CBX_ISOLATION_CONTAINER;
     char created[24];
     snprintf(created, sizeof(created), "%lld", (long long)time(NULL));
-    return json_pack("{s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE,
-                     config->instance, "codebox.kernel", kernel, CBX_LABEL_CREATED, created);
+    return json_pack("{s:s,s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE,
+                     config->instance, "codebox.kernel", kernel, CBX_LABEL_CREATED, created,
+                     CBX_LABEL_ISOLATION, cbx_isolation_names[isolation - CBX_ISOLATION_GVISOR]);
 }
 
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,
@@ -202,7 +245,7 @@ json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *
     json_object_set_new(body, "WorkingDir", json_string("/workspace"));
     json_object_set_new(body, "Hostname", json_string("sandbox"));
     json_object_set_new(body, "Env", make_environment(limits));
-    json_object_set_new(body, "Labels", make_labels(config, kernel));
+    json_object_set_new(body, "Labels", make_labels(config, kernel, limits));
     json_object_set_new(body, "AttachStdin", json_true());
     json_object_set_new(body, "AttachStdout", json_true());
     json_object_set_new(body, "AttachStderr", json_true());

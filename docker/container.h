@@ -7,9 +7,10 @@
 #include "policies/base/json.h"
 
 /* Labels of every container that the gateway creates. */
-#define CBX_LABEL_OWNED    "codebox.sandbox"
-#define CBX_LABEL_INSTANCE "codebox.instance"
-#define CBX_LABEL_CREATED  "codebox.created" /* seconds since 1970 */
+#define CBX_LABEL_OWNED     "codebox.sandbox"
+#define CBX_LABEL_INSTANCE  "codebox.instance"
+#define CBX_LABEL_CREATED   "codebox.created"   /* seconds since 1970 */
+#define CBX_LABEL_ISOLATION "codebox.isolation" /* of cbx_isolation_names */
 
 /* The kernel (and image) for a language; NULL when there is none. "ipython" and "python" have the
  * same kernel. */
@@ -20,6 +21,9 @@ const char *cbx_language_at(size_t index);
 
 /* The kernels; images have their names. NULL after the last. */
 const char *cbx_kernel_at(size_t index);
+
+/* True when these limits are for a sandbox under gVisor. Limits without an isolation are. */
+bool cbx_container_uses_gvisor(const struct cbx_limits *limits);
 
 /* The body (new reference) for a sandbox of this kernel within these limits, from the image with
  * this id. */

@@ -44,4 +44,19 @@ void cbx_doctor_probe(struct cbx_engine *engine, const struct cbx_sandbox_config
                       const char *kernel, const struct cbx_limits *limits,
                       const struct cbx_doctor *doctor, const struct cbx_probe_sink *sink);
 
+/* Starts a sandbox with the isolation gvisor from the image PREFIX-KERNEL and reports whether it has a
+ * host kernel of its own, and our seccomp profile: what the arguments of the runtime decide.
+ * config->gvisor_runtime is set. */
+void cbx_doctor_gvisor(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                       const char *kernel, const struct cbx_limits *limits,
+                       const struct cbx_doctor *doctor);
+
+/* Its finding, from what such a sandbox shows of itself: /proc/version, then /proc/self/status.
+ * `host_kernel` is the release that the engine reports. */
+void cbx_doctor_read_gvisor(const char *shown, const char *host_kernel,
+                            const struct cbx_doctor *doctor);
+
+/* Its finding when no such sandbox starts. */
+void cbx_doctor_no_gvisor(const struct cbx_err *err, const struct cbx_doctor *doctor);
+
 #endif

@@ -5,6 +5,8 @@
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -61,28 +63,40 @@ static int read_report(struct cbx_attach *attach, struct cbx_buf *out, struct cb
     return 0;
 }
 
-/* Configured as a sandbox, except for the program. No permit: no code of a caller runs in it. */
-static json_t *make_body(const struct cbx_sandbox_config *config, const char *kernel,
-                         const struct cbx_limits *limits, const char *image_id)
+/* A container that is configured as a sandbox, except for the program. No permit: no code of a caller
+ * runs in it. */
+struct attempt {
+    struct cbx_engine *engine;
+    const struct cbx_sandbox_config *config;
+    const char *kernel;
+    const struct cbx_limits *limits;
+    const char *program, *arguments[2];
+};
+
+static json_t *make_body(const struct attempt *a, const char *image_id)
 {
-    json_t *body = cbx_container_body(config, kernel, limits, image_id);
-    json_object_set_new(body, "Entrypoint", json_pack("[s]", "/codebox/probe"));
-    json_object_set_new(body, "Cmd", json_array());
+    json_t *body = cbx_container_body(a->config, a->kernel, a->limits, image_id);
+    json_t *arguments = json_array();
+    for (size_t i = 0; i < 2 && a->arguments[i] != NULL; i++) {
+        json_array_append_new(arguments, json_string(a->arguments[i]));
+    }
+    json_object_set_new(body, "Entrypoint", json_pack("[s]", a->program));
+    json_object_set_new(body, "Cmd", arguments);
     return body;
 }
 
-static int run_probe(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
-                     const char *kernel, const struct cbx_limits *limits, struct cbx_buf *report,
-                     struct cbx_err *err)
+static int run_attempt(const struct attempt *a, struct cbx_buf *report, struct cbx_err *err)
 {
+    const struct cbx_sandbox_config *config = a->config;
+    struct cbx_engine *engine = a->engine;
     char image[128], image_id[CBX_IMAGE_ID_CHARS + 1], id[CBX_CONTAINER_ID_CHARS + 1];
     snprintf(image, sizeof(image), "%.64s-%.32s:latest",
-             config->image_prefix != NULL ? config->image_prefix : "codebox", kernel);
+             config->image_prefix != NULL ? config->image_prefix : "codebox", a->kernel);
     int failed = cbx_engine_image_id(engine, image, image_id, err);
     if (failed) {
         return failed;
     }
-    CBX_AUTO_JSON body = make_body(config, kernel, limits, image_id);
+    CBX_AUTO_JSON body = make_body(a, image_id);
     failed = cbx_engine_container_create(engine, body, id, err);
     if (failed) {
         return failed;
@@ -150,7 +164,12 @@ void cbx_doctor_probe(struct cbx_engine *engine, const struct cbx_sandbox_config
     cbx_buf_init(&report, REPORT_MAX);
     struct cbx_err err = { 0 };
     struct reading reading = { .doctor = doctor, .sink = sink, .kernel = kernel };
-    int failed = run_probe(engine, config, kernel, limits, &report, &err);
+    const struct attempt probe = { .engine = engine,
+                                   .config = config,
+                                   .kernel = kernel,
+                                   .limits = limits,
+                                   .program = "/codebox/probe" };
+    int failed = run_attempt(&probe, &report, &err);
     if (failed) {
         cbx_doctor_report(
             doctor, CBX_HEALTH_FAIL, "probe", failed == CBX_ENOTFOUND ? "codebox image build" : "",
@@ -171,4 +190,67 @@ void cbx_doctor_probe(struct cbx_engine *engine, const struct cbx_sandbox_config
                           "in a %s sandbox %d of %d attempts to get out were held", kernel,
                           reading.held, reading.held + reading.other);
     }
+}
+
+/* --- gVisor ----------------------------------------------------------------------------------- */
+
+void cbx_doctor_read_gvisor(const char *shown, const char *host_kernel,
+                            const struct cbx_doctor *doctor)
+{
+    char release[64] = "";
+    const char *seccomp = strstr(shown, "\nSeccomp:");
+    if (sscanf(shown, "Linux version %63s", release) != 1 || seccomp == NULL) {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "gvisor", "run it by hand with the same image",
+                          "a sandbox under gVisor does not show its kernel and its filter");
+    } else if (strcmp(release, host_kernel) == 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "gvisor",
+                          "name the runtime of gVisor with --gvisor-runtime",
+                          "the runtime for gVisor gives sandboxes the host's kernel, %s", release);
+    } else if (strtol(seccomp + strlen("\nSeccomp:"), NULL, 10) != 2) {
+        cbx_doctor_report(
+            doctor, CBX_HEALTH_FAIL, "gvisor",
+            "add --oci-seccomp to the runtime's arguments (runtimeArgs) in daemon.json",
+            "gVisor ignores our seccomp profile");
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "gvisor", "",
+                          "a sandbox has a kernel of its own (%s) and our seccomp profile",
+                          release);
+    }
+}
+
+void cbx_doctor_no_gvisor(const struct cbx_err *err, const struct cbx_doctor *doctor)
+{
+    const char *text = cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 });
+    bool network = strstr(text, "setting up network") != NULL;
+    cbx_doctor_report(
+        doctor, CBX_HEALTH_FAIL, "gvisor",
+        network ? "add --network=none to the runtime's arguments (runtimeArgs) in daemon.json"
+                : "name a runtime of gVisor that the engine has with --gvisor-runtime",
+        "no sandbox starts under gVisor: %s", text);
+}
+
+void cbx_doctor_gvisor(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                       const char *kernel, const struct cbx_limits *limits,
+                       const struct cbx_doctor *doctor)
+{
+    CBX_AUTO_DONE(buf) shown;
+    cbx_buf_init(&shown, REPORT_MAX);
+    CBX_AUTO_JSON info = NULL;
+    struct cbx_err err = { 0 };
+    struct cbx_limits under_gvisor = *limits;
+    under_gvisor.isolation = CBX_ISOLATION_GVISOR;
+    const struct attempt look = { .engine = engine,
+                                  .config = config,
+                                  .kernel = kernel,
+                                  .limits = &under_gvisor,
+                                  .program = "/bin/cat",
+                                  .arguments = { "/proc/version", "/proc/self/status" } };
+    int failed = cbx_engine_info(engine, &info, &err);
+    failed = failed ? failed : run_attempt(&look, &shown, &err);
+    if (failed) {
+        cbx_doctor_no_gvisor(&err, doctor);
+        return;
+    }
+    const char *host = json_string_value(json_object_get(info, "KernelVersion"));
+    cbx_doctor_read_gvisor(shown.p, host != NULL ? host : "", doctor);
 }

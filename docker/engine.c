@@ -9,6 +9,8 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <grp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -17,6 +19,11 @@
 #include <unistd.h>
 
 enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_S = 120 };
+
+/* Linux ends a TCP connection to an engine this long after bytes or probes were last acknowledged. A
+ * silent link is probed from PROBE_S on; the renewal of a lease (every 15 s) begins the time anew, so a
+ * dead link is noticed after 10 to 20 s. */
+enum { DEAD_LINK_MS = 10000, PROBE_S = 5 };
 
 struct cbx_engine {
     char host[512];   /* as configured */
@@ -57,6 +64,23 @@ static void start_curl(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
+static bool set_option(int socket, int level, int option, int value)
+{
+    return setsockopt(socket, level, option, &value, sizeof(value)) == 0;
+}
+
+/* Without these, a link that was cut and not closed looks like a program that is silent. */
+static int watch_link(void *context, curl_socket_t socket, curlsocktype purpose)
+{
+    (void)context;
+    (void)purpose;
+    bool set = set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1) &&
+               set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, PROBE_S) &&
+               set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, PROBE_S) &&
+               set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, DEAD_LINK_MS);
+    return set ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR;
+}
+
 CURL *cbx_engine_handle(struct cbx_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
@@ -74,6 +98,8 @@ CURL *cbx_engine_handle(struct cbx_engine *engine)
     curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
     if (engine->socket[0] != '\0') {
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, engine->socket);
+    } else {
+        curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, watch_link);
     }
     if (engine->tls.cert[0] != '\0') {
         cbx_engine_tls_use(&engine->tls, curl);

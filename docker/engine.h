@@ -100,4 +100,8 @@ int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, st
 int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
                        size_t *received, struct cbx_err *err);
 
+/* How long the engine has been silent: since bytes arrived or, on a TCP connection that Linux has given
+ * up, since the engine last acknowledged anything. */
+int64_t cbx_attach_silent_ms(struct cbx_attach *attach);
+
 #endif

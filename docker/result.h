@@ -53,7 +53,7 @@ struct cbx_sink {
 };
 
 enum cbx_run_status {
-    CBX_RUN_FAILED = 0, /* infrastructure: the run did not start or its end is unknown */
+    CBX_RUN_FAILED = 0, /* infrastructure: the run did not start */
     CBX_RUN_OK,         /* ran to its end, exit_code 0 */
     CBX_RUN_ERROR,      /* the program failed: exception, non-zero exit */
     CBX_RUN_TIMEOUT,
@@ -61,6 +61,7 @@ enum cbx_run_status {
     CBX_RUN_KILLED,  /* by a signal, or cancelled */
     CBX_RUN_CPU,     /* used more processor time than allowed */
     CBX_RUN_REFUSED, /* the guard refused something, and the policy ends runs then */
+    CBX_RUN_LOST,    /* the engine cannot be reached: the program may have ended, or still run */
     CBX_RUN_STATUSES,
 };
 const char *cbx_run_status_name(enum cbx_run_status status);
@@ -80,7 +81,13 @@ struct cbx_result {
                           new kernel */
     bool session_restarted; /* the sandbox was lost before this run, which started in a new one,
                                without files */
+    int64_t lost_since_ms;  /* LOST: the engine's last sign, milliseconds since 1970; else 0 */
 };
+
+/* "engine unreachable since TIME, outcome unknown", with a UTC time, for a result that is LOST. */
+enum { CBX_RESULT_LOSS_BYTES = 96 };
+const char *cbx_result_loss(const struct cbx_result *result, char out[CBX_RESULT_LOSS_BYTES]);
+
 void cbx_result_done(struct cbx_result *result);
 CBX_DEFINE_AUTO_DONE(result)
 

@@ -297,6 +297,18 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
                  struct cbx_err *err)
 {
     char image[128], image_id[CBX_IMAGE_ID_CHARS + 1];
+    if (cbx_container_uses_gvisor(&sandbox->limits) && config->gvisor_runtime == NULL) {
+        return cbx_fail(
+            err, CBX_EENGINE,
+            "the policy or the request asks for the isolation gvisor, and this gateway has "
+            "no runtime for it; the operator names one with --gvisor-runtime");
+    }
+    if (cbx_container_uses_gvisor(&sandbox->limits) && strcmp(sandbox->kernel, "bash") == 0) {
+        return cbx_fail(
+            err, CBX_EENGINE,
+            "shell does not run with the isolation gvisor: its bash can be executed and not "
+            "read, and gVisor runs only what can be read");
+    }
     snprintf(image, sizeof(image), "%.64s-%s:latest",
              config->image_prefix != NULL ? config->image_prefix : "codebox", sandbox->kernel);
     int failed = cbx_engine_image_id(sandbox->engine, image, image_id, err);
@@ -440,6 +452,9 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%.*s", CBX_STR_ARG(t.kernel));
     sandbox->claimed_ms = t.claimed_ms;
     cbx_limits_read(t.limits, &sandbox->limits);
+    if (sandbox->limits.isolation == CBX_LIMIT_UNSET) { /* of a gateway before there was a choice */
+        sandbox->limits.isolation = CBX_ISOLATION_CONTAINER;
+    }
     return 0;
 }
 

@@ -19,9 +19,10 @@ enum { CBX_SANDBOX_SECRET_BYTES = 32, CBX_SANDBOX_LEASE_MS = 60000 };
 
 /* How this gateway creates sandboxes; from configuration, never from a caller. */
 struct cbx_sandbox_config {
-    const char *instance;     /* label value: the gateway that owns it; [a-z0-9-]{1,64} */
-    const char *runtime;      /* NULL = the engine's default; "runc", "crun", "runsc", ... */
-    const char *image_prefix; /* NULL = "codebox"; images are PREFIX-python:latest and so on */
+    const char *instance;       /* label value: the gateway that owns it; [a-z0-9-]{1,64} */
+    const char *runtime;        /* NULL = the engine's default; "runc", "crun", ... */
+    const char *gvisor_runtime; /* for limits with the isolation gvisor; NULL = there is none */
+    const char *image_prefix;   /* NULL = "codebox"; images are PREFIX-python:latest and so on */
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES]; /* authenticates the tags of our sandboxes */
     uint32_t lease_ms;                        /* 0 = CBX_SANDBOX_LEASE_MS */
     const char *apparmor; /* NULL = the engine's default; a profile that the host has loaded */
@@ -29,8 +30,9 @@ struct cbx_sandbox_config {
 
 /* Creates and starts a container for a kernel ("python", ...) within these limits and waits until
  * the supervisor answers. No program of a caller runs in it. No container is left behind on
- * failure. CBX_EENGINE when the engine is absent, too old or refuses, or the image is missing: an
- * operator's failure, whose text is fit for a caller. */
+ * failure. CBX_EENGINE when the engine is absent, too old or refuses, when the image is missing, or when
+ * the limits ask for gVisor and there is no runtime for it: an operator's failure, whose text is fit for
+ * a caller. */
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                         const char *kernel, const struct cbx_limits *limits,
                         struct cbx_sandbox **out, struct cbx_err *err);
@@ -91,11 +93,12 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
 /* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256
  * is the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session, principal
  * and policy are those that the sandbox was claimed for, and whose ledger is the sandbox's
- * (CBX_ESTALE); the permit's entry is added to the ledger. Returns 0 whenever the program ran, however it
+ * (CBX_ESTALE), and no stricter isolation than the sandbox has (CBX_ESTATE); the permit's entry is added to the ledger. Returns 0 whenever the program ran, however it
  * ended; *out then owns the result. Events go to the options' sink while it runs. When the wall
  * clock or the processor time is exceeded the program is interrupted, and its whole process tree
  * killed within a second. The supervisor keeps the events and the result until
- * cbx_sandbox_acknowledge or the next run. CBX_ETOOBIG for a source, or a list of accepted files, that
+ * cbx_sandbox_acknowledge or the next run. When the engine cannot be reached any more the result is
+ * LOST, within about 20 s over TCP: the program may still run, until the sandbox's lease ends. CBX_ETOOBIG for a source, or a list of accepted files, that
  * a sandbox does not take. */
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,

@@ -38,7 +38,7 @@ int cbx_sandbox_add_frame(struct cbx_buf *frames, uint8_t type, struct cbx_str a
 int cbx_sandbox_send_bytes(struct cbx_sandbox *sandbox, struct cbx_str frames, struct cbx_err *err);
 
 /* Checks that the permit was given for this action with these bytes (CBX_ESEAL) and for the sandbox as it is now
- * (CBX_ESTALE). */
+ * (CBX_ESTALE), and that the sandbox has at least its isolation (CBX_ESTATE). */
 int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                              enum cbx_action action, struct cbx_str bytes, struct cbx_err *err);
 

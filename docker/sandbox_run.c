@@ -7,11 +7,13 @@
 #include "policies/base/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     LATE_MS = 25000,
     CANCEL_MS = 3000,
     TICK_MS = 250,
+    PING_MS = 3000,
     ACCEPT_BYTES_MAX = CBX_FRAME_ACCEPT_MAX * CBX_FRAME_HASH_BYTES,
     SOURCE_MAX = CBX_FRAME_RUN_MAX - CBX_FRAME_ARGUMENTS_MAX - ACCEPT_BYTES_MAX -
                  sizeof(struct cbx_frame_run),
@@ -43,6 +45,13 @@ int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx
     if (action == CBX_ACTION_RUN && strcmp(kernel, sandbox->kernel) != 0) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for %s, the sandbox runs %s",
                         permit->language, sandbox->kernel);
+    }
+    if (action == CBX_ACTION_RUN && cbx_container_uses_gvisor(&permit->limits) &&
+        !cbx_container_uses_gvisor(&sandbox->limits)) {
+        return cbx_fail(
+            err, CBX_ESTATE,
+            "the run asks for the isolation gvisor, the session's sandbox is a container; open "
+            "a session with this isolation");
     }
     if (!sandbox->claimed || strcmp(permit->session, sandbox->session) != 0 ||
         strcmp(permit->principal, sandbox->principal) != 0) {
@@ -113,14 +122,18 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
 }
 
 /* The stream ended, or no frame came before the deadline: the result says why, as far as the engine
- * can tell. */
+ * can tell. An engine that does not answer a ping is asked nothing more: such calls take long to fail,
+ * and the sandbox ends with its lease. */
 static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
                       struct cbx_result *result)
 {
     struct cbx_container_state state = { 0 };
-    bool known =
-        !late && cbx_engine_container_state(sandbox->engine, sandbox->id, &state, NULL) == 0;
-    result->status = late                        ? CBX_RUN_TIMEOUT
+    int64_t silent_ms = cbx_attach_silent_ms(sandbox->attach);
+    bool reachable = cbx_engine_ping(sandbox->engine, PING_MS, NULL) == 0;
+    bool known = reachable && !late &&
+                 cbx_engine_container_state(sandbox->engine, sandbox->id, &state, NULL) == 0;
+    result->status = !reachable                  ? CBX_RUN_LOST
+                     : late                      ? CBX_RUN_TIMEOUT
                      : known && state.oom_killed ? CBX_RUN_OOM
                                                  : CBX_RUN_KILLED;
     result->exit_code = -1;
@@ -128,7 +141,29 @@ static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
     result->duration_ms = (uint64_t)(cbx_clock_ms() - began);
     sandbox->alive = false;
     sandbox->run_id[0] = '\0';
-    cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
+    if (reachable) {
+        cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
+    } else {
+        result->lost_since_ms = cbx_time_ms() - silent_ms;
+    }
+}
+
+/* When memory runs out under gVisor, the program's process ends with status 1, or gVisor itself ends. Neither
+ * the supervisor nor the engine sees the reason. */
+static void explain_gvisor(const struct cbx_sandbox *sandbox, struct cbx_result *result)
+{
+    static const char text[] =
+        "the program's process, or its sandbox, ended without a message; under gVisor the usual "
+        "reason is "
+        "that the program used more memory, or more processes and threads, than the policy allows";
+    bool ended = result->status == CBX_RUN_KILLED ||
+                 (result->status == CBX_RUN_ERROR && result->exit_code == 1);
+    if (ended && result->session_lost && result->ename == NULL &&
+        cbx_container_uses_gvisor(&sandbox->limits)) {
+        result->ename = strdup("SandboxEnded");
+        result->evalue = strdup(text);
+        result->traceback = strdup(text);
+    }
 }
 
 struct run {
@@ -205,6 +240,9 @@ static int follow_to_end(struct cbx_sandbox *sandbox, int64_t wall_ms, const str
         .events = &events, .result = &result, .began = began, .deadline = began + wall_ms + LATE_MS
     };
     int failed = follow(sandbox, &run, err);
+    if (!failed && !run.cancelled) {
+        explain_gvisor(sandbox, &result);
+    }
     if (!failed) {
         *out = result;
         result = (struct cbx_result){ 0 };

@@ -260,6 +260,17 @@ static int read_enum(struct binder *b, const struct cbx_key *key, const struct c
     return 0;
 }
 
+static int read_isolation(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
+                          int64_t *out)
+{
+    size_t index = 0;
+    int failed = read_name(b, key, node, cbx_isolation_names, &index);
+    if (!failed) {
+        *out = cbx_isolation_of(node->text);
+    }
+    return failed;
+}
+
 static int read_bool(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                      bool *out)
 {
@@ -430,6 +441,8 @@ static int bind_key(struct binder *b, const struct cbx_key *key, const struct cb
         return read_number(b, key, node, processors, "a number of processors such as 1.5", member);
     case CBX_KEY_ENUM:
         return read_enum(b, key, node, member);
+    case CBX_KEY_ISOLATION:
+        return read_isolation(b, key, node, member);
     case CBX_KEY_PRESENCE:
         return read_presence(b, key, node, member);
     case CBX_KEY_LANGUAGES:

@@ -250,8 +250,12 @@ static void compare_limits(struct diff *d, const json_t *a, const json_t *b)
 {
     const struct cbx_limit_row *row;
     for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
-        compare_numbers(d, row->title, at(a, "limits", row->key), at(b, "limits", row->key),
-                        row->divisor, row->suffix);
+        const json_t *before = at(a, "limits", row->key), *after = at(b, "limits", row->key);
+        if (row->words != NULL) {
+            compare_names(d, row->title, before, after, row->words);
+        } else {
+            compare_numbers(d, row->title, before, after, row->divisor, row->suffix);
+        }
     }
 }
 

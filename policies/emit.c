@@ -95,6 +95,9 @@ static json_t *emit_key(const struct cbx_key *key, const void *member)
     case CBX_KEY_BYTES:
     case CBX_KEY_CPUS:
         return json_integer(*(const int64_t *)member);
+    case CBX_KEY_ISOLATION:
+        return json_string(
+            cbx_isolation_names[*(const int64_t *)member - (int64_t)CBX_ISOLATION_GVISOR]);
     case CBX_KEY_ENUM:
         return emit_enum(key, member);
     case CBX_KEY_PRESENCE:

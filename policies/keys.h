@@ -94,6 +94,7 @@ enum cbx_key_type {
     CBX_KEY_DURATION,  /* int64_t milliseconds: 500ms, 60s, 5m, 1h */
     CBX_KEY_BYTES,     /* int64_t: 1048576, 64KiB, 512MiB, 2GiB */
     CBX_KEY_CPUS,      /* int64_t thousandths: 1.5 */
+    CBX_KEY_ISOLATION, /* int64_t: enum cbx_isolation */
     CBX_KEY_DATE,      /* int64_t Unix seconds of YYYY-MM-DD 00:00 UTC */
     CBX_KEY_SECTION,   /* nested struct */
     CBX_KEY_LIST,      /* pointer and count of structs of `section` */

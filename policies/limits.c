@@ -2,6 +2,13 @@
  * Limits: the rows, and what is done with all members alike. */
 #include "policies/limits.h"
 
+const char *const cbx_isolation_names[] = { "gvisor", "container", NULL };
+
+#define WORDS_OF_DURATION  NULL
+#define WORDS_OF_CPUS      NULL
+#define WORDS_OF_BYTES     NULL
+#define WORDS_OF_INT       NULL
+#define WORDS_OF_ISOLATION cbx_isolation_names
 static const struct cbx_limit_row rows[] = {
 #define CBX_LIMIT(member, key, type, lo, hi, initial, scope, title, divisor, suffix, help)         \
     { #member,                                                                                     \
@@ -13,7 +20,8 @@ static const struct cbx_limit_row rows[] = {
       CBX_LIMIT_##scope,                                                                           \
       title,                                                                                       \
       divisor,                                                                                     \
-      suffix },
+      suffix,                                                                                      \
+      WORDS_OF_##type },
 #include "policies/limits.def"
 #undef CBX_LIMIT
 };
@@ -58,12 +66,39 @@ void cbx_limits_tighten(struct cbx_limits *limits, const struct cbx_limits *by)
     }
 }
 
+static int64_t value_of_word(const struct cbx_limit_row *row, struct cbx_str word)
+{
+    for (int64_t i = 0; row->words[i] != NULL; i++) {
+        if (cbx_str_is(word, row->words[i])) {
+            return row->lo + i;
+        }
+    }
+    return CBX_LIMIT_UNSET;
+}
+
+/* A value beyond the bounds has the strictest word. */
+static const char *word_of(const struct cbx_limit_row *row, int64_t value)
+{
+    return row->words[value >= row->lo && value <= row->hi ? value - row->lo : 0];
+}
+
+int64_t cbx_isolation_of(struct cbx_str name)
+{
+    size_t i = 0;
+    while (rows[i].words != cbx_isolation_names) {
+        i++;
+    }
+    return value_of_word(&rows[i], name);
+}
+
 void cbx_limits_write(const struct cbx_limits *limits, json_t *object)
 {
     for (size_t i = 0; i < ROWS; i++) {
         int64_t value = cbx_limit_get(limits, &rows[i]);
         if (value >= 0) {
-            json_object_set_new(object, rows[i].name, json_integer(value));
+            json_object_set_new(object, rows[i].name,
+                                rows[i].words != NULL ? json_string(word_of(&rows[i], value))
+                                                      : json_integer(value));
         }
     }
 }
@@ -72,6 +107,10 @@ void cbx_limits_read(const json_t *object, struct cbx_limits *limits)
 {
     for (size_t i = 0; i < ROWS; i++) {
         const json_t *value = json_object_get(object, rows[i].name);
+        if (rows[i].words != NULL) {
+            *cbx_limit_at(limits, &rows[i]) = value_of_word(&rows[i], cbx_json_str(value));
+            continue;
+        }
         bool is_set = json_is_integer(value) && json_integer_value(value) >= (rows[i].lo > 0);
         *cbx_limit_at(limits, &rows[i]) = is_set ? json_integer_value(value) : CBX_LIMIT_UNSET;
     }
@@ -91,8 +130,13 @@ void cbx_limits_describe(const struct cbx_limits *limits, const char *separator,
                          struct cbx_buf *out)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        cbx_buf_printf(out, "%s%s: %.7g%s", i > 0 ? separator : "", rows[i].title,
-                       (double)cbx_limit_get(limits, &rows[i]) / rows[i].divisor, rows[i].suffix);
+        int64_t value = cbx_limit_get(limits, &rows[i]);
+        cbx_buf_printf(out, "%s%s: ", i > 0 ? separator : "", rows[i].title);
+        if (rows[i].words != NULL) {
+            cbx_buf_add_cstr(out, word_of(&rows[i], value));
+        } else {
+            cbx_buf_printf(out, "%.7g%s", (double)value / rows[i].divisor, rows[i].suffix);
+        }
     }
 }
 

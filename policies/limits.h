@@ -4,11 +4,22 @@
 #ifndef CBX_POLICIES_LIMITS_H
 #define CBX_POLICIES_LIMITS_H
 
+#include "policies/base/buf.h"
 #include "policies/base/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Values of the limit `isolation`; the stricter one is lower. */
+enum cbx_isolation {
+    CBX_ISOLATION_GVISOR = 1,
+    CBX_ISOLATION_CONTAINER,
+};
+
+/* Their names in this order, NULL behind the last; and the value of a name, CBX_LIMIT_UNSET when it is none. */
+extern const char *const cbx_isolation_names[];
+int64_t cbx_isolation_of(struct cbx_str name);
 
 struct cbx_limits {
 #define CBX_LIMIT(member, ...) int64_t member;
@@ -37,6 +48,7 @@ struct cbx_limit_row {
     const char *title;
     double divisor;
     const char *suffix;
+    const char *const *words; /* names of the values from `lo` on; NULL: they are numbers */
 };
 
 /* The rows in order; NULL behind the last. */
@@ -53,8 +65,8 @@ void cbx_limits_default(struct cbx_limits *limits);
 /* Lowers each member to that of `by` where that is set and lower, or where the own one is unset. */
 void cbx_limits_tighten(struct cbx_limits *limits, const struct cbx_limits *by);
 
-/* Writes every member that is set into `object` under its row's name; and reads them back. A member
- * that is absent, negative, or 0 where the row's lowest value is not, is CBX_LIMIT_UNSET. */
+/* Writes every member that is set into `object` under its row's name, words as texts; and reads them
+ * back. A member that is absent, no such word, negative, or 0 where the row's lowest value is not, is CBX_LIMIT_UNSET. */
 void cbx_limits_write(const struct cbx_limits *limits, json_t *object);
 void cbx_limits_read(const json_t *object, struct cbx_limits *limits);
 

@@ -224,7 +224,8 @@ static int merge_limits(struct merge *m, struct cbx_draft_limits *base,
             continue;
         }
         char what[64];
-        snprintf(what, sizeof(what), "limit '%s' is higher", key->name);
+        snprintf(what, sizeof(what), "limit '%s' is %s", key->name,
+                 key->type == CBX_KEY_ISOLATION ? "weaker" : "higher");
         int failed =
             merge_bound(m, &child->head, (int64_t *)(void *)((char *)base + key->offset),
                         *(const int64_t *)(const void *)((const char *)child + key->offset),

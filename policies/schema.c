@@ -85,6 +85,8 @@ static json_t *key_schema(const struct cbx_key *key)
                          "maximum", (json_int_t)key->hi);
     case CBX_KEY_ENUM:
         return names_schema(key->more);
+    case CBX_KEY_ISOLATION:
+        return names_schema(cbx_isolation_names);
     case CBX_KEY_LANGUAGES:
         return one_or_list(names_schema(cbx_language_names), 1, key->hi);
     case CBX_KEY_FACTS:

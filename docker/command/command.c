@@ -171,8 +171,8 @@ static void exec_program(const struct cbx_command_start *start)
     if (ready && start->guard != 0) {
         cbx_confine_separate(); /* where Linux can: this process is out of the program's reach */
         if (!cbx_filter_install(start->guard, CBX_FRAME_GUARD_FD) && start->needs_guard) {
-            dprintf(2, "the policy needs the guard, and this host has no user notification of "
-                       "seccomp (Linux 5.5)\n");
+            dprintf(2, "the policy refuses what this sandbox cannot: its host kernel has no user "
+                       "notification of seccomp (Linux 5.5 has it, gVisor does not)\n");
             _exit(126);
         }
     }

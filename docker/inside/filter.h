@@ -50,17 +50,21 @@ struct cbx_call_row {
 /* The row of this system call; NULL when there is none. */
 const struct cbx_call_row *cbx_call_find(int number);
 
-/* Numbers of the rows of policies/guard.def; bits of those that hold only where Linux notifies. */
+/* Numbers of the rows of policies/guard.def; bits of those of which Linux
+ * notifies, and of those that hold by nothing else. */
 enum cbx_guard_refusal {
 #define CBX_REFUSAL(id, ...) CBX_GUARD_##id,
 #include "policies/guard.def"
     CBX_GUARD_COUNT
 };
 enum {
-    CBX_GUARD_NEEDED = 0
+    CBX_GUARD_NOTIFIED = 0
 #define CBX_REFUSAL(id, name, capabilities, shell, always, notified, ...)                          \
     | (notified ? 1 << CBX_GUARD_##id : 0)
 #include "policies/guard.def"
+    ,
+    /* Without a network, sockets reach programs of the sandbox alone, and no sandbox has one. */
+    CBX_GUARD_NEEDED = CBX_GUARD_NOTIFIED & ~(1 << CBX_GUARD_SOCKET)
 };
 
 /* Installs the filter of these programs in the calling process, for it and whatever it starts, and sends

@@ -89,7 +89,7 @@ static size_t accept_bytes(const struct cbx_frame_run *run)
 
 static void report_error(const char *reason)
 {
-    char error[256];
+    char error[512];
     int len = snprintf(error, sizeof(error),
                        "{\"ename\":\"Error\",\"evalue\":\"%s\",\"traceback\":[]}", reason);
     cbx_report_bundle(CBX_FRAME_ERROR, (const uint8_t *)error, (size_t)len);
@@ -105,12 +105,35 @@ static void refuse(const char *reason)
     finish(CBX_DONE_ENDED, 1, 0);
 }
 
+/* What the policy refuses and nothing enforces here. */
+static void refuse_unguarded(uint32_t refused)
+{
+    static const char *const names[] = {
+#define CBX_REFUSAL(id, name, ...) name,
+#include "policies/guard.def"
+    };
+    char reason[384] = "the policy refuses";
+    const char *separator = " ";
+    for (size_t i = 0; i < CBX_GUARD_COUNT; i++) {
+        if ((refused >> i & 1) != 0) {
+            size_t used = strlen(reason);
+            snprintf(reason + used, sizeof(reason) - used, "%s%s", separator, names[i]);
+            separator = ", ";
+        }
+    }
+    size_t used = strlen(reason);
+    snprintf(
+        reason + used, sizeof(reason) - used,
+        "; this sandbox cannot enforce it, because its host kernel has no user notification of "
+        "seccomp (Linux 5.5 has it, gVisor does not)");
+    refuse(reason);
+}
+
 static void begin(const uint8_t *payload, size_t len)
 {
     cbx_guard_serve();
     if ((cbx_run.request.refused & CBX_GUARD_NEEDED) != 0 && cbx_guard.missing) {
-        refuse("the policy needs the guard, and this host has no user notification of seccomp "
-               "(Linux 5.5)");
+        refuse_unguarded(cbx_run.request.refused & CBX_GUARD_NEEDED);
         return;
     }
     /* What threads of earlier runs wrote is not output of this run. */

@@ -125,6 +125,7 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
         .executor = { .state_dir = o->state_dir,
                       .docker_host = o->docker_host,
                       .runtime = o->runtime,
+                      .gvisor_runtime = o->gvisor_runtime,
                       .apparmor = o->apparmor,
                       .max_sessions = o->max_sessions > 0 ? (int)o->max_sessions : 32,
                       .max_runs = o->max_runs > 0 ? (int)o->max_runs : 16,

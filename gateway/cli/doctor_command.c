@@ -217,12 +217,20 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     }
     struct cbx_sandbox_config config = { .instance = "doctor",
                                          .runtime = options->runtime,
+                                         .gvisor_runtime = options->gvisor_runtime,
                                          .apparmor = options->apparmor };
     cbx_doctor_engine(engine, &config, doctor);
+    struct cbx_limits in_container = *limits;
+    in_container.isolation = CBX_ISOLATION_CONTAINER;
+    bool gvisor = options->gvisor_runtime != NULL;
     const char *kernel;
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
         if (check_image(engine, kernel, doctor)) {
-            cbx_doctor_probe(engine, &config, kernel, limits, doctor, NULL);
+            cbx_doctor_probe(engine, &config, kernel, &in_container, doctor, NULL);
+            if (gvisor) { /* of any image: the runtime's arguments are the same for all */
+                cbx_doctor_gvisor(engine, &config, kernel, limits, doctor);
+                gvisor = false;
+            }
         }
     }
 }

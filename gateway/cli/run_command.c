@@ -188,16 +188,23 @@ static int take_event(void *context, const struct cbx_event *event)
  * have it. */
 static int report_result(const struct cbx_result *r, struct stream *to)
 {
-    if (r->traceback != NULL) {
+    if (r->traceback != NULL && r->traceback[0] != '\0') {
         write_shown(to, cbx_str_of(r->traceback));
+        write_shown(to, CBX_STR("\n"));
+    } else if (r->evalue != NULL) { /* the sandbox refused it, and there is no program to show */
+        write_shown(to, cbx_str_of(r->evalue));
         write_shown(to, CBX_STR("\n"));
     }
     if (r->output_truncated) {
         fprintf(stderr, "codebox: the output was cut at the policy's limit\n");
     }
+    char loss[CBX_RESULT_LOSS_BYTES];
     switch (r->status) {
     case CBX_RUN_OK:
         return 0;
+    case CBX_RUN_LOST:
+        fprintf(stderr, "codebox: lost: %s\n", cbx_result_loss(r, loss));
+        return 1;
     case CBX_RUN_TIMEOUT:
         fprintf(stderr, "codebox: stopped after %llu ms, the policy's time limit\n",
                 (unsigned long long)r->duration_ms);

@@ -130,6 +130,7 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
     }
     struct cbx_sandbox_config config = { .instance = e->instance.name,
                                          .runtime = e->config.runtime,
+                                         .gvisor_runtime = e->config.gvisor_runtime,
                                          .lease_ms = (uint32_t)cbx_executor_lease_ms(e),
                                          .apparmor = e->config.apparmor };
     memcpy(config.secret, e->instance.secret, sizeof(config.secret));

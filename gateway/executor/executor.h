@@ -16,9 +16,10 @@
 struct cbx_executor_config {
     const struct cbx_policies *policies; /* of the gateway; borrowed */
     const char *state_dir;
-    const char *docker_host; /* NULL = DOCKER_HOST, else the usual sockets */
-    const char *runtime;     /* NULL = the engine's default */
-    const char *apparmor;    /* the same */
+    const char *docker_host;    /* NULL = DOCKER_HOST, else the usual sockets */
+    const char *runtime;        /* NULL = the engine's default */
+    const char *gvisor_runtime; /* NULL = none: what asks for gVisor fails */
+    const char *apparmor;       /* NULL = the engine's default */
     int max_sessions;
     int max_runs;     /* at the same time; more wait their turn */
     int64_t idle_ms;  /* a session without a run for this long is closed */

@@ -268,6 +268,9 @@ static json_t *describe_outcome(const char *decision, const char *action,
     json_object_del(body, "type");
     if (failed) {
         json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
+    } else if (result->status == CBX_RUN_LOST) {
+        char loss[CBX_RESULT_LOSS_BYTES];
+        json_object_set_new(body, "error", json_string(cbx_result_loss(result, loss)));
     }
     return body;
 }

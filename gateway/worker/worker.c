@@ -37,6 +37,7 @@ struct analysis_request {
     struct cbx_str policy, action;
     struct cbx_subject subject;
     struct cbx_limits limits;
+    struct cbx_str isolation;
     int64_t past_bytes, entries_bytes;
     struct cbx_str source; /* not a field of the header */
 };
@@ -56,6 +57,16 @@ struct analysis_request {
         .name = #member, .type = CBX_JSON_INT,                                                     \
         .offset = offsetof(struct analysis_request, limits.member), .max = INT64_MAX               \
     }
+#define WORD(member)                                                                               \
+    {                                                                                              \
+        .name = #member, .type = CBX_JSON_STR,                                                     \
+        .offset = offsetof(struct analysis_request, member), .max = 16                             \
+    }
+#define LIMIT_OF_DURATION  LIMIT
+#define LIMIT_OF_CPUS      LIMIT
+#define LIMIT_OF_BYTES     LIMIT
+#define LIMIT_OF_INT       LIMIT
+#define LIMIT_OF_ISOLATION WORD
 static const struct cbx_json_field request_fields[] = {
     FIELD(policy, STR, true, CBX_NAME_MAX),
     FIELD(action, STR, true, 16),
@@ -68,13 +79,14 @@ static const struct cbx_json_field request_fields[] = {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member, max_bytes),
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
-#define CBX_LIMIT(member, ...) LIMIT(member),
+#define CBX_LIMIT(member, key, type, ...) LIMIT_OF_##type(member),
 #include "policies/limits.def"
 #undef CBX_LIMIT
 };
 #undef FIELD
 #undef TEXT
 #undef LIMIT
+#undef WORD
 
 /* *out borrows from the message. */
 static int read_request(const struct cbx_message *message, struct analysis_request *out,
@@ -86,6 +98,12 @@ static int read_request(const struct cbx_message *message, struct analysis_reque
                                sizeof(request_fields) / sizeof(request_fields[0]), &request, err);
     if (failed) {
         return failed;
+    }
+    if (request.isolation.p != NULL) {
+        request.limits.isolation = cbx_isolation_of(request.isolation);
+        if (request.limits.isolation == CBX_LIMIT_UNSET) {
+            return cbx_fail(err, CBX_EPROTO, "the request's isolation does not exist");
+        }
     }
     struct cbx_str bytes = cbx_buf_str(&message->bytes);
     size_t past = (size_t)request.past_bytes, entries = (size_t)request.entries_bytes;

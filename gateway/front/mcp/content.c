@@ -270,6 +270,7 @@ static void add_blocked(struct content *c, const json_t *items)
 /* The first line. */
 static void add_status(struct cbx_buf *text, const struct cbx_result *r)
 {
+    char loss[CBX_RESULT_LOSS_BYTES];
     switch (r->status) {
     case CBX_RUN_OK:
         cbx_buf_add_cstr(text, "ok\n");
@@ -298,6 +299,9 @@ static void add_status(struct cbx_buf *text, const struct cbx_result *r)
         break;
     case CBX_RUN_KILLED:
         cbx_buf_printf(text, "killed: the program was ended by signal %d\n", r->signal);
+        break;
+    case CBX_RUN_LOST:
+        cbx_buf_printf(text, "lost: %s\n", cbx_result_loss(r, loss));
         break;
     default:
         cbx_buf_add_cstr(text, "failed: the program did not run, or its end was not seen\n");

@@ -42,10 +42,15 @@ static json_t *describe_error(const struct cbx_result *r)
     if (r->status == CBX_RUN_ERROR) {
         return json_sprintf("exit code %d", r->exit_code);
     }
+    const char *state = r->session_lost ? "; the session's state is lost" : "";
+    if (r->status == CBX_RUN_LOST) {
+        char loss[CBX_RESULT_LOSS_BYTES];
+        return json_sprintf("lost: %s%s", cbx_result_loss(r, loss), state);
+    }
     bool interrupted = r->status == CBX_RUN_KILLED && r->signal == SIGINT;
-    return json_sprintf(
-        "%s after %llu ms%s", interrupted ? "the program was interrupted" : reasons[r->status],
-        (unsigned long long)r->duration_ms, r->session_lost ? "; the session's state is lost" : "");
+    return json_sprintf("%s after %llu ms%s",
+                        interrupted ? "the program was interrupted" : reasons[r->status],
+                        (unsigned long long)r->duration_ms, state);
 }
 
 struct file_type {

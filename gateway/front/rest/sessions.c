@@ -134,15 +134,46 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
 
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err)
 {
-    static const struct cbx_json_field limit_fields[] = {
-#define CBX_LIMIT(member, key, type, lo, hi, ...)                                                  \
-    { #member, CBX_JSON_INT, offsetof(struct cbx_limits, member), false, true, lo, hi },
+    struct {
+        struct cbx_limits limits;
+        struct cbx_str isolation;
+    } body = { .limits = *out };
+#define NUMBER(member, lo, hi)                                                                     \
+    {                                                                                              \
+#member, CBX_JSON_INT, (size_t)((char *)&body.limits.member - (char *)&body), false, true, \
+            lo, hi                                                                                 \
+    }
+#define WORD(member, lo, hi)                                                                       \
+    {                                                                                              \
+#member, CBX_JSON_STR, (size_t)((char *)&body.member - (char *)&body), false, true, 0, 0   \
+    }
+#define LIMIT_OF_DURATION  NUMBER
+#define LIMIT_OF_CPUS      NUMBER
+#define LIMIT_OF_BYTES     NUMBER
+#define LIMIT_OF_INT       NUMBER
+#define LIMIT_OF_ISOLATION WORD
+    const struct cbx_json_field limit_fields[] = {
+#define CBX_LIMIT(member, key, type, lo, hi, ...) LIMIT_OF_##type(member, lo, hi),
 #include "policies/limits.def"
 #undef CBX_LIMIT
     };
-    int failed =
-        cbx_json_read(json, limit_fields, sizeof(limit_fields) / sizeof(limit_fields[0]), out, err);
-    return failed ? cbx_wrap(err, "limits") : 0;
+#undef NUMBER
+#undef WORD
+    int failed = cbx_json_read(json, limit_fields, sizeof(limit_fields) / sizeof(limit_fields[0]),
+                               &body, err);
+    if (!failed && body.isolation.p != NULL) {
+        body.limits.isolation = cbx_isolation_of(body.isolation);
+        failed = body.limits.isolation == CBX_LIMIT_UNSET
+                     ? cbx_fail(err, CBX_EINVAL,
+                                "'isolation' is '%.*s', allowed are 'container' and 'gvisor'",
+                                CBX_STR_ARG(cbx_str_sub(body.isolation, 0, 64)))
+                     : 0;
+    }
+    if (failed) {
+        return cbx_wrap(err, "limits");
+    }
+    *out = body.limits;
+    return 0;
 }
 
 /* --- the open ones ---------------------------------------------------------------------------- */

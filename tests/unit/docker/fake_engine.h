@@ -11,7 +11,9 @@
 #include "policies/base/deadline.h"
 #include "tests/unit/unit.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +44,7 @@ struct fake_container {
 
 static struct {
     /* The answers. */
+    bool away; /* it closes every connection */
     bool image_missing, oom, no_hello, silent, keeps_removed, half_answer;
     int create_status, start_status, attach_status;   /* 0 = as it should */
     uint32_t hello_version;                           /* 0 = the right one */
@@ -370,7 +373,9 @@ static void fake_serve_container(int fd, const char *method, const char *path,
 
 static void fake_serve(int fd, const char *method, const char *path, const char *body)
 {
-    if (strcmp(path, "/version") == 0) {
+    if (strstr(path, "/_ping") != NULL) {
+        fake_reply(fd, 200, "OK");
+    } else if (strcmp(path, "/version") == 0) {
         fake_reply(fd, 200, "{\"ApiVersion\":\"1.41\",\"Version\":\"20.10.24\"}");
     } else if (strstr(path, "/images/") != NULL && fake.image_missing) {
         fake_refuse(fd, 404);
@@ -414,6 +419,11 @@ static void *fake_connection(void *context)
         if (attach != NULL) {
             fake_note("attach");
         }
+        if (fake.away) {
+            pthread_mutex_unlock(&fake.lock);
+            shutdown(fd, SHUT_RDWR);
+            break;
+        }
         if (attach != NULL && fake.attach_status == 0 && !attach->removed) {
             attach->fd = fd;
             fake_write(fd, "HTTP/1.1 101 UPGRADED\r\n\r\n", 25);
@@ -448,22 +458,45 @@ static void *fake_accept(void *context)
     return NULL;
 }
 
-/* Starts it; its address is in fake.host. */
-static void fake_start(void)
+static void fake_listen(int family, const void *address, socklen_t size)
 {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    fake.listening = socket(family, SOCK_STREAM, 0);
+    assert_int_equal(bind(fake.listening, address, size), 0);
+    assert_int_equal(listen(fake.listening, 64), 0);
+    pthread_create(&fake.acceptor, NULL, fake_accept, NULL);
+}
+
+static void fake_init(void)
+{
     memset(&fake, 0, sizeof(fake));
     pthread_mutex_init(&fake.lock, NULL);
     cbx_cond_init(&fake.changed);
+}
+
+/* Starts it on a port of this host. */
+static inline struct sockaddr_in fake_start_tcp(void)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof(address);
+    fake_init();
+    fake_listen(AF_INET, &address, size);
+    assert_int_equal(getsockname(fake.listening, (struct sockaddr *)&address, &size), 0);
+    snprintf(fake.host, sizeof(fake.host), "tcp://127.0.0.1:%d", ntohs(address.sin_port));
+    return address;
+}
+
+/* Starts it; its address is in fake.host. */
+static inline void fake_start(void)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    fake_init();
     snprintf(fake.folder, sizeof(fake.folder), "/tmp/cbx-engine-XXXXXX");
     assert_non_null(mkdtemp(fake.folder));
     snprintf(fake.socket, sizeof(fake.socket), "%s/engine.sock", fake.folder);
     snprintf(fake.host, sizeof(fake.host), "unix://%s", fake.socket);
     snprintf(address.sun_path, sizeof(address.sun_path), "%s", fake.socket);
-    fake.listening = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_int_equal(bind(fake.listening, (const struct sockaddr *)&address, sizeof(address)), 0);
-    assert_int_equal(listen(fake.listening, 64), 0);
-    pthread_create(&fake.acceptor, NULL, fake_accept, NULL);
+    fake_listen(AF_UNIX, &address, sizeof(address));
 }
 
 /* Ends all of its threads. */
@@ -481,8 +514,10 @@ static void fake_stop(void)
         cbx_buf_done(&fake.containers[i].log);
     }
     close(fake.listening);
-    unlink(fake.socket);
-    rmdir(fake.folder);
+    if (fake.socket[0] != '\0') {
+        unlink(fake.socket);
+        rmdir(fake.folder);
+    }
     pthread_cond_destroy(&fake.changed);
     pthread_mutex_destroy(&fake.lock);
 }

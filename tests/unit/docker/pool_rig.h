@@ -17,7 +17,8 @@ static const struct cbx_limits limits = { .wall_ms = 20000,
                                           .disk_bytes = 16 << 20,
                                           .output_bytes = 64 * 1024,
                                           .files_bytes = 1 << 20,
-                                          .source_bytes = 1 << 20 };
+                                          .source_bytes = 1 << 20,
+                                          .isolation = CBX_ISOLATION_CONTAINER };
 
 static inline int begin_test(void **state)
 {

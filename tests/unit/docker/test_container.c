@@ -15,7 +15,8 @@ static const struct cbx_permit permit = {
                 .disk_bytes = 1 << 20,
                 .output_bytes = 4096,
                 .files_bytes = 4096,
-                .source_bytes = 4096 },
+                .source_bytes = 4096,
+                .isolation = CBX_ISOLATION_CONTAINER },
 };
 static const struct cbx_sandbox_config config = { .instance = "unit" };
 
@@ -23,17 +24,12 @@ static const struct cbx_sandbox_config config = { .instance = "unit" };
 static const struct {
     const char *key, *value;
 } rows[] = {
-    { "AutoRemove", "true" },
-    { "CapDrop", "[\"ALL\"]" },
-    { "ReadonlyRootfs", "true" },
-    { "NetworkMode", "\"none\"" },
-    { "IpcMode", "\"private\"" },
-    { "CgroupnsMode", "\"private\"" },
-    { "PidsLimit", "32" },
-    { "Memory", "268435456" },
-    { "MemorySwap", "268435456" },
-    { "NanoCpus", "1500000000" },
-    { "LogConfig", "{\"Type\":\"none\"}" },
+    { "AutoRemove", "true" },      { "CapDrop", "[\"ALL\"]" },
+    { "ReadonlyRootfs", "true" },  { "NetworkMode", "\"none\"" },
+    { "IpcMode", "\"private\"" },  { "CgroupnsMode", "\"private\"" },
+    { "PidsLimit", "32" },         { "Memory", "268435456" },
+    { "MemorySwap", "268435456" }, { "NanoCpus", "1500000000" },
+    { "OomScoreAdj", "500" },      { "LogConfig", "{\"Type\":\"none\"}" },
     { "Privileged", "false" },
 };
 
@@ -171,12 +167,76 @@ static void hides_at_least_what_engines_hide(void **state)
     }
 }
 
+static const json_t *find_call(const json_t *profile, const char *call)
+{
+    size_t i;
+    json_t *rule;
+    json_array_foreach(json_object_get(profile, "syscalls"), i, rule)
+    {
+        if (lists(json_object_get(rule, "names"), call)) {
+            return rule;
+        }
+    }
+    return NULL;
+}
+
+static json_t *body_of(const char *runtime, enum cbx_isolation isolation)
+{
+    struct cbx_limits limits = permit.limits;
+    limits.isolation = isolation;
+    const struct cbx_sandbox_config with = { .instance = "unit",
+                                             .runtime = "crun",
+                                             .gvisor_runtime = runtime };
+    return cbx_container_body(&with, "python", &limits, "sha256:00");
+}
+
+static const char *profile_of(const json_t *body)
+{
+    const json_t *options = json_object_get(json_object_get(body, "HostConfig"), "SecurityOpt");
+    return json_string_value(json_array_get(options, 1)) + strlen("seccomp=");
+}
+
+static void the_isolation_chooses_the_runtime_its_profile_and_its_label(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON plain = body_of("runsc", CBX_ISOLATION_CONTAINER);
+    CBX_AUTO_JSON gvisor = body_of("runsc", CBX_ISOLATION_GVISOR);
+    const json_t *host = json_object_get(plain, "HostConfig");
+    assert_string_equal(json_string_value(json_object_get(host, "Runtime")), "crun");
+    assert_int_equal(json_integer_value(json_object_get(host, "PidsLimit")), 32);
+    host = json_object_get(gvisor, "HostConfig");
+    assert_string_equal(json_string_value(json_object_get(host, "Runtime")), "runsc");
+    assert_int_equal(json_integer_value(json_object_get(host, "PidsLimit")), 32 + 192);
+    const json_t *labels = json_object_get(gvisor, "Labels");
+    assert_string_equal(json_string_value(json_object_get(labels, CBX_LABEL_ISOLATION)), "gvisor");
+    labels = json_object_get(plain, "Labels");
+    assert_string_equal(json_string_value(json_object_get(labels, CBX_LABEL_ISOLATION)),
+                        "container");
+}
+
+static void under_gvisor_the_profile_differs_in_clone3_alone(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON plain = body_of("runsc", CBX_ISOLATION_CONTAINER);
+    CBX_AUTO_JSON gvisor = body_of("runsc", CBX_ISOLATION_GVISOR);
+    CBX_AUTO_JSON before = json_loads(profile_of(plain), 0, NULL);
+    CBX_AUTO_JSON after = json_loads(profile_of(gvisor), 0, NULL);
+    json_t *rule = (json_t *)(uintptr_t)find_call(after, "clone3");
+    assert_string_equal(json_string_value(json_object_get(rule, "action")), "SCMP_ACT_ALLOW");
+    assert_string_equal(json_string_value(json_object_get(find_call(before, "clone3"), "action")),
+                        "SCMP_ACT_ERRNO");
+    json_object_update(rule, (json_t *)(uintptr_t)find_call(before, "clone3"));
+    assert_true(json_equal(before, after));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_every_line_of_the_hardening),
         cmocka_unit_test(gives_no_access_to_the_host),
         cmocka_unit_test(hides_at_least_what_engines_hide),
+        cmocka_unit_test(the_isolation_chooses_the_runtime_its_profile_and_its_label),
+        cmocka_unit_test(under_gvisor_the_profile_differs_in_clone3_alone),
         cmocka_unit_test(sends_a_seccomp_profile_that_denies_by_default),
         cmocka_unit_test(finds_the_kernel_of_each_language_and_of_no_other),
         cmocka_unit_test(refuses_a_sandbox_for_a_decision_that_only_checks),

@@ -50,6 +50,24 @@ static void a_missing_image_is_the_operators_failure(void **state)
     assert_null(sandbox);
 }
 
+static void a_sandbox_under_gvisor_needs_a_runtime_for_it_and_a_kernel_that_runs_there(void **state)
+{
+    (void)state;
+    struct cbx_sandbox *sandbox = NULL;
+    limits.isolation = CBX_ISOLATION_GVISOR;
+    assert_int_equal(prepare(&sandbox), CBX_EENGINE);
+    assert_non_null(strstr(err.text, "--gvisor-runtime"));
+    config.gvisor_runtime = "runsc";
+    assert_int_equal(cbx_sandbox_prepare(engine, &config, "bash", &limits, &sandbox, &err),
+                     CBX_EENGINE);
+    assert_non_null(strstr(err.text, "shell does not run with the isolation gvisor"));
+    assert_int_equal(fake.count, 0);
+    assert_int_equal(prepare(&sandbox), 0);
+    config.gvisor_runtime = NULL;
+    assert_non_null(strstr(fake.containers[0].create_body, "\"Runtime\":\"runsc\""));
+    cbx_sandbox_free(sandbox);
+}
+
 static void an_engine_that_refuses_is_quoted_to_the_operator_alone(void **state)
 {
     (void)state;
@@ -336,6 +354,7 @@ int main(void)
         TEST(each_has_a_key_of_its_own),
         TEST(passes_over_what_was_sent_to_an_earlier_host),
         TEST(a_missing_image_is_the_operators_failure),
+        TEST(a_sandbox_under_gvisor_needs_a_runtime_for_it_and_a_kernel_that_runs_there),
         TEST(an_engine_that_refuses_is_quoted_to_the_operator_alone),
         TEST(only_the_operator_gets_the_address_of_an_engine_that_does_not_answer),
         TEST(a_socket_without_permission_is_explained),

@@ -57,6 +57,8 @@ static void every_difference_is_reported_in_its_direction(void **state)
         { "", "shell: {allow: [git]}", "shell commands: git" },
         { "", "suppressions: {inline: true}", "suppressions in the source, for codebox-lint" },
         { "limits: {wall: 5s}", "limits: {wall: 10s}", "limit of time: 10 s instead of 5 s" },
+        { "limits: {isolation: gvisor}", "limits: {wall: 60s}",
+          "isolation container instead of gvisor" },
         { "packages: {pip: {mode: none}}", "packages: {pip: {mode: blocklist}}",
           "mode blocklist instead of none" },
         { "packages: {pip: {mode: allowlist, allow: [a]}}",

@@ -79,6 +79,33 @@ static void limits_are_read_as_they_were_written_and_zero_differs_from_unset(voi
     assert_memory_equal(&read, &limits, sizeof(read));
 }
 
+static void the_isolation_has_words_and_gvisor_is_the_stricter_one(void **state)
+{
+    (void)state;
+    struct cbx_limits limits, by, read;
+    cbx_limits_default(&limits);
+    assert_int_equal(limits.isolation, CBX_ISOLATION_CONTAINER);
+    cbx_limits_unset(&by);
+    by.isolation = CBX_ISOLATION_GVISOR;
+    cbx_limits_tighten(&limits, &by);
+    assert_int_equal(limits.isolation, CBX_ISOLATION_GVISOR);
+    by.isolation = CBX_ISOLATION_CONTAINER;
+    cbx_limits_tighten(&limits, &by);
+    assert_int_equal(limits.isolation, CBX_ISOLATION_GVISOR);
+    CBX_AUTO_JSON object = json_object();
+    cbx_limits_write(&limits, object);
+    assert_string_equal(json_string_value(json_object_get(object, "isolation")), "gvisor");
+    cbx_limits_read(object, &read);
+    assert_memory_equal(&read, &limits, sizeof(read));
+    json_object_set_new(object, "isolation", json_string("none"));
+    cbx_limits_read(object, &read);
+    assert_int_equal(read.isolation, CBX_LIMIT_UNSET);
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 1024);
+    cbx_limits_describe(&limits, "; ", &text);
+    assert_non_null(strstr(text.p, "isolation: gvisor"));
+}
+
 static void limits_of_the_container_distinguish_sandboxes(void **state)
 {
     (void)state;
@@ -93,7 +120,7 @@ static void limits_of_the_container_distinguish_sandboxes(void **state)
         assert_int_equal(cbx_limits_same_container(&a, &b), row->scope != CBX_LIMIT_CONTAINER);
         shaping += row->scope == CBX_LIMIT_CONTAINER;
     }
-    assert_int_equal(shaping, 4); /* memory, processors, processes, the workspace */
+    assert_int_equal(shaping, 5); /* memory, processors, processes, the workspace, isolation */
 }
 
 static void a_description_has_every_limit(void **state)
@@ -149,6 +176,7 @@ int main(void)
         cmocka_unit_test(the_default_that_the_help_names_is_the_default),
         cmocka_unit_test(the_tighter_bound_counts_and_zero_is_a_bound),
         cmocka_unit_test(limits_are_read_as_they_were_written_and_zero_differs_from_unset),
+        cmocka_unit_test(the_isolation_has_words_and_gvisor_is_the_stricter_one),
         cmocka_unit_test(limits_of_the_container_distinguish_sandboxes),
         cmocka_unit_test(a_description_has_every_limit),
         cmocka_unit_test(an_explanation_of_a_policy_has_its_limits),

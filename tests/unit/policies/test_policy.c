@@ -321,6 +321,8 @@ static const struct {
       "rules: [{id: r, override: true, languages: [shell]}]\n", "matches something else" },
     { "shell: {allow: [ls]}\n", "shell: {allow: [ls, rm]}\n",
       "shell: {allow: [ls, rm], override: true}\n", "more shell commands" },
+    { "limits: {isolation: gvisor}\n", "limits: {isolation: container}\n",
+      "limits: {override: true, isolation: container}\n", "limit 'isolation' is weaker" },
     { "limits: {memory: 64MiB}\n", "limits: {memory: 65MiB}\n",
       "limits: {override: true, memory: 65MiB}\n", "limit 'memory' is higher" },
     { "network: none\n", "network: packages-only\n",

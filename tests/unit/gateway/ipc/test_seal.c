@@ -216,7 +216,8 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
 {
     (void)state;
     struct cbx_policy policy = { .name = CBX_STR("p"),
-                                 .limits = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110 } };
+                                 .limits = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110,
+                                             CBX_ISOLATION_CONTAINER } };
     struct cbx_limits asked;
     cbx_limits_unset(&asked);
     asked.wall_ms = 9;
@@ -224,6 +225,7 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
     asked.memory_bytes = 30;
     asked.disk_bytes = INT64_MAX;
     asked.output_bytes = 1;
+    asked.isolation = CBX_ISOLATION_GVISOR;
     struct cbx_subject subject = { .action = CBX_ACTION_RUN,
                                    .language = CBX_STR("python"),
                                    .limits = &asked };
@@ -251,6 +253,7 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
     assert_int_equal(l->output_bytes, 1);
     assert_int_equal(l->files_bytes, 70);
     assert_int_equal(l->source_bytes, 80);
+    assert_int_equal(l->isolation, CBX_ISOLATION_GVISOR);
     opened_done(&o);
     sealing_done(&s);
 }

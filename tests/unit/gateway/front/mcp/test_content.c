@@ -85,6 +85,10 @@ static void calls_a_failed_program_a_result_and_a_stopped_one_an_error(void **st
         { { .status = CBX_RUN_OOM, .exit_code = -1 }, "oom: ", "oom", true },
         { { .status = CBX_RUN_KILLED, .signal = 9 }, "killed: ", "killed", true },
         { { .status = CBX_RUN_FAILED }, "failed: ", "failed", true },
+        { { .status = CBX_RUN_LOST, .lost_since_ms = 1000 },
+          "lost: engine unreachable since 1970-01-01T00:00:01Z, outcome unknown\n",
+          "lost",
+          true },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cbx_outcome outcome = { .verdict = CBX_ALLOW,

@@ -38,6 +38,7 @@ struct fake_worker {
     int judged;
     char policy[65], language[33], action[16], session[65];
     int64_t wall_ms;
+    char isolation[16];
     struct cbx_buf past, source; /* of the last request: the entries before it, and it */
 };
 
@@ -138,6 +139,8 @@ static inline bool worker_judge(struct fake_worker *w, int fd, const struct cbx_
     copy_text(request->header, "language", w->language, sizeof(w->language));
     copy_text(request->header, "action", w->action, sizeof(w->action));
     copy_text(request->header, "session", w->session, sizeof(w->session));
+    const char *isolation = json_string_value(json_object_get(request->header, "isolation"));
+    snprintf(w->isolation, sizeof(w->isolation), "%s", isolation != NULL ? isolation : "");
     w->wall_ms = json_integer_value(json_object_get(request->header, "wall_ms"));
     cbx_buf_reset(&w->past);
     cbx_buf_add(&w->past, cbx_buf_str(&past.cells));

@@ -68,6 +68,11 @@ static void an_error_says_why_the_run_ended(void **state)
           "cpu",
           "stopped at the limit of processor time after 0 ms" },
         { { .status = CBX_RUN_FAILED, .exit_code = -1 }, "failed", "the run failed after 0 ms" },
+        { { .status = CBX_RUN_LOST, .exit_code = -1, .lost_since_ms = 1000, .session_lost = true },
+          "lost",
+          "lost: engine unreachable since 1970-01-01T00:00:01Z, outcome unknown; the session's "
+          "state "
+          "is lost" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CBX_AUTO_JSON json = results_of(&cases[i].result);

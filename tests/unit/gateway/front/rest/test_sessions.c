@@ -54,12 +54,13 @@ static void a_session_is_opened_as_the_judged_decision_says(void **state)
 {
     struct rig *rig = *state;
     char id[37];
-    open_session(rig, "{'policy':'strict','limits':{'wall_ms':1234}}", id);
+    open_session(rig, "{'policy':'strict','limits':{'wall_ms':1234,'isolation':'gvisor'}}", id);
     assert_string_equal(rig->worker.action, "open");
     assert_string_equal(rig->worker.policy, "strict");
     assert_string_equal(rig->worker.language, "ipython");
     assert_string_equal(rig->worker.session, id);
     assert_int_equal(rig->worker.wall_ms, 1234);
+    assert_string_equal(rig->worker.isolation, "gvisor");
 }
 
 static void a_session_of_an_unknown_language_or_policy_is_refused(void **state)
@@ -69,6 +70,8 @@ static void a_session_of_an_unknown_language_or_policy_is_refused(void **state)
     assert_problem(rig_json(rig, "POST", "/v1/sessions", "{'policy':'lax'}"), 404, "lax");
     assert_problem(rig_json(rig, "POST", "/v1/sessions", "{'limits':{'wall_ms':'1'}}"), 400,
                    "wall_ms");
+    assert_problem(rig_json(rig, "POST", "/v1/sessions", "{'limits':{'isolation':'none'}}"), 400,
+                   "'isolation' is 'none', allowed are 'container' and 'gvisor'");
     assert_int_equal(rig->executor.seen_count, 0);
     assert_int_equal(count_stored(rig), 0);
 }
