@@ -132,12 +132,13 @@ static void refuses_each_limit_above_that_of_the_policy(void **state)
 {
     (void)state;
     const struct cbx_limit_row *row;
+    struct cbx_limits *most = &fixture->policies.items[0]->limits;
     for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
-        struct cbx_limits limits = fixture->policies.items[0]->limits;
         json_t *object = json_object();
-        *cbx_limit_at(&limits, row) += 1;
-        cbx_limits_write(&limits, object);
+        cbx_limits_write(most, object);
+        *cbx_limit_at(most, row) -= 1;
         assert_refuses(CBX_ACTION_RUN, "limits", object, "a limit");
+        *cbx_limit_at(most, row) += 1;
     }
 }
 
