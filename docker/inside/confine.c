@@ -24,7 +24,7 @@ static int landlock_abi(void)
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* All rights that are handled, and those of them that a rule for a file can have. */
+/* All rights that this version of Landlock has, but listing folders. */
 static uint64_t all_rights(int abi)
 {
     uint64_t rights = LANDLOCK_ACCESS_FS_MAKE_SYM; /* the last right of the first ABI */

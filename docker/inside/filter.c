@@ -132,7 +132,7 @@ bool cbx_filter_install(enum cbx_program_kind kind, int socket)
         close(listener);
     }
     if (listener >= 0 && !sent) {
-        _exit(127); /* nobody would answer */
+        _exit(127); /* no process would answer its notifications */
     }
     return listener >= 0;
 }

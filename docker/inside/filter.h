@@ -74,7 +74,7 @@ enum {
 bool cbx_filter_install(enum cbx_program_kind kind, int socket);
 
 /* Receives such a message: the kind, and the listener or -1. 0 = there is no message now, -1 = nor will there be
- * one: nobody has the other end. */
+ * one: the other end is closed. */
 int cbx_filter_receive(int socket, int *listener);
 
 #endif
