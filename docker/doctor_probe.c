@@ -113,7 +113,7 @@ static int run_attempt(const struct attempt *a, struct cbx_buf *report, struct c
 
 static void report_guard(const struct reading *r, const char *outcome, const char *what)
 {
-    bool lacks = strcmp(outcome, "means") != 0 && strcmp(outcome, "partly") != 0;
+    bool lacks = strcmp(outcome, "held") != 0 && strcmp(outcome, "partly") != 0;
     const char *advice =
         lacks ? "policies whose guard refuses programs, sockets or signals run nothing here: use "
                 "Linux 5.13 or newer, and docker/seccomp.json as it is"

@@ -24,7 +24,9 @@ static const struct cbx_call_row call_rows[] = {
 enum {
     ROWS = sizeof(call_rows) / sizeof(call_rows[0]),
     ROW_STEPS = 8,
-    STEPS_MAX = 4 + ROWS * ROW_STEPS + 1
+    STEPS_MAX = 6 + ROWS * ROW_STEPS + 1,
+    X32_BIT =
+        0x40000000, /* of system calls of the x32 ABI, which have the architecture of x86-64 */
 };
 
 const struct cbx_call_row *cbx_call_find(int number)
@@ -87,6 +89,8 @@ static size_t make_filter(enum cbx_program_kind kind, struct sock_filter *to)
         EQUAL(AUDIT_ARCH_X86_64, 1, 0),
         RETURN(SECCOMP_RET_KILL_PROCESS),
         LOAD(nr),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1), /* the same calls by other numbers */
+        RETURN(SECCOMP_RET_ERRNO | ENOSYS),
     };
     size_t n = sizeof(head) / sizeof(head[0]);
     memcpy(to, head, sizeof(head));

@@ -12,7 +12,7 @@ void cbx_probe_processes(void);
 void cbx_probe_files(void);
 void cbx_probe_mounts(void);
 
-/* Prints the line "guard": "means" when the guard has all that it needs, "partly" without Landlock, "lacks"
+/* Prints the line "guard": "held" when the guard has all that it needs, "partly" without Landlock, "lacks"
  * without user notification. */
 void cbx_probe_guard(void);
 

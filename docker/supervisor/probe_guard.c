@@ -30,15 +30,16 @@ static void try_means(void)
     int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                                 SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
     int reason = errno;
+    bool notifies = listener >= 0 || reason == EBUSY; /* busy: a sandbox's program runs under one */
     bool quick = listener >= 0 && ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
                                         SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) == 0;
     long abi =
         syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, LANDLOCK_CREATE_RULESET_VERSION);
     printf("guard\t%s\tuser notification: %s%s; Landlock: ",
-           listener < 0 ? "lacks"
-           : abi < 1    ? "partly"
-                        : "means",
-           listener >= 0 ? "yes" : strerror(reason), quick ? ", with a synchronous wake-up" : "");
+           !notifies ? "lacks"
+           : abi < 1 ? "partly"
+                     : "held",
+           notifies ? "yes" : strerror(reason), quick ? ", with a synchronous wake-up" : "");
     if (abi >= 1) {
         printf("version %ld\n", abi);
     } else {

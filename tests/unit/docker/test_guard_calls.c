@@ -275,6 +275,8 @@ static unsigned try_calls(void)
     TRY(syscall(SYS_prlimit64, 0, RLIMIT_CPU, NULL, NULL));
     TRY(-pthread_create(&thread, NULL, nothing, NULL));
 #undef TRY
+    /* The same call by its number of the x32 ABI, if Linux has that. */
+    failed |= syscall(0x40000000 | SYS_socket, AF_UNIX, SOCK_STREAM, 0) >= 0 ? 1u << 20 : 0;
     pthread_join(thread, NULL);
     return failed;
 }
