@@ -227,7 +227,7 @@ test: setup engine ## everything from nothing, then every test, on a real engine
 	@$(MAKE) --no-print-directory check check-format
 	@$(MAKE) --no-print-directory CC=clang VARIANT=debug WERROR=1 check-unit
 	@$(MAKE) --no-print-directory VARIANT=asan WERROR=1 check-unit check-fuzz
-	@$(MAKE) --no-print-directory live
+	@$(MAKE) --no-print-directory live QUICK=1
 
 setup: ## install the missing Debian packages, fetch the grammars, build
 	@.ci/packages
@@ -237,8 +237,9 @@ engine: setup ## find or start a container engine, build the sandbox images
 	@docker/engine-up
 	@build/codebox image build
 
+# QUICK=1: without what takes long and little depends on (gVisor).
 live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
-	@tests/live/run
+	@QUICK=$(QUICK) tests/live/run
 
 bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/bench/bench_audit ## ratios to a baseline measured in the same run
 	@tests/bench/run $B
