@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Kills processes of the gateway at random moments under load: nothing is lost. Then sandboxes too: only the runs in them are lost.
-# CHAOS_SEED repeats the choices of a run, CHAOS_SECONDS (30) sets its length, CHAOS_VICTIMS is a regular expression of the processes
+# CHAOS_SEED repeats the choices of a run, CHAOS_SECONDS (20) sets its length, CHAOS_VICTIMS is a regular expression of the processes
 # to kill.
 source "$(dirname "$0")/lib.sh"
 seed=${CHAOS_SEED:-$RANDOM}
@@ -9,7 +9,7 @@ echo "  -     CHAOS_SEED=$seed"
 whom=('cbx|master' .)
 [ -z "${CHAOS_VICTIMS:-}" ] || whom=("$CHAOS_VICTIMS")
 for victims in "${whom[@]}"; do
-  node tests/abuse/chaos.mjs "$state" "${CHAOS_SECONDS:-30}" "$seed" "$victims" "$codebox" --policy tests/abuse/policy.yaml --pool-min 4 --max-sessions 64 || failed=1
+  node tests/abuse/chaos.mjs "$state" "${CHAOS_SECONDS:-20}" "$seed" "$victims" "$codebox" --policy tests/abuse/policy.yaml --pool-min 4 --max-sessions 64 || failed=1
 done
 ok 'the audit log is whole' audit_is_whole
 [ "$failed" = 0 ] || tail -n ${CHAOS_LOG:-20} "$state.log"
