@@ -1237,11 +1237,14 @@ def install_loaders(answers):
     return python_loaders, python_loaders.install(answers)
 
 
+CodeType = types.CodeType
+
+
 def codes_in(code):
     """A code object, and those in it."""
     yield code
     for each in code.co_consts:
-        if isinstance(each, types.CodeType):
+        if isinstance(each, CodeType):
             yield from codes_in(each)
 
 
@@ -1251,12 +1254,15 @@ def make_called_by_image(kernel, loaders):
     frozen = {"importlib._bootstrap": "_frozen_importlib", "importlib._bootstrap_external": "_frozen_importlib_external"}
     own = {code for each in (kernel, *loaders.OWN) for code in codes_in(each)}
     files, verified, importing = {}, {}, {}
+    # A program may replace functions of modules.
+    read, code_of_file, is_file_of_image, code_of_frozen = loaders.read, loaders.code_of_image, loaders.is_of_image, _imp.get_frozen_object
+    find_import = re.compile(rb"^\s*(import|from) .*\bctypes\b", re.M).search
 
     def codes_of(file):
         try:
             if file.startswith("<frozen "):
-                return set(codes_in(_imp.get_frozen_object(frozen.get(file[8:-1], file[8:-1]))))
-            return set(codes_in(loaders.code_of_image(file))) if loaders.is_of_image(file) else set()
+                return set(codes_in(code_of_frozen(frozen.get(file[8:-1], file[8:-1]))))
+            return set(codes_in(code_of_file(file))) if is_file_of_image(file) else set()
         except (ImportError, OSError):
             return set()
 
@@ -1269,7 +1275,7 @@ def make_called_by_image(kernel, loaders):
 
     def imports_ctypes(file):
         if file not in importing:
-            importing[file] = loaders.is_of_image(file) and re.search(rb"^\s*(import|from) .*\bctypes\b", loaders.read(file), re.M) is not None
+            importing[file] = is_file_of_image(file) and find_import(read(file)) is not None
         return importing[file]
 
     def called_by_image(words):

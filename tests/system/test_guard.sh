@@ -61,6 +61,7 @@ ok '  nor slows it down' refused python $'import os\nos.setpriority(os.PRIO_USER
 ok 'Python makes no memory executable' refused python $'import mmap\nmmap.mmap(-1, 4096, prot=mmap.PROT_EXEC | mmap.PROT_WRITE)' native-code
 ok '  nor calls native code by ctypes' refused python $'import ctypes\nctypes.CDLL(None).puts(b"uid=")' native-code
 ok '  nor by a thread of a library' refused python $'import ctypes\nfrom concurrent.futures import ThreadPoolExecutor\nprint(ThreadPoolExecutor().submit(ctypes.string_at, id(1)).result())' native-code
+ok '  nor with functions of modules replaced' refused python $'import ctypes, re, builtins, _imp, types\nfrom concurrent.futures import ThreadPoolExecutor\nold = re.search, builtins.any, _imp.get_frozen_object, types.CodeType\nre.search = builtins.any = lambda *a, **k: True\n_imp.get_frozen_object = lambda name: (lambda: 0).__code__\ntry:\n    print(ThreadPoolExecutor().submit(ctypes.string_at, id(1)).result())\nfinally:\n    re.search, builtins.any, _imp.get_frozen_object, types.CodeType = old' native-code
 ok 'Python gets no frame' refused python $'import sys\nprint(sys._getframe().f_builtins)' reflect
 ok '  by a function that gets it' refused python $'import inspect\nprint(inspect.currentframe())' reflect
 ok '  by a function of the image that calls it' refused python $'import sys\nfrom concurrent.futures import ThreadPoolExecutor\nprint(ThreadPoolExecutor().submit(sys._getframe).result())' reflect
