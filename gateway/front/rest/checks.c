@@ -57,19 +57,28 @@ void cbx_rest_check(struct cbx_rest_call *call)
     cbx_rest_answer(call, 200, answer);
 }
 
-/* The state of engine and audit log as the executor reports it, and of the store by its last
- * write. */
-void cbx_rest_get_health(struct cbx_rest_call *call)
+json_t *cbx_rest_ask_health(struct cbx_rest_call *call)
 {
-    struct cbx_err err = { 0 }, store_err = { 0 };
+    struct cbx_err err = { 0 };
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
     const struct cbx_health_args args;
     if (cbx_call_health(call->rest->flow, &args, CBX_STR(""), &answer, &err) != 0) {
         cbx_rest_fail(call, 503, &err);
+        return NULL;
+    }
+    return json_incref(answer.header);
+}
+
+/* The state of engine and audit log as the executor reports it, and of the store by its last
+ * write. */
+void cbx_rest_get_health(struct cbx_rest_call *call)
+{
+    struct cbx_err store_err = { 0 };
+    CBX_AUTO_JSON health = cbx_rest_ask_health(call);
+    if (health == NULL) {
         return;
     }
-    json_t *health = answer.header;
     bool store = cbx_store_check(call->rest->store, &store_err) == 0;
     bool ok = store && json_is_true(json_object_get(health, "engine_ok")) &&
               json_is_true(json_object_get(health, "audit_ok"));

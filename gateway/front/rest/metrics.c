@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * GET /metrics: the text format of Prometheus, version 0.0.4. */
-#include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 
 enum { METRICS_MAX = 1024 * 1024 };
@@ -56,17 +55,13 @@ static void write_metrics(struct cbx_buf *to, const json_t *health)
 
 void cbx_rest_get_metrics(struct cbx_rest_call *call)
 {
-    struct cbx_err err = { 0 };
-    CBX_AUTO_DONE(message) answer;
-    cbx_message_init(&answer);
-    const struct cbx_health_args args;
-    if (cbx_call_health(call->rest->flow, &args, CBX_STR(""), &answer, &err) != 0) {
-        cbx_rest_fail(call, 503, &err);
+    CBX_AUTO_JSON health = cbx_rest_ask_health(call);
+    if (health == NULL) {
         return;
     }
     struct cbx_buf text;
     cbx_buf_init(&text, METRICS_MAX);
-    write_metrics(&text, answer.header);
+    write_metrics(&text, health);
     call->response->status = 200;
     call->response->type = "text/plain; version=0.0.4; charset=utf-8";
     call->response->bytes_len = text.len;

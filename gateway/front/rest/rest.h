@@ -99,6 +99,10 @@ void cbx_rest_gone(struct cbx_rest_call *call, const char *text);
 /* Answers with JSON; takes the reference. */
 void cbx_rest_answer(struct cbx_rest_call *call, int status, json_t *json);
 
+/* The executor's answer to the call `health`; a new reference. NULL when it gave none: the call is
+ * answered 503 then. */
+json_t *cbx_rest_ask_health(struct cbx_rest_call *call);
+
 /* Answers a denial: 400, each finding as the agent needs it. */
 void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome);
 
