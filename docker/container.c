@@ -74,7 +74,6 @@ static json_t *make_environment(const struct cbx_limits *limits)
         "IPYTHONDIR=/codebox/ipython",
         "XDG_CACHE_HOME=/tmp/cache",
         "NO_COLOR=1",
-        "JOBLIB_MULTIPROCESSING=0", /* the kernel removes it where programs may start processes */
     };
     json_t *environment = json_array();
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {

@@ -50,7 +50,6 @@ BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
 FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which apply to later cells too
-START_PROCESS = 1  # the first row of policies/guard.def
 PASS_ON = tuple(os.path.dirname(os.__file__) + name for name in ("/ctypes/", "/inspect.py"))  # for their callers
 AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that the program caught is repeated
 
@@ -1311,8 +1310,8 @@ def install_guard(module, loaders, channel):
         channel.send("B", refusal.to_bytes(4, "little") + (1).to_bytes(4, "little") + what.encode("utf-8", "replace")[:255])
 
     def begin(refused):
-        if not refused & START_PROCESS:
-            os.environ.pop("JOBLIB_MULTIPROCESSING", None)  # joblib may use worker processes
+        if refused & module.START_PROCESS:
+            os.environ.setdefault("JOBLIB_MULTIPROCESSING", "0")  # joblib uses threads then
         module.begin(refused)
 
     module.install(report, make_called_by_image(get_frame(2).f_code, loaders))

@@ -411,5 +411,10 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit_python_guard(void);
 PyMODINIT_FUNC PyInit_python_guard(void)
 {
-    return PyModule_Create(&definition);
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL &&
+        PyModule_AddIntConstant(module, "START_PROCESS", 1 << CBX_GUARD_START) != 0) {
+        Py_CLEAR(module);
+    }
+    return module;
 }
