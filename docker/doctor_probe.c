@@ -115,8 +115,9 @@ static void report_guard(const struct reading *r, const char *outcome, const cha
 {
     bool lacks = strcmp(outcome, "held") != 0 && strcmp(outcome, "partly") != 0;
     const char *advice =
-        lacks ? "policies whose guard refuses programs, sockets or signals run nothing here: use "
-                "Linux 5.13 or newer, and docker/seccomp.json as it is"
+        lacks
+            ? "policies that refuse start-process, signal-process or native-code run nothing here: "
+              "use Linux 5.13 or newer, and docker/seccomp.json as it is"
         : strcmp(outcome, "partly") == 0
             ? "files outside are refused by fewer means: start Linux with lsm=landlock,..."
             : "";

@@ -50,8 +50,8 @@ struct cbx_call_row {
 /* The row of this system call; NULL when there is none. */
 const struct cbx_call_row *cbx_call_find(int number);
 
-/* Numbers of the rows of policies/guard.def; bits of those of which Linux
- * notifies, and of those that hold by nothing else. */
+/* Numbers of the rows of policies/guard.def, and two sets of them as bits: NOTIFIED, where the
+ * supervisor gets a notification; NEEDED, which hold by notifications alone. */
 enum cbx_guard_refusal {
 #define CBX_REFUSAL(id, ...) CBX_GUARD_##id,
 #include "policies/guard.def"

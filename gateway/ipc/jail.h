@@ -37,7 +37,7 @@ int cbx_jail_zygote(struct cbx_err *err);
 
 /* For the master, before it forks: what any of its children may do, and what confines them. All of them
  * inherit it, so no process of the gateway starts a program, traces, mounts or loads code into Linux,
- * whatever became of its own filter. CBX_EIO: the gateway must then not start. */
+ * even where its own filter is missing. CBX_EIO: the gateway must then not start. */
 int cbx_jail_master(struct cbx_err *err);
 
 /* For every process of the gateway: no core dumps, no ptrace by others of the same user, no new

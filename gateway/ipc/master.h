@@ -18,8 +18,8 @@ struct cbx_zygote_secrets {
 };
 struct cbx_executor_secrets {
     struct cbx_seal_key decisions;
-    uint64_t first_number; /* An executor does not know which decisions the executor before it
-                              opened. It refuses those of workers before this one. */
+    uint64_t first_number; /* of workers whose decisions it opens: those below may have been
+                              opened by the executor before it. */
     uint8_t seed[CBX_INSTANCE_SEED_BYTES]; /* of an instance that does not outlive this gateway */
 };
 

@@ -6,9 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Leaves the libraries that only other libraries need (those of the HTTP client) out of the children of
- * cbx_trim_fork from now on: most mappings of the process are theirs, and a fork copies each. Such a child
- * cannot load a library, unwind its stack or start a thread. A first child runs `trial`; when it does
+/* From now on children of cbx_trim_fork are without the libraries that no code of a worker calls (those
+ * of the HTTP client): most mappings of the process are theirs, and a fork copies each. Such a child cannot load a library, unwind its stack or start a thread. A first child runs `trial`; when it does
  * not end with status 0, nothing is left out. False then, where the order of the libraries is not known,
  * and in builds with sanitizers, whose reports read all libraries. */
 bool cbx_trim_children(void (*trial)(void *), void *context);
