@@ -3,7 +3,7 @@
 #include "gateway/front/mcp/content.h"
 
 #include "gateway/front/mcp/clean.h"
-#include "gateway/front/rest/results.h"
+#include "gateway/front/service/results.h"
 #include "policies/base/printable.h"
 
 enum { TEXT_MAX = 1024 * 1024, SMALL_MAX = 4096, STREAM_READ_MAX = 256 * 1024 * 1024 };
@@ -214,7 +214,7 @@ static void add_files(struct content *c, const json_t *items)
                        (long long)size);
         json_array_append_new(files,
                               json_pack("{s:o,s:I,s:s}", "path", cbx_json_text(cbx_buf_str(&path)),
-                                        "size", size, "type", cbx_rest_file_type(path.p)));
+                                        "size", size, "type", cbx_media_type(path.p)));
     }
     json_object_set_new(c->structured, "files", files);
 }

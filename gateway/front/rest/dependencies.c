@@ -60,10 +60,11 @@ static bool is_allowed(struct cbx_rest_call *call, struct cbx_str policy,
     snprintf(line, sizeof(line), "%%pip install '%.*s'",
              CBX_STR_ARG(requirement)); /* a requirement has no quote */
     struct cbx_err err = { 0 };
-    struct cbx_request request = cbx_rest_request(CBX_ACTION_CHECK, cbx_dialect_default(), policy,
-                                                  CBX_STR(""), cbx_str_of(line), NULL);
+    struct cbx_request request =
+        cbx_service_request(CBX_ACTION_CHECK, cbx_dialect_default(), policy, CBX_STR(""),
+                            cbx_str_of(line), NULL, CBX_STR("rest"));
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    if (cbx_review(call->rest->flow, &request, NULL, &outcome, &err) != 0) {
+    if (cbx_review(call->service->flow, &request, NULL, &outcome, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return false;
     }

@@ -3,7 +3,7 @@
  * the URL's path, percent-decoded, is the path in the workspace. */
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/acceptance.h"
-#include "gateway/front/rest/results.h"
+#include "gateway/front/service/results.h"
 
 #include "analyzer/lang.h"
 #include "policies/base/hex.h"
@@ -62,9 +62,9 @@ static void list_folder(struct cbx_rest_call *call)
         return;
     }
     struct cbx_list_files_args args = { .session = cbx_str_of(call->id),
-                                        .principal = CBX_REST_PRINCIPAL,
+                                        .principal = CBX_SERVICE_PRINCIPAL,
                                         .path = cbx_buf_str(&path) };
-    int failed = cbx_call_list_files(call->rest->flow, &args, CBX_STR(""), &answer, &err);
+    int failed = cbx_call_list_files(call->service->flow, &args, CBX_STR(""), &answer, &err);
     if (succeeded(call, failed, &err)) {
         cbx_rest_answer(call, 200,
                         json_pack("{s:O,s:O}", "files", json_object_get(answer.header, "files"),
@@ -82,14 +82,14 @@ static void download(struct cbx_rest_call *call)
         return;
     }
     struct cbx_get_file_args args = { .session = cbx_str_of(call->id),
-                                      .principal = CBX_REST_PRINCIPAL,
+                                      .principal = CBX_SERVICE_PRINCIPAL,
                                       .path = cbx_buf_str(&path) };
-    int failed = cbx_call_get_file(call->rest->flow, &args, CBX_STR(""), &answer, &err);
+    int failed = cbx_call_get_file(call->service->flow, &args, CBX_STR(""), &answer, &err);
     if (succeeded(call, failed, &err)) {
         call->response->status = 200;
         call->response->bytes_len = answer.bytes.len;
         call->response->bytes = cbx_buf_take(&answer.bytes);
-        call->response->type = cbx_rest_served_type(path.p);
+        call->response->type = cbx_media_type_served(path.p);
         call->response->attachment = cbx_buf_take(&path);
     }
 }
@@ -132,8 +132,8 @@ static bool is_loadable(struct cbx_str path)
 
 /* A file from which a session may load code: it is judged with all that was accepted before it, and
  * what is accepted behind it is judged with it. */
-static void put_code(struct cbx_rest_call *call, struct cbx_rest_job *job,
-                     const struct cbx_lang *lang, struct cbx_str path)
+static void put_code(struct cbx_rest_call *call, struct cbx_job *job, const struct cbx_lang *lang,
+                     struct cbx_str path)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
@@ -147,7 +147,7 @@ static void put_code(struct cbx_rest_call *call, struct cbx_rest_job *job,
     if (!cbx_rest_accept(call, job)) {
         return;
     }
-    int failed = cbx_rest_job_change(job, &outcome, &err);
+    int failed = cbx_job_change(job, &outcome, &err);
     if (!failed && outcome.verdict != CBX_ALLOW) {
         cbx_rest_deny(call, &outcome);
     } else if (succeeded(call, failed, &err)) {
@@ -159,9 +159,9 @@ static void put_data(struct cbx_rest_call *call, struct cbx_str path)
 {
     struct cbx_err err = { 0 };
     struct cbx_put_file_args args = { .session = cbx_str_of(call->id),
-                                      .principal = CBX_REST_PRINCIPAL,
+                                      .principal = CBX_SERVICE_PRINCIPAL,
                                       .path = path };
-    int failed = cbx_call_put_file(call->rest->flow, &args, call->request->body, NULL, &err);
+    int failed = cbx_call_put_file(call->service->flow, &args, call->request->body, NULL, &err);
     if (succeeded(call, failed, &err)) {
         answer_put(call, path);
     }
@@ -182,9 +182,9 @@ void cbx_rest_put_file(struct cbx_rest_call *call)
     } else if (lang == NULL) {
         put_data(call, cbx_buf_str(&path));
     } else {
-        struct cbx_rest_job *job = cbx_rest_job_new(call->rest);
+        struct cbx_job *job = cbx_job_new(call->service);
         put_code(call, job, lang, cbx_buf_str(&path));
-        cbx_rest_job_free(job);
+        cbx_job_free(job);
     }
 }
 
@@ -196,9 +196,9 @@ void cbx_rest_delete_file(struct cbx_rest_call *call)
         return;
     }
     struct cbx_delete_file_args args = { .session = cbx_str_of(call->id),
-                                         .principal = CBX_REST_PRINCIPAL,
+                                         .principal = CBX_SERVICE_PRINCIPAL,
                                          .path = cbx_buf_str(&path) };
-    int failed = cbx_call_delete_file(call->rest->flow, &args, CBX_STR(""), NULL, &err);
+    int failed = cbx_call_delete_file(call->service->flow, &args, CBX_STR(""), NULL, &err);
     if (succeeded(call, failed, &err)) {
         cbx_rest_answer(call, 200, json_pack("{s:s}", "status", "deleted"));
     }
