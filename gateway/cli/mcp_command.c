@@ -5,6 +5,30 @@
 #include "gateway/cli/cli.h"
 #include "gateway/front/mcp/stdio.h"
 
+/* Sessions and results live as long as the client's process: the store is in memory. */
+static int serve(struct cbx_flow *flow, int64_t idle_ms, struct cbx_err *err)
+{
+    static const struct cbx_store_limits limits = { .executions = 1000,
+                                                    .known = 10000,
+                                                    .execution_bytes = INT64_C(32) << 20,
+                                                    .session_bytes = INT64_C(64) << 20,
+                                                    .store_bytes = INT64_C(192) << 20 };
+    CBX_AUTO(store) store = NULL;
+    struct cbx_service service;
+    struct cbx_mcp mcp;
+    int failed = cbx_store_open(NULL, &limits, &store, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_service_init(&service, flow, store, CBX_STDIO_CALLS_MAX);
+    cbx_mcp_init(&mcp, &service, idle_ms);
+    cbx_stdio_serve(STDIN_FILENO, STDOUT_FILENO, &mcp);
+    cbx_service_stop(&service);
+    cbx_service_done(&service);
+    cbx_mcp_done(&mcp);
+    return 0;
+}
+
 int cbx_mcp_command(const struct cbx_options *options)
 {
     if (options->arguments.count != 0) {
@@ -19,7 +43,7 @@ int cbx_mcp_command(const struct cbx_options *options)
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    cbx_stdio_serve(STDIN_FILENO, STDOUT_FILENO, &flow);
+    int failed = serve(&flow, config.executor.idle_ms, &err);
     cbx_flow_done(&flow);
-    return 0;
+    return failed ? cbx_cli_fail(&err) : 0;
 }

@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_STDIO_H
 #define CBX_GATEWAY_FRONT_MCP_STDIO_H
 
-#include "gateway/front/review.h"
+#include "gateway/front/mcp/mcp.h"
 
 enum {
     CBX_STDIO_CALLS_MAX = 64,   /* tools/call at the same time; one more is answered as busy */
@@ -14,6 +14,6 @@ enum {
 
 /* Serves until the input ends and the last call is over. A line over CBX_RPC_LINE_MAX is answered
  * with an error and skipped. */
-void cbx_stdio_serve(int in, int out, struct cbx_flow *flow);
+void cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp);
 
 #endif

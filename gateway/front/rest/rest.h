@@ -64,9 +64,4 @@ bool cbx_rest_query(struct cbx_rest_call *call, const struct cbx_json_field *fie
  * CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
 
-/* True when a session can have all of them; false when the answer is made: 400 with what is wrong,
- * denied or missing. NULL is none. */
-bool cbx_rest_check_dependencies(struct cbx_rest_call *call, struct cbx_str policy,
-                                 const json_t *dependencies);
-
 #endif

@@ -5,6 +5,7 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/listing.h"
+#include "gateway/front/service/dependencies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,23 @@ static bool open_session(struct cbx_rest_call *call, struct cbx_opening *opening
     return !failed && outcome.verdict == CBX_ALLOW;
 }
 
+/* True when the session can have all of them; false when the answer is made. */
+static bool check_dependencies(struct cbx_rest_call *call, const struct body *body,
+                               const struct cbx_opening *opening)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(outcome) denial = { 0 };
+    int failed = cbx_service_check_dependencies(call->service, body->policy,
+                                                cbx_dialect_shown(opening->language),
+                                                body->dependencies, CBX_STR("rest"), &denial, &err);
+    if (failed) {
+        cbx_rest_fail(call, 0, &err);
+    } else if (denial.verdict != CBX_ALLOW) {
+        cbx_rest_deny(call, &denial);
+    }
+    return !failed && denial.verdict == CBX_ALLOW;
+}
+
 void cbx_rest_create_session(struct cbx_rest_call *call)
 {
     struct body body = { 0 };
@@ -206,8 +224,7 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
         return;
     }
     opening.policy = body.policy;
-    if (cbx_rest_check_dependencies(call, body.policy, body.dependencies) &&
-        open_session(call, &opening)) {
+    if (check_dependencies(call, &body, &opening) && open_session(call, &opening)) {
         cbx_rest_answer(call, 200,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "status", "created",
                                   "created_at", opening.now));
