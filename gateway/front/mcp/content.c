@@ -2,6 +2,8 @@
  * The outcome of a review as a CallToolResult. */
 #include "gateway/front/mcp/content.h"
 
+#include "gateway/front/advice.h"
+#include "gateway/front/denial.h"
 #include "gateway/front/mcp/clean.h"
 #include "gateway/front/rest/results.h"
 #include "policies/base/printable.h"
@@ -43,13 +45,20 @@ static json_t *finish_content(struct content *c, bool is_error)
                      "isError", is_error);
 }
 
+static void set_audit(struct content *c, const struct cbx_outcome *outcome)
+{
+    if (outcome->id[0] != '\0') {
+        set_text(c, "audit_id", cbx_str_of(outcome->id));
+        json_object_set_new(c->structured, "audit_record",
+                            json_integer((json_int_t)outcome->audit_seq));
+    }
+}
+
 static void add_audit(struct content *c, const struct cbx_outcome *outcome)
 {
     if (outcome != NULL && outcome->id[0] != '\0') {
         cbx_buf_printf(&c->text, "audit id %s\n", outcome->id);
-        set_text(c, "audit_id", cbx_str_of(outcome->id));
-        json_object_set_new(c->structured, "audit_record",
-                            json_integer((json_int_t)outcome->audit_seq));
+        set_audit(c, outcome);
     }
 }
 
@@ -92,21 +101,26 @@ static bool has_any(const json_t *items, const char *kind)
 
 /* The note about omitted output stands in each stream that has text: the count is of both
  * together. */
-static void add_stream(struct content *c, const char *kind, const json_t *items)
+static void join_stream(struct cbx_buf *all, const char *kind, const json_t *items)
 {
-    CBX_AUTO_DONE(buf) all;
-    cbx_buf_init(&all, STREAM_READ_MAX);
     size_t i;
     json_t *item;
     json_array_foreach((json_t *)(uintptr_t)items, i, item)
     {
         if (has_kind(item, kind)) {
-            cbx_buf_add(&all, cbx_json_str(json_object_get(item, "text")));
+            cbx_buf_add(all, cbx_json_str(json_object_get(item, "text")));
         } else if (has_kind(item, "cut")) {
-            cbx_buf_printf(&all, "\n[... %lld bytes of output are left out here ...]\n",
+            cbx_buf_printf(all, "\n[... %lld bytes of output are left out here ...]\n",
                            (long long)json_integer_value(json_object_get(item, "size")));
         }
     }
+}
+
+static void add_stream(struct content *c, const char *kind, const json_t *items)
+{
+    CBX_AUTO_DONE(buf) all;
+    cbx_buf_init(&all, STREAM_READ_MAX);
+    join_stream(&all, kind, items);
     add_block(c, kind, has_any(items, kind) ? cbx_buf_str(&all) : CBX_STR(""));
 }
 
@@ -267,31 +281,50 @@ static void add_blocked(struct content *c, const json_t *items)
     json_decref(blocked);
 }
 
-/* The first line. */
-static void add_status(struct cbx_buf *text, const struct cbx_result *r)
+static void take_advice(void *context, struct cbx_str line)
 {
+    struct content *c = context;
+    json_t *lines = json_object_get(c->structured, "advice");
+    if (lines == NULL) {
+        lines = json_array();
+        json_object_set_new(c->structured, "advice", lines);
+    }
+    json_array_append_new(lines, cbx_json_text(line));
+    cbx_buf_add_cstr(&c->text, "advice: ");
+    cbx_buf_add(&c->text, line);
+    cbx_buf_add_char(&c->text, '\n');
+}
+
+static void add_advice(struct content *c, const struct cbx_outcome *outcome, const json_t *items)
+{
+    CBX_AUTO_DONE(buf) errors;
+    cbx_buf_init(&errors, STREAM_READ_MAX);
+    join_stream(&errors, "stderr", items);
+    struct cbx_advice advice = {
+        .result = &outcome->result,
+        .limits = &outcome->limits,
+        .language = cbx_json_str(json_object_get(outcome->decision, "language")),
+        .network = outcome->network,
+        .errors = cbx_buf_str(&errors),
+    };
+    cbx_advice_give(&advice, take_advice, c);
+}
+
+/* The first line. */
+static void add_status(struct cbx_buf *text, const struct cbx_outcome *outcome)
+{
+    const struct cbx_result *r = &outcome->result;
     char loss[CBX_RESULT_LOSS_BYTES];
+    if (cbx_advice_stopped(r, &outcome->limits, text)) {
+        cbx_buf_add_char(text, '\n');
+        return;
+    }
     switch (r->status) {
     case CBX_RUN_OK:
         cbx_buf_add_cstr(text, "ok\n");
         break;
     case CBX_RUN_ERROR:
         cbx_buf_printf(text, "exit code %d\n", r->exit_code > 0 ? r->exit_code : 1);
-        break;
-    case CBX_RUN_TIMEOUT:
-        cbx_buf_printf(
-            text, "timeout: stopped after %llu ms; make the program faster or its work smaller\n",
-            (unsigned long long)r->duration_ms);
-        break;
-    case CBX_RUN_OOM:
-        cbx_buf_add_cstr(text,
-                         "oom: stopped, the program needed more memory than the policy allows\n");
-        break;
-    case CBX_RUN_CPU:
-        cbx_buf_printf(text,
-                       "cpu: stopped after %llu ms of processor time; make the program faster or "
-                       "its work smaller\n",
-                       (unsigned long long)r->cpu_ms);
         break;
     case CBX_RUN_REFUSED:
         cbx_buf_add_cstr(text, "refused: stopped, the policy ends a run when the sandbox refuses "
@@ -333,11 +366,12 @@ json_t *cbx_content_of_run(const struct cbx_outcome *outcome, const json_t *item
     const struct cbx_result *r = &outcome->result;
     struct content c;
     init_content(&c, cbx_run_status_name(r->status));
-    add_status(&c.text, r);
+    add_status(&c.text, outcome);
     add_stream(&c, "stdout", items);
     add_stream(&c, "stderr", items);
     add_bundles(&c, items);
     add_block(&c, "traceback", cbx_str_of(r->traceback));
+    add_advice(&c, outcome, items);
     add_blocked(&c, items);
     add_files(&c, items);
     add_numbers(&c, r);
@@ -357,17 +391,6 @@ static void add_finding(struct content *c, const json_t *finding)
     static const char *const kept[] = { "rule",   "severity", "effect",    "message",
                                         "hint",   "symbol",   "detail",    "line",
                                         "column", "end_line", "end_column" };
-    cbx_buf_printf(&c->text, "line %lld, column %lld: ",
-                   (long long)json_integer_value(json_object_get(finding, "line")),
-                   (long long)json_integer_value(json_object_get(finding, "column")));
-    add_escaped(&c->text, "rule ", json_object_get(finding, "rule"));
-    add_escaped(&c->text, ", found ", json_object_get(finding, "symbol"));
-    add_escaped(&c->text, " (", json_object_get(finding, "detail"));
-    cbx_buf_add_cstr(&c->text,
-                     json_string_length(json_object_get(finding, "detail")) > 0 ? ")\n" : "\n");
-    add_escaped(&c->text, "  ", json_object_get(finding, "message"));
-    add_escaped(&c->text, "\n  hint: ", json_object_get(finding, "hint"));
-    cbx_buf_add_char(&c->text, '\n');
     json_t *copy = json_object();
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
         const json_t *value = json_object_get(finding, kept[i]);
@@ -381,12 +404,6 @@ static void add_finding(struct content *c, const json_t *finding)
 }
 
 /* Warnings are omitted: they would hide the findings that deny. */
-static bool refuses(const json_t *finding)
-{
-    struct cbx_str effect = cbx_json_str(json_object_get(finding, "effect"));
-    return cbx_str_is(effect, "deny") || cbx_str_is(effect, "ask");
-}
-
 static void add_findings(struct content *c, const json_t *findings)
 {
     size_t i, refused = 0;
@@ -394,41 +411,23 @@ static void add_findings(struct content *c, const json_t *findings)
     json_object_set_new(c->structured, "findings", json_array());
     json_array_foreach((json_t *)(uintptr_t)findings, i, finding)
     {
-        if (refuses(finding) && ++refused <= CBX_CONTENT_FINDINGS_MAX) {
+        if (cbx_denial_refuses(finding) && ++refused <= CBX_CONTENT_FINDINGS_MAX) {
             add_finding(c, finding);
         }
     }
-    if (refused > CBX_CONTENT_FINDINGS_MAX) {
-        cbx_buf_printf(&c->text, "and %zu more\n", refused - CBX_CONTENT_FINDINGS_MAX);
-    }
 }
 
-/* The first line names the rule: some clients show no more. */
-static void add_verdict(struct content *c, bool ask, const json_t *findings)
+json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str source)
 {
-    size_t first = 0;
-    while (first < json_array_size(findings) && !refuses(json_array_get(findings, first))) {
-        first++;
-    }
-    cbx_buf_add_cstr(&c->text, ask ? "needs approval" : "denied");
-    add_escaped(&c->text, " by policy rule ",
-                json_object_get(json_array_get(findings, first), "rule"));
-    cbx_buf_add_cstr(&c->text, "; nothing ran\n");
-}
-
-json_t *cbx_content_of_denial(const struct cbx_outcome *outcome)
-{
-    const json_t *findings = json_object_get(outcome->decision, "findings");
-    bool ask = outcome->verdict == CBX_ASK;
+    struct cbx_denial denial = { .decision = outcome->decision,
+                                 .ask = outcome->verdict == CBX_ASK,
+                                 .source = source,
+                                 .audit_id = outcome->id };
     struct content c;
-    init_content(&c, ask ? "needs-approval" : "denied");
-    add_verdict(&c, ask, findings);
-    add_findings(&c, findings);
-    cbx_buf_add_cstr(&c.text, ask ? "A person has to approve this code, which cannot be done "
-                                    "through this client. Change the code, or ask the operator.\n"
-                                  : "Change the code as the hints say and try again, or ask the "
-                                    "operator of this gateway for another policy.\n");
-    add_audit(&c, outcome);
+    init_content(&c, denial.ask ? "needs-approval" : "denied");
+    cbx_denial_add(&denial, &c.text);
+    add_findings(&c, json_object_get(outcome->decision, "findings"));
+    set_audit(&c, outcome);
     return finish_content(&c, true);
 }
 

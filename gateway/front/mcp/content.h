@@ -21,8 +21,8 @@ enum {
 /* A program that ran, however it ended. `items` are those of cbx_collected. New reference. */
 json_t *cbx_content_of_run(const struct cbx_outcome *outcome, const json_t *items);
 
-/* A denial: rule, place, what was found, why, what to do, and that nothing ran. New reference. */
-json_t *cbx_content_of_denial(const struct cbx_outcome *outcome);
+/* A denial of `source`: its text is that of denial.h. New reference. */
+json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str source);
 
 /* Anything that came before, or instead of, a run: `status` is one of the words of the output
  * schema. New reference. */

@@ -268,7 +268,7 @@ static json_t *run_code(const struct cbx_tool_call *call, const struct arguments
                                      err.text[0] != '\0' ? err.text : "the output is too large")
         : outcome.verdict == CBX_ALLOW && outcome.ran
             ? cbx_content_of_run(&outcome, run.collected.items)
-            : cbx_content_of_denial(&outcome);
+            : cbx_content_of_denial(&outcome, args->code);
     cbx_collected_done(&run.collected);
     return result;
 }
