@@ -99,16 +99,25 @@ static size_t name_end(struct cbx_str text, size_t from)
     return from;
 }
 
-/* "import NAME" for each NAME before a dot, so that json.dump is read as the function of the
- * module. */
-static void add_imports(struct cbx_str code, struct cbx_buf *out)
+static void add_import_of(enum cbx_language language, struct cbx_str name, struct cbx_buf *out)
+{
+    if (language == CBX_PYTHON) {
+        cbx_buf_printf(out, "import %.*s\n", CBX_STR_ARG(name));
+    } else if (cbx_str_is(name, "fs") || cbx_str_is(name, "os")) {
+        cbx_buf_printf(out, "const %.*s = require(\"%.*s\");\n", CBX_STR_ARG(name),
+                       CBX_STR_ARG(name));
+    }
+}
+
+/* Imports each NAME before a dot, so that json.dump is read as the function of the module. */
+static void add_imports(enum cbx_language language, struct cbx_str code, struct cbx_buf *out)
 {
     for (size_t i = 0; i < code.len; i++) {
         size_t end = name_end(code, i);
         bool first = i == 0 || code.p[i - 1] != '.';
         if (end > i && first && end + 1 < code.len && code.p[end] == '.' &&
             is_name_byte(code.p[end + 1]) && (code.p[i] < '0' || code.p[i] > '9')) {
-            cbx_buf_printf(out, "import %.*s\n", CBX_STR_ARG(cbx_str_sub(code, i, end)));
+            add_import_of(language, cbx_str_sub(code, i, end), out);
         }
         i = end > i ? end : i;
     }
@@ -119,8 +128,8 @@ static bool is_allowed_piece(const struct cbx_hints *h, struct cbx_str code)
 {
     CBX_AUTO_DONE(buf) program;
     cbx_buf_init(&program, 8 * HINT_BYTES);
-    if (h->facts->source == CBX_PYTHON) {
-        add_imports(code, &program);
+    if (h->facts->source != CBX_C && h->facts->source != CBX_SHELL) {
+        add_imports(h->facts->source, code, &program);
     }
     cbx_buf_add_cstr(&program, h->facts->source == CBX_C ? "void f(void) { " : "");
     cbx_buf_add(&program, code);

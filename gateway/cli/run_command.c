@@ -186,6 +186,24 @@ static int take_event(void *context, const struct cbx_event *event)
     return 0;
 }
 
+static void print_advice(void *context, struct cbx_str line)
+{
+    (void)context;
+    fprintf(stderr, "codebox: %s\n", line.p);
+}
+
+/* Its stderr went to ours; the traceback has what most programs end with. */
+static void give_advice(const struct cbx_outcome *outcome)
+{
+    struct cbx_advice advice = {
+        .result = &outcome->result,
+        .limits = &outcome->limits,
+        .language = cbx_json_str(json_object_get(outcome->decision, "language")),
+        .network = outcome->network,
+    };
+    cbx_advice_give(&advice, print_advice, NULL);
+}
+
 /* The exit status of the program; 124 for a time-out as timeout(1) has it, 128 + signal as shells
  * have it. */
 static int report_result(const struct cbx_outcome *outcome, struct stream *to)
@@ -201,6 +219,7 @@ static int report_result(const struct cbx_outcome *outcome, struct stream *to)
     if (r->output_truncated) {
         fprintf(stderr, "codebox: the output was cut at the policy's limit\n");
     }
+    give_advice(outcome);
     CBX_AUTO_DONE(buf) stopped;
     cbx_buf_init(&stopped, 1024);
     if (cbx_advice_stopped(r, &outcome->limits, &stopped)) {

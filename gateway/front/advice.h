@@ -20,7 +20,7 @@ struct cbx_advice {
 
 enum { CBX_ADVICE_MAX = 3, CBX_ADVICE_READ_BYTES = 32 * 1024 };
 
-/* Calls `take` with each line of advice, without a line end: at most CBX_ADVICE_MAX, none for a run
+/* Calls `take` with each line of advice, terminated, without a line end: at most CBX_ADVICE_MAX, none for a run
  * that did not fail. The ends of `errors` and of the traceback are read, CBX_ADVICE_READ_BYTES of
  * each. */
 void cbx_advice_give(const struct cbx_advice *advice,
