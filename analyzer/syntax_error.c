@@ -83,7 +83,7 @@ static bool explain_fence(struct explainer *e)
 static bool explain_language(struct explainer *e)
 {
     struct cbx_str display, word;
-    const char *own = e->source->lang->name;
+    const char *own = cbx_language_name(e->source->lang->policy);
     if (!cbx_syntax_looks_like(e->source, &display, &word)) {
         return false;
     }
@@ -358,8 +358,22 @@ static size_t before_spaces(struct cbx_str text, size_t at)
     return at;
 }
 
+static bool begins_statement(struct cbx_str line)
+{
+    static const char *const words[] = { "for",    "while",  "def",      "class", "import", "from",
+                                         "with",   "return", "print",    "const", "let",    "var",
+                                         "export", "try",    "function", "async", "printf" };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (begins_with(line, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Where a bracket ends that is never closed: before the next line that is not indented more than
- * its own and begins with a word, when what is before it does not ask for more. */
+ * its own and begins a statement; or begins with a word, when what is before it does not ask for
+ * more. */
 static size_t bracket_end(struct cbx_str text, size_t opener)
 {
     size_t own = line_start(text, opener);
@@ -368,7 +382,9 @@ static size_t bracket_end(struct cbx_str text, size_t opener)
         size_t first = first_word(text, at), before = before_spaces(text, at);
         bool more =
             before > 0 && strchr(",([{+=", text.p[before - 1]) != NULL && before > opener + 1;
-        if (!is_blank_line(text, at) && first - at <= indent && is_word(text.p[first]) && !more) {
+        bool statement = begins_statement(cbx_str_sub(text, first, line_end(text, first)));
+        if (!is_blank_line(text, at) && first - at <= indent && is_word(text.p[first]) &&
+            (statement || !more)) {
             return before;
         }
     }

@@ -79,6 +79,24 @@ static int points_of(const int counts[SIGNS], size_t at)
     return points;
 }
 
+/* True when the first line that is not blank has a sign of that language. Without a grammar to prove
+ * it, signs in the strings of a program would do. */
+static bool begins_like(struct cbx_str text, size_t at)
+{
+    size_t from = 0;
+    while (from < text.len && (is_space(text.p[from]) || text.p[from] == '\n')) {
+        from++;
+    }
+    const char *end = from < text.len ? memchr(text.p + from, '\n', text.len - from) : NULL;
+    struct cbx_str line = cbx_str_sub(text, from, end != NULL ? (size_t)(end - text.p) : text.len);
+    for (size_t i = at + 1; i < SIGNS && signs[i].weight > 0; i++) {
+        if (has_sign(line, &signs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* True when the grammar of that language, if there is one, reads the text. */
 static bool reads(const struct cbx_syntax_source *source, const struct cbx_lang *lang)
 {
@@ -110,6 +128,7 @@ bool cbx_syntax_looks_like(const struct cbx_syntax_source *source, struct cbx_st
         }
     }
     if (at == SIGNS || best < POINTS_MIN || best <= own ||
+        (signs[at].word[0] == '\0' && !begins_like(source->text, at)) ||
         !reads(source, cbx_lang_find(cbx_str_of(signs[at].word)))) {
         return false;
     }
