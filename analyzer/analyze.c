@@ -117,13 +117,16 @@ static bool is_syntax_fact(const struct stages *s, const struct cbx_fact *fact)
 static bool has_syntax_error(const struct stages *s, const TSTree *tree)
 {
     bool any = false, statement = false;
+    /* the body of a cell such as %%time is code in code, but the source all the same */
+    bool cell = cbx_lang_is_notebook(s->lang) && cbx_str_starts(s->source.text, CBX_STR("%%"));
     for (size_t i = 0; i < s->facts.count; i++) {
         const struct cbx_fact *fact = &s->facts.items[i];
         struct cbx_str code = cbx_str_sub(s->source.text, fact->start, fact->end);
         any |= is_syntax_fact(s, fact);
         statement |= is_syntax_fact(s, fact) && cbx_str_starts(code, CBX_STR("print "));
     }
-    return statement || (any && tree != NULL && ts_node_has_error(ts_tree_root_node(tree)));
+    return any &&
+           (statement || cell || (tree != NULL && ts_node_has_error(ts_tree_root_node(tree))));
 }
 
 /* One error that is explained takes the place of all that its grammar found: those behind the first

@@ -96,6 +96,19 @@ static void add_rows(const struct cbx_hints *h, const struct cbx_finding *f, str
     }
 }
 
+/* True when the rule, and so its hint, is as a preset has it. */
+static bool is_of_a_preset(const struct cbx_rule *rule)
+{
+    size_t count;
+    const struct cbx_preset *presets = cbx_preset_list(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (cbx_str_is(rule->origin, presets[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct cbx_str choose(const struct cbx_hints *h, const struct cbx_finding *f)
 {
     CBX_AUTO_DONE(buf) out;
@@ -106,8 +119,12 @@ static struct cbx_str choose(const struct cbx_hints *h, const struct cbx_finding
     if (cbx_str_is(h->syntax_name, CBX_SYNTAX_LANGUAGE)) {
         return CBX_STR(""); /* it was read as what it is not */
     }
+    if (!is_of_a_preset(f->rule)) {
+        cbx_buf_add(&out, cbx_hints_allowed(h, f->rule->hint));
+    }
+    bool own = out.len > 0; /* the author of a policy knows more than the table */
     cbx_hints_replace(h, f, &out);
-    if (out.len == 0) {
+    if (out.len == 0 && !own) {
         add_rows(h, f, &out);
     }
     return out.len > 0 && out.len <= CBX_HINT_BYTES ? cbx_arena_copy(h->arena, cbx_buf_str(&out))

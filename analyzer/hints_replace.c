@@ -325,6 +325,18 @@ static void replace_commands(const struct cbx_hints *h, const struct cbx_finding
 
 /* --- constant code, modules, paths ------------------------------------------------------------ */
 
+/* True when the code calls this name itself: calls in a text that it runs have its place too. */
+static bool calls_by_name(struct cbx_str code, struct cbx_str name)
+{
+    const char *open = memchr(code.p, '(', code.len);
+    size_t last = name.len;
+    while (last > 0 && name.p[last - 1] != '.') {
+        last--;
+    }
+    return open != NULL && cbx_str_ends(cbx_str_sub(code, 0, (size_t)(open - code.p)),
+                                        cbx_str_sub(name, last, name.len));
+}
+
 static void replace_code(const struct cbx_hints *h, const struct cbx_finding *f,
                          struct cbx_buf *out)
 {
@@ -332,7 +344,8 @@ static void replace_code(const struct cbx_hints *h, const struct cbx_finding *f,
         const struct cbx_fact *call = &h->facts->items[i];
         const struct cbx_arg *code = is_about(f, call) ? constant_of(call, 0) : NULL;
         struct cbx_str old = slice(h, call->start, call->end);
-        if (code == NULL || !is_one_line(old) || !is_one_line(code->value)) {
+        if (code == NULL || !is_one_line(old) || !calls_by_name(old, call->name) ||
+            !is_one_line(code->value)) {
             continue;
         }
         if (has_role(h, call, RUNS_CODE) && cbx_hints_allow_piece(h, code->value)) {
@@ -388,11 +401,12 @@ static void replace_path(const struct cbx_hints *h, const struct cbx_finding *f,
 
 void cbx_hints_replace(const struct cbx_hints *h, const struct cbx_finding *f, struct cbx_buf *out)
 {
+    size_t before = out->len;
     replace_commands(h, f, out);
-    if (out->len == 0) {
+    if (out->len == before) {
         replace_code(h, f, out);
     }
-    if (out->len == 0) {
+    if (out->len == before) {
         replace_path(h, f, out);
     }
 }

@@ -65,9 +65,15 @@ bool cbx_advice_stopped(const struct cbx_result *r, const struct cbx_limits *lim
                               "smaller");
         return true;
     case CBX_RUN_OOM:
-        cbx_buf_add_cstr(out, "oom: stopped, the program needed more than ");
-        add_bytes(out, limits->memory_bytes);
-        cbx_buf_add_cstr(out, " of memory, the limit; process the data in pieces");
+        cbx_buf_add_cstr(out, "oom: stopped, the program needed more ");
+        if (limits->memory_bytes > 0) {
+            cbx_buf_add_cstr(out, "than ");
+            add_bytes(out, limits->memory_bytes);
+            cbx_buf_add_cstr(out, " of memory, the limit");
+        } else {
+            cbx_buf_add_cstr(out, "memory than the limit");
+        }
+        cbx_buf_add_cstr(out, "; process the data in pieces");
         return true;
     default:
         return false;
