@@ -7,7 +7,10 @@
 #include "policies/index.h"
 #include "policies/language.h"
 
-enum { HINTED_MAX = 16 /* findings; the text of a denial has room for fewer */ };
+enum {
+    HINTED_MAX = 16, /* findings; the text of a denial has room for fewer */
+    TRIED_MAX = 256, /* calls that are looked up for a finding */
+};
 
 #define CBX_HINT_COMMAND(...)
 #define CBX_HINT_START(...)
@@ -81,10 +84,11 @@ static void add_rows(const struct cbx_hints *h, const struct cbx_finding *f, str
 {
     enum cbx_language language = language_of(h, f);
     const struct cbx_hint_row *own = find_row(language, f->symbol);
-    int used = 0;
-    for (size_t i = 0; i < h->facts->count && used < CBX_HINT_CALLS_MAX; i++) {
+    int used = 0, tried = 0;
+    for (size_t i = 0; i < h->facts->count && used < CBX_HINT_CALLS_MAX && tried < TRIED_MAX; i++) {
         const struct cbx_fact *fact = &h->facts->items[i];
         bool within = fact->kind == CBX_IS_CALL && cbx_name_is_within(fact->name, f->symbol);
+        tried += within;
         const struct cbx_hint_row *row = within ? find_row(language, fact->name) : NULL;
         if (row != NULL && row != own) {
             add_row(h, f, row, out);

@@ -55,13 +55,6 @@ static bool is_one_line(struct cbx_str code)
            memchr(code.p, '`', code.len) == NULL;
 }
 
-/* The calls that a finding is about: at its place, or in the module that it imports. */
-static bool is_about(const struct cbx_finding *f, const struct cbx_fact *call)
-{
-    return call->kind == CBX_IS_CALL &&
-           (call->start == f->span.start_byte || cbx_name_is_within(call->name, f->symbol));
-}
-
 /* True when what holds for `language` holds for the source. */
 static bool is_like_source(const struct cbx_hints *h, enum cbx_language language)
 {
@@ -116,6 +109,36 @@ static struct cbx_str line_at(const struct cbx_hints *h, uint32_t at)
         to--;
     }
     return cbx_str_sub(h->text, from, to);
+}
+
+/* True when the line of a finding imports: it then stands for all uses of what it imports. */
+static bool is_import(const struct cbx_hints *h, const struct cbx_finding *f)
+{
+    static const char *const importers[] = { "import ", "from ", "require(", "__import__(",
+                                             "import_module(" };
+    struct cbx_str line = line_at(h, f->span.start_byte);
+    for (size_t i = 0; i < sizeof(importers) / sizeof(importers[0]); i++) {
+        const char *found = memmem(line.p, line.len, importers[i], strlen(importers[i]));
+        if (found != NULL && (i > 1 || found == line.p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A finding while its calls are replaced. */
+struct replacing {
+    const struct cbx_hints *h;
+    const struct cbx_finding *f;
+    bool imports;
+};
+
+/* The calls that a finding is about: at its place, or of what it imports. */
+static bool is_about(const struct replacing *r, const struct cbx_fact *call)
+{
+    return call->kind == CBX_IS_CALL &&
+           (call->start == r->f->span.start_byte ||
+            (r->imports && cbx_name_is_within(call->name, r->f->symbol)));
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
@@ -257,19 +280,13 @@ static struct cbx_str import_like(const struct cbx_hints *h, const struct cbx_fi
 
 /* What the new code of a finding needs: in place of the import that the finding is about, or as a line
  * of its own. */
-static void add_import(const struct cbx_hints *h, const struct cbx_finding *f, const char *module,
-                       struct cbx_buf *out)
+static void add_import(const struct replacing *r, const char *module, struct cbx_buf *out)
 {
-    static const char *const importers[] = { "import ", "from ", "require(", "__import__(",
-                                             "import_module(" };
+    const struct cbx_hints *h = r->h;
+    const struct cbx_finding *f = r->f;
     struct cbx_str line = line_at(h, f->span.start_byte);
     struct cbx_str new = import_like(h, f, line, module);
-    bool imports = false;
-    for (size_t i = 0; i < sizeof(importers) / sizeof(importers[0]); i++) {
-        const char *found = memmem(line.p, line.len, importers[i], strlen(importers[i]));
-        imports |= found != NULL && (i > 1 || found == line.p);
-    }
-    if (imports && is_one_line(line)) {
+    if (r->imports && is_one_line(line)) {
         add_clause(out, line, new);
     } else if (module[0] != '\0' && memmem(h->text.p, h->text.len, new.p, new.len) == NULL) {
         cbx_buf_printf(out, "; add the line `%.*s`", CBX_STR_ARG(new));
@@ -305,21 +322,21 @@ static const char *replace_call(const struct cbx_hints *h, const struct cbx_fact
     return command->module;
 }
 
-static void replace_commands(const struct cbx_hints *h, const struct cbx_finding *f,
-                             struct cbx_buf *out)
+static void replace_commands(const struct replacing *r, struct cbx_buf *out)
 {
+    const struct cbx_hints *h = r->h;
     const char *module = NULL;
     int calls = 0;
     for (size_t i = 0; i < h->facts->count && calls < CBX_HINT_CALLS_MAX; i++) {
         const struct cbx_fact *call = &h->facts->items[i];
-        if (is_about(f, call) && has_role(h, call, STARTS)) {
+        if (is_about(r, call) && has_role(h, call, STARTS)) {
             const char *needs = replace_call(h, call, out);
             module = needs != NULL && (module == NULL || module[0] == '\0') ? needs : module;
             calls++;
         }
     }
     if (module != NULL) {
-        add_import(h, f, module, out);
+        add_import(r, module, out);
     }
 }
 
@@ -337,27 +354,40 @@ static bool calls_by_name(struct cbx_str code, struct cbx_str name)
                                         cbx_str_sub(name, last, name.len));
 }
 
-static void replace_code(const struct cbx_hints *h, const struct cbx_finding *f,
-                         struct cbx_buf *out)
+/* Replaces one call whose first argument is this constant; false when the policy denies the code. */
+static bool replace_constant(const struct cbx_hints *h, const struct cbx_fact *call,
+                             struct cbx_str code, struct cbx_buf *out)
 {
-    for (size_t i = 0; i < h->facts->count; i++) {
-        const struct cbx_fact *call = &h->facts->items[i];
-        const struct cbx_arg *code = is_about(f, call) ? constant_of(call, 0) : NULL;
-        struct cbx_str old = slice(h, call->start, call->end);
-        if (code == NULL || !is_one_line(old) || !calls_by_name(old, call->name) ||
-            !is_one_line(code->value)) {
+    struct cbx_str old = slice(h, call->start, call->end);
+    if (has_role(h, call, RUNS_CODE) && cbx_hints_allow_piece(h, code)) {
+        add_clause(out, old, code);
+        return true;
+    }
+    struct cbx_str import = cbx_arena_printf(h->arena, "import %.*s", CBX_STR_ARG(code));
+    if (import.p == NULL || !has_role(h, call, IMPORTS) ||
+        !cbx_hints_allow(h, h->request->language, import)) {
+        return false;
+    }
+    add_clause(out, old, code);
+    cbx_buf_add_cstr(out, "; add the line `");
+    cbx_buf_add(out, import);
+    cbx_buf_add_char(out, '`');
+    return true;
+}
+
+static void replace_code(const struct replacing *r, struct cbx_buf *out)
+{
+    int calls = 0;
+    for (size_t i = 0; i < r->h->facts->count && calls < CBX_HINT_CALLS_MAX; i++) {
+        const struct cbx_fact *call = &r->h->facts->items[i];
+        const struct cbx_arg *code = is_about(r, call) ? constant_of(call, 0) : NULL;
+        struct cbx_str old = slice(r->h, call->start, call->end);
+        if (code == NULL || !is_one_line(old) || !is_one_line(code->value) ||
+            !calls_by_name(old, call->name)) {
             continue;
         }
-        if (has_role(h, call, RUNS_CODE) && cbx_hints_allow_piece(h, code->value)) {
-            add_clause(out, old, code->value);
-            return;
-        }
-        struct cbx_str import = cbx_arena_printf(h->arena, "import %.*s", CBX_STR_ARG(code->value));
-        if (has_role(h, call, IMPORTS) && cbx_hints_allow(h, h->request->language, import)) {
-            add_clause(out, old, code->value);
-            cbx_buf_add_cstr(out, "; add the line `");
-            cbx_buf_add(out, import);
-            cbx_buf_add_char(out, '`');
+        calls++;
+        if (replace_constant(r->h, call, code->value, out)) {
             return;
         }
     }
@@ -402,9 +432,10 @@ static void replace_path(const struct cbx_hints *h, const struct cbx_finding *f,
 void cbx_hints_replace(const struct cbx_hints *h, const struct cbx_finding *f, struct cbx_buf *out)
 {
     size_t before = out->len;
-    replace_commands(h, f, out);
+    struct replacing r = { h, f, is_import(h, f) };
+    replace_commands(&r, out);
     if (out->len == before) {
-        replace_code(h, f, out);
+        replace_code(&r, out);
     }
     if (out->len == before) {
         replace_path(h, f, out);

@@ -379,12 +379,14 @@ static size_t bracket_end(struct cbx_str text, size_t opener)
     size_t own = line_start(text, opener);
     size_t indent = first_word(text, own) - own;
     for (size_t at = line_end(text, opener) + 1; at < text.len; at = line_end(text, at) + 1) {
+        if (is_blank_line(text, at)) {
+            continue;
+        }
         size_t first = first_word(text, at), before = before_spaces(text, at);
         bool more =
             before > 0 && strchr(",([{+=", text.p[before - 1]) != NULL && before > opener + 1;
         bool statement = begins_statement(cbx_str_sub(text, first, line_end(text, first)));
-        if (!is_blank_line(text, at) && first - at <= indent && is_word(text.p[first]) &&
-            (statement || !more)) {
+        if (first - at <= indent && is_word(text.p[first]) && (statement || !more)) {
             return before;
         }
     }

@@ -223,11 +223,12 @@ static void is_linear_in_a_large_source(void **state)
     char *text = malloc(SIZE);
     assert_non_null(text);
     static const char *const units[] = { "(",   "[)",        "\"\n", "x = 'a'\n", "```",
-                                         "\\n", "print x\n", "if\n", "{\n" };
+                                         "\\n", "print x\n", "if\n", "{\n",       "\n" };
     for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
         for (size_t i = 0; i < SIZE; i++) {
             text[i] = units[u][i % strlen(units[u])];
         }
+        text[0] = '(';
         CBX_AUTO_DONE(arena) arena;
         cbx_arena_init(&arena, 1 << 20);
         struct cbx_syntax_source source = { lang, { text, SIZE }, ~0u, 1 };
