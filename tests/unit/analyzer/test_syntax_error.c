@@ -161,6 +161,15 @@ static void takes_strings_for_no_other_language(void **state)
     ASSERT_EXPLAINED(cases);
 }
 
+static void takes_a_few_signs_of_another_language_for_none(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "python", "from os import path\nprint \"a; do\"", 2, 1, "Python 2 statement", "print(" },
+    };
+    ASSERT_EXPLAINED(cases);
+}
+
 static void sends_to_no_language_that_the_policy_forbids(void **state)
 {
     (void)state;
@@ -184,6 +193,7 @@ static void leaves_errors_alone_that_it_cannot_name(void **state)
     static const struct expected cases[] = {
         { "python", "x = 5 +", 1, 1, "syntax error", "Correct the syntax error" },
         { "python", "import os\nos.system('if')", 2, 1, "syntax error", "Correct the" },
+        { "python", "exec('1 +')\nx = 'console.log(1)'", 1, 1, "syntax error", "Correct the" },
     };
     ASSERT_EXPLAINED(cases);
 }
@@ -251,6 +261,7 @@ int main(void)
         cmocka_unit_test(names_what_stands_around_the_code),
         cmocka_unit_test(names_the_language_that_was_sent),
         cmocka_unit_test(takes_strings_for_no_other_language),
+        cmocka_unit_test(takes_a_few_signs_of_another_language_for_none),
         cmocka_unit_test(sends_to_no_language_that_the_policy_forbids),
         cmocka_unit_test(leaves_errors_alone_that_it_cannot_name),
         cmocka_unit_test(changes_no_verdict_and_stays_in_the_source),
