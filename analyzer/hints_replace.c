@@ -83,13 +83,20 @@ static const struct cbx_arg *constant_of(const struct cbx_fact *call, uint32_t p
     return NULL;
 }
 
+/* Nothing when there is such a clause already. */
 static void add_clause(struct cbx_buf *out, struct cbx_str old, struct cbx_str new)
 {
-    cbx_buf_add_cstr(out, out->len > 0 ? "; instead of `" : "instead of `");
-    cbx_buf_add(out, old);
-    cbx_buf_add_cstr(out, "` write `");
-    cbx_buf_add(out, new);
-    cbx_buf_add_char(out, '`');
+    CBX_AUTO_DONE(buf) clause;
+    cbx_buf_init(&clause, CBX_HINT_BYTES);
+    cbx_buf_add_cstr(&clause, "instead of `");
+    cbx_buf_add(&clause, old);
+    cbx_buf_add_cstr(&clause, "` write `");
+    cbx_buf_add(&clause, new);
+    cbx_buf_add_char(&clause, '`');
+    if (memmem(out->p, out->len, clause.p, clause.len) == NULL) {
+        cbx_buf_add_cstr(out, out->len > 0 ? "; " : "");
+        cbx_buf_add(out, cbx_buf_str(&clause));
+    }
 }
 
 /* The whole line of a place, without the spaces around it. */
@@ -136,12 +143,26 @@ struct replacing {
 /* The calls that a finding is about: at its place, or of what it imports. */
 static bool is_about(const struct replacing *r, const struct cbx_fact *call)
 {
-    return call->kind == CBX_IS_CALL &&
+    return call->kind == CBX_IS_CALL && !call->earlier &&
            (call->start == r->f->span.start_byte ||
             (r->imports && cbx_name_is_within(call->name, r->f->symbol)));
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
+
+/* A cell of a session is read twice, alone and with the cells before it. */
+static bool are_same(const struct cbx_fact *a, const struct cbx_fact *b)
+{
+    if (!cbx_str_equal(a->name, b->name) || a->arg_count != b->arg_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->arg_count; i++) {
+        if (!cbx_str_equal(a->args[i].value, b->args[i].value)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* The only shell command in the place of a call that starts programs. */
 static const struct cbx_fact *command_of(const struct cbx_hints *h, const struct cbx_fact *call)
@@ -149,9 +170,9 @@ static const struct cbx_fact *command_of(const struct cbx_hints *h, const struct
     const struct cbx_fact *found = NULL;
     for (size_t i = 0; i < h->facts->count; i++) {
         const struct cbx_fact *fact = &h->facts->items[i];
-        if (fact->kind == CBX_IS_CALL && fact->language == CBX_SHELL &&
+        if (fact->kind == CBX_IS_CALL && fact->language == CBX_SHELL && !fact->earlier &&
             fact->start == call->start && fact->end == call->end) {
-            if (found != NULL) {
+            if (found != NULL && !are_same(found, fact)) {
                 return NULL;
             }
             found = fact;

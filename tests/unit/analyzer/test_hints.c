@@ -3,6 +3,7 @@
 #include "analyzer/hints.h"
 
 #include "analyzer/lang.h"
+#include "analyzer/past.h"
 #include "policies/base/arena.h"
 #include "policies/base/buf.h"
 #include "policies/language.h"
@@ -139,6 +140,36 @@ static void names_nothing_that_the_policy_forbids(void **state)
     cbx_policy_free(policy);
 }
 
+static void are_the_same_in_a_session(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cell, *hint;
+    } cases[] = {
+        { "import os\nos.system('ls')", "instead of `os.system('ls')` write `os.listdir(\".\")`" },
+        { "y = 2\nprint(\"a", "add `\"` at the end of line 2" },
+        { "import pickle",
+          "instead of `pickle` write `json`; instead of `wb` write `w`; instead of "
+          "`rb` write `r`" },
+    };
+    struct cbx_policy *policy = load("default");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(arena) arena;
+        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+        CBX_AUTO_DONE(past) past;
+        cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
+        cbx_past_add_cell(&past, CBX_STR("import os\nx = 1"));
+        struct cbx_analysis request = { .source = cbx_str_of(cases[i].cell),
+                                        .language = CBX_STR("ipython"),
+                                        .past = &past };
+        struct cbx_decision decision;
+        assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, NULL), 0);
+        assert_int_equal(decision.finding_count, 1);
+        assert_true(cbx_str_is(decision.findings[0].hint, cases[i].hint));
+    }
+    cbx_policy_free(policy);
+}
+
 static void puts_the_hint_of_a_policys_author_first(void **state)
 {
     (void)state;
@@ -252,6 +283,7 @@ int main(void)
         cmocka_unit_test(gives_the_hint_of_the_rule_for_other_commands),
         cmocka_unit_test(replaces_constant_code_and_paths_outside),
         cmocka_unit_test(names_nothing_that_the_policy_forbids),
+        cmocka_unit_test(are_the_same_in_a_session),
         cmocka_unit_test(puts_the_hint_of_a_policys_author_first),
         cmocka_unit_test(leaves_findings_that_only_warn_alone),
         cmocka_unit_test(every_hint_of_a_preset_is_allowed_by_it),
