@@ -343,21 +343,45 @@ static const char *replace_call(const struct cbx_hints *h, const struct cbx_fact
     return command->module;
 }
 
+/* Modules that the new code of a finding needs. */
+struct needed {
+    const char *modules[CBX_HINT_CALLS_MAX];
+    int count;
+};
+
+static void need(struct needed *needed, const char *module)
+{
+    for (int i = 0; i < needed->count; i++) {
+        if (module[0] == '\0' || strcmp(needed->modules[i], module) == 0) {
+            return;
+        }
+        if (needed->modules[i][0] == '\0') {
+            needed->modules[i] = module;
+            return;
+        }
+    }
+    needed->modules[needed->count++] = module;
+}
+
 static void replace_commands(const struct replacing *r, struct cbx_buf *out)
 {
     const struct cbx_hints *h = r->h;
-    const char *module = NULL;
+    struct needed needed = { .count = 0 };
     int calls = 0;
     for (size_t i = 0; i < h->facts->count && calls < CBX_HINT_CALLS_MAX; i++) {
         const struct cbx_fact *call = &h->facts->items[i];
         if (is_about(r, call) && has_role(h, call, STARTS)) {
-            const char *needs = replace_call(h, call, out);
-            module = needs != NULL && (module == NULL || module[0] == '\0') ? needs : module;
+            const char *module = replace_call(h, call, out);
+            if (module != NULL) {
+                need(&needed, module);
+            }
             calls++;
         }
     }
-    if (module != NULL) {
-        add_import(r, module, out);
+    struct replacing line = *r;
+    for (int i = 0; i < needed.count; i++) {
+        add_import(&line, needed.modules[i], out);
+        line.imports = false; /* its import is replaced by the first one */
     }
 }
 

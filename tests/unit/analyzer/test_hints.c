@@ -70,6 +70,9 @@ static void replaces_commands_by_code(void **state)
           "write `shutil.copy(\"a\", \"b\")`; instead of `from subprocess import run` write "
           "`import "
           "shutil`" },
+        { "default", "python",
+          "import subprocess as s\ns.run(['ls'])\ns.run(['cp', 'a', 'b'])\ns.run(['ls'])",
+          "instead of `import subprocess as s` write `import os`; add the line `import shutil`" },
         { "default", "javascript",
           "const { execSync } = require('child_process');\nexecSync('ls').toString();",
           "write `const fs = require(\"fs\");`" },
