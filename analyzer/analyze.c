@@ -2,12 +2,14 @@
  * Source to decision: the stages in a row. */
 #include "analyzer/analyze.h"
 
+#include "analyzer/hints.h"
 #include "analyzer/notebook.h"
 #include "analyzer/packages/install.h"
 #include "analyzer/past.h"
 #include "analyzer/program.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
+#include "analyzer/syntax_error.h"
 #include "analyzer/tree_memory.h"
 
 static struct cbx_span make_span(const struct cbx_source *source, uint32_t start, uint32_t end)
@@ -29,6 +31,8 @@ struct stages {
     struct cbx_arena *arena;
     struct cbx_source source;
     struct cbx_facts facts;
+    struct cbx_syntax_error syntax; /* the one that is explained */
+    struct cbx_finding *findings;   /* those of out */
     struct cbx_decision *out;
 };
 
@@ -61,7 +65,9 @@ static int decide(struct stages *s, const struct cbx_hits *hits)
     enum cbx_verdict verdict = CBX_ALLOW;
     for (size_t i = 0; i < hits->count; i++) {
         const struct cbx_hit *hit = &hits->items[i];
-        struct cbx_finding f = { .rule = hit->rule, .symbol = hit->symbol, .detail = hit->detail };
+        struct cbx_finding f = {
+            .rule = hit->rule, .symbol = hit->symbol, .detail = hit->detail, .hint = hit->rule->hint
+        };
         f.effect = effect_of(s, f.rule, &f.exception);
         verdict = verdict_of(f.effect) < verdict ? verdict_of(f.effect) : verdict;
         if (f.effect != CBX_EFFECT_ALLOW && n < shown) {
@@ -71,6 +77,7 @@ static int decide(struct stages *s, const struct cbx_hits *hits)
     }
     /* hits that were not kept may have been denials */
     s->out->verdict = hits->truncated ? CBX_DENY : verdict;
+    s->findings = findings;
     s->out->findings = findings;
     s->out->finding_count = n;
     s->out->truncated = hits->truncated || hits->count > CBX_FINDINGS_MAX;
@@ -100,6 +107,56 @@ static const struct cbx_program *find_program(struct stages *s, const struct cbx
     return s->request->program;
 }
 
+static bool is_syntax_fact(const struct stages *s, const struct cbx_fact *fact)
+{
+    return fact->kind == CBX_IS_SPECIAL && fact->special == CBX_FACT_SYNTAX && !fact->earlier &&
+           fact->language == s->lang->policy;
+}
+
+/* True when the source itself has a syntax error, not code in a string of it. */
+static bool has_syntax_error(const struct stages *s, const TSTree *tree)
+{
+    bool any = false, statement = false;
+    /* the body of a cell such as %%time is code in code, but the source all the same */
+    bool cell = cbx_lang_is_notebook(s->lang) && cbx_str_starts(s->source.text, CBX_STR("%%"));
+    for (size_t i = 0; i < s->facts.count; i++) {
+        const struct cbx_fact *fact = &s->facts.items[i];
+        struct cbx_str code = cbx_str_sub(s->source.text, fact->start, fact->end);
+        any |= is_syntax_fact(s, fact);
+        statement |= is_syntax_fact(s, fact) && cbx_str_starts(code, CBX_STR("print "));
+    }
+    return any &&
+           (statement || cell || (tree != NULL && ts_node_has_error(ts_tree_root_node(tree))));
+}
+
+/* One error that is explained takes the place of all that its grammar found: those behind the first
+ * are mostly consequences of it. */
+static void explain_syntax(struct stages *s, const TSTree *tree, int64_t deadline_ms)
+{
+    struct cbx_syntax_source source = { s->lang, s->source.text, s->policy->languages,
+                                        deadline_ms };
+    if (s->request->no_hints || !has_syntax_error(s, tree) ||
+        !cbx_syntax_explain(&source, s->arena, &s->syntax)) {
+        return;
+    }
+    size_t kept = 0;
+    bool explained = false;
+    for (size_t i = 0; i < s->facts.count; i++) {
+        struct cbx_fact fact = s->facts.items[i];
+        if (is_syntax_fact(s, &fact)) {
+            fact.name = s->syntax.name;
+            fact.start = s->syntax.start;
+            fact.end = s->syntax.end;
+            if (explained) {
+                continue;
+            }
+            explained = true;
+        }
+        s->facts.items[kept++] = fact;
+    }
+    s->facts.count = kept;
+}
+
 /* Source to tree and facts. *tree is the caller's. */
 static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tree)
 {
@@ -121,6 +178,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     parsed.magics = notebook->magics;
     parsed.magic_count = notebook->magic_count;
     cbx_parse_text(&parsed, s->lang, notebook->text, tree);
+    explain_syntax(s, *tree, parsed.deadline_ms);
     if (program != NULL) {
         cbx_program_facts(program, index, &s->facts);
         s->out->summary = cbx_program_summary(program);
@@ -220,10 +278,16 @@ int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *requ
         static const struct cbx_finding too_complex = { .rule = &cbx_rule_unreadable,
                                                         .effect = CBX_EFFECT_DENY,
                                                         .symbol = { "too-complex", 11 },
+                                                        .hint = { "Split it into smaller pieces.",
+                                                                  29 },
                                                         .span = { 0, 0, 1, 1, 1, 1 } };
         out->verdict = CBX_DENY; /* some of the source was not judged */
         out->findings = &too_complex;
         out->finding_count = 1;
+    } else if (out->verdict != CBX_ALLOW && !request->no_hints) {
+        struct cbx_hints hints = { policy,        request,       &s.facts, s.source.text,
+                                   s.syntax.name, s.syntax.hint, arena };
+        cbx_hints_choose(&hints, s.findings, out->finding_count);
     }
     return 0;
 }

@@ -25,6 +25,7 @@ struct cbx_analysis {
     size_t cell;
     int64_t now;        /* Unix seconds, for exceptions */
     uint32_t budget_ms; /* parse and walk; 0 = 5,000 */
+    bool no_hints;      /* only the verdict is of interest: findings have their rule's hint */
 };
 
 /* The cap of the arena of one analysis, for cbx_arena_init. */

@@ -21,6 +21,7 @@ struct cbx_finding {
     struct cbx_str symbol;  /* what was found: "subprocess.run", "dynamic-code", ... */
     struct cbx_str
         detail; /* more detail, or empty ("decoded from base64", "'numpy<1.22' allows 1.21.6") */
+    struct cbx_str hint;      /* what to write instead (hints.h), or empty */
     struct cbx_str exception; /* reason of the exception that allows it, or empty */
     struct cbx_span span;
 };

@@ -18,7 +18,7 @@ static json_t *finding_json(const struct cbx_finding *f)
     json_object_set_new(object, "severity", json_string(cbx_severity_name(f->rule->severity)));
     json_object_set_new(object, "effect", json_string(cbx_effect_name(f->effect)));
     set_text(object, "message", f->rule->message);
-    set_text(object, "hint", f->rule->hint);
+    set_text(object, "hint", f->hint);
     set_text(object, "symbol", f->symbol);
     set_text(object, "detail", f->detail);
     set_text(object, "exception", f->exception);

@@ -76,7 +76,7 @@ void cbx_report_message(const struct cbx_report_finding *finding, struct cbx_buf
         struct cbx_str text;
         const char *after;
     } parts[] = { { " (", f->detail, ")" },
-                  { ". Instead: ", f->rule->hint, "" },
+                  { ". Hint: ", f->hint, "" },
                   { " Let through by an exception: ", f->exception, "" } };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (parts[i].text.len > 0) {

@@ -107,7 +107,7 @@ static void add_finding(const struct cbx_finding *f, struct cbx_str path, struct
         struct cbx_str text;
     } lines[] = { { "", f->rule->message },
                   { "", f->detail },
-                  { "instead: ", f->rule->hint },
+                  { "hint: ", f->hint },
                   { "let through by an exception: ", f->exception } };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         if (lines[i].text.len > 0) {

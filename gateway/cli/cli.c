@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "policies/base/printable.h"
-
 int cbx_cli_fail(const struct cbx_err *err)
 {
     cbx_err_print(err, "codebox", stderr);
@@ -26,61 +24,6 @@ int cbx_cli_write(int fd, struct cbx_str bytes)
         bytes = cbx_str_sub(bytes, (size_t)n, bytes.len);
     }
     return 0;
-}
-
-static void print_text(const char *label, const json_t *value, FILE *to)
-{
-    CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, 64 * 1024);
-    cbx_printable_add(&text, cbx_json_str(value), CBX_PRINTABLE_LINE);
-    if (text.len > 0) {
-        fprintf(to, "%s%s\n", label, text.p);
-    }
-}
-
-/* Each rule is explained once, at its first finding. */
-static bool is_explained(const json_t *findings, size_t before, const json_t *rule)
-{
-    for (size_t i = 0; i < before; i++) {
-        if (json_equal(json_object_get(json_array_get(findings, i), "rule"), rule)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void print_finding(const json_t *finding, const char *file, bool explain, FILE *to)
-{
-    const char *effect = json_string_value(json_object_get(finding, "effect"));
-    CBX_AUTO_DONE(buf) symbol;
-    cbx_buf_init(&symbol, 4096);
-    cbx_printable_add(&symbol, cbx_json_str(json_object_get(finding, "symbol")),
-                      CBX_PRINTABLE_LINE);
-    fprintf(to, "%s:%lld:%lld: %s by rule %s: %s\n", file,
-            (long long)json_integer_value(json_object_get(finding, "line")),
-            (long long)json_integer_value(json_object_get(finding, "column")),
-            effect == NULL || strcmp(effect, "deny") == 0 ? "denied" : effect,
-            json_string_value(json_object_get(finding, "rule")), symbol.p);
-    if (explain) {
-        print_text("    ", json_object_get(finding, "message"), to);
-        print_text("    instead: ", json_object_get(finding, "hint"), to);
-    }
-}
-
-void cbx_print_findings(const json_t *decision, const char *file, FILE *to)
-{
-    enum { SHOWN_MAX = 20 };
-    const json_t *findings = json_object_get(decision, "findings");
-    size_t count = json_array_size(findings);
-    for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
-        const json_t *finding = json_array_get(findings, i);
-        print_finding(finding, file, !is_explained(findings, i, json_object_get(finding, "rule")),
-                      to);
-    }
-    if (count > SHOWN_MAX) {
-        fprintf(to, "%s: and %zu more findings; codebox-lint shows them all\n", file,
-                count - SHOWN_MAX);
-    }
 }
 
 static enum cbx_pool_policy pool_policy(const char *name)

@@ -36,7 +36,4 @@ int cbx_cli_write(int fd, struct cbx_str bytes);
 /* "codebox: TEXT" on stderr, with line and column when there are any; returns 2. */
 int cbx_cli_fail(const struct cbx_err *err);
 
-/* Prints the findings of a decision, one block each with place, rule, message and hint. */
-void cbx_print_findings(const json_t *decision, const char *file, FILE *to);
-
 #endif

@@ -8,6 +8,8 @@
 #include "gateway/cli/run_files.h"
 #include "gateway/cli/run_input.h"
 #include "gateway/cli/terminal.h"
+#include "gateway/front/advice.h"
+#include "gateway/front/denial.h"
 #include "policies/base/printable.h"
 #include "policies/guard.h"
 
@@ -184,10 +186,29 @@ static int take_event(void *context, const struct cbx_event *event)
     return 0;
 }
 
+static void print_advice(void *context, struct cbx_str line)
+{
+    (void)context;
+    fprintf(stderr, "codebox: %s\n", line.p);
+}
+
+/* Its stderr went to ours; the traceback has what most programs end with. */
+static void give_advice(const struct cbx_outcome *outcome)
+{
+    struct cbx_advice advice = {
+        .result = &outcome->result,
+        .limits = &outcome->limits,
+        .language = cbx_json_str(json_object_get(outcome->decision, "language")),
+        .network = outcome->network,
+    };
+    cbx_advice_give(&advice, print_advice, NULL);
+}
+
 /* The exit status of the program; 124 for a time-out as timeout(1) has it, 128 + signal as shells
  * have it. */
-static int report_result(const struct cbx_result *r, struct stream *to)
+static int report_result(const struct cbx_outcome *outcome, struct stream *to)
 {
+    const struct cbx_result *r = &outcome->result;
     if (r->traceback != NULL && r->traceback[0] != '\0') {
         write_shown(to, cbx_str_of(r->traceback));
         write_shown(to, CBX_STR("\n"));
@@ -198,6 +219,12 @@ static int report_result(const struct cbx_result *r, struct stream *to)
     if (r->output_truncated) {
         fprintf(stderr, "codebox: the output was cut at the policy's limit\n");
     }
+    give_advice(outcome);
+    CBX_AUTO_DONE(buf) stopped;
+    cbx_buf_init(&stopped, 1024);
+    if (cbx_advice_stopped(r, &outcome->limits, &stopped)) {
+        fprintf(stderr, "codebox: %s\n", stopped.p);
+    }
     char loss[CBX_RESULT_LOSS_BYTES];
     switch (r->status) {
     case CBX_RUN_OK:
@@ -206,17 +233,10 @@ static int report_result(const struct cbx_result *r, struct stream *to)
         fprintf(stderr, "codebox: lost: %s\n", cbx_result_loss(r, loss));
         return 1;
     case CBX_RUN_TIMEOUT:
-        fprintf(stderr, "codebox: stopped after %llu ms, the policy's time limit\n",
-                (unsigned long long)r->duration_ms);
+    case CBX_RUN_CPU:
         return 124;
     case CBX_RUN_OOM:
-        fprintf(stderr,
-                "codebox: stopped, the program needed more memory than the policy allows\n");
         return 137;
-    case CBX_RUN_CPU:
-        fprintf(stderr, "codebox: stopped after %llu ms of processor time, the policy's limit\n",
-                (unsigned long long)r->cpu_ms);
-        return 124;
     case CBX_RUN_REFUSED:
         fprintf(stderr, "codebox: stopped, the policy ends a run when something is refused\n");
         return 126;
@@ -244,11 +264,17 @@ static int report_outcome(const struct program *program, struct output *output,
 {
     const struct cbx_outcome *outcome = output->outcome;
     if (outcome->verdict == CBX_ALLOW) {
-        int status = report_result(&outcome->result, &output->err);
+        int status = report_result(outcome, &output->err);
         bool kept = cbx_run_files_keep(&output->files, flow, outcome->id, principal);
         return status == 0 && !kept ? 1 : status;
     }
-    cbx_print_findings(outcome->decision, program->path, stderr);
+    struct cbx_denial denial = { .decision = outcome->decision,
+                                 .ask = outcome->verdict == CBX_ASK,
+                                 .source = program->source };
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 2 * CBX_DENIAL_BYTES_MAX);
+    cbx_denial_add(&denial, &text);
+    fputs(text.p, stderr);
     fprintf(stderr, "codebox: %s did not run: %s by policy %.*s (decision %s, audit record %llu)\n",
             program->path, outcome->verdict == CBX_ASK ? "needs approval" : "denied",
             CBX_STR_ARG(flow->policies.items[0]->name), outcome->id,

@@ -77,6 +77,20 @@ static int submit_once(struct cbx_flow *flow, const struct cbx_request *request,
                : cbx_client_record_failure(flow, request, judgement->decision, out, err);
 }
 
+/* What the reader of the outcome is told about the policy. */
+static void note_limits(struct cbx_flow *flow, const struct cbx_request *request,
+                        struct cbx_outcome *out)
+{
+    const struct cbx_policy *policy = cbx_policies_find(&flow->policies, request->policy);
+    if (policy != NULL) {
+        out->limits = policy->limits;
+        out->network = policy->network == CBX_NETWORK_EGRESS;
+        if (request->subject.limits != NULL) {
+            cbx_limits_tighten(&out->limits, request->subject.limits);
+        }
+    }
+}
+
 /* decision -> audit record -> permit -> sandbox -> result, in the executor. When that is killed
  * before it began, or the session has another ledger, nothing ran, and the decision cannot be used
  * again: it is made once more. */
@@ -87,6 +101,7 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
     enum { TRIES = 20 };
     CBX_AUTO_DONE(judgement) again = { 0 };
     struct cbx_request own = *request;
+    note_limits(flow, request, out);
     int failed = submit_once(flow, &own, judgement, sink, out, err);
     for (int i = 1; i < TRIES && may_submit_again(failed, &own.options, out); i++) {
         bool done = false;

@@ -53,6 +53,8 @@ struct cbx_request {
 /* Owned by the caller: cbx_outcome_done. Zeroed memory is a denial. */
 struct cbx_outcome {
     enum cbx_verdict verdict;
+    struct cbx_limits limits;  /* of the run; zero: not known */
+    bool network;              /* the policy lets programs reach some host */
     json_t *decision;          /* {verdict, sha256, language, findings} */
     char id[CBX_ID_CHARS + 1]; /* of the decision, as in the audit log */
     uint64_t audit_seq;        /* 0 when it is not known: the run was resumed */

@@ -49,7 +49,7 @@ denied() {
     local before after
     before=$("$codebox" audit tail --state "$state" --lines 1000 | grep -c deny || true)
     [ "$(status_of -X POST -H 'Content-Type: application/json' -d "{\"code\": \"import subprocess\", \"session_id\": \"$session\"}" "$base/execute")" = 400 ]
-    expect '.type == "urn:codebox:problem:denied" and .findings[0].rule == "py.process" and (.message | contains("Instead:")) and .status == "error"' "$work/body"
+    expect '.type == "urn:codebox:problem:denied" and .findings[0].rule == "py.process" and (.message | contains("Hint:")) and .status == "error"' "$work/body"
     after=$("$codebox" audit tail --state "$state" --lines 1000 | grep -c deny)
     [ "$after" = $((before + 1)) ]
 }

@@ -92,7 +92,7 @@ ok 'the state is for its user alone, the files of the program have the modes tha
 
 # --- denials
 program denied.py 'import subprocess'
-ok 'a denied program does not run, and its finding has an alternative' gives 1 'instead:' run denied.py
+ok 'a denied program does not run, and its finding has a hint' gives 1 'hint: ' run denied.py
 ok 'the audit log has the decision of the denied program' gives 0 'py.process subprocess' "$codebox" audit tail --state "$state"
 printf 'x = "\377"\n' >latin.py
 ok 'a source that is not UTF-8 is denied' gives 1 'invalid UTF-8' run latin.py

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Results of tools: denials and failures; what all have. */
+#include "gateway/front/denial.h"
 #include "gateway/front/mcp/content_internal.h"
 
 #include "policies/base/printable.h"
@@ -67,17 +68,6 @@ static void add_finding(struct cbx_content *c, const json_t *finding)
     static const char *const kept[] = { "rule",   "severity", "effect",    "message",
                                         "hint",   "symbol",   "detail",    "line",
                                         "column", "end_line", "end_column" };
-    cbx_buf_printf(&c->text, "line %lld, column %lld: ",
-                   (long long)json_integer_value(json_object_get(finding, "line")),
-                   (long long)json_integer_value(json_object_get(finding, "column")));
-    cbx_content_add_escaped(&c->text, "rule ", json_object_get(finding, "rule"));
-    cbx_content_add_escaped(&c->text, ", found ", json_object_get(finding, "symbol"));
-    cbx_content_add_escaped(&c->text, " (", json_object_get(finding, "detail"));
-    cbx_buf_add_cstr(&c->text,
-                     json_string_length(json_object_get(finding, "detail")) > 0 ? ")\n" : "\n");
-    cbx_content_add_escaped(&c->text, "  ", json_object_get(finding, "message"));
-    cbx_content_add_escaped(&c->text, "\n  hint: ", json_object_get(finding, "hint"));
-    cbx_buf_add_char(&c->text, '\n');
     json_t *copy = json_object();
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
         const json_t *value = json_object_get(finding, kept[i]);
@@ -91,12 +81,6 @@ static void add_finding(struct cbx_content *c, const json_t *finding)
 }
 
 /* Warnings are omitted: they would hide the findings that deny. */
-static bool refuses(const json_t *finding)
-{
-    struct cbx_str effect = cbx_json_str(json_object_get(finding, "effect"));
-    return cbx_str_is(effect, "deny") || cbx_str_is(effect, "ask");
-}
-
 static void add_findings(struct cbx_content *c, const json_t *findings)
 {
     size_t i, refused = 0;
@@ -104,41 +88,23 @@ static void add_findings(struct cbx_content *c, const json_t *findings)
     json_object_set_new(c->structured, "findings", json_array());
     json_array_foreach((json_t *)(uintptr_t)findings, i, finding)
     {
-        if (refuses(finding) && ++refused <= CBX_CONTENT_FINDINGS_MAX) {
+        if (cbx_denial_refuses(finding) && ++refused <= CBX_CONTENT_FINDINGS_MAX) {
             add_finding(c, finding);
         }
     }
-    if (refused > CBX_CONTENT_FINDINGS_MAX) {
-        cbx_buf_printf(&c->text, "and %zu more\n", refused - CBX_CONTENT_FINDINGS_MAX);
-    }
 }
 
-/* The first line names the rule: some clients show no more. */
-static void add_verdict(struct cbx_content *c, bool ask, const json_t *findings)
+json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str source)
 {
-    size_t first = 0;
-    while (first < json_array_size(findings) && !refuses(json_array_get(findings, first))) {
-        first++;
-    }
-    cbx_buf_add_cstr(&c->text, ask ? "needs approval" : "denied");
-    cbx_content_add_escaped(&c->text, " by policy rule ",
-                            json_object_get(json_array_get(findings, first), "rule"));
-    cbx_buf_add_cstr(&c->text, "; nothing ran\n");
-}
-
-json_t *cbx_content_of_denial(const struct cbx_outcome *outcome)
-{
-    const json_t *findings = json_object_get(outcome->decision, "findings");
-    bool ask = outcome->verdict == CBX_ASK;
+    struct cbx_denial denial = { .decision = outcome->decision,
+                                 .ask = outcome->verdict == CBX_ASK,
+                                 .source = source,
+                                 .audit_id = outcome->id };
     struct cbx_content c;
-    cbx_content_init(&c, ask ? "needs-approval" : "denied");
-    add_verdict(&c, ask, findings);
-    add_findings(&c, findings);
-    cbx_buf_add_cstr(&c.text, ask ? "A person has to approve this code, which cannot be done "
-                                    "through this client. Change the code, or ask the operator.\n"
-                                  : "Change the code as the hints say and try again, or ask the "
-                                    "operator of this gateway for another policy.\n");
-    cbx_content_add_audit(&c, cbx_str_of(outcome != NULL ? outcome->id : ""));
+    cbx_content_init(&c, denial.ask ? "needs-approval" : "denied");
+    cbx_denial_add(&denial, &c.text);
+    add_findings(&c, json_object_get(outcome->decision, "findings"));
+    cbx_content_set(&c, "audit_id", cbx_str_of(outcome->id));
     return cbx_content_finish(&c, true);
 }
 

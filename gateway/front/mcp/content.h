@@ -24,8 +24,8 @@ enum {
  * without a further run (0 = not told). New reference. */
 json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms);
 
-/* A denial: rule, place, what was found, why, what to do, and that nothing ran. New reference. */
-json_t *cbx_content_of_denial(const struct cbx_outcome *outcome);
+/* A denial of `source`: its text is that of denial.h. New reference. */
+json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str source);
 
 /* Anything that came before, or instead of, a run: `status` is one of the words of the output
  * schema. New reference. */

@@ -233,6 +233,21 @@ static void add_blocked(struct shown *s)
     }
 }
 
+/* What a failed run tells its reader to do. */
+static void add_advice(struct shown *s)
+{
+    json_t *advice = json_object_get(s->execution, "advice");
+    size_t i;
+    json_t *line;
+    json_array_foreach(advice, i, line)
+    {
+        cbx_buf_printf(&s->c.text, "advice: %s\n", json_string_value(line));
+    }
+    if (json_array_size(advice) > 0) {
+        json_object_set(s->c.structured, "advice", advice);
+    }
+}
+
 static void add_notes(struct shown *s)
 {
     static const struct {
@@ -282,10 +297,9 @@ static void add_session(struct shown *s, int64_t idle_ms)
 static void add_status(struct shown *s)
 {
     char message[512] = "";
+    const char *stopped = text_of(s->execution, "message"); /* "oom: stopped, ..." */
     const json_t *error = json_object_get(s->execution, "error");
     int64_t code = number_of(s->execution, "exit_code");
-    long long ms = (long long)number_of(s->execution, "duration_ms"),
-              cpu = (long long)number_of(s->execution, "cpu_ms");
     if (s->running) {
         snprintf(
             message, sizeof(message),
@@ -298,20 +312,8 @@ static void add_status(struct shown *s)
     } else if (is(s->outcome, "error")) {
         cbx_buf_printf(&s->c.text, "exit code %lld\n", code > 0 ? (long long)code : 1);
         return;
-    } else if (is(s->outcome, "timeout")) {
-        snprintf(message, sizeof(message),
-                 "stopped after %lld ms, the limit; make the program faster or its work smaller",
-                 ms);
-    } else if (is(s->outcome, "cpu")) {
-        snprintf(message, sizeof(message),
-                 "stopped after %lld ms of processor time, the limit; make the program faster or "
-                 "its work smaller",
-                 cpu);
-    } else if (is(s->outcome, "oom")) {
-        snprintf(
-            message, sizeof(message),
-            "stopped, the program needed more memory than the policy allows; process the data in "
-            "pieces");
+    } else if (strchr(stopped, ' ') != NULL) {
+        snprintf(message, sizeof(message), "%s", strchr(stopped, ' ') + 1);
     } else if (is(s->outcome, "refused")) {
         snprintf(message, sizeof(message),
                  "stopped, the policy ends a run when the sandbox refuses something");
@@ -386,6 +388,7 @@ json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms)
     add_pictures(&s);
     add_files(&s);
     add_blocked(&s);
+    add_advice(&s);
     add_notes(&s);
     add_session(&s, idle_ms);
     cbx_content_set(&s.c, "execution_id", cbx_str_of(s.id));

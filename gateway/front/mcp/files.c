@@ -230,7 +230,7 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
         return fail(failed, &err);
     }
     if (denial.verdict != CBX_ALLOW) {
-        return cbx_content_of_denial(&denial);
+        return cbx_content_of_denial(&denial, cbx_buf_str(&bytes));
     }
     struct cbx_content c;
     CBX_AUTO_DONE(buf) uri;

@@ -116,7 +116,7 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
                                       err.text);
     }
     if (outcome.verdict != CBX_ALLOW) {
-        return cbx_content_of_denial(&outcome);
+        return cbx_content_of_denial(&outcome, arguments->code);
     }
     struct cbx_content c;
     cbx_content_init(&c, "ok");

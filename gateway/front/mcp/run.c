@@ -196,7 +196,7 @@ static json_t *open_session(const struct cbx_tool_call *call, const char *langua
         return fail(failed, &err, &outcome);
     }
     if (outcome.verdict != CBX_ALLOW) {
-        return cbx_content_of_denial(&outcome);
+        return cbx_content_of_denial(&outcome, CBX_STR(""));
     }
     failed = cbx_job_join(job, cbx_str_of(opening.id), &err);
     return failed ? fail(failed, &err, NULL) : NULL;
@@ -245,7 +245,7 @@ static json_t *check_libraries(const struct cbx_tool_call *call,
         cbx_service_check_dependencies(call->mcp->service, CBX_STR(""), language,
                                        arguments->libraries, CBX_STR("mcp"), &denial, &err);
     return failed                        ? fail(failed, &err, NULL)
-           : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial)
+           : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial, CBX_STR(""))
                                          : NULL;
 }
 
@@ -277,7 +277,8 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
             cbx_service_close_session(call->mcp->service, job->session, NULL);
         }
         cbx_job_free(job);
-        return failed ? fail(failed, &err, &denial) : cbx_content_of_denial(&denial);
+        return failed ? fail(failed, &err, &denial)
+                      : cbx_content_of_denial(&denial, arguments->code);
     }
     return run_job(call, job);
 }

@@ -143,7 +143,7 @@ static void add_finding(struct cbx_buf *out, const json_t *finding)
                    CBX_STR_ARG(cbx_json_str(json_object_get(finding, "rule"))));
     cbx_printable_add(out, cbx_json_str(json_object_get(finding, "message")), CBX_PRINTABLE_LINE);
     if (hint.len > 0) {
-        cbx_buf_add_cstr(out, " Instead: ");
+        cbx_buf_add_cstr(out, " Hint: ");
         cbx_printable_add(out, hint, CBX_PRINTABLE_LINE);
     }
 }

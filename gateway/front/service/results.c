@@ -3,6 +3,7 @@
  */
 #include "gateway/front/service/results.h"
 
+#include "gateway/front/advice.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/service/jobs.h"
 
@@ -86,6 +87,45 @@ const char *cbx_media_type_served(const char *path)
     return type.served == SERVED_TEXT ? "text/plain; charset=utf-8" : type.type;
 }
 
+/* --- advice ------------------------------------------------------------------------------------ */
+
+static void take_advice(void *context, struct cbx_str line)
+{
+    json_array_append_new(context, cbx_json_text(line));
+}
+
+/* Adds why the run was stopped, with the limit, and what its failure means (advice.h). */
+static void add_advice(json_t *results, const json_t *items, const struct cbx_outcome *outcome)
+{
+    enum { ERRORS_MAX = 256 * 1024 * 1024, TEXT_MAX = 4096 };
+    CBX_AUTO_DONE(buf) errors;
+    CBX_AUTO_DONE(buf) stopped;
+    CBX_AUTO_JSON lines = json_array();
+    cbx_buf_init(&errors, ERRORS_MAX);
+    cbx_buf_init(&stopped, TEXT_MAX);
+    size_t i;
+    json_t *item;
+    json_array_foreach((json_t *)(uintptr_t)items, i, item)
+    {
+        if (cbx_str_is(cbx_json_str(json_object_get(item, "kind")), "stderr")) {
+            cbx_buf_add(&errors, cbx_json_str(json_object_get(item, "text")));
+        }
+    }
+    struct cbx_advice advice = { .result = &outcome->result,
+                                 .limits = &outcome->limits,
+                                 .language =
+                                     cbx_json_str(json_object_get(outcome->decision, "language")),
+                                 .network = outcome->network,
+                                 .errors = cbx_buf_str(&errors) };
+    cbx_advice_give(&advice, take_advice, lines);
+    if (cbx_advice_stopped(&outcome->result, &outcome->limits, &stopped)) {
+        json_object_set_new(results, "message", cbx_json_text(cbx_buf_str(&stopped)));
+    }
+    if (json_array_size(lines) > 0) {
+        json_object_set(results, "advice", lines);
+    }
+}
+
 json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, const struct cbx_err *err)
 {
     json_t *output = json_array(), *files = json_array(), *blocked = json_array();
@@ -131,6 +171,9 @@ json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, const stru
     json_object_set_new(results, "audit_seq",
                         outcome->audit_seq > 0 ? json_integer((json_int_t)outcome->audit_seq)
                                                : json_null());
+    if (outcome->ran && err->code == 0) {
+        add_advice(results, items, outcome);
+    }
     return results;
 }
 

@@ -47,16 +47,16 @@ static void draws_a_caret_below_the_finding(void **state)
         const char *source, *report;
     } cases[] = {
         { "x = 1\nimport os\n", "a\\x1b.py:2:8: deny [r] os\n      2 | import os\n        |        "
-                                "^~\n          No os.\n          instead: Use pathlib.\n" },
+                                "^~\n          No os.\n          hint: Use pathlib.\n" },
         { "\xC3\xA9 = '\xE6\x97\xA5'; import os\n",
           "a\\x1b.py:1:17: deny [r] os\n      1 | \xC3\xA9 = '\xE6\x97\xA5'; import os\n        |  "
-          "                ^~\n          No os.\n          instead: Use pathlib.\n" },
+          "                ^~\n          No os.\n          hint: Use pathlib.\n" },
         { "if x:\n\timport os\n",
           "a\\x1b.py:2:9: deny [r] os\n      2 |     import os\n        |            ^~\n         "
-          " No os.\n          instead: Use pathlib.\n" },
+          " No os.\n          hint: Use pathlib.\n" },
         { "import os # \xE2\x80\xAE\033[2J\n",
           "a\\x1b.py:1:8: deny [r] os\n      1 | import os # \\u{202e}\\x1b[2J\n        |        "
-          "^~\n          No os.\n          instead: Use pathlib.\n" },
+          "^~\n          No os.\n          hint: Use pathlib.\n" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct report r;
@@ -159,14 +159,14 @@ static void writes_workflow_commands(void **state)
     } cases[] = {
         { "a.py", "os", 0,
           "::error file=a.py,line=1,endLine=1,col=8,endColumn=10,title=r::No os. Found: os. "
-          "Instead: "
+          "Hint: "
           "Use pathlib.\n" },
         { "a,b:c%\n.py", "x\n::error::y%\r\033", 0,
           "::error file=a%2Cb%3Ac%25%0A.py,line=1,endLine=1,col=8,endColumn=10,title=r::No os. "
-          "Found: x\\x0a::error::y%25\\x0d\\x1b. Instead: Use pathlib.\n" },
+          "Found: x\\x0a::error::y%25\\x0d\\x1b. Hint: Use pathlib.\n" },
         { "n.ipynb", "os", 3,
           "::error file=n.ipynb,line=7,endLine=7,title=r (cell 3%2C line 1)::No os. Found: os. "
-          "Instead: Use pathlib.\n" },
+          "Hint: Use pathlib.\n" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CBX_AUTO_DONE(buf) out;
@@ -195,7 +195,7 @@ static void writes_results_of_sarif(void **state)
         char expected[1024];
         snprintf(expected, sizeof(expected),
                  "{\"ruleId\":\"r\",\"ruleIndex\":0,\"level\":\"error\",\"message\":{\"text\":\"No "
-                 "os. Found: os. Instead: Use pathlib.\"},\"locations\":[{\"physicalLocation\":{"
+                 "os. Found: os. Hint: Use pathlib.\"},\"locations\":[{\"physicalLocation\":{"
                  "\"artifactLocation\":{\"uri\":\"a%%20%%25%%C3%%A9/%%FF.py\",\"uriBaseId\":"
                  "\"SRCROOT\"},\"region\":{\"startLine\":1,\"startColumn\":8,\"endLine\":1,"
                  "\"endColumn\":10}}}],\"partialFingerprints\":{\"codeboxFinding/v1\":\"00ff\"},"

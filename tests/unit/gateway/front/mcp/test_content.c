@@ -298,13 +298,12 @@ static void writes_a_denial_that_stands_alone(void **state)
         "{s:[{s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:s,s:s,s:i,s:i}]}", "findings", "rule", "warned",
         "effect", "warn", "line", 1, "column", 1, "rule", "py.x", "effect", "deny", "symbol",
         "os.\x1b[2Jsystem", "message", "Not here.", "hint", "Do y.", "line", 4, "column", 2);
-    CBX_AUTO_JSON result = cbx_content_of_denial(&outcome);
+    CBX_AUTO_JSON result = cbx_content_of_denial(&outcome, CBX_STR("a\nb\nc\n os.system"));
     assert_string_equal(
         text_of(result),
         "denied by policy rule py.x; nothing ran\n"
-        "line 4, column 2: rule py.x, found os.\\x1b[2Jsystem\n  Not here.\n  hint: Do y.\n"
-        "Change the code as the hints say and try again, or ask the operator of this gateway for "
-        "another policy.\n"
+        "line 4, column 2: found os.\\x1b[2Jsystem\n     os.system\n     ^\n  Not here.\n"
+        "  hint: Do y.\nChange the code as the hints say and send all of it again.\n"
         "audit id 01ABC\n");
     assert_string_equal(status_of(result), "denied");
     assert_true(json_is_true(json_object_get(result, "isError")));

@@ -123,7 +123,7 @@ static void a_denial_is_400_and_names_each_rule_that_stopped_it(void **state)
     const json_t *json = assert_problem(
         e, 400,
         "line 3: os.system is denied by rule py.process: Starting programs is not allowed. "
-        "Instead: Use a library.");
+        "Hint: Use a library.");
     assert_string_equal(text_at(json, "type"), "urn:codebox:problem:denied");
     assert_string_equal(text_at(json, "verdict"), "deny");
     assert_int_equal(strlen(text_at(json, "decision")), CBX_ID_CHARS);

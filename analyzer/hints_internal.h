@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the parts of hints.h: choosing (hints.c), judging (hints_allow.c), replacing
+ * (hints_replace.c). */
+#ifndef CBX_ANALYZER_HINTS_INTERNAL_H
+#define CBX_ANALYZER_HINTS_INTERNAL_H
+
+#include "analyzer/hints.h"
+#include "policies/base/buf.h"
+
+enum { CBX_HINT_BYTES = 1024, CBX_HINT_CALLS_MAX = 4 /* of one finding */ };
+
+/* True when the policy allows this program; and this piece of code of the request's language, with
+ * the modules that it names. */
+bool cbx_hints_allow(const struct cbx_hints *hints, struct cbx_str language, struct cbx_str code);
+bool cbx_hints_allow_piece(const struct cbx_hints *hints, struct cbx_str code);
+
+/* The end of the name that begins at `from`; `from` when there is none. */
+size_t cbx_hints_name_end(struct cbx_str text, size_t from);
+
+/* The end of the clause that begins at `from`: a "; " outside backquotes, or the end. */
+size_t cbx_hints_clause_end(struct cbx_str hint, size_t from);
+
+/* Appends clauses that replace code of the source by other code: commands that the finding's calls
+ * start, constant code and modules in their arguments, paths outside. Nothing when there are none. */
+void cbx_hints_replace(const struct cbx_hints *hints, const struct cbx_finding *finding,
+                       struct cbx_buf *out);
+
+#endif

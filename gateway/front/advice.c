@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ * Matches a program's errors against advice.def. */
+#include "gateway/front/advice.h"
+
+#include "policies/base/printable.h"
+#include "policies/language.h"
+
+enum { WORD_BYTES = 60, LINE_BYTES = 1024 };
+
+enum word { NONE, AFTER, BEFORE };
+
+static const struct row {
+    const char *kernel, *error;
+    enum word word;
+    const char *text;
+} rows[] = {
+#define CBX_ADVICE(kernel, error, word, text) { kernel, error, word, text },
+#include "gateway/front/advice.def"
+#undef CBX_ADVICE
+};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+static void add_bytes(struct cbx_buf *out, int64_t bytes)
+{
+    if (bytes <= 0) {
+        cbx_buf_add_cstr(out, "a limited number of bytes");
+    } else if (bytes % (1024 * 1024) == 0) {
+        cbx_buf_printf(out, "%lld MiB", (long long)(bytes / (1024 * 1024)));
+    } else {
+        cbx_buf_printf(out, "%lld bytes", (long long)bytes);
+    }
+}
+
+/* "60 s", "1.5 s", "200 ms" */
+static void add_time(struct cbx_buf *out, int64_t ms)
+{
+    if (ms >= 1000) {
+        cbx_buf_printf(out, "%g s", (double)ms / 1000);
+    } else {
+        cbx_buf_printf(out, "%lld ms", (long long)ms);
+    }
+}
+
+/* The limit, or what was used when the limit is not known. */
+static int64_t limit_or(int64_t limit, uint64_t used)
+{
+    return limit > 0 ? limit : (int64_t)used;
+}
+
+bool cbx_advice_stopped(const struct cbx_result *r, const struct cbx_limits *limits,
+                        struct cbx_buf *out)
+{
+    switch (r->status) {
+    case CBX_RUN_TIMEOUT:
+        cbx_buf_add_cstr(out, "timeout: stopped after ");
+        add_time(out, limit_or(limits->wall_ms, r->duration_ms));
+        cbx_buf_add_cstr(out, ", the time limit; make the program faster or its work smaller");
+        return true;
+    case CBX_RUN_CPU:
+        cbx_buf_add_cstr(out, "cpu: stopped after ");
+        add_time(out, limit_or(limits->cpu_ms, r->cpu_ms));
+        cbx_buf_add_cstr(out, " of processor time, the limit; make the program faster or its work "
+                              "smaller");
+        return true;
+    case CBX_RUN_OOM:
+        cbx_buf_add_cstr(out, "oom: stopped, the program needed more ");
+        if (limits->memory_bytes > 0) {
+            cbx_buf_add_cstr(out, "than ");
+            add_bytes(out, limits->memory_bytes);
+            cbx_buf_add_cstr(out, " of memory, the limit");
+        } else {
+            cbx_buf_add_cstr(out, "memory than the limit");
+        }
+        cbx_buf_add_cstr(out, "; process the data in pieces");
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+static bool is_end_of_word(char c)
+{
+    return (unsigned char)c <= ' ' || c == '\'' || c == '"' || c == '`' || c == ':';
+}
+
+static struct cbx_str word_after(struct cbx_str text, size_t at)
+{
+    size_t end = at;
+    while (end < text.len && !is_end_of_word(text.p[end])) {
+        end++;
+    }
+    return cbx_str_sub(text, at, end);
+}
+
+static struct cbx_str word_before(struct cbx_str text, size_t at)
+{
+    size_t from = at;
+    while (from > 0 && !is_end_of_word(text.p[from - 1])) {
+        from--;
+    }
+    return cbx_str_sub(text, from, at);
+}
+
+/* Where a row's error stands in the text; *word is its word. */
+static bool finds(const struct row *row, struct cbx_str text, struct cbx_str *word)
+{
+    size_t len = strlen(row->error);
+    const char *found = text.len > 0 ? memmem(text.p, text.len, row->error, len) : NULL;
+    if (found == NULL) {
+        return false;
+    }
+    size_t at = (size_t)(found - text.p);
+    *word = row->word == AFTER    ? word_after(text, at + len)
+            : row->word == BEFORE ? word_before(text, at)
+                                  : CBX_STR("");
+    return row->word == NONE || word->len > 0;
+}
+
+static void add_libraries(struct cbx_buf *out, const char *kernel)
+{
+    static const struct {
+        const char *language, *name;
+    } libraries[] = {
+#define CBX_LIBRARY(language, name, version) { language, name },
+#include "gateway/front/service/libraries.def"
+#undef CBX_LIBRARY
+    };
+    bool python = strcmp(kernel, "bash") == 0; /* advises another language */
+    const char *language = python ? "python" : kernel;
+    const char *between = "";
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+        if (strcmp(libraries[i].language, language) == 0) {
+            cbx_buf_printf(out, "%s%s", between, libraries[i].name);
+            between = ", ";
+        }
+    }
+}
+
+static void add_field(const struct cbx_advice *advice, const char *kernel, struct cbx_str field,
+                      struct cbx_str word, struct cbx_buf *out)
+{
+    if (field.len == 0) {
+        cbx_printable_add(out, cbx_str_sub(word, 0, WORD_BYTES), CBX_PRINTABLE_LINE);
+    } else if (cbx_str_is(field, "libraries")) {
+        add_libraries(out, kernel);
+    } else if (cbx_str_is(field, "disk")) {
+        add_bytes(out, advice->limits->disk_bytes);
+    } else if (cbx_str_is(field, "memory")) {
+        add_bytes(out, advice->limits->memory_bytes);
+    } else if (cbx_str_is(field, "pids")) {
+        cbx_buf_printf(out, "%lld", (long long)advice->limits->pids);
+    } else if (cbx_str_is(field, "network")) {
+        cbx_buf_add_cstr(out, advice->network
+                                  ? "the policy lets programs reach some hosts only, and this one "
+                                    "did not answer or is not one of them"
+                                  : "the sandbox has no network under this policy: put the data "
+                                    "into the program or into a file of the workspace");
+    }
+}
+
+static void fill(const struct cbx_advice *advice, const struct row *row, const char *kernel,
+                 struct cbx_str word, struct cbx_buf *out)
+{
+    for (const char *p = row->text; *p != '\0'; p++) {
+        const char *end = *p == '{' ? strchr(p, '}') : NULL;
+        if (end == NULL) {
+            cbx_buf_add_char(out, *p);
+            continue;
+        }
+        add_field(advice, kernel, (struct cbx_str){ p + 1, (size_t)(end - p - 1) }, word, out);
+        p = end;
+    }
+}
+
+static struct cbx_str end_of(struct cbx_str text)
+{
+    return text.len > CBX_ADVICE_READ_BYTES
+               ? cbx_str_sub(text, text.len - CBX_ADVICE_READ_BYTES, text.len)
+               : text;
+}
+
+/* Rows come most specific first; of rows with the same beginning only the first gives advice. */
+static bool is_given(const struct row *row, const struct row *const *given, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct row *other = given[i];
+        if (strcmp(other->text, row->text) == 0 || strstr(other->error, row->error) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cbx_advice_give(const struct cbx_advice *advice,
+                     void (*take)(void *context, struct cbx_str line), void *context)
+{
+    const struct cbx_language_row *language = cbx_language_find(advice->language);
+    const char *kernel = language != NULL ? language->kernel : "";
+    struct cbx_str traceback = end_of(cbx_str_of(advice->result->traceback));
+    struct cbx_str errors = end_of(advice->errors);
+    const struct row *given[CBX_ADVICE_MAX];
+    size_t count = 0;
+    if (advice->result->status == CBX_RUN_OK) {
+        return;
+    }
+    for (size_t i = 0; i < ROWS && count < CBX_ADVICE_MAX; i++) {
+        struct cbx_str word;
+        bool applies = rows[i].kernel[0] == '\0' || strcmp(rows[i].kernel, kernel) == 0;
+        if (applies && !is_given(&rows[i], given, count) &&
+            (finds(&rows[i], traceback, &word) || finds(&rows[i], errors, &word))) {
+            CBX_AUTO_DONE(buf) line;
+            cbx_buf_init(&line, LINE_BYTES);
+            fill(advice, &rows[i], kernel, word, &line);
+            take(context, cbx_buf_str(&line));
+            given[count++] = &rows[i];
+        }
+    }
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ * Advice: what an error means in the sandbox, and the limit at which a run was stopped. */
+#include "gateway/front/advice.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+
+static void take(void *context, struct cbx_str line)
+{
+    struct cbx_buf *all = context;
+    assert_int_equal(line.p[line.len], '\0');
+    cbx_buf_add(all, line);
+    cbx_buf_add_char(all, '\n');
+}
+
+/* The lines of advice for a program of this language that failed with these errors. */
+static char *advise(const char *language, const char *errors, bool network)
+{
+    struct cbx_result result = { .status = CBX_RUN_ERROR };
+    struct cbx_limits limits = { .memory_bytes = 512 << 20, .disk_bytes = 64 << 20, .pids = 32 };
+    struct cbx_advice advice = { .result = &result,
+                                 .limits = &limits,
+                                 .language = cbx_str_of(language),
+                                 .network = network,
+                                 .errors = cbx_str_of(errors) };
+    struct cbx_buf all;
+    cbx_buf_init(&all, 65536);
+    cbx_advice_give(&advice, take, &all);
+    return cbx_buf_take(&all);
+}
+
+static void assert_advice(const char *language, const char *errors, const char *part)
+{
+    char *lines = advise(language, errors, false);
+    if (strstr(lines, part) == NULL || strchr(lines, '\n') != strrchr(lines, '\n')) {
+        fail_msg("%s: %s", errors, lines);
+    }
+    free(lines);
+}
+
+static void says_which_modules_there_are(void **state)
+{
+    (void)state;
+    assert_advice("ipython", "ModuleNotFoundError: No module named 'sklearn'\n",
+                  "the module 'sklearn' is not in the sandbox, and a program cannot install it; "
+                  "Python has the standard library and ipython, matplotlib, numpy, pandas");
+    assert_advice("python", "/usr/bin/python3: No module named 'pip'", "pip is not in the sandbox");
+    assert_advice("javascript", "Error: Cannot find module 'lodash'\n", "the module 'lodash'");
+    assert_advice("typescript", "Error: Cannot find package 'axios' imported", "package 'axios'");
+    assert_advice("c", "main.c:1:10: fatal error: curl/curl.h: No such file", "header curl/curl.h");
+}
+
+static void says_that_there_is_no_network(void **state)
+{
+    (void)state;
+    static const char *const errors[] = {
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+        "TypeError: fetch failed\n  code: 'EAI_AGAIN'",
+        "connect ECONNREFUSED 1.2.3.4:80",
+        "OSError: [Errno 101] Network is unreachable",
+        "HTTPSConnectionPool: Max retries exceeded with url: /",
+    };
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        assert_advice("python", errors[i], "the sandbox has no network under this policy");
+    }
+    char *lines = advise("python", errors[0], true);
+    assert_non_null(strstr(lines, "the policy lets programs reach some hosts only"));
+    free(lines);
+}
+
+static void says_which_command_input_screen_or_place_is_missing(void **state)
+{
+    (void)state;
+    assert_advice("shell", "x.sh: pip: command not found", "send the language \"python\"");
+    assert_advice("shell", "x.sh: cowsay: command not found", "the command 'cowsay'");
+    assert_advice("python", "EOFError: the input has ended", "write the values into the program");
+    assert_advice("python", "ImportError: Cannot load backend 'TkAgg'", "there is no screen");
+    assert_advice("python", "OSError: [Errno 30] Read-only file system: '/x'",
+                  "use a relative path");
+    assert_advice("python", "PermissionError: [Errno 13] Permission denied: '/opt/x'",
+                  "/workspace");
+}
+
+static void says_the_limit_that_was_reached(void **state)
+{
+    (void)state;
+    assert_advice("python", "OSError: [Errno 28] No space left on device",
+                  "holds 64 MiB, the limit");
+    assert_advice("python", "MemoryError", "may use 512 MiB of memory, the limit");
+    assert_advice("python", "RuntimeError: can't start new thread", "may have 32 threads");
+}
+
+static void gives_no_advice_for_other_errors_other_languages_and_success(void **state)
+{
+    (void)state;
+    static const char *const errors[] = { "ZeroDivisionError: division by zero", "",
+                                          "No module named '", "fatal error: x" };
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        char *lines = advise("python", errors[i], false);
+        assert_string_equal(lines, "");
+        free(lines);
+    }
+    struct cbx_result result = { .status = CBX_RUN_OK };
+    struct cbx_limits limits = { 0 };
+    struct cbx_advice advice = { .result = &result,
+                                 .limits = &limits,
+                                 .errors = CBX_STR("MemoryError") };
+    CBX_AUTO_DONE(buf) all;
+    cbx_buf_init(&all, 4096);
+    cbx_advice_give(&advice, take, &all);
+    assert_int_equal(all.len, 0);
+}
+
+static void gives_at_most_three_lines_of_harmless_text(void **state)
+{
+    (void)state;
+    char *lines = advise("python",
+                         "No module named 'a\x1b[2J"
+                         "b'\nMemoryError\nEOFError\nEROFS\n"
+                         "ECONNREFUSED\nNo space left on device",
+                         false);
+    size_t count = 0;
+    for (const char *p = lines; *p != '\0'; p++) {
+        count += *p == '\n';
+        assert_true(*p == '\n' || (unsigned char)*p >= ' ');
+    }
+    assert_int_equal(count, CBX_ADVICE_MAX);
+    free(lines);
+    char errors[5000] = "No module named '";
+    memset(errors + strlen(errors), 'm', 4000);
+    lines = advise("python", errors, false);
+    assert_true(strlen(lines) < 400);
+    free(lines);
+}
+
+static void reads_the_end_of_long_errors_and_the_traceback(void **state)
+{
+    (void)state;
+    size_t len = 2 * CBX_ADVICE_READ_BYTES;
+    char *errors = malloc(len + 32), *traceback = strdup("MemoryError");
+    assert_non_null(errors);
+    memset(errors, 'x', len);
+    memcpy(errors + len, "EOFError", 9);
+    struct cbx_result result = { .status = CBX_RUN_ERROR, .traceback = traceback };
+    struct cbx_limits limits = { .memory_bytes = 1 << 20 };
+    struct cbx_advice advice = { .result = &result,
+                                 .limits = &limits,
+                                 .errors = cbx_str_of(errors) };
+    CBX_AUTO_DONE(buf) all;
+    cbx_buf_init(&all, 4096);
+    cbx_advice_give(&advice, take, &all);
+    assert_non_null(strstr(all.p, "1 MiB of memory"));
+    assert_non_null(strstr(all.p, "input()"));
+    free(errors);
+    free(traceback);
+}
+
+static void names_the_limit_of_a_run_that_was_stopped(void **state)
+{
+    (void)state;
+    const struct cbx_limits limits = { .wall_ms = 1500, .cpu_ms = 900, .memory_bytes = 512 << 20 };
+    static const struct {
+        enum cbx_run_status status;
+        const char *text, *unknown;
+    } cases[] = {
+        { CBX_RUN_TIMEOUT,
+          "timeout: stopped after 1.5 s, the time limit; make the program faster "
+          "or its work smaller",
+          "timeout: stopped after 2.01 s, the time limit;" },
+        { CBX_RUN_CPU,
+          "cpu: stopped after 900 ms of processor time, the limit; make the program "
+          "faster or its work smaller",
+          "cpu: stopped after 70 ms of processor time" },
+        { CBX_RUN_OOM,
+          "oom: stopped, the program needed more than 512 MiB of memory, the limit; "
+          "process the data in pieces",
+          "oom: stopped, the program needed more memory than the limit; process" },
+        { CBX_RUN_KILLED, "", "" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cbx_result result = { .status = cases[i].status, .duration_ms = 2010, .cpu_ms = 70 };
+        CBX_AUTO_DONE(buf) out;
+        cbx_buf_init(&out, 1024);
+        assert_int_equal(cbx_advice_stopped(&result, &limits, &out), cases[i].text[0] != '\0');
+        assert_string_equal(out.p, cases[i].text);
+        cbx_buf_reset(&out);
+        cbx_advice_stopped(&result, &(struct cbx_limits){ 0 }, &out);
+        assert_int_equal(strncmp(out.p, cases[i].unknown, strlen(cases[i].unknown)), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_which_modules_there_are),
+        cmocka_unit_test(says_that_there_is_no_network),
+        cmocka_unit_test(says_which_command_input_screen_or_place_is_missing),
+        cmocka_unit_test(says_the_limit_that_was_reached),
+        cmocka_unit_test(gives_no_advice_for_other_errors_other_languages_and_success),
+        cmocka_unit_test(gives_at_most_three_lines_of_harmless_text),
+        cmocka_unit_test(reads_the_end_of_long_errors_and_the_traceback),
+        cmocka_unit_test(names_the_limit_of_a_run_that_was_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
