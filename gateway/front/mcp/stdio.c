@@ -225,12 +225,42 @@ static void take_line(struct transport *t, struct cbx_str line)
     }
 }
 
-/* Bytes to lines. */
+/* Bytes to lines. Of a line that is too long only the scan for its id is kept. */
 struct reader {
     struct cbx_buf buf;
     size_t scanned; /* no line end before this */
     bool skipping;  /* inside a line that was too long */
+    uint64_t skipped_bytes;
+    struct cbx_request_id skipped;
 };
+
+static void skip(struct reader *r, struct cbx_str bytes)
+{
+    cbx_request_id_feed(&r->skipped, bytes);
+    r->skipped_bytes += bytes.len;
+}
+
+/* Answers the line that was skipped, at its end: its id may stand anywhere in it. */
+static void end_skipped(struct transport *t, struct reader *r)
+{
+    char id[CBX_RPC_ID_MAX + 1];
+    struct cbx_err err = { 0 };
+    int code = cbx_rpc_refuse_long(&r->skipped, r->skipped_bytes, id, &err);
+    write_error(t, id, code, err.text);
+    r->skipping = false;
+    r->skipped_bytes = 0;
+    r->skipped = (struct cbx_request_id){ 0 };
+}
+
+static void end_line(struct transport *t, struct reader *r, struct cbx_str line)
+{
+    if (r->skipping) {
+        skip(r, line);
+        end_skipped(t, r);
+    } else {
+        take_line(t, line);
+    }
+}
 
 static void take_lines(struct transport *t, struct reader *r)
 {
@@ -238,21 +268,14 @@ static void take_lines(struct transport *t, struct reader *r)
     const char *end;
     while ((end = memchr(r->buf.p + r->scanned, '\n', r->buf.len - r->scanned)) != NULL) {
         size_t to = (size_t)(end - r->buf.p);
-        if (!r->skipping) {
-            take_line(t, cbx_str_sub(cbx_buf_str(&r->buf), from, to));
-        }
-        r->skipping = false;
+        end_line(t, r, cbx_str_sub(cbx_buf_str(&r->buf), from, to));
         from = r->scanned = to + 1;
     }
     cbx_buf_consume(&r->buf, from);
     r->scanned = r->buf.len;
-    if (r->buf.len > CBX_RPC_LINE_MAX && !r->skipping) {
-        char text[96];
-        snprintf(text, sizeof(text), "a message has more than %d bytes", CBX_RPC_LINE_MAX);
-        write_error(t, "", CBX_RPC_INVALID_REQUEST, text);
-        r->skipping = true;
-    }
+    r->skipping |= r->buf.len > CBX_RPC_LINE_MAX;
     if (r->skipping) {
+        skip(r, cbx_buf_str(&r->buf));
         cbx_buf_reset(&r->buf);
         r->scanned = 0;
     }
@@ -274,9 +297,7 @@ static void read_input(struct transport *t)
         r.buf.len += (size_t)n;
         take_lines(t, &r);
     }
-    if (!r.skipping) {
-        take_line(t, cbx_buf_str(&r.buf)); /* the last one may lack its line end */
-    }
+    end_line(t, &r, cbx_buf_str(&r.buf)); /* the last one may lack its line end */
     cbx_buf_done(&r.buf);
 }
 

@@ -12,8 +12,8 @@ enum {
                                    clients kill after two seconds */
 };
 
-/* Serves until the input ends and the last call is over. A line over CBX_RPC_LINE_MAX is answered
- * with an error and skipped. */
+/* Serves until the input ends and the last call is over. A line over CBX_RPC_LINE_MAX is not kept:
+ * it is answered with an error at its end, under its id if it has one. */
 void cbx_stdio_serve(int in, int out, struct cbx_flow *flow);
 
 #endif
