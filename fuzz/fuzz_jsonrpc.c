@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cbx_unpaired unpaired;
     cbx_unpaired_replace(line.p, line.len, &unpaired);
     json_error_t problem;
-    CBX_AUTO_JSON back = json_loadb(line.p, line.len, JSON_DECODE_INT_AS_REAL, &problem);
+    CBX_AUTO_JSON back =
+        json_loadb(line.p, line.len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &problem);
     if (back == NULL) {
         abort();
     }

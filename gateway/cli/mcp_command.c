@@ -5,6 +5,8 @@
 #include "gateway/cli/cli.h"
 #include "gateway/front/mcp/stdio.h"
 
+#include <unistd.h>
+
 int cbx_mcp_command(const struct cbx_options *options)
 {
     if (options->arguments.count != 0) {
@@ -19,7 +21,9 @@ int cbx_mcp_command(const struct cbx_options *options)
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    cbx_stdio_serve(STDIN_FILENO, STDOUT_FILENO, &flow);
+    if (!cbx_stdio_serve(STDIN_FILENO, STDOUT_FILENO, &flow)) {
+        _exit(0); /* threads still use the flow */
+    }
     cbx_flow_done(&flow);
     return 0;
 }

@@ -301,35 +301,49 @@ static void read_input(struct transport *t)
     cbx_buf_done(&r.buf);
 }
 
-/* Waits CBX_STDIO_FINISH_MS for calls to finish, then cancels the others; their results report
- * the cancellation. */
-static void end_calls(struct transport *t)
+/* With the lock held: false when calls are left at the deadline. */
+static bool await_calls(struct transport *t, int64_t ms)
 {
-    int64_t end_ms = cbx_clock_ms() + CBX_STDIO_FINISH_MS;
-    pthread_mutex_lock(&t->lock);
+    int64_t end_ms = cbx_clock_ms() + ms;
     while (t->count > 0 && cbx_cond_wait_until(&t->ended, &t->lock, end_ms)) {
     }
+    return t->count == 0;
+}
+
+/* Waits for calls to finish, then cancels the others; their results report the cancellation. What
+ * cannot be cancelled, such as an analysis, is not waited for. */
+static bool end_calls(struct transport *t)
+{
+    pthread_mutex_lock(&t->lock);
+    bool ended = await_calls(t, CBX_STDIO_FINISH_MS);
     for (struct call *call = t->calls; call != NULL; call = call->next) {
         atomic_store(&call->cancelled, true);
     }
-    while (t->count > 0) {
-        pthread_cond_wait(&t->ended, &t->lock);
-    }
+    ended = ended || await_calls(t, CBX_STDIO_CANCEL_MS);
     pthread_mutex_unlock(&t->lock);
+    return ended;
 }
 
-void cbx_stdio_serve(int in, int out, struct cbx_flow *flow)
+bool cbx_stdio_serve(int in, int out, struct cbx_flow *flow)
 {
-    struct transport t = { .flow = flow, .in = in, .out = out };
-    pthread_mutex_init(&t.write_lock, NULL);
-    pthread_mutex_init(&t.lock, NULL);
-    cbx_cond_init(&t.ended);
-    t.threads =
+    struct transport *t = calloc(1, sizeof(*t)); /* threads may outlive this function */
+    if (t == NULL) {
+        abort();
+    }
+    *t = (struct transport){ .flow = flow, .in = in, .out = out };
+    pthread_mutex_init(&t->write_lock, NULL);
+    pthread_mutex_init(&t->lock, NULL);
+    cbx_cond_init(&t->ended);
+    t->threads =
         cbx_threads_new(2 * CBX_STDIO_CALLS_MAX); /* a call ends before its thread is free */
-    read_input(&t);
-    end_calls(&t);
-    cbx_threads_free(t.threads);
-    pthread_cond_destroy(&t.ended);
-    pthread_mutex_destroy(&t.lock);
-    pthread_mutex_destroy(&t.write_lock);
+    read_input(t);
+    if (!end_calls(t)) {
+        return false;
+    }
+    cbx_threads_free(t->threads);
+    pthread_cond_destroy(&t->ended);
+    pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(&t->write_lock);
+    free(t);
+    return true;
 }
