@@ -87,6 +87,12 @@ async function checkRefusals(call) {
       must(result.isError && firstLine(result).startsWith('invalid: ') && text(result).includes(part), result);
     }
   });
+  await check('half of a surrogate pair in the code is a result that names the argument; a whole pair runs', async () => {
+    const half = await call('run_python_code', { code: 'print("\ud83d")' });
+    must(half.isError && firstLine(half).startsWith("invalid: field 'code' has \\ud83d,"), half);
+    const whole = await call('run_python_code', { code: 'print("\ud83d\ude00")' });
+    must(!whole.isError && whole.structuredContent.stdout === '\ud83d\ude00\n', whole);
+  });
   await check('libraries that are in the sandbox are accepted', async () => {
     must(!(await call('execute_code', { code: 'import numpy', libraries: ['numpy'] })).isError, 'refused');
   });

@@ -121,8 +121,9 @@ ok 'server.json has what the registry requires, and our version' by_rules server
     and (.repository | (.url | test("^https://")) and .source == "github")
     and (keys - ["$schema", "name", "title", "description", "version", "repository", "websiteUrl", "icons", "packages", "remotes", "_meta"] == [])'
 ok 'every package of server.json can be verified and is started over stdio' by_rules server.json '
-    all(.packages[]?; .version == $v and .transport == {type: "stdio"}
-        and (.registryType == "oci" or (.registryType == "mcpb" and (.fileSha256 | test("^[a-f0-9]{64}$")) and (.identifier | test("^https://.*mcp")))))'
+    all(.packages[]?; .transport == {type: "stdio"}
+        and ((.registryType == "oci" and (.identifier | endswith(":" + $v)))
+             or (.registryType == "mcpb" and .version == $v and (.fileSha256 | test("^[a-f0-9]{64}$")) and (.identifier | test("^https://.*mcp")))))'
 ok 'gemini-extension.json starts codebox mcp, and has our version' by_rules gemini-extension.json '
     (.name | test("^[a-zA-Z0-9-]+$")) and .version == $v and (.description | length > 0)
     and (.mcpServers | keys == ["codebox"]) and .mcpServers.codebox == {command: "codebox", args: ["mcp"]}'
