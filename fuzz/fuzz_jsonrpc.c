@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cbx_err err = { 0 };
     int code =
         cbx_rpc_read((struct cbx_str){ .p = (const char *)data, .len = size }, &message, &err);
+    cbx_claims_read_request(message.id, json_object_get(message.params, "_meta"), &message.claims);
     if (code != 0) {
         cbx_rpc_write_error(&line, message.id, code, err.text, NULL);
     } else if (message.kind != CBX_RPC_REQUEST) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What every client must see, whatever protocol it speaks. A check is one sentence; the first line that fails is printed.
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [, , codebox, state] = process.argv;
@@ -102,6 +103,18 @@ async function checkRefusals(call) {
   });
 }
 
+async function checkClaims(call) {
+  await check('the audit log has what the client says of itself and of the call, as claims', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await call('run_python_code', { code: 'print("claims")' }, undefined, { traceparent, 'claudecode/toolUseId': 'toolu_42' });
+    const records = readFileSync(`${state}/audit.jsonl`, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+    const { body } = records.filter((r) => r.type === 'decision').at(-1);
+    must(body.claimed_client === 'codebox-tests' && body.claimed_client_version === '1', body);
+    must(body.claimed_trace === traceparent && body.claimed_tool_use === 'toolu_42' && /^\d+$/.test(body.claimed_request), body);
+    must(body.principal === 'local' && body.origin === 'mcp', body);
+  });
+}
+
 async function checkCancellation(call) {
   await check('cancelling stops an endless, silent loop', async () => {
     const controller = new AbortController();
@@ -117,7 +130,7 @@ async function checkCancellation(call) {
   });
 }
 
-// `call(name, arguments, options)` resolves to a CallToolResult.
+// `call(name, arguments, options, _meta)` resolves to a CallToolResult.
 export async function checkServer(listTools, call) {
   await check('three tools are listed, with schemas and annotations, in less than 8 kB', async () => {
     const { tools } = await listTools();
@@ -127,6 +140,7 @@ export async function checkServer(listTools, call) {
   });
   await checkRuns(call);
   await checkRefusals(call);
+  await checkClaims(call);
   await checkCancellation(call);
 }
 

@@ -17,7 +17,7 @@ await check('the handshake says who the server is and what it does', async () =>
 await check('a ping is answered', () => client.ping());
 await checkServer(
   () => client.listTools(),
-  (name, args, options) => client.callTool({ name, arguments: args }, undefined, options),
+  (name, args, options, _meta) => client.callTool({ name, arguments: args, _meta }, undefined, options),
 );
 await check('a line that is no JSON gets an error that the client can read', async () => {
   transport._process.stdin.write('{nonsense\n');

@@ -27,7 +27,7 @@ await check('a client that insists on a version nobody serves is told so', async
 const client = await connect({ pin: '2026-07-28' });
 await checkServer(
   () => client.listTools(),
-  (name, args, options) => client.callTool({ name, arguments: args }, options),
+  (name, args, options, _meta) => client.callTool({ name, arguments: args, _meta }, options),
 );
 await checkEnd(() => client.close());
 finish();

@@ -5,6 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_JSONRPC_H
 #define CBX_GATEWAY_FRONT_MCP_JSONRPC_H
 
+#include "gateway/front/mcp/claims.h"
 #include "gateway/front/mcp/request_id.h"
 #include "gateway/front/mcp/unpaired.h"
 #include "policies/base/json.h"
@@ -35,6 +36,7 @@ struct cbx_rpc_message {
     struct cbx_str method;        /* borrowed from json; empty in a response */
     const json_t *params;         /* an object, borrowed from json; NULL = none */
     struct cbx_unpaired unpaired; /* json has U+FFFD where the line has unpaired surrogates */
+    struct cbx_claims claims;     /* filled in by the transport; may stay empty */
 };
 void cbx_rpc_message_done(struct cbx_rpc_message *message);
 CBX_DEFINE_AUTO_DONE(rpc_message)

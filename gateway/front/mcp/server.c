@@ -197,6 +197,7 @@ static int answer_call(struct exchange *x, json_t **result, struct cbx_err *err)
     }
     struct cbx_tool_call call = { .flow = x->flow,
                                   .arguments = arguments,
+                                  .claims = &x->request->claims,
                                   .cancelled = x->cancelled };
     return cbx_tools_call(name, &call, result, err) != 0 ? CBX_RPC_INVALID_PARAMS : 0;
 }

@@ -34,6 +34,7 @@ struct transport {
     struct call *calls;
     int count;
     struct cbx_threads *threads;
+    struct cbx_claims client; /* as it introduced itself; of the reading thread */
 };
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -206,6 +207,27 @@ static bool is_blank(struct cbx_str line)
     return true;
 }
 
+/* A client of the handshake era introduces itself once, one of the stateless era in each request. */
+static void read_claims(struct transport *t, struct cbx_rpc_message *request)
+{
+    if (cbx_str_is(request->method, "initialize")) {
+        cbx_claims_read_client(json_object_get(request->params, "clientInfo"), &t->client);
+    }
+    request->claims = t->client;
+    cbx_claims_read_request(request->id, json_object_get(request->params, "_meta"),
+                            &request->claims);
+}
+
+static void take_request(struct transport *t, struct cbx_rpc_message *request)
+{
+    read_claims(t, request);
+    if (cbx_mcp_is_slow(request)) {
+        start_call(t, request);
+    } else {
+        answer(t, request);
+    }
+}
+
 static void take_line(struct transport *t, struct cbx_str line)
 {
     if (is_blank(line)) {
@@ -218,10 +240,8 @@ static void take_line(struct transport *t, struct cbx_str line)
         write_error(t, message.id, code, err.text);
     } else if (message.kind == CBX_RPC_NOTIFICATION) {
         take_notification(t, &message);
-    } else if (message.kind == CBX_RPC_REQUEST && cbx_mcp_is_slow(&message)) {
-        start_call(t, &message);
     } else if (message.kind == CBX_RPC_REQUEST) {
-        answer(t, &message);
+        take_request(t, &message);
     }
 }
 

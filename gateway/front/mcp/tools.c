@@ -257,6 +257,9 @@ static json_t *run_code(const struct cbx_tool_call *call, const struct arguments
     }
     struct cbx_limits limits;
     struct cbx_request request = make_request(args, language, &limits);
+    if (call->claims != NULL) {
+        cbx_claims_lend(call->claims, &request.subject);
+    }
     int failed = cbx_review(call->flow, &request, &sink, &outcome, &err);
     cbx_collected_finish(&run.collected);
     outcome.result.output_truncated |= run.collected.omitted > 0;

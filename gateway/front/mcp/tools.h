@@ -5,6 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_TOOLS_H
 #define CBX_GATEWAY_FRONT_MCP_TOOLS_H
 
+#include "gateway/front/mcp/claims.h"
 #include "gateway/front/review.h"
 
 #include <stdatomic.h>
@@ -12,8 +13,9 @@
 /* What a call works with. Borrowed for the length of the call. */
 struct cbx_tool_call {
     struct cbx_flow *flow;
-    const json_t *arguments;      /* an object; NULL = none */
-    const atomic_bool *cancelled; /* set from another thread: the run is stopped soon after */
+    const json_t *arguments;         /* an object; NULL = none */
+    const struct cbx_claims *claims; /* for the audit log; NULL = none */
+    const atomic_bool *cancelled;    /* set from another thread: the run is stopped soon after */
 };
 
 /* The list for tools/list (new reference), in a fixed order. What runs may reach the network only
