@@ -34,7 +34,7 @@ static int open_regular(const char *path, int *fd, struct stat *status, struct c
 int cbx_config_file_read(const char *path, struct cbx_config_file *out, struct cbx_buf *text,
                          struct cbx_err *err)
 {
-    enum { CHUNK_BYTES = 64 * 1024 };
+    enum { CHUNK_BYTES = 16 * 1024 };
     struct cbx_config_file file = { .path = path };
     CBX_AUTO_FD fd = -1;
     int failed = open_regular(path, &fd, &file.before, err);
@@ -43,16 +43,15 @@ int cbx_config_file_read(const char *path, struct cbx_config_file *out, struct c
     }
     file.exists = fd >= 0;
     for (ssize_t n = file.exists ? 1 : 0; n > 0;) {
-        char *to = cbx_buf_reserve(text, CHUNK_BYTES);
-        if (to == NULL) {
-            return cbx_fail(err, CBX_ETOOBIG, "'%s' has more than %zu bytes", path,
-                            text->max_bytes);
-        }
-        n = read(fd, to, CHUNK_BYTES);
+        char chunk[CHUNK_BYTES];
+        n = read(fd, chunk, sizeof(chunk));
         if (n < 0) {
             return fail_errno(path, err);
         }
-        text->len += (size_t)n;
+        if (cbx_buf_add_bytes(text, chunk, (size_t)n) != 0) {
+            return cbx_fail(err, CBX_ETOOBIG, "'%s' has more than %zu bytes", path,
+                            text->max_bytes);
+        }
     }
     *out = file;
     return 0;

@@ -92,6 +92,8 @@ static void keeps_a_text_on_one_line(void **state)
     (void)state;
     assert_spliced("{\"servers\":{\"y\":-1}}", CBX_SPLICE_ADDED,
                    "{\"servers\":{\"y\":-1, \"box\": {\"a\":[1]}}}");
+    assert_spliced("{\"q\":\"\\\"}\",\"y\":[\"]\\\"\"]}", CBX_SPLICE_ADDED,
+                   "{\"q\":\"\\\"}\",\"y\":[\"]\\\"\"], \"servers\": {\"box\":{\"a\":[1]}}}");
     assert_spliced("{\"y\":true}", CBX_SPLICE_ADDED,
                    "{\"y\":true, \"servers\": {\"box\":{\"a\":[1]}}}");
 }

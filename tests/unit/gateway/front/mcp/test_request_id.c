@@ -119,6 +119,7 @@ static void ends_where_the_structure_breaks_because_text_could_be_taken_for_memb
         { "{\"a\"::\"id\":5}", "" },
         { "{'a':'\"','id':5,\"id\":6}", "" },
         { "{,\"id\":5}", "" },
+        { "{\"a\":'x,\"id\":5,y','id':6}", "" },
     };
     ASSERT_VECTORS(vectors);
 }

@@ -102,6 +102,23 @@ static void answers_a_line_that_is_too_long_under_its_id(void **state)
     }
 }
 
+static void forgets_a_long_line_before_the_next(void **state)
+{
+    (void)state;
+    size_t len = CBX_RPC_LINE_MAX + 200000;
+    char *bytes = malloc(2 * len + 2);
+    assert_non_null(bytes);
+    memset(bytes, 'x', 2 * len + 2);
+    memcpy(bytes, "{\"id\":1,\"", 9);
+    bytes[len] = bytes[2 * len + 1] = '\n';
+    assert_answers(
+        bytes, 2 * len + 2,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"the message "
+        "has 10685760 bytes, allowed are 10485760\"}}\n{\"jsonrpc\":\"2.0\",\"error\":{\"code\":"
+        "-32600,\"message\":\"the message has 10685760 bytes, allowed are 10485760\"}}\n");
+    free(bytes);
+}
+
 static void accepts_a_line_of_the_greatest_length(void **state)
 {
     (void)state;
@@ -128,6 +145,7 @@ int main(void)
         cmocka_unit_test(goes_on_after_a_line_that_is_no_message),
         cmocka_unit_test(answers_a_line_that_is_too_long_once_and_goes_on_with_the_next),
         cmocka_unit_test(answers_a_line_that_is_too_long_under_its_id),
+        cmocka_unit_test(forgets_a_long_line_before_the_next),
         cmocka_unit_test(accepts_a_line_of_the_greatest_length),
         cmocka_unit_test(answers_calls_before_it_ends),
     };
