@@ -144,11 +144,16 @@ export async function checkServer(listTools, call) {
   await checkCancellation(call);
 }
 
-export async function checkEnd(close) {
+const stubborn = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass';
+
+// Clients send SIGTERM two seconds after they closed the input.
+export async function checkEnd(close, call) {
   await check('the audit log verifies', async () => {
     audit('verify');
   });
-  await check('the server ends when its input does', async () => {
+  await check('the server ends when its input does, while a program runs that ignores signals', async () => {
+    rejection(call('run_python_code', { code: stubborn }));
+    await sleep(1500);
     const began = Date.now();
     await close();
     must(Date.now() - began < 1900, `${Date.now() - began} ms`);
