@@ -7,6 +7,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct cbx_flow flow; /* without policies and processes: listing and refusing only */
+    static struct cbx_service service = { .flow = &flow };
+    static struct cbx_mcp mcp;
+    if (mcp.service == NULL) {
+        cbx_mcp_init(&mcp, &service, 0);
+    }
     CBX_AUTO_DONE(rpc_message) message = { 0 };
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
@@ -22,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (cbx_mcp_is_slow(&message)) {
         cbx_mcp_answer_busy(&message, 1, &line);
     } else {
-        cbx_mcp_answer(&flow, &message, NULL, &line);
+        cbx_mcp_answer(&mcp, &message, NULL, &line);
     }
     struct cbx_request_id scan = { 0 };
     cbx_request_id_feed(&scan, cbx_buf_str(&line));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli/cli.h"
-#include "gateway/front/rest/recovery.h"
+#include "gateway/front/service/recovery.h"
 #include "gateway/ipc/state.h"
 #include "policies/base/log.h"
 #include "policies/release.h"
@@ -79,8 +79,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
         cbx_flow_done(flow);
         return failed;
     }
-    struct cbx_rest rest;
-    cbx_rest_init(&rest, flow, store, JOBS_MAX);
+    struct cbx_service service;
+    cbx_service_init(&service, flow, store, JOBS_MAX);
     struct cbx_http_config http = { .listening = listening,
                                     .port = address->port,
                                     .max_body_bytes = cbx_rest_body_max(&flow->policies),
@@ -89,17 +89,17 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .reserved_path = "/healthz",
                                     .handler = cbx_rest_handle,
                                     .refuse = cbx_rest_refuse,
-                                    .context = &rest };
+                                    .context = &service };
     struct cbx_http_server *server = NULL;
-    cbx_rest_recover(&rest);
+    cbx_service_recover(&service);
     failed = cbx_http_server_new(&http, &server, err);
     if (!failed) {
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
     }
-    cbx_rest_stop(&rest);
+    cbx_service_stop(&service);
     cbx_http_server_free(server);
-    cbx_rest_done(&rest); /* before the flow, which jobs use to their end */
+    cbx_service_done(&service); /* before the flow, which jobs use to their end */
     cbx_flow_done(flow);
     return failed;
 }

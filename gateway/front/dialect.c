@@ -5,6 +5,7 @@
 #include "analyzer/lang.h"
 #include "docker/container.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static void fail_language(struct cbx_str name, struct cbx_err *err)
@@ -16,13 +17,20 @@ static void fail_language(struct cbx_str name, struct cbx_err *err)
         cbx_buf_printf(&names, "%s%s", i > 0 ? ", " : "", known);
     }
     cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed is one of those that can run: %s",
-             CBX_STR_ARG(name), names.p);
+             CBX_STR_ARG(cbx_str_sub(name, 0, 64)), names.p);
 }
 
 const char *cbx_dialect_of(struct cbx_str name, struct cbx_err *err)
 {
     const struct cbx_lang *cells = cbx_lang_of_notebooks();
-    const struct cbx_lang *lang = name.len > 0 ? cbx_lang_find(name) : cells;
+    char lower[32]; /* models write "Python" */
+    for (size_t i = 0; i < name.len && i < sizeof(lower); i++) {
+        lower[i] = (char)tolower((unsigned char)name.p[i]);
+    }
+    struct cbx_str known = { .p = lower, .len = name.len < sizeof(lower) ? name.len : 0 };
+    const struct cbx_lang *lang = name.len == 0   ? cells
+                                  : known.len > 0 ? cbx_lang_find(known)
+                                                  : NULL;
     if (lang == NULL || cbx_kernel_of(lang->name) == NULL) {
         fail_language(name, err);
         return NULL;

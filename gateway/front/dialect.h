@@ -9,8 +9,8 @@
 #include "policies/base/err.h"
 #include "policies/base/str.h"
 
-/* The language by the name that judgements and permits have for it (static). An empty name is
- * `python`. NULL and CBX_EINVAL, which names those that can run, for any other. */
+/* The language by the name that judgements and permits have for it (static). Case does not count; an empty
+ * name is `python`. NULL and CBX_EINVAL, which names those that can run, for any other. */
 const char *cbx_dialect_of(struct cbx_str name, struct cbx_err *err);
 
 /* The language of a session or an execution that names none (static). */

@@ -22,7 +22,7 @@ struct cbx_store_limits {
 
 /* Opens or creates codebox.db in `folder` (cbx_state_make_front); CBX_EBUSY while another process has it open. What a gateway
  * before left is there: its sessions, and executions that were running. `limits` may be NULL, for the
- * defaults. */
+ * defaults. Without a folder (NULL) the store is in memory, and gone with the process. */
 int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
                    struct cbx_store **out, struct cbx_err *err);
 

@@ -192,7 +192,10 @@ int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t 
     char line[BEGUN_LINE_BYTES + 2];
     int len = snprintf(line, sizeof(line), "%.36s %llu\n", id, (unsigned long long)audit_seq);
     pthread_mutex_lock(&store->lock);
-    int failed = append_begun(store, line, (size_t)len, err);
+    bool in_memory = store->begun_fd < 0;
+    int failed = !in_memory ? append_begun(store, line, (size_t)len, err)
+                 : merge_line(store, line) == SQLITE_DONE ? 0
+                                                          : cbx_store_fail(store, err);
     pthread_mutex_unlock(&store->lock);
     return failed;
 }
@@ -224,28 +227,36 @@ static struct cbx_store *make_store(const struct cbx_store_limits *limits)
     return store;
 }
 
-int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
-                   struct cbx_store **out, struct cbx_err *err)
+static int open_tables(struct cbx_store *store, const char *path, struct cbx_err *err)
 {
-    CBX_AUTO(store) store = make_store(limits);
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+    return sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
+                   sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK ||
+                   !cbx_store_run(store, schema) || !migrate(store)
+               ? cbx_store_fail(store, err)
+               : 0;
+}
+
+static int open_folder(struct cbx_store *store, const char *folder, struct cbx_err *err)
+{
     store->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (store->dir < 0) {
         return cbx_fail(err, CBX_EIO, "'%s': %s", folder, strerror(errno));
     }
-    int failed = take_lock(store, folder, err);
-    if (failed) {
-        return failed;
-    }
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/codebox.db", folder);
-    int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
-    if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK || !cbx_store_run(store, schema) ||
-        !migrate(store)) {
-        return cbx_store_fail(store, err);
-    }
-    failed = open_begun(store, folder, err);
+    int failed = take_lock(store, folder, err);
+    failed = failed ? failed : open_tables(store, path, err);
+    return failed ? failed : open_begun(store, folder, err);
+}
+
+int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
+                   struct cbx_store **out, struct cbx_err *err)
+{
+    CBX_AUTO(store) store = make_store(limits);
+    int failed =
+        folder != NULL ? open_folder(store, folder, err) : open_tables(store, ":memory:", err);
     failed = failed ? failed : cbx_store_count_all(store, err);
     if (failed) {
         return failed;

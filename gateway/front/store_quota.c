@@ -175,6 +175,9 @@ int cbx_store_check_space(const struct cbx_store *store, int code, struct cbx_er
 {
     enum { MIB = 1024 * 1024 };
     struct statvfs status;
+    if (store->dir < 0) { /* in memory */
+        return 0;
+    }
     if (fstatvfs(store->dir, &status) < 0) {
         return cbx_fail(err, code, "the file system of the state directory: %s", strerror(errno));
     }

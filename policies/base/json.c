@@ -70,6 +70,12 @@ int cbx_json_write(struct cbx_buf *buf, const json_t *value)
     return failed ? CBX_ETOOBIG : 0;
 }
 
+int cbx_json_write_as_is(struct cbx_buf *buf, const json_t *value)
+{
+    int failed = json_dump_callback(value, append, buf, JSON_COMPACT | JSON_ENCODE_ANY);
+    return failed ? CBX_ETOOBIG : 0;
+}
+
 json_t *cbx_json_text(struct cbx_str bytes)
 {
     if (cbx_str_is_utf8(bytes, NULL)) {

@@ -30,6 +30,9 @@ int cbx_json_parse(struct cbx_str text, size_t max_bytes, json_t **out, struct c
  */
 int cbx_json_write(struct cbx_buf *buf, const json_t *value);
 
+/* The same with the keys of objects in the order in which they were set. */
+int cbx_json_write_as_is(struct cbx_buf *buf, const json_t *value);
+
 /* A new string value. Bytes that are not UTF-8 become U+FFFD; NUL is kept. Never NULL. */
 json_t *cbx_json_text(struct cbx_str bytes);
 

@@ -69,6 +69,45 @@ async function checkRuns(call) {
   });
 }
 
+async function checkSessions(call) {
+  let session, picture;
+  await check('a session keeps variables and files over calls', async () => {
+    const first = await call('execute_code', { session: 'new', code: 'import matplotlib.pyplot as plt\nx = 20\nopen("out.csv", "w").write("a,b\\n1,2\\n")\nplt.plot([1])\nplt.show()' });
+    ({ session, pictures: [picture] } = first.structuredContent);
+    must(text(first).includes(`session ${session} keeps`) && first.structuredContent.files[0].path === 'out.csv', first);
+    must((await call('execute_code', { session, code: 'x += 22\nprint(x)' })).structuredContent.stdout === '42\n', 'x is not kept');
+  });
+  await check('files and pictures are read by the links of an answer, and written', async () => {
+    must((await call('read_file', { session, path: 'out.csv' })).structuredContent.text === 'a,b\n1,2\n', 'out.csv');
+    must((await call('read_file', { path: picture.uri })).content.some((c) => c.type === 'image'), picture);
+    must(!(await call('write_file', { session, path: 'm.py', text: 'def f():\n    return 7\n' })).isError, 'm.py');
+    must((await call('execute_code', { session, code: 'import m\nm.f()' })).structuredContent.result === '7\n', 'm.f()');
+    const denied = await call('write_file', { session, path: 'n.py', text: 'import subprocess\n' });
+    must(denied.isError && firstLine(denied).startsWith('denied by policy rule py.process'), denied);
+  });
+  await check('of a long output both ends come back, and all of it can be read', async () => {
+    const { structuredContent: shown } = await call('execute_code', { session, code: 'for i in range(20000): print("line", i)' });
+    must(shown.stdout.length < 40000 && shown.stdout.includes('line 0\n') && shown.stdout.endsWith('line 19999\n'), shown.stdout.length);
+    let all = '';
+    for (let offset = 0; offset !== undefined;) {
+      const piece = (await call('read_file', { path: `sandbox://executions/${shown.execution_id}/stdout`, offset })).structuredContent;
+      all += piece.text;
+      offset = piece.next_offset;
+    }
+    must(all === Array.from({ length: 20000 }, (_, i) => `line ${i}\n`).join(''), all.length);
+  });
+  await check('a session that was closed is gone', async () => {
+    must(!(await call('close_session', { session })).isError, 'not closed');
+    const gone = await call('execute_code', { session, code: 'x' });
+    must(gone.isError && text(gone).includes('session "new" opens one'), gone);
+  });
+  await check('a check runs nothing; the policy tells what is allowed', async () => {
+    must((await call('check_code', { code: 'print(1)' })).structuredContent.status === 'ok', 'print(1)');
+    must((await call('check_code', { code: 'import socket' })).structuredContent.status === 'denied', 'import socket');
+    must((await call('get_policy', {})).structuredContent.text.includes('py.process'), 'the policy');
+  });
+}
+
 async function checkRefusals(call) {
   await check('a denial says the rule, the place, what was found, a hint, and that nothing ran', async () => {
     const result = await call('execute_code', { code: 'print("ran")\nimport subprocess\nsubprocess.run(["id"])' });
@@ -79,7 +118,7 @@ async function checkRefusals(call) {
   });
   await check('bad arguments are results that say what is allowed', async () => {
     const cases = [
-      [{}, "'code' is missing"], [{ code: 7 }, 'allowed is a string'], [{ code: '1', language: 'cobol' }, 'python|javascript'],
+      [{}, "'code' is missing"], [{ code: 7 }, 'allowed is a string'], [{ code: '1', language: 'cobol' }, 'python, '],
       [{ code: '1', timeout_seconds: 0 }, 'allowed 1..3600'], [{ code: '1', langauge: 'python' }, "did you mean 'language'"],
       [{ code: '1', libraries: ['torch'] }, 'torch'],
     ];
@@ -122,8 +161,9 @@ async function checkCancellation(call) {
     await sleep(1500);
     controller.abort('enough');
     must((await promise) !== undefined, 'the call was answered');
-    for (let i = 0; i < 100 && !/outcome +killed/.test(audit('tail')); i++) await sleep(100);
-    must(/outcome +killed/.test(audit('tail')), audit('tail'));
+    const ended = () => /outcome +(killed|error)[^\n]*\n$/.test(audit('tail'));
+    for (let i = 0; i < 100 && !ended(); i++) await sleep(100);
+    must(ended(), audit('tail'));
   });
   await check('and the server still works', async () => {
     must((await call('run_python_code', { code: 'print(1)' })).structuredContent.stdout === '1\n', 'no');
@@ -132,13 +172,15 @@ async function checkCancellation(call) {
 
 // `call(name, arguments, options, _meta)` resolves to a CallToolResult.
 export async function checkServer(listTools, call) {
-  await check('three tools are listed, with schemas and annotations, in less than 8 kB', async () => {
+  await check('the tools are listed, with schemas and hints, in less than 8 kB', async () => {
     const { tools } = await listTools();
-    must(tools.map((t) => t.name).join() === 'execute_code,run_python_code,run_javascript_code', tools);
-    must(tools.every((t) => t.inputSchema.required.includes('code') && t.outputSchema && t.annotations.openWorldHint === false), tools);
+    must(tools.map((t) => t.name).join() === 'execute_code,run_python_code,run_javascript_code,check_code,read_file,write_file,close_session,get_policy', tools);
+    must(tools.every((t) => t.inputSchema.type === 'object' && t.annotations.openWorldHint === false), tools);
+    must(tools[0].outputSchema && tools.every((t) => ['readOnlyHint', 'destructiveHint', 'idempotentHint'].every((h) => typeof t.annotations[h] === 'boolean')), tools);
     must(JSON.stringify(tools).length < 8192, `${JSON.stringify(tools).length} bytes`);
   });
   await checkRuns(call);
+  await checkSessions(call);
   await checkRefusals(call);
   await checkClaims(call);
   await checkCancellation(call);

@@ -17,7 +17,7 @@ await check('a client that may choose takes 2026-07-28', async () => {
 });
 await check('a client that does not negotiate gets the handshake', async () => {
   const client = await connect('legacy');
-  must((await client.listTools()).tools.length === 3, 'tools');
+  must((await client.listTools()).tools.length === 8, 'tools');
   await client.close();
 });
 await check('a client that insists on a version nobody serves is told so', async () => {

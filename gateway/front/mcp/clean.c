@@ -60,31 +60,79 @@ static void strip(struct cbx_buf *out, struct cbx_str text)
     }
 }
 
-/* Moves a cut to the start of a character. */
-static size_t align(struct cbx_str text, size_t at)
+void cbx_clean(struct cbx_buf *out, struct cbx_str text)
 {
-    while (at > 0 && at < text.len && ((unsigned char)text.p[at] & 0xc0) == 0x80) {
-        at--;
+    CBX_AUTO_DONE(buf) stripped;
+    cbx_buf_init(&stripped, text.len + 1);
+    strip(&stripped, text);
+    cbx_printable_add(out, cbx_buf_str(&stripped), CBX_PRINTABLE_LINES);
+}
+
+/* --- cutting ---------------------------------------------------------------------------------- */
+
+static size_t cost_of(char byte)
+{
+    bool continues = ((unsigned char)byte & 0xc0) == 0x80;
+    return continues ? 0 : byte == '"' || byte == '\\' || byte == '\n' || byte == '\t' ? 2 : 1;
+}
+
+size_t cbx_clean_cost(struct cbx_str text)
+{
+    size_t cost = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        cost += cost_of(text.p[i]);
+    }
+    return cost;
+}
+
+/* The end of the longest beginning that costs at most this. */
+static size_t end_of_head(struct cbx_str text, size_t max_cost)
+{
+    size_t at = 0, cost = 0;
+    while (at < text.len && cost + cost_of(text.p[at]) <= max_cost) {
+        cost += cost_of(text.p[at++]);
     }
     return at;
 }
 
-bool cbx_clean(struct cbx_buf *out, struct cbx_str text, size_t max_bytes)
+/* The start of the longest end that costs at most this. */
+static size_t start_of_tail(struct cbx_str text, size_t max_cost)
 {
-    CBX_AUTO_DONE(buf) stripped;
-    CBX_AUTO_DONE(buf) escaped;
-    cbx_buf_init(&stripped, text.len + 1);
-    cbx_buf_init(&escaped, 4 * text.len + 1); /* \xNN for one byte is the longest */
-    strip(&stripped, text);
-    cbx_printable_add(&escaped, cbx_buf_str(&stripped), CBX_PRINTABLE_LINES);
-    struct cbx_str s = cbx_buf_str(&escaped);
-    if (s.len <= max_bytes) {
-        cbx_buf_add(out, s);
+    size_t at = text.len, cost = 0;
+    while (at > 0 && cost + cost_of(text.p[at - 1]) <= max_cost) {
+        cost += cost_of(text.p[--at]);
+    }
+    while (at < text.len && cost_of(text.p[at]) == 0) { /* not within a character */
+        at++;
+    }
+    return at;
+}
+
+/* To the next line, when that is not far. */
+static size_t to_line(struct cbx_str text, size_t at)
+{
+    enum { NEAR = 200 };
+    const char *end = memchr(text.p + at, '\n', text.len - at < NEAR ? text.len - at : NEAR);
+    return end != NULL ? (size_t)(end - text.p) + 1 : at;
+}
+
+bool cbx_clean_cut(struct cbx_buf *out, struct cbx_str text, size_t max_cost, const char *whole)
+{
+    enum { NOTE = 160 };
+    if (cbx_clean_cost(text) <= max_cost) {
+        cbx_buf_add(out, text);
         return false;
     }
-    size_t head = align(s, max_bytes / 4 * 3), tail = align(s, s.len - max_bytes / 4);
-    cbx_buf_add(out, cbx_str_sub(s, 0, head));
-    cbx_buf_printf(out, "\n[... %zu bytes left out ...]\n", tail - head);
-    cbx_buf_add(out, cbx_str_sub(s, tail, s.len));
+    size_t room = max_cost > NOTE ? max_cost - NOTE : 0;
+    size_t head = end_of_head(text, room / 5);
+    size_t tail = start_of_tail(text, room - room / 5);
+    tail = tail < text.len ? to_line(text, tail) : tail;
+    cbx_buf_add(out, cbx_str_sub(text, 0, head));
+    cbx_buf_printf(out, "\n[... %zu bytes are left out here", tail - head);
+    if (whole != NULL) {
+        cbx_buf_printf(out, "; read_file with path %s has all of it", whole);
+    }
+    cbx_buf_add_cstr(out, " ...]\n");
+    cbx_buf_add(out, cbx_str_sub(text, tail, text.len));
     return true;
 }

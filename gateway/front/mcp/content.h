@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT
- * The outcome of a review as a CallToolResult. The text stands alone, for some clients hand only
- * that to the model; its first line is the status. What a program wrote is stripped of control
- * characters and capped. */
+ * Results of tools: CallToolResult. The text and the structured part are each complete, for clients hand
+ * only one of them to the model: the status first, then what the program gave, then what there is to know
+ * about it, the audit id last. */
 #ifndef CBX_GATEWAY_FRONT_MCP_CONTENT_H
 #define CBX_GATEWAY_FRONT_MCP_CONTENT_H
 
 #include "gateway/front/review.h"
 
-/* What a result takes at most, so that a whole answer stays below the 10 MiB that clients accept.
- */
+/* What a result takes at most. Clients cut errors at 10,000 characters and put results of more than 50,000
+ * into a file that the model does not see; messages may have 10 MiB. */
 enum {
-    CBX_CONTENT_STREAM_MAX = 128 * 1024,
+    CBX_CONTENT_MAX = 40000,      /* characters (cbx_clean_cost) of either half */
+    CBX_CONTENT_ERROR_MAX = 9000, /* of a result that is an error */
+    CBX_CONTENT_ROOM = 3000,      /* of these, for everything that is not the program's text */
     CBX_CONTENT_IMAGE_MAX = 1024 * 1024,      /* bytes of one picture */
     CBX_CONTENT_IMAGES_MAX = 5 * 1024 * 1024, /* of all, as base64 */
     CBX_CONTENT_IMAGE_COUNT = 20,
-    CBX_CONTENT_FILES_MAX = 100,
+    CBX_CONTENT_FILES_MAX = 20,
     CBX_CONTENT_FINDINGS_MAX = 10,
 };
 
-/* A program that ran, however it ended. `items` are those of cbx_collected. New reference. */
-json_t *cbx_content_of_run(const struct cbx_outcome *outcome, const json_t *items);
+/* An execution, as cbx_execution_json has it, that ended or still runs. `idle_ms`: when its session is closed
+ * without a further run (0 = not told). New reference. */
+json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms);
 
 /* A denial: rule, place, what was found, why, what to do, and that nothing ran. New reference. */
 json_t *cbx_content_of_denial(const struct cbx_outcome *outcome);
@@ -28,6 +31,10 @@ json_t *cbx_content_of_denial(const struct cbx_outcome *outcome);
  * schema. New reference. */
 json_t *cbx_content_of_failure(const char *status, const struct cbx_outcome *outcome,
                                const char *text);
+
+/* A text that is the whole result, with the status "ok" and this member of the structured part. New
+ * reference. */
+json_t *cbx_content_of_text(const char *member, struct cbx_str text);
 
 /* The schema of structuredContent (new reference). */
 json_t *cbx_content_schema(void);

@@ -158,7 +158,7 @@ static int write_line(struct cbx_buf *buf, const char *id, const char *member, c
         cbx_buf_add_char(buf, ',');
     }
     cbx_buf_printf(buf, "\"%s\":", member);
-    int failed = cbx_json_write(buf, value);
+    int failed = cbx_json_write_as_is(buf, value); /* the status first */
     cbx_buf_add_cstr(buf, "}\n");
     if (failed || buf->overflow) {
         buf->len = began;

@@ -5,7 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_JSONRPC_H
 #define CBX_GATEWAY_FRONT_MCP_JSONRPC_H
 
-#include "gateway/front/mcp/claims.h"
+#include "gateway/front/claims.h"
 #include "gateway/front/mcp/request_id.h"
 #include "gateway/front/mcp/unpaired.h"
 #include "policies/base/json.h"
@@ -23,6 +23,7 @@ enum cbx_rpc_code {
     CBX_RPC_METHOD_NOT_FOUND = -32601,
     CBX_RPC_INVALID_PARAMS = -32602,
     CBX_RPC_INTERNAL_ERROR = -32603,
+    CBX_RPC_RESOURCE_NOT_FOUND = -32002,  /* MCP, before 2026-07-28 */
     CBX_RPC_UNSUPPORTED_VERSION = -32022, /* MCP, since 2026-07-28 */
 };
 

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT
  * MCP methods. Two eras are served, decided per message and never per connection: requests whose
  * _meta claims a protocol version are of the stateless era (2026-07-28), all others of the
- * handshake era (2024-11-05 to 2025-11-25). Nothing is remembered between messages. Transports call
- * this and do the rest. */
+ * handshake era (2024-11-05 to 2025-11-25). Nothing of the protocol is remembered between messages;
+ * sessions and executions are the service's. Transports call this and do the rest. */
 #ifndef CBX_GATEWAY_FRONT_MCP_SERVER_H
 #define CBX_GATEWAY_FRONT_MCP_SERVER_H
 
 #include "gateway/front/mcp/jsonrpc.h"
-#include "gateway/front/mcp/tools.h"
+#include "gateway/front/mcp/mcp.h"
 
 /* Answers a request (kind CBX_RPC_REQUEST): appends one line to `out`, a result or an error. Blocks
- * as long as a tool runs; `cancelled` may be NULL. Thread-safe. */
-void cbx_mcp_answer(struct cbx_flow *flow, const struct cbx_rpc_message *request,
-                    const atomic_bool *cancelled, struct cbx_buf *out);
+ * as long as a tool runs; `peer` may be NULL. Thread-safe. */
+void cbx_mcp_answer(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
+                    const struct cbx_mcp_peer *peer, struct cbx_buf *out);
 
 /* True when answering may take long: the transport should give it a thread. */
 bool cbx_mcp_is_slow(const struct cbx_rpc_message *request);
 
-/* Answers a tools/call that cannot be taken on now, with a result that explains it to the model. */
+/* Answers a slow request that cannot be taken on now; a tools/call with a result that explains it to the
+ * model. */
 void cbx_mcp_answer_busy(const struct cbx_rpc_message *request, int running, struct cbx_buf *out);
 
 /* The id that a notifications/cancelled means, borrowed; NULL when the message is none. */

@@ -25,7 +25,7 @@ struct call {
 };
 
 struct transport {
-    struct cbx_flow *flow;
+    struct cbx_mcp *mcp;
     int in, out;
     pthread_mutex_t write_lock; /* one whole line at a time */
     bool client_gone;           /* the client closed our output; under write_lock */
@@ -64,7 +64,7 @@ static void answer(struct transport *t, const struct cbx_rpc_message *request)
 {
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
-    cbx_mcp_answer(t->flow, request, NULL, &line);
+    cbx_mcp_answer(t->mcp, request, NULL, &line);
     write_line(t, cbx_buf_str(&line));
 }
 
@@ -90,13 +90,22 @@ static void unlink_call(struct call *call)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* Of a call that is under way. */
+static void send_notification(void *context, struct cbx_str line)
+{
+    write_line(context, line);
+}
+
 static void serve_call(void *context)
 {
     struct call *call = context;
     struct transport *t = call->transport;
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
-    cbx_mcp_answer(t->flow, &call->message, &call->cancelled, &line);
+    const struct cbx_mcp_peer peer = { .cancelled = &call->cancelled,
+                                       .notify = send_notification,
+                                       .context = t };
+    cbx_mcp_answer(t->mcp, &call->message, &peer, &line);
     pthread_mutex_lock(&t->lock);
     call->answered = !call->no_reply;
     bool replies = call->answered;
@@ -344,13 +353,13 @@ static bool end_calls(struct transport *t)
     return ended;
 }
 
-bool cbx_stdio_serve(int in, int out, struct cbx_flow *flow)
+bool cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp)
 {
     struct transport *t = calloc(1, sizeof(*t)); /* threads may outlive this function */
     if (t == NULL) {
         abort();
     }
-    *t = (struct transport){ .flow = flow, .in = in, .out = out };
+    *t = (struct transport){ .mcp = mcp, .in = in, .out = out };
     pthread_mutex_init(&t->write_lock, NULL);
     pthread_mutex_init(&t->lock, NULL);
     cbx_cond_init(&t->ended);

@@ -5,21 +5,20 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_TOOLS_H
 #define CBX_GATEWAY_FRONT_MCP_TOOLS_H
 
-#include "gateway/front/mcp/claims.h"
-#include "gateway/front/review.h"
-
-#include <stdatomic.h>
+#include "gateway/front/claims.h"
+#include "gateway/front/mcp/mcp.h"
 
 /* What a call works with. Borrowed for the length of the call. */
 struct cbx_tool_call {
-    struct cbx_flow *flow;
+    struct cbx_mcp *mcp;
     const json_t *arguments;         /* an object; NULL = none */
-    const struct cbx_claims *claims; /* for the audit log; NULL = none */
-    const atomic_bool *cancelled;    /* set from another thread: the run is stopped soon after */
+    const json_t *progress;          /* the client's token, a string or an integer; NULL = none */
+    const struct cbx_claims *claims; /* for the audit log */
+    const struct cbx_mcp_peer *peer;
 };
 
-/* The list for tools/list (new reference), in a fixed order. What runs may reach the network only
- * if the first policy lets it: the annotations say so. */
+/* The list for tools/list (new reference), in a fixed order. The hints follow from the first policy: what
+ * runs is of an open world only if it grants a network, and destroys only if it grants mounts to write to. */
 json_t *cbx_tools_list(const struct cbx_policies *policies);
 
 /* Calls the tool with this name. *result (new reference) is a CallToolResult, for errors of the

@@ -8,7 +8,6 @@
 #include "policies/base/printable.h"
 
 #include <stdio.h>
-#include <time.h>
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
@@ -236,29 +235,4 @@ size_t cbx_rest_body_max(const struct cbx_policies *policies)
     files = files < FILE_MAX ? files : FILE_MAX;
     largest = (largest < CODE_MAX ? largest : CODE_MAX) * ESCAPE_BYTES + ROOM;
     return (size_t)(largest > files ? largest : files);
-}
-
-struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
-                                    struct cbx_str policy, struct cbx_str session,
-                                    struct cbx_str source, const struct cbx_limits *limits)
-{
-    struct cbx_request request = { .policy = policy, .source = source };
-    request.subject = (struct cbx_subject){ .action = action,
-                                            .language = cbx_str_of(language),
-                                            .principal = CBX_REST_PRINCIPAL,
-                                            .session = session,
-                                            .origin = CBX_STR("rest"),
-                                            .limits = limits };
-    return request;
-}
-
-void cbx_rest_now(char out[32])
-{
-    struct timespec now;
-    struct tm utc;
-    char seconds[24];
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(out, 32, "%s.%06ld", seconds, now.tv_nsec / 1000 % 1000000);
 }

@@ -42,10 +42,10 @@ void cbx_rest_check(struct cbx_rest_call *call)
         cbx_rest_fail(call, 0, &err);
         return;
     }
-    struct cbx_request request =
-        cbx_rest_request(CBX_ACTION_CHECK, language, body.policy, CBX_STR(""), body.code, NULL);
+    struct cbx_request request = cbx_service_request(CBX_ACTION_CHECK, language, body.policy,
+                                                     CBX_STR(""), body.code, NULL, CBX_STR("rest"));
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    int failed = cbx_review(call->rest->flow, &request, NULL, &outcome, &err);
+    int failed = cbx_review(call->service->flow, &request, NULL, &outcome, &err);
     if (failed) {
         cbx_rest_fail(call, 0, &err);
         return;
@@ -63,7 +63,7 @@ json_t *cbx_rest_ask_health(struct cbx_rest_call *call)
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
     const struct cbx_health_args args;
-    if (cbx_call_health(call->rest->flow, &args, CBX_STR(""), &answer, &err) != 0) {
+    if (cbx_call_health(call->service->flow, &args, CBX_STR(""), &answer, &err) != 0) {
         cbx_rest_fail(call, 503, &err);
         return NULL;
     }
@@ -79,7 +79,7 @@ void cbx_rest_get_health(struct cbx_rest_call *call)
     if (health == NULL) {
         return;
     }
-    bool store = cbx_store_check(call->rest->store, &store_err) == 0;
+    bool store = cbx_store_check(call->service->store, &store_err) == 0;
     bool ok = store && json_is_true(json_object_get(health, "engine_ok")) &&
               json_is_true(json_object_get(health, "audit_ok"));
     json_object_del(health, "type");

@@ -4,6 +4,7 @@
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/acceptance.h"
+#include "gateway/front/rest/client.h"
 
 #include "analyzer/analyze.h"
 
@@ -67,17 +68,17 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         !check_legacy(call, &body)) {
         return;
     }
-    struct cbx_rest_job *job = cbx_rest_job_new(call->rest);
+    struct cbx_job *job = cbx_job_new(call->service);
     struct cbx_err err = { 0 };
     char id[37], now[32];
     memcpy(id, job->id, sizeof(id));
-    cbx_rest_now(now);
+    cbx_service_now(now);
     cbx_buf_add(&job->source, body.code);
     if (!cbx_rest_find_session(call, job, body.session) || !cbx_rest_accept(call, job)) {
-        cbx_rest_job_free(job);
+        cbx_job_free(job);
         return;
     }
-    if (cbx_rest_job_start(job, &err) != 0) {
+    if (cbx_job_start(job, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -86,7 +87,7 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         json_pack("{s:s,s:s,s:s}", "request_id", id, "status", "created", "created_at", now));
 }
 
-static bool read_job(struct cbx_rest_call *call, const struct body *body, struct cbx_rest_job *job)
+static bool read_job(struct cbx_rest_call *call, const struct body *body, struct cbx_job *job)
 {
     struct cbx_err err = { 0 };
     const char *language = cbx_dialect_of(body->language, &err);
@@ -133,25 +134,28 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body)) {
         return;
     }
-    struct cbx_rest_job *job = cbx_rest_job_new(call->rest);
+    struct cbx_job *job = cbx_job_new(call->service);
     char id[37];
     memcpy(id, job->id, sizeof(id));
-    snprintf(job->request_id, sizeof(job->request_id), "%s", call->request->id);
     if (!read_job(call, &body, job) || !cbx_rest_accept(call, job)) {
-        cbx_rest_job_free(job);
+        cbx_job_free(job);
         return;
     }
     struct cbx_http_stream *stream = NULL;
     bool streams = requests_stream(call, &body), waits = !streams && !body.async;
     if (streams) {
-        stream = job->stream = cbx_http_stream_new();
+        stream = cbx_http_stream_new();
+        job->client = cbx_rest_stream_to(stream);
         char first[96];
         snprintf(first, sizeof(first), "event: created\ndata: {\"execution_id\":\"%s\"}\n\n", id);
         cbx_http_stream_add(stream, cbx_str_of(first));
-    } else if (waits) {
-        job->exchange = call->request->exchange;
     }
-    if (cbx_rest_job_start(job, &err) != 0) {
+    struct cbx_rest_waiting waiting = { .exchange = call->request->exchange };
+    if (waits) {
+        snprintf(waiting.request_id, sizeof(waiting.request_id), "%s", call->request->id);
+        job->client = cbx_rest_wait_for(&waiting);
+    }
+    if (cbx_job_start(job, &err) != 0) {
         if (stream != NULL) { /* the server never got the stream */
             cbx_http_stream_end(stream);
             cbx_http_stream_discard(stream);
@@ -175,7 +179,7 @@ static json_t *find_execution(struct cbx_rest_call *call, const char *missing)
 {
     json_t *execution = NULL;
     struct cbx_err err = { 0 };
-    int failed = cbx_store_get_execution(call->rest->store, call->id, &execution, &err);
+    int failed = cbx_store_get_execution(call->service->store, call->id, &execution, &err);
     if (failed) {
         if (failed == CBX_ENOTFOUND) {
             cbx_fail(&err, CBX_ENOTFOUND, "%s", missing);
@@ -227,7 +231,7 @@ void cbx_rest_get_results(struct cbx_rest_call *call)
         cbx_rest_fail(call, 0, &err);
         return;
     }
-    json_t *legacy = cbx_rest_results_legacy(results);
+    json_t *legacy = cbx_results_legacy(results);
     json_object_set(legacy, "status", json_object_get(e, "status"));
     json_object_set(legacy, "completed_at", json_object_get(e, "completed_at"));
     cbx_rest_answer(call, 200, legacy);
@@ -237,7 +241,7 @@ void cbx_rest_get_execution(struct cbx_rest_call *call)
 {
     CBX_AUTO_JSON e = find_results(call, "there is no such execution");
     if (e != NULL) {
-        cbx_rest_answer(call, 200, cbx_rest_execution_json(e));
+        cbx_rest_answer(call, 200, cbx_execution_json(e));
     }
 }
 
@@ -268,8 +272,8 @@ void cbx_rest_cancel_execution(struct cbx_rest_call *call)
         return;
     }
     struct cbx_interrupt_args args = { .session = cbx_str_of(decision),
-                                       .principal = CBX_REST_PRINCIPAL };
-    if (cbx_call_interrupt(call->rest->flow, &args, CBX_STR(""), NULL, &err) != 0) {
+                                       .principal = CBX_SERVICE_PRINCIPAL };
+    if (cbx_call_interrupt(call->service->flow, &args, CBX_STR(""), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -296,8 +300,8 @@ void cbx_rest_answer_execution(struct cbx_rest_call *call)
         cbx_buf_add_char(&line, '\n');
     }
     struct cbx_input_args args = { .session = cbx_str_of(decision),
-                                   .principal = CBX_REST_PRINCIPAL };
-    if (cbx_call_input(call->rest->flow, &args, cbx_buf_str(&line), NULL, &err) != 0) {
+                                   .principal = CBX_SERVICE_PRINCIPAL };
+    if (cbx_call_input(call->service->flow, &args, cbx_buf_str(&line), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }

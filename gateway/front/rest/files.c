@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Files of a session's workspace: GET lists or downloads, PUT uploads, DELETE removes. The rest of
  * the URL's path, percent-decoded, is the path in the workspace. */
+#include "gateway/front/service/files.h"
 #include "gateway/front/executor_client.h"
-#include "gateway/front/rest/acceptance.h"
-#include "gateway/front/rest/results.h"
-
-#include "analyzer/lang.h"
-#include "policies/base/hex.h"
-
-/* RFC 3986, 2.1. A NUL or a % that is none of an escape is an error. */
-static int decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        int high = text.p[i] == '%' && i + 2 < text.len ? cbx_hex_value(text.p[i + 1]) : -1;
-        int low = high >= 0 ? cbx_hex_value(text.p[i + 2]) : -1;
-        if (text.p[i] == '%' && (low < 0 || (high == 0 && low == 0))) {
-            return cbx_fail(err, CBX_EINVAL,
-                            "the path has a '%%' that begins no escape, or one that is a NUL");
-        }
-        if (cbx_buf_add_char(out, text.p[i] == '%' ? (char)(high * 16 + low) : text.p[i]) != 0) {
-            return cbx_fail(err, CBX_EINVAL, "the path is too long");
-        }
-        i += text.p[i] == '%' ? 2 : 0;
-    }
-    return 0;
-}
+#include "gateway/front/rest/rest.h"
+#include "gateway/front/service/results.h"
+#include "gateway/front/uri.h"
 
 /* Initialises *out with the path in the workspace, from the rest of the URL's path; false when the
  * answer is made. */
@@ -32,11 +13,7 @@ static bool read_path(struct cbx_rest_call *call, struct cbx_buf *out)
 {
     struct cbx_err err = { 0 };
     cbx_buf_init(out, CBX_REST_PATH_MAX - 1);
-    int failed = decode(call->rest_path, out, &err);
-    CBX_AUTO_JSON text = failed ? NULL : json_stringn(out->p, out->len);
-    if (!failed && text == NULL) {
-        failed = cbx_fail(&err, CBX_EINVAL, "the path is not UTF-8");
-    }
+    int failed = cbx_uri_decode(call->rest_path, out, &err);
     if (failed) {
         cbx_rest_fail(call, 0, &err);
     }
@@ -62,9 +39,9 @@ static void list_folder(struct cbx_rest_call *call)
         return;
     }
     struct cbx_list_files_args args = { .session = cbx_str_of(call->id),
-                                        .principal = CBX_REST_PRINCIPAL,
+                                        .principal = CBX_SERVICE_PRINCIPAL,
                                         .path = cbx_buf_str(&path) };
-    int failed = cbx_call_list_files(call->rest->flow, &args, CBX_STR(""), &answer, &err);
+    int failed = cbx_call_list_files(call->service->flow, &args, CBX_STR(""), &answer, &err);
     if (succeeded(call, failed, &err)) {
         cbx_rest_answer(call, 200,
                         json_pack("{s:O,s:O}", "files", json_object_get(answer.header, "files"),
@@ -81,15 +58,13 @@ static void download(struct cbx_rest_call *call)
     if (!read_path(call, &path)) {
         return;
     }
-    struct cbx_get_file_args args = { .session = cbx_str_of(call->id),
-                                      .principal = CBX_REST_PRINCIPAL,
-                                      .path = cbx_buf_str(&path) };
-    int failed = cbx_call_get_file(call->rest->flow, &args, CBX_STR(""), &answer, &err);
+    int failed = cbx_service_get_file(call->service, cbx_str_of(call->id), cbx_buf_str(&path),
+                                      &answer, &err);
     if (succeeded(call, failed, &err)) {
         call->response->status = 200;
         call->response->bytes_len = answer.bytes.len;
         call->response->bytes = cbx_buf_take(&answer.bytes);
-        call->response->type = cbx_rest_served_type(path.p);
+        call->response->type = cbx_media_type_served(path.p);
         call->response->attachment = cbx_buf_take(&path);
     }
 }
@@ -108,83 +83,24 @@ void cbx_rest_get_file(struct cbx_rest_call *call)
     }
 }
 
-static void answer_put(struct cbx_rest_call *call, struct cbx_str path)
-{
-    cbx_rest_answer(call, 201,
-                    json_pack("{s:o,s:I}", "path", cbx_json_text(path), "size",
-                              (json_int_t)call->request->body.len));
-}
-
-/* Files that an interpreter would load and no worker can judge. */
-static bool is_loadable(struct cbx_str path)
-{
-    static const char *const endings[] = { ".pyc", ".pyo", ".so",   ".pyd",  ".pth",
-                                           ".egg", ".whl", ".node", ".wasm", ".jar" };
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        struct cbx_str ending = cbx_str_of(endings[i]);
-        if (path.len >= ending.len &&
-            strncasecmp(path.p + path.len - ending.len, ending.p, ending.len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A file from which a session may load code: it is judged with all that was accepted before it, and
- * what is accepted behind it is judged with it. */
-static void put_code(struct cbx_rest_call *call, struct cbx_rest_job *job,
-                     const struct cbx_lang *lang, struct cbx_str path)
-{
-    struct cbx_err err = { 0 };
-    CBX_AUTO_DONE(outcome) outcome = { 0 };
-    job->kind = CBX_ENTRY_FILE;
-    cbx_buf_add(&job->path, path);
-    cbx_buf_add(&job->source, call->request->body);
-    if (!cbx_rest_find_session(call, job, cbx_str_of(call->id))) {
-        return;
-    }
-    snprintf(job->language, sizeof(job->language), "%s", lang->name);
-    if (!cbx_rest_accept(call, job)) {
-        return;
-    }
-    int failed = cbx_rest_job_change(job, &outcome, &err);
-    if (!failed && outcome.verdict != CBX_ALLOW) {
-        cbx_rest_deny(call, &outcome);
-    } else if (succeeded(call, failed, &err)) {
-        answer_put(call, path);
-    }
-}
-
-static void put_data(struct cbx_rest_call *call, struct cbx_str path)
-{
-    struct cbx_err err = { 0 };
-    struct cbx_put_file_args args = { .session = cbx_str_of(call->id),
-                                      .principal = CBX_REST_PRINCIPAL,
-                                      .path = path };
-    int failed = cbx_call_put_file(call->rest->flow, &args, call->request->body, NULL, &err);
-    if (succeeded(call, failed, &err)) {
-        answer_put(call, path);
-    }
-}
-
 void cbx_rest_put_file(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(buf) path;
+    CBX_AUTO_DONE(outcome) denial = { 0 };
     if (!read_path(call, &path)) {
         return;
     }
-    const struct cbx_lang *lang = cbx_lang_of_file(path.p);
-    if (is_loadable(cbx_buf_str(&path))) {
-        cbx_fail(&err, CBX_EINVAL, "'%s' is code that cannot be judged; upload its source, or data",
-                 path.p);
-        cbx_rest_fail(call, 403, &err);
-    } else if (lang == NULL) {
-        put_data(call, cbx_buf_str(&path));
+    int failed = cbx_service_put_file(call->service, call->id, path.p, call->request->body, "rest",
+                                      &denial, &err);
+    if (failed) {
+        cbx_rest_fail(call, failed == CBX_EPOLICY ? 403 : 0, &err);
+    } else if (denial.verdict != CBX_ALLOW) {
+        cbx_rest_deny(call, &denial);
     } else {
-        struct cbx_rest_job *job = cbx_rest_job_new(call->rest);
-        put_code(call, job, lang, cbx_buf_str(&path));
-        cbx_rest_job_free(job);
+        cbx_rest_answer(call, 201,
+                        json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
+                                  (json_int_t)call->request->body.len));
     }
 }
 
@@ -196,9 +112,9 @@ void cbx_rest_delete_file(struct cbx_rest_call *call)
         return;
     }
     struct cbx_delete_file_args args = { .session = cbx_str_of(call->id),
-                                         .principal = CBX_REST_PRINCIPAL,
+                                         .principal = CBX_SERVICE_PRINCIPAL,
                                          .path = cbx_buf_str(&path) };
-    int failed = cbx_call_delete_file(call->rest->flow, &args, CBX_STR(""), NULL, &err);
+    int failed = cbx_call_delete_file(call->service->flow, &args, CBX_STR(""), NULL, &err);
     if (succeeded(call, failed, &err)) {
         cbx_rest_answer(call, 200, json_pack("{s:s}", "status", "deleted"));
     }

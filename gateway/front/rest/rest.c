@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The routes, and the life of the API. */
+ * The routes. */
 #include "gateway/front/rest/rest.h"
-
-#include "gateway/front/rest/jobs.h"
 
 #include <stdio.h>
 
@@ -82,7 +80,7 @@ static void refuse_method(struct cbx_rest_call *call, struct cbx_str path)
 void cbx_rest_handle(void *context, const struct cbx_http_request *request,
                      struct cbx_http_response *out)
 {
-    struct cbx_rest_call call = { .rest = context, .request = request, .response = out };
+    struct cbx_rest_call call = { .service = context, .request = request, .response = out };
     bool known = false;
     for (size_t i = 0; i < ROUTES; i++) {
         if (!match_path(routes[i].path, request->path, call.id, &call.rest_path)) {
@@ -103,35 +101,4 @@ void cbx_rest_handle(void *context, const struct cbx_http_request *request,
     }
     cbx_fail(&err, CBX_ENOTFOUND, "nothing is at %.*s", CBX_STR_ARG(request->path));
     cbx_rest_fail(&call, 404, &err);
-}
-
-/* --- life ------------------------------------------------------------------------------------- */
-
-void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
-                   int jobs_max)
-{
-    *rest = (struct cbx_rest){
-        .flow = flow, .store = store, .jobs_max = jobs_max, .fresh_ms = CBX_SEAL_LIFE_MS / 3
-    };
-    pthread_mutex_init(&rest->lock, NULL);
-    pthread_cond_init(&rest->queue_changed, NULL);
-    rest->turns = cbx_store_last_turn(store);
-    rest->jobs = cbx_threads_new(jobs_max);
-}
-
-void cbx_rest_stop(struct cbx_rest *rest)
-{
-    pthread_mutex_lock(&rest->lock);
-    rest->stopping = true;
-    pthread_cond_broadcast(&rest->queue_changed);
-    pthread_mutex_unlock(&rest->lock);
-}
-
-void cbx_rest_done(struct cbx_rest *rest)
-{
-    cbx_threads_free(rest->jobs);
-    cbx_rest_drop_backlog(rest);
-    cbx_rest_pasts_done(rest);
-    pthread_cond_destroy(&rest->queue_changed);
-    pthread_mutex_destroy(&rest->lock);
 }

@@ -4,71 +4,11 @@
 #define CBX_GATEWAY_FRONT_REST_REST_H
 
 #include "gateway/front/http/server.h"
-#include "gateway/front/review.h"
-#include "gateway/front/store.h"
-#include "gateway/ipc/threads.h"
+#include "gateway/front/service/service.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
+enum { CBX_REST_PATH_MAX = CBX_PATH_MAX + 1 };
 
-/* The principal of every caller, until callers have identities. */
-#define CBX_REST_PRINCIPAL CBX_STR("local")
-
-enum { CBX_REST_PASTS = 128, CBX_REST_PATH_MAX = CBX_PATH_MAX + 1 };
-
-struct cbx_rest_job;
-
-/* What was accepted for one session so far, for the judgement of the next (subject.h). */
-struct cbx_rest_past {
-    char session[65];
-    uint64_t used;  /* number of its last use */
-    uint64_t state; /* a number for what it holds; every change gives a new one */
-    struct cbx_buf sealed, entries;
-};
-
-/* Everything behind the API. Flow and store are borrowed. */
-struct cbx_rest {
-    struct cbx_flow *flow;
-    struct cbx_store *store;
-    pthread_mutex_t lock;
-    pthread_cond_t queue_changed;
-    struct cbx_rest_job *queue; /* jobs that have not begun (queue.h) */
-    struct cbx_rest_job
-        *backlog;             /* jobs of an earlier gateway that did not start yet (recovery.h) */
-    int backlog_jobs;         /* its length */
-    int starting;             /* jobs of the backlog that were started and not admitted yet */
-    struct cbx_threads *jobs; /* threads of the jobs that no client waits for */
-    int64_t jobs_begun, jobs_ended; /* executions of this process */
-    int jobs_max;
-    int64_t fresh_ms; /* a decision that waited longer in the queue is made again */
-    bool stopping;
-    struct cbx_rest_past pasts[CBX_REST_PASTS];
-    uint64_t past_uses, past_states;
-    int64_t turns; /* of all jobs, in the order of acceptance */
-    atomic_int sessions_opened;
-};
-
-/* Starts an API over a flow and a store, both borrowed, that runs at most `jobs_max` executions
- * at a time; what an earlier gateway accepted beyond that waits. End it with cbx_rest_stop and cbx_rest_done. */
-void cbx_rest_init(struct cbx_rest *rest, struct cbx_flow *flow, struct cbx_store *store,
-                   int jobs_max);
-
-/* Refuses new jobs and detaches the running ones: their runs continue in their sandboxes, their
- * clients are answered 503, and their rows stay for the next gateway. */
-void cbx_rest_stop(struct cbx_rest *rest);
-
-/* Waits until all jobs have ended, then frees what cbx_rest_init made. The flow must outlive
- * this call. */
-void cbx_rest_done(struct cbx_rest *rest);
-
-/* Frees the pasts of all sessions. */
-void cbx_rest_pasts_done(struct cbx_rest *rest);
-
-/* Forgets the past of a session that is in memory: it is read from the store when it is needed
- * next. */
-void cbx_rest_past_drop(struct cbx_rest *rest, const char *session);
-
-/* For struct cbx_http_config; the context is a struct cbx_rest. */
+/* For struct cbx_http_config; the context is a struct cbx_service. */
 void cbx_rest_handle(void *context, const struct cbx_http_request *request,
                      struct cbx_http_response *out);
 
@@ -80,7 +20,7 @@ size_t cbx_rest_body_max(const struct cbx_policies *policies);
 
 /* One request while a handler serves it. */
 struct cbx_rest_call {
-    struct cbx_rest *rest;
+    struct cbx_service *service;
     const struct cbx_http_request *request;
     char id[64];              /* {id} of the path, or empty */
     struct cbx_str rest_path; /* {path}: what follows, as sent */
@@ -114,15 +54,6 @@ bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fiel
 bool cbx_rest_query(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
                     void *into);
 
-/* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
-void cbx_rest_now(char out[32]);
-
-/* A request to the flow in the name of CBX_REST_PRINCIPAL. `session` may be empty, `limits`
- * (borrowed) NULL. */
-struct cbx_request cbx_rest_request(enum cbx_action action, const char *language,
-                                    struct cbx_str policy, struct cbx_str session,
-                                    struct cbx_str source, const struct cbx_limits *limits);
-
 /* The handlers of routes.def. */
 #define CBX_ROUTE(method, path, handler, legacy, sentence)                                         \
     void cbx_rest_##handler(struct cbx_rest_call *call);
@@ -132,10 +63,5 @@ struct cbx_request cbx_rest_request(enum cbx_action action, const char *language
 /* Reads the requested limits, by the names of limits.def; absent ones are CBX_LIMIT_UNSET.
  * CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
-
-/* True when a session can have all of them; false when the answer is made: 400 with what is wrong,
- * denied or missing. NULL is none. */
-bool cbx_rest_check_dependencies(struct cbx_rest_call *call, struct cbx_str policy,
-                                 const json_t *dependencies);
 
 #endif

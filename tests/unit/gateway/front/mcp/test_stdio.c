@@ -14,12 +14,15 @@
 static void assert_answers(const char *bytes, size_t len, const char *expected)
 {
     static struct cbx_flow flow;
+    static struct cbx_service service = { .flow = &flow };
+    static struct cbx_mcp mcp;
+    cbx_mcp_init(&mcp, &service, 0);
     CBX_AUTO_FILE in = tmpfile();
     CBX_AUTO_FILE out = tmpfile();
     char answers[4096] = "";
     assert_int_equal(fwrite(bytes, 1, len, in), len);
     rewind(in);
-    cbx_stdio_serve(fileno(in), fileno(out), &flow);
+    cbx_stdio_serve(fileno(in), fileno(out), &mcp);
     rewind(out);
     answers[fread(answers, 1, sizeof(answers) - 1, out)] = '\0';
     assert_string_equal(answers, expected);
@@ -133,7 +136,8 @@ static void answers_calls_before_it_ends(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"x\"}}",
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32602,\"message\":\"unknown tool 'x', "
         "there are: execute_code, "
-        "run_python_code, run_javascript_code\"}}\n");
+        "run_python_code, run_javascript_code, check_code, read_file, write_file, close_session, "
+        "get_policy\"}}\n");
 }
 
 int main(void)

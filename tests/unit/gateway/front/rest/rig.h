@@ -5,8 +5,8 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 
-#include "gateway/front/rest/jobs.h"
-#include "gateway/front/rest/recovery.h"
+#include "gateway/front/service/jobs.h"
+#include "gateway/front/service/recovery.h"
 #include "tests/unit/gateway/front/rest/processes.h"
 
 enum { EXCHANGES_MAX = 128, RIG_JOBS = 32 };
@@ -92,7 +92,7 @@ struct rig {
     struct cbx_flow flow;
     struct cbx_store *store;
     struct cbx_store_limits store_limits; /* zero = the defaults */
-    struct cbx_rest rest;
+    struct cbx_service service;
     bool running;
     struct cbx_http_exchange *exchanges[EXCHANGES_MAX];
     int exchange_count, handlers_ended;
@@ -105,7 +105,7 @@ static inline void rig_open(struct rig *rig, int jobs)
     if (cbx_store_open(rig->scratch.path, &rig->store_limits, &rig->store, &err) != 0) {
         fail_msg("%s", err.text);
     }
-    cbx_rest_init(&rig->rest, &rig->flow, rig->store, jobs);
+    cbx_service_init(&rig->service, &rig->flow, rig->store, jobs);
     rig->running = true;
 }
 
@@ -113,11 +113,11 @@ static inline void rig_open(struct rig *rig, int jobs)
 static inline void rig_close(struct rig *rig)
 {
     if (rig->running) {
-        cbx_rest_stop(&rig->rest);
+        cbx_service_stop(&rig->service);
         for (; rig->handlers_ended < rig->exchange_count; rig->handlers_ended++) {
             pthread_join(rig->exchanges[rig->handlers_ended]->thread, NULL);
         }
-        cbx_rest_done(&rig->rest);
+        cbx_service_done(&rig->service);
         cbx_store_free(rig->store);
         rig->running = false;
     }
@@ -197,7 +197,7 @@ static inline void *handle_request(void *context)
                                         .exchange = e,
                                         .id = "request-1" };
     struct cbx_http_response response = { 0 };
-    cbx_rest_handle(&e->rig->rest, &request, &response);
+    cbx_rest_handle(&e->rig->service, &request, &response);
     if (!response.answered) {
         cbx_http_answer(e, &response);
     }
@@ -210,9 +210,9 @@ static inline void *handle_request(void *context)
 
 static inline int64_t jobs_begun(struct rig *rig)
 {
-    pthread_mutex_lock(&rig->rest.lock);
-    int64_t begun = rig->rest.jobs_begun;
-    pthread_mutex_unlock(&rig->rest.lock);
+    pthread_mutex_lock(&rig->service.lock);
+    int64_t begun = rig->service.jobs_begun;
+    pthread_mutex_unlock(&rig->service.lock);
     return begun;
 }
 

@@ -394,7 +394,7 @@ static void more_executions_than_fit_are_refused_and_stored_as_failed(void **sta
     peer_done(&rig->executor, c, CBX_RUN_OK);
     rig_close(rig);
     rig_open(rig, 4);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     /* Nothing is left to run again: the refused ones are over. */
     CBX_AUTO_JSON running = NULL;
     assert_int_equal(cbx_store_list_running(rig->store, &running, NULL), 0);

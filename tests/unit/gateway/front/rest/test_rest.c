@@ -169,7 +169,7 @@ static void what_never_reaches_a_handler_is_a_problem_document_too(void **state)
 static void after_stop_no_execution_is_accepted(void **state)
 {
     struct rig *rig = *state;
-    cbx_rest_stop(&rig->rest);
+    cbx_service_stop(&rig->service);
     assert_problem(post_code(rig, "", "x"), 503, "the gateway is shutting down");
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Results: one form that is stored and that /v1 answers, and the form of CodeBox-AI made from it.
  */
-#include "gateway/front/rest/results.h"
+#include "gateway/front/service/results.h"
 
 #include "gateway/front/dialect.h"
-#include "gateway/front/rest/jobs.h"
+#include "gateway/front/service/jobs.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static struct file_type find_type(const char *path)
 {
     static const struct file_type types[] = {
 #define CBX_FILE_TYPE(ending, type, served) { ending, type, SERVED_##served },
-#include "gateway/front/rest/file_types.def"
+#include "gateway/front/service/file_types.def"
 #undef CBX_FILE_TYPE
     };
     const char *dot = strrchr(path, '.');
@@ -75,19 +75,18 @@ static struct file_type find_type(const char *path)
     return (struct file_type){ .type = "application/octet-stream", .served = SERVED_TYPE };
 }
 
-const char *cbx_rest_file_type(const char *path)
+const char *cbx_media_type(const char *path)
 {
     return find_type(path).type;
 }
 
-const char *cbx_rest_served_type(const char *path)
+const char *cbx_media_type_served(const char *path)
 {
     struct file_type type = find_type(path);
     return type.served == SERVED_TEXT ? "text/plain; charset=utf-8" : type.type;
 }
 
-json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
-                         const struct cbx_err *err)
+json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, const struct cbx_err *err)
 {
     json_t *output = json_array(), *files = json_array(), *blocked = json_array();
     size_t i;
@@ -102,7 +101,7 @@ json_t *cbx_rest_results(json_t *items, const struct cbx_outcome *outcome,
             json_array_append_new(files,
                                   json_pack("{s:O,s:O,s:s}", "path", json_object_get(item, "path"),
                                             "size", json_object_get(item, "size"), "type",
-                                            cbx_rest_file_type(path != NULL ? path : "")));
+                                            cbx_media_type(path != NULL ? path : "")));
         } else {
             json_array_append(output, item);
         }
@@ -153,7 +152,7 @@ static size_t cut_items(json_t *array, size_t over)
     return gone;
 }
 
-void cbx_rest_results_shorten(json_t *results, size_t max, const char *reason)
+void cbx_results_shorten(json_t *results, size_t max, const char *reason)
 {
     enum { NOTE_BYTES = 512 }; /* what is added below */
     size_t size = size_of(results), gone = 0;
@@ -184,7 +183,7 @@ void cbx_rest_results_shorten(json_t *results, size_t max, const char *reason)
         json_pack("{s:I,s:s}", "bytes", (json_int_t)(size - size_of(results)), "reason", reason));
 }
 
-json_t *cbx_rest_execution_json(const json_t *execution)
+json_t *cbx_execution_json(const json_t *execution)
 {
     json_t *json = json_object();
     json_object_set(json, "execution_id", json_object_get(execution, "request_id"));
@@ -230,7 +229,7 @@ static void add_item(json_t *output, json_t *files, const json_t *item)
     }
 }
 
-json_t *cbx_rest_results_legacy(const json_t *results)
+json_t *cbx_results_legacy(const json_t *results)
 {
     json_t *legacy = json_copy((json_t *)(uintptr_t)results), *output = json_array(),
            *files = json_array();

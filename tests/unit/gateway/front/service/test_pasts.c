@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What ran in a session is part of the judgement of its next cell. */
-#include "gateway/front/rest/jobs.h"
-#include "gateway/front/rest/queue.h"
+#include "gateway/front/service/accept.h"
+#include "gateway/front/service/jobs.h"
+#include "gateway/front/service/queue.h"
 #include "tests/unit/gateway/front/rest/rig.h"
 
 #include <sqlite3.h>
@@ -66,7 +67,7 @@ static void a_gateway_that_starts_reads_the_past_from_the_store(void **state)
     executor_await_acks(&rig->executor, 3);
     rig_close(rig);
     rig_open(rig, RIG_JOBS);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     await_answer(post_code(rig, id, "third = 3"), 200);
     assert_true(past_has(rig, "first = 1"));
     assert_true(past_has(rig, "second = 2"));
@@ -75,32 +76,31 @@ static void a_gateway_that_starts_reads_the_past_from_the_store(void **state)
 /* As many other sessions as there are places for pasts. */
 static void take_all_places(struct rig *rig)
 {
-    for (int i = 0; i < CBX_REST_PASTS; i++) {
-        struct cbx_rest_job *other = cbx_rest_job_new(&rig->rest);
+    for (int i = 0; i < CBX_SERVICE_PASTS; i++) {
+        struct cbx_job *other = cbx_job_new(&rig->service);
         snprintf(other->session, sizeof(other->session), "other-%d", i);
-        assert_int_equal(cbx_rest_past_copy(other, NULL), 0);
+        assert_int_equal(cbx_job_copy_past(other, NULL), 0);
         assert_int_equal(other->past.len + other->entries.len, 0);
-        cbx_rest_job_free(other);
+        cbx_job_free(other);
     }
 }
 
 /* A cell of the session that was judged with its past as it is now. */
-static struct cbx_rest_job *judged_cell(struct rig *rig, const char *session, const char *cell)
+static struct cbx_job *judged_cell(struct rig *rig, const char *session, const char *cell)
 {
-    struct cbx_rest_job *job = cbx_rest_job_new(&rig->rest);
+    struct cbx_job *job = cbx_job_new(&rig->service);
     struct cbx_err err;
-    snprintf(job->session, sizeof(job->session), "%s", session);
     cbx_buf_add_cstr(&job->source, cell);
-    assert_int_equal(cbx_rest_job_in_session(job, &err), 0);
-    struct cbx_request request = cbx_rest_job_request(job);
+    assert_int_equal(cbx_job_join(job, cbx_str_of(session), &err), 0);
+    struct cbx_request request = cbx_job_request(job);
     assert_int_equal(cbx_review_judge(&rig->flow, &request, &job->judgement, &err), 0);
     return job;
 }
 
 static bool past_is(struct rig *rig, const char *session, const char *has, const char *has_not)
 {
-    struct cbx_rest_job *job = judged_cell(rig, session, "x");
-    cbx_rest_job_free(job);
+    struct cbx_job *job = judged_cell(rig, session, "x");
+    cbx_job_free(job);
     return past_has(rig, has) && !past_has(rig, has_not);
 }
 
@@ -121,19 +121,19 @@ static void a_cell_is_added_only_behind_the_cells_that_it_was_judged_with(void *
     char id[37];
     open_session(rig, "{}", id);
     await_answer(post_code(rig, id, "first = 1"), 200);
-    struct cbx_rest_job *second = judged_cell(rig, id, "second = 2"),
-                        *third = judged_cell(rig, id, "third = 3");
-    assert_true(cbx_rest_enqueue_judged(second));
-    assert_false(cbx_rest_enqueue_judged(third)); /* judged without the second */
+    struct cbx_job *second = judged_cell(rig, id, "second = 2"),
+                   *third = judged_cell(rig, id, "third = 3");
+    assert_true(cbx_job_enqueue_judged(second));
+    assert_false(cbx_job_enqueue_judged(third)); /* judged without the second */
     assert_true(past_is(rig, id, "second = 2", "third = 3"));
     assert_true(past_has(rig, "first = 1"));
-    cbx_rest_job_free(third);
+    cbx_job_free(third);
     third = judged_cell(rig, id, "third = 3");
     take_all_places(
         rig); /* between the judgement of a cell and its start: read from the store again */
-    assert_false(cbx_rest_enqueue_judged(third));
-    cbx_rest_job_free(third);
-    cbx_rest_job_free(second);
+    assert_false(cbx_job_enqueue_judged(third));
+    cbx_job_free(third);
+    cbx_job_free(second);
 }
 
 /* What was accepted and then failed before it began had no effect. */
@@ -224,7 +224,7 @@ static void a_reset_ends_the_cells_and_keeps_the_files(void **state)
         if (restarted) {
             rig_close(rig);
             rig_open(rig, RIG_JOBS);
-            cbx_rest_recover(&rig->rest);
+            cbx_service_recover(&rig->service);
         } else {
             snprintf(path, sizeof(path), "/v1/sessions/%s/reset", id);
             await_answer(rig_json(rig, "POST", path, "{}"), 200);
@@ -277,14 +277,14 @@ static void nothing_is_judged_when_the_past_cannot_be_read(void **state)
     open_session(rig, "{}", id);
     await_answer(post_code(rig, id, "first = 1"), 200);
     take_all_places(rig);
-    struct cbx_rest_job *job = cbx_rest_job_new(&rig->rest);
+    struct cbx_job *job = cbx_job_new(&rig->service);
     snprintf(job->session, sizeof(job->session), "%s", id);
     sqlite3_hard_heap_limit64(1); /* every statement fails */
-    int failed = cbx_rest_past_copy(job, NULL);
+    int failed = cbx_job_copy_past(job, NULL);
     sqlite3_hard_heap_limit64(0);
     assert_int_equal(failed, CBX_EIO);
     assert_int_equal(job->past.len + job->entries.len, 0);
-    cbx_rest_job_free(job);
+    cbx_job_free(job);
     assert_true(past_is(rig, id, "first = 1", "nothing else"));
 }
 

@@ -3,7 +3,7 @@
  * in memory, for the sessions that were used last; for any other, and after a restart, as the entries
  * of the store, which a worker seals with the next judgement. */
 #include "analyzer/past.h"
-#include "gateway/front/rest/jobs.h"
+#include "gateway/front/service/jobs.h"
 #include "gateway/ipc/wire.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 /* Entries that are read from the store for one judgement. */
 enum { ENTRIES_BYTES_MAX = 64 * 1024 * 1024 };
 
-static void drop(struct cbx_rest_past *past)
+static void drop(struct cbx_session_past *past)
 {
     if (past->session[0] != '\0') {
         cbx_buf_done(&past->sealed);
         cbx_buf_done(&past->entries);
-        *past = (struct cbx_rest_past){ 0 };
+        *past = (struct cbx_session_past){ 0 };
     }
 }
 
@@ -40,8 +40,8 @@ static struct cbx_entry entry_of(const json_t *row)
 }
 
 /* Appends the entries of the session before this turn. */
-static int recall(struct cbx_rest *rest, const char *session, int64_t before, struct cbx_buf *out,
-                  struct cbx_err *err)
+static int recall(struct cbx_service *service, const char *session, int64_t before,
+                  struct cbx_buf *out, struct cbx_err *err)
 {
     enum { PAGE = 500 };
     int64_t after = 0;
@@ -50,7 +50,7 @@ static int recall(struct cbx_rest *rest, const char *session, int64_t before, st
         CBX_AUTO_JSON page = NULL;
         size_t i;
         const json_t *row;
-        failed = cbx_store_page_past(rest->store, session, after, before, PAGE, &page, err);
+        failed = cbx_store_page_past(service->store, session, after, before, PAGE, &page, err);
         count = json_array_size(page);
         json_array_foreach(page, i, row)
         {
@@ -70,12 +70,12 @@ static int recall(struct cbx_rest *rest, const char *session, int64_t before, st
 
 /* With the lock: the session's entry. One that is not in memory is read from the store and
  * replaces the least recently used one: it never lacks an earlier entry. */
-static int find(struct cbx_rest *rest, const char *session, struct cbx_rest_past **out,
+static int find(struct cbx_service *service, const char *session, struct cbx_session_past **out,
                 struct cbx_err *err)
 {
-    struct cbx_rest_past *found = NULL, *oldest = &rest->pasts[0];
-    for (size_t i = 0; i < CBX_REST_PASTS && found == NULL; i++) {
-        struct cbx_rest_past *p = &rest->pasts[i];
+    struct cbx_session_past *found = NULL, *oldest = &service->pasts[0];
+    for (size_t i = 0; i < CBX_SERVICE_PASTS && found == NULL; i++) {
+        struct cbx_session_past *p = &service->pasts[i];
         found = strcmp(p->session, session) == 0 ? p : NULL;
         oldest = p->used < oldest->used ? p : oldest;
     }
@@ -85,50 +85,50 @@ static int find(struct cbx_rest *rest, const char *session, struct cbx_rest_past
         cbx_buf_init(&found->sealed, CBX_WIRE_BYTES_MAX);
         cbx_buf_init(&found->entries, ENTRIES_BYTES_MAX);
         snprintf(found->session, sizeof(found->session), "%s", session);
-        found->state = ++rest->past_states;
-        int failed = recall(rest, session, INT64_MAX, &found->entries, err);
+        found->state = ++service->past_states;
+        int failed = recall(service, session, INT64_MAX, &found->entries, err);
         if (failed) {
             drop(found);
             return failed;
         }
     }
-    found->used = ++rest->past_uses;
+    found->used = ++service->past_uses;
     *out = found;
     return 0;
 }
 
-int cbx_rest_past_copy(struct cbx_rest_job *job, struct cbx_err *err)
+int cbx_job_copy_past(struct cbx_job *job, struct cbx_err *err)
 {
-    struct cbx_rest *rest = job->rest;
-    struct cbx_rest_past *past;
+    struct cbx_service *service = job->service;
+    struct cbx_session_past *past;
     cbx_buf_reset(&job->past);
     cbx_buf_reset(&job->entries);
     if (job->session[0] == '\0') {
         return 0;
     }
-    pthread_mutex_lock(&rest->lock);
-    int failed = find(rest, job->session, &past, err);
+    pthread_mutex_lock(&service->lock);
+    int failed = find(service, job->session, &past, err);
     if (!failed) {
         cbx_buf_add(&job->past, cbx_buf_str(&past->sealed));
         cbx_buf_add(&job->entries, cbx_buf_str(&past->entries));
         job->past_state = past->state;
     }
-    pthread_mutex_unlock(&rest->lock);
+    pthread_mutex_unlock(&service->lock);
     return failed;
 }
 
-int cbx_rest_past_recall(struct cbx_rest_job *job, struct cbx_err *err)
+int cbx_job_recall_past(struct cbx_job *job, struct cbx_err *err)
 {
     cbx_buf_reset(&job->past);
     cbx_buf_reset(&job->entries);
-    cbx_rest_past_drop(job->rest, job->session);
-    return recall(job->rest, job->session, job->turn, &job->entries, err);
+    cbx_service_drop_past(job->service, job->session);
+    return recall(job->service, job->session, job->turn, &job->entries, err);
 }
 
-bool cbx_rest_past_add(struct cbx_rest_job *job)
+bool cbx_job_add_past(struct cbx_job *job)
 {
-    struct cbx_rest_past *past;
-    if (find(job->rest, job->session, &past, NULL) != 0 || past->state != job->past_state) {
+    struct cbx_session_past *past;
+    if (find(job->service, job->session, &past, NULL) != 0 || past->state != job->past_state) {
         return false;
     }
     if (job->kind == CBX_ENTRY_RESET) {
@@ -139,25 +139,25 @@ bool cbx_rest_past_add(struct cbx_rest_job *job)
         cbx_buf_reset(&past->entries);
         cbx_buf_add(&past->sealed, cbx_buf_str(&job->judgement.past));
     }
-    past->state = ++job->rest->past_states;
+    past->state = ++job->service->past_states;
     return true;
 }
 
-void cbx_rest_past_drop(struct cbx_rest *rest, const char *session)
+void cbx_service_drop_past(struct cbx_service *service, const char *session)
 {
-    pthread_mutex_lock(&rest->lock);
-    for (size_t i = 0; i < CBX_REST_PASTS; i++) {
-        if (strcmp(rest->pasts[i].session, session) == 0) {
-            drop(&rest->pasts[i]);
+    pthread_mutex_lock(&service->lock);
+    for (size_t i = 0; i < CBX_SERVICE_PASTS; i++) {
+        if (strcmp(service->pasts[i].session, session) == 0) {
+            drop(&service->pasts[i]);
         }
     }
-    pthread_mutex_unlock(&rest->lock);
+    pthread_mutex_unlock(&service->lock);
 }
 
-void cbx_rest_pasts_done(struct cbx_rest *rest)
+void cbx_service_pasts_done(struct cbx_service *service)
 {
-    for (size_t i = 0; i < CBX_REST_PASTS; i++) {
-        drop(&rest->pasts[i]);
+    for (size_t i = 0; i < CBX_SERVICE_PASTS; i++) {
+        drop(&service->pasts[i]);
     }
 }
 
@@ -172,14 +172,14 @@ static bool sealed_ledger(struct cbx_str sealed, struct cbx_sha256 *out)
     return read;
 }
 
-int cbx_rest_past_ledger(struct cbx_rest_job *job, struct cbx_sha256 *out, struct cbx_err *err)
+int cbx_job_past_ledger(struct cbx_job *job, struct cbx_sha256 *out, struct cbx_err *err)
 {
     const struct cbx_policy *policy =
-        cbx_policies_find(&job->rest->flow->policies, cbx_buf_str(&job->policy));
+        cbx_policies_find(&job->service->flow->policies, cbx_buf_str(&job->policy));
     struct cbx_str rest = cbx_buf_str(&job->entries);
     struct cbx_entry entry;
     if (policy == NULL) {
-        return cbx_policies_fail(&job->rest->flow->policies, cbx_buf_str(&job->policy), err);
+        return cbx_policies_fail(&job->service->flow->policies, cbx_buf_str(&job->policy), err);
     }
     if (job->past.len == 0) {
         *out = cbx_ledger_begin(cbx_str_of(job->session), &policy->sha256);
@@ -193,7 +193,7 @@ int cbx_rest_past_ledger(struct cbx_rest_job *job, struct cbx_sha256 *out, struc
     return 0;
 }
 
-bool cbx_rest_past_is_done(const struct cbx_rest_job *job, const struct cbx_sha256 *ledger)
+bool cbx_job_is_done(const struct cbx_job *job, const struct cbx_sha256 *ledger)
 {
     struct cbx_sha256 after;
     return sealed_ledger(cbx_buf_str(&job->judgement.past), &after) &&

@@ -30,7 +30,7 @@ static void restart(struct rig *rig, int jobs)
 {
     rig_close(rig);
     rig_open(rig, jobs);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
 }
 
 static void play(struct rig *rig, enum cbx_executor_call call)
@@ -105,7 +105,7 @@ static void one_that_began_after_the_gateway_was_killed_does_not_run_again(void 
     struct rig *rig = *state;
     add_row(rig, "e1", "", "x", 0); /* the store has no 'begun' of it */
     play(rig, CBX_CALL_resume);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     struct conn *c = peer_take(&rig->executor, CBX_CALL_resume);
     peer_begin(c);
     peer_send_error(c->fd, CBX_ENOTFOUND, "its sandbox is gone");
@@ -125,7 +125,7 @@ static void one_that_never_began_is_judged_again_and_submitted_as_it_was_asked_f
     struct rig *rig = *state;
     add_row(rig, "e1", "", "x = 1", 0);
     play(rig, CBX_CALL_submit);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
     assert_true(cbx_str_is(cbx_buf_str(&c->message.bytes), "x = 1"));
     assert_json(json_object_get(c->message.header, "interactive"), "true");
@@ -145,7 +145,7 @@ static void one_that_the_policy_does_not_allow_any_more_fails(void **state)
     struct rig *rig = *state;
     rig->worker.denies_all = true;
     add_row(rig, "e1", "", "x", 0);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     while (count_running(rig) > 0) {
         poll(NULL, 0, 1);
     }
@@ -164,7 +164,7 @@ static void the_executions_of_a_session_begin_in_the_order_they_were_accepted(vo
     add_row(rig, "e2", session, "b", 0);
     play(rig, CBX_CALL_submit);
     play(rig, CBX_CALL_resume);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     struct cbx_http_exchange *later = post_code(rig, session, "c");
     struct conn *resumes[2];
     for (int i = 0; i < 2; i++) {
@@ -220,7 +220,7 @@ static void the_backlog_is_started_a_few_at_a_time_while_requests_are_served(voi
     add_backlog(rig, rows);
     play(rig, CBX_CALL_submit);
     play(rig, CBX_CALL_resume);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     for (int i = 0; i < most; i++) {
         conns[i] = peer_take(&rig->executor, CBX_CALL_resume);
     }
@@ -237,7 +237,7 @@ static void the_backlog_is_started_a_few_at_a_time_while_requests_are_served(voi
     }
     assert_int_equal(count_running(rig), 0);
     rig_close(rig);
-    assert_int_equal(rig->rest.starting, 0);
+    assert_int_equal(rig->service.starting, 0);
 }
 
 static void one_of_the_backlog_that_fails_makes_room_for_the_next(void **state)
@@ -247,7 +247,7 @@ static void one_of_the_backlog_that_fails_makes_room_for_the_next(void **state)
     add_backlog(rig, rows);
     struct script busy = { .code = CBX_EBUSY, .text = "no room" };
     executor_script(&rig->executor, CBX_CALL_submit, busy);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     while (count_running(rig) > 0) {
         poll(NULL, 0, 1);
     }
@@ -274,7 +274,7 @@ static void more_than_may_run_wait_until_there_is_room(void **state)
     }
     assert_status(rig, "e2", "completed");
     rig_close(rig);
-    assert_int_equal(rig->rest.backlog_jobs, 0);
+    assert_int_equal(rig->service.backlog_jobs, 0);
 }
 
 /* --- stopping --------------------------------------------------------------------------------- */
@@ -286,7 +286,7 @@ static void a_gateway_that_stops_leaves_its_backlog_and_its_runs_to_the_next(voi
     struct conn *conns[64];
     add_backlog(rig, rows);
     play(rig, CBX_CALL_resume);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     for (int i = 0; i < most; i++) {
         conns[i] = peer_take(&rig->executor, CBX_CALL_resume);
     }
@@ -299,7 +299,7 @@ static void a_gateway_that_stops_leaves_its_backlog_and_its_runs_to_the_next(voi
     rig_open(rig, RIG_JOBS);
     assert_int_equal(count_running(rig), rows);
     executor_script(&rig->executor, CBX_CALL_resume, (struct script){ 0 });
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     executor_await_acks(&rig->executor, rows);
     assert_int_equal(count_running(rig), 0);
 }
@@ -323,7 +323,7 @@ static void a_client_that_waits_when_the_gateway_stops_can_poll_after_the_restar
     assert_string_equal(text_at(json_array_get(rows, 0), "begun"), "1");
     assert_string_equal(text_at(json_array_get(rows, 0), "decision"), c->decision);
     conn_free(c);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     c = peer_take(&rig->executor, CBX_CALL_resume);
     run_to_its_end(rig, c);
     const json_t *json = get_execution(rig, text_at(json_array_get(rows, 0), "id"));
@@ -356,7 +356,7 @@ static void a_failed_reconciliation_does_not_keep_the_gateway_from_recovering(vo
     add_row(rig, "e1", "", "x", 0);
     struct script away = { .code = CBX_EENGINE, .text = "the engine is away" };
     executor_script(&rig->executor, CBX_CALL_reconcile, away);
-    cbx_rest_recover(&rig->rest);
+    cbx_service_recover(&rig->service);
     executor_await_acks(&rig->executor, 1);
     assert_status(rig, "e1", "completed");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The JSON of results: the form that is stored and that /v1 answers, and that of CodeBox-AI. */
-#include "gateway/front/rest/results.h"
+#include "gateway/front/service/results.h"
 
 #include "tests/unit/gateway/front/rest/rig.h"
 
@@ -23,7 +23,7 @@ static json_t *results_of(const struct cbx_result *result)
     struct cbx_err err = { 0 };
     CBX_AUTO_JSON items = json_array();
     snprintf(outcome.id, sizeof(outcome.id), "decision-1");
-    return cbx_rest_results(items, &outcome, &err);
+    return cbx_results(items, &outcome, &err);
 }
 
 static void results_have_every_field(void **state)
@@ -102,7 +102,7 @@ static void what_did_not_run_has_its_error_and_neither_exit_code_nor_audit_recor
     struct cbx_outcome outcome = { 0 };
     struct cbx_err err = { .code = CBX_EENGINE, .text = "the engine is away" };
     CBX_AUTO_JSON items = json_array();
-    CBX_AUTO_JSON json = cbx_rest_results(items, &outcome, &err);
+    CBX_AUTO_JSON json = cbx_results(items, &outcome, &err);
     assert_string_equal(text_at(json, "outcome"), "failed");
     assert_string_equal(text_at(json, "error"), "the engine is away");
     assert_json(json_object_get(json, "exit_code"), "null");
@@ -116,7 +116,7 @@ static void files_are_listed_apart_with_the_type_of_their_names(void **state)
     struct cbx_err err = { 0 };
     CBX_AUTO_JSON items = parse("[{'kind':'stdout','text':'a'},{'kind':'file','path':'x.PNG',"
                                 "'size':3},{'kind':'file','path':'no-ending','size':0}]");
-    CBX_AUTO_JSON json = cbx_rest_results(items, &outcome, &err);
+    CBX_AUTO_JSON json = cbx_results(items, &outcome, &err);
     assert_json(json_object_get(json, "output"), "[{'kind':'stdout','text':'a'}]");
     assert_json(json_object_get(json, "files"),
                 "[{'path':'x.PNG','size':3,'type':'image/png'},{'path':'no-ending','size':0,"
@@ -132,7 +132,7 @@ static void legacy_results_have_streams_results_and_pictures(void **state)
               "{'kind':'result','data':{'text/plain':'4'}},"
               "{'kind':'display','data':{'text/html':'<p>'}},"
               "{'kind':'display','data':{'image/png':'aGk=','text/plain':'<Figure>'}}]}");
-    CBX_AUTO_JSON json = cbx_rest_results_legacy(results);
+    CBX_AUTO_JSON json = cbx_results_legacy(results);
     assert_json(
         json_object_get(json, "output"),
         "[{'type':'stream','name':'stdout','content':'a'},"
@@ -150,12 +150,12 @@ static void an_execution_names_its_language_as_clients_do_and_no_session_as_null
     (void)state;
     CBX_AUTO_JSON row = parse("{'request_id':'e1','session_id':'','status':'running','created_at':"
                               "'t','completed_at':null,'results':null,'language':'ipython'}");
-    CBX_AUTO_JSON json = cbx_rest_execution_json(row);
+    CBX_AUTO_JSON json = cbx_execution_json(row);
     assert_string_equal(text_at(json, "execution_id"), "e1");
     assert_string_equal(text_at(json, "language"), "python");
     assert_json(json_object_get(json, "session_id"), "null");
     json_object_set_new(row, "session_id", json_string("s1"));
-    CBX_AUTO_JSON with = cbx_rest_execution_json(row);
+    CBX_AUTO_JSON with = cbx_execution_json(row);
     assert_string_equal(text_at(with, "session_id"), "s1");
 }
 
@@ -187,9 +187,9 @@ static void results_that_are_too_large_lose_their_end_and_say_so(void **state)
     enum { MAX = 4000 };
     CBX_AUTO_JSON results = long_results(100, 3);
     CBX_AUTO_JSON whole = json_deep_copy(results);
-    cbx_rest_results_shorten(results, bytes_of(results), "enough room");
+    cbx_results_shorten(results, bytes_of(results), "enough room");
     assert_true(json_equal(results, whole));
-    cbx_rest_results_shorten(results, MAX, "the reason");
+    cbx_results_shorten(results, MAX, "the reason");
     assert_true(bytes_of(results) <= MAX);
     const json_t *output = json_object_get(results, "output");
     size_t count = json_array_size(output);
@@ -202,7 +202,7 @@ static void results_that_are_too_large_lose_their_end_and_say_so(void **state)
     assert_json(json_object_get(results, "files_truncated"), "false");
     assert_int_equal(json_array_size(json_object_get(results, "files")), 3);
     assert_string_equal(text_at(json_object_get(results, "left_out"), "reason"), "the reason");
-    CBX_AUTO_JSON legacy = cbx_rest_results_legacy(results);
+    CBX_AUTO_JSON legacy = cbx_results_legacy(results);
     const json_t *last = json_array_get(json_object_get(legacy, "output"), count - 1);
     assert_non_null(strstr(text_at(last, "content"), "are left out here"));
 }
@@ -212,7 +212,7 @@ static void results_whose_files_are_too_many_lose_these_too(void **state)
     (void)state;
     enum { MAX = 4000 };
     CBX_AUTO_JSON results = long_results(2, 100);
-    cbx_rest_results_shorten(results, MAX, "the reason");
+    cbx_results_shorten(results, MAX, "the reason");
     assert_true(bytes_of(results) <= MAX);
     assert_json(json_object_get(results, "files_truncated"), "true");
     assert_in_range(json_array_size(json_object_get(results, "files")), 10, 30);
@@ -229,7 +229,7 @@ static void an_error_that_is_too_large_is_replaced(void **state)
                                  .ename = (char[]){ "E" },
                                  .evalue = value };
     CBX_AUTO_JSON results = results_of(&result);
-    cbx_rest_results_shorten(results, MAX, "the reason");
+    cbx_results_shorten(results, MAX, "the reason");
     assert_true(bytes_of(results) <= MAX);
     assert_string_equal(text_at(results, "error"), "the error is too large to be stored");
 }

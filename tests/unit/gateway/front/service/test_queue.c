@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The order of the executions of one session, up to their admission by the executor. */
-#include "gateway/front/rest/queue.h"
+#include "gateway/front/service/queue.h"
 
 #include "tests/unit/gateway/front/rest/rig.h"
 
@@ -72,7 +72,7 @@ static void a_decision_that_waited_too_long_is_made_again(void **state)
     open_session(rig, "{}", id);
     play_submissions(rig);
     for (int again = 0; again < 2; again++) {
-        rig->rest.fresh_ms = again ? -1 : DEADLINE_MS;
+        rig->service.fresh_ms = again ? -1 : DEADLINE_MS;
         int judged = rig->worker.judged;
         post_async(rig, id, "a", execution);
         struct conn *a = take_submission(rig, "a");
@@ -184,7 +184,7 @@ static void one_that_waits_ends_when_the_gateway_stops(void **state)
     post_async(rig, id, "a", ids[0]);
     struct conn *a = take_submission(rig, "a");
     struct cbx_http_exchange *b = post_code(rig, id, "b");
-    cbx_rest_stop(&rig->rest);
+    cbx_service_stop(&rig->service);
     assert_problem(b, 503, "the gateway is shutting down");
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 2); /* open, a */
     rig_close(rig);
@@ -194,32 +194,32 @@ static void one_that_waits_ends_when_the_gateway_stops(void **state)
 static void jobs_of_no_session_are_in_no_queue(void **state)
 {
     struct rig *rig = *state;
-    struct cbx_rest_job *job = cbx_rest_job_new(&rig->rest);
-    cbx_rest_enqueue(job);
-    assert_null(rig->rest.queue);
-    assert_true(cbx_rest_await_turn(job));
-    cbx_rest_job_free(job);
+    struct cbx_job *job = cbx_job_new(&rig->service);
+    cbx_job_enqueue(job);
+    assert_null(rig->service.queue);
+    assert_true(cbx_job_await_turn(job));
+    cbx_job_free(job);
 }
 
 static void a_queue_is_empty_after_its_jobs_were_freed(void **state)
 {
     struct rig *rig = *state;
-    struct cbx_rest_job *jobs[3];
+    struct cbx_job *jobs[3];
     for (int i = 0; i < 3; i++) {
-        jobs[i] = cbx_rest_job_new(&rig->rest);
+        jobs[i] = cbx_job_new(&rig->service);
         snprintf(jobs[i]->session, sizeof(jobs[i]->session), "%s", i == 1 ? "other" : "one");
-        cbx_rest_enqueue(jobs[i]);
+        cbx_job_enqueue(jobs[i]);
     }
-    assert_true(cbx_rest_await_turn(jobs[0]));
-    assert_true(cbx_rest_await_turn(jobs[1]));
-    cbx_rest_set_admitted(jobs[0], true);
-    assert_true(cbx_rest_await_turn(jobs[2]));
-    cbx_rest_dequeue(jobs[1]);
-    cbx_rest_dequeue(jobs[1]);
+    assert_true(cbx_job_await_turn(jobs[0]));
+    assert_true(cbx_job_await_turn(jobs[1]));
+    cbx_job_set_admitted(jobs[0], true);
+    assert_true(cbx_job_await_turn(jobs[2]));
+    cbx_job_dequeue(jobs[1]);
+    cbx_job_dequeue(jobs[1]);
     for (int i = 0; i < 3; i++) {
-        cbx_rest_job_free(jobs[i]);
+        cbx_job_free(jobs[i]);
     }
-    assert_null(rig->rest.queue);
+    assert_null(rig->service.queue);
 }
 
 int main(void)

@@ -21,7 +21,7 @@ void cbx_claims_read_client(const json_t *client_info, struct cbx_claims *claims
  * (traceparent of W3C Trace Context; malformed ones are nothing) and the tool use (claims.def). */
 void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_claims *claims);
 
-/* Points the claims of the subject to these. */
+/* Points the claims of the subject to these. NULL is fine. */
 void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subject);
 
 #endif

@@ -3,31 +3,31 @@
  * the order from then on (executor/sessions.h). A job is submitted when all jobs of its session
  * that were accepted before it were admitted: the second of two executions finds the state that
  * the first one left. No call has an effect on a job without a session. */
-#ifndef CBX_GATEWAY_FRONT_REST_QUEUE_H
-#define CBX_GATEWAY_FRONT_REST_QUEUE_H
+#ifndef CBX_GATEWAY_FRONT_SERVICE_QUEUE_H
+#define CBX_GATEWAY_FRONT_SERVICE_QUEUE_H
 
-#include "gateway/front/rest/jobs.h"
+#include "gateway/front/service/jobs.h"
 
 /* Appends the job to the queue of its session. For jobs of an earlier gateway. */
-void cbx_rest_enqueue(struct cbx_rest_job *job);
+void cbx_job_enqueue(struct cbx_job *job);
 
 /* Appends the job, and its cell to the earlier cells of the session, in one step. False, and neither
  * is done, when the earlier cells are not those that the job was judged with: another one was
  * accepted meanwhile. */
-bool cbx_rest_enqueue_judged(struct cbx_rest_job *job);
+bool cbx_job_enqueue_judged(struct cbx_job *job);
 
 /* Blocks until the executor has admitted all jobs before this one. False when the gateway stops. */
-bool cbx_rest_await_turn(struct cbx_rest_job *job);
+bool cbx_job_await_turn(struct cbx_job *job);
 
 /* Blocks until no job of its session is before this one: all of them began or failed. False when the
  * gateway stops. */
-bool cbx_rest_await_first(struct cbx_rest_job *job);
+bool cbx_job_await_first(struct cbx_job *job);
 
 /* Notes that the executor admitted the job (true), or that the executor which had admitted it
  * was killed (false). */
-void cbx_rest_set_admitted(struct cbx_rest_job *job, bool admitted);
+void cbx_job_set_admitted(struct cbx_job *job, bool admitted);
 
 /* Removes the job: it began or failed. No effect on a job that is not queued. */
-void cbx_rest_dequeue(struct cbx_rest_job *job);
+void cbx_job_dequeue(struct cbx_job *job);
 
 #endif

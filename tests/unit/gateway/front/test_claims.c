@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What clients say is taken as far as it is well-formed and short, and never fails anything. */
-#include "gateway/front/mcp/claims.h"
+#include "gateway/front/claims.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What a client says, for the audit log. */
-#include "gateway/front/mcp/claims.h"
+#include "gateway/front/claims.h"
 
 #define META_CLIENT "io.modelcontextprotocol/clientInfo"
 #define META_TRACE  "traceparent"
@@ -67,7 +67,7 @@ static struct cbx_str find_tool_use(const json_t *meta)
 {
     static const char *const members[] = {
 #define CBX_TOOL_USE(member, client) member,
-#include "gateway/front/mcp/claims.def"
+#include "gateway/front/claims.def"
 #undef CBX_TOOL_USE
     };
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
@@ -93,6 +93,9 @@ void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_clai
 
 void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subject)
 {
+    if (claims == NULL) {
+        return;
+    }
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) subject->member = cbx_str_of(claims->member);
 #include "gateway/ipc/subject.def"

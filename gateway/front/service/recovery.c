@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Recovery of the jobs of an earlier gateway. */
-#include "gateway/front/rest/recovery.h"
+#include "gateway/front/service/recovery.h"
 
 #include "gateway/front/executor_client.h"
-#include "gateway/front/rest/jobs.h"
+#include "gateway/front/service/jobs.h"
 #include "policies/base/log.h"
 
 static const char *text_of(const json_t *row, const char *name)
@@ -12,9 +12,9 @@ static const char *text_of(const json_t *row, const char *name)
     return text != NULL ? text : "";
 }
 
-static struct cbx_rest_job *read_row(struct cbx_rest *rest, const json_t *row)
+static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
 {
-    struct cbx_rest_job *job = cbx_rest_job_new(rest);
+    struct cbx_job *job = cbx_job_new(service);
     const char *decision = text_of(row, "decision");
     struct cbx_err err;
     CBX_AUTO_JSON request = NULL;
@@ -36,13 +36,13 @@ static struct cbx_rest_job *read_row(struct cbx_rest *rest, const json_t *row)
 
 /* Has the executor drop the sessions and results that the store has no record of. After a failed
  * call they stay until they expire. */
-static void reconcile(struct cbx_rest *rest, const json_t *rows)
+static void reconcile(struct cbx_service *service, const json_t *rows)
 {
     CBX_AUTO_JSON sessions = NULL;
     struct cbx_err err;
     size_t i;
     const json_t *row;
-    if (cbx_store_list_sessions(rest->store, &sessions, &err) != 0) {
+    if (cbx_store_list_sessions(service->store, &sessions, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "sessions of the earlier gateway: %s", err.text);
         return;
     }
@@ -57,20 +57,20 @@ static void reconcile(struct cbx_rest *rest, const json_t *rows)
         json_array_append(runs, json_object_get(row, "decision"));
     }
     struct cbx_reconcile_args args = { .sessions = ids, .runs = runs };
-    if (cbx_call_reconcile(rest->flow, &args, CBX_STR(""), NULL, &err) != 0) {
+    if (cbx_call_reconcile(service->flow, &args, CBX_STR(""), NULL, &err) != 0) {
         cbx_log(CBX_LOG_WARNING, "sandboxes of the earlier gateway: %s", err.text);
     }
 }
 
 /* The session's ledger in the executor; false when it is not known. */
-static bool find_ledger(struct cbx_rest *rest, const char *session, struct cbx_sha256 *out)
+static bool find_ledger(struct cbx_service *service, const char *session, struct cbx_sha256 *out)
 {
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
     const struct cbx_list_sessions_args args;
     size_t i;
     const json_t *row;
-    if (cbx_call_list_sessions(rest->flow, &args, CBX_STR(""), &answer, NULL) != 0) {
+    if (cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, NULL) != 0) {
         return false;
     }
     json_array_foreach(json_object_get(answer.header, "sessions"), i, row)
@@ -84,9 +84,9 @@ static bool find_ledger(struct cbx_rest *rest, const char *session, struct cbx_s
 
 /* A file or a reset whose caller is gone is not tried again. The session's ledger tells whether it
  * was done. */
-static void settle(struct cbx_rest *rest, const json_t *row)
+static void settle(struct cbx_service *service, const json_t *row)
 {
-    struct cbx_rest_job *job = read_row(rest, row);
+    struct cbx_job *job = read_row(service, row);
     struct cbx_sha256 have, before, entry;
     struct cbx_err err;
     char now[32];
@@ -96,36 +96,36 @@ static void settle(struct cbx_rest *rest, const json_t *row)
                                     .name = cbx_json_str(json_object_get(row, "name")),
                                     .text = cbx_buf_str(&job->source) };
     entry = cbx_entry_hash(strcmp(text_of(row, "kind"), "3") == 0 ? &reset : &file);
-    bool done = find_ledger(rest, job->session, &have) && cbx_rest_past_recall(job, &err) == 0 &&
-                cbx_rest_past_ledger(job, &before, &err) == 0;
+    bool done = find_ledger(service, job->session, &have) && cbx_job_recall_past(job, &err) == 0 &&
+                cbx_job_past_ledger(job, &before, &err) == 0;
     if (done) {
         before = cbx_ledger_add(&before, &entry);
         done = cbx_sha256_equal(&before, &have) &&
-               cbx_store_begin_execution(rest->store, job->id, 0, &err) == 0;
+               cbx_store_begin_execution(service->store, job->id, 0, &err) == 0;
     }
-    cbx_rest_now(now);
-    cbx_store_set_execution(rest->store, job->id, done ? "completed" : "error", now, NULL, NULL);
-    cbx_rest_job_free(job);
+    cbx_service_now(now);
+    cbx_store_set_execution(service->store, job->id, done ? "completed" : "error", now, NULL, NULL);
+    cbx_job_free(job);
 }
 
-void cbx_rest_recover(struct cbx_rest *rest)
+void cbx_service_recover(struct cbx_service *service)
 {
     CBX_AUTO_JSON rows = NULL;
     size_t i;
     const json_t *row;
     struct cbx_err err;
-    if (cbx_store_list_running(rest->store, &rows, &err) != 0) {
+    if (cbx_store_list_running(service->store, &rows, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "executions of the earlier gateway: %s", err.text);
         return;
     }
-    reconcile(rest, rows);
+    reconcile(service, rows);
     json_array_foreach(rows, i, row)
     {
         if (strcmp(text_of(row, "kind"), "1") == 0) {
-            cbx_rest_job_recover(read_row(rest, row));
+            cbx_job_recover(read_row(service, row));
         } else {
-            settle(rest, row);
+            settle(service, row);
         }
     }
-    cbx_rest_start_backlog(rest);
+    cbx_service_start_backlog(service);
 }

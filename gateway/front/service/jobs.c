@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Jobs: executions from their acceptance to their stored result. */
-#include "gateway/front/rest/jobs.h"
+#include "gateway/front/service/jobs.h"
 
 #include "analyzer/analyze.h"
 #include "analyzer/past.h"
 #include "gateway/front/collect.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
-#include "gateway/front/rest/queue.h"
-#include "gateway/front/rest/results.h"
+#include "gateway/front/service/queue.h"
+#include "gateway/front/service/results.h"
 #include "gateway/ipc/relay.h"
 #include "gateway/ipc/wire.h"
 #include "policies/base/log.h"
@@ -19,13 +19,14 @@
 
 enum { CODE_MAX = 16 * 1024 * 1024 };
 
-struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest)
+struct cbx_job *cbx_job_new(struct cbx_service *service)
 {
-    struct cbx_rest_job *job = calloc(1, sizeof(*job));
+    struct cbx_job *job = calloc(1, sizeof(*job));
     if (job == NULL) {
         abort();
     }
-    job->rest = rest;
+    job->service = service;
+    job->origin = "rest";
     cbx_limits_unset(&job->limits);
     cbx_buf_init(&job->policy, CBX_NAME_MAX + 1);
     cbx_buf_init(&job->source, CODE_MAX);
@@ -37,9 +38,9 @@ struct cbx_rest_job *cbx_rest_job_new(struct cbx_rest *rest)
     return job;
 }
 
-void cbx_rest_job_free(struct cbx_rest_job *job)
+void cbx_job_free(struct cbx_job *job)
 {
-    cbx_rest_dequeue(job);
+    cbx_job_dequeue(job);
     cbx_buf_done(&job->policy);
     cbx_buf_done(&job->source);
     cbx_buf_done(&job->path);
@@ -52,7 +53,7 @@ void cbx_rest_job_free(struct cbx_rest_job *job)
 /* --- jobs of an earlier gateway --------------------------------------------------------------- */
 
 /* Runs a stored job that was counted, in this thread when a client waits for it. */
-static void launch(struct cbx_rest_job *job);
+static void launch(struct cbx_job *job);
 
 static int starting_max(void)
 {
@@ -61,35 +62,35 @@ static int starting_max(void)
 }
 
 /* With the lock: executions that run. */
-static int64_t running(const struct cbx_rest *rest)
+static int64_t running(const struct cbx_service *service)
 {
-    return rest->jobs_begun - rest->jobs_ended;
+    return service->jobs_begun - service->jobs_ended;
 }
 
 /* With the lock: removes, counts and returns the first job of the backlog; NULL when none may start
  * now. One that began is followed, which costs nothing: only the others are started a few at a
  * time. */
-static struct cbx_rest_job *take_next(struct cbx_rest *rest)
+static struct cbx_job *take_next(struct cbx_service *service)
 {
-    struct cbx_rest_job *job = rest->backlog;
-    if (job == NULL || rest->stopping || running(rest) >= rest->jobs_max ||
-        (!job->begun && rest->starting >= starting_max())) {
+    struct cbx_job *job = service->backlog;
+    if (job == NULL || service->stopping || running(service) >= service->jobs_max ||
+        (!job->begun && service->starting >= starting_max())) {
         return NULL;
     }
-    rest->backlog = job->next_in_backlog;
-    rest->backlog_jobs--;
-    rest->jobs_begun++;
+    service->backlog = job->next_in_backlog;
+    service->backlog_jobs--;
+    service->jobs_begun++;
     job->starting = !job->begun;
-    rest->starting += job->starting;
+    service->starting += job->starting;
     return job;
 }
 
-void cbx_rest_start_backlog(struct cbx_rest *rest)
+void cbx_service_start_backlog(struct cbx_service *service)
 {
     for (;;) {
-        pthread_mutex_lock(&rest->lock);
-        struct cbx_rest_job *job = take_next(rest);
-        pthread_mutex_unlock(&rest->lock);
+        pthread_mutex_lock(&service->lock);
+        struct cbx_job *job = take_next(service);
+        pthread_mutex_unlock(&service->lock);
         if (job == NULL) {
             return;
         }
@@ -99,39 +100,39 @@ void cbx_rest_start_backlog(struct cbx_rest *rest)
 
 /* The job was admitted or failed: the next one of the backlog may start. No effect on a job that is
  * not of the backlog, and on a second call. */
-static void note_started(struct cbx_rest_job *job)
+static void note_started(struct cbx_job *job)
 {
-    struct cbx_rest *rest = job->rest;
-    pthread_mutex_lock(&rest->lock);
+    struct cbx_service *service = job->service;
+    pthread_mutex_lock(&service->lock);
     bool starting = job->starting;
     job->starting = false;
-    rest->starting -= starting;
-    pthread_mutex_unlock(&rest->lock);
+    service->starting -= starting;
+    pthread_mutex_unlock(&service->lock);
     if (starting) {
-        cbx_rest_start_backlog(rest);
+        cbx_service_start_backlog(service);
     }
 }
 
-void cbx_rest_job_recover(struct cbx_rest_job *job)
+void cbx_job_recover(struct cbx_job *job)
 {
-    struct cbx_rest *rest = job->rest;
-    cbx_rest_enqueue(job);
-    struct cbx_rest_job **at = &rest->backlog;
+    struct cbx_service *service = job->service;
+    cbx_job_enqueue(job);
+    struct cbx_job **at = &service->backlog;
     while (*at != NULL && (*at)->begun >= job->begun) { /* those that began are first */
         at = &(*at)->next_in_backlog;
     }
     job->next_in_backlog = *at;
     *at = job;
-    rest->backlog_jobs++;
+    service->backlog_jobs++;
 }
 
-void cbx_rest_drop_backlog(struct cbx_rest *rest)
+void cbx_service_drop_backlog(struct cbx_service *service)
 {
-    while (rest->backlog != NULL) {
-        struct cbx_rest_job *job = rest->backlog;
-        rest->backlog = job->next_in_backlog;
-        rest->backlog_jobs--;
-        cbx_rest_job_free(job);
+    while (service->backlog != NULL) {
+        struct cbx_job *job = service->backlog;
+        service->backlog = job->next_in_backlog;
+        service->backlog_jobs--;
+        cbx_job_free(job);
     }
 }
 
@@ -142,20 +143,20 @@ void cbx_rest_drop_backlog(struct cbx_rest *rest)
 static void note_progress(void *context, enum cbx_progress progress, const char *decision,
                           uint64_t audit_seq)
 {
-    struct cbx_rest_job *job = context;
-    struct cbx_store *store = job->rest->store;
+    struct cbx_job *job = context;
+    struct cbx_store *store = job->service->store;
     struct cbx_err err;
     int failed = 0;
     if (progress == CBX_ADMITTED) {
-        cbx_rest_set_admitted(job, true);
+        cbx_job_set_admitted(job, true);
         note_started(job);
     } else if (progress == CBX_BEGUN) {
         job->begun = true;
         failed = cbx_store_begin_execution(store, job->id, audit_seq, &err);
-        cbx_rest_dequeue(job);
+        cbx_job_dequeue(job);
     } else {
         failed = cbx_store_set_decision(store, job->id, decision, &err);
-        cbx_rest_await_turn(job);
+        cbx_job_await_turn(job);
     }
     if (failed) {
         cbx_log(CBX_LOG_ERROR, "execution %s: %s", job->id, err.text);
@@ -167,21 +168,22 @@ static void note_progress(void *context, enum cbx_progress progress, const char 
 static int renew_past(void *context, const struct cbx_sha256 *ledger, struct cbx_request *request,
                       bool *done, struct cbx_err *err)
 {
-    struct cbx_rest_job *job = context;
-    *done = job->kind == CBX_ENTRY_FILE && cbx_rest_past_is_done(job, ledger);
-    cbx_rest_set_admitted(job, false); /* what was accepted behind it waits */
-    int failed = *done ? 0 : cbx_rest_past_recall(job, err);
+    struct cbx_job *job = context;
+    *done = job->kind == CBX_ENTRY_FILE && cbx_job_is_done(job, ledger);
+    cbx_job_set_admitted(job, false); /* what was accepted behind it waits */
+    int failed = *done ? 0 : cbx_job_recall_past(job, err);
     request->subject.past = cbx_buf_str(&job->past);
     request->subject.entries = cbx_buf_str(&job->entries);
     return failed;
 }
 
-struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job)
+struct cbx_request cbx_job_request(const struct cbx_job *job)
 {
     bool is_file = job->kind == CBX_ENTRY_FILE;
-    struct cbx_request request = cbx_rest_request(
+    struct cbx_request request = cbx_service_request(
         is_file ? CBX_ACTION_FILE : CBX_ACTION_RUN, job->language, cbx_buf_str(&job->policy),
-        cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits);
+        cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits, cbx_str_of(job->origin));
+    cbx_claims_lend(&job->claims, &request.subject);
     request.subject.path = cbx_buf_str(&job->path);
     request.subject.past = cbx_buf_str(&job->past);
     request.subject.entries = cbx_buf_str(&job->entries);
@@ -193,77 +195,21 @@ struct cbx_request cbx_rest_job_request(const struct cbx_rest_job *job)
     return request;
 }
 
-int cbx_rest_job_in_session(struct cbx_rest_job *job, struct cbx_err *err)
-{
-    CBX_AUTO_JSON options = NULL;
-    CBX_AUTO_MEM char *policy = NULL;
-    int failed = cbx_store_get_session(job->rest->store, job->session, &policy, &options, err);
-    if (failed) {
-        return failed;
-    }
-    const char *language = json_string_value(json_object_get(options, "language"));
-    cbx_buf_add_cstr(&job->policy, policy);
-    snprintf(job->language, sizeof(job->language), "%s",
-             language != NULL ? language : cbx_dialect_default());
-    cbx_limits_read(options, &job->limits);
-    return cbx_rest_past_copy(job, err);
-}
-
-/* --- the waiting client ----------------------------------------------------------------------- */
+/* --- the client ------------------------------------------------------------------------------- */
 
 /* A job while it runs. */
 struct run {
-    struct cbx_rest_job *job;
+    struct cbx_job *job;
     struct cbx_collected collected;
     struct cbx_sink sink;
 };
 
-/* One server-sent event (WHATWG HTML, 9.2); JSON has no line ends in it. */
-static void send_event(struct cbx_rest_job *job, const char *name, const json_t *data)
-{
-    CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, 128 * 1024 * 1024);
-    cbx_buf_printf(&text, "event: %s\ndata: ", name);
-    cbx_json_write(&text, data);
-    cbx_buf_add_cstr(&text, "\n\n");
-    cbx_http_stream_add(job->stream, cbx_buf_str(&text));
-}
-
-/* The event as the collected items are written; streams as they come. */
-static void stream_event(struct cbx_rest_job *job, const struct cbx_event *event)
-{
-    static const char *const streams[] = {
-        [CBX_EVENT_STDOUT] = "stdout", [CBX_EVENT_STDERR] = "stderr"
-    };
-    if (event->kind == CBX_EVENT_STDOUT || event->kind == CBX_EVENT_STDERR) {
-        CBX_AUTO_JSON data = json_pack("{s:o}", "text", cbx_json_text(event->text));
-        if (event->late) {
-            json_object_set_new(data, "late", json_true());
-        }
-        send_event(job, streams[event->kind], data);
-        return;
-    }
-    if (event->kind == CBX_EVENT_ASK) {
-        CBX_AUTO_JSON data =
-            json_pack("{s:o,s:b}", "prompt", cbx_json_text(event->text), "secret", event->secret);
-        send_event(job, "input", data);
-        return;
-    }
-    CBX_AUTO_DONE(collected) one;
-    cbx_collected_init(&one);
-    struct cbx_sink sink = cbx_collected_sink(&one);
-    sink.event(sink.context, event);
-    json_t *item = json_array_get(one.items, 0);
-    if (item != NULL) {
-        send_event(job, json_string_value(json_object_get(item, "kind")), item);
-    }
-}
-
 static int take_event(void *context, const struct cbx_event *event)
 {
     struct run *run = context;
-    if (run->job->stream != NULL) {
-        stream_event(run->job, event);
+    const struct cbx_job_client *client = &run->job->client;
+    if (client->event != NULL) {
+        client->event(client->context, event);
     }
     return run->sink.event(run->sink.context, event);
 }
@@ -271,21 +217,21 @@ static int take_event(void *context, const struct cbx_event *event)
 static void restart_events(void *context)
 {
     struct run *run = context;
-    cbx_rest_set_admitted(run->job, false);
+    const struct cbx_job_client *client = &run->job->client;
+    cbx_job_set_admitted(run->job, false);
     run->sink.restart(run->sink.context);
-    if (run->job->stream != NULL) {
-        CBX_AUTO_JSON nothing = json_object();
-        send_event(run->job, "restart", nothing);
+    if (client->restart != NULL) {
+        client->restart(client->context);
     }
 }
 
 /* Detached runs continue without this process when the gateway stops. */
 static bool is_stopping(void *context)
 {
-    struct cbx_rest *rest = ((struct run *)context)->job->rest;
-    pthread_mutex_lock(&rest->lock);
-    bool stopping = rest->stopping;
-    pthread_mutex_unlock(&rest->lock);
+    struct cbx_service *service = ((struct run *)context)->job->service;
+    pthread_mutex_lock(&service->lock);
+    bool stopping = service->stopping;
+    pthread_mutex_unlock(&service->lock);
     return stopping;
 }
 
@@ -300,44 +246,27 @@ static bool will_stop(struct run *run, int failed)
     return is_stopping(run);
 }
 
-static void answer(struct cbx_rest_job *job, const json_t *execution, const struct cbx_err *err)
+static void answer(struct cbx_job *job, const json_t *execution, const struct cbx_err *err)
 {
-    if (job->stream != NULL) {
-        send_event(job, "done", execution);
-        cbx_http_stream_end(cbx_steal(&job->stream));
-    }
-    if (job->exchange != NULL) {
-        struct cbx_http_response response = { .status = 200,
-                                              .json = json_incref((json_t *)(uintptr_t)execution) };
-        struct cbx_http_request request = { .method = CBX_STR("POST"),
-                                            .path = CBX_STR("/v1/executions"),
-                                            .id = job->request_id };
-        struct cbx_rest_call call = { .rest = job->rest,
-                                      .request = &request,
-                                      .response = &response };
-        if (err->code != 0) {
-            json_decref(response.json);
-            response.json = NULL;
-            cbx_rest_fail(&call, 0, err);
-        }
-        cbx_http_answer(cbx_steal(&job->exchange), &response);
+    if (job->client.done != NULL) {
+        job->client.done(job->client.context, execution, err);
     }
 }
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
 /* Stores results, or as much of them as there is room for. */
-static int store_results(struct cbx_rest_job *job, const char *status, const char *now,
-                         json_t *results, struct cbx_err *err)
+static int store_results(struct cbx_job *job, const char *status, const char *now, json_t *results,
+                         struct cbx_err *err)
 {
     enum { SHORT_BYTES = 8 * 1024 };
     const char *reason;
-    struct cbx_store *store = job->rest->store;
+    struct cbx_store *store = job->service->store;
     size_t max = cbx_store_result_max(store, &reason);
-    cbx_rest_results_shorten(results, max, reason);
+    cbx_results_shorten(results, max, reason);
     int failed = cbx_store_set_execution(store, job->id, status, now, results, err);
     if (failed == CBX_ETOOBIG || failed == CBX_EBUSY) {
-        cbx_rest_results_shorten(results, SHORT_BYTES, err->text);
+        cbx_results_shorten(results, SHORT_BYTES, err->text);
         failed = cbx_store_set_execution(store, job->id, status, now, results, err);
     }
     return failed;
@@ -346,13 +275,13 @@ static int store_results(struct cbx_rest_job *job, const char *status, const cha
 /* Stores the outcome; only then the sandbox may drop the result. */
 static void finish(struct run *run, struct cbx_outcome *outcome, int failed, struct cbx_err *err)
 {
-    struct cbx_rest_job *job = run->job;
+    struct cbx_job *job = run->job;
     char now[32];
-    cbx_rest_now(now);
+    cbx_service_now(now);
     cbx_collected_finish(&run->collected);
     outcome->result.output_truncated |= run->collected.omitted > 0;
     outcome->result.files_truncated |= run->collected.incomplete;
-    CBX_AUTO_JSON results = cbx_rest_results(run->collected.items, outcome, err);
+    CBX_AUTO_JSON results = cbx_results(run->collected.items, outcome, err);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
     const char *status = good ? "completed" : "error";
     struct cbx_err store_err;
@@ -361,17 +290,17 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
         json_pack("{s:s,s:s,s:s,s:s,s:s}", "request_id", job->id, "session_id", job->session,
                   "language", job->language, "status", status, "completed_at", now);
     json_object_set(execution, "results", results);
-    CBX_AUTO_JSON json = cbx_rest_execution_json(execution);
+    CBX_AUTO_JSON json = cbx_execution_json(execution);
     if (stored != 0) {
         CBX_AUTO_JSON short_results =
             json_pack("{s:[],s:[],s:s}", "output", "files", "error", store_err.text);
-        cbx_store_set_execution(job->rest->store, job->id, "error", now, short_results, NULL);
+        cbx_store_set_execution(job->service->store, job->id, "error", now, short_results, NULL);
     }
     answer(job, json, err); /* a client that has the answer finds the same in the store */
-    cbx_outcome_acknowledge(job->rest->flow, outcome);
+    cbx_outcome_acknowledge(job->service->flow, outcome);
 }
 
-static void begin(struct run *run, struct cbx_rest_job *job)
+static void begin(struct run *run, struct cbx_job *job)
 {
     *run = (struct run){ .job = job };
     cbx_collected_init(&run->collected);
@@ -379,36 +308,36 @@ static void begin(struct run *run, struct cbx_rest_job *job)
 }
 
 /* Replaces a decision that may be too old to be submitted. */
-static int judge_again(struct cbx_rest_job *job, struct cbx_err *err)
+static int judge_again(struct cbx_job *job, struct cbx_err *err)
 {
-    struct cbx_request request = cbx_rest_job_request(job);
+    struct cbx_request request = cbx_job_request(job);
     cbx_judgement_done(&job->judgement);
-    return cbx_review_judge_again(job->rest->flow, &request, &job->judgement, err);
+    return cbx_review_judge_again(job->service->flow, &request, &job->judgement, err);
 }
 
 /* Waits until the queue of the session admits the job, then submits it. */
-static int submit(struct cbx_rest_job *job, const struct cbx_sink *sink,
-                  struct cbx_outcome *outcome, struct cbx_err *err)
+static int submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_outcome *outcome,
+                  struct cbx_err *err)
 {
     int64_t began = cbx_clock_ms();
-    if (!cbx_rest_await_turn(job)) {
+    if (!cbx_job_await_turn(job)) {
         return cbx_fail(err, CBX_EIO, "the gateway is stopping");
     }
-    int failed = cbx_clock_ms() - began > job->rest->fresh_ms ? judge_again(job, err) : 0;
-    struct cbx_request request = cbx_rest_job_request(job);
-    return failed
-               ? failed
-               : cbx_review_submit(job->rest->flow, &request, &job->judgement, sink, outcome, err);
+    int failed = cbx_clock_ms() - began > job->service->fresh_ms ? judge_again(job, err) : 0;
+    struct cbx_request request = cbx_job_request(job);
+    return failed ? failed
+                  : cbx_review_submit(job->service->flow, &request, &job->judgement, sink, outcome,
+                                      err);
 }
 
 /* Follows the run of a gateway before this one; a run that never began is judged and submitted. */
-static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
-                   struct cbx_outcome *outcome, struct cbx_err *err)
+static int recover(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_outcome *outcome,
+                   struct cbx_err *err)
 {
     snprintf(outcome->id, sizeof(outcome->id), "%s", job->decision);
     outcome->audit_seq = job->audit_seq;
-    struct cbx_request request = cbx_rest_job_request(job);
-    int failed = cbx_review_resume(job->rest->flow, &request.options, sink, outcome, err);
+    struct cbx_request request = cbx_job_request(job);
+    int failed = cbx_review_resume(job->service->flow, &request.options, sink, outcome, err);
     if (failed != CBX_ENOTFOUND) {
         return failed;
     }
@@ -417,40 +346,40 @@ static int recover(struct cbx_rest_job *job, const struct cbx_sink *sink,
                         "the gateway was restarted while this ran, and its sandbox is gone");
     }
     outcome->id[0] = '\0';
-    failed = cbx_rest_past_recall(job, err);
+    failed = cbx_job_recall_past(job, err);
     failed = failed ? failed : judge_again(job, err);
     return failed ? failed : submit(job, sink, outcome, err);
 }
 
 /* Counts one more running job; CBX_EBUSY. The backlog counts too: it was accepted before. */
-static int count_job(struct cbx_rest *rest, struct cbx_err *err)
+static int count_job(struct cbx_service *service, struct cbx_err *err)
 {
     int failed = 0;
-    pthread_mutex_lock(&rest->lock);
-    if (rest->stopping) {
+    pthread_mutex_lock(&service->lock);
+    if (service->stopping) {
         failed = cbx_fail(err, CBX_EBUSY, "the gateway is shutting down; try again later");
-    } else if (running(rest) + rest->backlog_jobs >= rest->jobs_max) {
+    } else if (running(service) + service->backlog_jobs >= service->jobs_max) {
         failed = cbx_fail(err, CBX_EBUSY, "%d executions are running already; try again later",
-                          rest->jobs_max);
+                          service->jobs_max);
     }
-    rest->jobs_begun += !failed;
-    pthread_mutex_unlock(&rest->lock);
+    service->jobs_begun += !failed;
+    pthread_mutex_unlock(&service->lock);
     return failed;
 }
 
-static void end_job(struct cbx_rest_job *job)
+static void end_job(struct cbx_job *job)
 {
-    struct cbx_rest *rest = job->rest;
-    pthread_mutex_lock(&rest->lock);
-    rest->jobs_ended++;
-    rest->starting -= job->starting;
+    struct cbx_service *service = job->service;
+    pthread_mutex_lock(&service->lock);
+    service->jobs_ended++;
+    service->starting -= job->starting;
     job->starting = false;
-    pthread_mutex_unlock(&rest->lock);
+    pthread_mutex_unlock(&service->lock);
     if (!job->begun) {
-        cbx_rest_past_drop(rest, job->session); /* it is not in the past after all */
+        cbx_service_drop_past(service, job->session); /* it is not in the past after all */
     }
-    cbx_rest_job_free(job);
-    cbx_rest_start_backlog(rest); /* there is room for one more */
+    cbx_job_free(job);
+    cbx_service_start_backlog(service); /* there is room for one more */
 }
 
 /* The first finding's message of a decision. */
@@ -463,8 +392,8 @@ static const char *why_denied(const json_t *decision)
 
 static void run_job(void *context)
 {
-    struct cbx_rest_job *job = context;
-    struct cbx_rest *rest = job->rest;
+    struct cbx_job *job = context;
+    struct cbx_service *service = job->service;
     struct cbx_err err = { 0 };
     struct run run;
     CBX_AUTO_DONE(outcome) outcome = { 0 };
@@ -494,9 +423,9 @@ static void run_job(void *context)
             /* The executor closed the idle session: remove it, so that the next call fails at
              * once. */
             struct cbx_close_args args = { .session = cbx_str_of(job->session),
-                                           .principal = CBX_REST_PRINCIPAL };
-            cbx_call_close(rest->flow, &args, CBX_STR(""), NULL, NULL);
-            cbx_store_remove_session(rest->store, job->session, NULL);
+                                           .principal = CBX_SERVICE_PRINCIPAL };
+            cbx_call_close(service->flow, &args, CBX_STR(""), NULL, NULL);
+            cbx_store_remove_session(service->store, job->session, NULL);
         }
         finish(&run, &outcome, failed, &err);
     }
@@ -504,17 +433,17 @@ static void run_job(void *context)
     end_job(job);
 }
 
-static void launch(struct cbx_rest_job *job)
+static void launch(struct cbx_job *job)
 {
-    if (job->exchange != NULL) {
+    if (job->client.waits) {
         run_job(job);
         return;
     }
     job->work = (struct cbx_work){ .run = run_job, .context = job };
-    cbx_threads_queue(job->rest->jobs, &job->work);
+    cbx_threads_queue(job->service->jobs, &job->work);
 }
 
-static json_t *describe_request(const struct cbx_rest_job *job)
+static json_t *describe_request(const struct cbx_job *job)
 {
     json_t *request = json_object();
     json_object_set_new(request, "policy", cbx_json_text(cbx_buf_str(&job->policy)));
@@ -524,7 +453,7 @@ static json_t *describe_request(const struct cbx_rest_job *job)
 }
 
 /* The job as a row of the store; `now` and `request` are borrowed. */
-static struct cbx_stored_execution row_of(const struct cbx_rest_job *job, const char *now,
+static struct cbx_stored_execution row_of(const struct cbx_job *job, const char *now,
                                           const json_t *request)
 {
     return (struct cbx_stored_execution){ .id = job->id,
@@ -539,22 +468,22 @@ static struct cbx_stored_execution row_of(const struct cbx_rest_job *job, const 
                                           .turn = job->turn };
 }
 
-int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
+int cbx_job_start(struct cbx_job *job, struct cbx_err *err)
 {
     char now[32], decision[CBX_ID_CHARS + 1], id[37];
-    struct cbx_rest *rest = job->rest;
-    cbx_rest_now(now);
+    struct cbx_service *service = job->service;
+    cbx_service_now(now);
     cbx_judgement_id(&job->judgement, decision);
     memcpy(id, job->id, sizeof(id));
     CBX_AUTO_JSON request = describe_request(job);
     snprintf(job->decision, sizeof(job->decision), "%s", decision);
     struct cbx_stored_execution stored = row_of(job, now, request);
-    int failed = cbx_store_add_execution(rest->store, &stored, err);
-    failed = failed ? failed : count_job(rest, err);
+    int failed = cbx_store_add_execution(service->store, &stored, err);
+    failed = failed ? failed : count_job(service, err);
     if (failed) {
         CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
-        cbx_store_set_execution(rest->store, id, "error", now, results, NULL);
-        cbx_rest_job_free(job);
+        cbx_store_set_execution(service->store, id, "error", now, results, NULL);
+        cbx_job_free(job);
         return failed;
     }
     launch(job);
@@ -563,33 +492,33 @@ int cbx_rest_job_start(struct cbx_rest_job *job, struct cbx_err *err)
 
 /* --- files and resets ------------------------------------------------------------------------- */
 
-static int store_job(struct cbx_rest_job *job, struct cbx_err *err)
+static int store_job(struct cbx_job *job, struct cbx_err *err)
 {
     char now[32];
-    cbx_rest_now(now);
+    cbx_service_now(now);
     CBX_AUTO_JSON request = describe_request(job);
     struct cbx_stored_execution stored = row_of(job, now, request);
-    return cbx_store_add_execution(job->rest->store, &stored, err);
+    return cbx_store_add_execution(job->service->store, &stored, err);
 }
 
 /* The ledger may change while earlier jobs end. */
-static int reset(struct cbx_rest_job *job, struct cbx_err *err)
+static int reset(struct cbx_job *job, struct cbx_err *err)
 {
     enum { TRIES = 20 };
     int failed = CBX_ESTALE;
     for (int i = 0; i < TRIES && failed == CBX_ESTALE; i++) {
         char hex[CBX_SHA256_HEX + 1];
         struct cbx_sha256 ledger;
-        failed = cbx_rest_past_recall(job, err);
-        failed = failed ? failed : cbx_rest_past_ledger(job, &ledger, err);
+        failed = cbx_job_recall_past(job, err);
+        failed = failed ? failed : cbx_job_past_ledger(job, &ledger, err);
         if (failed) {
             return failed;
         }
         cbx_sha256_hex(&ledger, hex);
         struct cbx_reset_args args = { .session = cbx_str_of(job->session),
-                                       .principal = CBX_REST_PRINCIPAL,
+                                       .principal = CBX_SERVICE_PRINCIPAL,
                                        .ledger = cbx_str_of(hex) };
-        failed = cbx_call_reset(job->rest->flow, &args, CBX_STR(""), NULL, err);
+        failed = cbx_call_reset(job->service->flow, &args, CBX_STR(""), NULL, err);
     }
     if (!failed) {
         note_progress(job, CBX_BEGUN, "", 0);
@@ -597,37 +526,37 @@ static int reset(struct cbx_rest_job *job, struct cbx_err *err)
     return failed;
 }
 
-static int put(struct cbx_rest_job *job, struct cbx_outcome *out, struct cbx_err *err)
+static int put(struct cbx_job *job, struct cbx_outcome *out, struct cbx_err *err)
 {
     int failed = submit(job, NULL, out, err);
     if (!failed && out->verdict == CBX_ALLOW &&
         !job->begun) { /* an executor before this one did it */
         note_progress(job, CBX_BEGUN, "", out->audit_seq);
     }
-    cbx_outcome_acknowledge(job->rest->flow, out);
+    cbx_outcome_acknowledge(job->service->flow, out);
     return failed;
 }
 
-int cbx_rest_job_change(struct cbx_rest_job *job, struct cbx_outcome *out, struct cbx_err *err)
+int cbx_job_change(struct cbx_job *job, struct cbx_outcome *out, struct cbx_err *err)
 {
     int failed = store_job(job, err);
     if (failed) {
-        cbx_rest_past_drop(job->rest, job->session);
+        cbx_service_drop_past(job->service, job->session);
         return failed;
     }
     if (job->kind == CBX_ENTRY_FILE) {
         failed = put(job, out, err);
-    } else if (cbx_rest_await_first(job)) {
+    } else if (cbx_job_await_first(job)) {
         failed = reset(job, err);
     } else {
         failed = cbx_fail(err, CBX_EBUSY, "the gateway is shutting down; try again later");
     }
     char now[32];
-    cbx_rest_now(now);
-    cbx_store_set_execution(job->rest->store, job->id, job->begun ? "completed" : "error", now,
+    cbx_service_now(now);
+    cbx_store_set_execution(job->service->store, job->id, job->begun ? "completed" : "error", now,
                             NULL, NULL);
     if (!job->begun) {
-        cbx_rest_past_drop(job->rest, job->session); /* it is not in the past after all */
+        cbx_service_drop_past(job->service, job->session); /* it is not in the past after all */
     }
     return failed;
 }

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT
+ * An execution as the result of a tool. */
+#include "gateway/front/mcp/clean.h"
+#include "gateway/front/mcp/content_internal.h"
+#include "gateway/front/mcp/parts.h"
+#include "gateway/front/uri.h"
+
+#include <openssl/evp.h>
+
+enum { TEXT_MAX = 256 * 1024 * 1024 };
+
+/* An execution while its result is built. */
+struct shown {
+    struct cbx_content c;
+    const json_t *execution;
+    const char *id, *session, *outcome; /* session: empty for a one-shot */
+    bool running, is_error;
+    size_t room; /* of characters, for the program's texts */
+    json_t *notes, *pictures;
+    size_t picture_bytes;
+};
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text != NULL ? text : "";
+}
+
+static int64_t number_of(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
+static bool is(const char *text, const char *other)
+{
+    return strcmp(text, other) == 0;
+}
+
+static void add_note(struct shown *s, const char *text)
+{
+    json_array_append_new(s->notes, json_string(text));
+}
+
+/* --- the program's texts ---------------------------------------------------------------------- */
+
+/* One of the texts: as a block and in the structured part, cut to `max`, which is taken from the room. */
+static void add_part(struct shown *s, const char *name, const char *part, struct cbx_str clean,
+                     size_t max)
+{
+    char whole[128];
+    CBX_AUTO_DONE(buf) cut;
+    cbx_buf_init(&cut, 4 * CBX_CONTENT_MAX);
+    if (clean.len == 0) {
+        return;
+    }
+    snprintf(whole, sizeof(whole), "sandbox://executions/%s/%s", s->id, part);
+    max = max < s->room ? max : s->room;
+    cbx_clean_cut(&cut, clean, max, whole);
+    struct cbx_str text = cbx_buf_str(&cut);
+    size_t cost = cbx_clean_cost(text);
+    s->room -= cost < s->room ? cost : s->room;
+    cbx_buf_printf(&s->c.text, "--- %s ---\n", name);
+    cbx_buf_add(&s->c.text, text);
+    cbx_buf_add_cstr(&s->c.text, cbx_str_ends(text, CBX_STR("\n")) ? "" : "\n");
+    cbx_content_set(&s->c, name, text);
+}
+
+/* --- pictures --------------------------------------------------------------------------------- */
+
+/* "640x480" of a PNG (its IHDR comes first), "" when it is not known. */
+static void measure_png(struct cbx_str base64, char out[32])
+{
+    enum { CHARS = 32, HEADER = 24 };
+    unsigned char bytes[CHARS];
+    out[0] = '\0';
+    if (base64.len >= CHARS &&
+        EVP_DecodeBlock(bytes, (const unsigned char *)base64.p, CHARS) >= HEADER &&
+        memcmp(bytes + 1, "PNG", 3) == 0) {
+        snprintf(out, 32, "%ux%u", (unsigned)bytes[18] << 8 | bytes[19],
+                 (unsigned)bytes[22] << 8 | bytes[23]);
+    }
+}
+
+static void add_picture(struct shown *s, const struct cbx_picture *picture, size_t number)
+{
+    size_t bytes = picture->base64.len / 4 * 3;
+    char size[32], uri[128];
+    bool fits = bytes <= CBX_CONTENT_IMAGE_MAX && number <= CBX_CONTENT_IMAGE_COUNT &&
+                s->picture_bytes + picture->base64.len <= CBX_CONTENT_IMAGES_MAX;
+    measure_png(picture->base64, size);
+    snprintf(uri, sizeof(uri), "sandbox://executions/%s/pictures/%zu", s->id, number);
+    if (fits) {
+        s->picture_bytes += picture->base64.len;
+        json_array_append_new(s->c.blocks,
+                              json_pack("{s:s,s:o,s:s}", "type", "image", "data",
+                                        cbx_json_text(picture->base64), "mimeType", picture->type));
+    }
+    cbx_buf_printf(&s->c.text, "[picture %zu: %s%s%s, %zu bytes%s, %s]\n", number, picture->name,
+                   size[0] != '\0' ? " " : "", size, bytes, fits ? "" : ", too large to be shown",
+                   uri);
+    json_t *shown =
+        json_pack("{s:s,s:I,s:s}", "type", picture->type, "size", (json_int_t)bytes, "uri", uri);
+    if (size[0] != '\0') {
+        json_object_set_new(shown, "pixels", json_string(size));
+    }
+    if (!fits) {
+        json_object_set_new(shown, "shown", json_false());
+    }
+    json_array_append_new(s->pictures, shown);
+}
+
+static void add_pictures(struct shown *s)
+{
+    enum { MOST = 100 };
+    struct cbx_picture picture;
+    for (size_t n = 1; n <= MOST && cbx_part_picture_at(s->execution, n, &picture); n++) {
+        add_picture(s, &picture, n);
+    }
+    if (json_array_size(s->pictures) > 0) {
+        json_object_set(s->c.structured, "pictures", s->pictures);
+    }
+}
+
+/* --- the error -------------------------------------------------------------------------------- */
+
+/* The exception on one line and its traceback. */
+static void add_exception(struct shown *s)
+{
+    enum { LINE_MAX_COST = 500, TRACEBACK_MAX = 6000 };
+    const json_t *error = json_object_get(s->execution, "error");
+    CBX_AUTO_DONE(buf) line;
+    CBX_AUTO_DONE(buf) clean;
+    CBX_AUTO_DONE(buf) cut;
+    cbx_buf_init(&line, TEXT_MAX);
+    cbx_buf_init(&clean, TEXT_MAX);
+    cbx_buf_init(&cut, 4 * CBX_CONTENT_MAX);
+    if (!json_is_object(error)) {
+        return;
+    }
+    cbx_content_add_escaped(&line, "", json_object_get(error, "ename"));
+    cbx_content_add_escaped(&line, ": ", json_object_get(error, "evalue"));
+    cbx_clean_cut(&cut, cbx_buf_str(&line), LINE_MAX_COST, NULL);
+    cbx_content_set(&s->c, "error", cbx_buf_str(&cut));
+    cbx_part_traceback(s->execution, &clean);
+    if (clean.len == 0) {
+        cbx_buf_printf(&s->c.text, "%s\n", cut.p);
+    }
+    add_part(s, "traceback", "traceback", cbx_buf_str(&clean), TRACEBACK_MAX);
+}
+
+/* --- files, blocked attempts, notes ----------------------------------------------------------- */
+
+static void add_file(struct shown *s, json_t *files, const json_t *file)
+{
+    CBX_AUTO_DONE(buf) path;
+    CBX_AUTO_DONE(buf) uri;
+    cbx_buf_init(&path, 8192);
+    cbx_buf_init(&uri, 3 * 4096 + 128);
+    json_int_t size = number_of(file, "size");
+    const char *type = text_of(file, "type");
+    cbx_content_add_escaped(&path, "", json_object_get(file, "path"));
+    json_t *shown = json_pack("{s:o,s:I,s:s}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
+                              size, "type", type);
+    cbx_buf_printf(&s->c.text, "[file %s, %lld bytes, %s", path.p, (long long)size, type);
+    if (s->session[0] != '\0') {
+        cbx_buf_printf(&uri, "session://%s/files/", s->session);
+        cbx_uri_add(&uri, cbx_json_str(json_object_get(file, "path")));
+        cbx_buf_printf(&s->c.text, ", %s", uri.p);
+        json_object_set_new(shown, "uri", json_string(uri.p));
+        json_array_append_new(s->c.blocks,
+                              json_pack("{s:s,s:s,s:o,s:s,s:I}", "type", "resource_link", "uri",
+                                        uri.p, "name", cbx_json_text(cbx_buf_str(&path)),
+                                        "mimeType", type, "size", size));
+    }
+    cbx_buf_add_cstr(&s->c.text, "]\n");
+    json_array_append_new(files, shown);
+}
+
+static void add_files(struct shown *s)
+{
+    CBX_AUTO_JSON files = json_array();
+    const json_t *all = json_object_get(s->execution, "files");
+    size_t i;
+    json_t *file;
+    json_array_foreach((json_t *)(uintptr_t)all, i, file)
+    {
+        if (i < CBX_CONTENT_FILES_MAX) {
+            add_file(s, files, file);
+        }
+    }
+    if (json_array_size(files) > 0) {
+        json_object_set(s->c.structured, "files", files);
+    }
+    if (json_array_size(all) > CBX_CONTENT_FILES_MAX) {
+        char note[96];
+        snprintf(note, sizeof(note), "%zu more files are new or changed",
+                 json_array_size(all) - CBX_CONTENT_FILES_MAX);
+        add_note(s, note);
+    }
+    if (json_array_size(files) > 0 && s->session[0] == '\0') {
+        add_note(s,
+                 "the files were removed with the sandbox; a session keeps them (session \"new\")");
+    }
+}
+
+/* What the guard refused. */
+static void add_blocked(struct shown *s)
+{
+    enum { MOST = 10 };
+    static const char *const kept[] = { "capability", "rule", "what", "message", "hint" };
+    CBX_AUTO_JSON blocked = json_array();
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(s->execution, "blocked"), i, item)
+    {
+        if (i >= MOST) {
+            continue;
+        }
+        cbx_content_add_escaped(&s->c.text, "blocked by rule ", json_object_get(item, "rule"));
+        cbx_content_add_escaped(&s->c.text, ": ", json_object_get(item, "message"));
+        cbx_content_add_escaped(&s->c.text, " (", json_object_get(item, "what"));
+        cbx_content_add_escaped(&s->c.text, ")\n  hint: ", json_object_get(item, "hint"));
+        cbx_buf_add_char(&s->c.text, '\n');
+        json_t *shown = json_object();
+        for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++) {
+            json_object_set_new(shown, kept[k], cbx_content_escape(json_object_get(item, kept[k])));
+        }
+        json_object_set(shown, "count", json_object_get(item, "count"));
+        json_array_append_new(blocked, shown);
+    }
+    if (json_array_size(blocked) > 0) {
+        json_object_set(s->c.structured, "blocked", blocked);
+    }
+}
+
+static void add_notes(struct shown *s)
+{
+    static const struct {
+        const char *flag, *note;
+    } flags[] = {
+        { "truncated", "the output was cut at the policy's limit" },
+        { "files_truncated", "pictures, values or files are left out at the limit" },
+        { "session_lost", "the session's variables are lost: its process was ended" },
+        { "session_restarted",
+          "the session's sandbox was lost before this ran: variables and files are gone" },
+    };
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        bool of_session = cbx_str_starts(cbx_str_of(flags[i].flag), CBX_STR("session"));
+        if ((!of_session || s->session[0] != '\0') &&
+            json_is_true(json_object_get(s->execution, flags[i].flag))) {
+            add_note(s, flags[i].note);
+        }
+    }
+    size_t i;
+    json_t *note;
+    json_array_foreach(s->notes, i, note)
+    {
+        cbx_buf_printf(&s->c.text, "[%s]\n", json_string_value(note));
+    }
+    if (json_array_size(s->notes) > 0) {
+        json_object_set(s->c.structured, "notes", s->notes);
+    }
+}
+
+static void add_session(struct shown *s, int64_t idle_ms)
+{
+    if (s->session[0] == '\0') {
+        return;
+    }
+    char idle[96] = "";
+    if (idle_ms > 0) {
+        snprintf(idle, sizeof(idle), ", and is closed after %lld s without a call",
+                 (long long)(idle_ms / 1000));
+    }
+    cbx_content_set(&s->c, "session", cbx_str_of(s->session));
+    cbx_buf_printf(&s->c.text, "session %s keeps variables and files%s\n", s->session, idle);
+}
+
+/* --- the status ------------------------------------------------------------------------------- */
+
+/* The first line, and `message` of the structured part where the status alone does not tell it. */
+static void add_status(struct shown *s)
+{
+    char message[512] = "";
+    const json_t *error = json_object_get(s->execution, "error");
+    int64_t code = number_of(s->execution, "exit_code");
+    long long ms = (long long)number_of(s->execution, "duration_ms"),
+              cpu = (long long)number_of(s->execution, "cpu_ms");
+    if (s->running) {
+        snprintf(
+            message, sizeof(message),
+            "the program still runs; read_file with path sandbox://executions/%s waits for its "
+            "result",
+            s->id);
+    } else if (is(s->outcome, "ok")) {
+        cbx_buf_add_cstr(&s->c.text, "ok\n");
+        return;
+    } else if (is(s->outcome, "error")) {
+        cbx_buf_printf(&s->c.text, "exit code %lld\n", code > 0 ? (long long)code : 1);
+        return;
+    } else if (is(s->outcome, "timeout")) {
+        snprintf(message, sizeof(message),
+                 "stopped after %lld ms, the limit; make the program faster or its work smaller",
+                 ms);
+    } else if (is(s->outcome, "cpu")) {
+        snprintf(message, sizeof(message),
+                 "stopped after %lld ms of processor time, the limit; make the program faster or "
+                 "its work smaller",
+                 cpu);
+    } else if (is(s->outcome, "oom")) {
+        snprintf(
+            message, sizeof(message),
+            "stopped, the program needed more memory than the policy allows; process the data in "
+            "pieces");
+    } else if (is(s->outcome, "refused")) {
+        snprintf(message, sizeof(message),
+                 "stopped, the policy ends a run when the sandbox refuses something");
+    } else {
+        snprintf(message, sizeof(message), "%.400s",
+                 json_is_string(error) ? json_string_value(error)
+                                       : "the program did not run, or its end was not seen");
+    }
+    cbx_buf_printf(&s->c.text, "%s: %s\n", s->running ? "running" : s->outcome, message);
+    cbx_content_set(&s->c, "message", cbx_str_of(message));
+}
+
+static void add_numbers(struct shown *s)
+{
+    const json_t *code = json_object_get(s->execution, "exit_code"),
+                 *number = json_object_get(s->execution, "signal");
+    bool failed = is(s->outcome, "error");
+    if (is(s->outcome, "ok") || failed) {
+        json_int_t shown = json_integer_value(code);
+        json_object_set_new(s->c.structured, "exit_code",
+                            json_integer(failed && shown <= 0 ? 1 : shown));
+    }
+    if (json_is_integer(number)) {
+        json_object_set(s->c.structured, "signal", (json_t *)(uintptr_t)number);
+    }
+}
+
+/* The error comes first out of the room, then values: results stand at the end of the output, which has the
+ * rest. */
+static void add_texts(struct shown *s)
+{
+    enum { ERROR_ROOM = 7000, VALUES_MAX = 8000, STDERR_MAX = 6000 };
+    CBX_AUTO_DONE(buf) out;
+    CBX_AUTO_DONE(buf) err;
+    cbx_buf_init(&out, TEXT_MAX);
+    cbx_buf_init(&err, TEXT_MAX);
+    CBX_AUTO_DONE(buf) shown;
+    cbx_buf_init(&shown, TEXT_MAX);
+    cbx_part_stream(s->execution, "stdout", &out);
+    cbx_part_stream(s->execution, "stderr", &err);
+    cbx_part_values(s->execution, &shown);
+    size_t errors = json_is_object(json_object_get(s->execution, "error")) ? ERROR_ROOM : 0,
+           values = cbx_clean_cost(cbx_buf_str(&shown)),
+           written = cbx_clean_cost(cbx_buf_str(&err));
+    errors = errors < s->room / 2 ? errors : s->room / 2;
+    values = values < VALUES_MAX ? values : VALUES_MAX;
+    values = values < s->room / 4 ? values : s->room / 4;
+    written = written < STDERR_MAX ? written : STDERR_MAX;
+    written = written < s->room / 4 ? written : s->room / 4;
+    add_part(s, "stdout", "stdout", cbx_buf_str(&out), s->room - errors - values - written);
+    add_part(s, "stderr", "stderr", cbx_buf_str(&err), s->room - errors - values);
+    add_part(s, "result", "result", cbx_buf_str(&shown), s->room - errors);
+    add_exception(s);
+}
+
+json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms)
+{
+    struct shown s = { .execution = execution,
+                       .id = text_of(execution, "execution_id"),
+                       .session = text_of(execution, "session_id"),
+                       .outcome = text_of(execution, "outcome"),
+                       .running = is(text_of(execution, "status"), "running") };
+    s.outcome = s.outcome[0] != '\0' ? s.outcome : "failed";
+    s.is_error = !s.running && !is(s.outcome, "ok") && !is(s.outcome, "error");
+    s.room = (s.is_error ? CBX_CONTENT_ERROR_MAX : CBX_CONTENT_MAX) - CBX_CONTENT_ROOM;
+    s.notes = json_array();
+    s.pictures = json_array();
+    cbx_content_init(&s.c, s.running ? "running" : s.outcome);
+    add_numbers(&s);
+    add_status(&s);
+    add_texts(&s);
+    add_pictures(&s);
+    add_files(&s);
+    add_blocked(&s);
+    add_notes(&s);
+    add_session(&s, idle_ms);
+    cbx_content_set(&s.c, "execution_id", cbx_str_of(s.id));
+    if (!s.running) {
+        json_object_set_new(s.c.structured, "duration_ms",
+                            json_integer(number_of(execution, "duration_ms")));
+    }
+    cbx_content_add_audit(&s.c, cbx_str_of(text_of(execution, "decision")));
+    json_decref(s.notes);
+    json_decref(s.pictures);
+    return cbx_content_finish(&s.c, s.is_error);
+}

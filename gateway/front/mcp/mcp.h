@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * What the parts of the MCP server share: the service behind it, and the client of a request. */
+#ifndef CBX_GATEWAY_FRONT_MCP_MCP_H
+#define CBX_GATEWAY_FRONT_MCP_MCP_H
+
+#include "gateway/front/service/service.h"
+
+/* The server. The service is borrowed. */
+struct cbx_mcp {
+    struct cbx_service *service;
+    int64_t idle_ms; /* a session without a run for this long is closed; 0 = not told */
+    pthread_mutex_t lock;
+    pthread_cond_t ended; /* an execution ended */
+};
+
+void cbx_mcp_init(struct cbx_mcp *mcp, struct cbx_service *service, int64_t idle_ms);
+void cbx_mcp_done(struct cbx_mcp *mcp);
+
+/* The client of one request, as its transport reaches it. Borrowed for the length of the request. */
+struct cbx_mcp_peer {
+    const atomic_bool
+        *cancelled; /* set from another thread: the program is interrupted; may be NULL */
+    /* Sends a notification (a line of JSON with its end) that belongs to the request; may be NULL. */
+    void (*notify)(void *context, struct cbx_str line);
+    void *context;
+};
+
+#endif

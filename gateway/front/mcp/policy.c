@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ * The policy in words, and the tools that ask it: get_policy, check_code; close_session. */
+#include "gateway/front/dialect.h"
+#include "gateway/front/mcp/content_internal.h"
+#include "gateway/front/mcp/resources.h"
+#include "gateway/front/mcp/tools_internal.h"
+#include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/sessions.h"
+#include "policies/language.h"
+
+enum { POLICY_TEXT_MAX = 256 * 1024 };
+
+/* --- the policy in words ---------------------------------------------------------------------- */
+
+void cbx_mcp_describe_limits(const struct cbx_policy *policy, struct cbx_buf *out)
+{
+    const struct cbx_limits *l = &policy->limits;
+    cbx_buf_printf(
+        out,
+        "A program has %lld s, %lld MiB of memory and %g processor%s; its output may have "
+        "%lld KiB. ",
+        (long long)l->wall_ms / 1000, (long long)l->memory_bytes >> 20, (double)l->cpu_milli / 1000,
+        l->cpu_milli > 1000 ? "s" : "", (long long)l->output_bytes >> 10);
+    cbx_buf_add_cstr(out, policy->network == CBX_NETWORK_NONE
+                              ? "There is no network."
+                              : "The network reaches only what the policy lists.");
+}
+
+static void add_libraries(const char *language, struct cbx_buf *out)
+{
+    struct cbx_library each;
+    bool any = false;
+    for (size_t i = 0; cbx_library_at(i, &each); i++) {
+        if (strcmp(each.language, language) == 0) {
+            cbx_buf_printf(out, "%s%s %s", any ? ", " : " has ", each.name, each.version);
+            any = true;
+        }
+    }
+    cbx_buf_add_cstr(out, any ? " and its standard library.\n" : " has its standard library.\n");
+}
+
+static void add_rules(const struct cbx_policy *policy, enum cbx_language language,
+                      struct cbx_buf *out)
+{
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct cbx_rule *rule = &policy->rules[i];
+        bool holds = (rule->languages >> language & 1) != 0;
+        if (!holds || (rule->effect != CBX_EFFECT_DENY && rule->effect != CBX_EFFECT_ASK)) {
+            continue;
+        }
+        cbx_buf_printf(out, "- %.*s%s: %.*s", CBX_STR_ARG(rule->id),
+                       rule->effect == CBX_EFFECT_ASK ? " (asks a person)" : "",
+                       CBX_STR_ARG(rule->message));
+        if (rule->hint.len > 0) {
+            cbx_buf_printf(out, " Instead: %.*s", CBX_STR_ARG(rule->hint));
+        }
+        cbx_buf_add_char(out, '\n');
+    }
+}
+
+void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *language,
+                             struct cbx_buf *out)
+{
+    cbx_buf_printf(out, "Policy %.*s: %.*s\n", CBX_STR_ARG(policy->name),
+                   CBX_STR_ARG(policy->description));
+    cbx_mcp_describe_limits(policy, out);
+    cbx_buf_add_cstr(out,
+                     "\nFiles of the working directory and of /tmp can be read and written.\n");
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        const struct cbx_language_row *row = cbx_language_find(cbx_str_of(name));
+        if (language != NULL && strcmp(language, name) != 0) {
+            continue;
+        }
+        cbx_buf_printf(out, "\n%s", row->display);
+        if ((policy->languages >> row->language & 1) == 0) {
+            cbx_buf_add_cstr(out, " may not run under this policy.\n");
+            continue;
+        }
+        add_libraries(name, out);
+        cbx_buf_add_cstr(out, "Denied:\n");
+        add_rules(policy, row->language, out);
+    }
+}
+
+json_t *cbx_tool_get_policy(const struct cbx_tool_call *call,
+                            const struct cbx_tool_arguments *arguments)
+{
+    char language[32];
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, POLICY_TEXT_MAX);
+    snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(arguments->language));
+    const struct cbx_policies *policies = &call->mcp->service->flow->policies;
+    if (policies->count == 0) {
+        return cbx_content_of_failure("failed", NULL, "no policy is loaded");
+    }
+    cbx_mcp_describe_policy(policies->items[0], language, &text);
+    return cbx_content_of_text("text", cbx_buf_str(&text));
+}
+
+/* --- a check ---------------------------------------------------------------------------------- */
+
+json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_arguments *arguments)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    const char *language = cbx_dialect_of(arguments->language, &err);
+    struct cbx_request request =
+        cbx_service_request(CBX_ACTION_CHECK, language != NULL ? language : "", CBX_STR(""),
+                            CBX_STR(""), arguments->code, NULL, CBX_STR("mcp"));
+    cbx_claims_lend(call->claims, &request.subject);
+    int failed = language == NULL
+                     ? CBX_EINVAL
+                     : cbx_review(call->mcp->service->flow, &request, NULL, &outcome, &err);
+    if (failed) {
+        return cbx_content_of_failure(failed == CBX_EINVAL ? "invalid" : "failed", &outcome,
+                                      err.text);
+    }
+    if (outcome.verdict != CBX_ALLOW) {
+        return cbx_content_of_denial(&outcome);
+    }
+    struct cbx_content c;
+    cbx_content_init(&c, "ok");
+    cbx_buf_add_cstr(&c.text, "ok: the policy allows it; nothing ran\n");
+    cbx_content_set(&c, "message", CBX_STR("the policy allows it; nothing ran"));
+    cbx_content_add_audit(&c, cbx_str_of(outcome.id));
+    return cbx_content_finish(&c, false);
+}
+
+/* --- the end of a session --------------------------------------------------------------------- */
+
+json_t *cbx_tool_close_session(const struct cbx_tool_call *call,
+                               const struct cbx_tool_arguments *arguments)
+{
+    struct cbx_err err = { 0 };
+    char id[65];
+    snprintf(id, sizeof(id), "%.*s", CBX_STR_ARG(arguments->session));
+    int failed = cbx_service_close_session(call->mcp->service, id, &err);
+    if (failed == CBX_ENOTFOUND) {
+        cbx_fail(&err, CBX_ENOTFOUND,
+                 "there is no session '%s': it is closed already, or was never opened", id);
+    }
+    return failed ? cbx_content_of_failure(failed == CBX_ENOTFOUND ? "invalid" : "failed", NULL,
+                                           err.text)
+                  : cbx_content_of_text("message", CBX_STR("ok: the session is closed\n"));
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ * Resources. */
+#include "gateway/front/mcp/resources.h"
+
+#include "gateway/front/dialect.h"
+#include "gateway/front/mcp/parts.h"
+#include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/files.h"
+#include "gateway/front/service/jobs.h"
+#include "gateway/front/service/results.h"
+#include "gateway/front/service/sessions.h"
+#include "gateway/front/uri.h"
+#include "policies/language.h"
+
+enum { BYTES_MAX = 256 * 1024 * 1024 };
+
+void cbx_resource_done(struct cbx_resource *resource)
+{
+    cbx_buf_done(&resource->bytes);
+    *resource = (struct cbx_resource){ 0 };
+}
+
+static int set_json(struct cbx_resource *out, json_t *json)
+{
+    out->type = "application/json";
+    cbx_json_write(&out->bytes, json);
+    json_decref(json);
+    return 0;
+}
+
+/* --- what the server knows about itself -------------------------------------------------------- */
+
+static json_t *libraries_of(const char *language, bool versions)
+{
+    json_t *list = json_array();
+    struct cbx_library each;
+    for (size_t i = 0; cbx_library_at(i, &each); i++) {
+        if (strcmp(each.language, language) == 0) {
+            json_array_append_new(
+                list, versions ? json_pack("{s:s,s:s}", "name", each.name, "version", each.version)
+                               : json_string(each.name));
+        }
+    }
+    return list;
+}
+
+static int resource_environments(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+{
+    (void)mcp;
+    (void)err;
+    json_t *all = json_object();
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        const struct cbx_language_row *row = cbx_language_find(cbx_str_of(name));
+        json_object_set_new(all, name,
+                            json_pack("{s:o,s:o}", "image", json_sprintf("codebox-%s", row->kernel),
+                                      "installed_libraries", libraries_of(name, false)));
+    }
+    return set_json(out, all);
+}
+
+static int resource_languages(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+{
+    (void)mcp;
+    (void)err;
+    json_t *list = json_array();
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        const struct cbx_language_row *row = cbx_language_find(cbx_str_of(name));
+        json_t *aliases = json_array();
+        for (size_t k = 0; row->aliases[k] != NULL; k++) {
+            json_array_append_new(aliases, json_string(row->aliases[k]));
+        }
+        json_array_append_new(list,
+                              json_pack("{s:s,s:s,s:o,s:o}", "name", name, "title", row->display,
+                                        "aliases", aliases, "libraries", libraries_of(name, true)));
+    }
+    return set_json(out, json_pack("{s:o}", "languages", list));
+}
+
+static int resource_policy(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+{
+    const struct cbx_policies *policies = &mcp->service->flow->policies;
+    if (policies->count == 0) {
+        return cbx_fail(err, CBX_ESTATE, "no policy is loaded");
+    }
+    out->type = "text/plain";
+    cbx_mcp_describe_policy(policies->items[0], NULL, &out->bytes);
+    return 0;
+}
+
+static int resource_sessions(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+{
+    json_t *list;
+    int failed = cbx_service_list_sessions(mcp->service, &list, NULL, err);
+    return failed ? failed : set_json(out, json_pack("{s:o}", "sessions", list));
+}
+
+static const struct fixed {
+    const char *uri, *name, *title, *type, *description;
+    int (*read)(struct cbx_mcp *, struct cbx_resource *, struct cbx_err *); /* NULL: a template */
+} fixed[] = {
+#define CBX_RESOURCE(uri, name, title, type, function, description)                                \
+    { uri, name, title, type, description, resource_##function },
+#define CBX_TEMPLATE(uri, name, title, type, description)                                          \
+    { uri, name, title, type, description, NULL },
+#include "gateway/front/mcp/resources.def"
+#undef CBX_RESOURCE
+#undef CBX_TEMPLATE
+};
+enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
+
+static json_t *list(bool templates)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < FIXED; i++) {
+        const struct fixed *f = &fixed[i];
+        if ((f->read == NULL) == templates) {
+            json_array_append_new(all, json_pack("{s:s,s:s,s:s,s:s,s:s}",
+                                                 templates ? "uriTemplate" : "uri", f->uri, "name",
+                                                 f->name, "title", f->title, "mimeType", f->type,
+                                                 "description", f->description));
+        }
+    }
+    return all;
+}
+
+json_t *cbx_resources_list(void)
+{
+    return list(false);
+}
+
+json_t *cbx_resources_templates(void)
+{
+    return list(true);
+}
+
+/* --- sessions and executions ------------------------------------------------------------------- */
+
+/* Takes the text up to the next '/', or all of it, off the beginning of *rest. */
+static struct cbx_str take_segment(struct cbx_str *rest)
+{
+    const char *slash = rest->len > 0 ? memchr(rest->p, '/', rest->len) : NULL;
+    size_t len = slash != NULL ? (size_t)(slash - rest->p) : rest->len;
+    struct cbx_str segment = cbx_str_sub(*rest, 0, len);
+    *rest = cbx_str_sub(*rest, slash != NULL ? len + 1 : len, rest->len);
+    return segment;
+}
+
+/* The id of a session or an execution: what we made. */
+static bool copy_id(struct cbx_str text, char out[40])
+{
+    bool good = text.len > 0 && text.len < 40;
+    for (size_t i = 0; good && i < text.len; i++) {
+        char c = text.p[i], low = (char)(c | 32);
+        good = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    }
+    snprintf(out, 40, "%.*s", good ? (int)text.len : 0, good ? text.p : "");
+    return good;
+}
+
+static int read_session(struct cbx_mcp *mcp, struct cbx_str rest, struct cbx_resource *out,
+                        struct cbx_err *err)
+{
+    char id[40];
+    struct cbx_str name = take_segment(&rest);
+    if (!copy_id(name, id)) {
+        return CBX_ENOTFOUND;
+    }
+    if (rest.len == 0) {
+        json_t *session;
+        int failed = cbx_service_describe_session(mcp->service, id, &session, err);
+        return failed ? failed : set_json(out, session);
+    }
+    CBX_AUTO_DONE(buf) path;
+    CBX_AUTO_DONE(message) answer;
+    cbx_buf_init(&path, CBX_PATH_MAX);
+    cbx_message_init(&answer);
+    if (!cbx_str_is(take_segment(&rest), "files") || rest.len == 0) {
+        return CBX_ENOTFOUND;
+    }
+    int failed = cbx_uri_decode(rest, &path, err);
+    failed = failed ? failed
+                    : cbx_service_get_file(mcp->service, cbx_str_of(id), cbx_buf_str(&path),
+                                           &answer, err);
+    if (!failed) {
+        out->type = cbx_media_type(path.p);
+        cbx_buf_add(&out->bytes, cbx_buf_str(&answer.bytes));
+    }
+    return failed;
+}
+
+static int read_execution(struct cbx_mcp *mcp, struct cbx_str rest, struct cbx_resource *out,
+                          struct cbx_err *err)
+{
+    char id[40];
+    CBX_AUTO_JSON row = NULL;
+    struct cbx_str name = take_segment(&rest);
+    int failed = copy_id(name, id) ? cbx_store_get_execution(mcp->service->store, id, &row, err)
+                                   : CBX_ENOTFOUND;
+    if (failed) {
+        return failed;
+    }
+    if (json_is_true(json_object_get(row, "dropped"))) {
+        return cbx_fail(err, CBX_ENOTFOUND,
+                        "the results of execution %s were removed to make room for newer ones", id);
+    }
+    CBX_AUTO_JSON execution = cbx_execution_json(row);
+    if (rest.len == 0) {
+        return set_json(out, json_incref(execution));
+    }
+    struct cbx_str part = take_segment(&rest);
+    return cbx_str_is(part, "pictures") ? cbx_part_picture(execution, rest, out)
+           : rest.len == 0              ? cbx_part_text(execution, part, out)
+                                        : CBX_ENOTFOUND;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int find(struct cbx_mcp *mcp, struct cbx_str uri, struct cbx_resource *out,
+                struct cbx_err *err)
+{
+    for (size_t i = 0; i < FIXED; i++) {
+        if (fixed[i].read != NULL && cbx_str_is(uri, fixed[i].uri)) {
+            return fixed[i].read(mcp, out, err);
+        }
+    }
+    static const struct cbx_str session = { "session://", 10 },
+                                execution = { "sandbox://executions/", 21 };
+    return cbx_str_starts(uri, session)
+               ? read_session(mcp, cbx_str_sub(uri, session.len, uri.len), out, err)
+           : cbx_str_starts(uri, execution)
+               ? read_execution(mcp, cbx_str_sub(uri, execution.len, uri.len), out, err)
+               : CBX_ENOTFOUND;
+}
+
+int cbx_resource_read(struct cbx_mcp *mcp, struct cbx_str uri, struct cbx_resource *out,
+                      struct cbx_err *err)
+{
+    struct cbx_err own = { 0 };
+    *out = (struct cbx_resource){ .type = "text/plain" };
+    cbx_buf_init(&out->bytes, BYTES_MAX);
+    int failed = find(mcp, uri, out, &own);
+    if (failed) {
+        cbx_resource_done(out);
+        return own.text[0] != '\0'
+                   ? cbx_fail(err, failed, "%s", own.text)
+                   : cbx_fail(err, failed,
+                              "nothing is at '%.*s'; resources/list and resources/templates/list "
+                              "have what there is",
+                              CBX_STR_ARG(cbx_str_sub(uri, 0, 200)));
+    }
+    struct cbx_str bytes = cbx_buf_str(&out->bytes);
+    out->is_text = cbx_str_is_utf8(bytes, NULL) &&
+                   (bytes.len == 0 || memchr(bytes.p, '\0', bytes.len) == NULL);
+    return 0;
+}
+
+int cbx_resource_range(struct cbx_str *uri, int64_t *offset, int64_t *length, struct cbx_err *err)
+{
+    long long at = 0, most = 0;
+    int used = 0;
+    char query[64];
+    const char *mark = uri->len > 0 ? memchr(uri->p, '?', uri->len) : NULL;
+    *offset = *length = 0;
+    if (mark == NULL) {
+        return 0;
+    }
+    struct cbx_str text = cbx_str_sub(*uri, (size_t)(mark - uri->p) + 1, uri->len);
+    snprintf(query, sizeof(query), "%.*s", CBX_STR_ARG(text));
+    bool good = text.len < sizeof(query) &&
+                ((sscanf(query, "offset=%18lld&length=%18lld%n", &at, &most, &used) == 2 &&
+                  query[used] == '\0') ||
+                 (sscanf(query, "offset=%18lld%n", &at, &used) == 1 && query[used] == '\0') ||
+                 (sscanf(query, "length=%18lld%n", &most, &used) == 1 && query[used] == '\0'));
+    if (!good || at < 0 || most < 0) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "the URI's query is '%.64s', allowed is ?offset=N&length=N", query);
+    }
+    *uri = cbx_str_sub(*uri, 0, (size_t)(mark - uri->p));
+    *offset = at;
+    *length = most;
+    return 0;
+}
+
+bool cbx_resource_is_execution(struct cbx_str uri, char id[40])
+{
+    static const struct cbx_str execution = { "sandbox://executions/", 21 };
+    return cbx_str_starts(uri, execution) && copy_id(cbx_str_sub(uri, execution.len, uri.len), id);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * What can be read by a URI: what the server knows about itself (resources.def), sessions and their files,
+ * executions and their whole outputs. */
+#ifndef CBX_GATEWAY_FRONT_MCP_RESOURCES_H
+#define CBX_GATEWAY_FRONT_MCP_RESOURCES_H
+
+#include "gateway/front/mcp/tools.h"
+
+/* What a URI means; owned by the caller (cbx_resource_done). */
+struct cbx_resource {
+    const char *type;     /* media type; static */
+    struct cbx_buf bytes; /* all of it */
+    bool is_text;         /* UTF-8 without NUL */
+};
+void cbx_resource_done(struct cbx_resource *resource);
+CBX_DEFINE_AUTO_DONE(resource)
+
+/* Reads one, from the session's folder or the store. CBX_ENOTFOUND when there is none: the error says which
+ * URIs there are; CBX_EINVAL for a path that is malformed; errors of the executor. */
+int cbx_resource_read(struct cbx_mcp *mcp, struct cbx_str uri, struct cbx_resource *out,
+                      struct cbx_err *err);
+
+/* Takes "?offset=N&length=N" off a URI; both are 0 when they are not given. CBX_EINVAL for any other
+ * query. */
+int cbx_resource_range(struct cbx_str *uri, int64_t *offset, int64_t *length, struct cbx_err *err);
+
+/* The execution that "sandbox://executions/{id}" names; false for any other URI. */
+bool cbx_resource_is_execution(struct cbx_str uri, char id[40]);
+
+/* The lists of resources/list and resources/templates/list (new references). */
+json_t *cbx_resources_list(void);
+json_t *cbx_resources_templates(void);
+
+/* --- policy.c --------------------------------------------------------------------------------- */
+
+/* The policy in words, for programs in a language (NULL = all): what is denied and what to do instead, limits,
+ * network, libraries. Never the file. */
+void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *language,
+                             struct cbx_buf *out);
+
+/* Its limits and its network, as one sentence each. */
+void cbx_mcp_describe_limits(const struct cbx_policy *policy, struct cbx_buf *out);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT
+ * The tools that run code, and waiting for an execution. A call waits for less than a minute, which is what
+ * clients grant; the program may run longer, and another call asks for its result. */
+#include "gateway/front/dialect.h"
+#include "gateway/front/executor_client.h"
+#include "gateway/front/mcp/content.h"
+#include "gateway/front/mcp/tools_internal.h"
+#include "gateway/front/service/accept.h"
+#include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/sessions.h"
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
+
+/* SDKs end a request after 60 seconds by default. */
+enum { WAIT_MS = 45000, FIRST_PROGRESS_MS = 1000, PROGRESS_MS = 2000 };
+
+static json_t *fail(int code, const struct cbx_err *err, const struct cbx_outcome *outcome)
+{
+    bool invalid = code == CBX_EINVAL || code == CBX_ETOOBIG || code == CBX_ENOTFOUND;
+    return cbx_content_of_failure(invalid             ? "invalid"
+                                  : code == CBX_EBUSY ? "busy"
+                                                      : "failed",
+                                  outcome, err->text);
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+static bool is_cancelled(const struct cbx_tool_call *call)
+{
+    return call->peer != NULL && call->peer->cancelled != NULL &&
+           atomic_load(call->peer->cancelled);
+}
+
+static void send_progress(const struct cbx_tool_call *call, int64_t elapsed_ms)
+{
+    if (call->progress == NULL || call->peer == NULL || call->peer->notify == NULL) {
+        return;
+    }
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, 8192);
+    CBX_AUTO_JSON json =
+        json_pack("{s:s,s:s,s:{s:O,s:f,s:o}}", "jsonrpc", "2.0", "method", "notifications/progress",
+                  "params", "progressToken", call->progress, "progress", (double)elapsed_ms / 1000,
+                  "message", json_sprintf("running for %lld s", (long long)(elapsed_ms / 1000)));
+    cbx_json_write(&line, json);
+    cbx_buf_add_char(&line, '\n');
+    call->peer->notify(call->peer->context, cbx_buf_str(&line));
+}
+
+/* Interrupts the run of an execution; no effect on one that has not begun, or is over. */
+static void interrupt(struct cbx_mcp *mcp, const char *execution)
+{
+    CBX_AUTO_JSON row = NULL;
+    if (cbx_store_get_execution(mcp->service->store, execution, &row, NULL) == 0) {
+        struct cbx_interrupt_args args = { .session =
+                                               cbx_json_str(json_object_get(row, "decision")),
+                                           .principal = CBX_SERVICE_PRINCIPAL };
+        cbx_call_interrupt(mcp->service->flow, &args, CBX_STR(""), NULL, NULL);
+    }
+}
+
+/* Waits until is_over(context), which is called with the lock, for as long as a call may take. A client that
+ * cancels has the program interrupted, as often as is needed until it ends. False: it still runs. */
+static bool await(const struct cbx_tool_call *call, const char *execution,
+                  bool (*is_over)(const void *context), const void *context)
+{
+    enum { STEP_MS = 100, CANCELLED_MS = 3000 };
+    struct cbx_mcp *mcp = call->mcp;
+    int64_t began = cbx_clock_ms(), end = began + WAIT_MS, progress = began + FIRST_PROGRESS_MS;
+    bool cancelled = false;
+    pthread_mutex_lock(&mcp->lock);
+    bool over = is_over(context);
+    for (int64_t now = began; !over && now < end; now = cbx_clock_ms()) {
+        bool asked = is_cancelled(call);
+        if (asked || now >= progress) {
+            pthread_mutex_unlock(&mcp->lock);
+            if (asked) {
+                interrupt(mcp, execution);
+            } else {
+                send_progress(call, now - began);
+                progress = now + PROGRESS_MS;
+            }
+            pthread_mutex_lock(&mcp->lock);
+        }
+        end = asked && !cancelled ? now + CANCELLED_MS : end;
+        cancelled |= asked;
+        over = is_over(context);
+        if (!over) {
+            cbx_cond_wait_until(&mcp->ended, &mcp->lock, now + STEP_MS < end ? now + STEP_MS : end);
+            over = is_over(context);
+        }
+    }
+    pthread_mutex_unlock(&mcp->lock);
+    return over;
+}
+
+/* --- an execution of this call ---------------------------------------------------------------- */
+
+/* What the job and the call that waits for it share. */
+struct pending {
+    struct cbx_mcp *mcp;
+    json_t *execution; /* when it ended; NULL with an error */
+    struct cbx_err err;
+    bool ended, abandoned; /* abandoned: the call does not wait any more */
+};
+
+static void free_pending(struct pending *p)
+{
+    json_decref(p->execution);
+    free(p);
+}
+
+static void note_end(void *context, const json_t *execution, const struct cbx_err *err)
+{
+    struct pending *p = context;
+    struct cbx_mcp *mcp = p->mcp;
+    pthread_mutex_lock(&mcp->lock);
+    p->err = *err;
+    p->execution = err->code == 0 ? json_incref((json_t *)(uintptr_t)execution) : NULL;
+    p->ended = true;
+    bool last = p->abandoned;
+    pthread_cond_broadcast(&mcp->ended);
+    pthread_mutex_unlock(&mcp->lock);
+    if (last) {
+        free_pending(p);
+    }
+}
+
+static bool has_ended(const void *context)
+{
+    return ((const struct pending *)context)->ended;
+}
+
+/* The call stops waiting: whoever is last frees it. */
+static void leave(struct pending *p)
+{
+    pthread_mutex_lock(&p->mcp->lock);
+    p->abandoned = true;
+    bool last = p->ended;
+    pthread_mutex_unlock(&p->mcp->lock);
+    if (last) {
+        free_pending(p);
+    }
+}
+
+static json_t *describe_running(const char *id, const char *session)
+{
+    CBX_AUTO_JSON execution =
+        json_pack("{s:s,s:s,s:s}", "execution_id", id, "session_id", session, "status", "running");
+    return cbx_content_of_execution(execution, 0);
+}
+
+/* Starts the job, which is accepted, and waits for its result. */
+static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
+{
+    struct pending *p = calloc(1, sizeof(*p));
+    if (p == NULL) {
+        abort();
+    }
+    char id[37], session[65];
+    struct cbx_err err = { 0 };
+    memcpy(id, job->id, sizeof(id));
+    memcpy(session, job->session, sizeof(session));
+    p->mcp = call->mcp;
+    job->client = (struct cbx_job_client){ .done = note_end, .context = p };
+    int failed = cbx_job_start(job, &err);
+    if (failed) {
+        free_pending(p);
+        return fail(failed, &err, NULL);
+    }
+    json_t *result;
+    if (!await(call, id, has_ended, p)) {
+        result = is_cancelled(call)
+                     ? cbx_content_of_failure("killed", NULL, "the call was cancelled")
+                     : describe_running(id, session);
+    } else {
+        result = p->err.code != 0 ? fail(p->err.code, &p->err, NULL)
+                                  : cbx_content_of_execution(p->execution, call->mcp->idle_ms);
+    }
+    leave(p);
+    return result;
+}
+
+/* --- the tool --------------------------------------------------------------------------------- */
+
+/* Opens the session that a call asks for. NULL, or the result that says why not. */
+static json_t *open_session(const struct cbx_tool_call *call, const char *language,
+                            struct cbx_job *job)
+{
+    struct cbx_opening opening = { .language = language,
+                                   .origin = CBX_STR("mcp"),
+                                   .claims = call->claims };
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    cbx_limits_unset(&opening.limits);
+    int failed = cbx_service_open_session(call->mcp->service, &opening, &outcome, &err);
+    if (failed) {
+        return fail(failed, &err, &outcome);
+    }
+    if (outcome.verdict != CBX_ALLOW) {
+        return cbx_content_of_denial(&outcome);
+    }
+    failed = cbx_job_join(job, cbx_str_of(opening.id), &err);
+    return failed ? fail(failed, &err, NULL) : NULL;
+}
+
+/* Makes the job one of a session, or of none. NULL, or the result that says why not. */
+static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_arguments *arguments,
+                    struct cbx_job *job)
+{
+    struct cbx_err err = { 0 };
+    const char *language = cbx_dialect_of(arguments->language, &err);
+    bool named = json_object_get(call->arguments, "language") != NULL;
+    if (language == NULL) {
+        return fail(CBX_EINVAL, &err, NULL);
+    }
+    if (cbx_str_is(arguments->session, "new")) {
+        return open_session(call, language, job);
+    }
+    if (arguments->session.len == 0) {
+        snprintf(job->language, sizeof(job->language), "%s", language);
+        return NULL;
+    }
+    int failed = cbx_job_join(job, arguments->session, &err);
+    if (failed == CBX_ENOTFOUND) {
+        cbx_fail(
+            &err, CBX_ENOTFOUND,
+            "there is no session '%.*s': it was closed, or never opened; session \"new\" opens one",
+            CBX_STR_ARG(arguments->session));
+    }
+    if (!failed && named && strcmp(job->language, language) != 0) {
+        failed = cbx_fail(&err, CBX_EINVAL, "the session runs %s; leave 'language' out",
+                          cbx_dialect_shown(job->language));
+    }
+    return failed ? fail(failed, &err, NULL) : NULL;
+}
+
+/* NULL, or the result that says what cannot be had. */
+static json_t *check_libraries(const struct cbx_tool_call *call,
+                               const struct cbx_tool_arguments *arguments)
+{
+    struct cbx_err err = { 0 };
+    char language[32];
+    CBX_AUTO_DONE(outcome) denial = { 0 };
+    snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(arguments->language));
+    int failed =
+        cbx_service_check_dependencies(call->mcp->service, CBX_STR(""), language,
+                                       arguments->libraries, CBX_STR("mcp"), &denial, &err);
+    return failed                        ? fail(failed, &err, NULL)
+           : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial)
+                                         : NULL;
+}
+
+json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arguments *arguments)
+{
+    struct cbx_err err = { 0 };
+    json_t *refusal = check_libraries(call, arguments);
+    if (refusal != NULL) {
+        return refusal;
+    }
+    struct cbx_job *job = cbx_job_new(call->mcp->service);
+    job->origin = "mcp";
+    if (call->claims != NULL) {
+        job->claims = *call->claims;
+    }
+    cbx_buf_add(&job->source, arguments->code);
+    refusal = join(call, arguments, job);
+    if (refusal != NULL) {
+        cbx_job_free(job);
+        return refusal;
+    }
+    if (arguments->timeout_s > 0) {
+        struct cbx_limits timeout;
+        cbx_limits_unset(&timeout);
+        timeout.wall_ms = (int64_t)(arguments->timeout_s * 1000);
+        cbx_limits_tighten(&job->limits, &timeout);
+    }
+    CBX_AUTO_DONE(outcome) denial = { 0 };
+    int failed = cbx_job_accept(job, &denial, &err);
+    if (failed || denial.verdict != CBX_ALLOW) {
+        if (cbx_str_is(arguments->session, "new")) { /* nothing ran: no session is left behind */
+            cbx_service_close_session(call->mcp->service, job->session, NULL);
+        }
+        cbx_job_free(job);
+        return failed ? fail(failed, &err, &denial) : cbx_content_of_denial(&denial);
+    }
+    return run_job(call, job);
+}
+
+/* --- an execution of an earlier call ---------------------------------------------------------- */
+
+/* An execution of the store, with the lock of the server. */
+struct stored {
+    struct cbx_store *store;
+    const char *id;
+    json_t **row;
+    int *failed;
+    struct cbx_err *err;
+};
+
+static bool is_stored(const void *context)
+{
+    const struct stored *s = context;
+    json_decref(*s->row);
+    *s->row = NULL;
+    *s->failed = cbx_store_get_execution(s->store, s->id, s->row, s->err);
+    const char *status = json_string_value(json_object_get(*s->row, "status"));
+    return *s->failed || status == NULL || strcmp(status, "running") != 0;
+}
+
+json_t *cbx_tool_await(const struct cbx_tool_call *call, const char *execution)
+{
+    CBX_AUTO_JSON row = NULL;
+    struct cbx_err err = { 0 };
+    int failed = 0;
+    struct stored stored = { call->mcp->service->store, execution, &row, &failed, &err };
+    await(call, execution, is_stored, &stored);
+    if (failed == CBX_ENOTFOUND) {
+        cbx_fail(&err, CBX_ENOTFOUND, "there is no execution '%.64s'", execution);
+    }
+    if (failed) {
+        return fail(failed, &err, NULL);
+    }
+    if (json_is_true(json_object_get(row, "dropped"))) {
+        return cbx_content_of_failure(
+            "invalid", NULL,
+            "the execution ended, and its results were removed to make room for newer ones");
+    }
+    CBX_AUTO_JSON json = cbx_execution_json(row);
+    return cbx_content_of_execution(json, call->mcp->idle_ms);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * Clients of jobs. */
+#include "gateway/front/rest/client.h"
+
+#include "gateway/front/collect.h"
+
+/* --- one that waits --------------------------------------------------------------------------- */
+
+static void answer_waiting(void *context, const json_t *execution, const struct cbx_err *err)
+{
+    struct cbx_rest_waiting *waiting = context;
+    struct cbx_http_response response = { .status = 200 };
+    struct cbx_http_request request = { .method = CBX_STR("POST"),
+                                        .path = CBX_STR("/v1/executions"),
+                                        .id = waiting->request_id };
+    struct cbx_rest_call call = { .request = &request, .response = &response };
+    if (err->code != 0) {
+        cbx_rest_fail(&call, 0, err);
+    } else {
+        response.json = json_incref((json_t *)(uintptr_t)execution);
+    }
+    cbx_http_answer(waiting->exchange, &response);
+}
+
+struct cbx_job_client cbx_rest_wait_for(struct cbx_rest_waiting *waiting)
+{
+    return (struct cbx_job_client){ .done = answer_waiting, .waits = true, .context = waiting };
+}
+
+/* --- a stream --------------------------------------------------------------------------------- */
+
+/* JSON has no line ends in it. */
+static void send_event(struct cbx_http_stream *stream, const char *name, const json_t *data)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 128 * 1024 * 1024);
+    cbx_buf_printf(&text, "event: %s\ndata: ", name);
+    cbx_json_write(&text, data);
+    cbx_buf_add_cstr(&text, "\n\n");
+    cbx_http_stream_add(stream, cbx_buf_str(&text));
+}
+
+/* The event as the collected items are written; streams as they come. */
+static void stream_event(void *context, const struct cbx_event *event)
+{
+    static const char *const streams[] = {
+        [CBX_EVENT_STDOUT] = "stdout", [CBX_EVENT_STDERR] = "stderr"
+    };
+    if (event->kind == CBX_EVENT_STDOUT || event->kind == CBX_EVENT_STDERR) {
+        CBX_AUTO_JSON data = json_pack("{s:o}", "text", cbx_json_text(event->text));
+        if (event->late) {
+            json_object_set_new(data, "late", json_true());
+        }
+        send_event(context, streams[event->kind], data);
+        return;
+    }
+    if (event->kind == CBX_EVENT_ASK) {
+        CBX_AUTO_JSON data =
+            json_pack("{s:o,s:b}", "prompt", cbx_json_text(event->text), "secret", event->secret);
+        send_event(context, "input", data);
+        return;
+    }
+    CBX_AUTO_DONE(collected) one;
+    cbx_collected_init(&one);
+    struct cbx_sink sink = cbx_collected_sink(&one);
+    sink.event(sink.context, event);
+    json_t *item = json_array_get(one.items, 0);
+    if (item != NULL) {
+        send_event(context, json_string_value(json_object_get(item, "kind")), item);
+    }
+}
+
+static void stream_restart(void *context)
+{
+    CBX_AUTO_JSON nothing = json_object();
+    send_event(context, "restart", nothing);
+}
+
+static void end_stream(void *context, const json_t *execution, const struct cbx_err *err)
+{
+    (void)err; /* the execution has it */
+    send_event(context, "done", execution);
+    cbx_http_stream_end(context);
+}
+
+struct cbx_job_client cbx_rest_stream_to(struct cbx_http_stream *stream)
+{
+    return (struct cbx_job_client){
+        .event = stream_event, .restart = stream_restart, .done = end_stream, .context = stream
+    };
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * Files. */
+#include "gateway/front/service/files.h"
+
+#include "analyzer/lang.h"
+#include "gateway/front/executor_client.h"
+#include "gateway/front/service/accept.h"
+
+/* Files that an interpreter would load and no worker can judge. */
+static bool is_loadable(struct cbx_str path)
+{
+    static const char *const endings[] = { ".pyc", ".pyo", ".so",   ".pyd",  ".pth",
+                                           ".egg", ".whl", ".node", ".wasm", ".jar" };
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        struct cbx_str ending = cbx_str_of(endings[i]);
+        if (path.len >= ending.len &&
+            strncasecmp(path.p + path.len - ending.len, ending.p, ending.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A file from which a session may load code: what is accepted behind it is judged with it. */
+static int put_code(struct cbx_job *job, const struct cbx_lang *lang, const char *session,
+                    struct cbx_outcome *denial, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    job->kind = CBX_ENTRY_FILE;
+    int failed = cbx_job_join(job, cbx_str_of(session), err);
+    if (failed) {
+        return failed;
+    }
+    snprintf(job->language, sizeof(job->language), "%s", lang->name);
+    failed = cbx_job_accept(job, denial, err);
+    if (failed || denial->verdict != CBX_ALLOW) {
+        return failed;
+    }
+    failed = cbx_job_change(job, &outcome, err);
+    if (!failed && outcome.verdict != CBX_ALLOW) {
+        *denial = outcome;
+        outcome = (struct cbx_outcome){ 0 };
+    }
+    return failed;
+}
+
+static int put_data(struct cbx_service *service, const char *session, const char *path,
+                    struct cbx_str bytes, struct cbx_err *err)
+{
+    struct cbx_put_file_args args = { .session = cbx_str_of(session),
+                                      .principal = CBX_SERVICE_PRINCIPAL,
+                                      .path = cbx_str_of(path) };
+    return cbx_call_put_file(service->flow, &args, bytes, NULL, err);
+}
+
+int cbx_service_put_file(struct cbx_service *service, const char *session, const char *path,
+                         struct cbx_str bytes, const char *origin, struct cbx_outcome *denial,
+                         struct cbx_err *err)
+{
+    const struct cbx_lang *lang = cbx_lang_of_file(path);
+    denial->verdict = CBX_ALLOW;
+    if (is_loadable(cbx_str_of(path))) {
+        return cbx_fail(err, CBX_EPOLICY,
+                        "'%s' is code that cannot be judged; upload its source, or data", path);
+    }
+    if (lang == NULL) {
+        return put_data(service, session, path, bytes, err);
+    }
+    struct cbx_job *job = cbx_job_new(service);
+    job->origin = origin;
+    cbx_buf_add_cstr(&job->path, path);
+    cbx_buf_add(&job->source, bytes);
+    int failed = put_code(job, lang, session, denial, err);
+    cbx_job_free(job);
+    return failed;
+}
+
+int cbx_service_get_file(struct cbx_service *service, struct cbx_str session, struct cbx_str path,
+                         struct cbx_message *answer, struct cbx_err *err)
+{
+    struct cbx_get_file_args args = { .session = session,
+                                      .principal = CBX_SERVICE_PRINCIPAL,
+                                      .path = path };
+    return cbx_call_get_file(service->flow, &args, CBX_STR(""), answer, err);
+}

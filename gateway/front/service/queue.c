@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * The queue: one list of all jobs with a session that have not begun, in the order of
+ * acceptance. */
+#include "gateway/front/service/queue.h"
+
+#include <string.h>
+
+/* With the lock. */
+static void append(struct cbx_job *job)
+{
+    struct cbx_job **last = &job->service->queue;
+    while (*last != NULL) {
+        last = &(*last)->next_queued;
+    }
+    *last = job;
+}
+
+void cbx_job_enqueue(struct cbx_job *job)
+{
+    if (job->session[0] == '\0') {
+        return;
+    }
+    pthread_mutex_lock(&job->service->lock);
+    append(job);
+    pthread_mutex_unlock(&job->service->lock);
+}
+
+bool cbx_job_enqueue_judged(struct cbx_job *job)
+{
+    if (job->session[0] == '\0') {
+        return true;
+    }
+    pthread_mutex_lock(&job->service->lock);
+    bool current = cbx_job_add_past(job);
+    if (current) {
+        job->turn = ++job->service->turns;
+        append(job);
+    }
+    pthread_mutex_unlock(&job->service->lock);
+    return current;
+}
+
+/* With the lock: does a job of the same session stand before it? `passes` those that the executor
+ * has admitted. */
+static bool must_wait(const struct cbx_job *job, bool passes)
+{
+    const struct cbx_job *at = job->service->queue;
+    while (at != NULL && at != job &&
+           ((passes && at->admitted) || strcmp(at->session, job->session) != 0)) {
+        at = at->next_queued;
+    }
+    return at != NULL && at != job;
+}
+
+static bool await(struct cbx_job *job, bool passes)
+{
+    struct cbx_service *service = job->service;
+    pthread_mutex_lock(&service->lock);
+    while (!service->stopping && must_wait(job, passes)) {
+        pthread_cond_wait(&service->queue_changed, &service->lock);
+    }
+    bool stopping = service->stopping;
+    pthread_mutex_unlock(&service->lock);
+    return !stopping;
+}
+
+bool cbx_job_await_turn(struct cbx_job *job)
+{
+    return await(job, true);
+}
+
+bool cbx_job_await_first(struct cbx_job *job)
+{
+    return await(job, false);
+}
+
+void cbx_job_set_admitted(struct cbx_job *job, bool admitted)
+{
+    if (job->session[0] == '\0') {
+        return;
+    }
+    pthread_mutex_lock(&job->service->lock);
+    job->admitted = admitted;
+    pthread_cond_broadcast(&job->service->queue_changed);
+    pthread_mutex_unlock(&job->service->lock);
+}
+
+void cbx_job_dequeue(struct cbx_job *job)
+{
+    struct cbx_service *service = job->service;
+    if (job->session[0] == '\0') {
+        return;
+    }
+    pthread_mutex_lock(&service->lock);
+    struct cbx_job **at = &service->queue;
+    while (*at != NULL && *at != job) {
+        at = &(*at)->next_queued;
+    }
+    if (*at != NULL) {
+        *at = job->next_queued;
+        pthread_cond_broadcast(&service->queue_changed);
+    }
+    pthread_mutex_unlock(&service->lock);
+}

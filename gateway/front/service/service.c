@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * The life of a service, and its requests to the flow. */
+#include "gateway/front/service/service.h"
+
+#include "gateway/front/service/jobs.h"
+
+#include <stdio.h>
+#include <time.h>
+
+void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct cbx_store *store,
+                      int jobs_max)
+{
+    *service = (struct cbx_service){
+        .flow = flow, .store = store, .jobs_max = jobs_max, .fresh_ms = CBX_SEAL_LIFE_MS / 3
+    };
+    pthread_mutex_init(&service->lock, NULL);
+    pthread_cond_init(&service->queue_changed, NULL);
+    service->turns = cbx_store_last_turn(store);
+    service->jobs = cbx_threads_new(jobs_max);
+}
+
+void cbx_service_stop(struct cbx_service *service)
+{
+    pthread_mutex_lock(&service->lock);
+    service->stopping = true;
+    pthread_cond_broadcast(&service->queue_changed);
+    pthread_mutex_unlock(&service->lock);
+}
+
+void cbx_service_done(struct cbx_service *service)
+{
+    cbx_threads_free(service->jobs);
+    cbx_service_drop_backlog(service);
+    cbx_service_pasts_done(service);
+    pthread_cond_destroy(&service->queue_changed);
+    pthread_mutex_destroy(&service->lock);
+}
+
+struct cbx_request cbx_service_request(enum cbx_action action, const char *language,
+                                       struct cbx_str policy, struct cbx_str session,
+                                       struct cbx_str source, const struct cbx_limits *limits,
+                                       struct cbx_str origin)
+{
+    struct cbx_request request = { .policy = policy, .source = source };
+    request.subject = (struct cbx_subject){ .action = action,
+                                            .language = cbx_str_of(language),
+                                            .principal = CBX_SERVICE_PRINCIPAL,
+                                            .session = session,
+                                            .origin = origin,
+                                            .limits = limits };
+    return request;
+}
+
+void cbx_service_now(char out[32])
+{
+    struct timespec now;
+    struct tm utc;
+    char seconds[24];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out, 32, "%s.%06ld", seconds, now.tv_nsec / 1000 % 1000000);
+}

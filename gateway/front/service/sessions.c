@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ * Sessions. */
+#include "gateway/front/service/sessions.h"
+
+#include "gateway/front/dialect.h"
+#include "gateway/front/executor_client.h"
+
+#include <stdio.h>
+
+/* --- the open ones ---------------------------------------------------------------------------- */
+
+/* A session as JSON, from its row in the store and its entry in the executor. */
+static json_t *describe(const json_t *row, const json_t *live)
+{
+    CBX_AUTO_JSON options = NULL;
+    struct cbx_err err;
+    cbx_json_parse(cbx_json_str(json_object_get(row, "options")), 1024 * 1024, &options, &err);
+    const char *language = json_string_value(json_object_get(options, "language"));
+    json_t *json =
+        json_pack("{s:O,s:O,s:s,s:O}", "session_id", json_object_get(row, "id"), "created_at",
+                  json_object_get(row, "created_at"), "language", cbx_dialect_shown(language),
+                  "policy", json_object_get(live, "policy"));
+    json_object_set_new(json, "status",
+                        json_string(json_is_true(json_object_get(live, "busy")) ? "busy" : "idle"));
+    json_object_set(json, "idle_ms", json_object_get(live, "idle_ms"));
+    json_object_set(json, "age_ms", json_object_get(live, "age_ms"));
+    json_object_set(json, "container", json_object_get(live, "container"));
+    return json;
+}
+
+/* Adds the sessions of these rows that the executor has to `list`, and the ids of the others to
+ * `closed`, which may be NULL: they were closed because they were idle, or their sandbox died. */
+static void add_live(const json_t *rows, const json_t *sessions, json_t *list, json_t *closed)
+{
+    size_t i, k;
+    const json_t *row, *live;
+    json_array_foreach(rows, i, row)
+    {
+        json_t *found = NULL;
+        json_array_foreach(sessions, k, live)
+        {
+            if (json_equal(json_object_get(live, "session"), json_object_get(row, "id"))) {
+                found = describe(row, live);
+            }
+        }
+        if (found != NULL) {
+            json_array_append_new(list, found);
+        } else if (closed != NULL) {
+            json_array_append(closed, json_object_get(row, "id"));
+        }
+    }
+}
+
+int cbx_service_list_sessions(struct cbx_service *service, json_t **out, json_t *closed,
+                              struct cbx_err *err)
+{
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    CBX_AUTO_JSON rows = NULL;
+    const struct cbx_list_sessions_args args;
+    int failed = cbx_store_list_sessions(service->store, &rows, err);
+    failed =
+        failed ? failed : cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, err);
+    if (failed) {
+        return failed;
+    }
+    *out = json_array();
+    add_live(rows, json_object_get(answer.header, "sessions"), *out, closed);
+    return 0;
+}
+
+static struct cbx_store_position position_of(const json_t *row)
+{
+    struct cbx_store_position position = { 0 };
+    snprintf(position.created_at, sizeof(position.created_at), "%s",
+             json_string_value(json_object_get(row, "created_at")));
+    snprintf(position.key, sizeof(position.key), "%s",
+             json_string_value(json_object_get(row, "id")));
+    return position;
+}
+
+int cbx_service_page_sessions(struct cbx_service *service, const struct cbx_store_position *after,
+                              size_t wanted, json_t **out, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    CBX_AUTO_JSON list = json_array();
+    const struct cbx_list_sessions_args args;
+    struct cbx_store_position at = *after;
+    size_t fetched = wanted;
+    int failed = cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, err);
+    while (!failed && fetched == wanted && json_array_size(list) < wanted) {
+        CBX_AUTO_JSON rows = NULL;
+        failed = cbx_store_page_sessions(service->store, &at, (int64_t)wanted, &rows, err);
+        fetched = json_array_size(rows);
+        add_live(rows, json_object_get(answer.header, "sessions"), list, NULL);
+        if (fetched == wanted) {
+            at = position_of(json_array_get(rows, fetched - 1));
+        }
+    }
+    if (!failed) {
+        *out = cbx_steal(&list);
+    }
+    return failed;
+}
+
+int cbx_service_describe_session(struct cbx_service *service, const char *id, json_t **out,
+                                 struct cbx_err *err)
+{
+    CBX_AUTO_JSON list = NULL;
+    size_t i;
+    json_t *session;
+    int failed = cbx_service_list_sessions(service, &list, NULL, err);
+    json_array_foreach(list, i, session)
+    {
+        if (cbx_str_is(cbx_json_str(json_object_get(session, "session_id")), id)) {
+            *out = json_incref(session);
+            return 0;
+        }
+    }
+    return failed ? failed : cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
+}
+
+/* Removes the rows of closed sessions with every sixteenth session that is opened. Reading never
+ * removes rows. */
+static void trim_sessions(struct cbx_service *service)
+{
+    enum { EVERY = 16 };
+    CBX_AUTO_JSON live = NULL;
+    CBX_AUTO_JSON closed = json_array();
+    size_t i;
+    const json_t *id;
+    if (atomic_fetch_add(&service->sessions_opened, 1) % EVERY != EVERY - 1 ||
+        cbx_service_list_sessions(service, &live, closed, NULL) != 0) {
+        return;
+    }
+    json_array_foreach(closed, i, id)
+    {
+        cbx_store_remove_session(service->store, json_string_value(id), NULL);
+    }
+}
+
+/* --- opening and closing ---------------------------------------------------------------------- */
+
+static int open_sandbox(struct cbx_service *service, const struct cbx_opening *o,
+                        struct cbx_outcome *outcome, struct cbx_err *err)
+{
+    struct cbx_request request =
+        cbx_service_request(CBX_ACTION_OPEN, o->language, o->policy, cbx_str_of(o->id), CBX_STR(""),
+                            &o->limits, o->origin);
+    cbx_claims_lend(o->claims, &request.subject);
+    CBX_AUTO_DONE(judgement) judgement = { 0 };
+    int failed = cbx_review_judge(service->flow, &request, &judgement, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_review_submit(service->flow, &request, &judgement, NULL, outcome, err);
+    if (failed ==
+        CBX_ENOTFOUND) { /* a missing image is the operator's failure, not a wrong request */
+        failed = err->code = CBX_EENGINE;
+    }
+    return failed;
+}
+
+static int store_session(struct cbx_service *service, const struct cbx_opening *o,
+                         struct cbx_err *err)
+{
+    char name[CBX_NAME_MAX + 1];
+    snprintf(name, sizeof(name), "%.*s", CBX_STR_ARG(o->policy));
+    CBX_AUTO_JSON options = json_object();
+    cbx_limits_write(&o->limits, options);
+    json_object_set_new(options, "language", json_string(o->language));
+    return cbx_store_add_session(service->store, o->id, o->now, name, options, err);
+}
+
+int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *opening,
+                             struct cbx_outcome *outcome, struct cbx_err *err)
+{
+    cbx_uuid_make(opening->id);
+    cbx_service_now(opening->now);
+    int failed = open_sandbox(service, opening, outcome, err);
+    if (failed || outcome->verdict != CBX_ALLOW) {
+        return failed;
+    }
+    failed = store_session(service, opening, err);
+    if (!failed) { /* the executor closes what is not acknowledged */
+        cbx_outcome_acknowledge(service->flow, outcome);
+        trim_sessions(service);
+    }
+    return failed;
+}
+
+/* The sandbox first: after a crash between the two steps the session can be closed again. */
+int cbx_service_close_session(struct cbx_service *service, const char *id, struct cbx_err *err)
+{
+    int failed = cbx_store_get_session(service->store, id, NULL, NULL, err);
+    if (!failed) {
+        struct cbx_close_args args = { .session = cbx_str_of(id),
+                                       .principal = CBX_SERVICE_PRINCIPAL };
+        failed = cbx_call_close(service->flow, &args, CBX_STR(""), NULL, err);
+        failed = failed == CBX_ENOTFOUND ? 0 : failed; /* closed already, because it was idle */
+        failed = failed ? failed : cbx_store_remove_session(service->store, id, err);
+    }
+    return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_ENOTFOUND, "Session not found") : failed;
+}

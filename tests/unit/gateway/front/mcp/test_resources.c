@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * URIs of resources, and the parts of executions. */
+#include "gateway/front/mcp/parts.h"
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+static void a_range_is_taken_off_the_uri(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *uri, *rest;
+        int64_t offset, length;
+    } cases[] = { { "a://b", "a://b", 0, 0 },
+                  { "a://b?offset=5", "a://b", 5, 0 },
+                  { "a://b?length=7", "a://b", 0, 7 },
+                  { "a://b?offset=5&length=7", "a://b", 5, 7 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cbx_str uri = cbx_str_of(cases[i].uri);
+        int64_t offset, length;
+        assert_int_equal(cbx_resource_range(&uri, &offset, &length, NULL), 0);
+        assert_true(cbx_str_is(uri, cases[i].rest));
+        assert_int_equal(offset, cases[i].offset);
+        assert_int_equal(length, cases[i].length);
+    }
+    static const char *const bad[] = { "a?",
+                                       "a?x=1",
+                                       "a?offset=-1",
+                                       "a?offset=1&",
+                                       "a?offset=1x",
+                                       "a?length=1&offset=1",
+                                       "a?offset=99999999999999999999" };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct cbx_str uri = cbx_str_of(bad[i]);
+        int64_t offset, length;
+        assert_int_equal(cbx_resource_range(&uri, &offset, &length, NULL), CBX_EINVAL);
+    }
+}
+
+static void every_listed_resource_can_be_read_or_says_why_not(void **state)
+{
+    (void)state;
+    static struct cbx_flow flow;
+    static struct cbx_service service = { .flow = &flow };
+    struct cbx_mcp mcp;
+    cbx_mcp_init(&mcp, &service, 0);
+    CBX_AUTO_JSON list = cbx_resources_list();
+    size_t i;
+    json_t *each;
+    json_array_foreach(list, i, each)
+    {
+        const char *uri = json_string_value(json_object_get(each, "uri"));
+        CBX_AUTO_DONE(resource) resource = { 0 };
+        if (strcmp(uri, "sessions://") != 0 && strcmp(uri, "sandbox://policy") != 0) {
+            assert_int_equal(cbx_resource_read(&mcp, cbx_str_of(uri), &resource, NULL), 0);
+            assert_true(resource.is_text);
+            assert_string_equal(resource.type,
+                                json_string_value(json_object_get(each, "mimeType")));
+        }
+    }
+    static const char *const none[] = { "",
+                                        "x",
+                                        "sandbox://",
+                                        "session://",
+                                        "session://../x",
+                                        "session://a/b",
+                                        "sandbox://executions/",
+                                        "sandbox://executions/a'b" };
+    for (i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        CBX_AUTO_DONE(resource) resource = { 0 };
+        assert_int_equal(cbx_resource_read(&mcp, cbx_str_of(none[i]), &resource, NULL),
+                         CBX_ENOTFOUND);
+    }
+    cbx_mcp_done(&mcp);
+}
+
+static void pictures_come_back_as_the_bytes_that_they_were(void **state)
+{
+    (void)state;
+    static const char *const encoded[] = { "QUJD", "QUI=", "QQ==" }, *const plain[] = { "ABC", "AB",
+                                                                                        "A" };
+    for (size_t i = 0; i < 3; i++) {
+        CBX_AUTO_JSON execution =
+            json_pack("{s:[{s:s,s:s},{s:s,s:{s:s}}]}", "output", "kind", "stdout", "text", "x",
+                      "kind", "display", "data", "image/png", encoded[i]);
+        CBX_AUTO_DONE(resource) out = { 0 };
+        cbx_buf_init(&out.bytes, 100);
+        assert_int_equal(cbx_part_picture(execution, CBX_STR("1"), &out), 0);
+        assert_true(cbx_str_is(cbx_buf_str(&out.bytes), plain[i]));
+        assert_string_equal(out.type, "image/png");
+        static const char *const bad[] = { "0", "2", "", "x", "01", "-1", "99999999999" };
+        for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+            assert_int_equal(cbx_part_picture(execution, cbx_str_of(bad[k]), &out), CBX_ENOTFOUND);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_range_is_taken_off_the_uri),
+        cmocka_unit_test(every_listed_resource_can_be_read_or_says_why_not),
+        cmocka_unit_test(pictures_come_back_as_the_bytes_that_they_were),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
