@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli/cli.h"
+#include "gateway/front/mcp/http.h"
+#include "gateway/front/rest/rest.h"
 #include "gateway/front/service/recovery.h"
 #include "gateway/ipc/state.h"
 #include "policies/base/log.h"
@@ -68,9 +70,26 @@ static void wait_for_stop(const sigset_t *signals)
     cbx_log(CBX_LOG_INFO, "stopping");
 }
 
+/* What the server serves: REST, and MCP on one path. */
+struct served {
+    struct cbx_service service;
+    struct cbx_mcp mcp;
+};
+
+static void handle(void *context, const struct cbx_http_request *request,
+                   struct cbx_http_response *out)
+{
+    struct served *s = context;
+    if (cbx_str_is(request->path, "/mcp")) {
+        cbx_mcp_http(&s->mcp, request, out);
+    } else {
+        cbx_rest_handle(&s->service, request, out);
+    }
+}
+
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
-                 const struct address *address, int listening, const sigset_t *signals,
-                 struct cbx_err *err)
+                 const struct address *address, int64_t idle_ms, int listening,
+                 const sigset_t *signals, struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
     /* cbx_flow_start entered the front's folder of the state directory. */
@@ -79,27 +98,30 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
         cbx_flow_done(flow);
         return failed;
     }
-    struct cbx_service service;
-    cbx_service_init(&service, flow, store, JOBS_MAX);
+    struct served served;
+    struct cbx_service *service = &served.service;
+    cbx_service_init(service, flow, store, JOBS_MAX);
+    cbx_mcp_init(&served.mcp, service, idle_ms);
     struct cbx_http_config http = { .listening = listening,
                                     .port = address->port,
                                     .max_body_bytes = cbx_rest_body_max(&flow->policies),
                                     /* A handler whose client waits for a run blocks. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,
                                     .reserved_path = "/healthz",
-                                    .handler = cbx_rest_handle,
+                                    .handler = handle,
                                     .refuse = cbx_rest_refuse,
-                                    .context = &service };
+                                    .context = &served };
     struct cbx_http_server *server = NULL;
-    cbx_service_recover(&service);
+    cbx_service_recover(service);
     failed = cbx_http_server_new(&http, &server, err);
     if (!failed) {
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
     }
-    cbx_service_stop(&service);
+    cbx_service_stop(service);
     cbx_http_server_free(server);
-    cbx_service_done(&service); /* before the flow, which jobs use to their end */
+    cbx_service_done(service); /* before the flow, which jobs use to their end */
+    cbx_mcp_done(&served.mcp);
     cbx_flow_done(flow);
     return failed;
 }
@@ -138,5 +160,7 @@ int cbx_serve_command(const struct cbx_options *options)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    return serve(options, &flow, &address, listening, &signals, &err) != 0 ? cbx_cli_fail(&err) : 0;
+    return serve(options, &flow, &address, config.executor.idle_ms, listening, &signals, &err) != 0
+               ? cbx_cli_fail(&err)
+               : 0;
 }

@@ -57,6 +57,10 @@ void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struc
         { "Authorization", &h->authorizations, NULL },
         { "Content-Type", &h->types, &h->content_type },
         { "Accept", &h->accepts, &h->accept },
+        { "MCP-Protocol-Version", &h->mcps[0], &h->mcp.version },
+        { "Mcp-Method", &h->mcps[1], &h->mcp.method },
+        { "Mcp-Name", &h->mcps[2], &h->mcp.name },
+        { "Mcp-Session-Id", &h->mcps[3], &h->mcp.session },
     };
     h->malformed |= !is_token(name) || has_control(value);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -104,6 +108,15 @@ static int check_length(struct cbx_str length, size_t max)
     return length.len == 0 ? 1 : value > max ? 2 : 0;
 }
 
+static bool has_repeated(const int counts[CBX_HTTP_MCP_HEADERS])
+{
+    bool repeated = false;
+    for (size_t i = 0; i < CBX_HTTP_MCP_HEADERS; i++) {
+        repeated |= counts[i] > 1;
+    }
+    return repeated;
+}
+
 int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, struct cbx_str target,
                    uint16_t port, size_t max_body_bytes, const char **detail)
 {
@@ -119,10 +132,11 @@ int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, stru
           "the target must be a path that begins with '/'" },
         { h->hosts != 1, 400, "exactly one Host header is needed" },
         { h->lengths > 1 || h->encodings > 1 || h->origins > 1 || h->authorizations > 1 ||
-              h->types > 1,
+              h->types > 1 || has_repeated(h->mcps),
           400,
-          "Content-Length, Transfer-Encoding, Origin, Authorization and Content-Type may be given "
-          "once" },
+          "Content-Length, Transfer-Encoding, Origin, Authorization, Content-Type and the headers "
+          "of "
+          "MCP may be given once" },
         { h->lengths > 0 && h->encodings > 0, 400,
           "Content-Length and Transfer-Encoding must not come together" },
         { h->encodings > 0 && !is_name(h->transfer_encoding, "chunked"), 400,

@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_FRONT_HTTP_CHECK_H
 #define CBX_GATEWAY_FRONT_HTTP_CHECK_H
 
-#include "policies/base/str.h"
+#include "gateway/front/http/server.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +13,8 @@
 struct cbx_http_headers {
     struct cbx_str host, content_length, transfer_encoding, origin, content_type, accept;
     int hosts, lengths, encodings, origins, authorizations, types, accepts;
+    struct cbx_http_mcp mcp;
+    int mcps[CBX_HTTP_MCP_HEADERS];
     bool malformed;
 };
 

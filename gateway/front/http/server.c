@@ -72,6 +72,7 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .body = cbx_buf_str(&e->body),
                                       .content_type = e->headers.content_type,
                                       .accept = e->headers.accept,
+                                      .mcp = e->headers.mcp,
                                       .id = e->id,
                                       .exchange = (struct cbx_http_exchange *)(uintptr_t)e };
 }
@@ -81,6 +82,11 @@ void cbx_http_answer(struct cbx_http_exchange *e, const struct cbx_http_response
     e->response = *response;
     e->answered = true;
     MHD_resume_connection(e->connection);
+}
+
+bool cbx_http_is_gone(const struct cbx_http_exchange *e)
+{
+    return cbx_http_connection_is_gone(e->connection);
 }
 
 static void serve(void *context)
@@ -148,6 +154,11 @@ static void log_response(const struct cbx_http_exchange *e, const struct cbx_htt
             (long long)(cbx_clock_ms() - e->began_ms));
 }
 
+static bool is_stream(const struct cbx_http_response *r)
+{
+    return r->type != NULL && strcmp(r->type, "text/event-stream") == 0;
+}
+
 /* False when one could not be added: the response is not sent without it. */
 static bool add_headers(struct MHD_Response *response, const struct cbx_http_exchange *e, bool body,
                         bool close, const struct cbx_http_response *r)
@@ -165,6 +176,7 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
         { "Content-Disposition", attachment.p, r->attachment != NULL },
         { "Allow", r->allow, r->allow[0] != '\0' },
         { "Retry-After", "1", r->status == 429 || r->status == 503 },
+        { "X-Accel-Buffering", "no", is_stream(r) }, /* proxies pass events on as they come */
         { "X-Request-Id", e->id, true },
 #define CBX_HTTP_HEADER(name, value) { name, value, true },
 #include "gateway/front/http/headers.def"

@@ -15,9 +15,17 @@
 
 struct cbx_http_exchange;
 
+/* The headers of MCP, without white space at their ends; {NULL, 0} = not sent. */
+struct cbx_http_mcp {
+    struct cbx_str version, method, name, session; /* MCP-Protocol-Version, Mcp-Method, Mcp-Name,
+                                                      Mcp-Session-Id */
+};
+enum { CBX_HTTP_MCP_HEADERS = sizeof(struct cbx_http_mcp) / sizeof(struct cbx_str) };
+
 /* Borrowed for the length of the handler. `path` is as sent, not %-decoded, without the query. */
 struct cbx_http_request {
     struct cbx_str method, path, query, body, content_type, accept;
+    struct cbx_http_mcp mcp;
     struct cbx_http_exchange *exchange;
     const char *id; /* of the request, in the log and in the header X-Request-Id */
 };
@@ -31,6 +39,9 @@ struct cbx_http_stream *cbx_http_stream_new(void);
 /* Appends bytes to the body. Blocks while more than 1 MiB is unsent; CBX_EIO after the client
  * disconnected, took too little for the limit stall_ms, or the server stopped. */
 int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes);
+
+/* True when the client closed its connection. */
+bool cbx_http_stream_is_gone(struct cbx_http_stream *stream);
 
 /* Ends the body. The caller must not use the stream afterwards. */
 void cbx_http_stream_end(struct cbx_http_stream *stream);
@@ -56,6 +67,9 @@ struct cbx_http_response {
 /* Answers before the handler returns, at most once: it may then do what the client need not wait
  * for, and no longer use its request. Takes what is in the response. */
 void cbx_http_answer(struct cbx_http_exchange *exchange, const struct cbx_http_response *response);
+
+/* True when the client closed its connection, before the exchange is answered. */
+bool cbx_http_is_gone(const struct cbx_http_exchange *exchange);
 
 /* Fills the response; the status must be set. Called from several threads at once. */
 typedef void cbx_http_handler(void *context, const struct cbx_http_request *request,

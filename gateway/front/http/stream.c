@@ -7,6 +7,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 
+#include <poll.h>
 #include <stdlib.h>
 
 enum { BEHIND_MAX = 1024 * 1024, QUEUE_MAX = 128 * 1024 * 1024 };
@@ -84,6 +85,24 @@ int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes)
     resume(stream);
     pthread_mutex_unlock(&stream->lock);
     return failed;
+}
+
+bool cbx_http_connection_is_gone(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct pollfd poll_fd = { .fd = info != NULL ? info->connect_fd : -1, .events = POLLRDHUP };
+    return poll(&poll_fd, 1, 0) > 0 &&
+           (poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+bool cbx_http_stream_is_gone(struct cbx_http_stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    bool gone = stream->gone ||
+                (stream->connection != NULL && cbx_http_connection_is_gone(stream->connection));
+    pthread_mutex_unlock(&stream->lock);
+    return gone;
 }
 
 void cbx_http_stream_end(struct cbx_http_stream *stream)

@@ -27,6 +27,10 @@ void cbx_http_streams_cut(struct cbx_http_streams *streams);
 void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connection *connection,
                              struct cbx_http_streams *streams);
 
+/* Did the client close its end (poll(2): POLLRDHUP)? The event loop does not look at a connection that is
+ * suspended. */
+bool cbx_http_connection_is_gone(struct MHD_Connection *connection);
+
 /* For MHD_create_response_from_callback. */
 ssize_t cbx_http_stream_read(void *stream, uint64_t position, char *to, size_t size);
 

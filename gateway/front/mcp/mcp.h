@@ -18,8 +18,7 @@ void cbx_mcp_done(struct cbx_mcp *mcp);
 
 /* The client of one request, as its transport reaches it. Borrowed for the length of the request. */
 struct cbx_mcp_peer {
-    const atomic_bool
-        *cancelled; /* set from another thread: the program is interrupted; may be NULL */
+    bool (*is_cancelled)(void *context); /* then the program is interrupted; may be NULL */
     /* Sends a notification (a line of JSON with its end) that belongs to the request; may be NULL. */
     void (*notify)(void *context, struct cbx_str line);
     void *context;

@@ -27,8 +27,8 @@ static json_t *fail(int code, const struct cbx_err *err, const struct cbx_outcom
 
 static bool is_cancelled(const struct cbx_tool_call *call)
 {
-    return call->peer != NULL && call->peer->cancelled != NULL &&
-           atomic_load(call->peer->cancelled);
+    return call->peer != NULL && call->peer->is_cancelled != NULL &&
+           call->peer->is_cancelled(call->peer->context);
 }
 
 static void send_progress(const struct cbx_tool_call *call, int64_t elapsed_ms)

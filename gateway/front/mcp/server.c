@@ -4,6 +4,7 @@
 
 #include "gateway/front/dialect.h"
 #include "gateway/front/mcp/content.h"
+#include "gateway/front/mcp/headers.h"
 #include "gateway/front/mcp/prompts.h"
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/service/dependencies.h"
@@ -429,6 +430,47 @@ void cbx_mcp_answer(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
         write_result(request, result, out);
     }
     json_decref(x.data);
+}
+
+/* The header of the handshake eras: one of their versions, or none. */
+static int check_handshake_version(struct cbx_str version, struct cbx_err *err)
+{
+    bool known = version.p == NULL;
+    for (size_t i = 0; i < HANDSHAKE_VERSIONS; i++) {
+        known |= cbx_str_is(version, handshake_versions[i]);
+    }
+    if (cbx_str_is(version, STATELESS_VERSION)) {
+        return fail_params(err, "a request of " STATELESS_VERSION " has its version in _meta too");
+    }
+    if (!known) {
+        cbx_fail(err, CBX_EINVAL, "MCP-Protocol-Version '%.*s' is not served",
+                 CBX_STR_ARG(cbx_str_sub(version, 0, 32)));
+    }
+    return known ? 0 : CBX_RPC_INVALID_REQUEST;
+}
+
+int cbx_mcp_check(const struct cbx_rpc_message *request, const struct cbx_http_mcp *headers,
+                  struct cbx_mcp_check *out, struct cbx_err *err)
+{
+    struct exchange x = { .request = request };
+    const json_t *meta = json_object_get(request->params, "_meta");
+    *out = (struct cbx_mcp_check){ .status = 400 };
+    int code = read_era(&x, err);
+    out->stateless = x.era == ERA_STATELESS;
+    if (code == 0) {
+        code = out->stateless
+                   ? cbx_mcp_headers_match(headers, request,
+                                           cbx_json_str(json_object_get(meta, META_VERSION)), err)
+                   : check_handshake_version(headers->version, err);
+    }
+    if (code == 0 && find_method(&x) == NULL) {
+        cbx_fail(err, CBX_ENOTFOUND, "unknown method '%.*s'",
+                 CBX_STR_ARG(cbx_str_sub(request->method, 0, 64)));
+        code = CBX_RPC_METHOD_NOT_FOUND;
+        out->status = out->stateless ? 404 : 200;
+    }
+    out->data = x.data;
+    return code;
 }
 
 bool cbx_mcp_is_slow(const struct cbx_rpc_message *request)

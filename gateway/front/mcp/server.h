@@ -6,6 +6,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_SERVER_H
 #define CBX_GATEWAY_FRONT_MCP_SERVER_H
 
+#include "gateway/front/http/server.h"
 #include "gateway/front/mcp/jsonrpc.h"
 #include "gateway/front/mcp/mcp.h"
 
@@ -13,6 +14,18 @@
  * as long as a tool runs; `peer` may be NULL. Thread-safe. */
 void cbx_mcp_answer(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
                     const struct cbx_mcp_peer *peer, struct cbx_buf *out);
+
+/* What a transport with headers learns about a request before it answers. */
+struct cbx_mcp_check {
+    int status;     /* HTTP status of the error */
+    bool stateless; /* the era */
+    json_t *data;   /* of the error, owned by the caller; NULL = none */
+};
+
+/* Checks era, headers and method of a request (kind CBX_RPC_REQUEST). Returns 0, or a code with a text in
+ * `err`, for which out->status and out->data are set; errors of handlers are answers like any other. */
+int cbx_mcp_check(const struct cbx_rpc_message *request, const struct cbx_http_mcp *headers,
+                  struct cbx_mcp_check *out, struct cbx_err *err);
 
 /* True when answering may take long: the transport should give it a thread. */
 bool cbx_mcp_is_slow(const struct cbx_rpc_message *request);

@@ -93,7 +93,14 @@ static void unlink_call(struct call *call)
 /* Of a call that is under way. */
 static void send_notification(void *context, struct cbx_str line)
 {
-    write_line(context, line);
+    const struct call *call = context;
+    write_line(call->transport, line);
+}
+
+static bool is_cancelled(void *context)
+{
+    const struct call *call = context;
+    return atomic_load(&call->cancelled);
 }
 
 static void serve_call(void *context)
@@ -102,9 +109,9 @@ static void serve_call(void *context)
     struct transport *t = call->transport;
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
-    const struct cbx_mcp_peer peer = { .cancelled = &call->cancelled,
+    const struct cbx_mcp_peer peer = { .is_cancelled = is_cancelled,
                                        .notify = send_notification,
-                                       .context = t };
+                                       .context = call };
     cbx_mcp_answer(t->mcp, &call->message, &peer, &line);
     pthread_mutex_lock(&t->lock);
     call->answered = !call->no_reply;
