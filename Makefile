@@ -270,9 +270,11 @@ decisions: $B/tests/cases/run ## write tests/decisions.tsv anew; review its diff
 check-policies: $B/codebox ## the tests inside the presets
 	$Q$B/codebox policy test
 
-check-command: all ## codebox policy and codebox image as programs
+check-command: all ## codebox policy, image, install and the wire of codebox mcp as programs
 	$Qtests/system/test_policy.sh
 	$Qtests/system/test_image.sh
+	$Qtests/system/test_wire.sh
+	$Qtests/system/test_install.sh
 
 check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
 	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh

@@ -24,6 +24,7 @@ int cbx_policy_command(const struct cbx_options *options);
 int cbx_audit_command(const struct cbx_options *options);
 int cbx_image_command(const struct cbx_options *options);
 int cbx_doctor_command(const struct cbx_options *options);
+int cbx_install_command(const struct cbx_options *options);
 
 /* The script that builds sandbox images and the supervisor that it packs, beside this program: in
  * the source tree, or in the installation. Both have room for PATH_MAX bytes. False when there is

@@ -27,6 +27,8 @@ static const struct command {
       "build and list the sandbox images; print the engine's address" },
     { "doctor", 'd', cbx_doctor_command, "",
       "check whether this machine and its engine keep what the gateway promises" },
+    { "install", 'n', cbx_install_command, "--client NAME",
+      "register 'codebox mcp' with an MCP client" },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

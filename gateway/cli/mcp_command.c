@@ -5,8 +5,11 @@
 #include "gateway/cli/cli.h"
 #include "gateway/front/mcp/stdio.h"
 
-/* Sessions and results live as long as the client's process: the store is in memory. */
-static int serve(struct cbx_flow *flow, int64_t idle_ms, struct cbx_err *err)
+#include <unistd.h>
+
+/* Returns only when it cannot serve. Sessions and results live as long as the client's process: the store is in memory. Programs may
+ * still run at the end, also ones that no call waits for; the executor ends their sandboxes. */
+static void serve(struct cbx_flow *flow, int64_t idle_ms, struct cbx_err *err)
 {
     static const struct cbx_store_limits limits = { .executions = 1000,
                                                     .known = 10000,
@@ -16,17 +19,13 @@ static int serve(struct cbx_flow *flow, int64_t idle_ms, struct cbx_err *err)
     CBX_AUTO(store) store = NULL;
     struct cbx_service service;
     struct cbx_mcp mcp;
-    int failed = cbx_store_open(NULL, &limits, &store, err);
-    if (failed) {
-        return failed;
+    if (cbx_store_open(NULL, &limits, &store, err) != 0) {
+        return;
     }
     cbx_service_init(&service, flow, store, CBX_STDIO_CALLS_MAX);
     cbx_mcp_init(&mcp, &service, idle_ms);
     cbx_stdio_serve(STDIN_FILENO, STDOUT_FILENO, &mcp);
-    cbx_service_stop(&service);
-    cbx_service_done(&service);
-    cbx_mcp_done(&mcp);
-    return 0;
+    _exit(0); /* threads may still use all of it */
 }
 
 int cbx_mcp_command(const struct cbx_options *options)
@@ -43,7 +42,7 @@ int cbx_mcp_command(const struct cbx_options *options)
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    int failed = serve(&flow, config.executor.idle_ms, &err);
+    serve(&flow, config.executor.idle_ms, &err);
     cbx_flow_done(&flow);
-    return failed ? cbx_cli_fail(&err) : 0;
+    return cbx_cli_fail(&err);
 }

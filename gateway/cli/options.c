@@ -2,11 +2,14 @@
  * The options of codebox. */
 #include "gateway/cli/options.h"
 
+#include "gateway/cli/clients.h"
 #include "policies/option_kinds.h"
 
 #include <stddef.h>
 
-static const struct cbx_option_kind kinds[] = { CBX_OPTION_KINDS };
+static const struct cbx_option_kind kinds[] = {
+    CBX_OPTION_KINDS, { .name = "@client", .words = cbx_client_add_names }
+};
 
 static const struct cbx_option rows[] = {
 #define CBX_OPTION(member, name, letter, type, value, words, lo, hi, commands, help)               \

@@ -46,8 +46,9 @@ struct cbx_executor_request {
     struct cbx_executor *executor;
     int fd;
     enum cbx_client_state client;
-    struct cbx_ticket ticket; /* queued from admission until the run begins or fails */
-    struct cbx_sha256 ledger; /* of the session, when the call failed with CBX_ESTALE */
+    struct cbx_ticket ticket;     /* queued from admission until the run begins or fails */
+    struct cbx_sha256 ledger;     /* of the session, when the call failed with CBX_ESTALE */
+    struct cbx_sandbox *one_shot; /* while a run is in it: cancelling the run ends the sandbox */
     /* The run whose events are sent, for the audit log. A run that an earlier executor began has no
      * permit here, and its events are replayed from the first one: a refusal may be recorded twice. */
     struct {

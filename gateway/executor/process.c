@@ -68,8 +68,7 @@ static void *housekeep(void *context)
     return NULL;
 }
 
-/* The runs of a gateway that is not persistent are cancelled by the closed connections. Waits a
- * moment for their outcomes to be recorded. */
+/* Waits a moment until the outcomes of the runs that have ended are recorded. */
 static void await_runs(struct cbx_executor *e)
 {
     enum { WAIT_MS = 3000, STEP_MS = 20 };
@@ -97,10 +96,12 @@ static void end(struct cbx_executor *e)
     e->stopping = true;
     struct cbx_pool *pool = e->pool;
     pthread_mutex_unlock(&e->lock);
+    /* Ends the sandboxes in which programs still run: a program that ignores SIGINT would keep a
+     * client waiting until it kills the gateway. */
+    cbx_sessions_close_all(e->sessions, e->config.persistent);
     if (!e->config.persistent) {
         await_runs(e);
     }
-    cbx_sessions_close_all(e->sessions, e->config.persistent);
     if (pool != NULL) {
         cbx_pool_stop(pool);
     }

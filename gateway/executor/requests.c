@@ -75,6 +75,7 @@ static int serve_record_failure(struct cbx_executor_request *r,
     json_object_set_new(body, "reason", cbx_json_text(args->reason));
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
     json_object_set_new(body, #member, cbx_json_text(args->member));
+#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
     json_object_set_new(body, "findings",

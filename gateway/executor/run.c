@@ -12,11 +12,22 @@ enum { ACK_TIMEOUT_MS = 30000, UNACKNOWLEDGED_MS = 30000 };
 
 /* --- the client's event sink ------------------------------------------------------------------ */
 
+/* The client of an attached run has disconnected. An interrupt gives a session's program the chance
+ * to end and keeps the session's state; a one-shot has none, and its program may ignore SIGINT. */
+static void end_one_shot(struct cbx_executor_request *r)
+{
+    if (r->one_shot != NULL) {
+        cbx_sandbox_end(r->one_shot);
+    }
+}
+
 /* A detached run continues after its client disconnects; an attached one fails with its sink. */
 static int note_send_failure(struct cbx_executor_request *r, int failed)
 {
     if (failed && r->client == CBX_CLIENT_DETACHED) {
         r->client = CBX_CLIENT_GONE;
+    } else if (failed && r->client == CBX_CLIENT_ATTACHED) {
+        end_one_shot(r);
     }
     return r->client == CBX_CLIENT_GONE ? 0 : failed;
 }
@@ -60,7 +71,11 @@ static bool is_cancelled(void *context)
 {
     struct cbx_executor_request *r = context;
     struct cbx_sink sink = cbx_relay_sink(&r->fd);
-    return r->client == CBX_CLIENT_ATTACHED && sink.cancelled(sink.context);
+    bool cancelled = r->client == CBX_CLIENT_ATTACHED && sink.cancelled(sink.context);
+    if (cancelled) {
+        end_one_shot(r);
+    }
+    return cancelled;
 }
 
 static struct cbx_sink sink_of(struct cbx_executor_request *r)
@@ -154,7 +169,9 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
                                        .begun = note_begun,
                                        .context = x->request };
     cbx_sessions_begin(e->sessions, session, x->permit->decision, x->permit->audit_seq);
+    x->request->one_shot = x->permit->session[0] == '\0' ? sandbox : NULL;
     int failed = cbx_sandbox_run(sandbox, x->permit, x->text, &options, &x->result, err);
+    x->request->one_shot = NULL;
     x->request->ledger = *cbx_sandbox_ledger(sandbox);
     x->result.session_restarted = restarted;
     return failed;

@@ -99,7 +99,7 @@ static const struct argument arguments[] = {
 #undef CBX_ARG
 #undef CBX_CALL_END
 };
-enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]), ARGUMENTS_OF_ONE_MAX = 12 };
+enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]), ARGUMENTS_OF_ONE_MAX = 16 };
 
 /* Texts become C strings further on, so none may hold a NUL. */
 static int check_text(struct cbx_str *text, const char *name, struct cbx_err *err)

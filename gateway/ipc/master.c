@@ -30,7 +30,7 @@ struct master {
     int zygote[2], executor[2]; /* 0 = the front's end, 1 = theirs */
     pid_t front_pid, zygote_pid, executor_pid;
     int64_t forked_ms;
-    bool stopping;
+    int stop_signal; /* the one that the master was told to end by; 0 = none */
 };
 
 static void close_pair(const int pair[2], int kept)
@@ -195,6 +195,15 @@ static void replace_executor(struct master *m)
     m->executor_pid = fork_executor(m);
 }
 
+/* The front's exit status. A front that has no handler was ended by the master's SIGTERM, whatever
+ * signal the master got: ^C is 130. */
+static int exit_status(const struct master *m, int status)
+{
+    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    number = number == SIGTERM && m->stop_signal != 0 ? m->stop_signal : number;
+    return number != 0 ? 128 + number : WEXITSTATUS(status);
+}
+
 /* Waits for the executor, which removes the sandboxes that no later executor may adopt. */
 _Noreturn static void end(struct master *m, int status)
 {
@@ -203,7 +212,7 @@ _Noreturn static void end(struct master *m, int status)
     close_pair(m->executor, -1);
     close_pair(m->zygote, -1);
     await_child(m->executor_pid);
-    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    _exit(exit_status(m, status));
 }
 
 /* True in a front that takes the place of one that was killed. */
@@ -213,7 +222,7 @@ static bool reap(struct master *m)
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid == m->front_pid) {
-            if (WIFEXITED(status) || m->stopping || !m->config.respawn_front) {
+            if (WIFEXITED(status) || m->stop_signal != 0 || !m->config.respawn_front) {
                 end(m, status);
             }
             cbx_log(CBX_LOG_WARNING, "the front was killed; it is started again");
@@ -239,7 +248,7 @@ static void supervise(struct master *m, const sigset_t *signals)
     for (;;) {
         int number = sigwaitinfo(signals, NULL);
         if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
-            m->stopping = true;
+            m->stop_signal = m->stop_signal != 0 ? m->stop_signal : number;
             signal_child(m->front_pid, SIGTERM);
         } else if (number == SIGCHLD && reap(m)) {
             return;

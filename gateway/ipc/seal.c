@@ -227,6 +227,8 @@ static const struct cbx_json_field field_table[] = {
     FIELD(analyzer, STR, 1, 64),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
     { #member, CBX_JSON_STR, offsetof(struct fields, subject.member), true, false, 0, max_bytes },
+#define CBX_CLAIM(member, max_bytes, meaning)                                                      \
+    { #member, CBX_JSON_STR, offsetof(struct fields, subject.member), false, false, 0, max_bytes },
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
     { "arguments", CBX_JSON_ARRAY, offsetof(struct fields, subject.arguments), false, false, 0,

@@ -27,10 +27,18 @@ enum cbx_action cbx_action_of(struct cbx_str name)
     return CBX_ACTION_CHECK;
 }
 
+void cbx_claim_write(const char *name, struct cbx_str claim, json_t *into)
+{
+    if (claim.len > 0) {
+        json_object_set_new(into, name, cbx_json_text(claim));
+    }
+}
+
 void cbx_subject_write(const struct cbx_subject *subject, json_t *into)
 {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
     json_object_set_new(into, #member, cbx_json_text(subject->member));
+#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, subject->member, into);
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
     if (json_array_size(subject->arguments) > 0) {

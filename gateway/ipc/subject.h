@@ -24,7 +24,10 @@ struct cbx_subject {
 const char *cbx_action_name(enum cbx_action action);
 enum cbx_action cbx_action_of(struct cbx_str name);
 
-/* Writes the text fields and the arguments into the JSON object `into`. */
+/* Writes a claim into the JSON object `into`, unless it is empty. */
+void cbx_claim_write(const char *name, struct cbx_str claim, json_t *into);
+
+/* Writes the text fields, the claims and the arguments into the JSON object `into`. */
 void cbx_subject_write(const struct cbx_subject *subject, json_t *into);
 
 /* The arguments as permits have them, each terminated by NUL, appended to `out` (initialised with

@@ -52,6 +52,11 @@ struct analysis_request {
         .offset = offsetof(struct analysis_request, subject.member), .required = true,             \
         .max = (most) > CBX_FILE_NAME_MAX ? (most) : CBX_FILE_NAME_MAX                             \
     }
+#define CLAIM(member, most)                                                                        \
+    {                                                                                              \
+        .name = #member, .type = CBX_JSON_STR,                                                     \
+        .offset = offsetof(struct analysis_request, subject.member), .max = (most)                 \
+    }
 #define LIMIT(member)                                                                              \
     {                                                                                              \
         .name = #member, .type = CBX_JSON_INT,                                                     \
@@ -77,6 +82,7 @@ static const struct cbx_json_field request_fields[] = {
       .offset = offsetof(struct analysis_request, subject.arguments),
       .max = CBX_ARGUMENTS_MAX },
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member, max_bytes),
+#define CBX_CLAIM(member, max_bytes, meaning)              CLAIM(member, max_bytes),
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
 #define CBX_LIMIT(member, key, type, ...) LIMIT_OF_##type(member),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What every client must see, whatever protocol it speaks. A check is one sentence; the first line that fails is printed.
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [, , codebox, state] = process.argv;
@@ -126,12 +127,30 @@ async function checkRefusals(call) {
       must(result.isError && firstLine(result).startsWith('invalid: ') && text(result).includes(part), result);
     }
   });
+  await check('half of a surrogate pair in the code is a result that names the argument; a whole pair runs', async () => {
+    const half = await call('run_python_code', { code: 'print("\ud83d")' });
+    must(half.isError && firstLine(half).startsWith("invalid: field 'code' has \\ud83d,"), half);
+    const whole = await call('run_python_code', { code: 'print("\ud83d\ude00")' });
+    must(!whole.isError && whole.structuredContent.stdout === '\ud83d\ude00\n', whole);
+  });
   await check('libraries that are in the sandbox are accepted', async () => {
     must(!(await call('execute_code', { code: 'import numpy', libraries: ['numpy'] })).isError, 'refused');
   });
   await check('an unknown tool is error -32602', async () => {
     const error = await rejection(call('no_such_tool', {}));
     must(error?.code === -32602, String(error));
+  });
+}
+
+async function checkClaims(call) {
+  await check('the audit log has what the client says of itself and of the call, as claims', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await call('run_python_code', { code: 'print("claims")' }, undefined, { traceparent, 'claudecode/toolUseId': 'toolu_42' });
+    const records = readFileSync(`${state}/audit.jsonl`, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+    const { body } = records.filter((r) => r.type === 'decision').at(-1);
+    must(body.claimed_client === 'codebox-tests' && body.claimed_client_version === '1', body);
+    must(body.claimed_trace === traceparent && body.claimed_tool_use === 'toolu_42' && /^\d+$/.test(body.claimed_request), body);
+    must(body.principal === 'local' && body.origin === 'mcp', body);
   });
 }
 
@@ -151,7 +170,7 @@ async function checkCancellation(call) {
   });
 }
 
-// `call(name, arguments, options)` resolves to a CallToolResult.
+// `call(name, arguments, options, _meta)` resolves to a CallToolResult.
 export async function checkServer(listTools, call) {
   await check('the tools are listed, with schemas and hints, in less than 8 kB', async () => {
     const { tools } = await listTools();
@@ -163,14 +182,20 @@ export async function checkServer(listTools, call) {
   await checkRuns(call);
   await checkSessions(call);
   await checkRefusals(call);
+  await checkClaims(call);
   await checkCancellation(call);
 }
 
-export async function checkEnd(close) {
+const stubborn = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass';
+
+// Clients send SIGTERM two seconds after they closed the input.
+export async function checkEnd(close, call) {
   await check('the audit log verifies', async () => {
     audit('verify');
   });
-  await check('the server ends when its input does', async () => {
+  await check('the server ends when its input does, while a program runs that ignores signals', async () => {
+    rejection(call('run_python_code', { code: stubborn }));
+    await sleep(1500);
     const began = Date.now();
     await close();
     must(Date.now() - began < 1900, `${Date.now() - began} ms`);

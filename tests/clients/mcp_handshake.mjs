@@ -15,14 +15,15 @@ await check('the handshake says who the server is and what it does', async () =>
   must(client.getInstructions().includes('policy'), 'no instructions');
 });
 await check('a ping is answered', () => client.ping());
+const call = (name, args, options, _meta) => client.callTool({ name, arguments: args, _meta }, undefined, options);
 await checkServer(
   () => client.listTools(),
-  (name, args, options) => client.callTool({ name, arguments: args }, undefined, options),
+  call,
 );
 await check('a line that is no JSON gets an error that the client can read', async () => {
   transport._process.stdin.write('{nonsense\n');
   await client.ping();
   must(!protocolErrors.some((e) => e.name === 'ZodError'), protocolErrors.map(String).join());
 });
-await checkEnd(() => client.close());
+await checkEnd(() => client.close(), call);
 finish();

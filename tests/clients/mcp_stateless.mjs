@@ -25,9 +25,10 @@ await check('a client that insists on a version nobody serves is told so', async
 });
 
 const client = await connect({ pin: '2026-07-28' });
+const call = (name, args, options, _meta) => client.callTool({ name, arguments: args, _meta }, options);
 await checkServer(
   () => client.listTools(),
-  (name, args, options) => client.callTool({ name, arguments: args }, options),
+  call,
 );
-await checkEnd(() => client.close());
+await checkEnd(() => client.close(), call);
 finish();

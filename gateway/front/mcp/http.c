@@ -125,5 +125,6 @@ void cbx_mcp_http(struct cbx_mcp *mcp, const struct cbx_http_request *http,
         json_decref(check.data);
         return;
     }
+    cbx_claims_read_request(message.id, json_object_get(message.params, "_meta"), &message.claims);
     answer_request(mcp, http, &message, check.stateless, out);
 }

@@ -2,6 +2,10 @@
  * JSON-RPC 2.0 as MCP uses it. */
 #include "gateway/front/mcp/jsonrpc.h"
 
+#include "policies/base/auto.h"
+
+#include <stdlib.h>
+
 void cbx_rpc_message_done(struct cbx_rpc_message *message)
 {
     json_decref(message->json);
@@ -10,54 +14,14 @@ void cbx_rpc_message_done(struct cbx_rpc_message *message)
 
 /* --- the id, verbatim ------------------------------------------------------------------------- */
 
-/* The end of the string, number or word that starts at `at`, in JSON that is known to be
- * well-formed. */
-static size_t end_of_scalar(struct cbx_str text, size_t at)
+static void copy_id(struct cbx_str id, char *out)
 {
-    if (text.p[at] != '"') {
-        while (at < text.len && strchr(",}] \t\r\n", text.p[at]) == NULL) {
-            at++;
-        }
-        return at;
-    }
-    for (at++; at < text.len && text.p[at] != '"'; at++) {
-        at += text.p[at] == '\\';
-    }
-    return at + 1;
+    memcpy(out, id.p != NULL ? id.p : "", id.len);
+    out[id.len] = '\0';
 }
 
-static size_t skip_space(struct cbx_str text, size_t at)
-{
-    while (at < text.len && strchr(" \t\r\n:", text.p[at]) != NULL) {
-        at++;
-    }
-    return at;
-}
-
-/* The bytes of the top-level member "id" of a well-formed object; empty when its name is written
- * with escapes. Parsing and writing an id again would keep its value but not its bytes ("\u0041"),
- * and some clients compare bytes. */
-static struct cbx_str find_id(struct cbx_str text)
-{
-    int depth = 0;
-    for (size_t at = 0; at < text.len;) {
-        char c = text.p[at];
-        depth += c == '{' || c == '[';
-        depth -= c == '}' || c == ']';
-        if (c != '"') {
-            at++;
-            continue;
-        }
-        size_t end = end_of_scalar(text, at), value = skip_space(text, end);
-        bool is_key = value > end && memchr(text.p + end, ':', value - end) != NULL;
-        if (depth == 1 && is_key && cbx_str_is(cbx_str_sub(text, at, end), "\"id\"")) {
-            return cbx_str_sub(text, value, end_of_scalar(text, value));
-        }
-        at = end;
-    }
-    return (struct cbx_str){ 0 };
-}
-
+/* Parsing and writing an id again would keep its value but not its bytes ("\u0041"), and some
+ * clients compare bytes. */
 static int read_id(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err)
 {
     const json_t *id = json_object_get(out->json, "id");
@@ -68,14 +32,14 @@ static int read_id(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_
         cbx_fail(err, CBX_EINVAL, "the id must be a string or an integer");
         return CBX_RPC_INVALID_REQUEST;
     }
-    struct cbx_str text = find_id(line);
-    if (text.len == 0 || text.len > CBX_RPC_ID_MAX) {
-        cbx_fail(err, CBX_EINVAL, "the id has %zu bytes, allowed are 1..%d", text.len,
+    struct cbx_request_id scan = { 0 };
+    cbx_request_id_feed(&scan, line);
+    copy_id(cbx_request_id_value(&scan), out->id);
+    if (out->id[0] == '\0') {
+        cbx_fail(err, CBX_EINVAL, "the id has %zu bytes, allowed are 1..%d", scan.id_bytes,
                  CBX_RPC_ID_MAX);
         return CBX_RPC_INVALID_REQUEST;
     }
-    memcpy(out->id, text.p, text.len);
-    out->id[text.len] = '\0';
     return 0;
 }
 
@@ -130,16 +94,56 @@ static int read_kind(struct cbx_rpc_message *out, struct cbx_err *err)
     return read_call(out, err);
 }
 
+/* Parses a copy of the line in which unpaired surrogates are replaced; `failed` when it has none. */
+static int parse_replaced(struct cbx_str line, int failed, struct cbx_rpc_message *out,
+                          struct cbx_err *err)
+{
+    CBX_AUTO_MEM char *copy = malloc(line.len + 1);
+    if (copy == NULL) {
+        abort();
+    }
+    memcpy(copy, line.p != NULL ? line.p : "", line.len);
+    return cbx_unpaired_replace(copy, line.len, &out->unpaired)
+               ? cbx_json_parse((struct cbx_str){ .p = copy, .len = line.len }, CBX_RPC_LINE_MAX,
+                                &out->json, err)
+               : failed;
+}
+
+static int parse(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err)
+{
+    struct cbx_request_id scan = { 0 };
+    struct cbx_err why = { 0 };
+    if (line.len > CBX_RPC_LINE_MAX) {
+        cbx_request_id_feed(&scan, line);
+        return cbx_rpc_refuse_long(&scan, line.len, out->id, err);
+    }
+    int failed = cbx_json_parse(line, CBX_RPC_LINE_MAX, &out->json, &why);
+    failed = failed == CBX_EINVAL ? parse_replaced(line, failed, out, &why) : failed;
+    if (failed) {
+        *err = why;
+        cbx_request_id_feed(&scan, line);
+        copy_id(cbx_request_id_to_answer(&scan), out->id);
+        return failed == CBX_ETOOBIG ? CBX_RPC_INVALID_REQUEST : CBX_RPC_PARSE_ERROR;
+    }
+    return 0;
+}
+
 int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err)
 {
     *out = (struct cbx_rpc_message){ 0 };
-    int failed = cbx_json_parse(line, CBX_RPC_LINE_MAX, &out->json, err);
-    if (failed) {
-        return failed == CBX_ETOOBIG ? CBX_RPC_INVALID_REQUEST : CBX_RPC_PARSE_ERROR;
-    }
-    failed = check_shape(out->json, err);
+    int failed = parse(line, out, err);
+    failed = failed ? failed : check_shape(out->json, err);
     failed = failed ? failed : read_id(line, out, err);
     return failed ? failed : read_kind(out, err);
+}
+
+int cbx_rpc_refuse_long(const struct cbx_request_id *scan, uint64_t bytes,
+                        char id[static CBX_RPC_ID_MAX + 1], struct cbx_err *err)
+{
+    copy_id(cbx_request_id_to_answer(scan), id);
+    cbx_fail(err, CBX_ETOOBIG, "the message has %llu bytes, allowed are %d",
+             (unsigned long long)bytes, CBX_RPC_LINE_MAX);
+    return CBX_RPC_INVALID_REQUEST;
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */

@@ -5,12 +5,15 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_JSONRPC_H
 #define CBX_GATEWAY_FRONT_MCP_JSONRPC_H
 
+#include "gateway/front/claims.h"
+#include "gateway/front/mcp/request_id.h"
+#include "gateway/front/mcp/unpaired.h"
 #include "policies/base/json.h"
 
 enum {
-    CBX_RPC_LINE_MAX = 8 * 1024 * 1024,
+    CBX_RPC_LINE_MAX = 10 * 1024 * 1024,
     CBX_RPC_ANSWER_MAX = 10 * 1024 * 1024 - 1, /* clients close the connection at 10 MiB */
-    CBX_RPC_ID_MAX = 256,                      /* bytes of its JSON text */
+    CBX_RPC_ID_MAX = CBX_REQUEST_ID_MAX,
 };
 
 /* Error codes on the wire. All are negative, so functions return them as their failure. */
@@ -31,16 +34,25 @@ enum cbx_rpc_kind { CBX_RPC_NONE = 0, CBX_RPC_REQUEST, CBX_RPC_NOTIFICATION, CBX
 struct cbx_rpc_message {
     enum cbx_rpc_kind kind;
     json_t *json;
-    char id[CBX_RPC_ID_MAX + 1]; /* JSON text as the client wrote it; empty = none */
-    struct cbx_str method;       /* borrowed from json; empty in a response */
-    const json_t *params;        /* an object, borrowed from json; NULL = none */
+    char id[CBX_RPC_ID_MAX + 1];  /* JSON text as the client wrote it; empty = none */
+    struct cbx_str method;        /* borrowed from json; empty in a response */
+    const json_t *params;         /* an object, borrowed from json; NULL = none */
+    struct cbx_unpaired unpaired; /* json has U+FFFD where the line has unpaired surrogates */
+    struct cbx_claims claims;     /* filled in by the transport; may stay empty */
 };
 void cbx_rpc_message_done(struct cbx_rpc_message *message);
 CBX_DEFINE_AUTO_DONE(rpc_message)
 
-/* Reads one message. Returns 0 or an enum cbx_rpc_code with a text in `err`; out->id is then set if
- * it could be read, so that the error can carry it, and the kind is CBX_RPC_NONE. */
+/* Reads one message. Returns 0 or an enum cbx_rpc_code with a text in `err`; out->id is then that of
+ * the request, if it can be found in the line (request_id.h), so that the error can carry it, and
+ * the kind is CBX_RPC_NONE. Unpaired surrogates are no error here but in out->unpaired. */
 int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err);
+
+/* The error for a line of `bytes` bytes that was not kept because that is more than
+ * CBX_RPC_LINE_MAX: its code, with the text in `err`, and its id in `id`, from a scan of all of it.
+ */
+int cbx_rpc_refuse_long(const struct cbx_request_id *scan, uint64_t bytes,
+                        char id[static CBX_RPC_ID_MAX + 1], struct cbx_err *err);
 
 /* Appends a whole answer line, '\n' included. `id` is JSON text; an empty one is left out, as MCP's
  * schema has it for errors without a readable id. Returns CBX_ETOOBIG over the buffer's cap, and

@@ -108,6 +108,7 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
     struct cbx_request request =
         cbx_service_request(CBX_ACTION_CHECK, language != NULL ? language : "", CBX_STR(""),
                             CBX_STR(""), arguments->code, NULL, CBX_STR("mcp"));
+    cbx_claims_lend(call->claims, &request.subject);
     int failed = language == NULL
                      ? CBX_EINVAL
                      : cbx_review(call->mcp->service->flow, &request, NULL, &outcome, &err);

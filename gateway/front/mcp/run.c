@@ -187,7 +187,9 @@ static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
 static json_t *open_session(const struct cbx_tool_call *call, const char *language,
                             struct cbx_job *job)
 {
-    struct cbx_opening opening = { .language = language, .origin = CBX_STR("mcp") };
+    struct cbx_opening opening = { .language = language,
+                                   .origin = CBX_STR("mcp"),
+                                   .claims = call->claims };
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     cbx_limits_unset(&opening.limits);
@@ -258,6 +260,9 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
     }
     struct cbx_job *job = cbx_job_new(call->mcp->service);
     job->origin = "mcp";
+    if (call->claims != NULL) {
+        job->claims = *call->claims;
+    }
     cbx_buf_add(&job->source, arguments->code);
     refusal = join(call, arguments, job);
     if (refusal != NULL) {

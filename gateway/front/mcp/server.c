@@ -17,6 +17,7 @@
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
 #define META_CLIENT       "io.modelcontextprotocol/clientInfo"
 #define META_SERVER       "io.modelcontextprotocol/serverInfo"
+#define META_LOG_LEVEL    "io.modelcontextprotocol/logLevel"
 
 #define STATELESS_VERSION "2026-07-28"
 static const char *const handshake_versions[] = { "2025-11-25", "2025-06-18", "2025-03-26",
@@ -91,15 +92,28 @@ static int fail_params(struct cbx_err *err, const char *text)
     return CBX_RPC_INVALID_PARAMS;
 }
 
-static int read_era(struct exchange *x, struct cbx_err *err)
+/* This server sends no log messages, so a level is checked and has no effect. */
+static int check_log_level(const json_t *level, struct cbx_err *err)
 {
-    const json_t *meta = json_object_get(x->request->params, "_meta");
+    static const char *const levels[] = { "debug", "info",     "notice", "warning",
+                                          "error", "critical", "alert",  "emergency" };
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if (cbx_str_is(cbx_json_str(level), levels[i])) {
+            return 0;
+        }
+    }
+    cbx_fail(err, CBX_EINVAL,
+             "the log level is '%.*s', allowed are: debug, info, notice, warning, error, critical, "
+             "alert, emergency",
+             CBX_STR_ARG(cbx_json_str(level)));
+    return CBX_RPC_INVALID_PARAMS;
+}
+
+static int check_claim(struct exchange *x, const json_t *meta, struct cbx_err *err)
+{
     const json_t *version = json_object_get(meta, META_VERSION);
     const json_t *client = json_object_get(meta, META_CLIENT);
-    x->era = version != NULL ? ERA_STATELESS : ERA_HANDSHAKE;
-    if (version == NULL) {
-        return 0;
-    }
+    const json_t *level = json_object_get(meta, META_LOG_LEVEL);
     if (!json_is_string(version)) {
         return fail_params(err, "_meta: " META_VERSION " must be a string");
     }
@@ -109,9 +123,17 @@ static int read_era(struct exchange *x, struct cbx_err *err)
     if (client != NULL && !json_is_object(client)) {
         return fail_params(err, "_meta: " META_CLIENT " must be an object");
     }
-    return cbx_str_is(cbx_json_str(version), STATELESS_VERSION)
-               ? 0
-               : fail_version(x, cbx_json_str(version), err);
+    if (!cbx_str_is(cbx_json_str(version), STATELESS_VERSION)) {
+        return fail_version(x, cbx_json_str(version), err);
+    }
+    return level != NULL ? check_log_level(level, err) : 0;
+}
+
+static int read_era(struct exchange *x, struct cbx_err *err)
+{
+    const json_t *meta = json_object_get(x->request->params, "_meta");
+    x->era = json_object_get(meta, META_VERSION) != NULL ? ERA_STATELESS : ERA_HANDSHAKE;
+    return x->era == ERA_STATELESS ? check_claim(x, meta, err) : 0;
 }
 
 /* --- the methods ------------------------------------------------------------------------------ */
@@ -157,9 +179,20 @@ static int answer_ping(struct exchange *x, json_t **result, struct cbx_err *err)
     return 0;
 }
 
+static int answer_set_level(struct exchange *x, json_t **result, struct cbx_err *err)
+{
+    int failed = check_log_level(json_object_get(x->request->params, "level"), err);
+    *result = failed ? NULL : json_object();
+    return failed;
+}
+
+/* Only clients of the stateless era know the method, so what is missing is their claim. */
 static int answer_discover(struct exchange *x, json_t **result, struct cbx_err *err)
 {
-    (void)err;
+    if (x->era != ERA_STATELESS) {
+        return fail_params(err,
+                           "server/discover needs _meta: " META_VERSION " and " META_CAPABILITIES);
+    }
     *result = json_pack("{s:[s],s:o,s:o}", "supportedVersions", STATELESS_VERSION, "capabilities",
                         make_capabilities(), "instructions", make_instructions(policies_of(x)));
     return 0;
@@ -180,6 +213,17 @@ static int answer_list(struct exchange *x, json_t **result, struct cbx_err *err)
     return failed;
 }
 
+/* What is judged and runs is what the client sent, or nothing. */
+static json_t *refuse_unpaired(const struct cbx_unpaired *unpaired)
+{
+    char text[256];
+    snprintf(text, sizeof(text),
+             "field '%s' has %s, half of a surrogate pair, which no text in UTF-8 can hold; send "
+             "both halves or the character itself",
+             unpaired->name, unpaired->escape);
+    return cbx_content_of_failure("invalid", NULL, text);
+}
+
 static int answer_call(struct exchange *x, json_t **result, struct cbx_err *err)
 {
     struct cbx_str name = cbx_json_str(json_object_get(x->request->params, "name"));
@@ -192,8 +236,13 @@ static int answer_call(struct exchange *x, json_t **result, struct cbx_err *err)
     if (arguments != NULL && !json_is_object(arguments)) {
         return fail_params(err, "the arguments of a tool are an object");
     }
+    if (x->request->unpaired.escape[0] != '\0') {
+        *result = refuse_unpaired(&x->request->unpaired);
+        return 0;
+    }
     struct cbx_tool_call call = { .mcp = x->mcp,
                                   .arguments = arguments,
+                                  .claims = &x->request->claims,
                                   .progress = json_is_string(token) || json_is_integer(token)
                                                   ? token
                                                   : NULL,

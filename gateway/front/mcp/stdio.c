@@ -34,6 +34,7 @@ struct transport {
     struct call *calls;
     int count;
     struct cbx_threads *threads;
+    struct cbx_claims client; /* as it introduced itself; of the reading thread */
 };
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -222,6 +223,27 @@ static bool is_blank(struct cbx_str line)
     return true;
 }
 
+/* A client of the handshake era introduces itself once, one of the stateless era in each request. */
+static void read_claims(struct transport *t, struct cbx_rpc_message *request)
+{
+    if (cbx_str_is(request->method, "initialize")) {
+        cbx_claims_read_client(json_object_get(request->params, "clientInfo"), &t->client);
+    }
+    request->claims = t->client;
+    cbx_claims_read_request(request->id, json_object_get(request->params, "_meta"),
+                            &request->claims);
+}
+
+static void take_request(struct transport *t, struct cbx_rpc_message *request)
+{
+    read_claims(t, request);
+    if (cbx_mcp_is_slow(request)) {
+        start_call(t, request);
+    } else {
+        answer(t, request);
+    }
+}
+
 static void take_line(struct transport *t, struct cbx_str line)
 {
     if (is_blank(line)) {
@@ -234,19 +256,47 @@ static void take_line(struct transport *t, struct cbx_str line)
         write_error(t, message.id, code, err.text);
     } else if (message.kind == CBX_RPC_NOTIFICATION) {
         take_notification(t, &message);
-    } else if (message.kind == CBX_RPC_REQUEST && cbx_mcp_is_slow(&message)) {
-        start_call(t, &message);
     } else if (message.kind == CBX_RPC_REQUEST) {
-        answer(t, &message);
+        take_request(t, &message);
     }
 }
 
-/* Bytes to lines. */
+/* Bytes to lines. Of a line that is too long only the scan for its id is kept. */
 struct reader {
     struct cbx_buf buf;
     size_t scanned; /* no line end before this */
     bool skipping;  /* inside a line that was too long */
+    uint64_t skipped_bytes;
+    struct cbx_request_id skipped;
 };
+
+static void skip(struct reader *r, struct cbx_str bytes)
+{
+    cbx_request_id_feed(&r->skipped, bytes);
+    r->skipped_bytes += bytes.len;
+}
+
+/* Answers the line that was skipped, at its end: its id may stand anywhere in it. */
+static void end_skipped(struct transport *t, struct reader *r)
+{
+    char id[CBX_RPC_ID_MAX + 1];
+    struct cbx_err err = { 0 };
+    int code = cbx_rpc_refuse_long(&r->skipped, r->skipped_bytes, id, &err);
+    write_error(t, id, code, err.text);
+    r->skipping = false;
+    r->skipped_bytes = 0;
+    r->skipped = (struct cbx_request_id){ 0 };
+}
+
+static void end_line(struct transport *t, struct reader *r, struct cbx_str line)
+{
+    if (r->skipping) {
+        skip(r, line);
+        end_skipped(t, r);
+    } else {
+        take_line(t, line);
+    }
+}
 
 static void take_lines(struct transport *t, struct reader *r)
 {
@@ -254,21 +304,14 @@ static void take_lines(struct transport *t, struct reader *r)
     const char *end;
     while ((end = memchr(r->buf.p + r->scanned, '\n', r->buf.len - r->scanned)) != NULL) {
         size_t to = (size_t)(end - r->buf.p);
-        if (!r->skipping) {
-            take_line(t, cbx_str_sub(cbx_buf_str(&r->buf), from, to));
-        }
-        r->skipping = false;
+        end_line(t, r, cbx_str_sub(cbx_buf_str(&r->buf), from, to));
         from = r->scanned = to + 1;
     }
     cbx_buf_consume(&r->buf, from);
     r->scanned = r->buf.len;
-    if (r->buf.len > CBX_RPC_LINE_MAX && !r->skipping) {
-        char text[96];
-        snprintf(text, sizeof(text), "a message has more than %d bytes", CBX_RPC_LINE_MAX);
-        write_error(t, "", CBX_RPC_INVALID_REQUEST, text);
-        r->skipping = true;
-    }
+    r->skipping |= r->buf.len > CBX_RPC_LINE_MAX;
     if (r->skipping) {
+        skip(r, cbx_buf_str(&r->buf));
         cbx_buf_reset(&r->buf);
         r->scanned = 0;
     }
@@ -290,41 +333,53 @@ static void read_input(struct transport *t)
         r.buf.len += (size_t)n;
         take_lines(t, &r);
     }
-    if (!r.skipping) {
-        take_line(t, cbx_buf_str(&r.buf)); /* the last one may lack its line end */
-    }
+    end_line(t, &r, cbx_buf_str(&r.buf)); /* the last one may lack its line end */
     cbx_buf_done(&r.buf);
 }
 
-/* Waits CBX_STDIO_FINISH_MS for calls to finish, then cancels the others; their results report
- * the cancellation. */
-static void end_calls(struct transport *t)
+/* With the lock held: false when calls are left at the deadline. */
+static bool await_calls(struct transport *t, int64_t ms)
 {
-    int64_t end_ms = cbx_clock_ms() + CBX_STDIO_FINISH_MS;
-    pthread_mutex_lock(&t->lock);
+    int64_t end_ms = cbx_clock_ms() + ms;
     while (t->count > 0 && cbx_cond_wait_until(&t->ended, &t->lock, end_ms)) {
     }
+    return t->count == 0;
+}
+
+/* Waits for calls to finish, then cancels the others; their results report the cancellation. What
+ * cannot be cancelled, such as an analysis, is not waited for. */
+static bool end_calls(struct transport *t)
+{
+    pthread_mutex_lock(&t->lock);
+    bool ended = await_calls(t, CBX_STDIO_FINISH_MS);
     for (struct call *call = t->calls; call != NULL; call = call->next) {
         atomic_store(&call->cancelled, true);
     }
-    while (t->count > 0) {
-        pthread_cond_wait(&t->ended, &t->lock);
-    }
+    ended = ended || await_calls(t, CBX_STDIO_CANCEL_MS);
     pthread_mutex_unlock(&t->lock);
+    return ended;
 }
 
-void cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp)
+bool cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp)
 {
-    struct transport t = { .mcp = mcp, .in = in, .out = out };
-    pthread_mutex_init(&t.write_lock, NULL);
-    pthread_mutex_init(&t.lock, NULL);
-    cbx_cond_init(&t.ended);
-    t.threads =
+    struct transport *t = calloc(1, sizeof(*t)); /* threads may outlive this function */
+    if (t == NULL) {
+        abort();
+    }
+    *t = (struct transport){ .mcp = mcp, .in = in, .out = out };
+    pthread_mutex_init(&t->write_lock, NULL);
+    pthread_mutex_init(&t->lock, NULL);
+    cbx_cond_init(&t->ended);
+    t->threads =
         cbx_threads_new(2 * CBX_STDIO_CALLS_MAX); /* a call ends before its thread is free */
-    read_input(&t);
-    end_calls(&t);
-    cbx_threads_free(t.threads);
-    pthread_cond_destroy(&t.ended);
-    pthread_mutex_destroy(&t.lock);
-    pthread_mutex_destroy(&t.write_lock);
+    read_input(t);
+    if (!end_calls(t)) {
+        return false;
+    }
+    cbx_threads_free(t->threads);
+    pthread_cond_destroy(&t->ended);
+    pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(&t->write_lock);
+    free(t);
+    return true;
 }

@@ -5,13 +5,15 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_TOOLS_H
 #define CBX_GATEWAY_FRONT_MCP_TOOLS_H
 
+#include "gateway/front/claims.h"
 #include "gateway/front/mcp/mcp.h"
 
 /* What a call works with. Borrowed for the length of the call. */
 struct cbx_tool_call {
     struct cbx_mcp *mcp;
-    const json_t *arguments; /* an object; NULL = none */
-    const json_t *progress;  /* the client's token, a string or an integer; NULL = none */
+    const json_t *arguments;         /* an object; NULL = none */
+    const json_t *progress;          /* the client's token, a string or an integer; NULL = none */
+    const struct cbx_claims *claims; /* for the audit log */
     const struct cbx_mcp_peer *peer;
 };
 

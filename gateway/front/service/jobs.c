@@ -183,6 +183,7 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
     struct cbx_request request = cbx_service_request(
         is_file ? CBX_ACTION_FILE : CBX_ACTION_RUN, job->language, cbx_buf_str(&job->policy),
         cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits, cbx_str_of(job->origin));
+    cbx_claims_lend(&job->claims, &request.subject);
     request.subject.path = cbx_buf_str(&job->path);
     request.subject.past = cbx_buf_str(&job->past);
     request.subject.entries = cbx_buf_str(&job->entries);

@@ -6,6 +6,7 @@
 #ifndef CBX_GATEWAY_FRONT_SERVICE_JOBS_H
 #define CBX_GATEWAY_FRONT_SERVICE_JOBS_H
 
+#include "gateway/front/claims.h"
 #include "gateway/front/service/service.h"
 
 /* The client of a job while it runs; zeroed memory is none. The calls come from the job's thread. */
@@ -24,6 +25,7 @@ struct cbx_job_client {
 struct cbx_job {
     struct cbx_service *service;
     const char *origin;       /* the API that it came by; static */
+    struct cbx_claims claims; /* of its client; not stored */
     char id[37], session[65]; /* session: empty for a one-shot */
     char language[16];
     enum cbx_entry_kind kind;

@@ -148,6 +148,7 @@ static int open_sandbox(struct cbx_service *service, const struct cbx_opening *o
     struct cbx_request request =
         cbx_service_request(CBX_ACTION_OPEN, o->language, o->policy, cbx_str_of(o->id), CBX_STR(""),
                             &o->limits, o->origin);
+    cbx_claims_lend(o->claims, &request.subject);
     CBX_AUTO_DONE(judgement) judgement = { 0 };
     int failed = cbx_review_judge(service->flow, &request, &judgement, err);
     if (failed) {

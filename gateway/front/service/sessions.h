@@ -3,13 +3,15 @@
 #ifndef CBX_GATEWAY_FRONT_SERVICE_SESSIONS_H
 #define CBX_GATEWAY_FRONT_SERVICE_SESSIONS_H
 
+#include "gateway/front/claims.h"
 #include "gateway/front/service/service.h"
 
 /* A session that is to be opened. */
 struct cbx_opening {
-    const char *language;  /* as the flow names it (dialect.h) */
-    struct cbx_str policy; /* empty = the default */
-    struct cbx_str origin; /* the API */
+    const char *language;            /* as the flow names it (dialect.h) */
+    struct cbx_str policy;           /* empty = the default */
+    struct cbx_str origin;           /* the API */
+    const struct cbx_claims *claims; /* of the client; NULL = none */
     struct cbx_limits limits;
     char id[37], now[32]; /* set when it is opened: its id, and `created_at` */
 };

@@ -66,8 +66,6 @@ static void refuses_ids_that_mcp_does_not_have(void **state)
         snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", ids[i]);
         assert_int_equal(read_code(line), CBX_RPC_INVALID_REQUEST);
     }
-    assert_int_equal(read_code("{\"jsonrpc\":\"2.0\",\"\\u0069d\":1,\"method\":\"ping\"}"),
-                     CBX_RPC_INVALID_REQUEST);
 }
 
 static void refuses_an_id_that_is_too_long(void **state)
@@ -127,6 +125,65 @@ static void keeps_the_id_of_a_request_that_it_refuses(void **state)
     assert_string_equal(message.id, "\"x\"");
 }
 
+static void finds_the_id_of_a_line_that_it_cannot_parse(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *id;
+        int code;
+    } cases[] = {
+        { "{\"\\u0069d\":1,\"jsonrpc\":\"2.0\",\"method\":\"ping\"}", "1", 0 },
+        { "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"method\":\"b\",\"id\":\"\\u0041\"}",
+          "\"\\u0041\"", CBX_RPC_PARSE_ERROR },
+        { "{\"id\":2,\"method\":\"\xff\"}", "2", CBX_RPC_PARSE_ERROR },
+        { "{\"id\":3,\"method\":\"a\"", "3", CBX_RPC_PARSE_ERROR },
+        { "{\"method\":\"\xff\"}", "", CBX_RPC_PARSE_ERROR },
+        { "{\"id\":4,\"result\":\"\xff\"}", "", CBX_RPC_PARSE_ERROR },
+        { "{\"id\":5,\"id\":6,\"method\":\"a\"}", "", CBX_RPC_PARSE_ERROR },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(rpc_message) message = { 0 };
+        struct cbx_err err = { 0 };
+        assert_int_equal(cbx_rpc_read(cbx_str_of(cases[i].line), &message, &err), cases[i].code);
+        assert_string_equal(message.id, cases[i].id);
+    }
+}
+
+static void accepts_unpaired_surrogates_and_says_where_they_were(void **state)
+{
+    (void)state;
+    static const char line[] = "{\"jsonrpc\":\"2.0\",\"id\":\"\\ud800\",\"method\":\"a\","
+                               "\"params\":{\"text\":\"\\ude00x\"}}";
+    CBX_AUTO_DONE(rpc_message) message = { 0 };
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_rpc_read(CBX_STR(line), &message, &err), 0);
+    assert_int_equal(err.code, 0);
+    assert_string_equal(message.id, "\"\\ud800\"");
+    assert_string_equal(json_string_value(json_object_get(message.params, "text")),
+                        "\xef\xbf\xbdx");
+    assert_string_equal(message.unpaired.escape, "\\ud800");
+    assert_string_equal(message.unpaired.name, "id");
+}
+
+static void says_how_long_a_line_is_and_keeps_its_id(void **state)
+{
+    (void)state;
+    static const char tail[] = "\",\"id\":9}";
+    size_t len = CBX_RPC_LINE_MAX;
+    char *line = malloc(len + 1);
+    assert_non_null(line);
+    memset(line, 'x', len + 1);
+    memcpy(line, "{\"a\":\"", 6);
+    memcpy(line + len + 1 - strlen(tail), tail, strlen(tail));
+    CBX_AUTO_DONE(rpc_message) message = { 0 };
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_rpc_read((struct cbx_str){ line, len + 1 }, &message, &err),
+                     CBX_RPC_INVALID_REQUEST);
+    assert_string_equal(message.id, "9");
+    assert_string_equal(err.text, "the message has 10485761 bytes, allowed are 10485760");
+    free(line);
+}
+
 static void refuses_deep_and_long_lines_before_it_parses_them(void **state)
 {
     (void)state;
@@ -179,6 +236,9 @@ int main(void)
         cmocka_unit_test(refuses_what_is_not_json_as_a_parse_error),
         cmocka_unit_test(refuses_batches_and_what_is_no_request),
         cmocka_unit_test(keeps_the_id_of_a_request_that_it_refuses),
+        cmocka_unit_test(finds_the_id_of_a_line_that_it_cannot_parse),
+        cmocka_unit_test(accepts_unpaired_surrogates_and_says_where_they_were),
+        cmocka_unit_test(says_how_long_a_line_is_and_keeps_its_id),
         cmocka_unit_test(refuses_deep_and_long_lines_before_it_parses_them),
         cmocka_unit_test(writes_one_line_and_leaves_out_an_id_it_does_not_know),
         cmocka_unit_test(appends_nothing_of_an_answer_that_does_not_fit),

@@ -116,7 +116,6 @@ static void keeps_the_methods_of_one_era_out_of_the_other(void **state)
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
         assert_int_equal(code_of(gone[i], META("2026-07-28")), CBX_RPC_METHOD_NOT_FOUND);
     }
-    assert_int_equal(code_of("server/discover", ""), CBX_RPC_METHOD_NOT_FOUND);
     assert_int_equal(code_of("tools/List", ""), CBX_RPC_METHOD_NOT_FOUND);
 }
 
@@ -148,6 +147,46 @@ static void refuses_an_envelope_that_lacks_something(void **state)
     for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++) {
         assert_int_equal(code_of("tools/list", metas[i]), CBX_RPC_INVALID_PARAMS);
     }
+}
+
+static void refuses_to_be_discovered_without_a_claim(void **state)
+{
+    (void)state;
+    assert_int_equal(code_of("server/discover", ""), CBX_RPC_INVALID_PARAMS);
+    assert_int_equal(code_of("server/discover", "\"_meta\":{}"), CBX_RPC_INVALID_PARAMS);
+}
+
+static void knows_the_eight_log_levels_and_no_others(void **state)
+{
+    (void)state;
+    static const char *const levels[] = { "\"debug\"", "\"emergency\"", "\"loud\"",
+                                          "\"Debug\"", "\"\"",          "7",
+                                          "null",      "\"warn\"" };
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        char params[300], level[100];
+        snprintf(level, sizeof(level), "\"level\":%s", levels[i]);
+        snprintf(params, sizeof(params),
+                 "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                 "\"io.modelcontextprotocol/clientCapabilities\":{},"
+                 "\"io.modelcontextprotocol/logLevel\":%s}",
+                 levels[i]);
+        int expected = i < 2 ? 0 : CBX_RPC_INVALID_PARAMS;
+        assert_int_equal(code_of("logging/setLevel", level), expected);
+        assert_int_equal(code_of("tools/list", params), expected);
+    }
+    assert_int_equal(code_of("logging/setLevel", ""), CBX_RPC_INVALID_PARAMS);
+}
+
+static void runs_nothing_that_is_not_what_the_client_sent(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON answer = ask(
+        "tools/call", "\"name\":\"execute_code\",\"arguments\":{\"code\":\"print('\\ud83d')\"}");
+    const json_t *result = json_object_get(answer, "result");
+    const char *text = json_string_value(
+        json_object_get(json_array_get(json_object_get(result, "content"), 0), "text"));
+    assert_true(json_is_true(json_object_get(result, "isError")));
+    assert_int_equal(strncmp(text, "invalid: field 'code' has \\ud83d,", 33), 0);
 }
 
 static void refuses_malformed_calls_and_unknown_tools_as_protocol_errors(void **state)
@@ -198,6 +237,9 @@ int main(void)
         cmocka_unit_test(keeps_the_methods_of_one_era_out_of_the_other),
         cmocka_unit_test(names_the_versions_it_serves_when_it_is_asked_for_another),
         cmocka_unit_test(refuses_an_envelope_that_lacks_something),
+        cmocka_unit_test(refuses_to_be_discovered_without_a_claim),
+        cmocka_unit_test(knows_the_eight_log_levels_and_no_others),
+        cmocka_unit_test(runs_nothing_that_is_not_what_the_client_sent),
         cmocka_unit_test(refuses_malformed_calls_and_unknown_tools_as_protocol_errors),
         cmocka_unit_test(answers_bad_arguments_with_a_result_that_the_model_sees),
     };

@@ -66,19 +66,67 @@ static void goes_on_after_a_line_that_is_no_message(void **state)
                         "not accepted, send one message per line\"}}\n" PONG("2"));
 }
 
-static void answers_a_line_that_is_too_long_once_and_skips_it(void **state)
+/* A line of `len` bytes, `head` and `tail` included, before a ping with id 2. */
+static void assert_long_answers(const char *head, const char *tail, size_t len,
+                                const char *expected)
+{
+    static const char next[] = "\n" PING("2") "\n";
+    char *bytes = malloc(len + sizeof(next));
+    assert_non_null(bytes);
+    memset(bytes, 'x', len);
+    memcpy(bytes, head, strlen(head));
+    memcpy(bytes + len - strlen(tail), tail, strlen(tail));
+    memcpy(bytes + len, next, sizeof(next));
+    assert_answers(bytes, len + sizeof(next) - 1, expected);
+    free(bytes);
+}
+
+static void answers_a_line_that_is_too_long_once_and_goes_on_with_the_next(void **state)
 {
     (void)state;
-    static const char tail[] = "\n" PING("2") "\n";
-    size_t len = 3 * (size_t)CBX_RPC_LINE_MAX + 12345;
-    char *bytes = malloc(len + sizeof(tail));
+    assert_long_answers("\"", "", 3 * (size_t)CBX_RPC_LINE_MAX + 12345,
+                        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"the "
+                        "message has 31469625 bytes, allowed are 10485760\"}}\n" PONG("2"));
+}
+
+static void answers_a_line_that_is_too_long_under_its_id(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = { CBX_RPC_LINE_MAX + 1, CBX_RPC_LINE_MAX + 100000,
+                                      3 * (size_t)CBX_RPC_LINE_MAX };
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        char expected[300];
+        snprintf(expected, sizeof(expected),
+                 "{\"jsonrpc\":\"2.0\",\"id\":\"\\u0041\",\"error\":{\"code\":-32600,\"message\":"
+                 "\"the message has %zu bytes, allowed are 10485760\"}}\n" PONG("2"),
+                 lengths[i]);
+        assert_long_answers("{\"method\":\"", "\",\"id\":\"\\u0041\"}", lengths[i], expected);
+        assert_long_answers("{\"id\":\"\\u0041\",\"method\":\"", "\"}", lengths[i], expected);
+    }
+}
+
+static void forgets_a_long_line_before_the_next(void **state)
+{
+    (void)state;
+    size_t len = CBX_RPC_LINE_MAX + 200000;
+    char *bytes = malloc(2 * len + 2);
     assert_non_null(bytes);
-    memset(bytes, '"', len);
-    memcpy(bytes + len, tail, sizeof(tail));
-    assert_answers(bytes, len + sizeof(tail) - 1,
-                   "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"a message has "
-                   "more than 8388608 bytes\"}}\n" PONG("2"));
+    memset(bytes, 'x', 2 * len + 2);
+    memcpy(bytes, "{\"id\":1,\"", 9);
+    bytes[len] = bytes[2 * len + 1] = '\n';
+    assert_answers(
+        bytes, 2 * len + 2,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"the message "
+        "has 10685760 bytes, allowed are 10485760\"}}\n{\"jsonrpc\":\"2.0\",\"error\":{\"code\":"
+        "-32600,\"message\":\"the message has 10685760 bytes, allowed are 10485760\"}}\n");
     free(bytes);
+}
+
+static void accepts_a_line_of_the_greatest_length(void **state)
+{
+    (void)state;
+    assert_long_answers("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"x\":\"",
+                        "\"}}", CBX_RPC_LINE_MAX, PONG("1") PONG("2"));
 }
 
 static void answers_calls_before_it_ends(void **state)
@@ -99,7 +147,10 @@ int main(void)
         cmocka_unit_test(takes_a_last_line_without_its_end),
         cmocka_unit_test(says_nothing_to_notifications_responses_and_cancellations_of_nothing),
         cmocka_unit_test(goes_on_after_a_line_that_is_no_message),
-        cmocka_unit_test(answers_a_line_that_is_too_long_once_and_skips_it),
+        cmocka_unit_test(answers_a_line_that_is_too_long_once_and_goes_on_with_the_next),
+        cmocka_unit_test(answers_a_line_that_is_too_long_under_its_id),
+        cmocka_unit_test(forgets_a_long_line_before_the_next),
+        cmocka_unit_test(accepts_a_line_of_the_greatest_length),
         cmocka_unit_test(answers_calls_before_it_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

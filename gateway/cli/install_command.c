@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * `codebox install`: registers `codebox mcp` with an MCP client, in the client's own configuration
+ * file, or prints what to put there. */
+#include "gateway/cli/cli.h"
+#include "gateway/cli/clients.h"
+#include "gateway/cli/config_file.h"
+#include "gateway/cli/json_splice.h"
+#include "gateway/ipc/policy_set.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static const char entry_name[] = "codebox";
+
+/* One registration. */
+struct install {
+    const struct cbx_client *client;
+    const struct cbx_options *options;
+    bool project;
+    char path[PATH_MAX];
+    json_t *entry; /* owned */
+};
+
+static int find_file(struct install *x, struct cbx_err *err)
+{
+    const char *home = getenv("HOME");
+    if (!x->project && (home == NULL || home[0] != '/')) {
+        return cbx_fail(err, CBX_EINVAL, "$HOME is not an absolute path");
+    }
+    int n = x->project ? snprintf(x->path, sizeof(x->path), "%s", x->client->project_file)
+                       : snprintf(x->path, sizeof(x->path), "%s/%s", home, x->client->user_file);
+    return n < (int)sizeof(x->path) ? 0 : cbx_fail(err, CBX_ETOOBIG, "$HOME is too long");
+}
+
+/* A mistake in the options is better seen now than in the log of a client. */
+static int check_policies(const struct cbx_options *options, struct cbx_err *err)
+{
+    const struct cbx_flow_config config = cbx_options_flow(options);
+    struct cbx_policies policies;
+    int failed = cbx_policies_load(config.policies, config.policy_count, &policies, err);
+    if (!failed) {
+        cbx_policies_done(&policies);
+    }
+    return failed;
+}
+
+static int prepare(struct install *x, struct cbx_err *err)
+{
+    const struct cbx_options *o = x->options;
+    if (o->arguments.count > 0) {
+        return cbx_fail(err, CBX_EINVAL, "install takes options only, not '%s'",
+                        o->arguments.items[0]);
+    }
+    if (o->client == NULL) {
+        CBX_AUTO_DONE(buf) names;
+        cbx_buf_init(&names, 256);
+        cbx_client_add_names(&names);
+        return cbx_fail(err, CBX_EINVAL, "--client is missing, allowed are: %s", names.p);
+    }
+    x->client = cbx_client_find(o->client);
+    x->project = o->scope != NULL && strcmp(o->scope, "project") == 0;
+    int failed = find_file(x, err);
+    failed = failed ? failed : check_policies(o, err);
+    if (failed) {
+        return failed;
+    }
+    x->entry = cbx_client_entry(x->client, o, err);
+    return x->entry != NULL ? 0 : err->code;
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static void print_snippet(const struct install *x)
+{
+    CBX_AUTO_JSON whole = json_pack("{s:{s:O}}", x->client->section, entry_name, x->entry);
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_SPLICE_TEXT_MAX);
+    cbx_json_pretty(whole, CBX_STR(""), CBX_STR("  "), &text);
+    printf("%s\n", text.p);
+}
+
+static void print_command(const struct install *x)
+{
+    printf("command: %s", json_string_value(json_object_get(x->entry, "command")));
+    size_t i;
+    const json_t *argument;
+    json_array_foreach(json_object_get(x->entry, "args"), i, argument)
+    {
+        printf(" %s", json_string_value(argument));
+    }
+    printf("\n");
+}
+
+static void print_done(const struct install *x, enum cbx_splice what)
+{
+    static const char *const words[] = { [CBX_SPLICE_ADDED] = "added to",
+                                         [CBX_SPLICE_REPLACED] = "replaced in",
+                                         [CBX_SPLICE_SAME] = "already in, unchanged:" };
+    const struct cbx_client *client = x->client;
+    printf("%s: codebox %s %s\n", client->title, words[what], x->path);
+    print_command(x);
+    printf("undo: remove the member '%s' of '%s' from that file", entry_name, client->section);
+    if (client->undo != NULL) {
+        printf(", or: ");
+        const char *scope = strstr(client->undo, "%s");
+        printf("%.*s%s%s", (int)(scope - client->undo), client->undo,
+               x->project ? "project" : "user", scope + 2);
+    }
+    printf("\n");
+}
+
+static int fail_with_snippet(const struct install *x, const struct cbx_err *err)
+{
+    cbx_cli_fail(err);
+    fprintf(stderr, "codebox: '%s' is unchanged. Put this into it:\n", x->path);
+    print_snippet(x);
+    return 2;
+}
+
+static int write_entry(const struct install *x)
+{
+    CBX_AUTO_DONE(buf) before;
+    CBX_AUTO_DONE(buf) after;
+    cbx_buf_init(&before, CBX_SPLICE_TEXT_MAX);
+    cbx_buf_init(&after, 2 * (size_t)CBX_SPLICE_TEXT_MAX);
+    struct cbx_config_file file;
+    struct cbx_err err = { 0 };
+    enum cbx_splice what;
+    mode_t mode = x->project ? 0666 & ~x->options->umask : 0600;
+    int failed = cbx_config_file_read(x->path, &file, &before, &err);
+    failed = failed ? failed
+                    : cbx_json_splice(cbx_buf_str(&before), x->client->section, entry_name,
+                                      x->entry, &what, &after, &err);
+    if (!failed && what != CBX_SPLICE_SAME) {
+        failed = cbx_config_file_replace(&file, cbx_buf_str(&after), mode, &err);
+    }
+    if (failed) {
+        return fail_with_snippet(x, &err);
+    }
+    print_done(x, what);
+    return 0;
+}
+
+int cbx_install_command(const struct cbx_options *options)
+{
+    struct install x = { .options = options };
+    struct cbx_err err = { 0 };
+    if (prepare(&x, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    int status = 0;
+    if (options->print) {
+        print_snippet(&x);
+    } else {
+        status = write_entry(&x);
+    }
+    json_decref(x.entry);
+    return status;
+}

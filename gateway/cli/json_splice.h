@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * Sets one member in the text of a JSON file of somebody else: all other bytes (order, white space,
+ * numbers, escapes) stay as they are. Pure. */
+#ifndef CBX_GATEWAY_CLI_JSON_SPLICE_H
+#define CBX_GATEWAY_CLI_JSON_SPLICE_H
+
+#include "policies/base/json.h"
+
+enum { CBX_SPLICE_TEXT_MAX = 32 * 1024 * 1024 };
+
+/* What the text had for the member before. */
+enum cbx_splice { CBX_SPLICE_ADDED = 0, CBX_SPLICE_REPLACED, CBX_SPLICE_SAME };
+
+/* Appends `text` with its member section.name set to `value`, in the indentation of the text. A
+ * section that is missing is added; text that is blank counts as "{}". *what says what changed; the
+ * same value again appends the text as it is. CBX_EINVAL when the text is not a JSON object, or its
+ * section is none; comments are no JSON. */
+int cbx_json_splice(struct cbx_str text, const char *section, const char *name, const json_t *value,
+                    enum cbx_splice *what, struct cbx_buf *out, struct cbx_err *err);
+
+/* Appends the value with line ends and an indentation: each level adds `unit`, and lines after the
+ * first begin with `indent`. */
+void cbx_json_pretty(const json_t *value, struct cbx_str indent, struct cbx_str unit,
+                     struct cbx_buf *out);
+
+#endif

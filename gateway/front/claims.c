@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ * What a client says, for the audit log. */
+#include "gateway/front/claims.h"
+
+#define META_CLIENT "io.modelcontextprotocol/clientInfo"
+#define META_TRACE  "traceparent"
+
+/* Copies at most size - 1 bytes, whole characters, up to a NUL. */
+static void copy_text(struct cbx_str text, char *out, size_t size)
+{
+    size_t len = strnlen(text.p != NULL ? text.p : "", text.len < size ? text.len : size - 1);
+    while (len > 0 && len < text.len && ((unsigned char)text.p[len] & 0xc0) == 0x80) {
+        len--;
+    }
+    memcpy(out, text.p != NULL ? text.p : "", len);
+    out[len] = '\0';
+}
+#define COPY_TEXT(text, member) copy_text(text, member, sizeof(member))
+
+void cbx_claims_read_client(const json_t *client_info, struct cbx_claims *claims)
+{
+    COPY_TEXT(cbx_json_str(json_object_get(client_info, "name")), claims->claimed_client);
+    COPY_TEXT(cbx_json_str(json_object_get(client_info, "version")),
+              claims->claimed_client_version);
+}
+
+/* --- W3C Trace Context ------------------------------------------------------------------------ */
+
+static bool is_hex(struct cbx_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.p[i];
+        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_zero(struct cbx_str text)
+{
+    size_t i = 0;
+    while (i < text.len && text.p[i] == '0') {
+        i++;
+    }
+    return i == text.len;
+}
+
+/* VERSION-TRACE-PARENT-FLAGS of 2, 32, 16 and 2 lower-case digits. Version 00 has no more; a later
+ * one may have, behind another dash. */
+static bool is_traceparent(struct cbx_str text)
+{
+    enum { BYTES = 55 };
+    if (text.len < BYTES || text.p[2] != '-' || text.p[35] != '-' || text.p[52] != '-') {
+        return false;
+    }
+    struct cbx_str version = cbx_str_sub(text, 0, 2), trace = cbx_str_sub(text, 3, 35),
+                   parent = cbx_str_sub(text, 36, 52), flags = cbx_str_sub(text, 53, BYTES);
+    bool ends = text.len == BYTES || (text.p[BYTES] == '-' && !cbx_str_is(version, "00"));
+    return ends && is_hex(version) && !cbx_str_is(version, "ff") && is_hex(trace) &&
+           !is_zero(trace) && is_hex(parent) && !is_zero(parent) && is_hex(flags);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static struct cbx_str find_tool_use(const json_t *meta)
+{
+    static const char *const members[] = {
+#define CBX_TOOL_USE(member, client) member,
+#include "gateway/front/claims.def"
+#undef CBX_TOOL_USE
+    };
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        struct cbx_str text = cbx_json_str(json_object_get(meta, members[i]));
+        if (text.len > 0) {
+            return text;
+        }
+    }
+    return CBX_STR("");
+}
+
+void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_claims *claims)
+{
+    const json_t *client = json_object_get(meta, META_CLIENT);
+    struct cbx_str trace = cbx_json_str(json_object_get(meta, META_TRACE));
+    if (client != NULL) {
+        cbx_claims_read_client(client, claims);
+    }
+    COPY_TEXT(cbx_str_of(id), claims->claimed_request);
+    COPY_TEXT(is_traceparent(trace) ? trace : CBX_STR(""), claims->claimed_trace);
+    COPY_TEXT(find_tool_use(meta), claims->claimed_tool_use);
+}
+
+void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subject)
+{
+    if (claims == NULL) {
+        return;
+    }
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) subject->member = cbx_str_of(claims->member);
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+}

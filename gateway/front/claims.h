@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * What a client says of itself and of a call, for the audit log. Nothing of it is verified, nothing
+ * is decided by it, and a claim that is malformed or too long never fails a call. */
+#ifndef CBX_GATEWAY_FRONT_MCP_CLAIMS_H
+#define CBX_GATEWAY_FRONT_MCP_CLAIMS_H
+
+#include "gateway/ipc/subject.h"
+
+/* One text per claim of subject.def, terminated; empty = nothing was said. */
+struct cbx_claims {
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) char member[(max_bytes) + 1];
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+};
+
+/* Reads {name, version}. What is no text is nothing; long texts are cut. NULL is fine. */
+void cbx_claims_read_client(const json_t *client_info, struct cbx_claims *claims);
+
+/* Adds what a request says: `id` as JSON, and from its _meta (NULL = none) the client, the trace
+ * (traceparent of W3C Trace Context; malformed ones are nothing) and the tool use (claims.def). */
+void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_claims *claims);
+
+/* Points the claims of the subject to these. NULL is fine. */
+void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subject);
+
+#endif

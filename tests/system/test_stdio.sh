@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `codebox mcp` as a process: how it ends, and how calls are cancelled, on a real engine. Clients close the input, send SIGTERM two
+# seconds later and SIGKILL after two more: the only bound on time here is theirs.
+source "$(dirname "$0")/lib.sh"
+CLIENT_MS=2000
+
+start_mcp() {
+    rm -f "$work/in" "$work/answers"
+    mkfifo "$work/in"
+    "$codebox" mcp --state "$state" <"$work/in" >"$work/answers" &
+    server=$!
+    exec 7>"$work/in"
+}
+tell() { printf '%s\n' "$1" >&7; }
+python() { tell "$(jq -nc --argjson id "$1" --arg code "$2" '{jsonrpc: "2.0", id: $id, method: "tools/call", params: {name: "run_python_code", arguments: {code: $code}}}')"; }
+ping() { tell "{\"jsonrpc\":\"2.0\",\"id\":$1,\"method\":\"ping\"}"; }
+is_answered() { jq -es --argjson id "$1" 'any(.[]; .id == $id)' "$work/answers"; }
+answer() { jq -c --argjson id "$1" 'select(.id == $id).result.structuredContent' "$work/answers"; }
+# The sandboxes of this gateway alone: other ones may use the engine.
+our_sandboxes() { local name; name=$(ls "$state/instances" 2>/dev/null) && [ -n "$name" ] && docker ps -aq --filter "label=codebox.instance=$name"; }
+
+ends_in_time() { # STATUS: after what was done to it, before a client would kill it
+    local began=$EPOCHREALTIME status=0 took
+    wait "$server" || status=$?
+    took=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
+    server=
+    echo "took $took ms, exit status $status"
+    [ "$status" = "$1" ] && [ "$took" -lt "$CLIENT_MS" ]
+}
+nothing_is_left() { [ -z "$(docker ps -aq --filter "label=codebox.instance=$instance")" ]; }
+
+# `ok` runs its command in a subshell, which cannot wait for this one's process: what ends is started in there too.
+idle_end() { start_mcp; ping 1; wait_until is_answered 1; exec 7>&-; ends_in_time 0; }
+ok 'the end of the input ends it' idle_end
+interrupted() { start_mcp; ping 1; wait_until is_answered 1; kill -INT "$server"; ends_in_time 130; }
+ok 'SIGINT ends it with status 130' interrupted
+terminated() { start_mcp; ping 1; wait_until is_answered 1; kill -TERM "$server"; ends_in_time 143; }
+ok 'SIGTERM ends it with status 143' terminated
+
+late_call() {
+    start_mcp
+    python 1 'print(1)' # from here on a sandbox is kept ready
+    wait_until is_answered 1
+    sleep 1
+    python 2 'print(6 * 7)'
+    exec 7>&-
+    ends_in_time 0
+    answer 2 | expect '.stdout == "42\n"'
+}
+ok 'a call that is short is answered after the end of the input' late_call
+
+ends_while_running() { # STATUS HOW PROGRAM
+    start_mcp
+    local before
+    before=$("$codebox" audit tail --lines 1000 --state "$state" 2>/dev/null | grep -c 'decision  *allow' || true)
+    python 1 "$3"
+    wait_until grew "$before"
+    sleep 1 # the record comes first, then the sandbox gets the program
+    local instance
+    instance=$(ls "$state/instances")
+    [ -n "$instance" ]
+    $2
+    ends_in_time "$1"
+    wait_until nothing_is_left
+}
+grew() { [ "$("$codebox" audit tail --lines 1000 --state "$state" | grep -c 'decision  *allow')" -gt "$1" ]; }
+by_end() { exec 7>&-; }
+by_interrupt() { kill -INT "$server"; }
+by_sigterm() { kill -TERM "$server"; }
+stubborn='import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+while True: pass'
+for how in 'end 0' 'interrupt 130' 'sigterm 143'; do
+    ok "it ends while a program loops, by ${how% *}" ends_while_running "${how#* }" "by_${how% *}" 'while True: pass'
+    ok "it ends while a program ignores signals, by ${how% *}" ends_while_running "${how#* }" "by_${how% *}" "$stubborn"
+done
+analysing() { # nearly 1 MB to judge
+    start_mcp
+    python 1 "x = [$(seq -s, 40000 | sed 's/[0-9]*,/f(&"a", {1: [2]}),/g')]"
+    sleep 0.3
+    exec 7>&-
+    ends_in_time 0
+}
+ok 'it ends while a large source is judged' analysing
+
+# Cancelled calls: their sandboxes are gone, they are not answered, and the server continues.
+cancels() { # PROGRAM
+    start_mcp
+    python 1 'print(1)'
+    wait_until is_answered 1
+    local before running
+    before=$("$codebox" audit tail --lines 1000 --state "$state" | grep -c 'decision  *allow')
+    python 7 "$1"
+    wait_until grew "$before"
+    sleep 1
+    running=$(our_sandboxes | sort)
+    tell '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"the user pressed escape"}}'
+    wait_until one_is_gone "$running"
+    wait_until last_is_outcome
+    ping 8
+    wait_until is_answered 8
+    python 9 'print(9)'
+    wait_until is_answered 9
+    exec 7>&-
+    ends_in_time 0
+    if is_answered 7; then return 1; fi
+}
+one_is_gone() { [ -n "$(comm -23 <(echo "$1") <(our_sandboxes | sort))" ]; }
+last_is_outcome() { "$codebox" audit tail --state "$state" | tail -n 1 | grep -q 'outcome '; }
+ok 'a cancelled loop is ended' cancels 'while True: pass'
+ok 'a cancelled program that ignores signals is ended' cancels "$stubborn"
+ok 'a cancelled program that sleeps is ended' cancels 'import time; time.sleep(1000)'
+ok 'a cancelled program that prints is ended' cancels 'while True: print("x" * 100)'
+ok 'the audit log verifies' audit_is_whole
+finish
