@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: MIT
 // What every client must see, whatever protocol it speaks. A check is one sentence; the first line that fails is printed.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const [, , codebox, state] = process.argv;
+export const [, , codebox, state, transport = 'stdio'] = process.argv;
+export const overHttp = transport === 'http';
 let failures = 0;
 
 export const server = { command: codebox, args: ['mcp', '--state', state], stderr: 'inherit' };
+
+// A `codebox serve` on a free port: its process and the URL it serves on.
+export async function startServe(...options) {
+  const child = spawn(codebox, ['serve', '--state', state, '--listen', '127.0.0.1:0', '--log-level', 'info', ...options], { stdio: ['ignore', 'inherit', 'pipe'] });
+  let log = '';
+  const url = await new Promise((resolve, reject) => {
+    child.stderr.on('data', (data) => {
+      log += data;
+      const serving = /serving on (http:[^,\s]*),/.exec(log);
+      if (serving) resolve(serving[1]);
+    });
+    child.once('exit', () => reject(new Error(log)));
+  });
+  return { child, url, mcp: new URL('/mcp', url), log: () => log };
+}
+
+export async function stopServe({ child }, signal = 'SIGTERM') {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill(signal);
+    await once(child, 'exit');
+  }
+  return child.exitCode ?? child.signalCode;
+}
 
 export async function check(sentence, body) {
   try {
@@ -27,9 +52,9 @@ export function finish() {
   process.exit(failures === 0 ? 0 : 1);
 }
 
-const text = (result) => result.content.filter((c) => c.type === 'text').map((c) => c.text).join('');
-const firstLine = (result) => text(result).split('\n')[0];
-const audit = (...args) => execFileSync(codebox, ['audit', ...args, '--state', state], { encoding: 'utf8' });
+export const text = (result) => result.content.filter((c) => c.type === 'text').map((c) => c.text).join('');
+export const firstLine = (result) => text(result).split('\n')[0];
+export const audit = (...args) => execFileSync(codebox, ['audit', ...args, '--state', state], { encoding: 'utf8' });
 
 // Resolves to what the promise is rejected with; never rejects itself, so it may be awaited late.
 export const rejection = (promise) => promise.then(() => undefined, (error) => error);
@@ -142,13 +167,14 @@ async function checkRefusals(call) {
   });
 }
 
-async function checkClaims(call) {
+export const records = () => readFileSync(`${state}/audit.jsonl`, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+
+async function checkClaims(call, client) {
   await check('the audit log has what the client says of itself and of the call, as claims', async () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     await call('run_python_code', { code: 'print("claims")' }, undefined, { traceparent, 'claudecode/toolUseId': 'toolu_42' });
-    const records = readFileSync(`${state}/audit.jsonl`, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
-    const { body } = records.filter((r) => r.type === 'decision').at(-1);
-    must(body.claimed_client === 'codebox-tests' && body.claimed_client_version === '1', body);
+    const { body } = records().filter((r) => r.type === 'decision').at(-1);
+    must(body.claimed_client === client?.name && body.claimed_client_version === client?.version, body);
     must(body.claimed_trace === traceparent && body.claimed_tool_use === 'toolu_42' && /^\d+$/.test(body.claimed_request), body);
     must(body.principal === 'local' && body.origin === 'mcp', body);
   });
@@ -170,8 +196,9 @@ async function checkCancellation(call) {
   });
 }
 
-// `call(name, arguments, options, _meta)` resolves to a CallToolResult.
-export async function checkServer(listTools, call) {
+// `call(name, arguments, options, _meta)` resolves to a CallToolResult. `client` is what the server can know of the client's name,
+// `cancels` whether the client can end a call: over HTTP the handshake era has neither, because no state connects its requests.
+export async function checkServer(listTools, call, { client = { name: 'codebox-tests', version: '1' }, cancels = true } = {}) {
   await check('the tools are listed, with schemas and hints, in less than 8 kB', async () => {
     const { tools } = await listTools();
     must(tools.map((t) => t.name).join() === 'execute_code,run_python_code,run_javascript_code,check_code,read_file,write_file,close_session,get_policy', tools);
@@ -182,11 +209,22 @@ export async function checkServer(listTools, call) {
   await checkRuns(call);
   await checkSessions(call);
   await checkRefusals(call);
-  await checkClaims(call);
-  await checkCancellation(call);
+  await checkClaims(call, client);
+  if (cancels) await checkCancellation(call);
 }
 
 const stubborn = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass';
+
+export async function checkServeEnd(serve, close) {
+  await close();
+  await check('the audit log verifies while the gateway serves', async () => {
+    audit('verify');
+  });
+  await check('the gateway ends on SIGTERM, and its audit log verifies', async () => {
+    must((await stopServe(serve)) === 0, serve.log());
+    audit('verify');
+  });
+}
 
 // Clients send SIGTERM two seconds after they closed the input.
 export async function checkEnd(close, call) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The stateless revision (2026-07-28, server/discover), by the official client of that era; and the client's own choice of era.
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { check, checkEnd, checkServer, finish, must, rejection, server } from './checks.mjs';
+import { check, checkEnd, checkServeEnd, checkServer, finish, must, overHttp, rejection, server, startServe } from './checks.mjs';
 
+const serve = overHttp && (await startServe());
 const connect = async (mode) => {
   const client = new Client({ name: 'codebox-tests', version: '1' }, { versionNegotiation: { mode } });
-  await client.connect(new StdioClientTransport(server));
+  await client.connect(overHttp ? new StreamableHTTPClientTransport(serve.mcp) : new StdioClientTransport(server));
   return client;
 };
 
@@ -30,5 +31,5 @@ await checkServer(
   () => client.listTools(),
   call,
 );
-await checkEnd(() => client.close(), call);
+await (overHttp ? checkServeEnd(serve, () => client.close()) : checkEnd(() => client.close(), call));
 finish();
