@@ -53,6 +53,13 @@ await check('a module is written and imported', async () => {
   must(!written.isError, text(written));
   must(told(await execute({ session, code: 'import tools\ntools.double(21)' })).structuredContent.result === '42\n', 'not 42');
 });
+await check('a file that changed is read anew', async () => {
+  const uri = `session://${session}/files/tools.py`;
+  const bytes = async () => Buffer.from((await client.readResource({ uri })).contents[0].blob ?? '', 'base64').toString() || (await client.readResource({ uri })).contents[0].text;
+  must((await bytes()).includes('double'), 'before');
+  must(!(await call('write_file', { session, path: 'tools.py', text: 'def triple(n):\n    return 3 * n\n' })).isError, 'write_file');
+  must((await bytes()).includes('triple'), 'the old one was read');
+});
 await check('the second cell sees the variables of the first, also after a denial between them', async () => {
   must(told(await execute({ session, code: 'total = 0\n__import__("ctypes")' })).isError, 'not denied');
   must(told(await execute({ session, code: 'total += 1\nprint(total)' })).structuredContent.stdout === '6\n', 'not 6');
@@ -115,7 +122,7 @@ await check('each program that was allowed has one outcome, the denied ones have
   const outcomes = records().filter((r) => r.type === 'outcome').map((r) => r.body);
   for (const id of decided) {
     const own = outcomes.filter((o) => JSON.stringify(o).includes(id)).length;
-    must(own === (bodyOf(id).verdict === 'allow' ? 1 : 0), { own, decision: bodyOf(id) });
+    must(own === (bodyOf(id).verdict === 'allow' ? 1 : 0), `${own} of decision ${decided.indexOf(id) + 1}: ${id}\n${audit('tail', '--lines', '100')}`);
   }
 });
 await check("the log's tail tells the conversation", async () => {
