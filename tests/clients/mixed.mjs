@@ -106,7 +106,7 @@ await check('while the executor is killed a call gets an answer, and afterwards 
   const running = execute(ofMcp, 'import time\ntime.sleep(2)\nprint("after")').catch((error) => ({ isError: true, error }));
   await sleep(700);
   const pids = execFileSync('pgrep', ['-P', String(serve.child.pid)], { encoding: 'utf8' }).trim().split('\n');
-  const executor = pids.find((pid) => execFileSync('ps', ['-o', 'args=', '-p', pid], { encoding: 'utf8' }).includes('executor'));
+  const executor = pids.find((pid) => execFileSync('ps', ['-o', 'comm=', '-p', pid], { encoding: 'utf8' }).includes('executor'));
   must(executor !== undefined, pids);
   process.kill(Number(executor), 'SIGKILL');
   const result = await running;

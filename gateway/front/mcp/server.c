@@ -372,7 +372,8 @@ static void complete_result(json_t *result, bool cacheable)
     json_object_set_new(result, "resultType", json_string("complete"));
     json_object_set_new(result, "_meta", json_pack("{s:o}", META_SERVER, make_server_info()));
     if (cacheable) {
-        bool changes = json_object_get(result, "contents") != NULL; /* files, states; lists do not */
+        /* What a resource holds changes (a file, a state); lists do not. */
+        bool changes = json_object_get(result, "contents") != NULL;
         json_object_set_new(result, "ttlMs", json_integer(changes ? 0 : LIST_TTL_MS));
         json_object_set_new(result, "cacheScope", json_string("private"));
     }
