@@ -20,6 +20,7 @@ const told = (result) => {
   decided.push(result.structuredContent.audit_id);
   return result;
 };
+const bytesOf = ({ contents: [content] }) => content.text ?? Buffer.from(content.blob, 'base64').toString();
 const bodyOf = (id) => records().find((r) => r.type === 'decision' && r.body.id === id)?.body;
 
 await check('it reads the policy', async () => {
@@ -45,8 +46,7 @@ await check('a session is opened; the file that its program writes is read by re
   const [file] = opened.structuredContent.files;
   must(text(opened).includes(session) && file.path === 'data.csv', opened);
   must((await call('read_file', { session, path: 'data.csv' })).structuredContent.text === 'n\n5\n', 'read_file');
-  const { contents } = await client.readResource({ uri: file.uri });
-  must((contents[0].text ?? Buffer.from(contents[0].blob, 'base64').toString()) === 'n\n5\n', contents);
+  must(bytesOf(await client.readResource({ uri: file.uri })) === 'n\n5\n', 'resources/read');
 });
 await check('a module is written and imported', async () => {
   const written = await call('write_file', { session, path: 'tools.py', text: 'def double(n):\n    return 2 * n\n' });
@@ -55,10 +55,10 @@ await check('a module is written and imported', async () => {
 });
 await check('a file that changed is read anew', async () => {
   const uri = `session://${session}/files/tools.py`;
-  const bytes = async () => Buffer.from((await client.readResource({ uri })).contents[0].blob ?? '', 'base64').toString() || (await client.readResource({ uri })).contents[0].text;
-  must((await bytes()).includes('double'), 'before');
+  const held = async () => bytesOf(await client.readResource({ uri }));
+  must((await held()).includes('double'), 'before');
   must(!(await call('write_file', { session, path: 'tools.py', text: 'def triple(n):\n    return 3 * n\n' })).isError, 'write_file');
-  must((await bytes()).includes('triple'), 'the old one was read');
+  must((await held()).includes('triple'), 'the old one was read');
 });
 await check('the second cell sees the variables of the first, also after a denial between them', async () => {
   must(told(await execute({ session, code: 'total = 0\n__import__("ctypes")' })).isError, 'not denied');
@@ -119,11 +119,10 @@ await check('each decision names the client, the request and the session, and th
   must(decided.slice(4).every((id) => bodyOf(id).session === session), decided.map((id) => bodyOf(id).session));
 });
 await check('each program that was allowed has one outcome, the denied ones have none', async () => {
-  const outcomes = records().filter((r) => r.type === 'outcome').map((r) => r.body);
-  for (const id of decided) {
-    const own = outcomes.filter((o) => JSON.stringify(o).includes(id)).length;
-    must(own === (bodyOf(id).verdict === 'allow' ? 1 : 0), `${own} of decision ${decided.indexOf(id) + 1}: ${id}\n${audit('tail', '--lines', '100')}`);
-  }
+  const outcomesOf = (id) => records().filter((r) => r.type === 'outcome' && r.body.decision === id).length;
+  const wrong = () => decided.filter((id) => outcomesOf(id) !== (bodyOf(id).verdict === 'allow' ? 1 : 0));
+  for (let i = 0; i < 50 && wrong().length > 0; i++) await sleep(100); // outcomes are written in batches, after the answer
+  must(wrong().length === 0, wrong().map(bodyOf));
 });
 await check("the log's tail tells the conversation", async () => {
   const tail = audit('tail', '--lines', '100');

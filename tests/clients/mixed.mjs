@@ -2,9 +2,10 @@
 // One `codebox serve`, two frontends and hostile habits: sessions opened over REST and used over MCP and the other way round, calls at once,
 // ids of other servers, huge arguments, an executor that is killed, a restart in between.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { audit, check, finish, must, records, rejection, startServe, stopServe, text } from './checks.mjs';
+import { audit, check, finish, must, records, rejection, server, startServe, stopServe, text } from './checks.mjs';
 
 let serve, client;
 async function start() {
@@ -75,6 +76,17 @@ await check('ids that are no session of this server are results that say so, wha
     must(result.isError && result.structuredContent?.stdout === undefined, { id, result });
   }
   must((await execute('a'.repeat(5000000), '1')).isError, 'five million letters');
+});
+await check('a session is known to its own gateway alone, also beside another one with the same state directory', async () => {
+  const beside = new Client({ name: 'beside', version: '1' });
+  await beside.connect(new StdioClientTransport(server));
+  const ask = (session, code) => beside.callTool({ name: 'execute_code', arguments: { session, code } });
+  const { session } = (await ask('new', 'w = 1')).structuredContent;
+  must((await ask(ofMcp, 'print(y)')).isError, 'over stdio the session of HTTP');
+  must((await execute(session, 'print(w)')).isError, 'over HTTP the session of stdio');
+  must((await rest('GET', `/v1/sessions/${session}`)).status === 404, 'over REST the session of stdio');
+  must((await ask(session, 'w')).structuredContent.result === '1\n', 'its own');
+  await beside.close();
 });
 await check('paths that lead out of the working directory are refused', async () => {
   for (const path of ['../x', '/etc/passwd', 'a/../../x', 'session://../etc/passwd', `session://${ofMcp}/files/..%2f..%2fetc%2fpasswd`, `session://${ofMcp}/files//etc/passwd`, 'file:///etc/passwd', 'a\u0000b', 'p'.repeat(4096)]) {
