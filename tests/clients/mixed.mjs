@@ -144,6 +144,17 @@ for (const signal of ['SIGTERM', 'SIGKILL']) {
     must(denied.structuredContent?.status === 'denied', denied);
   });
 }
+await check('of a program that a restart finds running the call tells the id, by which both frontends read its result afterwards', async () => {
+  const running = execute(ofMcp, 'import time\ntime.sleep(4)\nprint("survived")');
+  await sleep(1000);
+  await stopServe(serve);
+  const [id] = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text(await running)) ?? [];
+  must(id !== undefined, text(await running));
+  await client.close();
+  await start();
+  must((await call('read_file', { path: `sandbox://executions/${id}` })).structuredContent?.stdout === 'survived\n', id);
+  must(outputs((await rest('GET', `/v1/executions/${id}`)).body).includes('survived'), 'REST');
+});
 await check('each decision stands once in the audit log, and tells the frontend that asked', async () => {
   const decisions = records().filter((r) => r.type === 'decision').map((r) => r.body);
   must(new Set(decisions.map((d) => d.id)).size === decisions.length, 'an id stands twice');
