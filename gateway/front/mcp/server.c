@@ -8,10 +8,9 @@
 #include "gateway/front/mcp/prompts.h"
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/service/dependencies.h"
+#include "policies/base/base64.h"
 #include "policies/base/deadline.h"
 #include "policies/release.h"
-
-#include <openssl/evp.h>
 
 #define META_VERSION      "io.modelcontextprotocol/protocolVersion"
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
@@ -283,11 +282,7 @@ static json_t *make_contents(struct cbx_str uri, const struct cbx_resource *r, s
     } else {
         CBX_AUTO_DONE(buf) base64;
         cbx_buf_init(&base64, 2 * RESOURCE_MAX);
-        char *at = cbx_buf_reserve(&base64, (to - from) / 3 * 4 + 5);
-        base64.len += at != NULL ? (size_t)EVP_EncodeBlock((unsigned char *)at,
-                                                           (const unsigned char *)all.p + from,
-                                                           (int)(to - from))
-                                 : 0;
+        cbx_base64_encode(cbx_str_sub(all, from, to), &base64);
         json_object_set_new(contents, "blob", cbx_json_text(cbx_buf_str(&base64)));
     }
     return contents;
