@@ -145,12 +145,31 @@ static bool is_json(struct cbx_str type)
            (type.len == len || type.p[len] == ';' || type.p[len] == ' ');
 }
 
+static void serve_request(struct cbx_mcp *mcp, const struct cbx_http_request *http,
+                          struct cbx_rpc_message *message, struct cbx_http_response *out)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_mcp_check check;
+    int code = cbx_mcp_check(mcp, message, &http->mcp, &check, &err);
+    if (code != 0) {
+        refuse(out, check.status, message->id, code, err.text, check.data);
+        json_decref(check.data);
+        return;
+    }
+    if (!check.stateless && !check_session(mcp, http)) {
+        refuse_session(out, message->id);
+        return;
+    }
+    cbx_claims_read_request(message->id, json_object_get(message->params, "_meta"),
+                            &message->claims);
+    answer_request(mcp, http, message, check.stateless, out);
+}
+
 void cbx_mcp_http(struct cbx_mcp *mcp, const struct cbx_http_request *http,
                   struct cbx_http_response *out)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(rpc_message) message = { 0 };
-    struct cbx_mcp_check check;
     if (closes_session(mcp, http)) {
         out->status = 204;
         return;
@@ -176,16 +195,5 @@ void cbx_mcp_http(struct cbx_mcp *mcp, const struct cbx_http_request *http,
         take_message(mcp, http, &message, out);
         return;
     }
-    code = cbx_mcp_check(mcp, &message, &http->mcp, &check, &err);
-    if (code != 0) {
-        refuse(out, check.status, message.id, code, err.text, check.data);
-        json_decref(check.data);
-        return;
-    }
-    if (!check.stateless && !check_session(mcp, http)) {
-        refuse_session(out, message.id);
-        return;
-    }
-    cbx_claims_read_request(message.id, json_object_get(message.params, "_meta"), &message.claims);
-    answer_request(mcp, http, &message, check.stateless, out);
+    serve_request(mcp, http, &message, out);
 }
