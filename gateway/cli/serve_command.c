@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli/cli.h"
+#include "gateway/front/mcp/fixtures.h"
 #include "gateway/front/mcp/http.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/recovery.h"
@@ -74,6 +75,7 @@ static void wait_for_stop(const sigset_t *signals)
 struct served {
     struct cbx_service service;
     struct cbx_mcp mcp;
+    struct cbx_mcp_fixtures fixtures; /* of --conformance */
 };
 
 static void handle(void *context, const struct cbx_http_request *request,
@@ -102,6 +104,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     struct cbx_service *service = &served.service;
     cbx_service_init(service, flow, store, JOBS_MAX);
     cbx_mcp_init(&served.mcp, service, idle_ms);
+    cbx_mcp_fixtures_init(&served.fixtures);
+    served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
     struct cbx_http_config http = { .listening = listening,
                                     .port = address->port,
                                     .max_body_bytes = cbx_rest_body_max(&flow->policies),
@@ -119,9 +123,11 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
         wait_for_stop(signals);
     }
     cbx_service_stop(service);
+    cbx_mcp_sessions_stop(served.fixtures.sessions);
     cbx_http_server_free(server);
     cbx_service_done(service); /* before the flow, which jobs use to their end */
     cbx_mcp_done(&served.mcp);
+    cbx_mcp_fixtures_done(&served.fixtures);
     cbx_flow_done(flow);
     return failed;
 }

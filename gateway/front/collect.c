@@ -3,10 +3,9 @@
  * the cap here is the last resort. */
 #include "gateway/front/collect.h"
 
+#include "policies/base/base64.h"
 #include "policies/base/json.h"
 #include "policies/guard.h"
-
-#include <openssl/evp.h>
 
 enum { COLLECT_MAX = 256 * 1024 * 1024, ITEMS_MAX = 20000 };
 
@@ -50,16 +49,12 @@ static json_t *encode(const struct cbx_mime *mime)
     if (!is_binary(mime->type)) {
         return cbx_json_text(mime->data);
     }
-    size_t size = 4 * ((mime->data.len + 2) / 3) + 1;
-    char *text = malloc(size);
-    if (text == NULL) {
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 4 * (mime->data.len / 3 + 2));
+    if (cbx_base64_encode(mime->data, &text) != 0) {
         abort();
     }
-    int n = EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)mime->data.p,
-                            (int)mime->data.len);
-    json_t *value = json_stringn(text, (size_t)n);
-    free(text);
-    return value;
+    return json_stringn(text.p, text.len);
 }
 
 static void add_bundle(struct cbx_collected *c, const struct cbx_event *event)

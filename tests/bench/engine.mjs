@@ -155,6 +155,46 @@ const figures = {
     await g.ask('DELETE', `/v1/sessions/${session_id}`);
     await g.stop();
   },
+  // The same call by both APIs of one server, and by a server over stdio, in turns.
+  async mcp() {
+    const g = await gateway('mcp', []);
+    const { session_id } = await g.ask('POST', '/v1/sessions', {});
+    const rest = (code) => g.ask('POST', '/v1/executions', { session_id, code });
+    let id = 0;
+    const call = (name, args) => ({ jsonrpc: '2.0', id: ++id, method: 'tools/call', params: { name, arguments: args } });
+    const http = (code, session) => g.ask('POST', '/mcp', call('execute_code', session ? { code, session } : { code }));
+    const state = `${folder}/stdio`;
+    mkdirSync(state, { recursive: true, mode: 0o700 });
+    const server = spawn(codebox, ['mcp', '--state', state], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const waiting = new Map();
+    let rest_of_line = '';
+    server.stdout.on('data', (d) => {
+      const lines = (rest_of_line + d).split('\n');
+      rest_of_line = lines.pop();
+      for (const line of lines) { const answer = JSON.parse(line); waiting.get(answer.id)?.(answer.result); }
+    });
+    const stdio = (code, session) => new Promise((resolve) => {
+      const message = call('execute_code', { code, session });
+      waiting.set(message.id, resolve);
+      server.stdin.write(`${JSON.stringify(message)}\n`);
+    });
+    await rest('x = 0');
+    const { session } = (await stdio('x = 0', 'new')).structuredContent;
+    await g.filled();
+    const [byRest, byHttp, byStdio, more] = [[], [], [], []];
+    for (let k = 0; k < 300; k++) {
+      byRest.push(await timed(() => rest('x += 1')));
+      byHttp.push(await timed(() => http('x += 1', session_id)));
+      byStdio.push(await timed(() => stdio('x += 1', session)));
+      more.push(byHttp.at(-1) - byRest.at(-1));
+    }
+    console.log(`session, x += 1: p50 over REST ${ms(median(byRest))} ms, over MCP and HTTP ${ms(median(byHttp))} ms (in pairs ${median(more).toFixed(2)} ms more, budget 1 ms), over MCP and stdio ${ms(median(byStdio))} ms`);
+    const shots = [];
+    for (let i = 0; i < 9; i++) { await g.filled(); shots.push(await timed(() => http('print(1)'))); }
+    console.log(`one-shot from the warm pool over MCP: p50 ${ms(median(shots))} ms`);
+    server.stdin.end();
+    await g.stop();
+  },
   async guard() { // ordinary calls under the guard of `default`, and in the same image without filter and hook
     const g = await gateway('guard', []), code = readFileSync('tests/bench/guarded.py', 'utf8');
     const { session_id } = await g.ask('POST', '/v1/sessions', {});

@@ -115,11 +115,15 @@ ok 'a name that is gone is an error' missing
 curl -sS -X DELETE "$base/sessions/$session" >/dev/null
 
 # --- MCP
-call() { # CODE: the answer of the tool
+call() { # CODE: the answer of the tool, which comes before the input ends
+    : >"$work/out"
     { echo '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}'
       echo '{"jsonrpc": "2.0", "method": "notifications/initialized"}'
       jq -cn --arg c "$1" '{jsonrpc: "2.0", id: 2, method: "tools/call", params: {name: "run_python_code", arguments: {code: $c}}}'; } >"$work/calls"
-    "$codebox" mcp --state "$work/mcp" <"$work/calls" 2>/dev/null | jq -ec 'select(.id == 2)'
+    { cat "$work/calls"
+      for _ in {1..300}; do ! grep -q '"id":2' "$work/out" || break; sleep 0.1; done; } |
+        "$codebox" mcp --state "$work/mcp" 2>/dev/null >"$work/out"
+    jq -ec 'select(.id == 2)' "$work/out"
 }
 over_mcp() {
     local line

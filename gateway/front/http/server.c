@@ -175,6 +175,7 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
         { "Content-Type", r->type != NULL ? r->type : "application/json", body },
         { "Content-Disposition", attachment.p, r->attachment != NULL },
         { "Allow", r->allow, r->allow[0] != '\0' },
+        { "Mcp-Session-Id", r->session, r->session[0] != '\0' },
         { "Retry-After", "1", r->status == 429 || r->status == 503 },
         { "X-Accel-Buffering", "no", is_stream(r) }, /* proxies pass events on as they come */
         { "X-Request-Id", e->id, true },

@@ -60,6 +60,7 @@ struct cbx_http_response {
     struct cbx_http_stream *stream;
     const char *type;
     char allow[64];   /* the header Allow; empty = none */
+    char session[65]; /* the header Mcp-Session-Id; empty = none */
     char *attachment; /* malloc'ed, dropped as the body: the path of a file (attachment.h) */
     bool answered;    /* the handler called cbx_http_answer */
 };

@@ -119,6 +119,20 @@ json_t *cbx_content_of_failure(const char *status, const struct cbx_outcome *out
     return cbx_content_finish(&c, true);
 }
 
+json_t *cbx_content_of_error(const struct cbx_err *err, const struct cbx_outcome *outcome)
+{
+    static const int callers[] = { CBX_EINVAL, CBX_ETOOBIG, CBX_ENOTFOUND, CBX_EPOLICY,
+                                   CBX_ESTATE };
+    bool invalid = false;
+    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
+        invalid |= err->code == callers[i];
+    }
+    return cbx_content_of_failure(invalid                  ? "invalid"
+                                  : err->code == CBX_EBUSY ? "busy"
+                                                           : "failed",
+                                  outcome, err->text);
+}
+
 json_t *cbx_content_of_text(const char *member, struct cbx_str text)
 {
     struct cbx_content c;

@@ -32,6 +32,10 @@ json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str 
 json_t *cbx_content_of_failure(const char *status, const struct cbx_outcome *outcome,
                                const char *text);
 
+/* The same for an error: "invalid" when the caller can do something about it, "busy" when it passes, else
+ * "failed". New reference. */
+json_t *cbx_content_of_error(const struct cbx_err *err, const struct cbx_outcome *outcome);
+
 /* A text that is the whole result, with the status "ok" and this member of the structured part. New
  * reference. */
 json_t *cbx_content_of_text(const char *member, struct cbx_str text);

@@ -4,8 +4,7 @@
 #include "gateway/front/mcp/content_internal.h"
 #include "gateway/front/mcp/parts.h"
 #include "gateway/front/uri.h"
-
-#include <openssl/evp.h>
+#include "policies/base/base64.h"
 
 enum { TEXT_MAX = 256 * 1024 * 1024 };
 
@@ -71,11 +70,12 @@ static void add_part(struct shown *s, const char *name, const char *part, struct
 static void measure_png(struct cbx_str base64, char out[32])
 {
     enum { CHARS = 32, HEADER = 24 };
-    unsigned char bytes[CHARS];
+    CBX_AUTO_DONE(buf) header;
+    cbx_buf_init(&header, CHARS);
     out[0] = '\0';
-    if (base64.len >= CHARS &&
-        EVP_DecodeBlock(bytes, (const unsigned char *)base64.p, CHARS) >= HEADER &&
-        memcmp(bytes + 1, "PNG", 3) == 0) {
+    bool read = base64.len >= CHARS && cbx_base64_decode(cbx_str_sub(base64, 0, CHARS), &header);
+    const unsigned char *bytes = (const unsigned char *)header.p;
+    if (read && header.len == HEADER && memcmp(bytes + 1, "PNG", 3) == 0) {
         snprintf(out, 32, "%ux%u", (unsigned)bytes[18] << 8 | bytes[19],
                  (unsigned)bytes[22] << 8 | bytes[23]);
     }

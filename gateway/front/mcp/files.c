@@ -7,20 +7,9 @@
 #include "gateway/front/mcp/tools_internal.h"
 #include "gateway/front/service/results.h"
 #include "gateway/front/uri.h"
-
-#include <openssl/evp.h>
+#include "policies/base/base64.h"
 
 enum { LENGTH = 30000, BASE64_BYTES = 20000, FILE_MAX = 32 * 1024 * 1024 };
-
-static json_t *fail(int code, const struct cbx_err *err)
-{
-    bool invalid = code == CBX_EINVAL || code == CBX_ETOOBIG || code == CBX_ENOTFOUND ||
-                   code == CBX_EPOLICY || code == CBX_ESTATE;
-    return cbx_content_of_failure(invalid             ? "invalid"
-                                  : code == CBX_EBUSY ? "busy"
-                                                      : "failed",
-                                  NULL, err->text);
-}
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -78,20 +67,12 @@ static json_t *show_text(struct cbx_str all, size_t from, size_t length)
     return cbx_content_finish(&c, false);
 }
 
-static void add_base64(struct cbx_buf *out, struct cbx_str bytes)
-{
-    char *to = cbx_buf_reserve(out, bytes.len / 3 * 4 + 5);
-    out->len += to != NULL ? (size_t)EVP_EncodeBlock((unsigned char *)to,
-                                                     (const unsigned char *)bytes.p, (int)bytes.len)
-                           : 0;
-}
-
 static json_t *show_picture(const struct cbx_resource *r)
 {
     struct cbx_content c;
     CBX_AUTO_DONE(buf) base64;
     cbx_buf_init(&base64, 2 * CBX_CONTENT_IMAGE_MAX);
-    add_base64(&base64, cbx_buf_str(&r->bytes));
+    cbx_base64_encode(cbx_buf_str(&r->bytes), &base64);
     cbx_content_init(&c, "ok");
     cbx_buf_printf(&c.text, "[picture: %s, %zu bytes]\n", r->type, r->bytes.len);
     json_object_set_new(c.structured, "type", json_string(r->type));
@@ -110,7 +91,7 @@ static json_t *show_bytes(const struct cbx_resource *r, size_t from, size_t leng
     cbx_buf_init(&base64, 2 * BASE64_BYTES);
     size_t most = length < BASE64_BYTES ? length : BASE64_BYTES,
            to = r->bytes.len - from < most ? r->bytes.len : from + most;
-    add_base64(&base64, cbx_str_sub(cbx_buf_str(&r->bytes), from, to));
+    cbx_base64_encode(cbx_str_sub(cbx_buf_str(&r->bytes), from, to), &base64);
     cbx_content_init(&c, "ok");
     cbx_buf_printf(&c.text, "%s, %zu bytes, in Base64:\n%s\n", r->type, r->bytes.len, base64.p);
     json_object_set_new(c.structured, "type", json_string(r->type));
@@ -167,7 +148,7 @@ json_t *cbx_tool_read_file(const struct cbx_tool_call *call,
     }
     failed = failed ? failed : cbx_resource_read(call->mcp, uri, &resource, &err);
     if (failed) {
-        return fail(failed, &err);
+        return cbx_content_of_error(&err, NULL);
     }
     size_t from = (size_t)(arguments->offset > 0 ? arguments->offset : offset),
            most = (size_t)(arguments->length > 0 ? arguments->length
@@ -187,20 +168,13 @@ static int decode(struct cbx_str base64, struct cbx_buf *out, struct cbx_err *er
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, base64.len + 1);
     for (size_t i = 0; i < base64.len; i++) {
-        if (strchr(" \t\r\n", base64.p[i]) == NULL) {
+        if (memchr(" \t\r\n", base64.p[i], 4) == NULL) {
             cbx_buf_add_char(&text, base64.p[i]);
         }
     }
-    char *to = cbx_buf_reserve(out, text.len / 4 * 3 + 4);
-    int len =
-        to == NULL || text.len % 4 != 0
-            ? -1
-            : EVP_DecodeBlock((unsigned char *)to, (const unsigned char *)text.p, (int)text.len);
-    for (size_t i = 1; len > 0 && i <= 2 && text.p[text.len - i] == '='; i++) {
-        len--; /* OpenSSL counts the padding */
-    }
-    out->len += len > 0 ? (size_t)len : 0;
-    return len >= 0 ? 0 : cbx_fail(err, CBX_EINVAL, "'base64' is no Base64");
+    return cbx_base64_decode(cbx_buf_str(&text), out)
+               ? 0
+               : cbx_fail(err, CBX_EINVAL, "'base64' is no Base64");
 }
 
 json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
@@ -227,7 +201,7 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
                     : cbx_service_put_file(call->mcp->service, session, path, cbx_buf_str(&bytes),
                                            "mcp", &denial, &err);
     if (failed) {
-        return fail(failed, &err);
+        return cbx_content_of_error(&err, NULL);
     }
     if (denial.verdict != CBX_ALLOW) {
         return cbx_content_of_denial(&denial, cbx_buf_str(&bytes));

@@ -2,9 +2,7 @@
  * Headers of MCP. */
 #include "gateway/front/mcp/headers.h"
 
-#include "policies/base/buf.h"
-
-#include <openssl/evp.h>
+#include "policies/base/base64.h"
 
 enum { NAME_MAX_BYTES = 8192 };
 
@@ -12,20 +10,6 @@ static int fail(const char *header, const char *what, struct cbx_err *err)
 {
     cbx_fail(err, CBX_EINVAL, "the header %s %s", header, what);
     return CBX_RPC_HEADER_MISMATCH;
-}
-
-static bool is_base64(struct cbx_str text)
-{
-    size_t padding = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.p[i], low = (char)(c | 32);
-        bool digit = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
-        padding += c == '=';
-        if ((!digit && c != '=') || (digit && padding > 0)) {
-            return false;
-        }
-    }
-    return text.len % 4 == 0 && padding <= 2;
 }
 
 /* Appends what a header's value means: itself, or the text that is encoded in it. False when that is
@@ -39,17 +23,7 @@ static bool decode(struct cbx_str value, struct cbx_buf *out)
     if (value.len < before.len + after.len || !cbx_str_ends(value, after)) {
         return false;
     }
-    struct cbx_str text = cbx_str_sub(value, before.len, value.len - after.len);
-    char *to = cbx_buf_reserve(out, text.len / 4 * 3 + 4);
-    int len =
-        to != NULL && is_base64(text)
-            ? EVP_DecodeBlock((unsigned char *)to, (const unsigned char *)text.p, (int)text.len)
-            : -1;
-    for (size_t i = 1; len > 0 && i <= 2 && text.p[text.len - i] == '='; i++) {
-        len--; /* OpenSSL counts the padding */
-    }
-    out->len += len > 0 ? (size_t)len : 0;
-    return len >= 0;
+    return cbx_base64_decode(cbx_str_sub(value, before.len, value.len - after.len), out);
 }
 
 static int check_name(const struct cbx_http_mcp *headers, struct cbx_str name, struct cbx_err *err)

@@ -2,6 +2,7 @@
  * Streamable HTTP. */
 #include "gateway/front/mcp/http.h"
 
+#include "gateway/front/mcp/fixtures.h"
 #include "gateway/front/mcp/server.h"
 
 /* A request while it is served. */
@@ -42,25 +43,86 @@ static bool has_word(struct cbx_str text, const char *word)
     return text.len > 0 && memmem(text.p, text.len, word, strlen(word)) != NULL;
 }
 
-/* The client waits for events: it has a token for progress, and takes a stream. */
-static bool wants_events(const struct cbx_http_request *http, const struct cbx_rpc_message *message)
+static void refuse(struct cbx_http_response *out, int status, const char *id, int code,
+                   const char *text, const json_t *data)
 {
-    const json_t *meta = json_object_get(message->params, "_meta");
-    return cbx_mcp_is_slow(message) && json_object_get(meta, "progressToken") != NULL &&
-           has_word(http->accept, "text/event-stream");
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
+    cbx_rpc_write_error(&line, id, code, text, data);
+    answer_bytes(out, status, &line);
 }
+
+static void refuse_session(struct cbx_http_response *out, const char *id)
+{
+    refuse(out, 404, id, CBX_RPC_INVALID_REQUEST, "there is no such session; begin with initialize",
+           NULL);
+}
+
+/* --- sessions, with fixtures alone ------------------------------------------------------------ */
+
+/* An initialize opens a session, whose id its answer carries in a header. */
+static void open_session(const struct cbx_mcp *mcp, const struct cbx_rpc_message *message,
+                         struct cbx_http_response *out)
+{
+    const json_t *capabilities = json_object_get(message->params, "capabilities");
+    bool opens = cbx_str_is(message->method, "initialize") &&
+                 json_is_string(json_object_get(message->params, "protocolVersion"));
+    if (mcp->fixtures != NULL && opens &&
+        !cbx_mcp_session_open(mcp->fixtures->sessions, capabilities, out->session)) {
+        out->session[0] = '\0';
+    }
+}
+
+/* The id in the request; none without fixtures, which alone have sessions. */
+static struct cbx_str session_of(const struct cbx_mcp *mcp, const struct cbx_http_request *http)
+{
+    return mcp->fixtures != NULL ? http->mcp.session : (struct cbx_str){ 0 };
+}
+
+/* False when the request is of a session that does not exist. */
+static bool check_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http)
+{
+    struct cbx_str id = session_of(mcp, http);
+    return id.p == NULL || cbx_mcp_session_exists(mcp->fixtures->sessions, id);
+}
+
+static bool closes_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http)
+{
+    struct cbx_str id = session_of(mcp, http);
+    return id.p != NULL && cbx_str_is(http->method, "DELETE") &&
+           cbx_mcp_session_close(mcp->fixtures->sessions, id);
+}
+
+/* A response or a notification of the client. */
+static void take_message(const struct cbx_mcp *mcp, const struct cbx_http_request *http,
+                         const struct cbx_rpc_message *message, struct cbx_http_response *out)
+{
+    if (!check_session(mcp, http)) {
+        refuse_session(out, "");
+        return;
+    }
+    if (mcp->fixtures != NULL && message->kind == CBX_RPC_RESPONSE) {
+        cbx_mcp_session_answer(mcp->fixtures->sessions, session_of(mcp, http), message->json);
+    }
+    out->status = 202;
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void answer_request(struct cbx_mcp *mcp, const struct cbx_http_request *http,
                            const struct cbx_rpc_message *message, bool stateless,
                            struct cbx_http_response *out)
 {
     struct served s = { .http = http, .cancels = stateless };
-    struct cbx_mcp_peer peer = { .is_cancelled = is_cancelled, .context = &s };
+    struct cbx_mcp_peer peer = { .is_cancelled = is_cancelled,
+                                 .context = &s,
+                                 .session = session_of(mcp, http) };
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
-    if (!wants_events(http, message)) {
+    if (!cbx_mcp_sends(mcp, message) || !has_word(http->accept, "text/event-stream")) {
         cbx_mcp_answer(mcp, message, &peer, &line);
         answer_bytes(out, 200, &line);
+        open_session(mcp, message, out);
         return;
     }
     s.stream = cbx_http_stream_new();
@@ -75,15 +137,6 @@ static void answer_request(struct cbx_mcp *mcp, const struct cbx_http_request *h
     cbx_http_stream_end(s.stream);
 }
 
-static void refuse(struct cbx_http_response *out, int status, const char *id, int code,
-                   const char *text, const json_t *data)
-{
-    CBX_AUTO_DONE(buf) line;
-    cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
-    cbx_rpc_write_error(&line, id, code, text, data);
-    answer_bytes(out, status, &line);
-}
-
 static bool is_json(struct cbx_str type)
 {
     static const char name[] = "application/json";
@@ -92,12 +145,35 @@ static bool is_json(struct cbx_str type)
            (type.len == len || type.p[len] == ';' || type.p[len] == ' ');
 }
 
+static void serve_request(struct cbx_mcp *mcp, const struct cbx_http_request *http,
+                          struct cbx_rpc_message *message, struct cbx_http_response *out)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_mcp_check check;
+    int code = cbx_mcp_check(mcp, message, &http->mcp, &check, &err);
+    if (code != 0) {
+        refuse(out, check.status, message->id, code, err.text, check.data);
+        json_decref(check.data);
+        return;
+    }
+    if (!check.stateless && !check_session(mcp, http)) {
+        refuse_session(out, message->id);
+        return;
+    }
+    cbx_claims_read_request(message->id, json_object_get(message->params, "_meta"),
+                            &message->claims);
+    answer_request(mcp, http, message, check.stateless, out);
+}
+
 void cbx_mcp_http(struct cbx_mcp *mcp, const struct cbx_http_request *http,
                   struct cbx_http_response *out)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(rpc_message) message = { 0 };
-    struct cbx_mcp_check check;
+    if (closes_session(mcp, http)) {
+        out->status = 204;
+        return;
+    }
     if (!cbx_str_is(http->method, "POST")) {
         snprintf(out->allow, sizeof(out->allow), "POST");
         refuse(out, 405, "", CBX_RPC_INVALID_REQUEST,
@@ -116,15 +192,8 @@ void cbx_mcp_http(struct cbx_mcp *mcp, const struct cbx_http_request *http,
         return;
     }
     if (message.kind != CBX_RPC_REQUEST) {
-        out->status = 202;
+        take_message(mcp, http, &message, out);
         return;
     }
-    code = cbx_mcp_check(&message, &http->mcp, &check, &err);
-    if (code != 0) {
-        refuse(out, check.status, message.id, code, err.text, check.data);
-        json_decref(check.data);
-        return;
-    }
-    cbx_claims_read_request(message.id, json_object_get(message.params, "_meta"), &message.claims);
-    answer_request(mcp, http, &message, check.stateless, out);
+    serve_request(mcp, http, &message, out);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Streamable HTTP: POST /mcp takes one message, in both eras. A request is answered with JSON, or with a
  * stream of events when its client wants progress; a notification with 202. No state is kept for a
- * client, so GET and DELETE are answered 405, as MCP has it. */
+ * client, so GET and DELETE are answered 405, as MCP has it. With fixtures there are sessions of the
+ * handshake era (sessions.h), which DELETE ends. */
 #ifndef CBX_GATEWAY_FRONT_MCP_HTTP_H
 #define CBX_GATEWAY_FRONT_MCP_HTTP_H
 

@@ -25,6 +25,7 @@ enum cbx_rpc_code {
     CBX_RPC_INTERNAL_ERROR = -32603,
     CBX_RPC_RESOURCE_NOT_FOUND = -32002,  /* MCP, before 2026-07-28 */
     CBX_RPC_HEADER_MISMATCH = -32020,     /* MCP, since 2026-07-28, */
+    CBX_RPC_MISSING_CAPABILITY = -32021,  /* this, */
     CBX_RPC_UNSUPPORTED_VERSION = -32022, /* and this */
 };
 

@@ -5,12 +5,16 @@
 
 #include "gateway/front/service/service.h"
 
+struct cbx_mcp_fixtures; /* fixtures.h */
+
 /* The server. The service is borrowed. */
 struct cbx_mcp {
     struct cbx_service *service;
     int64_t idle_ms; /* a session without a run for this long is closed; 0 = not told */
     pthread_mutex_t lock;
     pthread_cond_t ended; /* an execution ended */
+    /* Served in the place of tools, resources and prompts; borrowed. NULL = none. */
+    const struct cbx_mcp_fixtures *fixtures;
 };
 
 void cbx_mcp_init(struct cbx_mcp *mcp, struct cbx_service *service, int64_t idle_ms);
@@ -22,6 +26,7 @@ struct cbx_mcp_peer {
     /* Sends a notification (a line of JSON with its end) that belongs to the request; may be NULL. */
     void (*notify)(void *context, struct cbx_str line);
     void *context;
+    struct cbx_str session; /* its id in sessions.h, over HTTP with fixtures; {NULL, 0} = none */
 };
 
 #endif

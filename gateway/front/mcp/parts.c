@@ -3,9 +3,8 @@
 #include "gateway/front/mcp/parts.h"
 
 #include "gateway/front/mcp/clean.h"
+#include "policies/base/base64.h"
 #include "policies/base/printable.h"
-
-#include <openssl/evp.h>
 
 enum { TEXT_MAX = 256 * 1024 * 1024 };
 
@@ -160,16 +159,6 @@ int cbx_part_picture(const json_t *execution, struct cbx_str number, struct cbx_
     if (n == 0 || !cbx_part_picture_at(execution, n, &picture)) {
         return CBX_ENOTFOUND;
     }
-    size_t size = picture.base64.len / 4 * 3;
-    char *to = cbx_buf_reserve(&out->bytes, size);
-    int len = to != NULL
-                  ? EVP_DecodeBlock((unsigned char *)to, (const unsigned char *)picture.base64.p,
-                                    (int)picture.base64.len)
-                  : -1;
-    for (size_t i = 1; len > 0 && i <= 2 && picture.base64.p[picture.base64.len - i] == '='; i++) {
-        len--; /* OpenSSL counts the padding */
-    }
-    out->bytes.len += len > 0 ? (size_t)len : 0;
     out->type = picture.type;
-    return len > 0 ? 0 : CBX_ENOTFOUND;
+    return cbx_base64_decode(picture.base64, &out->bytes) ? 0 : CBX_ENOTFOUND;
 }

@@ -113,8 +113,7 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
                      ? CBX_EINVAL
                      : cbx_review(call->mcp->service->flow, &request, NULL, &outcome, &err);
     if (failed) {
-        return cbx_content_of_failure(failed == CBX_EINVAL ? "invalid" : "failed", &outcome,
-                                      err.text);
+        return cbx_content_of_error(&err, &outcome);
     }
     if (outcome.verdict != CBX_ALLOW) {
         return cbx_content_of_denial(&outcome, arguments->code);
@@ -140,7 +139,6 @@ json_t *cbx_tool_close_session(const struct cbx_tool_call *call,
         cbx_fail(&err, CBX_ENOTFOUND,
                  "there is no session '%s': it is closed already, or was never opened", id);
     }
-    return failed ? cbx_content_of_failure(failed == CBX_ENOTFOUND ? "invalid" : "failed", NULL,
-                                           err.text)
+    return failed ? cbx_content_of_error(&err, NULL)
                   : cbx_content_of_text("message", CBX_STR("ok: the session is closed\n"));
 }

@@ -14,15 +14,6 @@
 /* SDKs end a request after 60 seconds by default. */
 enum { WAIT_MS = 45000, FIRST_PROGRESS_MS = 1000, PROGRESS_MS = 2000 };
 
-static json_t *fail(int code, const struct cbx_err *err, const struct cbx_outcome *outcome)
-{
-    bool invalid = code == CBX_EINVAL || code == CBX_ETOOBIG || code == CBX_ENOTFOUND;
-    return cbx_content_of_failure(invalid             ? "invalid"
-                                  : code == CBX_EBUSY ? "busy"
-                                                      : "failed",
-                                  outcome, err->text);
-}
-
 /* --- waiting ---------------------------------------------------------------------------------- */
 
 static bool is_cancelled(const struct cbx_tool_call *call)
@@ -166,7 +157,7 @@ static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
     int failed = cbx_job_start(job, &err);
     if (failed) {
         free_pending(p);
-        return fail(failed, &err, NULL);
+        return cbx_content_of_error(&err, NULL);
     }
     json_t *result;
     if (!await(call, id, has_ended, p)) {
@@ -174,7 +165,7 @@ static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
                      ? cbx_content_of_failure("killed", NULL, "the call was cancelled")
                      : describe_running(id, session);
     } else {
-        result = p->err.code != 0 ? fail(p->err.code, &p->err, NULL)
+        result = p->err.code != 0 ? cbx_content_of_error(&p->err, NULL)
                                   : cbx_content_of_execution(p->execution, call->mcp->idle_ms);
     }
     leave(p);
@@ -195,13 +186,13 @@ static json_t *open_session(const struct cbx_tool_call *call, const char *langua
     cbx_limits_unset(&opening.limits);
     int failed = cbx_service_open_session(call->mcp->service, &opening, &outcome, &err);
     if (failed) {
-        return fail(failed, &err, &outcome);
+        return cbx_content_of_error(&err, &outcome);
     }
     if (outcome.verdict != CBX_ALLOW) {
         return cbx_content_of_denial(&outcome, CBX_STR(""));
     }
     failed = cbx_job_join(job, cbx_str_of(opening.id), &err);
-    return failed ? fail(failed, &err, NULL) : NULL;
+    return failed ? cbx_content_of_error(&err, NULL) : NULL;
 }
 
 /* Makes the job one of a session, or of none. NULL, or the result that says why not. */
@@ -212,7 +203,7 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
     const char *language = cbx_dialect_of(arguments->language, &err);
     bool named = json_object_get(call->arguments, "language") != NULL;
     if (language == NULL) {
-        return fail(CBX_EINVAL, &err, NULL);
+        return cbx_content_of_error(&err, NULL);
     }
     if (cbx_str_is(arguments->session, "new")) {
         return open_session(call, language, job);
@@ -232,7 +223,7 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
         failed = cbx_fail(&err, CBX_EINVAL, "the session runs %s; leave 'language' out",
                           cbx_dialect_shown(job->language));
     }
-    return failed ? fail(failed, &err, NULL) : NULL;
+    return failed ? cbx_content_of_error(&err, NULL) : NULL;
 }
 
 /* NULL, or the result that says what cannot be had. */
@@ -246,7 +237,7 @@ static json_t *check_libraries(const struct cbx_tool_call *call,
     int failed =
         cbx_service_check_dependencies(call->mcp->service, CBX_STR(""), language,
                                        arguments->libraries, CBX_STR("mcp"), &denial, &err);
-    return failed                        ? fail(failed, &err, NULL)
+    return failed                        ? cbx_content_of_error(&err, NULL)
            : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial, CBX_STR(""))
                                          : NULL;
 }
@@ -282,7 +273,7 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
             cbx_service_close_session(call->mcp->service, job->session, NULL);
         }
         cbx_job_free(job);
-        return failed ? fail(failed, &err, &denial)
+        return failed ? cbx_content_of_error(&err, &denial)
                       : cbx_content_of_denial(&denial, arguments->code);
     }
     return run_job(call, job);
@@ -320,7 +311,7 @@ json_t *cbx_tool_await(const struct cbx_tool_call *call, const char *execution)
         cbx_fail(&err, CBX_ENOTFOUND, "there is no execution '%.64s'", execution);
     }
     if (failed) {
-        return fail(failed, &err, NULL);
+        return cbx_content_of_error(&err, NULL);
     }
     if (json_is_true(json_object_get(row, "dropped"))) {
         return cbx_content_of_failure(

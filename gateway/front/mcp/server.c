@@ -4,14 +4,15 @@
 
 #include "gateway/front/dialect.h"
 #include "gateway/front/mcp/content.h"
+#include "gateway/front/mcp/fixtures.h"
 #include "gateway/front/mcp/headers.h"
 #include "gateway/front/mcp/prompts.h"
 #include "gateway/front/mcp/resources.h"
+#include "gateway/front/mcp/sessions.h"
 #include "gateway/front/service/dependencies.h"
+#include "policies/base/base64.h"
 #include "policies/base/deadline.h"
 #include "policies/release.h"
-
-#include <openssl/evp.h>
 
 #define META_VERSION      "io.modelcontextprotocol/protocolVersion"
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
@@ -92,15 +93,26 @@ static int fail_params(struct cbx_err *err, const char *text)
     return CBX_RPC_INVALID_PARAMS;
 }
 
-/* This server sends no log messages, so a level is checked and has no effect. */
-static int check_log_level(const json_t *level, struct cbx_err *err)
+enum { RANK_INFO = 1 };
+
+/* The place of a log level in the order of severity; -1 when there is none with this name. */
+static int rank_level(const json_t *level)
 {
     static const char *const levels[] = { "debug", "info",     "notice", "warning",
                                           "error", "critical", "alert",  "emergency" };
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
         if (cbx_str_is(cbx_json_str(level), levels[i])) {
-            return 0;
+            return (int)i;
         }
+    }
+    return -1;
+}
+
+/* Only fixtures send log messages; otherwise a level is checked and has no effect. */
+static int check_log_level(const json_t *level, struct cbx_err *err)
+{
+    if (rank_level(level) >= 0) {
+        return 0;
     }
     cbx_fail(err, CBX_EINVAL,
              "the log level is '%.*s', allowed are: debug, info, notice, warning, error, critical, "
@@ -144,9 +156,11 @@ static json_t *make_server_info(void)
                      CBX_VERSION);
 }
 
-static json_t *make_capabilities(void)
+static json_t *make_capabilities(const struct exchange *x)
 {
-    return json_pack("{s:{},s:{},s:{}}", "tools", "resources", "prompts");
+    return x->mcp->fixtures != NULL
+               ? cbx_mcp_fixtures_capabilities(x->era == ERA_STATELESS)
+               : json_pack("{s:{},s:{},s:{}}", "tools", "resources", "prompts");
 }
 
 static const struct cbx_policies *policies_of(const struct exchange *x)
@@ -166,7 +180,7 @@ static int answer_initialize(struct exchange *x, json_t **result, struct cbx_err
         version = cbx_str_is(requested, handshake_versions[i]) ? handshake_versions[i] : version;
     }
     *result = json_pack("{s:s,s:o,s:o,s:o}", "protocolVersion", version, "capabilities",
-                        make_capabilities(), "serverInfo", make_server_info(), "instructions",
+                        make_capabilities(x), "serverInfo", make_server_info(), "instructions",
                         make_instructions(policies_of(x)));
     return 0;
 }
@@ -181,7 +195,11 @@ static int answer_ping(struct exchange *x, json_t **result, struct cbx_err *err)
 
 static int answer_set_level(struct exchange *x, json_t **result, struct cbx_err *err)
 {
-    int failed = check_log_level(json_object_get(x->request->params, "level"), err);
+    const json_t *level = json_object_get(x->request->params, "level");
+    int failed = check_log_level(level, err);
+    if (!failed && x->mcp->fixtures != NULL && x->peer != NULL) {
+        cbx_mcp_session_set_level(x->mcp->fixtures->sessions, x->peer->session, rank_level(level));
+    }
     *result = failed ? NULL : json_object();
     return failed;
 }
@@ -194,7 +212,7 @@ static int answer_discover(struct exchange *x, json_t **result, struct cbx_err *
                            "server/discover needs _meta: " META_VERSION " and " META_CAPABILITIES);
     }
     *result = json_pack("{s:[s],s:o,s:o}", "supportedVersions", STATELESS_VERSION, "capabilities",
-                        make_capabilities(), "instructions", make_instructions(policies_of(x)));
+                        make_capabilities(x), "instructions", make_instructions(policies_of(x)));
     return 0;
 }
 
@@ -283,11 +301,7 @@ static json_t *make_contents(struct cbx_str uri, const struct cbx_resource *r, s
     } else {
         CBX_AUTO_DONE(buf) base64;
         cbx_buf_init(&base64, 2 * RESOURCE_MAX);
-        char *at = cbx_buf_reserve(&base64, (to - from) / 3 * 4 + 5);
-        base64.len += at != NULL ? (size_t)EVP_EncodeBlock((unsigned char *)at,
-                                                           (const unsigned char *)all.p + from,
-                                                           (int)(to - from))
-                                 : 0;
+        cbx_base64_encode(cbx_str_sub(all, from, to), &base64);
         json_object_set_new(contents, "blob", cbx_json_text(cbx_buf_str(&base64)));
     }
     return contents;
@@ -342,13 +356,87 @@ static int answer_prompt(struct exchange *x, json_t **result, struct cbx_err *er
                                                                         : 0;
 }
 
+/* --- fixtures --------------------------------------------------------------------------------- */
+
+/* What the client declared: in this request, or by initialize (new reference). */
+static json_t *read_capabilities(const struct exchange *x)
+{
+    if (x->era == ERA_STATELESS) {
+        return json_incref(
+            json_object_get(json_object_get(x->request->params, "_meta"), META_CAPABILITIES));
+    }
+    return x->peer != NULL
+               ? cbx_mcp_session_capabilities(x->mcp->fixtures->sessions, x->peer->session)
+               : NULL;
+}
+
+static bool takes_logs(const struct exchange *x)
+{
+    int rank =
+        rank_level(json_object_get(json_object_get(x->request->params, "_meta"), META_LOG_LEVEL));
+    if (x->era == ERA_STATELESS) {
+        return rank >= 0 && rank <= RANK_INFO;
+    }
+    return x->peer == NULL ||
+           cbx_mcp_session_level(x->mcp->fixtures->sessions, x->peer->session) <= RANK_INFO;
+}
+
+static struct cbx_mcp_fixture_request make_fixture_request(const struct exchange *x,
+                                                           const json_t *capabilities)
+{
+    return (struct cbx_mcp_fixture_request){ .method = x->request->method,
+                                             .params = x->request->params,
+                                             .capabilities = capabilities,
+                                             .peer = x->peer,
+                                             .stateless = x->era == ERA_STATELESS,
+                                             .logs = takes_logs(x) };
+}
+
+static int answer_fixture(struct exchange *x, json_t **result, struct cbx_err *err)
+{
+    CBX_AUTO_JSON capabilities = read_capabilities(x);
+    struct cbx_mcp_fixture_request request = make_fixture_request(x, capabilities);
+    int failed = check_cursor(x, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_mcp_fixtures_answer(x->mcp->fixtures, &request, result, err);
+    if (failed && cbx_str_is(x->request->method, "resources/read")) {
+        return fail_resource(x, failed, cbx_json_str(json_object_get(request.params, "uri")));
+    }
+    return failed == CBX_EIO ? CBX_RPC_INTERNAL_ERROR : failed ? CBX_RPC_INVALID_PARAMS : 0;
+}
+
+/* A request that asks the client for what it did not declare is refused, before it has an effect. */
+static int check_capabilities(struct exchange *x, struct cbx_err *err)
+{
+    json_t *required = NULL;
+    if (x->mcp->fixtures == NULL || x->era != ERA_STATELESS) {
+        return 0;
+    }
+    CBX_AUTO_JSON capabilities = read_capabilities(x);
+    struct cbx_mcp_fixture_request request = make_fixture_request(x, capabilities);
+    if (cbx_mcp_fixtures_allow(&request, &required)) {
+        return 0;
+    }
+    x->data = json_pack("{s:o}", "requiredCapabilities", required);
+    cbx_fail(err, CBX_EINVAL, "the client did not declare a capability that this needs");
+    return CBX_RPC_MISSING_CAPABILITY;
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+enum with_fixtures { KEPT, REPLACED, ADDED };
+
 static const struct method {
     const char *name;
     int (*answer)(struct exchange *, json_t **, struct cbx_err *);
     unsigned eras;
     bool cacheable;
+    enum with_fixtures with_fixtures;
 } methods[] = {
-#define CBX_METHOD(name, handler, eras, cacheable) { name, answer_##handler, eras, cacheable },
+#define CBX_METHOD(name, handler, eras, cacheable, fixtures)                                       \
+    { name, answer_##handler, eras, cacheable, fixtures },
 #include "gateway/front/mcp/methods.def"
 #undef CBX_METHOD
 };
@@ -357,8 +445,9 @@ enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 static const struct method *find_method(const struct exchange *x)
 {
     for (size_t i = 0; i < METHODS; i++) {
-        if (cbx_str_is(x->request->method, methods[i].name) && (methods[i].eras & x->era) != 0) {
-            return &methods[i];
+        const struct method *m = &methods[i];
+        if (cbx_str_is(x->request->method, m->name) && (m->eras & x->era) != 0) {
+            return m->with_fixtures != ADDED || x->mcp->fixtures != NULL ? m : NULL;
         }
     }
     return NULL;
@@ -369,7 +458,9 @@ static const struct method *find_method(const struct exchange *x)
 /* The members that every result of the stateless era has. */
 static void complete_result(json_t *result, bool cacheable)
 {
-    json_object_set_new(result, "resultType", json_string("complete"));
+    if (json_object_get(result, "resultType") == NULL) {
+        json_object_set_new(result, "resultType", json_string("complete"));
+    }
     json_object_set_new(result, "_meta", json_pack("{s:o}", META_SERVER, make_server_info()));
     if (cacheable) {
         /* What a resource holds changes (a file, a state); lists do not. */
@@ -390,7 +481,12 @@ static int dispatch(struct exchange *x, json_t **result, struct cbx_err *err)
         cbx_fail(err, CBX_ENOTFOUND, "unknown method '%.*s'", CBX_STR_ARG(x->request->method));
         return CBX_RPC_METHOD_NOT_FOUND;
     }
-    failed = method->answer(x, result, err);
+    failed = check_capabilities(x, err);
+    if (failed) {
+        return failed;
+    }
+    bool replaced = x->mcp->fixtures != NULL && method->with_fixtures == REPLACED;
+    failed = replaced ? answer_fixture(x, result, err) : method->answer(x, result, err);
     if (!failed && x->era == ERA_STATELESS) {
         complete_result(*result, method->cacheable);
     }
@@ -451,28 +547,53 @@ static int check_handshake_version(struct cbx_str version, struct cbx_err *err)
     return known ? 0 : CBX_RPC_INVALID_REQUEST;
 }
 
-int cbx_mcp_check(const struct cbx_rpc_message *request, const struct cbx_http_mcp *headers,
-                  struct cbx_mcp_check *out, struct cbx_err *err)
+/* Proxies believe the header, so one that contradicts the body comes before all other mistakes. */
+static int check_headers(struct exchange *x, const struct cbx_http_mcp *headers,
+                         struct cbx_err *err)
 {
-    struct exchange x = { .request = request };
-    const json_t *meta = json_object_get(request->params, "_meta");
-    *out = (struct cbx_mcp_check){ .status = 400 };
-    int code = read_era(&x, err);
-    out->stateless = x.era == ERA_STATELESS;
-    if (code == 0) {
-        code = out->stateless
-                   ? cbx_mcp_headers_match(headers, request,
-                                           cbx_json_str(json_object_get(meta, META_VERSION)), err)
-                   : check_handshake_version(headers->version, err);
+    struct cbx_str version =
+        cbx_json_str(json_object_get(json_object_get(x->request->params, "_meta"), META_VERSION));
+    bool differs = version.p != NULL && headers->version.p != NULL &&
+                   !cbx_str_equal(version, headers->version);
+    int code = differs ? 0 : read_era(x, err);
+    x->era = differs ? ERA_STATELESS : x->era;
+    if (code != 0) {
+        return code;
     }
+    return x->era == ERA_STATELESS ? cbx_mcp_headers_match(headers, x->request, version, err)
+                                   : check_handshake_version(headers->version, err);
+}
+
+int cbx_mcp_check(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
+                  const struct cbx_http_mcp *headers, struct cbx_mcp_check *out,
+                  struct cbx_err *err)
+{
+    struct exchange x = { .mcp = mcp, .request = request };
+    *out = (struct cbx_mcp_check){ .status = 400 };
+    int code = check_headers(&x, headers, err);
+    out->stateless = x.era == ERA_STATELESS;
     if (code == 0 && find_method(&x) == NULL) {
         cbx_fail(err, CBX_ENOTFOUND, "unknown method '%.*s'",
                  CBX_STR_ARG(cbx_str_sub(request->method, 0, 64)));
         code = CBX_RPC_METHOD_NOT_FOUND;
         out->status = out->stateless ? 404 : 200;
     }
+    code = code != 0 ? code : check_capabilities(&x, err);
     out->data = x.data;
     return code;
+}
+
+bool cbx_mcp_sends(const struct cbx_mcp *mcp, const struct cbx_rpc_message *request)
+{
+    const json_t *meta = json_object_get(request->params, "_meta");
+    const struct cbx_mcp_fixture_request fixture = { .method = request->method,
+                                                     .params = request->params,
+                                                     .stateless = json_object_get(
+                                                                      meta, META_VERSION) != NULL };
+    if (mcp->fixtures != NULL && cbx_mcp_fixtures_send(&fixture)) {
+        return true;
+    }
+    return cbx_mcp_is_slow(request) && json_object_get(meta, "progressToken") != NULL;
 }
 
 bool cbx_mcp_is_slow(const struct cbx_rpc_message *request)

@@ -24,8 +24,13 @@ struct cbx_mcp_check {
 
 /* Checks era, headers and method of a request (kind CBX_RPC_REQUEST). Returns 0, or a code with a text in
  * `err`, for which out->status and out->data are set; errors of handlers are answers like any other. */
-int cbx_mcp_check(const struct cbx_rpc_message *request, const struct cbx_http_mcp *headers,
-                  struct cbx_mcp_check *out, struct cbx_err *err);
+int cbx_mcp_check(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
+                  const struct cbx_http_mcp *headers, struct cbx_mcp_check *out,
+                  struct cbx_err *err);
+
+/* True when the answer may come after other messages of the server, for which a client needs a stream: it asked
+ * for progress, or what it calls sends messages. */
+bool cbx_mcp_sends(const struct cbx_mcp *mcp, const struct cbx_rpc_message *request);
 
 /* True when answering may take long: the transport should give it a thread. */
 bool cbx_mcp_is_slow(const struct cbx_rpc_message *request);

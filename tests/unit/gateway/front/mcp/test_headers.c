@@ -68,6 +68,8 @@ static void headers_that_say_something_else_or_nothing_are_refused(void **state)
     }
 }
 
+static struct cbx_mcp mcp;
+
 /* The code of a request, and its HTTP status. */
 static int check(const char *line, const char *version, int *status)
 {
@@ -79,7 +81,7 @@ static int check(const char *line, const char *version, int *status)
         headers.version = cbx_str_of(version);
     }
     assert_int_equal(cbx_rpc_read(cbx_str_of(line), &message, &err), 0);
-    int code = cbx_mcp_check(&message, &headers, &out, &err);
+    int code = cbx_mcp_check(&mcp, &message, &headers, &out, &err);
     json_decref(out.data);
     *status = out.status;
     return code;
@@ -101,12 +103,27 @@ static void the_era_of_a_request_decides_what_its_headers_must_be(void **state)
     assert_int_equal(status, 200);
 }
 
+static void a_header_that_contradicts_the_version_in_the_body_is_the_first_mistake(void **state)
+{
+    (void)state;
+    static const char other[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{\"_meta\":{"
+        "\"io.modelcontextprotocol/protocolVersion\":\"v999\","
+        "\"io.modelcontextprotocol/clientCapabilities\":{}}}}";
+    int status;
+    assert_int_equal(check(other, VERSION, &status), CBX_RPC_HEADER_MISMATCH);
+    assert_int_equal(status, 400);
+    assert_int_equal(check(other, "v999", &status), CBX_RPC_UNSUPPORTED_VERSION);
+    assert_int_equal(check(other, NULL, &status), CBX_RPC_UNSUPPORTED_VERSION);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_that_repeat_the_body_pass),
         cmocka_unit_test(headers_that_say_something_else_or_nothing_are_refused),
         cmocka_unit_test(the_era_of_a_request_decides_what_its_headers_must_be),
+        cmocka_unit_test(a_header_that_contradicts_the_version_in_the_body_is_the_first_mistake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
