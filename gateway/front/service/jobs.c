@@ -228,11 +228,7 @@ static void restart_events(void *context)
 /* Detached runs continue without this process when the gateway stops. */
 static bool is_stopping(void *context)
 {
-    struct cbx_service *service = ((struct run *)context)->job->service;
-    pthread_mutex_lock(&service->lock);
-    bool stopping = service->stopping;
-    pthread_mutex_unlock(&service->lock);
-    return stopping;
+    return cbx_service_is_stopping(((struct run *)context)->job->service);
 }
 
 /* When the master was killed, no executor is forked again, and SIGTERM follows; wait for it. */

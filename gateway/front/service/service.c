@@ -27,6 +27,14 @@ void cbx_service_stop(struct cbx_service *service)
     pthread_mutex_unlock(&service->lock);
 }
 
+bool cbx_service_is_stopping(struct cbx_service *service)
+{
+    pthread_mutex_lock(&service->lock);
+    bool stopping = service->stopping;
+    pthread_mutex_unlock(&service->lock);
+    return stopping;
+}
+
 void cbx_service_done(struct cbx_service *service)
 {
     cbx_threads_free(service->jobs);

@@ -58,6 +58,9 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
  * clients get CBX_EBUSY, and their rows stay for the next gateway. */
 void cbx_service_stop(struct cbx_service *service);
 
+/* True from then on. */
+bool cbx_service_is_stopping(struct cbx_service *service);
+
 /* Waits until all jobs have ended, then frees what cbx_service_init made. The flow must outlive
  * this call. */
 void cbx_service_done(struct cbx_service *service);
