@@ -110,6 +110,11 @@ async function checkSessions(call) {
     const denied = await call('write_file', { session, path: 'n.py', text: 'import subprocess\n' });
     must(denied.isError && firstLine(denied).startsWith('denied by policy rule py.process'), denied);
   });
+  await check('a path may be long', async () => {
+    const path = `${'d'.repeat(100)}/${'e'.repeat(150)}.txt`;
+    must(!(await call('write_file', { session, path, text: 'hi' })).isError, 'not written');
+    must((await call('read_file', { session, path })).structuredContent.text === 'hi', 'not read');
+  });
   await check('of a long output both ends come back, and all of it can be read', async () => {
     const { structuredContent: shown } = await call('execute_code', { session, code: 'for i in range(20000): print("line", i)' });
     must(shown.stdout.length < 40000 && shown.stdout.includes('line 0\n') && shown.stdout.endsWith('line 19999\n'), shown.stdout.length);

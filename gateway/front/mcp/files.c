@@ -181,24 +181,27 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
                             const struct cbx_tool_arguments *arguments)
 {
     struct cbx_err err = { 0 };
-    char session[65], path[CBX_PATH_MAX + 1];
+    char session[65];
+    CBX_AUTO_DONE(buf) path;
     CBX_AUTO_DONE(outcome) denial = { 0 };
     CBX_AUTO_DONE(buf) bytes;
     cbx_buf_init(&bytes, FILE_MAX);
+    cbx_buf_init(&path, CBX_PATH_MAX);
     struct cbx_str name = arguments->path;
     name = cbx_str_starts(name, CBX_STR("/workspace/")) ? cbx_str_sub(name, 11, name.len) : name;
     snprintf(session, sizeof(session), "%.*s", CBX_STR_ARG(arguments->session));
-    snprintf(path, sizeof(path), "%.*s", CBX_STR_ARG(name));
-    int failed = (arguments->text.p == NULL) == (arguments->base64.p == NULL)
-                     ? cbx_fail(&err, CBX_EINVAL, "give one of 'text' and 'base64'")
-                 : strlen(path) != name.len || strlen(session) != arguments->session.len
-                     ? cbx_fail(&err, CBX_EINVAL, "path and session are texts without NUL")
-                     : 0;
+    cbx_buf_add(&path, name);
+    int failed =
+        (arguments->text.p == NULL) == (arguments->base64.p == NULL)
+            ? cbx_fail(&err, CBX_EINVAL, "give one of 'text' and 'base64'")
+        : path.len == 0 || strlen(path.p) != name.len || strlen(session) != arguments->session.len
+            ? cbx_fail(&err, CBX_EINVAL, "'path' and 'session' have characters, and no NUL")
+            : 0;
     failed = failed                      ? failed
              : arguments->text.p != NULL ? cbx_buf_add(&bytes, arguments->text)
                                          : decode(arguments->base64, &bytes, &err);
     failed = failed ? failed
-                    : cbx_service_put_file(call->mcp->service, session, path, cbx_buf_str(&bytes),
+                    : cbx_service_put_file(call->mcp->service, session, path.p, cbx_buf_str(&bytes),
                                            "mcp", &denial, &err);
     if (failed) {
         return cbx_content_of_error(&err, NULL);
@@ -210,12 +213,12 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
     CBX_AUTO_DONE(buf) uri;
     cbx_buf_init(&uri, 4 * CBX_PATH_MAX);
     cbx_buf_printf(&uri, "session://%s/files/", session);
-    cbx_uri_add(&uri, cbx_str_of(path));
+    cbx_uri_add(&uri, cbx_buf_str(&path));
     cbx_content_init(&c, "ok");
-    cbx_buf_printf(&c.text, "ok: %zu bytes are in %s, %s\n", bytes.len, path, uri.p);
+    cbx_buf_printf(&c.text, "ok: %zu bytes are in %s, %s\n", bytes.len, path.p, uri.p);
     json_object_set_new(c.structured, "files",
-                        json_pack("[{s:o,s:I,s:s,s:s}]", "path", cbx_json_text(cbx_str_of(path)),
-                                  "size", (json_int_t)bytes.len, "type", cbx_media_type(path),
+                        json_pack("[{s:o,s:I,s:s,s:s}]", "path", cbx_json_text(cbx_buf_str(&path)),
+                                  "size", (json_int_t)bytes.len, "type", cbx_media_type(path.p),
                                   "uri", uri.p));
     return cbx_content_finish(&c, false);
 }

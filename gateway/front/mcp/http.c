@@ -114,9 +114,11 @@ static void answer_request(struct cbx_mcp *mcp, const struct cbx_http_request *h
                            struct cbx_http_response *out)
 {
     struct served s = { .http = http, .cancels = stateless };
+    char session[CBX_MCP_SESSION_ID + 1]; /* the request is gone when its client disconnects */
+    snprintf(session, sizeof(session), "%.*s", CBX_STR_ARG(session_of(mcp, http)));
     struct cbx_mcp_peer peer = { .is_cancelled = is_cancelled,
                                  .context = &s,
-                                 .session = session_of(mcp, http) };
+                                 .session = cbx_str_of(session) };
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
     if (!cbx_mcp_sends(mcp, message) || !has_word(http->accept, "text/event-stream")) {

@@ -48,12 +48,12 @@ static void add_rules(const struct cbx_policy *policy, enum cbx_language languag
         if (!holds || (rule->effect != CBX_EFFECT_DENY && rule->effect != CBX_EFFECT_ASK)) {
             continue;
         }
-        cbx_buf_printf(out, "- %.*s%s: %.*s", CBX_STR_ARG(rule->id),
-                       rule->effect == CBX_EFFECT_ASK ? " (asks a person)" : "",
-                       CBX_STR_ARG(rule->message));
-        if (rule->hint.len > 0) {
-            cbx_buf_printf(out, " Instead: %.*s", CBX_STR_ARG(rule->hint));
-        }
+        cbx_buf_add_cstr(out, "- ");
+        cbx_buf_add(out, rule->id);
+        cbx_buf_add_cstr(out, rule->effect == CBX_EFFECT_ASK ? " (asks a person): " : ": ");
+        cbx_buf_add(out, rule->message);
+        cbx_buf_add_cstr(out, rule->hint.len > 0 ? " Hint: " : "");
+        cbx_buf_add(out, rule->hint);
         cbx_buf_add_char(out, '\n');
     }
 }
@@ -61,8 +61,11 @@ static void add_rules(const struct cbx_policy *policy, enum cbx_language languag
 void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *language,
                              struct cbx_buf *out)
 {
-    cbx_buf_printf(out, "Policy %.*s: %.*s\n", CBX_STR_ARG(policy->name),
-                   CBX_STR_ARG(policy->description));
+    cbx_buf_add_cstr(out, "Policy ");
+    cbx_buf_add(out, policy->name);
+    cbx_buf_add_cstr(out, ": ");
+    cbx_buf_add(out, policy->description);
+    cbx_buf_add_char(out, '\n');
     cbx_mcp_describe_limits(policy, out);
     cbx_buf_add_cstr(out,
                      "\nFiles of the working directory and of /tmp can be read and written.\n");

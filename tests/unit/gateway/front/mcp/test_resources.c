@@ -74,6 +74,34 @@ static void every_listed_resource_can_be_read_or_says_why_not(void **state)
     cbx_mcp_done(&mcp);
 }
 
+static void the_policy_in_words_has_the_whole_of_each_text(void **state)
+{
+    (void)state;
+    char hint[400];
+    memset(hint, 'h', sizeof(hint));
+    memcpy(hint + sizeof(hint) - 3, "end", 3);
+    const struct cbx_rule rules[] = {
+        { .id = CBX_STR("py.x"),
+          .languages = 1u << CBX_PYTHON,
+          .effect = CBX_EFFECT_DENY,
+          .message = CBX_STR("Not here."),
+          .hint = { .p = hint, .len = sizeof(hint) } },
+        { .id = CBX_STR("py.warned"), .languages = 1u << CBX_PYTHON, .effect = CBX_EFFECT_WARN },
+        { .id = CBX_STR("js.y"), .languages = 1u << CBX_JAVASCRIPT, .effect = CBX_EFFECT_DENY },
+    };
+    const struct cbx_policy policy = {
+        .name = CBX_STR("p"), .languages = 1u << CBX_PYTHON, .rules = rules, .rule_count = 3
+    };
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 10000);
+    cbx_mcp_describe_policy(&policy, NULL, &text);
+    assert_non_null(strstr(text.p, "- py.x: Not here. Hint: hhh"));
+    assert_non_null(strstr(text.p, "hend\n"));
+    assert_non_null(strstr(text.p, "JavaScript may not run under this policy."));
+    assert_null(strstr(text.p, "py.warned"));
+    assert_null(strstr(text.p, "js.y"));
+}
+
 static void pictures_come_back_as_the_bytes_that_they_were(void **state)
 {
     (void)state;
@@ -100,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_range_is_taken_off_the_uri),
         cmocka_unit_test(every_listed_resource_can_be_read_or_says_why_not),
+        cmocka_unit_test(the_policy_in_words_has_the_whole_of_each_text),
         cmocka_unit_test(pictures_come_back_as_the_bytes_that_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
