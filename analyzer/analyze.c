@@ -32,7 +32,7 @@ struct stages {
     struct cbx_source source;
     struct cbx_facts facts;
     struct cbx_syntax_error syntax; /* the one that is explained */
-    struct cbx_finding *findings;   /* those of out */
+    struct cbx_finding *findings;   /* out->findings, to be filled */
     struct cbx_decision *out;
 };
 

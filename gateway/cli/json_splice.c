@@ -226,7 +226,7 @@ static void plan(struct cbx_str text, const char *section, const char *name, con
     }
 }
 
-/* Lines end as those of the text do. */
+/* Appends the part, with CRLF in the place of each LF when the text has those. */
 static void add_with_line_ends(struct cbx_str part, bool crlf, struct cbx_buf *out)
 {
     for (size_t i = 0; i < part.len; i++) {
