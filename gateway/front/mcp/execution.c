@@ -52,7 +52,7 @@ static void add_part(struct shown *s, const char *name, const char *part, struct
     if (clean.len == 0) {
         return;
     }
-    snprintf(whole, sizeof(whole), "sandbox://executions/%s/%s", s->id, part);
+    snprintf(whole, sizeof(whole), CBX_EXECUTION_URI "%s/%s", s->id, part);
     max = max < s->room ? max : s->room;
     cbx_clean_cut(&cut, clean, max, whole);
     struct cbx_str text = cbx_buf_str(&cut);
@@ -88,7 +88,7 @@ static void add_picture(struct shown *s, const struct cbx_picture *picture, size
     bool fits = bytes <= CBX_CONTENT_IMAGE_MAX && number <= CBX_CONTENT_IMAGE_COUNT &&
                 s->picture_bytes + picture->base64.len <= CBX_CONTENT_IMAGES_MAX;
     measure_png(picture->base64, size);
-    snprintf(uri, sizeof(uri), "sandbox://executions/%s/pictures/%zu", s->id, number);
+    snprintf(uri, sizeof(uri), CBX_EXECUTION_URI "%s/pictures/%zu", s->id, number);
     if (fits) {
         s->picture_bytes += picture->base64.len;
         json_array_append_new(s->c.blocks,
@@ -301,11 +301,11 @@ static void add_status(struct shown *s)
     const json_t *error = json_object_get(s->execution, "error");
     int64_t code = number_of(s->execution, "exit_code");
     if (s->running) {
-        snprintf(
-            message, sizeof(message),
-            "the program still runs; read_file with path sandbox://executions/%s waits for its "
-            "result",
-            s->id);
+        snprintf(message, sizeof(message),
+                 "the program still runs; read_file with path " CBX_EXECUTION_URI
+                 "%s waits for its "
+                 "result",
+                 s->id);
     } else if (is(s->outcome, "ok")) {
         cbx_buf_add_cstr(&s->c.text, "ok\n");
         return;

@@ -3,7 +3,7 @@
 #include "gateway/front/service/files.h"
 #include "gateway/front/mcp/clean.h"
 #include "gateway/front/mcp/content_internal.h"
-#include "gateway/front/mcp/resources.h"
+#include "gateway/front/mcp/parts.h"
 #include "gateway/front/mcp/tools_internal.h"
 #include "gateway/front/service/results.h"
 #include "gateway/front/uri.h"
@@ -102,13 +102,7 @@ static json_t *show_bytes(const struct cbx_resource *r, size_t from, size_t leng
 
 static bool is_picture(const struct cbx_resource *r)
 {
-    static const char *const types[] = { "image/png", "image/jpeg", "image/gif", "image/webp" };
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (strcmp(r->type, types[i]) == 0) {
-            return r->bytes.len <= CBX_CONTENT_IMAGE_MAX;
-        }
-    }
-    return false;
+    return cbx_picture_name(r->type) != NULL && r->bytes.len <= CBX_CONTENT_IMAGE_MAX;
 }
 
 /* The URI that the arguments mean: a path is one of the session. */

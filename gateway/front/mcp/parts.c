@@ -56,17 +56,29 @@ static struct cbx_str text_of_bundle(const json_t *data)
     return plain;
 }
 
+static const char *const pictures[][2] = { { "image/png", "PNG" },
+                                           { "image/jpeg", "JPEG" },
+                                           { "image/gif", "GIF" },
+                                           { "image/webp", "WebP" } };
+enum { PICTURES = sizeof(pictures) / sizeof(pictures[0]) };
+
+const char *cbx_picture_name(const char *type)
+{
+    for (size_t i = 0; i < PICTURES; i++) {
+        if (strcmp(type, pictures[i][0]) == 0) {
+            return pictures[i][1];
+        }
+    }
+    return NULL;
+}
+
 /* The picture of a bundle, which is one thing in several forms; false when it has none. */
 static bool find_picture(const json_t *data, struct cbx_picture *out)
 {
-    static const char *const types[][2] = { { "image/png", "PNG" },
-                                            { "image/jpeg", "JPEG" },
-                                            { "image/gif", "GIF" },
-                                            { "image/webp", "WebP" } };
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        struct cbx_str base64 = cbx_json_str(json_object_get(data, types[i][0]));
+    for (size_t i = 0; i < PICTURES; i++) {
+        struct cbx_str base64 = cbx_json_str(json_object_get(data, pictures[i][0]));
         if (base64.p != NULL) {
-            *out = (struct cbx_picture){ types[i][0], types[i][1], base64 };
+            *out = (struct cbx_picture){ pictures[i][0], pictures[i][1], base64 };
             return true;
         }
     }

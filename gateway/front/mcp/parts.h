@@ -20,6 +20,9 @@ struct cbx_picture {
     struct cbx_str base64;
 };
 
+/* The name of a media type of pictures ("PNG"), NULL for any other type. Static. */
+const char *cbx_picture_name(const char *type);
+
 /* The picture with this number, from 1 on; false when there is none. */
 bool cbx_part_picture_at(const json_t *execution, size_t number, struct cbx_picture *out);
 

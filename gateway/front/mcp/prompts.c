@@ -38,17 +38,26 @@ static json_t *fill(const char *text, struct cbx_str argument)
     return cbx_json_text(cbx_buf_str(&all));
 }
 
-int cbx_prompt_get(struct cbx_mcp *mcp, const json_t *params, json_t **out, struct cbx_err *err)
+static int fail_unknown(struct cbx_str name, struct cbx_err *err)
 {
-    (void)mcp;
+    CBX_AUTO_DONE(buf) known;
+    cbx_buf_init(&known, 1024);
+    for (size_t i = 0; i < PROMPTS; i++) {
+        cbx_buf_printf(&known, "%s%s", i > 0 ? ", " : "", prompts[i].name);
+    }
+    return cbx_fail(err, CBX_EINVAL, "unknown prompt '%.*s', there are: %s",
+                    CBX_STR_ARG(cbx_str_sub(name, 0, 64)), known.p);
+}
+
+int cbx_prompt_get(const json_t *params, json_t **out, struct cbx_err *err)
+{
     struct cbx_str name = cbx_json_str(json_object_get(params, "name"));
     const struct prompt *p = NULL;
     for (size_t i = 0; i < PROMPTS; i++) {
         p = cbx_str_is(name, prompts[i].name) ? &prompts[i] : p;
     }
     if (p == NULL) {
-        return cbx_fail(err, CBX_EINVAL, "unknown prompt '%.*s', there are: %s, %s",
-                        CBX_STR_ARG(cbx_str_sub(name, 0, 64)), prompts[0].name, prompts[1].name);
+        return fail_unknown(name, err);
     }
     struct cbx_str argument =
         cbx_json_str(json_object_get(json_object_get(params, "arguments"), p->argument));

@@ -3,13 +3,13 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_PROMPTS_H
 #define CBX_GATEWAY_FRONT_MCP_PROMPTS_H
 
-#include "gateway/front/mcp/mcp.h"
+#include "policies/base/json.h"
 
 /* The list of prompts/list (new reference). */
 json_t *cbx_prompts_list(void);
 
 /* A GetPromptResult (new reference) for the params of prompts/get. CBX_EINVAL for an unknown prompt, and for
  * arguments that are missing or no strings. */
-int cbx_prompt_get(struct cbx_mcp *mcp, const json_t *params, json_t **out, struct cbx_err *err);
+int cbx_prompt_get(const json_t *params, json_t **out, struct cbx_err *err);
 
 #endif

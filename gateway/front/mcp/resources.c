@@ -10,6 +10,7 @@
 #include "gateway/front/service/results.h"
 #include "gateway/front/service/sessions.h"
 #include "gateway/front/uri.h"
+#include "policies/base/base64.h"
 #include "policies/language.h"
 
 enum { BYTES_MAX = 256 * 1024 * 1024 };
@@ -225,8 +226,7 @@ static int find(struct cbx_mcp *mcp, struct cbx_str uri, struct cbx_resource *ou
             return fixed[i].read(mcp, out, err);
         }
     }
-    static const struct cbx_str session = { "session://", 10 },
-                                execution = { "sandbox://executions/", 21 };
+    const struct cbx_str session = CBX_STR("session://"), execution = CBX_STR(CBX_EXECUTION_URI);
     return cbx_str_starts(uri, session)
                ? read_session(mcp, cbx_str_sub(uri, session.len, uri.len), out, err)
            : cbx_str_starts(uri, execution)
@@ -254,6 +254,36 @@ int cbx_resource_read(struct cbx_mcp *mcp, struct cbx_str uri, struct cbx_resour
     out->is_text = cbx_str_is_utf8(bytes, NULL) &&
                    (bytes.len == 0 || memchr(bytes.p, '\0', bytes.len) == NULL);
     return 0;
+}
+
+static bool continues(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+json_t *cbx_resource_contents(struct cbx_str uri, const struct cbx_resource *resource,
+                              size_t offset, size_t length)
+{
+    struct cbx_str all = cbx_buf_str(&resource->bytes);
+    size_t from = offset < all.len ? offset : all.len,
+           to = length > 0 && length < all.len - from ? from + length : all.len;
+    json_t *contents =
+        json_pack("{s:o,s:s}", "uri", cbx_json_text(uri), "mimeType", resource->type);
+    if (!resource->is_text) {
+        CBX_AUTO_DONE(buf) base64;
+        cbx_buf_init(&base64, 2 * (to - from) + 8);
+        cbx_base64_encode(cbx_str_sub(all, from, to), &base64);
+        json_object_set_new(contents, "blob", cbx_json_text(cbx_buf_str(&base64)));
+        return contents;
+    }
+    while (from > 0 && from < all.len && continues(all.p[from])) {
+        from--;
+    }
+    while (to > from && to < all.len && continues(all.p[to])) {
+        to--;
+    }
+    json_object_set_new(contents, "text", cbx_json_text(cbx_str_sub(all, from, to)));
+    return contents;
 }
 
 int cbx_resource_range(struct cbx_str *uri, int64_t *offset, int64_t *length, struct cbx_err *err)
@@ -285,6 +315,6 @@ int cbx_resource_range(struct cbx_str *uri, int64_t *offset, int64_t *length, st
 
 bool cbx_resource_is_execution(struct cbx_str uri, char id[40])
 {
-    static const struct cbx_str execution = { "sandbox://executions/", 21 };
+    const struct cbx_str execution = CBX_STR(CBX_EXECUTION_URI);
     return cbx_str_starts(uri, execution) && copy_id(cbx_str_sub(uri, execution.len, uri.len), id);
 }

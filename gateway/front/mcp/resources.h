@@ -6,6 +6,9 @@
 
 #include "gateway/front/mcp/tools.h"
 
+/* The URI of an execution begins with it; its id follows, then the part. */
+#define CBX_EXECUTION_URI "sandbox://executions/"
+
 /* What a URI means; owned by the caller (cbx_resource_done). */
 struct cbx_resource {
     const char *type;     /* media type; static */
@@ -19,6 +22,11 @@ CBX_DEFINE_AUTO_DONE(resource)
  * URIs there are; CBX_EINVAL for a path that is malformed; errors of the executor. */
 int cbx_resource_read(struct cbx_mcp *mcp, struct cbx_str uri, struct cbx_resource *out,
                       struct cbx_err *err);
+
+/* What resources/read has of it (new reference): the bytes from `offset` on, at most `length` (0 = all), a text
+ * on the borders of its characters. */
+json_t *cbx_resource_contents(struct cbx_str uri, const struct cbx_resource *resource,
+                              size_t offset, size_t length);
 
 /* Takes "?offset=N&length=N" off a URI; both are 0 when they are not given. CBX_EINVAL for any other
  * query. */

@@ -11,8 +11,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 
-/* SDKs end a request after 60 seconds by default. */
-enum { WAIT_MS = 45000, FIRST_PROGRESS_MS = 1000, PROGRESS_MS = 2000 };
+enum { WAIT_MS = CBX_TOOL_WAIT_S * 1000, FIRST_PROGRESS_MS = 1000, PROGRESS_MS = 2000 };
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 

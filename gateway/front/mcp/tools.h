@@ -8,6 +8,10 @@
 #include "gateway/front/claims.h"
 #include "gateway/front/mcp/mcp.h"
 
+/* A call is answered after this time, also when its program still runs: clients end a request after 60
+ * seconds. */
+enum { CBX_TOOL_WAIT_S = 45 };
+
 /* What a call works with. Borrowed for the length of the call. */
 struct cbx_tool_call {
     struct cbx_mcp *mcp;

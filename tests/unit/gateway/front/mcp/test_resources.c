@@ -37,6 +37,26 @@ static void a_range_is_taken_off_the_uri(void **state)
     }
 }
 
+static void a_part_of_a_text_ends_between_characters_and_may_be_empty(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t offset, length;
+        const char *text;
+    } cases[] = { { 0, 0, "a\u20acb" }, { 1, 0, "\u20acb" }, { 2, 0, "\u20acb" }, { 0, 2, "a" },
+                  { 0, 4, "a\u20ac" },  { 4, 1, "b" },       { 5, 0, "" },        { 99, 9, "" } };
+    struct cbx_resource resource = { .type = "text/plain", .is_text = true };
+    cbx_buf_init(&resource.bytes, 100);
+    cbx_buf_add_cstr(&resource.bytes, "a\u20acb");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_JSON part =
+            cbx_resource_contents(CBX_STR("x://y"), &resource, cases[i].offset, cases[i].length);
+        assert_string_equal(json_string_value(json_object_get(part, "text")), cases[i].text);
+        assert_string_equal(json_string_value(json_object_get(part, "uri")), "x://y");
+    }
+    cbx_resource_done(&resource);
+}
+
 static void every_listed_resource_can_be_read_or_says_why_not(void **state)
 {
     (void)state;
@@ -127,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_range_is_taken_off_the_uri),
+        cmocka_unit_test(a_part_of_a_text_ends_between_characters_and_may_be_empty),
         cmocka_unit_test(every_listed_resource_can_be_read_or_says_why_not),
         cmocka_unit_test(the_policy_in_words_has_the_whole_of_each_text),
         cmocka_unit_test(pictures_come_back_as_the_bytes_that_they_were),
