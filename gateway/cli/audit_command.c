@@ -174,6 +174,28 @@ static void print_blocked(const json_t *body)
     print_text(body, "principal");
 }
 
+/* "client NAME VERSION accepted": what the client was told to do by a person, or did by itself, is not known. */
+static void print_approval(const json_t *body)
+{
+    const json_t *by = json_object_get(body, "approved_by"), *rule;
+    size_t i;
+    fputs("client ", stdout);
+    print_text(by, "client");
+    fputs(text_of(by, "version")[0] != '\0' ? " " : "", stdout);
+    print_text(by, "version");
+    fputs(" accepted", stdout);
+    json_array_foreach(json_object_get(body, "rules"), i, rule)
+    {
+        printf("%s%s", i > 0 ? ", " : " ", json_string_value(rule));
+    }
+    fputs(" (", stdout);
+    print_text(body, "how");
+    fputs(") for decision ", stdout);
+    print_text(body, "decision");
+    fputs(", shown as ", stdout);
+    print_text(body, "asked");
+}
+
 static void print_recovered(const json_t *body)
 {
     json_int_t from = json_integer_value(json_object_get(body, "unsigned_from"));
@@ -205,7 +227,7 @@ static const struct {
     { "outcome", print_outcome },     { "upload", print_upload },
     { "recovered", print_recovered }, { "acknowledged", print_acknowledged },
     { "deletion", print_deletion },   { "reset", print_who },
-    { "blocked", print_blocked },
+    { "blocked", print_blocked },     { "approval", print_approval },
 };
 
 static void print_record(struct cbx_str line)

@@ -405,17 +405,37 @@ int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *bo
     return failed;
 }
 
+/* The two records are of one batch, in this order, unless another thread takes the first one alone. */
+static int append_both(struct cbx_audit *audit, const json_t *decision, const json_t *approval,
+                       uint64_t *seq, struct cbx_err *err)
+{
+    struct cbx_audit_pending first = { .type = "decision", .body = decision },
+                             second = { .type = "approval", .body = approval };
+    cbx_audit_submit(audit, &first);
+    if (approval != NULL) {
+        cbx_audit_submit(audit, &second);
+    }
+    int failed = cbx_audit_await(audit, &first, 0, err);
+    int also = approval != NULL ? cbx_audit_await(audit, &second, 0, failed ? NULL : err) : 0;
+    if (!failed && !also) {
+        *seq = first.seq;
+    }
+    return failed ? failed : also;
+}
+
 int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,
-                    struct cbx_permit **out, uint64_t *seq, struct cbx_err *err)
+                    const json_t *approval, struct cbx_permit **out, uint64_t *seq,
+                    struct cbx_err *err)
 {
     *out = NULL;
     uint64_t number;
-    int failed = cbx_audit_append(audit, "decision", sealed->json, &number, err);
+    int failed = append_both(audit, sealed->json, approval, &number, err);
     if (failed) {
         return failed;
     }
     *seq = number;
-    if (sealed->verdict == CBX_ALLOW && sealed->fields.action != CBX_ACTION_CHECK) {
+    bool approved = sealed->verdict == CBX_ASK && approval != NULL;
+    if ((sealed->verdict == CBX_ALLOW || approved) && sealed->fields.action != CBX_ACTION_CHECK) {
         struct cbx_permit fields = sealed->fields;
         fields.audit_seq = number;
         *out = cbx_permit_new(&fields);

@@ -60,10 +60,13 @@ void cbx_audit_flush(struct cbx_audit *audit);
 /* Is the log still in its place, and its head not behind? CBX_EAUDIT with the reason. */
 int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err);
 
-/* Records a decision, whatever it is. When it allows something, *out is the permit for it, with the
- * record's number; else *out is NULL. On failure nothing is allowed. */
+/* Records a decision, whatever it is; then, when a client approved it, the record 'approval' with this body
+ * (borrowed; NULL = none), on disk with it. When the decision allows something, or asks and is approved, *out is
+ * the permit for it, with the number of the decision's record; else *out is NULL. On failure nothing is
+ * allowed. */
 int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,
-                    struct cbx_permit **out, uint64_t *seq, struct cbx_err *err);
+                    const json_t *approval, struct cbx_permit **out, uint64_t *seq,
+                    struct cbx_err *err);
 
 /* Records that are chained, but whose head was never signed: a crash right after they were
  * written, or another program that appended them. `record` is the record 'recovered' that names

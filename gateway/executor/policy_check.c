@@ -77,8 +77,8 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
     if (policy == NULL || !cbx_sha256_equal(&policy->sha256, &fields->policy_sha256)) {
         return cbx_fail(err, CBX_ESEAL, "the decision is under a policy of another gateway");
     }
-    if (sealed->verdict == CBX_ALLOW &&
-        (row == NULL || (policy->languages >> row->language & 1) == 0)) {
+    bool may_run = sealed->verdict == CBX_ALLOW || sealed->verdict == CBX_ASK;
+    if (may_run && (row == NULL || (policy->languages >> row->language & 1) == 0)) {
         return refuse(fields, "a language", err);
     }
     return !limits_are_within(&fields->limits, &policy->limits) ? refuse(fields, "a limit", err)

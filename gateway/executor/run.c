@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The executor's main work: a sealed decision becomes a record, a permit, a run. */
+#include "gateway/executor/approval.h"
 #include "gateway/executor/internal.h"
 #include "gateway/executor/policy_check.h"
 #include "gateway/ipc/relay.h"
@@ -388,15 +389,17 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
     return failed;
 }
 
-/* Only a worker that was taken over seals what its policy does not give. */
-static int check_policy(const struct cbx_executor *e, const struct cbx_sealed *sealed,
-                        struct cbx_str text, struct cbx_err *err)
+/* Only a worker that was taken over seals what its policy does not give, and only such a front approves what
+ * does not ask. */
+static int check(const struct cbx_executor *e, const struct cbx_submit_args *args,
+                 const struct cbx_sealed *sealed, struct cbx_str text, json_t **approval,
+                 struct cbx_err *err)
 {
     struct cbx_err why = { 0 };
     int failed = cbx_executor_check_policy(e->config.policies, sealed, text, &why);
+    failed = failed ? failed : cbx_executor_read_approval(args, sealed, approval, &why);
     if (failed) {
-        cbx_log(CBX_LOG_ERROR, "decision %s of an analyzer worker is refused: %s",
-                sealed->fields.decision, why.text);
+        cbx_log(CBX_LOG_ERROR, "decision %s is refused: %s", sealed->fields.decision, why.text);
         *err = why;
     }
     return failed;
@@ -425,10 +428,11 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     }
     struct cbx_audit *audit;
     CBX_AUTO(permit) permit = NULL;
+    CBX_AUTO_JSON approval = NULL;
     uint64_t seq = 0;
-    failed = failed ? failed : check_policy(e, &sealed, text, err);
+    failed = failed ? failed : check(e, args, &sealed, text, &approval, err);
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
-    failed = failed ? failed : cbx_audit_admit(audit, &sealed, &permit, &seq, err);
+    failed = failed ? failed : cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
     if (failed) {
         return failed;
     }

@@ -248,15 +248,21 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_judgement *judgeme
                       const struct cbx_submit_options *options, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err)
 {
+    static const struct cbx_approval none;
     char mac[CBX_SHA256_HEX + 1];
+    bool approved = cbx_judgement_is_approved(judgement, options->approval);
+    const struct cbx_approval *approval = approved ? options->approval : &none;
     cbx_sha256_hex(&judgement->mac, mac);
-    struct cbx_submit_args args = { .sealed = cbx_buf_str(&judgement->sealed),
-                                    .mac = cbx_str_of(mac),
-                                    .files = judgement->files.p != NULL
-                                                 ? cbx_buf_str(&judgement->files)
-                                                 : CBX_STR(""),
-                                    .detach = options->detach,
-                                    .interactive = options->interactive };
+    struct cbx_submit_args args = {
+        .sealed = cbx_buf_str(&judgement->sealed),
+        .mac = cbx_str_of(mac),
+        .files = judgement->files.p != NULL ? cbx_buf_str(&judgement->files) : CBX_STR(""),
+        .detach = options->detach,
+        .interactive = options->interactive,
+#define CBX_APPROVAL(member, max_bytes, meaning) .approval_##member = cbx_str_of(approval->member),
+#include "gateway/ipc/approval.def"
+#undef CBX_APPROVAL
+    };
     CBX_AUTO_JSON header = cbx_submit_args_json(&args);
     struct following f = { .options = options, .sink = sink, .out = out };
     struct call call = { .header = header,

@@ -31,7 +31,7 @@
 #undef DECLARE_ADOPTED
 #undef DECLARE_IDLE
 
-/* Submits a sealed decision and follows it to its end. Fills id, audit_seq, begun, ran, result
+/* Submits a sealed decision, with options->approval when that is for it, and follows it to its end. Fills id, audit_seq, begun, ran, result
  * and hold of `out`. CBX_EIO with an empty id: the executor was killed before it began, nothing
  * ran. */
 int cbx_client_submit(struct cbx_flow *flow, const struct cbx_judgement *judgement,

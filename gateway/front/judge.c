@@ -64,15 +64,42 @@ void cbx_judgement_done(struct cbx_judgement *judgement)
     *judgement = (struct cbx_judgement){ 0 };
 }
 
+/* NULL when not analysed (new reference). */
+static json_t *read_sealed(const struct cbx_judgement *judgement)
+{
+    json_t *sealed = NULL;
+    if (judgement->analysed) {
+        cbx_json_parse(cbx_buf_str(&judgement->sealed), CBX_SEAL_MAX_BYTES, &sealed, NULL);
+    }
+    return sealed;
+}
+
 void cbx_judgement_id(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1])
 {
-    CBX_AUTO_JSON sealed = NULL;
+    CBX_AUTO_JSON sealed = read_sealed(judgement);
+    const char *id = json_string_value(json_object_get(sealed, "id"));
+    snprintf(out, CBX_ID_CHARS + 1, "%s", id != NULL ? id : "");
+}
+
+void cbx_judgement_digest(const struct cbx_judgement *judgement, char out[CBX_SHA256_HEX + 1])
+{
+    CBX_AUTO_JSON sealed = judgement->verdict == CBX_ASK ? read_sealed(judgement) : NULL;
     out[0] = '\0';
-    if (judgement->analysed &&
-        cbx_json_parse(cbx_buf_str(&judgement->sealed), CBX_SEAL_MAX_BYTES, &sealed, NULL) == 0) {
-        const char *id = json_string_value(json_object_get(sealed, "id"));
-        snprintf(out, CBX_ID_CHARS + 1, "%s", id != NULL ? id : "");
+    if (sealed != NULL) {
+        struct cbx_sha256 digest = cbx_seal_digest(sealed);
+        cbx_sha256_hex(&digest, out);
     }
+}
+
+bool cbx_judgement_is_approved(const struct cbx_judgement *judgement,
+                               const struct cbx_approval *approval)
+{
+    char digest[CBX_SHA256_HEX + 1];
+    if (approval == NULL || approval->digest[0] == '\0') {
+        return false;
+    }
+    cbx_judgement_digest(judgement, digest);
+    return strcmp(digest, approval->digest) == 0;
 }
 
 /* A new worker for the slot; what was in it is killed by the zygote. The request waits in the

@@ -6,6 +6,7 @@
 #ifndef CBX_GATEWAY_FRONT_JUDGE_H
 #define CBX_GATEWAY_FRONT_JUDGE_H
 
+#include "gateway/ipc/approval.h"
 #include "gateway/ipc/policy_set.h"
 #include "gateway/ipc/seal.h"
 
@@ -31,7 +32,7 @@ struct cbx_judgement {
     struct cbx_buf files; /* SHA-256 values of the files that it may load (seal.h) */
     struct cbx_buf
         past; /* of its session with it, sealed; empty for one that is not of a session, and
-                            for one that is not allowed */
+                            for one that is denied */
 };
 
 /* Frees what the judgement holds, and makes it a failed one. */
@@ -40,6 +41,14 @@ CBX_DEFINE_AUTO_DONE(judgement)
 
 /* The id of the decision in the audit log, read from the seal; empty when not analysed. */
 void cbx_judgement_id(const struct cbx_judgement *judgement, char out[CBX_ID_CHARS + 1]);
+
+/* Writes what an approval of the judgement would be for (cbx_seal_digest) in hexadecimal digits; an empty text
+ * unless its verdict is CBX_ASK. */
+void cbx_judgement_digest(const struct cbx_judgement *judgement, char out[CBX_SHA256_HEX + 1]);
+
+/* True when the judgement asks, and this approval is for it. NULL is no approval. */
+bool cbx_judgement_is_approved(const struct cbx_judgement *judgement,
+                               const struct cbx_approval *approval);
 
 /* Judges `source` under the policy of this name. Errors: CBX_EINVAL unknown language,
  * CBX_ENOTFOUND unknown policy, CBX_EIO no worker can be started, for the gateway is stopping. An

@@ -70,6 +70,7 @@ static int submit_once(struct cbx_flow *flow, const struct cbx_request *request,
                        struct cbx_outcome *out, struct cbx_err *err)
 {
     out->verdict = judgement->verdict;
+    cbx_judgement_digest(judgement, out->digest);
     json_decref(out->decision);
     out->decision = json_incref(judgement->decision);
     return judgement->analysed

@@ -30,6 +30,9 @@ struct cbx_request;
 struct cbx_submit_options {
     bool detach;      /* the run continues after this process ended, and its result is kept */
     bool interactive; /* the sink answers CBX_EVENT_ASK, by cbx_call_input */
+    /* Of a decision that asks; borrowed, NULL = none. A decision that it is not for is recorded and does not
+     * run: the same source, judged again, may be for another state of its session. */
+    const struct cbx_approval *approval;
     /* Called with each step of the run, the decision that it runs under, and the number of that
      * decision's audit record (0 = not known); may be NULL. */
     void (*note)(void *context, enum cbx_progress progress, const char *decision,
@@ -57,8 +60,10 @@ struct cbx_outcome {
     bool network;              /* the policy lets programs reach some host */
     json_t *decision;          /* {verdict, sha256, language, findings} */
     char id[CBX_ID_CHARS + 1]; /* of the decision, as in the audit log */
-    uint64_t audit_seq;        /* 0 when it is not known: the run was resumed */
-    struct cbx_sha256 ledger;  /* of the session, after CBX_ESTALE */
+    char digest[CBX_SHA256_HEX +
+                1];           /* of one that asks: what an approval would be for; else empty */
+    uint64_t audit_seq;       /* 0 when it is not known: the run was resumed */
+    struct cbx_sha256 ledger; /* of the session, after CBX_ESTALE */
     bool begun;
     bool ran; /* result is that of a run (or of opening a session) */
     struct cbx_result result;

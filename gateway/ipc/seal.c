@@ -156,6 +156,27 @@ int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *j
     return 0;
 }
 
+struct cbx_sha256 cbx_seal_digest(const json_t *sealed)
+{
+    static const char *const left_out[] = {
+        "id",
+        "worker",
+        "issued_ms",
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) #member,
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    };
+    CBX_AUTO_DONE(buf) text;
+    CBX_AUTO_JSON rest = json_copy((json_t *)(uintptr_t)sealed);
+    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
+        json_object_del(rest, left_out[i]);
+    }
+    cbx_buf_init(&text, CBX_SEAL_MAX_BYTES);
+    cbx_json_write(&text, rest);
+    return cbx_sha256_of(cbx_buf_str(&text));
+}
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 void cbx_sealed_done(struct cbx_sealed *sealed)

@@ -47,6 +47,11 @@ struct cbx_judged {
 int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
 
+/* What an approval of a sealed decision is for: the SHA-256 of its canonical JSON without what differs between
+ * two judgements of the same (id, worker, time, claims of the client). So it is for this text and entry, policy,
+ * principal, session and ledger, files, limits, network, guard and findings. */
+struct cbx_sha256 cbx_seal_digest(const json_t *sealed);
+
 /* The contents of a seal, read back. `json`, and `arguments` and `files`, to which those of `fields`
  * point, are owned: cbx_sealed_done. */
 struct cbx_sealed {

@@ -153,6 +153,12 @@ static int open_past(const struct cbx_seal_key *key, struct cbx_str sealed, stru
     return cbx_past_read(bytes, out, err);
 }
 
+/* At once, or when it is approved. */
+static bool may_run(enum cbx_verdict verdict)
+{
+    return verdict == CBX_ALLOW || verdict == CBX_ASK;
+}
+
 /* Adds an entry of the store. A cell is judged again, for its summary, while there is time: the
  * judgements of a long session's next cells are the faster for it. */
 static void replay(const struct cbx_policy *policy, const struct cbx_entry *entry,
@@ -165,7 +171,7 @@ static void replay(const struct cbx_policy *policy, const struct cbx_entry *entr
     struct cbx_decision decision = { 0 };
     bool judged = entry->kind == CBX_ENTRY_CELL && cbx_clock_ms() < deadline_ms &&
                   cbx_analyze(policy, &analysis, arena, &decision, NULL) == 0 &&
-                  decision.verdict == CBX_ALLOW;
+                  may_run(decision.verdict);
     if (judged) {
         cbx_past_add_cell_as(past, entry, decision.summary, arena);
     } else {
@@ -240,7 +246,7 @@ static int answer_bytes(const struct cbx_worker *worker, const struct cbx_subjec
                         const struct cbx_decision *decision, const struct cbx_past *past,
                         json_t *answer, struct cbx_buf *bytes, struct cbx_err *err)
 {
-    bool keeps = decision->verdict == CBX_ALLOW && subject->session.len > 0 &&
+    bool keeps = may_run(decision->verdict) && subject->session.len > 0 &&
                  (subject->action == CBX_ACTION_RUN || subject->action == CBX_ACTION_FILE);
     cbx_buf_add(bytes, decision->text);
     size_t at = bytes->len;

@@ -42,8 +42,10 @@ static int judge(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err
         request = cbx_job_request(job);
         failed = failed ? failed : cbx_review_judge(flow, &request, &job->judgement, err);
     }
+    bool may_run = !failed && (job->judgement.verdict == CBX_ALLOW ||
+                               cbx_judgement_is_approved(&job->judgement, &job->approval));
     denial->verdict = CBX_ALLOW;
-    if (!failed && job->judgement.verdict != CBX_ALLOW) {
+    if (!failed && !may_run) {
         failed = cbx_review_submit(flow, &request, &job->judgement, NULL, denial, err);
     }
     return failed;

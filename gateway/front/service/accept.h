@@ -13,7 +13,8 @@ int cbx_job_join(struct cbx_job *job, struct cbx_str session, struct cbx_err *er
 /* Judges the job, unless it is a reset, and puts it into the queue of its session. Judgement and
  * queue have one order: when something else was accepted meanwhile, the job is judged again, with
  * that in its past. Returns 0 also for a job that is not allowed: `denial->verdict` says so, the
- * denial is in the audit log, and the job is not in the queue. `denial` is the caller's
+ * denial is in the audit log, and the job is not in the queue; so is one that asks, unless the approval of the
+ * job is for it (approvals.h). `denial` is the caller's
  * (cbx_outcome_done). CBX_EBUSY, errors of the flow. */
 int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err *err);
 

@@ -190,6 +190,7 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
     request.options = (struct cbx_submit_options){ .detach = !is_file,
                                                    .renew = renew_past,
                                                    .interactive = job->interactive,
+                                                   .approval = &job->approval,
                                                    .note = note_progress,
                                                    .context = (void *)(uintptr_t)job };
     return request;
@@ -268,6 +269,18 @@ static int store_results(struct cbx_job *job, const char *status, const char *no
     return failed;
 }
 
+/* In the results: the run began because a client accepted it. */
+static void note_approval(const struct cbx_job *job, const struct cbx_outcome *outcome,
+                          json_t *results)
+{
+    const struct cbx_approval *by = &job->approval;
+    if (outcome->ran && outcome->verdict != CBX_ALLOW && by->client[0] != '\0') {
+        json_object_set_new(
+            results, "approved_by",
+            json_pack("{s:s,s:s}", "client", by->client, "version", by->client_version));
+    }
+}
+
 /* Stores the outcome; only then the sandbox may drop the result. */
 static void finish(struct run *run, struct cbx_outcome *outcome, int failed, struct cbx_err *err)
 {
@@ -278,6 +291,7 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     outcome->result.output_truncated |= run->collected.omitted > 0;
     outcome->result.files_truncated |= run->collected.incomplete;
     CBX_AUTO_JSON results = cbx_results(run->collected.items, outcome, err);
+    note_approval(job, outcome, results);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
     const char *status = good ? "completed" : "error";
     struct cbx_err store_err;
@@ -342,6 +356,7 @@ static int recover(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_
                         "the gateway was restarted while this ran, and its sandbox is gone");
     }
     outcome->id[0] = '\0';
+    job->approval = (struct cbx_approval){ 0 };
     failed = cbx_job_recall_past(job, err);
     failed = failed ? failed : judge_again(job, err);
     return failed ? failed : submit(job, sink, outcome, err);
@@ -386,6 +401,20 @@ static const char *why_denied(const json_t *decision)
     return message != NULL ? message : "it was denied";
 }
 
+/* What was accepted, and judged again before it began, with another verdict. */
+static int fail_denied(const struct cbx_outcome *outcome, struct cbx_err *err)
+{
+    return outcome->verdict == CBX_ASK
+               ? cbx_fail(err, CBX_EPOLICY,
+                          "nothing ran: what was approved is not what would run now, because its "
+                          "session changed or the gateway was restarted before it began; send it "
+                          "again, so that it is approved again")
+               : cbx_fail(
+                     err, CBX_EPOLICY,
+                     "what the session became before this began does not allow it any more: %s",
+                     why_denied(outcome->decision));
+}
+
 static void run_job(void *context)
 {
     struct cbx_job *job = context;
@@ -403,10 +432,7 @@ static void run_job(void *context)
         err = (struct cbx_err){ 0 }; /* of a failed try before the one that succeeded */
     }
     if (!failed && !outcome.ran) { /* the decision of its acceptance allowed it */
-        failed =
-            cbx_fail(&err, CBX_EPOLICY,
-                     "what the session became before this began does not allow it any more: %s",
-                     why_denied(outcome.decision));
+        failed = fail_denied(&outcome, &err);
     }
     if (failed && will_stop(&run, failed)) {
         /* The run continues in its sandbox; the next gateway stores its result. */
@@ -444,6 +470,10 @@ static json_t *describe_request(const struct cbx_job *job)
     json_t *request = json_object();
     json_object_set_new(request, "policy", cbx_json_text(cbx_buf_str(&job->policy)));
     json_object_set_new(request, "interactive", json_boolean(job->interactive));
+    if (job->approval.client[0] != '\0') {
+        json_object_set_new(request, "approved_client", json_string(job->approval.client));
+        json_object_set_new(request, "approved_version", json_string(job->approval.client_version));
+    }
     cbx_limits_write(&job->limits, request);
     return request;
 }

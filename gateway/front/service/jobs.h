@@ -36,6 +36,9 @@ struct cbx_job {
     int64_t turn;                 /* its place in the order of acceptance; 0 = not accepted */
     struct cbx_limits limits;
     bool interactive;
+    /* Of a decision that asks (approvals.h). Of a job that an earlier gateway accepted only who accepted it: what
+     * did not begin has to be approved again. */
+    struct cbx_approval approval;
     struct cbx_judgement judgement;
     /* Of one that a gateway before this one accepted (recovery.h): its decision, the number of
      * that audit record (0 = not known), and whether it began. */

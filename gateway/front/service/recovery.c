@@ -26,6 +26,10 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     cbx_buf_add_cstr(&job->source, text_of(row, "code"));
     cbx_buf_add(&job->policy, cbx_json_str(json_object_get(request, "policy")));
     job->interactive = json_is_true(json_object_get(request, "interactive"));
+    snprintf(job->approval.client, sizeof(job->approval.client), "%s",
+             text_of(request, "approved_client"));
+    snprintf(job->approval.client_version, sizeof(job->approval.client_version), "%s",
+             text_of(request, "approved_version"));
     cbx_limits_read(request, &job->limits);
     job->begun = strcmp(text_of(row, "begun"), "0") != 0;
     job->audit_seq = strtoull(text_of(row, "audit_seq"), NULL, 10);

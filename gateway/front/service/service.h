@@ -15,7 +15,7 @@
 /* The principal of every caller, until callers have identities. */
 #define CBX_SERVICE_PRINCIPAL CBX_STR("local")
 
-enum { CBX_SERVICE_PASTS = 128 };
+enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096 };
 
 struct cbx_job;
 
@@ -25,6 +25,12 @@ struct cbx_session_past {
     uint64_t used;  /* number of its last use */
     uint64_t state; /* a number for what it holds; every change gives a new one */
     struct cbx_buf sealed, entries;
+};
+
+/* An approval that cannot be used any more (approvals.h). */
+struct cbx_used_approval {
+    char asked[CBX_ID_CHARS + 1];
+    int64_t expires_ms; /* then it is forgotten; of cbx_clock_ms, 0 = free */
 };
 
 /* Everything behind an API. Flow and store are borrowed. */
@@ -44,6 +50,7 @@ struct cbx_service {
     bool stopping;
     struct cbx_session_past pasts[CBX_SERVICE_PASTS];
     uint64_t past_uses, past_states;
+    struct cbx_used_approval approvals[CBX_SERVICE_APPROVALS];
     int64_t turns; /* of all jobs, in the order of acceptance */
     atomic_int sessions_opened;
 };

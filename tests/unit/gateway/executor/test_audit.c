@@ -432,12 +432,34 @@ static void gives_a_permit_with_its_records_number_only_for_what_is_allowed(void
                                          .fields = { .action = (enum cbx_action)action } };
             CBX_AUTO(permit) permit = NULL;
             uint64_t seq = 0;
-            assert_int_equal(cbx_audit_admit(audit, &sealed, &permit, &seq, NULL), 0);
+            assert_int_equal(cbx_audit_admit(audit, &sealed, NULL, &permit, &seq, NULL), 0);
             assert_int_equal(seq, 3 * verdict + action + 1);
             assert_int_equal(permit != NULL, verdict == CBX_ALLOW && action != CBX_ACTION_CHECK);
             assert_true(permit == NULL || permit->audit_seq == seq);
         }
     }
+    scratch_remove(&s);
+}
+
+static void gives_a_permit_for_what_asks_only_behind_the_record_of_its_approval(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    CBX_AUTO_JSON approval = json_pack("{s:s}", "decision", "one");
+    for (int verdict = CBX_DENY; verdict <= CBX_ALLOW; verdict++) {
+        CBX_AUTO_JSON body = json_object();
+        struct cbx_sealed sealed = { .verdict = (enum cbx_verdict)verdict,
+                                     .json = body,
+                                     .fields = { .action = CBX_ACTION_RUN } };
+        CBX_AUTO(permit) permit = NULL;
+        uint64_t seq = 0;
+        assert_int_equal(cbx_audit_admit(audit, &sealed, approval, &permit, &seq, NULL), 0);
+        assert_int_equal(seq, 2 * verdict + 1); /* of the decision; the approval is behind it */
+        assert_int_equal(permit != NULL, verdict != CBX_DENY);
+    }
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"type\":\"approval\""));
     scratch_remove(&s);
 }
 
@@ -479,6 +501,7 @@ int main(void)
         cmocka_unit_test(a_record_that_is_too_large_fails_alone),
         cmocka_unit_test(keeps_hostile_texts_on_one_line),
         cmocka_unit_test(gives_a_permit_with_its_records_number_only_for_what_is_allowed),
+        cmocka_unit_test(gives_a_permit_for_what_asks_only_behind_the_record_of_its_approval),
         cmocka_unit_test(refuses_a_state_directory_that_others_can_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

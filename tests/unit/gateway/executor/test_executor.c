@@ -110,15 +110,36 @@ static void assert_error(int fd, int code, const char *text)
     assert_int_equal(read(fd, &rest, 1), 0);
 }
 
-static int send_submission(struct rig *rig, const struct sealing *s, struct cbx_str source)
+/* With further arguments, which may be NULL. */
+static int send_submission_with(struct rig *rig, const struct sealing *s, struct cbx_str source,
+                                json_t *more)
 {
     char mac[CBX_SHA256_HEX + 1];
     cbx_sha256_hex(&s->mac, mac);
     CBX_AUTO_JSON header = json_pack("{s:s,s:s}", "call", "submit", "mac", mac);
     json_object_set_new(header, "sealed", json_stringn(s->text.p, s->text.len));
+    json_object_update(header, more);
     int fd = connect_to(rig);
     assert_int_equal(cbx_wire_send(fd, header, source, NULL), 0);
     return fd;
+}
+
+static int send_submission(struct rig *rig, const struct sealing *s, struct cbx_str source)
+{
+    return send_submission_with(rig, s, source, NULL);
+}
+
+/* An approval of the decision (new reference). */
+static json_t *approve(const struct sealing *s)
+{
+    char digest[CBX_SHA256_HEX + 1];
+    CBX_AUTO_JSON json = NULL;
+    assert_int_equal(cbx_json_parse(cbx_buf_str(&s->text), CBX_SEAL_MAX_BYTES, &json, NULL), 0);
+    struct cbx_sha256 hash = cbx_seal_digest(json);
+    cbx_sha256_hex(&hash, digest);
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "approval_digest", digest, "approval_asked",
+                     "01A", "approval_client", "editor", "approval_client_version", "1.2",
+                     "approval_how", "elicitation", "approval_protocol", "2026-07-28");
 }
 
 static void assert_refused(struct rig *rig, const struct sealing *s, struct cbx_str source,
@@ -202,6 +223,67 @@ static void runs_neither_a_check_nor_a_decision_that_needs_approval(void **state
         sealing_done(&s[i]);
     }
     assert_log(&rig, 2);
+    stop(&rig);
+}
+
+static void admits_what_asks_with_its_approval_which_is_recorded_before_it_begins(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct sealing s = sealing_make(&rig.key, CBX_ASK, CBX_ACTION_RUN, "", SOURCE);
+    CBX_AUTO_JSON approval = approve(&s);
+    CBX_AUTO_FD fd = send_submission_with(&rig, &s, SOURCE, approval);
+    CBX_AUTO_JSON answer = receive(fd);
+    assert_type(answer, "admitted");
+    assert_true(log_holds(&rig, "\"approved_by\":{\"client\":\"editor\",\"version\":\"1.2\"}"));
+    assert_true(log_holds(&rig, "\"asked\":\"01A\""));
+    sealing_done(&s);
+    stop(&rig);
+}
+
+/* Each is an approval with one thing wrong. */
+static void refuses_approvals_that_are_not_for_this_decision(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    static const struct {
+        enum cbx_verdict verdict;
+        enum cbx_action action;
+        const char *member, *value, *says;
+    } cases[] = {
+        { CBX_DENY, CBX_ACTION_RUN, NULL, NULL, "does not ask" },
+        { CBX_ALLOW, CBX_ACTION_RUN, NULL, NULL, "does not ask" },
+        { CBX_ASK, CBX_ACTION_FILE, NULL, NULL, "" }, /* also not its entry */
+        { CBX_ASK, CBX_ACTION_CHECK, NULL, NULL, "only a run" },
+        { CBX_ASK, CBX_ACTION_OPEN, NULL, NULL, "only a run" },
+        { CBX_ASK, CBX_ACTION_RUN, "approval_digest", "", "another decision" },
+        { CBX_ASK, CBX_ACTION_RUN, "approval_digest",
+          "0123456789012345678901234567890123456789012345678901234567890123", "another decision" },
+        { CBX_ASK, CBX_ACTION_RUN, "approval_client", "", "who accepted" },
+        { CBX_ASK, CBX_ACTION_RUN, "approval_client", "a\033[2Jb", "who accepted" },
+        { CBX_ASK, CBX_ACTION_RUN, "approval_how", "", "who accepted" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct sealing s = sealing_make(&rig.key, cases[i].verdict, cases[i].action, "", SOURCE);
+        CBX_AUTO_JSON approval = approve(&s);
+        if (cases[i].member != NULL) {
+            json_object_set_new(approval, cases[i].member, json_string(cases[i].value));
+        }
+        CBX_AUTO_FD fd = send_submission_with(&rig, &s, SOURCE, approval);
+        assert_error(fd, CBX_ESEAL, cases[i].says);
+        sealing_done(&s);
+    }
+    struct sealing one = sealing_make(&rig.key, CBX_ASK, CBX_ACTION_RUN, "", SOURCE),
+                   other = sealing_make(&rig.key, CBX_ASK, CBX_ACTION_RUN, "s-1", SOURCE);
+    CBX_AUTO_JSON approval = approve(&one);
+    CBX_AUTO_FD fd = send_submission_with(&rig, &other, SOURCE, approval);
+    assert_error(fd, CBX_ESEAL, "another decision");
+    sealing_done(&one);
+    sealing_done(&other);
+    assert_false(log_holds(&rig, "approved_by"));
+    assert_alive(&rig);
     stop(&rig);
 }
 
@@ -613,6 +695,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_a_denial_and_runs_nothing),
         cmocka_unit_test(runs_neither_a_check_nor_a_decision_that_needs_approval),
+        cmocka_unit_test(admits_what_asks_with_its_approval_which_is_recorded_before_it_begins),
+        cmocka_unit_test(refuses_approvals_that_are_not_for_this_decision),
         cmocka_unit_test(refuses_every_submission_that_a_front_could_forge),
         cmocka_unit_test(admits_a_decision_once_also_when_many_submit_it_at_once),
         cmocka_unit_test(refuses_a_decision_that_its_policy_does_not_give),

@@ -203,6 +203,52 @@ static void denies_and_only_checks_when_verdict_or_action_are_unknown_words(void
     sealing_done(&s);
 }
 
+static struct cbx_sha256 digest_of(const struct sealing *s)
+{
+    CBX_AUTO_JSON json = NULL;
+    assert_int_equal(cbx_json_parse(cbx_buf_str(&s->text), CBX_SEAL_MAX_BYTES, &json, NULL), 0);
+    return cbx_seal_digest(json);
+}
+
+static void a_digest_is_of_all_but_id_worker_time_and_claims(void **state)
+{
+    (void)state;
+    static const char *const same[] = { "id",
+                                        "worker",
+                                        "issued_ms",
+                                        "claimed_client",
+                                        "claimed_client_version",
+                                        "claimed_request",
+                                        "claimed_trace",
+                                        "claimed_tool_use" },
+                             *const differ[] = { "action",    "verdict",       "sha256",
+                                                 "policy",    "policy_sha256", "ledger",
+                                                 "entry",     "files",         "language",
+                                                 "session",   "limits",        "network",
+                                                 "principal", "guard",         "programs",
+                                                 "findings",  "arguments",     "origin",
+                                                 "path",      "analyzer",      "source_bytes",
+                                                 "file_name" };
+    struct sealing s = sealing_make(&key, CBX_ASK, CBX_ACTION_RUN, "s-1", SOURCE),
+                   again = sealing_make(&key, CBX_ASK, CBX_ACTION_RUN, "s-1", SOURCE);
+    const struct cbx_sha256 first = digest_of(&s), second = digest_of(&again);
+    assert_true(cbx_sha256_equal(&first, &second));
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+        sealing_set(&again, same[i], json_string("another"));
+        struct cbx_sha256 digest = digest_of(&again);
+        assert_true(cbx_sha256_equal(&first, &digest));
+    }
+    for (size_t i = 0; i < sizeof(differ) / sizeof(differ[0]); i++) {
+        struct sealing other = sealing_make(&key, CBX_ASK, CBX_ACTION_RUN, "s-1", SOURCE);
+        sealing_set(&other, differ[i], json_string("another"));
+        struct cbx_sha256 digest = digest_of(&other);
+        assert_false(cbx_sha256_equal(&first, &digest));
+        sealing_done(&other);
+    }
+    sealing_done(&s);
+    sealing_done(&again);
+}
+
 static void denies_when_zeroed(void **state)
 {
     (void)state;
@@ -452,6 +498,7 @@ int main(void)
         cmocka_unit_test(refuses_malformed_text_under_a_valid_seal),
         cmocka_unit_test(the_files_are_those_that_were_sealed),
         cmocka_unit_test(denies_and_only_checks_when_verdict_or_action_are_unknown_words),
+        cmocka_unit_test(a_digest_is_of_all_but_id_worker_time_and_claims),
         cmocka_unit_test(denies_when_zeroed),
         cmocka_unit_test(grants_the_smaller_of_policy_and_subject),
         cmocka_unit_test(the_guard_is_that_of_the_policy),

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * An approval of a decision that asks: a client accepted one execution of exactly what was judged. The front
+ * reports it, the executor records it before the program starts. It is a claim of the client, and it never
+ * makes a denial run. */
+#ifndef CBX_GATEWAY_IPC_APPROVAL_H
+#define CBX_GATEWAY_IPC_APPROVAL_H
+
+#include "policies/base/hash.h"
+
+/* Terminated texts (approval.def); zeroed memory is no approval. */
+struct cbx_approval {
+#define CBX_APPROVAL(member, max_bytes, meaning) char member[(max_bytes) + 1];
+#include "gateway/ipc/approval.def"
+#undef CBX_APPROVAL
+};
+
+#endif
