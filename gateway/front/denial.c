@@ -27,6 +27,7 @@ struct entry {
 struct entries {
     struct entry items[ENTRIES_MAX];
     size_t count, omitted;
+    bool shown_to_approve;
 };
 
 static struct cbx_str text_of(const json_t *finding, const char *key)
@@ -195,8 +196,10 @@ static void add_repeated(struct cbx_buf *out, char c, size_t count)
 }
 
 /* The source line, and a caret below what was found. Of a long line the part around the place. */
-static void add_source(struct cbx_buf *out, const json_t *finding, struct cbx_str source)
+static void add_source(struct cbx_buf *out, const json_t *finding, struct cbx_str source,
+                       bool numbered)
 {
+    char before[32] = "    ", below[32] = "    ";
     struct cbx_str line = line_of(source, number_of(finding, "line"));
     long long first = number_of(finding, "column") - 1, last = number_of(finding, "end_column") - 1;
     size_t at = byte_of(line, first);
@@ -208,11 +211,15 @@ static void add_source(struct cbx_buf *out, const json_t *finding, struct cbx_st
         return;
     }
     end = end < to ? end : to;
-    cbx_buf_add_cstr(out, from > 0 ? "    ..." : "    ");
+    if (numbered) {
+        int width = snprintf(before, sizeof(before), "%5lld | ", number_of(finding, "line"));
+        snprintf(below, sizeof(below), "%*s| ", width - 2, "");
+    }
+    cbx_buf_printf(out, "%s%s", before, from > 0 ? "..." : "");
     size_t left = cbx_report_shown(cbx_str_sub(line, from, at), out) + (from > 0 ? 3 : 0);
     size_t marked = cbx_report_shown(cbx_str_sub(line, at, end), out);
     cbx_report_shown(cbx_str_sub(line, end, to), out);
-    cbx_buf_add_cstr(out, to < line.len ? "...\n    " : "\n    ");
+    cbx_buf_printf(out, "%s\n%s", to < line.len ? "..." : "", below);
     add_repeated(out, ' ', left);
     cbx_buf_add_char(out, '^');
     add_repeated(out, '~', marked > 1 ? marked - 1 : 0);
@@ -262,13 +269,13 @@ static void add_entry(struct cbx_buf *out, const struct entries *entries, size_t
     }
     add_short(out, ", also rule ", text_of(entry->merged, "rule"), SYMBOL_BYTES);
     cbx_buf_add_char(out, '\n');
-    add_source(out, f, source);
+    add_source(out, f, source, entries->shown_to_approve);
     add_places(out, entry);
     if (!is_repeated(entries, index, "message")) {
         add_short(out, "  ", text_of(f, "message"), MESSAGE_BYTES);
         cbx_buf_add_cstr(out, text_of(f, "message").len > 0 ? "\n" : "");
     }
-    if (!is_repeated(entries, index, "hint")) {
+    if (!entries->shown_to_approve && !is_repeated(entries, index, "hint")) {
         add_short(out, "  hint: ", text_of(f, "hint"), HINT_BYTES);
         cbx_buf_add_cstr(out, text_of(f, "hint").len > 0 ? "\n" : "");
     }
@@ -295,41 +302,66 @@ static void add_last_lines(struct cbx_buf *out, const struct cbx_denial *denial,
     for (size_t i = 0; i < entries->count; i++) {
         hinted |= text_of(entries->items[i].finding, "hint").len > 0;
     }
-    cbx_buf_add_cstr(out, denial->ask
-                              ? "A person has to approve this code, which cannot be done through "
-                                "this client. Change the code, or ask the operator.\n"
-                          : hinted ? "Change the code as the hints say and send all of it again.\n"
-                                   : "Change the code, or ask the operator of this gateway for "
-                                     "another policy.\n");
+    const char *ask = denial->approval != NULL
+                          ? denial->approval
+                          : "This code needs approval, and this client cannot be asked for it. "
+                            "Change the code, or ask the operator of this gateway.";
+    cbx_buf_add_cstr(out, denial->ask ? ask
+                          : hinted    ? "Change the code as the hints say and send all of it again."
+                                      : "Change the code, or ask the operator of this gateway for "
+                                        "another policy.");
+    cbx_buf_add_char(out, '\n');
     add_short(out, "audit id ", cbx_str_of(denial->audit_id), SYMBOL_BYTES);
     cbx_buf_add_cstr(out, denial->audit_id != NULL && denial->audit_id[0] != '\0' ? "\n" : "");
 }
 
-void cbx_denial_add(const struct cbx_denial *denial, struct cbx_buf *out)
+static void collect(const struct cbx_denial *denial, struct entries *entries)
 {
     const json_t *findings = json_object_get(denial->decision, "findings");
-    struct entries entries = { 0 };
+    *entries = (struct entries){ .shown_to_approve = denial->shown_to_approve };
     for (size_t i = 0; i < json_array_size(findings); i++) {
         if (cbx_denial_refuses(json_array_get(findings, i))) {
-            take_finding(&entries, json_array_get(findings, i));
+            take_finding(entries, json_array_get(findings, i));
         }
     }
-    CBX_AUTO_DONE(buf) last;
-    cbx_buf_init(&last, CBX_DENIAL_BYTES_MAX);
-    add_last_lines(&last, denial, &entries);
+}
+
+static void add_entries(const struct entries *entries, struct cbx_str source, size_t max_bytes,
+                        struct cbx_buf *out)
+{
     size_t start = out->len, shown = 0;
-    add_first_line(out, denial, &entries);
-    for (; shown < entries.count; shown++) {
+    for (; shown < entries->count; shown++) {
         CBX_AUTO_DONE(buf) entry;
         cbx_buf_init(&entry, ENTRY_BYTES);
-        add_entry(&entry, &entries, shown, denial->source);
-        if (out->len - start + entry.len + last.len + REST_BYTES > CBX_DENIAL_BYTES_MAX) {
+        add_entry(&entry, entries, shown, source);
+        if (out->len - start + entry.len + REST_BYTES > max_bytes) {
             break;
         }
         cbx_buf_add(out, cbx_buf_str(&entry));
     }
-    if (shown < entries.count || entries.omitted > 0) {
-        cbx_buf_printf(out, "and %zu more\n", entries.count - shown + entries.omitted);
+    if (shown < entries->count || entries->omitted > 0) {
+        cbx_buf_printf(out, "and %zu more\n", entries->count - shown + entries->omitted);
     }
+}
+
+void cbx_denial_add_places(const struct cbx_denial *denial, size_t max_bytes, struct cbx_buf *out)
+{
+    struct entries entries;
+    collect(denial, &entries);
+    add_entries(&entries, denial->source, max_bytes, out);
+}
+
+void cbx_denial_add(const struct cbx_denial *denial, struct cbx_buf *out)
+{
+    struct entries entries;
+    collect(denial, &entries);
+    CBX_AUTO_DONE(buf) last;
+    cbx_buf_init(&last, CBX_DENIAL_BYTES_MAX);
+    add_last_lines(&last, denial, &entries);
+    size_t start = out->len;
+    add_first_line(out, denial, &entries);
+    size_t used = out->len - start + last.len;
+    add_entries(&entries, denial->source,
+                CBX_DENIAL_BYTES_MAX > used ? CBX_DENIAL_BYTES_MAX - used : 0, out);
     cbx_buf_add(out, cbx_buf_str(&last));
 }

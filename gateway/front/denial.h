@@ -12,6 +12,8 @@ enum { CBX_DENIAL_BYTES_MAX = 2048 };
 struct cbx_denial {
     const json_t *decision; /* {findings} */
     bool ask;               /* it needs approval */
+    const char *approval;   /* then: a line on how that is got; NULL = not by this client */
+    bool shown_to_approve;  /* places have the numbers of their lines, and no hints */
     struct cbx_str source;  /* as the caller sent it */
     const char *audit_id;   /* of the decision; empty or NULL: none */
 };
@@ -22,6 +24,9 @@ struct cbx_denial {
  * places of the same rule and hint are listed. Findings that do not deny are left out. What has no
  * room is counted: "and 3 more". */
 void cbx_denial_add(const struct cbx_denial *denial, struct cbx_buf *out);
+
+/* Appends the places alone, at most max_bytes, with the line that counts what has no room. */
+void cbx_denial_add_places(const struct cbx_denial *denial, size_t max_bytes, struct cbx_buf *out);
 
 /* True when the finding denies, or asks for approval. */
 bool cbx_denial_refuses(const json_t *finding);

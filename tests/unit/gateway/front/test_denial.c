@@ -150,8 +150,12 @@ static void leaves_out_what_only_warns_and_asks_for_approval(void **state)
     cbx_denial_add(&denial, &out);
     assert_string_equal(out.p, "needs approval by policy rule asked; nothing ran\n"
                                "line 1, column 1: found x\n    x\n    ^\n  A.\n"
-                               "A person has to approve this code, which cannot be done through "
-                               "this client. Change the code, or ask the operator.\n");
+                               "This code needs approval, and this client cannot be asked for it. "
+                               "Change the code, or ask the operator of this gateway.\n");
+    cbx_buf_reset(&out);
+    denial.approval = "Ask so.";
+    cbx_denial_add(&denial, &out);
+    assert_non_null(strstr(out.p, "  A.\nAsk so.\n"));
 }
 
 static void is_never_longer_than_its_cap_and_counts_the_rest(void **state)
