@@ -104,7 +104,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     struct cbx_service *service = &served.service;
     cbx_service_init(service, flow, store, JOBS_MAX);
     cbx_mcp_init(&served.mcp, service, idle_ms);
-    cbx_mcp_fixtures_init(&served.fixtures);
+    cbx_mcp_fixtures_init(&served.fixtures, served.mcp.sessions);
     served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
     struct cbx_http_config http = { .listening = listening,
                                     .port = address->port,
@@ -123,11 +123,10 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
         wait_for_stop(signals);
     }
     cbx_service_stop(service);
-    cbx_mcp_sessions_stop(served.fixtures.sessions);
+    cbx_mcp_sessions_stop(served.mcp.sessions);
     cbx_http_server_free(server);
     cbx_service_done(service); /* before the flow, which jobs use to their end */
     cbx_mcp_done(&served.mcp);
-    cbx_mcp_fixtures_done(&served.fixtures);
     cbx_flow_done(flow);
     return failed;
 }

@@ -94,10 +94,12 @@ static void add_findings(struct cbx_content *c, const json_t *findings)
     }
 }
 
-json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str source)
+json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str source,
+                              const char *approval)
 {
     struct cbx_denial denial = { .decision = outcome->decision,
                                  .ask = outcome->verdict == CBX_ASK,
+                                 .approval = approval,
                                  .source = source,
                                  .audit_id = outcome->id };
     struct cbx_content c;

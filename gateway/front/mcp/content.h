@@ -24,8 +24,10 @@ enum {
  * without a further run (0 = not told). New reference. */
 json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms);
 
-/* A denial of `source`: its text is that of denial.h. New reference. */
-json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str source);
+/* A denial of `source`: its text is that of denial.h. `approval` is a sentence on how approval is got, if that is
+ * what it needs; NULL = not by this client. New reference. */
+json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str source,
+                              const char *approval);
 
 /* Anything that came before, or instead of, a run: `status` is one of the words of the output
  * schema. New reference. */

@@ -248,6 +248,19 @@ static void add_advice(struct shown *s)
     }
 }
 
+/* What is known is that a client accepted, not who told it to. */
+static void add_approval(struct shown *s)
+{
+    char note[320];
+    const json_t *by = json_object_get(s->execution, "approved_by");
+    const char *version = text_of(by, "version");
+    if (by != NULL) {
+        snprintf(note, sizeof(note), "approved: client %s%s%s accepted", text_of(by, "client"),
+                 version[0] != '\0' ? " " : "", version);
+        add_note(s, note);
+    }
+}
+
 static void add_notes(struct shown *s)
 {
     static const struct {
@@ -266,6 +279,7 @@ static void add_notes(struct shown *s)
             add_note(s, flags[i].note);
         }
     }
+    add_approval(s);
     size_t i;
     json_t *note;
     json_array_foreach(s->notes, i, note)

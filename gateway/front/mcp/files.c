@@ -201,7 +201,9 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
         return cbx_content_of_error(&err, NULL);
     }
     if (denial.verdict != CBX_ALLOW) {
-        return cbx_content_of_denial(&denial, cbx_buf_str(&bytes));
+        return cbx_content_of_denial(&denial, cbx_buf_str(&bytes),
+                                     "A file cannot be approved, only a run. Change it, or ask the "
+                                     "operator of this gateway.");
     }
     struct cbx_content c;
     CBX_AUTO_DONE(buf) uri;

@@ -10,7 +10,7 @@
 #define RESULT_TYPE    "resultType"
 #define INPUT_REQUIRED "input_required"
 
-enum { STATE_MS = 300000, NOTICE_DELAY_US = 50000 };
+enum { STATE_MS = 300000, ANSWER_MS = 30000, NOTICE_DELAY_US = 50000 };
 enum keep { OPEN, SEALED };
 enum notice_kind { PROGRESS, MESSAGE };
 
@@ -82,15 +82,10 @@ struct serving {
     int round;
 };
 
-void cbx_mcp_fixtures_init(struct cbx_mcp_fixtures *fixtures)
+void cbx_mcp_fixtures_init(struct cbx_mcp_fixtures *fixtures, struct cbx_mcp_sessions *sessions)
 {
     cbx_request_key_init(&fixtures->key);
-    fixtures->sessions = cbx_mcp_sessions_new();
-}
-
-void cbx_mcp_fixtures_done(struct cbx_mcp_fixtures *fixtures)
-{
-    cbx_mcp_sessions_free(fixtures->sessions);
+    fixtures->sessions = sessions;
 }
 
 json_t *cbx_mcp_fixtures_capabilities(bool stateless)
@@ -466,8 +461,11 @@ static int ask_one(struct serving *s, const struct input *input, struct cbx_err 
     if (peer == NULL || peer->notify == NULL) {
         return cbx_fail(err, CBX_EIO, "the client takes no stream, so it cannot be asked");
     }
-    int failed = cbx_mcp_session_ask(s->fixtures->sessions, peer->session, question, peer->notify,
-                                     peer->context, &answer, err);
+    const struct cbx_mcp_asker asker = { .send = peer->notify,
+                                         .context = peer->context,
+                                         .wait_ms = ANSWER_MS };
+    int failed =
+        cbx_mcp_session_ask(s->fixtures->sessions, peer->session, question, &asker, &answer, err);
     if (!failed) {
         json_object_set_new(s->answers, input->key, answer);
     }

@@ -6,20 +6,15 @@
 #define CBX_GATEWAY_FRONT_MCP_FIXTURES_H
 
 #include "gateway/front/mcp/mcp.h"
-#include "gateway/front/mcp/request_state.h"
-#include "gateway/front/mcp/sessions.h"
 
 /* What fixtures remember between requests. */
 struct cbx_mcp_fixtures {
     struct cbx_request_key key;
-    struct cbx_mcp_sessions *sessions; /* owned */
+    struct cbx_mcp_sessions *sessions; /* borrowed */
 };
 
-/* A new key, no sessions. */
-void cbx_mcp_fixtures_init(struct cbx_mcp_fixtures *fixtures);
-
-/* Frees it; no request may be in work (cbx_mcp_sessions_stop). */
-void cbx_mcp_fixtures_done(struct cbx_mcp_fixtures *fixtures);
+/* A new key; the sessions are those of the server. */
+void cbx_mcp_fixtures_init(struct cbx_mcp_fixtures *fixtures, struct cbx_mcp_sessions *sessions);
 
 /* A request, borrowed. */
 struct cbx_mcp_fixture_request {

@@ -2,21 +2,33 @@
  * Streamable HTTP. */
 #include "gateway/front/mcp/http.h"
 
-#include "gateway/front/mcp/fixtures.h"
 #include "gateway/front/mcp/server.h"
 
 /* A request while it is served. */
 struct served {
     const struct cbx_http_request *http;
     struct cbx_http_stream *stream; /* NULL: the answer is JSON */
-    bool cancels;                   /* a client that disconnects cancels it */
+    bool disconnect_cancels;
+    struct cbx_mcp_call call; /* in its session, which may cancel it */
 };
+
+static bool is_gone(void *context)
+{
+    const struct served *s = context;
+    return s->stream != NULL ? cbx_http_stream_is_gone(s->stream)
+                             : cbx_http_is_gone(s->http->exchange);
+}
 
 static bool is_cancelled(void *context)
 {
+    struct served *s = context;
+    return atomic_load(&s->call.cancelled) || (s->disconnect_cancels && is_gone(s));
+}
+
+static void send_comment(void *context)
+{
     const struct served *s = context;
-    return s->cancels && (s->stream != NULL ? cbx_http_stream_is_gone(s->stream)
-                                            : cbx_http_is_gone(s->http->exchange));
+    cbx_http_stream_add(s->stream, CBX_STR(":\n\n"));
 }
 
 /* One event (WHATWG HTML, 9.2.6); a line of JSON has its end. */
@@ -58,85 +70,110 @@ static void refuse_session(struct cbx_http_response *out, const char *id)
            NULL);
 }
 
-/* --- sessions, with fixtures alone ------------------------------------------------------------ */
+/* --- sessions --------------------------------------------------------------------------------- */
 
-/* An initialize opens a session, whose id its answer carries in a header. */
+/* An initialize opens a session, whose id its answer carries in a header. A client that does not send it with its other
+ * requests is served without one. */
 static void open_session(const struct cbx_mcp *mcp, const struct cbx_rpc_message *message,
                          struct cbx_http_response *out)
 {
-    const json_t *capabilities = json_object_get(message->params, "capabilities");
     bool opens = cbx_str_is(message->method, "initialize") &&
                  json_is_string(json_object_get(message->params, "protocolVersion"));
-    if (mcp->fixtures != NULL && opens &&
-        !cbx_mcp_session_open(mcp->fixtures->sessions, capabilities, out->session)) {
+    if (opens && !cbx_mcp_session_open(mcp->sessions, CBX_SERVICE_PRINCIPAL, message->params,
+                                       out->session)) {
         out->session[0] = '\0';
     }
 }
 
-/* The id in the request; none without fixtures, which alone have sessions. */
-static struct cbx_str session_of(const struct cbx_mcp *mcp, const struct cbx_http_request *http)
-{
-    return mcp->fixtures != NULL ? http->mcp.session : (struct cbx_str){ 0 };
-}
-
-/* False when the request is of a session that does not exist. */
+/* False when the request is of a session that its principal does not have. */
 static bool check_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http)
 {
-    struct cbx_str id = session_of(mcp, http);
-    return id.p == NULL || cbx_mcp_session_exists(mcp->fixtures->sessions, id);
+    struct cbx_str id = http->mcp.session;
+    return id.p == NULL || cbx_mcp_session_use(mcp->sessions, CBX_SERVICE_PRINCIPAL, id);
 }
 
-static bool closes_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http)
+static void delete_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http,
+                           struct cbx_http_response *out)
 {
-    struct cbx_str id = session_of(mcp, http);
-    return id.p != NULL && cbx_str_is(http->method, "DELETE") &&
-           cbx_mcp_session_close(mcp->fixtures->sessions, id);
+    if (cbx_mcp_session_close(mcp->sessions, CBX_SERVICE_PRINCIPAL, http->mcp.session)) {
+        out->status = 204;
+    } else {
+        refuse_session(out, "");
+    }
 }
 
 /* A response or a notification of the client. */
 static void take_message(const struct cbx_mcp *mcp, const struct cbx_http_request *http,
                          const struct cbx_rpc_message *message, struct cbx_http_response *out)
 {
+    struct cbx_str session = http->mcp.session;
+    const json_t *cancelled = cbx_mcp_cancelled_id(message);
     if (!check_session(mcp, http)) {
         refuse_session(out, "");
         return;
     }
-    if (mcp->fixtures != NULL && message->kind == CBX_RPC_RESPONSE) {
-        cbx_mcp_session_answer(mcp->fixtures->sessions, session_of(mcp, http), message->json);
+    if (message->kind == CBX_RPC_RESPONSE) {
+        cbx_mcp_session_answer(mcp->sessions, session, message->json);
+    } else if (cancelled != NULL) {
+        cbx_mcp_session_cancel(mcp->sessions, session, cancelled);
     }
     out->status = 202;
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
 
+/* By events. A call that its client cancelled has no response. */
+static void answer_by_stream(struct cbx_mcp *mcp, struct served *s,
+                             const struct cbx_rpc_message *message, struct cbx_mcp_peer *peer,
+                             struct cbx_http_response *out)
+{
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
+    s->stream = cbx_http_stream_new();
+    peer->notify = send_event;
+    peer->keep_alive = send_comment;
+    peer->is_gone = is_gone;
+    struct cbx_http_response events = { .status = 200,
+                                        .stream = s->stream,
+                                        .type = "text/event-stream" };
+    out->answered = true;
+    cbx_http_answer(s->http->exchange, &events);
+    cbx_mcp_answer(mcp, message, peer, &line);
+    if (!atomic_load(&s->call.cancelled)) {
+        send_event(s, cbx_buf_str(&line));
+    }
+    cbx_http_stream_end(s->stream);
+}
+
+static void answer_at_once(struct cbx_mcp *mcp, const struct cbx_rpc_message *message,
+                           const struct cbx_mcp_peer *peer, struct cbx_http_response *out)
+{
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
+    cbx_mcp_answer(mcp, message, peer, &line);
+    answer_bytes(out, 200, &line);
+    open_session(mcp, message, out);
+}
+
 static void answer_request(struct cbx_mcp *mcp, const struct cbx_http_request *http,
                            const struct cbx_rpc_message *message, bool stateless,
                            struct cbx_http_response *out)
 {
-    struct served s = { .http = http, .cancels = stateless };
+    struct served s = { .http = http, .disconnect_cancels = stateless };
     char session[CBX_MCP_SESSION_ID + 1]; /* the request is gone when its client disconnects */
-    snprintf(session, sizeof(session), "%.*s", CBX_STR_ARG(session_of(mcp, http)));
+    snprintf(session, sizeof(session), "%.*s",
+             CBX_STR_ARG(stateless ? CBX_STR("") : http->mcp.session));
     struct cbx_mcp_peer peer = { .is_cancelled = is_cancelled,
                                  .context = &s,
                                  .session = cbx_str_of(session) };
-    CBX_AUTO_DONE(buf) line;
-    cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
-    if (!cbx_mcp_sends(mcp, message) || !has_word(http->accept, "text/event-stream")) {
-        cbx_mcp_answer(mcp, message, &peer, &line);
-        answer_bytes(out, 200, &line);
-        open_session(mcp, message, out);
-        return;
+    cbx_mcp_session_begin_call(mcp->sessions, peer.session, json_object_get(message->json, "id"),
+                               &s.call);
+    if (cbx_mcp_sends(mcp, message, peer.session) && has_word(http->accept, "text/event-stream")) {
+        answer_by_stream(mcp, &s, message, &peer, out);
+    } else {
+        answer_at_once(mcp, message, &peer, out);
     }
-    s.stream = cbx_http_stream_new();
-    peer.notify = send_event;
-    struct cbx_http_response events = { .status = 200,
-                                        .stream = s.stream,
-                                        .type = "text/event-stream" };
-    out->answered = true;
-    cbx_http_answer(http->exchange, &events);
-    cbx_mcp_answer(mcp, message, &peer, &line);
-    send_event(&s, cbx_buf_str(&line));
-    cbx_http_stream_end(s.stream);
+    cbx_mcp_session_end_call(mcp->sessions, &s.call);
 }
 
 static bool is_json(struct cbx_str type)
@@ -162,6 +199,9 @@ static void serve_request(struct cbx_mcp *mcp, const struct cbx_http_request *ht
         refuse_session(out, message->id);
         return;
     }
+    if (!check.stateless) {
+        cbx_mcp_session_claims(mcp->sessions, http->mcp.session, &message->claims);
+    }
     cbx_claims_read_request(message->id, json_object_get(message->params, "_meta"),
                             &message->claims);
     answer_request(mcp, http, message, check.stateless, out);
@@ -172,14 +212,14 @@ void cbx_mcp_http(struct cbx_mcp *mcp, const struct cbx_http_request *http,
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(rpc_message) message = { 0 };
-    if (closes_session(mcp, http)) {
-        out->status = 204;
+    if (cbx_str_is(http->method, "DELETE") && http->mcp.session.p != NULL) {
+        delete_session(mcp, http, out);
         return;
     }
     if (!cbx_str_is(http->method, "POST")) {
-        snprintf(out->allow, sizeof(out->allow), "POST");
+        snprintf(out->allow, sizeof(out->allow), "POST, DELETE");
         refuse(out, 405, "", CBX_RPC_INVALID_REQUEST,
-               "this endpoint takes POST alone: it keeps no sessions and no streams of its own",
+               "this endpoint takes POST, and DELETE with a session: it has no streams of its own",
                NULL);
         return;
     }

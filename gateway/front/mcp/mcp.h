@@ -3,6 +3,8 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_MCP_H
 #define CBX_GATEWAY_FRONT_MCP_MCP_H
 
+#include "gateway/front/mcp/request_state.h"
+#include "gateway/front/mcp/sessions.h"
 #include "gateway/front/service/service.h"
 
 struct cbx_mcp_fixtures; /* fixtures.h */
@@ -10,6 +12,8 @@ struct cbx_mcp_fixtures; /* fixtures.h */
 /* The server. The service is borrowed. */
 struct cbx_mcp {
     struct cbx_service *service;
+    struct cbx_mcp_sessions *sessions; /* owned */
+    struct cbx_request_key states;     /* of the questions that clients keep (request_state.h) */
     int64_t idle_ms; /* a session without a run for this long is closed; 0 = not told */
     pthread_mutex_t lock;
     pthread_cond_t ended; /* an execution ended */
@@ -17,6 +21,7 @@ struct cbx_mcp {
     const struct cbx_mcp_fixtures *fixtures;
 };
 
+/* No sessions, and a key of its own. Before cbx_mcp_done no request may be in work (cbx_mcp_sessions_stop). */
 void cbx_mcp_init(struct cbx_mcp *mcp, struct cbx_service *service, int64_t idle_ms);
 void cbx_mcp_done(struct cbx_mcp *mcp);
 
@@ -25,8 +30,12 @@ struct cbx_mcp_peer {
     bool (*is_cancelled)(void *context); /* then the program is interrupted; may be NULL */
     /* Sends a notification (a line of JSON with its end) that belongs to the request; may be NULL. */
     void (*notify)(void *context, struct cbx_str line);
+    /* Keeps an idle connection open; may be NULL. */
+    void (*keep_alive)(void *context);
+    /* True when no answer can reach the client any more, so that no question is to be waited for; may be NULL. */
+    bool (*is_gone)(void *context);
     void *context;
-    struct cbx_str session; /* its id in sessions.h, over HTTP with fixtures; {NULL, 0} = none */
+    struct cbx_str session; /* its id in sessions.h; {NULL, 0} = none */
 };
 
 #endif

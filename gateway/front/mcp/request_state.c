@@ -56,7 +56,7 @@ int cbx_request_state_open(const struct cbx_request_key *key, struct cbx_str tex
         return cbx_fail(err, CBX_EINVAL, "requestState is not one that this server made");
     }
     if (json_integer_value(json_array_get(value, 0)) <= now_ms) {
-        return cbx_fail(err, CBX_EINVAL, "requestState is too old; send the request without it");
+        return cbx_fail(err, CBX_ESTALE, "requestState is too old; send the request without it");
     }
     *out = json_incref(json_array_get(value, 1));
     return 0;

@@ -25,7 +25,7 @@ int cbx_request_state_seal(const struct cbx_request_key *key, const json_t *stat
                            struct cbx_str principal, int64_t expires_ms, struct cbx_buf *out);
 
 /* The value in a text that was sealed with this key for this principal; *out is a new reference.
- * CBX_EINVAL for any other text, and after its time. */
+ * CBX_EINVAL for any other text; CBX_ESTALE after its time. */
 int cbx_request_state_open(const struct cbx_request_key *key, struct cbx_str text,
                            struct cbx_str principal, int64_t now_ms, json_t **out,
                            struct cbx_err *err);

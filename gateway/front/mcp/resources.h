@@ -46,6 +46,13 @@ json_t *cbx_resources_templates(void);
 void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *language,
                              struct cbx_buf *out);
 
+/* True when one of its rules asks for approval. */
+bool cbx_mcp_policy_asks(const struct cbx_policy *policy);
+
+/* The server's description of itself for models (new reference). Clients show it in full, also those that name
+ * tools only. */
+json_t *cbx_mcp_instructions(const struct cbx_policies *policies);
+
 /* Its limits and its network, as one sentence each. */
 void cbx_mcp_describe_limits(const struct cbx_policy *policy, struct cbx_buf *out);
 

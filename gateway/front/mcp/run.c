@@ -3,6 +3,7 @@
  * clients grant; the program may run longer, and another call asks for its result. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/mcp/approval.h"
 #include "gateway/front/mcp/content.h"
 #include "gateway/front/mcp/tools_internal.h"
 #include "gateway/front/service/accept.h"
@@ -11,30 +12,21 @@
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 
-enum { WAIT_MS = CBX_TOOL_WAIT_S * 1000, FIRST_PROGRESS_MS = 1000, PROGRESS_MS = 2000 };
+enum {
+    WAIT_MS = CBX_TOOL_WAIT_S * 1000,
+    ASKED_WAIT_MS = 10000, /* at least, when a question took most of the time */
+    FIRST_PROGRESS_MS = 1000,
+    PROGRESS_MS = 2000,
+    ROUNDS = 3 /* questions of one call: the session may have changed before each answer */
+};
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-static bool is_cancelled(const struct cbx_tool_call *call)
+static void report_run(const struct cbx_tool_call *call, int64_t elapsed_ms)
 {
-    return call->peer != NULL && call->peer->is_cancelled != NULL &&
-           call->peer->is_cancelled(call->peer->context);
-}
-
-static void send_progress(const struct cbx_tool_call *call, int64_t elapsed_ms)
-{
-    if (call->progress == NULL || call->peer == NULL || call->peer->notify == NULL) {
-        return;
-    }
-    CBX_AUTO_DONE(buf) line;
-    cbx_buf_init(&line, 8192);
-    CBX_AUTO_JSON json =
-        json_pack("{s:s,s:s,s:{s:O,s:f,s:o}}", "jsonrpc", "2.0", "method", "notifications/progress",
-                  "params", "progressToken", call->progress, "progress", (double)elapsed_ms / 1000,
-                  "message", json_sprintf("running for %lld s", (long long)(elapsed_ms / 1000)));
-    cbx_json_write(&line, json);
-    cbx_buf_add_char(&line, '\n');
-    call->peer->notify(call->peer->context, cbx_buf_str(&line));
+    char message[64];
+    snprintf(message, sizeof(message), "running for %lld s", (long long)(elapsed_ms / 1000));
+    cbx_tool_report(call, message);
 }
 
 /* Interrupts the run of an execution; no effect on one that has not begun, or is over. */
@@ -56,18 +48,20 @@ static bool await(const struct cbx_tool_call *call, const char *execution,
 {
     enum { STEP_MS = 100, CANCELLED_MS = 3000 };
     struct cbx_mcp *mcp = call->mcp;
-    int64_t began = cbx_clock_ms(), end = began + WAIT_MS, progress = began + FIRST_PROGRESS_MS;
+    int64_t began = cbx_clock_ms(), end = call->began_ms + WAIT_MS,
+            progress = began + FIRST_PROGRESS_MS;
+    end = end > began + ASKED_WAIT_MS ? end : began + ASKED_WAIT_MS;
     bool cancelled = false;
     pthread_mutex_lock(&mcp->lock);
     bool over = is_over(context);
     for (int64_t now = began; !over && now < end; now = cbx_clock_ms()) {
-        bool asked = is_cancelled(call);
+        bool asked = cbx_tool_is_cancelled(call);
         if (asked || now >= progress) {
             pthread_mutex_unlock(&mcp->lock);
             if (asked) {
                 interrupt(mcp, execution);
             } else {
-                send_progress(call, now - began);
+                report_run(call, now - began);
                 progress = now + PROGRESS_MS;
             }
             pthread_mutex_lock(&mcp->lock);
@@ -160,7 +154,7 @@ static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
     }
     json_t *result;
     if (!await(call, id, has_ended, p)) {
-        result = is_cancelled(call)
+        result = cbx_tool_is_cancelled(call)
                      ? cbx_content_of_failure("killed", NULL, "the call was cancelled")
                      : describe_running(id, session);
     } else if (p->err.code != 0 && cbx_service_is_stopping(call->mcp->service)) {
@@ -190,7 +184,7 @@ static json_t *open_session(const struct cbx_tool_call *call, const char *langua
         return cbx_content_of_error(&err, &outcome);
     }
     if (outcome.verdict != CBX_ALLOW) {
-        return cbx_content_of_denial(&outcome, CBX_STR(""));
+        return cbx_content_of_denial(&outcome, CBX_STR(""), NULL);
     }
     failed = cbx_job_join(job, cbx_str_of(opening.id), &err);
     return failed ? cbx_content_of_error(&err, NULL) : NULL;
@@ -239,43 +233,93 @@ static json_t *check_libraries(const struct cbx_tool_call *call,
         cbx_service_check_dependencies(call->mcp->service, CBX_STR(""), language,
                                        arguments->libraries, CBX_STR("mcp"), &denial, &err);
     return failed                        ? cbx_content_of_error(&err, NULL)
-           : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial, CBX_STR(""))
+           : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial, CBX_STR(""), NULL)
                                          : NULL;
 }
 
-json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arguments *arguments)
+/* Takes the limits and claims of the call over. */
+static struct cbx_job *make_job(const struct cbx_tool_call *call,
+                                const struct cbx_tool_arguments *arguments)
 {
-    struct cbx_err err = { 0 };
-    json_t *refusal = check_libraries(call, arguments);
-    if (refusal != NULL) {
-        return refusal;
-    }
     struct cbx_job *job = cbx_job_new(call->mcp->service);
     job->origin = "mcp";
     if (call->claims != NULL) {
         job->claims = *call->claims;
     }
     cbx_buf_add(&job->source, arguments->code);
-    refusal = join(call, arguments, job);
-    if (refusal != NULL) {
-        cbx_job_free(job);
-        return refusal;
-    }
+    return job;
+}
+
+static void set_timeout(const struct cbx_tool_arguments *arguments, struct cbx_job *job)
+{
+    struct cbx_limits timeout;
     if (arguments->timeout_s > 0) {
-        struct cbx_limits timeout;
         cbx_limits_unset(&timeout);
         timeout.wall_ms = (int64_t)(arguments->timeout_s * 1000);
         cbx_limits_tighten(&job->limits, &timeout);
     }
-    CBX_AUTO_DONE(outcome) denial = { 0 };
-    int failed = cbx_job_accept(job, &denial, &err);
-    if (failed || denial.verdict != CBX_ALLOW) {
-        if (cbx_str_is(arguments->session, "new")) { /* nothing ran: no session is left behind */
+}
+
+/* NULL when the job was accepted; else the result that says why not, or that asks the client. *asks: the result waits
+ * for the client, which may come back. */
+static json_t *accept(const struct cbx_tool_call *call, struct cbx_job *job, bool *asks)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_str code = cbx_buf_str(&job->source);
+    *asks = false;
+    for (int i = 0;; i++) {
+        CBX_AUTO_DONE(outcome) denial = { 0 };
+        int failed = cbx_job_accept(job, &denial, &err);
+        if (failed) {
+            return cbx_content_of_error(&err, &denial);
+        }
+        if (denial.verdict == CBX_ALLOW) {
+            return NULL;
+        }
+        *asks = denial.verdict == CBX_ASK && call->asking == CBX_ASKS_BY_RESULT;
+        if (*asks) {
+            return cbx_mcp_ask_by_result(call, job, &denial);
+        }
+        if (denial.verdict != CBX_ASK || call->asking == CBX_ASKS_NOT) {
+            return cbx_content_of_denial(&denial, code, CBX_APPROVAL_UNASKED);
+        }
+        json_t *refusal = i < ROUNDS ? cbx_mcp_ask_by_request(call, job, &denial)
+                                     : cbx_content_of_denial(&denial, code, CBX_APPROVAL_CHANGED);
+        if (refusal != NULL) {
+            return refusal;
+        }
+    }
+}
+
+json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arguments *arguments)
+{
+    char session[65];
+    bool asks = false, opens = cbx_str_is(arguments->session, "new");
+    struct cbx_tool_arguments joined = *arguments;
+    json_t *refusal = check_libraries(call, arguments);
+    if (refusal != NULL) {
+        return refusal;
+    }
+    struct cbx_job *job = make_job(call, arguments);
+    refusal = cbx_mcp_take_retry(call, &job->approval, session);
+    if (opens && session[0] != '\0') { /* the one that was opened before its client was asked */
+        joined.session = cbx_str_of(session);
+    }
+    if (refusal == NULL) {
+        refusal = join(call, &joined, job);
+    }
+    if (refusal != NULL) {
+        cbx_job_free(job);
+        return refusal;
+    }
+    set_timeout(arguments, job);
+    refusal = accept(call, job, &asks);
+    if (refusal != NULL) {
+        if (opens && !asks) { /* nothing ran: no session is left behind */
             cbx_service_close_session(call->mcp->service, job->session, NULL);
         }
         cbx_job_free(job);
-        return failed ? cbx_content_of_error(&err, &denial)
-                      : cbx_content_of_denial(&denial, arguments->code);
+        return refusal;
     }
     return run_job(call, job);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * MCP methods. Two eras are served, decided per message and never per connection: requests whose
  * _meta claims a protocol version are of the stateless era (2026-07-28), all others of the
- * handshake era (2024-11-05 to 2025-11-25). Nothing of the protocol is remembered between messages;
- * sessions and executions are the service's. Transports call this and do the rest. */
+ * handshake era (2024-11-05 to 2025-11-25). Of the protocol only what sessions.h has is remembered between messages;
+ * executions and their sessions are the service's. Transports call this and do the rest. */
 #ifndef CBX_GATEWAY_FRONT_MCP_SERVER_H
 #define CBX_GATEWAY_FRONT_MCP_SERVER_H
 
@@ -29,8 +29,9 @@ int cbx_mcp_check(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
                   struct cbx_err *err);
 
 /* True when the answer may come after other messages of the server, for which a client needs a stream: it asked
- * for progress, or what it calls sends messages. */
-bool cbx_mcp_sends(const struct cbx_mcp *mcp, const struct cbx_rpc_message *request);
+ * for progress, what it calls sends messages, or the client of this session may be asked to approve it. */
+bool cbx_mcp_sends(const struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
+                   struct cbx_str session);
 
 /* True when answering may take long: the transport should give it a thread. */
 bool cbx_mcp_is_slow(const struct cbx_rpc_message *request);

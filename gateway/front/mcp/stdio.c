@@ -18,6 +18,7 @@ enum { READ_BYTES = 64 * 1024 };
 struct call {
     struct transport *transport;
     struct cbx_rpc_message message;
+    char session[CBX_MCP_SESSION_ID + 1];
     atomic_bool cancelled;
     bool no_reply; /* the client cancelled the call */
     bool answered; /* the answer is being written: too late to cancel */
@@ -34,7 +35,8 @@ struct transport {
     struct call *calls;
     int count;
     struct cbx_threads *threads;
-    struct cbx_claims client; /* as it introduced itself; of the reading thread */
+    /* Of a client of the handshake era, from its initialize on (sessions.h); empty before. Of the reading thread. */
+    char session[CBX_MCP_SESSION_ID + 1];
 };
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -111,7 +113,8 @@ static void serve_call(void *context)
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
     const struct cbx_mcp_peer peer = { .is_cancelled = is_cancelled,
                                        .notify = send_notification,
-                                       .context = call };
+                                       .context = call,
+                                       .session = cbx_str_of(call->session) };
     cbx_mcp_answer(t->mcp, &call->message, &peer, &line);
     pthread_mutex_lock(&t->lock);
     call->answered = !call->no_reply;
@@ -159,6 +162,7 @@ static void start_call(struct transport *t, struct cbx_rpc_message *message)
     }
     call->transport = t;
     call->message = *message;
+    memcpy(call->session, t->session, sizeof(call->session));
     *message = (struct cbx_rpc_message){ 0 };
     pthread_mutex_lock(&t->lock);
     int running = t->count;
@@ -227,9 +231,14 @@ static bool is_blank(struct cbx_str line)
 static void read_claims(struct transport *t, struct cbx_rpc_message *request)
 {
     if (cbx_str_is(request->method, "initialize")) {
-        cbx_claims_read_client(json_object_get(request->params, "clientInfo"), &t->client);
+        cbx_mcp_session_close(t->mcp->sessions, CBX_SERVICE_PRINCIPAL, cbx_str_of(t->session));
+        if (!cbx_mcp_session_open(t->mcp->sessions, CBX_SERVICE_PRINCIPAL, request->params,
+                                  t->session)) {
+            t->session[0] = '\0';
+        }
     }
-    request->claims = t->client;
+    cbx_mcp_session_use(t->mcp->sessions, CBX_SERVICE_PRINCIPAL, cbx_str_of(t->session));
+    cbx_mcp_session_claims(t->mcp->sessions, cbx_str_of(t->session), &request->claims);
     cbx_claims_read_request(request->id, json_object_get(request->params, "_meta"),
                             &request->claims);
 }
@@ -258,6 +267,8 @@ static void take_line(struct transport *t, struct cbx_str line)
         take_notification(t, &message);
     } else if (message.kind == CBX_RPC_REQUEST) {
         take_request(t, &message);
+    } else if (message.kind == CBX_RPC_RESPONSE) {
+        cbx_mcp_session_answer(t->mcp->sessions, cbx_str_of(t->session), message.json);
     }
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The tools: their list, and which function serves a call. */
 #include "gateway/front/mcp/content.h"
+#include "gateway/front/mcp/resources.h"
 #include "gateway/front/mcp/tools_internal.h"
+#include "policies/base/clock.h"
 
 #include <limits.h>
 
@@ -66,13 +68,51 @@ static int fail_unknown(struct cbx_str name, struct cbx_err *err)
                     CBX_STR_ARG(cbx_str_sub(name, 0, 64)), known);
 }
 
-int cbx_tools_call(struct cbx_str name, const struct cbx_tool_call *call, json_t **result,
-                   struct cbx_err *err)
+static const struct cbx_tool *find_tool(struct cbx_str name)
 {
     const struct cbx_tool *tool = NULL;
     for (size_t i = 0; i < TOOLS; i++) {
         tool = cbx_str_is(name, tools[i].name) ? &tools[i] : tool;
     }
+    return tool;
+}
+
+bool cbx_tools_may_ask(const struct cbx_policies *policies, struct cbx_str name)
+{
+    const struct cbx_tool *tool = find_tool(name);
+    bool asks = false;
+    for (size_t i = 0; i < policies->count; i++) {
+        asks |= cbx_mcp_policy_asks(policies->items[i]);
+    }
+    return asks && tool != NULL && tool->effect == CBX_TOOL_RUNS;
+}
+
+bool cbx_tool_is_cancelled(const struct cbx_tool_call *call)
+{
+    return call->peer != NULL && call->peer->is_cancelled != NULL &&
+           call->peer->is_cancelled(call->peer->context);
+}
+
+void cbx_tool_report(const struct cbx_tool_call *call, const char *message)
+{
+    int64_t elapsed_ms = cbx_clock_ms() - call->began_ms;
+    if (call->progress == NULL || call->peer == NULL || call->peer->notify == NULL) {
+        return;
+    }
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, 8192);
+    CBX_AUTO_JSON json = json_pack(
+        "{s:s,s:s,s:{s:O,s:f,s:s}}", "jsonrpc", "2.0", "method", "notifications/progress", "params",
+        "progressToken", call->progress, "progress", (double)elapsed_ms / 1000, "message", message);
+    cbx_json_write(&line, json);
+    cbx_buf_add_char(&line, '\n');
+    call->peer->notify(call->peer->context, cbx_buf_str(&line));
+}
+
+int cbx_tools_call(struct cbx_str name, const struct cbx_tool_call *call, json_t **result,
+                   struct cbx_err *err)
+{
+    const struct cbx_tool *tool = find_tool(name);
     if (tool == NULL) {
         return fail_unknown(name, err);
     }

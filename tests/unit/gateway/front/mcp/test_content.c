@@ -298,7 +298,7 @@ static void writes_a_denial_that_stands_alone(void **state)
         "{s:[{s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:s,s:s,s:i,s:i}]}", "findings", "rule", "warned",
         "effect", "warn", "line", 1, "column", 1, "rule", "py.x", "effect", "deny", "symbol",
         "os.\x1b[2Jsystem", "message", "Not here.", "hint", "Do y.", "line", 4, "column", 2);
-    CBX_AUTO_JSON result = cbx_content_of_denial(&outcome, CBX_STR("a\nb\nc\n os.system"));
+    CBX_AUTO_JSON result = cbx_content_of_denial(&outcome, CBX_STR("a\nb\nc\n os.system"), NULL);
     assert_string_equal(
         text_of(result),
         "denied by policy rule py.x; nothing ran\n"

@@ -21,7 +21,7 @@ static int set_up(void **state)
 {
     (void)state;
     cbx_mcp_init(&mcp, &service, 0);
-    cbx_mcp_fixtures_init(&fixtures);
+    cbx_mcp_fixtures_init(&fixtures, mcp.sessions);
     mcp.fixtures = &fixtures;
     return 0;
 }
@@ -29,7 +29,6 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    cbx_mcp_fixtures_done(&fixtures);
     cbx_mcp_done(&mcp);
     return 0;
 }
@@ -264,8 +263,8 @@ static void a_client_with_a_session_is_asked_by_a_request(void **state)
 {
     (void)state;
     char id[CBX_MCP_SESSION_ID + 1];
-    CBX_AUTO_JSON capabilities = json_pack("{s:{}}", "sampling");
-    assert_true(cbx_mcp_session_open(fixtures.sessions, capabilities, id));
+    CBX_AUTO_JSON params = json_pack("{s:{s:{}}}", "capabilities", "sampling");
+    assert_true(cbx_mcp_session_open(fixtures.sessions, CBX_STR("local"), params, id));
     const struct cbx_mcp_peer peer = { .notify = answer_at_once,
                                        .context = id,
                                        .session = cbx_str_of(id) };

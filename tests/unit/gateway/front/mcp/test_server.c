@@ -28,6 +28,7 @@ static json_t *ask(const char *method, const char *params)
     assert_int_equal(cbx_rpc_read((struct cbx_str){ line, (size_t)n }, &message, &err), 0);
     cbx_mcp_answer(&mcp, &message, NULL, &out);
     json_t *answer = NULL;
+    cbx_mcp_done(&mcp);
     assert_int_equal(cbx_json_parse(cbx_buf_str(&out), CBX_RPC_ANSWER_MAX, &answer, &err), 0);
     assert_string_equal(json_string_value(json_object_get(answer, "id")), "q");
     return answer;

@@ -23,6 +23,7 @@ static void assert_answers(const char *bytes, size_t len, const char *expected)
     assert_int_equal(fwrite(bytes, 1, len, in), len);
     rewind(in);
     cbx_stdio_serve(fileno(in), fileno(out), &mcp);
+    cbx_mcp_done(&mcp);
     rewind(out);
     answers[fread(answers, 1, sizeof(answers) - 1, out)] = '\0';
     assert_string_equal(answers, expected);
