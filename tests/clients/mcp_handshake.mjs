@@ -18,11 +18,7 @@ await check('the handshake says who the server is and what it does', async () =>
 });
 await check('a ping is answered', () => client.ping());
 const call = (name, args, options, _meta) => client.callTool({ name, arguments: args, _meta }, undefined, options);
-await checkServer(
-  () => client.listTools(),
-  call,
-  overHttp ? { client: null, cancels: false } : {},
-);
+await checkServer(() => client.listTools(), call);
 if (overHttp) {
   await check('no message of the server was one that the client could not read', async () => {
     must(protocolErrors.length === 0, protocolErrors.map(String).join());

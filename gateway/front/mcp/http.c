@@ -145,12 +145,18 @@ static void answer_by_stream(struct cbx_mcp *mcp, struct served *s,
     cbx_http_stream_end(s->stream);
 }
 
-static void answer_at_once(struct cbx_mcp *mcp, const struct cbx_rpc_message *message,
-                           const struct cbx_mcp_peer *peer, struct cbx_http_response *out)
+/* By JSON; a call that its client cancelled has no response in it. */
+static void answer_at_once(struct cbx_mcp *mcp, const struct served *s,
+                           const struct cbx_rpc_message *message, const struct cbx_mcp_peer *peer,
+                           struct cbx_http_response *out)
 {
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
     cbx_mcp_answer(mcp, message, peer, &line);
+    if (atomic_load(&s->call.cancelled)) {
+        out->status = 202;
+        return;
+    }
     answer_bytes(out, 200, &line);
     open_session(mcp, message, out);
 }
@@ -171,7 +177,7 @@ static void answer_request(struct cbx_mcp *mcp, const struct cbx_http_request *h
     if (cbx_mcp_sends(mcp, message, peer.session) && has_word(http->accept, "text/event-stream")) {
         answer_by_stream(mcp, &s, message, &peer, out);
     } else {
-        answer_at_once(mcp, message, &peer, out);
+        answer_at_once(mcp, &s, message, &peer, out);
     }
     cbx_mcp_session_end_call(mcp->sessions, &s.call);
 }
