@@ -234,12 +234,43 @@ async function checkHostileStates() {
     const sealed = await question();
     refused((await callStateless({ code: asking }, accept(sealed), { capabilities: { elicitation: { url: {} } } })).result, 'cannot be asked');
   });
-  await check('a state of the gateway before its restart is none', async () => {
+  await check('a state of the gateway before its restart is none; approved cells are still in the past of their session', async () => {
+    const args = { code: `${asking}\nwave_name = wave.__name__`, session: 'new' };
+    const opened = await callStateless(args, accept(await question(args)));
+    const { session } = opened.result.structuredContent;
     const sealed = await question();
     must((await stopServe(serve)) === 0, serve.log());
     serve = await startServe(...options);
     const before = ran();
     must((await callStateless({ code: asking }, accept(sealed))).error?.code === -32602 && ran() === before, 'accepted');
+    const { result } = await callStateless({ code: 'print(wave_name)', session });
+    must(result.structuredContent.stdout === 'wave\n', result);
+    const again = { code: 'import wave as w\nprint(w.__name__, wave_name)', session };
+    must((await callStateless(again, accept(await question(again)))).result.structuredContent.stdout === 'wave wave\n', 'the session');
+  });
+  await check('a gateway that is killed while an approved cell waits does not run it afterwards', async () => {
+    const { result } = await callStateless({ code: 'import time\nprint(1)', session: 'new' });
+    const { session } = result.structuredContent;
+    const before = ran();
+    const slow = rejection(callStateless({ code: 'time.sleep(6)', session }));
+    await sleep(500);
+    const args = { code: `${asking}\nopen("ran.txt", "w").write("x")`, session };
+    const waiting = rejection(question(args).then((sealed) => callStateless(args, accept(sealed))));
+    await sleep(1500);
+    must(ran() === before + 1, 'no approval');
+    await stopServe(serve, 'SIGKILL');
+    await Promise.all([slow, waiting]);
+    serve = await startServe(...options);
+    for (let i = 0; i < 60; i++) {
+      const { result: now } = await callStateless({ code: 'import os\nprint(os.path.exists("ran.txt"))', session });
+      if (!now.isError) {
+        must(now.structuredContent.stdout === 'False\n', now);
+        return;
+      }
+      must(now.structuredContent.status !== 'denied', now);
+      await sleep(500);
+    }
+    must(false, 'the session did not come back');
   });
 }
 

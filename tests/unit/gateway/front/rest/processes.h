@@ -89,15 +89,18 @@ static inline void worker_bytes(const struct cbx_message *request, struct cbx_bu
 }
 
 static inline void worker_answer(int fd, const struct cbx_message *request, const char *verdict,
-                                 const char *effect, struct cbx_str source)
+                                 const char *effect, const struct cbx_sha256 *before,
+                                 struct cbx_str source)
 {
-    char id[CBX_ID_CHARS + 1], hex[CBX_SHA256_HEX + 1];
+    char id[CBX_ID_CHARS + 1], hex[CBX_SHA256_HEX + 1], ledger[CBX_SHA256_HEX + 1];
     struct cbx_sha256 hash = cbx_sha256_of(source);
     cbx_id_make(id);
     cbx_sha256_hex(&hash, hex);
-    CBX_AUTO_JSON seal = json_pack("{s:s,s:s,s:O,s:O}", "id", id, "verdict", verdict, "action",
-                                   json_object_get(request->header, "action"), "session",
-                                   json_object_get(request->header, "session"));
+    cbx_sha256_hex(before, ledger);
+    CBX_AUTO_JSON seal =
+        json_pack("{s:s,s:s,s:O,s:O,s:s,s:s}", "id", id, "verdict", verdict, "action",
+                  json_object_get(request->header, "action"), "session",
+                  json_object_get(request->header, "session"), "sha256", hex, "ledger", ledger);
     CBX_AUTO_DONE(buf) sealed;
     cbx_buf_init(&sealed, CBX_SEAL_MAX_BYTES);
     assert_int_equal(cbx_json_write(&sealed, seal), 0);
@@ -158,11 +161,12 @@ static inline bool worker_judge(struct fake_worker *w, int fd, const struct cbx_
         return false;
     }
     if (denies || source_has(source, "DENY")) {
-        worker_answer(fd, request, "deny", "deny", source);
+        worker_answer(fd, request, "deny", "deny", &past.ledger, source);
     } else if (source_has(source, "ASK")) {
-        worker_answer(fd, request, "ask", "ask", source);
+        worker_answer(fd, request, "ask", "ask", &past.ledger, source);
     } else {
-        worker_answer(fd, request, "allow", source_has(source, "WARN") ? "warn" : NULL, source);
+        worker_answer(fd, request, "allow", source_has(source, "WARN") ? "warn" : NULL,
+                      &past.ledger, source);
     }
     return true;
 }
@@ -333,14 +337,23 @@ static inline json_t *list_open(const struct fake_executor *e)
     return json_pack("{s:o}", "sessions", list);
 }
 
+/* True when the submission brings an approval; what that is for is checked by tests of the executor. */
+static inline bool is_approved(const json_t *header, const char *verdict)
+{
+    return strcmp(verdict, "ask") == 0 &&
+           json_string_length(json_object_get(header, "approval_digest")) > 0;
+}
+
 /* A submission that no test plays: opens a session, or runs a program that prints "hello". */
-static inline void serve_submit(struct fake_executor *e, int fd, const json_t *seal)
+static inline void serve_submit(struct fake_executor *e, int fd, const json_t *header,
+                                const json_t *seal)
 {
     const char *id = json_string_value(json_object_get(seal, "id"));
     const char *verdict = json_string_value(json_object_get(seal, "verdict"));
     const char *action = json_string_value(json_object_get(seal, "action"));
     int64_t seq = ++e->seq;
-    if (strcmp(verdict, "allow") != 0 || strcmp(action, "check") == 0) {
+    bool may_run = strcmp(verdict, "allow") == 0 || is_approved(header, verdict);
+    if (!may_run || strcmp(action, "check") == 0) {
         peer_send(fd, CBX_REPLY_RECORDED, id, seq);
         return;
     }
@@ -372,7 +385,7 @@ static inline void serve_call(struct fake_executor *e, struct conn *c, const str
     if (c->call == CBX_CALL_submit) {
         cbx_json_parse(cbx_json_str(json_object_get(c->message.header, "sealed")),
                        CBX_SEAL_MAX_BYTES, &seal, NULL);
-        serve_submit(e, c->fd, seal);
+        serve_submit(e, c->fd, c->message.header, seal);
         return;
     }
     if (c->call == CBX_CALL_resume) {
