@@ -145,7 +145,16 @@ async function checkEra(era, connect) {
     refused(checked, 'needs approval by policy rule test.ask; nothing ran');
     must(shown.length === asked, 'asked');
   });
-  await client.close();
+  await check(`${era}: a client that closes while it is asked ends at once, and nothing runs`, async () => {
+    const before = ran();
+    answer = () => sleep(60000, undefined, { ref: false });
+    rejection(call({ code: asking }));
+    await sleep(1000);
+    const began = Date.now();
+    await client.close();
+    must(Date.now() - began < 1500, `${Date.now() - began} ms`);
+    must(ran() === before, 'it ran');
+  });
   await check(`${era}: a client that did not declare elicitation is told what that takes`, async () => {
     for (const capabilities of overHttp ? [{}] : [{}, { elicitation: { url: {} } }]) {
       const other = await connect(() => must(false, 'asked'), capabilities);

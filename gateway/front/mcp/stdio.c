@@ -384,6 +384,8 @@ bool cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp)
     t->threads =
         cbx_threads_new(2 * CBX_STDIO_CALLS_MAX); /* a call ends before its thread is free */
     read_input(t);
+    /* No answer to a question can come any more. */
+    cbx_mcp_session_close(mcp->sessions, CBX_SERVICE_PRINCIPAL, cbx_str_of(t->session));
     if (!end_calls(t)) {
         return false;
     }
