@@ -239,6 +239,13 @@ async function checkHostileStates() {
     }
     must(ran() === before, 'it ran');
   });
+  await check('a session that was opened for the question, and closed before the answer: another one is opened, and it is asked anew', async () => {
+    const args = { code: asking, session: 'new' };
+    const sealed = await question(args);
+    const { session } = ofType('decision').filter((r) => r.body.action === 'open').at(-1).body;
+    must((await callStateless({ session }, {}, { name: 'close_session' })).result.isError === false, 'not closed');
+    isAskedAnew(await callStateless(args, accept(sealed)), ran());
+  });
   await check('a client that no longer declares elicitation gets a denial for its state', async () => {
     const sealed = await question();
     refused((await callStateless({ code: asking }, accept(sealed), { capabilities: { elicitation: { url: {} } } })).result, 'cannot be asked');

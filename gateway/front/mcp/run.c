@@ -295,6 +295,7 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
 {
     char session[65];
     bool asks = false, opens = cbx_str_is(arguments->session, "new");
+    struct cbx_err err;
     struct cbx_tool_arguments joined = *arguments;
     json_t *refusal = check_libraries(call, arguments);
     if (refusal != NULL) {
@@ -302,7 +303,9 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
     }
     struct cbx_job *job = make_job(call, arguments);
     refusal = cbx_mcp_take_retry(call, &job->approval, session);
-    if (opens && session[0] != '\0') { /* the one that was opened before its client was asked */
+    /* The one that was opened before the client was asked; if it is closed by now, another one, and the client is asked
+     * anew. */
+    if (opens && cbx_store_get_session(call->mcp->service->store, session, NULL, NULL, &err) == 0) {
         joined.session = cbx_str_of(session);
     }
     if (refusal == NULL) {
