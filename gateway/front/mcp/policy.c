@@ -75,11 +75,12 @@ void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *langua
         if (language != NULL && strcmp(language, name) != 0) {
             continue;
         }
-        cbx_buf_printf(out, "\n%s", row->display);
         if ((policy->languages >> row->language & 1) == 0) {
-            cbx_buf_add_cstr(out, " may not run under this policy.\n");
+            cbx_buf_printf(out, "\n%s may not run under this policy.\n", row->display);
             continue;
         }
+        cbx_buf_add_char(out, '\n');
+        cbx_runtime_add(name, out);
         add_libraries(name, out);
         cbx_buf_add_cstr(out, "Denied:\n");
         add_rules(policy, row->language, out);

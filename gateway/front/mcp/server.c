@@ -39,7 +39,7 @@ static json_t *make_instructions(const struct cbx_policies *policies)
     cbx_buf_init(&languages, 1024);
     cbx_buf_init(&limits, 1024);
     cbx_buf_init(&libraries, 1024);
-    cbx_dialect_list_titles(&languages);
+    cbx_runtime_list(&languages);
     for (size_t i = 0; cbx_library_at(i, &each); i++) {
         cbx_buf_printf(&libraries, "%s%s", i > 0 ? ", " : "", each.name);
     }
