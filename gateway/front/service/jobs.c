@@ -333,7 +333,7 @@ static int recover(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_
     snprintf(outcome->id, sizeof(outcome->id), "%s", job->decision);
     outcome->audit_seq = job->audit_seq;
     struct cbx_request request = cbx_job_request(job);
-    int failed = cbx_review_resume(job->service->flow, &request.options, sink, outcome, err);
+    int failed = cbx_review_resume(job->service->flow, &request, sink, outcome, err);
     if (failed != CBX_ENOTFOUND) {
         return failed;
     }
@@ -445,6 +445,8 @@ static json_t *describe_request(const struct cbx_job *job)
     json_object_set_new(request, "policy", cbx_json_text(cbx_buf_str(&job->policy)));
     json_object_set_new(request, "interactive", json_boolean(job->interactive));
     cbx_limits_write(&job->limits, request);
+    json_object_set_new(request, "origin", json_string(job->origin));
+    cbx_claims_write(&job->claims, request);
     return request;
 }
 
