@@ -306,5 +306,6 @@ void cbx_scan_source(enum cbx_language language, struct cbx_str text, cbx_scan_l
         fail_bracket(&s);
     } else {
         end_line(&s);
+        out->whole = !s.stop;
     }
 }
