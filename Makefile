@@ -237,7 +237,7 @@ engine: setup ## find or start a container engine, build the sandbox images
 	@docker/engine-up
 	@build/codebox image build
 
-# QUICK=1: without what takes long and little depends on (gVisor).
+# QUICK=1: without what takes long and little depends on (gVisor), and without what `make check` runs too.
 live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
 	@QUICK=$(QUICK) tests/live/run
 

@@ -131,11 +131,11 @@ static bool has_syntax_error(const struct stages *s, const TSTree *tree)
 
 /* One error that is explained takes the place of all that its grammar found: those behind the first
  * are mostly consequences of it. */
-static void explain_syntax(struct stages *s, const TSTree *tree, int64_t deadline_ms)
+static void explain_syntax(struct stages *s, const TSTree *tree, bool layout, int64_t deadline_ms)
 {
-    struct cbx_syntax_source source = { s->lang, s->source.text, s->policy->languages,
-                                        deadline_ms };
-    if (s->request->no_hints || !has_syntax_error(s, tree) ||
+    struct cbx_syntax_source source = { s->lang, s->source.text, s->policy->languages, deadline_ms,
+                                        layout };
+    if (s->request->no_hints || !(layout || has_syntax_error(s, tree)) ||
         !cbx_syntax_explain(&source, s->arena, &s->syntax)) {
         return;
     }
@@ -155,6 +155,21 @@ static void explain_syntax(struct stages *s, const TSTree *tree, int64_t deadlin
         s->facts.items[kept++] = fact;
     }
     s->facts.count = kept;
+}
+
+/* The grammar of Python reads lines whose indentation CPython refuses. Such a source would fail in its sandbox.
+ * A cell with notebook syntax is left to that. */
+static bool check_layout(struct stages *s, const struct cbx_notebook *notebook, TSTree *tree)
+{
+    uint32_t start, end;
+    const struct cbx_lang_code *code = s->lang->code;
+    bool reads = tree != NULL && !ts_node_has_error(ts_tree_root_node(tree));
+    bool wrong = code->misindents != NULL && reads && notebook->magic_count == 0 &&
+                 code->misindents(s->source.text, &start, &end);
+    if (wrong) {
+        cbx_facts_add_special(&s->facts, CBX_FACT_SYNTAX, CBX_STR("wrong indentation"), start, end);
+    }
+    return wrong;
 }
 
 /* Source to tree and facts. *tree is the caller's. */
@@ -178,7 +193,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     parsed.magics = notebook->magics;
     parsed.magic_count = notebook->magic_count;
     cbx_parse_text(&parsed, s->lang, notebook->text, tree);
-    explain_syntax(s, *tree, parsed.deadline_ms);
+    explain_syntax(s, *tree, check_layout(s, notebook, *tree), parsed.deadline_ms);
     if (program != NULL) {
         cbx_program_facts(program, index, &s->facts);
         s->out->summary = cbx_program_summary(program);

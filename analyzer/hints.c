@@ -12,19 +12,10 @@ enum {
     TRIED_MAX = 256, /* calls that are looked up for a finding */
 };
 
-#define CBX_HINT_COMMAND(...)
-#define CBX_HINT_START(...)
-#define CBX_HINT_CODE(...)
-#define CBX_HINT_MODULE(...)
 static const struct cbx_hint_row rows[] = {
 #define CBX_HINT(language, symbol, hint, example) { CBX_##language, symbol, hint, example },
 #include "analyzer/hints.def"
 };
-#undef CBX_HINT
-#undef CBX_HINT_COMMAND
-#undef CBX_HINT_START
-#undef CBX_HINT_CODE
-#undef CBX_HINT_MODULE
 
 bool cbx_hints_row(size_t index, struct cbx_hint_row *out)
 {

@@ -33,25 +33,78 @@ size_t cbx_hints_name_end(struct cbx_str text, size_t from)
     return from;
 }
 
-static void add_import_of(enum cbx_language language, struct cbx_str name, struct cbx_buf *out)
+/* The language of a row of hints.def holds for dialects of it too. */
+bool cbx_hints_holds(const struct cbx_hints *h, enum cbx_language language)
 {
-    if (language == CBX_PYTHON) {
-        cbx_buf_printf(out, "import %.*s\n", CBX_STR_ARG(name));
-    } else if (cbx_str_is(name, "fs") || cbx_str_is(name, "os")) {
-        cbx_buf_printf(out, "const %.*s = require(\"%.*s\");\n", CBX_STR_ARG(name),
-                       CBX_STR_ARG(name));
+    return (cbx_language_likes(language) >> h->facts->source & 1) != 0;
+}
+
+const struct cbx_hint_piece *cbx_hints_piece(const struct cbx_hints *h)
+{
+    static const struct cbx_hint_piece pieces[] = {
+#define CBX_HINT_PIECE(language, before, after, modules, none)                                     \
+    { CBX_##language, before, after, modules, none },
+#include "analyzer/hints.def"
+    };
+    static const struct cbx_hint_piece other = { 0, "", "", "", "" };
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        if (cbx_hints_holds(h, pieces[i].language)) {
+            return &pieces[i];
+        }
+    }
+    return &other;
+}
+
+void cbx_hints_add_import(const struct cbx_hints *h, struct cbx_str line, struct cbx_str module,
+                          struct cbx_buf *out)
+{
+    static const struct {
+        enum cbx_language language;
+        const char *mark, *first, *between, *end;
+    } imports[] = {
+#define CBX_HINT_IMPORT(language, mark, first, between, end)                                       \
+    { CBX_##language, mark, first, between, end },
+#include "analyzer/hints.def"
+    };
+    for (size_t i = 0; i < sizeof(imports) / sizeof(imports[0]); i++) {
+        const char *mark = imports[i].mark;
+        if (cbx_hints_holds(h, imports[i].language) &&
+            (mark[0] == '\0' || memmem(line.p, line.len, mark, strlen(mark)) != NULL)) {
+            cbx_buf_add_cstr(out, imports[i].first);
+            cbx_buf_add(out, module);
+            cbx_buf_add_cstr(out, imports[i].between != NULL ? imports[i].between : "");
+            cbx_buf_add(out, imports[i].between != NULL ? module : CBX_STR(""));
+            cbx_buf_add_cstr(out, imports[i].end);
+            return;
+        }
     }
 }
 
-/* Imports each NAME before a dot, so that json.dump is read as the function of the module. */
-static void add_imports(enum cbx_language language, struct cbx_str code, struct cbx_buf *out)
+/* True when the name before a dot is a module in a piece of code. */
+static bool is_module(const struct cbx_hint_piece *piece, struct cbx_str name)
 {
+    struct cbx_str names = cbx_str_of(piece->modules);
+    bool found = cbx_str_is(names, "*");
+    for (size_t from = 0; from < names.len && !found;) {
+        size_t to = cbx_hints_name_end(names, from);
+        found = cbx_str_equal(cbx_str_sub(names, from, to), name);
+        from = to + 1;
+    }
+    return found;
+}
+
+/* Imports each NAME before a dot, so that json.dump is read as the function of the module. */
+static void add_imports(const struct cbx_hints *h, struct cbx_str code, struct cbx_buf *out)
+{
+    const struct cbx_hint_piece *piece = cbx_hints_piece(h);
     for (size_t i = 0; i < code.len; i++) {
         size_t end = cbx_hints_name_end(code, i);
         bool first = i == 0 || code.p[i - 1] != '.';
         if (end > i && first && end + 1 < code.len && code.p[end] == '.' &&
-            is_name_byte(code.p[end + 1]) && (code.p[i] < '0' || code.p[i] > '9')) {
-            add_import_of(language, cbx_str_sub(code, i, end), out);
+            is_name_byte(code.p[end + 1]) && (code.p[i] < '0' || code.p[i] > '9') &&
+            is_module(piece, cbx_str_sub(code, i, end))) {
+            cbx_hints_add_import(h, CBX_STR("require("), cbx_str_sub(code, i, end), out);
+            cbx_buf_add_char(out, '\n');
         }
         i = end > i ? end : i;
     }
@@ -60,14 +113,13 @@ static void add_imports(enum cbx_language language, struct cbx_str code, struct 
 /* A piece of code as a program of the request's language. */
 bool cbx_hints_allow_piece(const struct cbx_hints *h, struct cbx_str code)
 {
+    const struct cbx_hint_piece *piece = cbx_hints_piece(h);
     CBX_AUTO_DONE(buf) program;
     cbx_buf_init(&program, 8 * CBX_HINT_BYTES);
-    if (h->facts->source != CBX_C && h->facts->source != CBX_SHELL) {
-        add_imports(h->facts->source, code, &program);
-    }
-    cbx_buf_add_cstr(&program, h->facts->source == CBX_C ? "void f(void) { " : "");
+    add_imports(h, code, &program);
+    cbx_buf_add_cstr(&program, piece->before);
     cbx_buf_add(&program, code);
-    cbx_buf_add_cstr(&program, h->facts->source == CBX_C ? "; }" : "");
+    cbx_buf_add_cstr(&program, piece->after);
     return cbx_hints_allow(h, h->request->language, cbx_buf_str(&program));
 }
 

@@ -6,6 +6,7 @@
 
 #include "analyzer/hints.h"
 #include "policies/base/buf.h"
+#include "policies/language.h"
 
 enum { CBX_HINT_BYTES = 1024, CBX_HINT_CALLS_MAX = 4 /* of one finding */ };
 
@@ -13,6 +14,20 @@ enum { CBX_HINT_BYTES = 1024, CBX_HINT_CALLS_MAX = 4 /* of one finding */ };
  * the modules that it names. */
 bool cbx_hints_allow(const struct cbx_hints *hints, struct cbx_str language, struct cbx_str code);
 bool cbx_hints_allow_piece(const struct cbx_hints *hints, struct cbx_str code);
+
+/* True when what holds for `language` holds for the source. */
+bool cbx_hints_holds(const struct cbx_hints *hints, enum cbx_language language);
+
+/* The row of hints.def for the source's language (static); empty texts when there is none. */
+struct cbx_hint_piece {
+    enum cbx_language language;
+    const char *before, *after, *modules, *none;
+};
+const struct cbx_hint_piece *cbx_hints_piece(const struct cbx_hints *hints);
+
+/* Appends the statement that imports `module`, in the form of `line`; nothing in a language without one. */
+void cbx_hints_add_import(const struct cbx_hints *hints, struct cbx_str line, struct cbx_str module,
+                          struct cbx_buf *out);
 
 /* The end of the name that begins at `from`; `from` when there is none. */
 size_t cbx_hints_name_end(struct cbx_str text, size_t from);

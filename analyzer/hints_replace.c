@@ -7,10 +7,6 @@
 
 enum { CODE_BYTES = 160 };
 
-#define CBX_HINT(...)
-#define CBX_HINT_START(...)
-#define CBX_HINT_CODE(...)
-#define CBX_HINT_MODULE(...)
 static const struct command {
     enum cbx_language language;
     const char *command, *module, *write;
@@ -19,10 +15,6 @@ static const struct command {
     { CBX_##language, command, module, write },
 #include "analyzer/hints.def"
 };
-#undef CBX_HINT_COMMAND
-#undef CBX_HINT_START
-#undef CBX_HINT_CODE
-#undef CBX_HINT_MODULE
 
 enum role { STARTS = 1, RUNS_CODE, IMPORTS };
 static const struct role_row {
@@ -30,17 +22,11 @@ static const struct role_row {
     enum role role;
     const char *symbol;
 } roles[] = {
-#define CBX_HINT_COMMAND(...)
 #define CBX_HINT_START(language, symbol)  { CBX_##language, STARTS, symbol },
 #define CBX_HINT_CODE(language, symbol)   { CBX_##language, RUNS_CODE, symbol },
 #define CBX_HINT_MODULE(language, symbol) { CBX_##language, IMPORTS, symbol },
 #include "analyzer/hints.def"
 };
-#undef CBX_HINT
-#undef CBX_HINT_COMMAND
-#undef CBX_HINT_START
-#undef CBX_HINT_CODE
-#undef CBX_HINT_MODULE
 
 /* --- facts and source ------------------------------------------------------------------------- */
 
@@ -55,16 +41,10 @@ static bool is_one_line(struct cbx_str code)
            memchr(code.p, '`', code.len) == NULL;
 }
 
-/* True when what holds for `language` holds for the source. */
-static bool is_like_source(const struct cbx_hints *h, enum cbx_language language)
-{
-    return (cbx_language_likes(language) >> h->facts->source & 1) != 0;
-}
-
 static bool has_role(const struct cbx_hints *h, const struct cbx_fact *call, enum role role)
 {
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
-        if (roles[i].role == role && is_like_source(h, roles[i].language) &&
+        if (roles[i].role == role && cbx_hints_holds(h, roles[i].language) &&
             cbx_str_glob(cbx_str_of(roles[i].symbol), call->name)) {
             return true;
         }
@@ -285,18 +265,18 @@ static struct cbx_str without_module(const struct cbx_hints *h, struct cbx_str l
 static struct cbx_str import_like(const struct cbx_hints *h, const struct cbx_finding *f,
                                   struct cbx_str line, const char *module)
 {
-    bool required = memmem(line.p, line.len, "require(", 8) != NULL;
-    if (h->facts->source != CBX_PYTHON) {
-        return module[0] == '\0' ? CBX_STR("// no module")
-                                 : cbx_arena_printf(h->arena,
-                                                    required ? "const %s = require(\"%s\");"
-                                                             : "import * as %s from \"%s\";",
-                                                    module, module);
-    }
-    if (cbx_str_starts(line, CBX_STR("import ")) && memchr(line.p, ',', line.len) != NULL) {
+    const struct cbx_hint_piece *piece = cbx_hints_piece(h);
+    CBX_AUTO_DONE(buf) out;
+    cbx_buf_init(&out, CBX_HINT_BYTES);
+    if (cbx_str_starts(line, CBX_STR("import ")) && memchr(line.p, ',', line.len) != NULL &&
+        cbx_str_is(cbx_str_of(piece->modules), "*")) {
         return without_module(h, line, f->symbol, module);
     }
-    return cbx_arena_printf(h->arena, module[0] != '\0' ? "import %s" : "pass%s", module);
+    if (module[0] == '\0') {
+        return cbx_str_of(piece->none);
+    }
+    cbx_hints_add_import(h, line, cbx_str_of(module), &out);
+    return cbx_arena_copy(h->arena, cbx_buf_str(&out));
 }
 
 /* What the new code of a finding needs: in place of the import that the finding is about, or as a line
@@ -317,7 +297,7 @@ static void add_import(const struct replacing *r, const char *module, struct cbx
 static const struct command *find_command(const struct cbx_hints *h, struct cbx_str name)
 {
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (is_like_source(h, commands[i].language) &&
+        if (cbx_hints_holds(h, commands[i].language) &&
             cbx_str_glob(cbx_str_of(commands[i].command), name)) {
             return &commands[i];
         }

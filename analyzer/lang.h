@@ -35,6 +35,9 @@ struct cbx_lang_code {
     /* What `mend` does, for a tree without errors in which the grammar misread `text`; {NULL, 0} when it
      * did not; {"", 0} when there is no such text. May be NULL. */
     struct cbx_str (*correct)(const struct cbx_parsed *parsed, struct cbx_str text, TSTree *tree);
+    /* A place whose indentation no source of the language has, in a text that the grammar reads; false when
+     * there is none. NULL: indentation means nothing. */
+    bool (*misindents)(struct cbx_str text, uint32_t *start, uint32_t *end);
     bool cookie; /* coding cookies count */
     bool reads;  /* the extractor parses another text, and reports syntax errors itself */
 };

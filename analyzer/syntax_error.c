@@ -1,47 +1,30 @@
 /* SPDX-License-Identifier: MIT
  * Names a syntax error: what stands around the code, another language, then the first line or
  * bracket that no source of the language can have. */
-#include "analyzer/syntax_error.h"
+#include "analyzer/syntax_internal.h"
 
-#include "analyzer/syntax_scan.h"
-#include "policies/base/arena.h"
-
-enum { SHOWN_MAX = 80 };
-
-struct explainer {
-    const struct cbx_syntax_source *source;
-    struct cbx_str text;
-    struct cbx_arena *arena;
-    struct cbx_syntax_error *out;
-    bool found;
-};
-
-static bool report(struct explainer *e, size_t start, size_t end, const char *name,
-                   struct cbx_str hint)
+bool cbx_syntax_report_as(struct cbx_explainer *e, size_t start, size_t end, struct cbx_str name,
+                          struct cbx_str hint)
 {
     *e->out = (struct cbx_syntax_error){ .start = (uint32_t)start,
                                          .end = (uint32_t)(end > start ? end : start + 1),
-                                         .name = cbx_str_of(name),
+                                         .name = name,
                                          .hint = hint };
-    e->found = hint.p != NULL;
+    e->found = hint.p != NULL && name.p != NULL;
     return e->found;
 }
 
-static uint32_t line_number(struct cbx_str text, size_t at)
+bool cbx_syntax_report(struct cbx_explainer *e, size_t start, size_t end, const char *name,
+                       struct cbx_str hint)
+{
+    return cbx_syntax_report_as(e, start, end, cbx_str_of(name), hint);
+}
+
+uint32_t cbx_syntax_line_number(struct cbx_str text, size_t at)
 {
     uint32_t line, column;
     cbx_str_place(text, at, &line, &column);
     return line;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
 }
 
 static size_t line_start(struct cbx_str text, size_t at)
@@ -58,29 +41,37 @@ static size_t line_end(struct cbx_str text, size_t at)
     return end != NULL ? (size_t)(end - text.p) : text.len;
 }
 
-static size_t first_word(struct cbx_str text, size_t at)
+size_t cbx_syntax_first_word(struct cbx_str text, size_t at)
 {
-    while (at < text.len && is_space(text.p[at])) {
+    while (at < text.len && cbx_syntax_is_space(text.p[at])) {
         at++;
     }
     return at;
 }
 
+bool cbx_syntax_begins_with(struct cbx_str line, const char *word)
+{
+    size_t n = strlen(word);
+    return cbx_str_starts(line, cbx_str_of(word)) &&
+           (line.len == n || !cbx_syntax_is_word(line.p[n]));
+}
+
 /* --- around the code -------------------------------------------------------------------------- */
 
-static bool explain_fence(struct explainer *e)
+static bool explain_fence(struct cbx_explainer *e)
 {
     for (size_t at = 0; at < e->text.len; at = line_end(e->text, at) + 1) {
-        size_t from = first_word(e->text, at);
+        size_t from = cbx_syntax_first_word(e->text, at);
         if (cbx_str_starts(cbx_str_sub(e->text, from, e->text.len), CBX_STR("```"))) {
-            return report(e, from, line_end(e->text, from), "Markdown around the code",
-                          CBX_STR("remove the lines that begin with ```; send the code alone"));
+            return cbx_syntax_report(
+                e, from, line_end(e->text, from), "Markdown around the code",
+                CBX_STR("remove the lines that begin with ```; send the code alone"));
         }
     }
     return false;
 }
 
-static bool explain_language(struct explainer *e)
+static bool explain_language(struct cbx_explainer *e)
 {
     struct cbx_str display, word;
     const char *own = cbx_language_name(e->source->lang->policy);
@@ -98,11 +89,12 @@ static bool explain_language(struct explainer *e)
                                 "this looks like %.*s, which does not run here; send only code of "
                                 "the language \"%s\"",
                                 CBX_STR_ARG(display), own);
-    return report(e, first_word(e->text, 0), line_end(e->text, 0), CBX_SYNTAX_LANGUAGE, hint);
+    return cbx_syntax_report(e, cbx_syntax_first_word(e->text, 0), line_end(e->text, 0),
+                             CBX_SYNTAX_LANGUAGE, hint);
 }
 
 /* One line with "\n" between its statements: the line breaks were escaped once too often. */
-static bool explain_escapes(struct explainer *e)
+static bool explain_escapes(struct cbx_explainer *e)
 {
     const char *escape = memmem(e->text.p, e->text.len, "\\n", 2);
     if (escape == NULL || line_end(e->text, 0) + 1 < e->text.len) {
@@ -114,113 +106,15 @@ static bool explain_escapes(struct explainer *e)
         quotes += e->text.p[i] == '"' || e->text.p[i] == '\'';
     }
     return quotes % 2 == 0 &&
-           report(e, at, at + 2, "escaped line break",
-                  CBX_STR("write line breaks instead of `\\n`; the source came as one line"));
-}
-
-/* --- lines of Python -------------------------------------------------------------------------- */
-
-static bool begins_with(struct cbx_str line, const char *word)
-{
-    size_t n = strlen(word);
-    return cbx_str_starts(line, cbx_str_of(word)) && (line.len == n || !is_word(line.p[n]));
-}
-
-static bool explain_print(struct explainer *e, struct cbx_str line, uint32_t start)
-{
-    struct cbx_str rest = cbx_str_sub(line, first_word(line, 5), line.len);
-    bool names = rest.len > 0 && (is_word(rest.p[0]) || rest.p[0] == '"' || rest.p[0] == '\'');
-    if (!begins_with(line, "print") || line.len < 7 || !is_space(line.p[5]) || !names ||
-        line.len > SHOWN_MAX * 2) {
-        return false;
-    }
-    return report(e, start, start + line.len, "Python 2 statement",
-                  cbx_arena_printf(e->arena, "instead of `%.*s` write `print(%.*s)`",
-                                   CBX_STR_ARG(line), CBX_STR_ARG(rest)));
-}
-
-/* "except ValueError, e:" of Python 2. */
-static bool explain_except(struct explainer *e, struct cbx_str line, uint32_t start)
-{
-    const char *comma = memchr(line.p, ',', line.len);
-    if (!begins_with(line, "except") || comma == NULL || memchr(line.p, '(', line.len) != NULL ||
-        line.p[line.len - 1] != ':' || line.len > SHOWN_MAX) {
-        return false;
-    }
-    size_t at = (size_t)(comma - line.p);
-    struct cbx_str before = cbx_str_sub(line, 0, at);
-    struct cbx_str after = cbx_str_sub(line, first_word(line, at + 1), line.len);
-    return report(e, start, start + line.len, "Python 2 statement",
-                  cbx_arena_printf(e->arena, "instead of `%.*s` write `%.*s as %.*s`",
-                                   CBX_STR_ARG(line), CBX_STR_ARG(before), CBX_STR_ARG(after)));
-}
-
-static bool explain_colon(struct explainer *e, struct cbx_str line, uint32_t start, bool colon)
-{
-    static const char *const words[] = { "if",  "elif",   "else",    "for",  "while", "def",
-                                         "try", "except", "finally", "with", "class", "async" };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !colon; i++) {
-        if (begins_with(line, words[i])) {
-            return report(
-                e, start, start + line.len, "missing colon",
-                cbx_arena_printf(e->arena,
-                                 "add `:` at the end of line %u; a line that begins with `%s` ends "
-                                 "with a colon",
-                                 line_number(e->text, start + line.len - 1), words[i]));
-        }
-    }
-    return false;
-}
-
-/* Words of other languages that Python has under other names. */
-static bool explain_word(struct explainer *e, struct cbx_str line, uint32_t start)
-{
-    static const struct {
-        const char *found, *write;
-    } pairs[] = { { "else if ", "elif " }, { " && ", " and " }, { " || ", " or " },
-                  { " !== ", " != " },     { " === ", " == " }, { " <> ", " != " } };
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        struct cbx_str found = cbx_str_of(pairs[i].found);
-        const char *at = memmem(line.p, line.len, found.p, found.len);
-        size_t before = at != NULL ? (size_t)(at - line.p) : 0;
-        bool quoted = memchr(line.p, '"', before) != NULL || memchr(line.p, '\'', before) != NULL;
-        if (at != NULL && !quoted) {
-            return report(e, start + before, start + before + found.len,
-                          "operator of another language",
-                          cbx_arena_printf(e->arena, "instead of `%s` write `%s`", pairs[i].found,
-                                           pairs[i].write));
-        }
-    }
-    return false;
-}
-
-/* "i++" and "i--" as statements. */
-static bool explain_increment(struct explainer *e, struct cbx_str line, uint32_t start)
-{
-    bool plus = cbx_str_ends(line, CBX_STR("++")), minus = cbx_str_ends(line, CBX_STR("--"));
-    struct cbx_str name = cbx_str_sub(line, 0, line.len > 2 ? line.len - 2 : 0);
-    if ((!plus && !minus) || name.len == 0 || name.len > SHOWN_MAX || !is_word(name.p[0])) {
-        return false;
-    }
-    return report(e, start, start + line.len, "operator of another language",
-                  cbx_arena_printf(e->arena, "instead of `%.*s` write `%.*s %s 1`",
-                                   CBX_STR_ARG(line), CBX_STR_ARG(name), plus ? "+=" : "-="));
-}
-
-static bool explain_python_line(void *context, struct cbx_str text, uint32_t start, uint32_t end,
-                                bool colon)
-{
-    struct explainer *e = context;
-    struct cbx_str line = cbx_str_sub(text, start, end);
-    return explain_print(e, line, start) || explain_except(e, line, start) ||
-           explain_word(e, line, start) || explain_colon(e, line, start, colon) ||
-           explain_increment(e, line, start);
+           cbx_syntax_report(
+               e, at, at + 2, "escaped line break",
+               CBX_STR("write line breaks instead of `\\n`; the source came as one line"));
 }
 
 /* --- blocks of shell -------------------------------------------------------------------------- */
 
 struct blocks {
-    struct explainer *e;
+    struct cbx_explainer *e;
     struct block {
         const char *opener, *closer;
     } open[CBX_SCAN_DEPTH_MAX];
@@ -275,11 +169,12 @@ static bool take_shell_line(void *context, struct cbx_str text, uint32_t start, 
     b->lost |= memmem(text.p + start, end - start, "<<", 2) != NULL;
     for (uint32_t i = start; i < end && !b->lost;) {
         uint32_t to = i;
-        while (to < end && is_word(text.p[to])) {
+        while (to < end && cbx_syntax_is_word(text.p[to])) {
             to++;
         }
         if (to == i) {
-            command = strchr(";|&(", text.p[i]) != NULL || (command && is_space(text.p[i]));
+            command =
+                strchr(";|&(", text.p[i]) != NULL || (command && cbx_syntax_is_space(text.p[i]));
             i++;
             continue;
         }
@@ -293,7 +188,7 @@ static bool take_shell_line(void *context, struct cbx_str text, uint32_t start, 
 }
 
 /* The here-document that begins in the text and never ends. */
-static bool explain_heredoc(struct explainer *e)
+static bool explain_heredoc(struct cbx_explainer *e)
 {
     const char *at = memmem(e->text.p, e->text.len, "<<", 2);
     size_t start = at != NULL ? (size_t)(at - e->text.p) : e->text.len;
@@ -305,27 +200,28 @@ static bool explain_heredoc(struct explainer *e)
         from++;
     }
     size_t to = from;
-    while (to < e->text.len && is_word(e->text.p[to])) {
+    while (to < e->text.len && cbx_syntax_is_word(e->text.p[to])) {
         to++;
     }
     struct cbx_str word = cbx_str_sub(e->text, from, to);
     for (size_t line = line_end(e->text, to) + 1; line < e->text.len;
          line = line_end(e->text, line) + 1) {
         struct cbx_str body =
-            cbx_str_sub(e->text, first_word(e->text, line), line_end(e->text, line));
+            cbx_str_sub(e->text, cbx_syntax_first_word(e->text, line), line_end(e->text, line));
         if (cbx_str_equal(body, word)) {
             return false;
         }
     }
-    return word.len > 0 && word.len <= SHOWN_MAX &&
-           report(e, start, to, "unclosed here-document",
-                  cbx_arena_printf(e->arena,
-                                   "add the line `%.*s` at the end; it stands alone, without "
-                                   "spaces before it",
-                                   CBX_STR_ARG(word)));
+    return word.len > 0 && word.len <= CBX_SYNTAX_SHOWN_MAX &&
+           cbx_syntax_report(
+               e, start, to, "unclosed here-document",
+               cbx_arena_printf(e->arena,
+                                "add the line `%.*s` at the end; it stands alone, without "
+                                "spaces before it",
+                                CBX_STR_ARG(word)));
 }
 
-static bool explain_blocks(struct explainer *e)
+static bool explain_blocks(struct cbx_explainer *e)
 {
     struct blocks b = { .e = e };
     struct cbx_scan scan;
@@ -335,24 +231,25 @@ static bool explain_blocks(struct explainer *e)
     }
     const struct block *open = &b.open[b.depth - 1];
     uint32_t at = b.at[b.depth - 1];
-    return report(e, at, at + strlen(open->opener), "unclosed block",
-                  cbx_arena_printf(
-                      e->arena, "add the line `%s` at the end; the `%s` of line %u is not closed",
-                      open->closer, open->opener, line_number(e->text, at)));
+    return cbx_syntax_report(
+        e, at, at + strlen(open->opener), "unclosed block",
+        cbx_arena_printf(e->arena,
+                         "add the line `%s` at the end; the `%s` of line %u is not closed",
+                         open->closer, open->opener, cbx_syntax_line_number(e->text, at)));
 }
 
 /* --- strings and brackets --------------------------------------------------------------------- */
 
 static bool is_blank_line(struct cbx_str text, size_t at)
 {
-    size_t first = first_word(text, at);
+    size_t first = cbx_syntax_first_word(text, at);
     return first >= text.len || text.p[first] == '\n' || text.p[first] == '#';
 }
 
 /* The end of the text in front of `at`, without spaces. */
 static size_t before_spaces(struct cbx_str text, size_t at)
 {
-    while (at > 0 && (is_space(text.p[at - 1]) || text.p[at - 1] == '\n')) {
+    while (at > 0 && (cbx_syntax_is_space(text.p[at - 1]) || text.p[at - 1] == '\n')) {
         at--;
     }
     return at;
@@ -364,7 +261,7 @@ static bool begins_statement(struct cbx_str line)
                                          "with",   "return", "print",    "const", "let",    "var",
                                          "export", "try",    "function", "async", "printf" };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (begins_with(line, words[i])) {
+        if (cbx_syntax_begins_with(line, words[i])) {
             return true;
         }
     }
@@ -377,16 +274,16 @@ static bool begins_statement(struct cbx_str line)
 static size_t bracket_end(struct cbx_str text, size_t opener)
 {
     size_t own = line_start(text, opener);
-    size_t indent = first_word(text, own) - own;
+    size_t indent = cbx_syntax_first_word(text, own) - own;
     for (size_t at = line_end(text, opener) + 1; at < text.len; at = line_end(text, at) + 1) {
         if (is_blank_line(text, at)) {
             continue;
         }
-        size_t first = first_word(text, at), before = before_spaces(text, at);
+        size_t first = cbx_syntax_first_word(text, at), before = before_spaces(text, at);
         bool more =
             before > 0 && strchr(",([{+=", text.p[before - 1]) != NULL && before > opener + 1;
         bool statement = begins_statement(cbx_str_sub(text, first, line_end(text, first)));
-        if (first - at <= indent && is_word(text.p[first]) && (statement || !more)) {
+        if (first - at <= indent && cbx_syntax_is_word(text.p[first]) && (statement || !more)) {
             return before;
         }
     }
@@ -402,36 +299,39 @@ static size_t closing_run(struct cbx_str text, size_t end)
     return end;
 }
 
-static bool explain_bracket(struct explainer *e, const struct cbx_scan *scan)
+static bool explain_bracket(struct cbx_explainer *e, const struct cbx_scan *scan)
 {
     size_t end = bracket_end(e->text, scan->at);
     char opener = e->text.p[scan->at];
     bool before = opener != '{' && end > 0 && e->text.p[end - 1] == ';';
-    return report(e, scan->at, scan->at + 1,
-                  opener == '('   ? "unclosed parenthesis"
-                  : opener == '[' ? "unclosed bracket"
-                                  : "unclosed brace",
-                  cbx_arena_printf(e->arena, "add `%.40s` %sat the end of line %u", scan->closers,
-                                   before ? "before the `;` " : "",
-                                   line_number(e->text, end > 0 ? end - 1 : 0)));
+    return cbx_syntax_report(
+        e, scan->at, scan->at + 1,
+        opener == '('   ? "unclosed parenthesis"
+        : opener == '[' ? "unclosed bracket"
+                        : "unclosed brace",
+        cbx_arena_printf(e->arena, "add `%.40s` %sat the end of line %u", scan->closers,
+                         before ? "before the `;` " : "",
+                         cbx_syntax_line_number(e->text, end > 0 ? end - 1 : 0)));
 }
 
-static bool explain_string(struct explainer *e, const struct cbx_scan *scan)
+static bool explain_string(struct cbx_explainer *e, const struct cbx_scan *scan)
 {
     bool goes_on = scan->quote[1] != '\0' || scan->quote[0] == '`';
     size_t end = before_spaces(e->text, goes_on ? e->text.len : line_end(e->text, scan->at));
     size_t place_end = goes_on ? scan->at + strlen(scan->quote) : end;
-    uint32_t line = line_number(e->text, end > 0 ? end - 1 : 0);
+    uint32_t line = cbx_syntax_line_number(e->text, end > 0 ? end - 1 : 0);
     size_t run = closing_run(e->text, end);
     struct cbx_str closing = cbx_str_sub(e->text, run, end);
     /* print("hello): the brackets at the end of the line belong behind the quote */
     if (!goes_on && run > scan->at + 1 && memchr(closing.p, ')', closing.len) != NULL &&
-        closing.len < SHOWN_MAX && memchr(e->text.p + scan->at, '(', run - scan->at) == NULL) {
-        return report(e, scan->at, place_end, "unclosed string",
-                      cbx_arena_printf(e->arena, "add `%s` before the `%.*s` at the end of line %u",
-                                       scan->quote, CBX_STR_ARG(closing), line));
+        closing.len < CBX_SYNTAX_SHOWN_MAX &&
+        memchr(e->text.p + scan->at, '(', run - scan->at) == NULL) {
+        return cbx_syntax_report(
+            e, scan->at, place_end, "unclosed string",
+            cbx_arena_printf(e->arena, "add `%s` before the `%.*s` at the end of line %u",
+                             scan->quote, CBX_STR_ARG(closing), line));
     }
-    return report(
+    return cbx_syntax_report(
         e, scan->at, place_end, "unclosed string",
         scan->quote[0] == '`'
             ? cbx_arena_printf(e->arena, "add the closing backquote at the end of line %u", line)
@@ -439,22 +339,23 @@ static bool explain_string(struct explainer *e, const struct cbx_scan *scan)
 }
 
 /* 'it's' becomes "it's". */
-static bool explain_apostrophe(struct explainer *e, const struct cbx_scan *scan)
+static bool explain_apostrophe(struct cbx_explainer *e, const struct cbx_scan *scan)
 {
     struct cbx_str whole = cbx_str_sub(e->text, scan->opener, scan->at + 1);
     struct cbx_str inside = cbx_str_sub(whole, 1, whole.len - 1);
     char other = scan->quote[0] == '\'' ? '"' : '\'';
-    if (memchr(inside.p, other, inside.len) != NULL || whole.len > SHOWN_MAX * 2) {
+    if (memchr(inside.p, other, inside.len) != NULL || whole.len > CBX_SYNTAX_SHOWN_MAX * 2) {
         return explain_string(e, scan);
     }
-    return report(e, scan->opener, scan->at + 1, "quote inside a string",
-                  cbx_arena_printf(e->arena, "instead of `%.*s` write `%c%.*s%c`",
-                                   CBX_STR_ARG(whole), other, CBX_STR_ARG(inside), other));
+    return cbx_syntax_report(e, scan->opener, scan->at + 1, "quote inside a string",
+                             cbx_arena_printf(e->arena, "instead of `%.*s` write `%c%.*s%c`",
+                                              CBX_STR_ARG(whole), other, CBX_STR_ARG(inside),
+                                              other));
 }
 
-static bool explain_scan(struct explainer *e, const struct cbx_scan *scan)
+static bool explain_scan(struct cbx_explainer *e, const struct cbx_scan *scan)
 {
-    uint32_t line = line_number(e->text, scan->at);
+    uint32_t line = cbx_syntax_line_number(e->text, scan->at);
     switch (scan->problem) {
     case CBX_SCAN_NONE:
         return false;
@@ -463,24 +364,26 @@ static bool explain_scan(struct explainer *e, const struct cbx_scan *scan)
     case CBX_SCAN_APOSTROPHE:
         return explain_apostrophe(e, scan);
     case CBX_SCAN_COMMENT:
-        return report(e, scan->at, scan->at + 2, "unclosed comment",
-                      cbx_arena_printf(e->arena, "add `%s` where the comment of line %u ends",
-                                       scan->quote, line));
+        return cbx_syntax_report(e, scan->at, scan->at + 2, "unclosed comment",
+                                 cbx_arena_printf(e->arena,
+                                                  "add `%s` where the comment of line %u ends",
+                                                  scan->quote, line));
     case CBX_SCAN_CLOSER:
-        return report(e, scan->at, scan->at + 1, "unexpected closing bracket",
-                      cbx_arena_printf(e->arena,
-                                       "remove the last `%c` of line %u; it closes nothing",
-                                       e->text.p[scan->at], line));
+        return cbx_syntax_report(
+            e, scan->at, scan->at + 1, "unexpected closing bracket",
+            cbx_arena_printf(e->arena, "remove the last `%c` of line %u; it closes nothing",
+                             e->text.p[scan->at], line));
     case CBX_SCAN_MISMATCH:
-        return report(e, scan->at, scan->at + 1, "wrong closing bracket",
-                      cbx_arena_printf(e->arena,
-                                       "add `%c` before the `%c` of line %u; it closes the `%c` of "
-                                       "line %u",
-                                       e->text.p[scan->opener] == '('   ? ')'
-                                       : e->text.p[scan->opener] == '[' ? ']'
-                                                                        : '}',
-                                       e->text.p[scan->at], line, e->text.p[scan->opener],
-                                       line_number(e->text, scan->opener)));
+        return cbx_syntax_report(
+            e, scan->at, scan->at + 1, "wrong closing bracket",
+            cbx_arena_printf(e->arena,
+                             "add `%c` before the `%c` of line %u; it closes the `%c` of "
+                             "line %u",
+                             e->text.p[scan->opener] == '('   ? ')'
+                             : e->text.p[scan->opener] == '[' ? ']'
+                                                              : '}',
+                             e->text.p[scan->at], line, e->text.p[scan->opener],
+                             cbx_syntax_line_number(e->text, scan->opener)));
     case CBX_SCAN_BRACKET:
         return explain_bracket(e, scan);
     }
@@ -490,17 +393,22 @@ static bool explain_scan(struct explainer *e, const struct cbx_scan *scan)
 bool cbx_syntax_explain(const struct cbx_syntax_source *source, struct cbx_arena *arena,
                         struct cbx_syntax_error *out)
 {
-    struct explainer e = { .source = source, .text = source->text, .arena = arena, .out = out };
+    struct cbx_explainer e = { .source = source, .text = source->text, .arena = arena, .out = out };
     enum cbx_language language = source->lang->policy;
     if (source->text.len == 0 || source->text.len >= UINT32_MAX) {
         return false;
+    }
+    if (source->layout) {
+        return cbx_syntax_python_layout(&e);
     }
     if (explain_fence(&e) || explain_language(&e) || explain_escapes(&e) ||
         (language == CBX_SHELL && explain_heredoc(&e))) {
         return true;
     }
     struct cbx_scan scan;
-    cbx_scan_source(language, e.text, language == CBX_PYTHON ? explain_python_line : NULL, &e,
+    cbx_scan_source(language, e.text, language == CBX_PYTHON ? cbx_syntax_python_line : NULL, &e,
                     &scan);
-    return e.found || explain_scan(&e, &scan) || (language == CBX_SHELL && explain_blocks(&e));
+    return e.found || explain_scan(&e, &scan) ||
+           (language == CBX_PYTHON && cbx_syntax_python_end(&e, &scan)) ||
+           (language == CBX_SHELL && explain_blocks(&e));
 }

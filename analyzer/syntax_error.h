@@ -9,17 +9,19 @@
 /* The name of the error of a source in another language. */
 #define CBX_SYNTAX_LANGUAGE "another language"
 
-/* A source in which the grammar of its language finds an error. */
+/* A source in which its language finds an error. */
 struct cbx_syntax_source {
     const struct cbx_lang *lang;
     struct cbx_str text;
     uint32_t languages;  /* that the policy lets run, bits 1 << enum cbx_language */
     int64_t deadline_ms; /* for parsing it as another language */
+    bool layout;         /* the only error is one of its indentation (cbx_lang_code.misindents) */
 };
 
 /* [start, end) is the place; `name` says what it is ("unclosed string"), `hint` what to change. The
  * hints have the form of hints.def, and in addition: "add `A` at the end of line 3", "add `A` before
- * the `B` of line 3", "write line breaks instead of `\n`", "remove the lines that begin with ```",
+ * the `B` of line 3", "write line breaks instead of `\n`", "remove the lines that begin with ```", and a
+ * sentence that begins with "indent line 3", "add a line behind line 3" or "write what follows the `A` on line 3",
  * "send it with the language "shell"". Texts are allocated in the arena. */
 struct cbx_syntax_error {
     uint32_t start, end;

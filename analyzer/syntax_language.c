@@ -19,8 +19,6 @@ static const struct sign {
 #define CBX_LOOKS(word, display)      { word, display, ANYWHERE, 0, "" },
 #define CBX_SIGN(place, weight, text) { NULL, NULL, place, weight, text },
 #include "analyzer/syntax_error.def"
-#undef CBX_LOOKS
-#undef CBX_SIGN
 };
 enum { SIGNS = sizeof(signs) / sizeof(signs[0]) };
 

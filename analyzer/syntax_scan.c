@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT
- * The scanner behind syntax_error.h. It knows what the languages have in common, by a table. */
+ * The scanner behind syntax_error.h. It knows what the languages have in common, by CBX_LEXIS of syntax_error.def. */
 #include "analyzer/syntax_scan.h"
 
-static const struct dialect {
+enum trait {
+    TRIPLES = 1 << 0,
+    TEMPLATES = 1 << 1,
+    REGEXES = 1 << 2,
+    BRACKETS = 1 << 3,
+    MULTILINE = 1 << 4,
+    LINES = 1 << 5,
+};
+
+static const struct lexis {
     enum cbx_language language;
     const char *comment, *comment_open, *comment_close;
-    bool triples, templates, regexes, brackets;
-    bool multiline; /* a string may go over the end of its line */
-    bool lines;     /* a statement ends with its line */
-} dialects[] = {
-    { CBX_PYTHON, "#", NULL, NULL, .triples = true, .brackets = true, .lines = true },
-    { CBX_JAVASCRIPT, "//", "/*", "*/", .templates = true, .regexes = true, .brackets = true },
-    { CBX_TYPESCRIPT, "//", "/*", "*/", .templates = true, .regexes = true, .brackets = true },
-    { CBX_C, "//", "/*", "*/", .brackets = true },
-    { CBX_SHELL, "#", NULL, NULL, .multiline = true, .lines = true },
+    unsigned traits;
+} lexes[] = {
+#define CBX_LEXIS(language, comment, open, close, traits)                                          \
+    { CBX_##language, comment, open, close, traits },
+#include "analyzer/syntax_error.def"
 };
 
 struct scanner {
-    const struct dialect *d;
+    const struct lexis *d;
     struct cbx_str text;
     size_t at;
     uint32_t opened[CBX_SCAN_DEPTH_MAX]; /* offsets of open brackets and templates */
@@ -30,6 +35,11 @@ struct scanner {
     struct cbx_scan *out;
     bool stop;
 };
+
+static bool has_trait(const struct scanner *s, enum trait trait)
+{
+    return (s->d->traits & trait) != 0;
+}
 
 static bool has(const struct scanner *s, const char *word)
 {
@@ -98,8 +108,8 @@ static void read_string(struct scanner *s)
     size_t start = s->at;
     char quote = s->text.p[start];
     const char triple[4] = { quote, quote, quote, 0 };
-    size_t count = s->d->triples && has(s, triple) ? 3 : 1;
-    bool raw = s->d->multiline && quote == '\'';
+    size_t count = has_trait(s, TRIPLES) && has(s, triple) ? 3 : 1;
+    bool raw = has_trait(s, MULTILINE) && quote == '\'';
     for (s->at += count; s->at < s->text.len; s->at++) {
         char c = s->text.p[s->at];
         if (c == '\\' && !raw) {
@@ -110,7 +120,7 @@ static void read_string(struct scanner *s)
             s->string_end = s->at;
             note_code(s, start, s->at);
             return;
-        } else if (c == '\n' && count == 1 && !s->d->multiline) {
+        } else if (c == '\n' && count == 1 && !has_trait(s, MULTILINE)) {
             break;
         }
     }
@@ -163,7 +173,7 @@ static void skip_line(struct scanner *s)
 static bool begins_regex(const struct scanner *s)
 {
     char before = s->blank || s->last == 0 ? '(' : s->text.p[s->last - 1];
-    return s->d->regexes && strchr("(,=:[!&|?{};<>+-*%~^", before) != NULL;
+    return has_trait(s, REGEXES) && strchr("(,=:[!&|?{};<>+-*%~^", before) != NULL;
 }
 
 static void read_regex(struct scanner *s)
@@ -215,19 +225,19 @@ static void read_bracket(struct scanner *s)
 
 static bool is_in_template(const struct scanner *s)
 {
-    return s->d->templates && s->depth > 0 && s->text.p[s->opened[s->depth - 1]] == '`';
+    return has_trait(s, TEMPLATES) && s->depth > 0 && s->text.p[s->opened[s->depth - 1]] == '`';
 }
 
 static bool begins_comment(const struct scanner *s)
 {
     bool after_word = s->at > 0 && strchr(" \t\n;(", s->text.p[s->at - 1]) == NULL;
-    return has(s, s->d->comment) && !(s->d->multiline && after_word);
+    return has(s, s->d->comment) && !(has_trait(s, MULTILINE) && after_word);
 }
 
 /* Lines of notebook syntax are no Python. */
 static bool begins_magic(const struct scanner *s)
 {
-    return s->d->triples && s->blank && s->depth == 0 &&
+    return has_trait(s, TRIPLES) && s->blank && s->depth == 0 &&
            (s->text.p[s->at] == '%' || s->text.p[s->at] == '!');
 }
 
@@ -235,7 +245,7 @@ static void read_byte(struct scanner *s)
 {
     char c = s->text.p[s->at];
     if (c == '\n') {
-        if (s->depth == 0 && s->d->lines) {
+        if (s->depth == 0 && has_trait(s, LINES)) {
             end_line(s);
         }
         s->at++;
@@ -262,11 +272,11 @@ static void read_next(struct scanner *s)
         read_comment(s);
     } else if (c == '"' || c == '\'') {
         read_string(s);
-    } else if (c == '`' && s->d->templates && s->depth < CBX_SCAN_DEPTH_MAX) {
+    } else if (c == '`' && has_trait(s, TEMPLATES) && s->depth < CBX_SCAN_DEPTH_MAX) {
         s->opened[s->depth++] = (uint32_t)s->at++;
     } else if (c == '/' && begins_regex(s)) {
         read_regex(s);
-    } else if (s->d->brackets && c != '\0' && strchr("()[]{}", c) != NULL) {
+    } else if (has_trait(s, BRACKETS) && c != '\0' && strchr("()[]{}", c) != NULL) {
         read_bracket(s);
     } else {
         read_byte(s);
@@ -290,8 +300,8 @@ void cbx_scan_source(enum cbx_language language, struct cbx_str text, cbx_scan_l
         .text = text, .blank = true, .take = line, .context = context, .out = out
     };
     *out = (struct cbx_scan){ 0 };
-    for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++) {
-        s.d = dialects[i].language == language ? &dialects[i] : s.d;
+    for (size_t i = 0; i < sizeof(lexes) / sizeof(lexes[0]); i++) {
+        s.d = lexes[i].language == language ? &lexes[i] : s.d;
     }
     while (s.d != NULL && !s.stop && s.at < text.len) {
         read_next(&s);
@@ -306,5 +316,6 @@ void cbx_scan_source(enum cbx_language language, struct cbx_str text, cbx_scan_l
         fail_bracket(&s);
     } else {
         end_line(&s);
+        out->whole = !s.stop;
     }
 }

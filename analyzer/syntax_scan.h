@@ -22,6 +22,7 @@ enum { CBX_SCAN_DEPTH_MAX = 200 };
 
 struct cbx_scan {
     enum cbx_scan_problem problem;
+    bool whole; /* it reached the end of the source */
     uint32_t at, opener;
     char quote[4]; /* that closes the string or comment */
     char closers[CBX_SCAN_DEPTH_MAX +

@@ -73,7 +73,7 @@ struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbo
     return pool;
 }
 
-void cbx_pool_stop(struct cbx_pool *pool)
+void cbx_pool_end(struct cbx_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
@@ -88,6 +88,11 @@ void cbx_pool_stop(struct cbx_pool *pool)
     pthread_cond_broadcast(&pool->work);
     pthread_cond_broadcast(&pool->served);
     pthread_mutex_unlock(&pool->lock);
+}
+
+void cbx_pool_stop(struct cbx_pool *pool)
+{
+    cbx_pool_end(pool);
     for (int i = 0; i < pool->thread_count; i++) {
         pthread_join(pool->threads[i], NULL);
     }

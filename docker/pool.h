@@ -34,8 +34,11 @@ struct cbx_pool;
 struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbox_config *sandboxes,
                               const struct cbx_pool_config *config);
 
-/* Ends what is ready and what was discarded. Calls of cbx_pool_take that wait, and later ones, fail
- * with CBX_ESTATE. */
+/* Ends what is ready. Calls of cbx_pool_take that wait, and later ones, fail with CBX_ESTATE. What is
+ * being made ends when it is made; nothing waits for it. */
+void cbx_pool_end(struct cbx_pool *pool);
+
+/* The same, and returns when nothing is being made any more. The engine removes what has ended. */
 void cbx_pool_stop(struct cbx_pool *pool);
 
 /* Keeps `min` sandboxes of this kernel and these limits ready from now on, also without use. */

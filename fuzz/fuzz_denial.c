@@ -21,7 +21,7 @@ static void explain(const struct cbx_lang *lang, struct cbx_str text)
 {
     CBX_AUTO_DONE(arena) arena;
     cbx_arena_init(&arena, 1 << 20);
-    struct cbx_syntax_source source = { lang, text, ~0u, 0 };
+    struct cbx_syntax_source source = { lang, text, ~0u, 0, false };
     struct cbx_syntax_error error;
     if (cbx_syntax_explain(&source, &arena, &error) &&
         (error.start >= error.end || error.end > text.len + 1 || error.name.len == 0 ||

@@ -37,7 +37,9 @@ struct cbx_executor_config {
 
 /* Serves the calls of executor.def on `control` until that closes or SIGTERM comes. Then it
  * removes its containers, or detaches from its sessions when they are persistent, and exits;
- * never returns. The secrets come through secrets_fd (struct cbx_executor_secrets). The audit log and the
+ * never returns. When all is recorded and each sandbox was
+ * told to end, and after 1 s at the latest, one that is not persistent shuts `control` down: whoever waits for its
+ * end need not wait for the engine. It exits within 20 s. The secrets come through secrets_fd (struct cbx_executor_secrets). The audit log and the
  * engine are opened by the first call that needs them, or at once when it is persistent, and
  * sandboxes that an executor before this one left are adopted then.
  *

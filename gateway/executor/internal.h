@@ -54,6 +54,7 @@ struct cbx_executor_request {
     struct {
         const char *decision, *session, *principal;
         const struct cbx_permit *permit;
+        const json_t *claims; /* an object that has those of the client; NULL = none */
     } run;
 };
 

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Renews leases, closes expired sessions, removes containers that are in no table. */
@@ -68,10 +69,17 @@ static void *housekeep(void *context)
     return NULL;
 }
 
+static void flush_audit(struct cbx_executor *e)
+{
+    if (e->audit != NULL) {
+        cbx_audit_flush(e->audit);
+    }
+}
+
 /* Waits a moment until the outcomes of the runs that have ended are recorded. */
 static void await_runs(struct cbx_executor *e)
 {
-    enum { WAIT_MS = 3000, STEP_MS = 20 };
+    enum { WAIT_MS = 3000, STEP_MS = 5 };
     struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
     int running = 1;
     for (int waited = 0; running > 0 && waited < WAIT_MS; waited += STEP_MS) {
@@ -79,14 +87,37 @@ static void await_runs(struct cbx_executor *e)
         running = e->unrecorded;
         pthread_mutex_unlock(&e->lock);
         if (running > 0) {
+            flush_audit(e); /* an outcome would wait for the next decision */
             nanosleep(&step, NULL);
         }
     }
 }
 
+static int stop_pipe[2] = { -1, -1 };
+
+/* The master, and the client that waits for it, need not wait any more: all is recorded and every sandbox
+ * was told to end, or an engine that does not answer holds that up. stderr belongs to that client, so it is
+ * replaced by a descriptor that cannot be written. */
+static void release_master(int control)
+{
+    dup2(stop_pipe[0], STDERR_FILENO);
+    shutdown(control, SHUT_RDWR);
+}
+
+/* Limits the end of an executor; `context` is the executor's control socket. */
+static void *limit_end(void *context)
+{
+    enum { RELEASE_S = 1, END_S = 20 };
+    const int *control = context;
+    nanosleep(&(struct timespec){ .tv_sec = RELEASE_S }, NULL);
+    release_master(*control);
+    nanosleep(&(struct timespec){ .tv_sec = END_S - RELEASE_S }, NULL);
+    _exit(0); /* the next gateway on the state directory removes what is left (instance.h) */
+}
+
 /* Removes the sandboxes that no later executor may adopt; the others exist until their leases
  * end. */
-static void end(struct cbx_executor *e)
+static void end(struct cbx_executor *e, int control)
 {
     enum { LOCK_MS = 2000 };
     if (!cbx_mutex_lock_ms(&e->lock, LOCK_MS)) {
@@ -96,25 +127,32 @@ static void end(struct cbx_executor *e)
     e->stopping = true;
     struct cbx_pool *pool = e->pool;
     pthread_mutex_unlock(&e->lock);
+    pthread_t limit;
+    if (!e->config.persistent) {
+        pthread_create(&limit, NULL, limit_end, &control);
+    }
     /* Ends the sandboxes in which programs still run: a program that ignores SIGINT would keep a
      * client waiting until it kills the gateway. */
     cbx_sessions_close_all(e->sessions, e->config.persistent);
+    if (pool != NULL) {
+        cbx_pool_end(pool);
+    }
     if (!e->config.persistent) {
         await_runs(e);
+    }
+    flush_audit(e);
+    if (!e->config.persistent) {
+        release_master(control);
     }
     if (pool != NULL) {
         cbx_pool_stop(pool);
     }
-    if (e->audit != NULL) {
-        cbx_audit_flush(e->audit);
-    }
+    flush_audit(e);
     if (!e->config.persistent) {
         cbx_instance_done(&e->instance, true);
     } /* else the process's exit releases the lock, after the last thread that may still send */
     _exit(0); /* nothing is freed: threads may still read the tables */
 }
-
-static int stop_pipe[2] = { -1, -1 };
 
 static void on_stop(int number)
 {
@@ -192,6 +230,6 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd,
     char reason;
     while (read(stop_pipe[0], &reason, 1) < 0 && errno == EINTR) {
     }
-    end(&e);
+    end(&e, control);
     _exit(0);
 }

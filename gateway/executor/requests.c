@@ -196,11 +196,14 @@ static int record_upload(struct cbx_executor *e, const struct cbx_put_file_args 
     char hex[CBX_SHA256_HEX + 1];
     struct cbx_sha256 hash = cbx_sha256_of(bytes);
     cbx_sha256_hex(&hash, hex);
-    return record(e, "upload",
-                  json_pack("{s:s,s:s,s:s,s:s,s:I}", "session", args->session.p, "principal",
-                            args->principal.p, "path", args->path.p, "sha256", hex, "size",
-                            (json_int_t)bytes.len),
-                  err);
+    json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:I}", "session", args->session.p, "principal",
+                             args->principal.p, "path", args->path.p, "sha256", hex, "size",
+                             (json_int_t)bytes.len);
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    return record(e, "upload", body, err);
 }
 
 static int serve_put_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,

@@ -49,6 +49,7 @@ static void record_blocked(struct cbx_executor_request *r, const struct cbx_even
     json_object_set_new(body, "rule", cbx_json_text(event->rule));
     json_object_set_new(body, "what", cbx_json_text(event->text));
     json_object_set_new(body, "count", json_integer((json_int_t)event->count));
+    cbx_claim_copy(r->run.claims, body);
     if (cbx_executor_audit(r->executor, &audit, &err) != 0 ||
         cbx_audit_append(audit, "blocked", body, NULL, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "a refusal of the guard is not recorded: %s", err.text);
@@ -274,8 +275,8 @@ static int execute(struct execution *x, struct cbx_err *err)
     }
 }
 
-static json_t *describe_outcome(const char *decision, const char *action,
-                                const struct cbx_result *result, int failed,
+static json_t *describe_outcome(const struct cbx_executor_request *r, const char *decision,
+                                const char *action, const struct cbx_result *result, int failed,
                                 const struct cbx_err *err)
 {
     json_t *body = cbx_result_json(result);
@@ -284,6 +285,7 @@ static json_t *describe_outcome(const char *decision, const char *action,
     json_object_del(body, "evalue");
     json_object_del(body, "traceback");
     json_object_del(body, "type");
+    cbx_claim_copy(r->run.claims, body);
     if (failed) {
         json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
     } else if (result->status == CBX_RUN_LOST) {
@@ -327,7 +329,7 @@ static bool send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
                         const char *action, const struct cbx_result *result)
 {
     CBX_AUTO_JSON done = cbx_result_json(result);
-    CBX_AUTO_JSON body = describe_outcome(run_id, action, result, 0, NULL);
+    CBX_AUTO_JSON body = describe_outcome(r, run_id, action, result, 0, NULL);
     struct cbx_audit_pending record = { .type = "outcome", .body = body };
     cbx_audit_submit(audit, &record);
     cbx_wire_send(r->fd, done, CBX_STR(""), NULL); /* no effect when the client is gone */
@@ -341,8 +343,9 @@ static bool send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
 static void record_failure(struct cbx_audit *audit, const struct execution *x, int failed,
                            const struct cbx_err *err)
 {
-    CBX_AUTO_JSON body = describe_outcome(x->permit->decision, cbx_action_name(x->permit->action),
-                                          &x->result, failed, err);
+    CBX_AUTO_JSON body =
+        describe_outcome(x->request, x->permit->decision, cbx_action_name(x->permit->action),
+                         &x->result, failed, err);
     struct cbx_audit_pending record = { .type = "outcome", .body = body };
     cbx_audit_submit(audit, &record);
     await_record(audit, &record);
@@ -452,6 +455,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     r->run.session = permit->session;
     r->run.principal = permit->principal;
     r->run.permit = permit;
+    r->run.claims = sealed.json;
     failed = failed ? failed : run_permitted(&x, audit, err);
     cbx_sessions_dequeue(e->sessions, &r->ticket);
     cbx_result_done(&x.result);
@@ -510,12 +514,25 @@ static int follow_run(struct cbx_executor_request *r, struct cbx_session *sessio
     return cbx_sandbox_resume(sandbox, run, &sink, result, err);
 }
 
+/* New reference. */
+static json_t *read_claims(const struct cbx_resume_args *args)
+{
+    json_t *claims = json_object();
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, claims);
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    return claims;
+}
+
 int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_resume_args *args,
                         struct cbx_err *err)
 {
     struct cbx_executor *e = r->executor;
     struct cbx_audit *audit;
     struct cbx_session *session;
+    CBX_AUTO_JSON claims = read_claims(args);
+    r->run.claims = claims;
     r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
     int failed = cbx_executor_audit(e, &audit, err);
     failed = failed ? failed : enter_begun_run(r, args->run.p, &session, err);

@@ -127,7 +127,6 @@ static void add_libraries(struct cbx_buf *out, const char *kernel)
     } libraries[] = {
 #define CBX_LIBRARY(language, name, version) { language, name },
 #include "gateway/front/service/libraries.def"
-#undef CBX_LIBRARY
     };
     bool python = strcmp(kernel, "bash") == 0; /* advises another language */
     const char *language = python ? "python" : kernel;

@@ -91,6 +91,24 @@ void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_clai
     COPY_TEXT(find_tool_use(meta), claims->claimed_tool_use);
 }
 
+void cbx_claims_write(const struct cbx_claims *claims, json_t *into)
+{
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning)                                                      \
+    cbx_claim_write(#member, cbx_str_of(claims->member), into);
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+}
+
+void cbx_claims_read(const json_t *from, struct cbx_claims *claims)
+{
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning)                                                      \
+    COPY_TEXT(cbx_json_str(json_object_get(from, #member)), claims->member);
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+}
+
 void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subject)
 {
     if (claims == NULL) {

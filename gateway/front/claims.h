@@ -21,6 +21,10 @@ void cbx_claims_read_client(const json_t *client_info, struct cbx_claims *claims
  * (traceparent of W3C Trace Context; malformed ones are nothing) and the tool use (claims.def). */
 void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_claims *claims);
 
+/* Writes the claims that are not empty into the JSON object `into`, and reads what was written. */
+void cbx_claims_write(const struct cbx_claims *claims, json_t *into);
+void cbx_claims_read(const json_t *from, struct cbx_claims *claims);
+
 /* Points the claims of the subject to these. NULL is fine. */
 void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subject);
 

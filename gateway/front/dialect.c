@@ -67,12 +67,3 @@ void cbx_dialect_list(const char *separator, struct cbx_buf *out)
         cbx_buf_printf(out, "%s%s", i > 0 ? separator : "", name);
     }
 }
-
-void cbx_dialect_list_titles(struct cbx_buf *out)
-{
-    const char *name;
-    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
-        const char *before = i == 0 ? "" : cbx_dialect_at(i + 1) == NULL ? " and " : ", ";
-        cbx_buf_printf(out, "%s%s", before, cbx_language_find(cbx_str_of(name))->display);
-    }
-}

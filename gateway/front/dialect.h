@@ -23,9 +23,6 @@ const char *cbx_dialect_at(size_t index);
 /* Appends those names to `out`, "python|javascript|..." with the separator "|". */
 void cbx_dialect_list(const char *separator, struct cbx_buf *out);
 
-/* Appends them as people read them: "Python, JavaScript and C". */
-void cbx_dialect_list_titles(struct cbx_buf *out);
-
 /* The name that clients use for it: the inverse. NULL gives "". */
 const char *cbx_dialect_shown(const char *language);
 

@@ -214,13 +214,19 @@ static int follow_run(int fd, void *context, struct cbx_err *err)
 
 /* The executor was killed while it followed the run. The sandbox continues without it, and the next
  * executor adopts it and sends the run's events again, from their beginning. */
-int cbx_client_resume(struct cbx_flow *flow, const struct cbx_submit_options *options,
+int cbx_client_resume(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
-    struct cbx_resume_args args = { .run = cbx_str_of(out->id),
-                                    .detach = options != NULL && options->detach };
+    struct cbx_resume_args args = {
+        .run = cbx_str_of(out->id),
+        .detach = request->options.detach,
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) .member = request->subject.member,
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    };
     CBX_AUTO_JSON header = cbx_resume_args_json(&args);
-    struct following f = { .options = options, .sink = sink, .out = out, .again = true };
+    struct following f = { .options = &request->options, .sink = sink, .out = out, .again = true };
     struct call call = {
         .header = header, .follow = follow_run, .context = &f, .hold = &out->hold
     };
@@ -228,11 +234,11 @@ int cbx_client_resume(struct cbx_flow *flow, const struct cbx_submit_options *op
 }
 
 /* A submission that no executor answered to its end: it was admitted, so it may have begun. */
-static int resume_submission(struct cbx_flow *flow, const struct cbx_submit_options *options,
+static int resume_submission(struct cbx_flow *flow, const struct cbx_request *request,
                              const struct cbx_sink *sink, struct cbx_outcome *out,
                              struct cbx_err *err)
 {
-    int failed = cbx_client_resume(flow, options, sink, out, err);
+    int failed = cbx_client_resume(flow, request, sink, out, err);
     if (failed == CBX_ENOTFOUND && out->begun) {
         return cbx_fail(err, CBX_EENGINE,
                         "the executor was killed while this ran, and its sandbox is gone");
@@ -244,27 +250,27 @@ static int resume_submission(struct cbx_flow *flow, const struct cbx_submit_opti
     return failed;
 }
 
-int cbx_client_submit(struct cbx_flow *flow, const struct cbx_judgement *judgement,
-                      const struct cbx_submit_options *options, const struct cbx_sink *sink,
+int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
+                      const struct cbx_judgement *judgement, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err)
 {
     static const struct cbx_approval none;
     char mac[CBX_SHA256_HEX + 1];
-    bool approved = cbx_judgement_is_approved(judgement, options->approval);
-    const struct cbx_approval *approval = approved ? options->approval : &none;
+    bool approved = cbx_judgement_is_approved(judgement, request->options.approval);
+    const struct cbx_approval *approval = approved ? request->options.approval : &none;
     cbx_sha256_hex(&judgement->mac, mac);
     struct cbx_submit_args args = {
         .sealed = cbx_buf_str(&judgement->sealed),
         .mac = cbx_str_of(mac),
         .files = judgement->files.p != NULL ? cbx_buf_str(&judgement->files) : CBX_STR(""),
-        .detach = options->detach,
-        .interactive = options->interactive,
+        .detach = request->options.detach,
+        .interactive = request->options.interactive,
 #define CBX_APPROVAL(member, max_bytes, meaning) .approval_##member = cbx_str_of(approval->member),
 #include "gateway/ipc/approval.def"
 #undef CBX_APPROVAL
     };
     CBX_AUTO_JSON header = cbx_submit_args_json(&args);
-    struct following f = { .options = options, .sink = sink, .out = out };
+    struct following f = { .options = &request->options, .sink = sink, .out = out };
     struct call call = { .header = header,
                          .bytes = cbx_buf_str(&judgement->text),
                          .follow = follow_run,
@@ -272,7 +278,7 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_judgement *judgeme
                          .hold = &out->hold };
     int failed = exchange(flow, &call, err);
     return failed == CBX_EIO && out->id[0] != '\0'
-               ? resume_submission(flow, options, sink, out, err)
+               ? resume_submission(flow, request, sink, out, err)
                : failed;
 }
 

@@ -74,7 +74,7 @@ static int submit_once(struct cbx_flow *flow, const struct cbx_request *request,
     json_decref(out->decision);
     out->decision = json_incref(judgement->decision);
     return judgement->analysed
-               ? cbx_client_submit(flow, judgement, &request->options, sink, out, err)
+               ? cbx_client_submit(flow, request, judgement, sink, out, err)
                : cbx_client_record_failure(flow, request, judgement->decision, out, err);
 }
 
@@ -127,8 +127,8 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                : failed;
 }
 
-int cbx_review_resume(struct cbx_flow *flow, const struct cbx_submit_options *options,
+int cbx_review_resume(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
 {
-    return cbx_client_resume(flow, options, sink, out, err);
+    return cbx_client_resume(flow, request, sink, out, err);
 }

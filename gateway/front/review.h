@@ -102,9 +102,9 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
 int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *request,
                            struct cbx_judgement *out, struct cbx_err *err);
 
-/* A detached run that a front before this one submitted: out->id is its decision. All its events
- * come, then its result. CBX_ENOTFOUND when it never began or its sandbox is gone. */
-int cbx_review_resume(struct cbx_flow *flow, const struct cbx_submit_options *options,
+/* A detached run that a front before this one submitted: out->id is its decision, `request` what it was.
+ * All its events come, then its result. CBX_ENOTFOUND when it never began or its sandbox is gone. */
+int cbx_review_resume(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,14 +205,26 @@ static int exit_status(const struct master *m, int status)
     return number != 0 ? 128 + number : WEXITSTATUS(status);
 }
 
-/* Waits for the executor, which removes the sandboxes that no later executor may adopt. */
+/* Waits until the executor shuts its control socket down, or ends. What it still does, such as removing
+ * sandboxes that no later executor may adopt, needs no master. As the first process of a container, the master
+ * would end it by its own end. */
+static void await_executor(const struct master *m)
+{
+    struct pollfd control = { .fd = m->executor[0] };
+    while (m->executor_pid > 0 && poll(&control, 1, -1) < 0 && errno == EINTR) {
+    }
+    if (getpid() == 1) {
+        await_child(m->executor_pid);
+    }
+}
+
 _Noreturn static void end(struct master *m, int status)
 {
     signal_child(m->zygote_pid, SIGKILL);
     signal_child(m->executor_pid, SIGTERM);
-    close_pair(m->executor, -1);
+    close_pair(m->executor, 0);
     close_pair(m->zygote, -1);
-    await_child(m->executor_pid);
+    await_executor(m);
     _exit(exit_status(m, status));
 }
 

@@ -34,6 +34,15 @@ void cbx_claim_write(const char *name, struct cbx_str claim, json_t *into)
     }
 }
 
+void cbx_claim_copy(const json_t *from, json_t *into)
+{
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning)                                                      \
+    cbx_claim_write(#member, cbx_json_str(json_object_get(from, #member)), into);
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+}
+
 void cbx_subject_write(const struct cbx_subject *subject, json_t *into)
 {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \

@@ -27,6 +27,9 @@ enum cbx_action cbx_action_of(struct cbx_str name);
 /* Writes a claim into the JSON object `into`, unless it is empty. */
 void cbx_claim_write(const char *name, struct cbx_str claim, json_t *into);
 
+/* Copies the claims that the JSON object `from` has (NULL = none) into the JSON object `into`. */
+void cbx_claim_copy(const json_t *from, json_t *into);
+
 /* Writes the text fields, the claims and the arguments into the JSON object `into`. */
 void cbx_subject_write(const struct cbx_subject *subject, json_t *into);
 

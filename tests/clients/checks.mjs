@@ -183,6 +183,16 @@ async function checkClaims(call, client) {
     must(body.claimed_trace === traceparent && body.claimed_tool_use === 'toolu_42' && /^\d+$/.test(body.claimed_request), body);
     must(body.principal === 'local' && body.origin === 'mcp', body);
   });
+  await check('an outcome and a file of data have the claims of their calls', async () => {
+    const meta = (use) => ({ 'claudecode/toolUseId': use });
+    const session = (await call('execute_code', { session: 'new', code: 'print(1)' }, undefined, meta('toolu_run'))).structuredContent.session;
+    await call('write_file', { session, path: 'a.csv', text: '1,2' }, undefined, meta('toolu_put'));
+    await call('close_session', { session });
+    const has = (type, use) => records().some((r) => r.type === type && r.body.claimed_tool_use === use && r.body.claimed_client === client?.name);
+    const all = () => has('outcome', 'toolu_run') && has('upload', 'toolu_put');
+    for (let i = 0; i < 50 && !all(); i++) await sleep(100); // outcomes are written in batches, after the answer
+    must(all(), records().slice(-8).map((r) => [r.type, r.body.claimed_tool_use]));
+  });
 }
 
 async function checkCancellation(call) {

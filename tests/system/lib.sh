@@ -25,6 +25,40 @@ ok() { # SENTENCE COMMAND ...: the command's status decides; it runs in a subshe
     fi
 }
 
+# As ok, for checks that have nothing in common: they run four at a time. `finish_later` prints what came of them, in their order.
+later=()
+ok_later() { # SENTENCE COMMAND ...
+    local n=${#later[@]}
+    later+=("$1")
+    shift
+    (
+        set +e
+        (set -e; "$@") >"$work/later-$n" 2>&1
+        echo $? >"$work/later-$n.status"
+    ) &
+    later_pids+=($!)
+    [ ${#later_pids[@]} -lt 4 ] || await_later
+}
+later_pids=()
+await_later() {
+    [ ${#later_pids[@]} = 0 ] || wait "${later_pids[@]}" || true
+    later_pids=()
+}
+finish_later() {
+    local n
+    await_later
+    for n in "${!later[@]}"; do
+        if [ "$(cat "$work/later-$n.status")" = 0 ]; then
+            echo "  ok    ${later[$n]}"
+        else
+            echo "  FAILED ${later[$n]}"
+            sed 's/^/         /' "$work/later-$n" | tail -n 15
+            failed=1
+        fi
+    done
+    later=()
+}
+
 gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr, which is kept in out.txt
     local status=0 want=$1 fragment=$2
     shift 2

@@ -38,6 +38,19 @@ ok 'Python starts no program: posix_spawn' refused python $'import os\nos.waitpi
 ok 'Python starts no program: a worker process' refused python $'import multiprocessing\np = multiprocessing.Process(target=print)\np.start()' start-process
 ok 'Python starts no program: from a thread' refused python $'import threading, os\nt = threading.Thread(target=lambda: os.system("id"))\nt.start()\nt.join()' start-process
 ok 'Python opens no socket' refused python $'import socket\nsocket.socket()' socket
+of_client() { # what is refused to a program of an MCP client is recorded with what that client says of itself and of the call
+    local call='{jsonrpc: "2.0", id: 7, method: "tools/call", params: {name: "run_python_code", arguments: {code: "import os\nos.system(\"id\")"},
+        _meta: {"io.modelcontextprotocol/clientInfo": {name: "some-agent", version: "1"}, "claudecode/toolUseId": "toolu_1"}}}'
+    curl -sS -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' --data-binary "$(jq -n "$call")" "$base/mcp" |
+        jq -e '.result.structuredContent.blocked | length > 0'
+    wait_until recorded_for_client blocked
+    wait_until recorded_for_client outcome
+}
+recorded_for_client() { # TYPE
+    jq -es --arg t "$1" 'any(.[]; .type == $t and .body.claimed_client == "some-agent" and .body.claimed_tool_use == "toolu_1" and .body.claimed_request == "7")' \
+        "$state/audit.jsonl"
+}
+ok 'the record of a refusal names the client and its call' of_client
 ok 'JavaScript starts no program' refused javascript $'console.log(String(require("child_process").execSync("id")))' start-process
 ok 'TypeScript starts no program' refused typescript $'import { spawnSync } from "child_process"\nconsole.log(String(spawnSync("id").stdout))' start-process
 ok 'JavaScript opens no socket' refused javascript $'require("net").connect(80, "127.0.0.1").on("error", (e) => console.log(e.code))' socket

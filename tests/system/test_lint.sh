@@ -9,6 +9,14 @@ cd "$work"
 json() { local status=0; "$lint" --format json "$@" >"$work/report.json" 2>"$work/err.txt" || status=$?; [ "$status" -lt 3 ]; }
 paths() { json "$@"; jq -r '.files[].path' "$work/report.json" | sed 's|^\./||'; }
 
+# --- Python's own errors
+as_cpython() { # the words are those of 3.11, as in the sandbox
+    local python=/usr/bin/python3
+    "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { echo 'skipped: no Python 3.11'; return 0; }
+    "$python" -W ignore "$root/tests/indentation/compare.py" "$lint"
+}
+ok 'what Python refuses for its indentation is denied in the same words, and what it accepts is not' as_cpython
+
 # --- exit statuses
 printf 'x = 1\n' >good.py
 printf 'import os\nos.system(x)\n' >bad.py

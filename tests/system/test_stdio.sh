@@ -20,13 +20,13 @@ answer() { jq -c --argjson id "$1" 'select(.id == $id).result.structuredContent'
 # The sandboxes of this gateway alone: other ones may use the engine.
 our_sandboxes() { local name; name=$(ls "$state/instances" 2>/dev/null) && [ -n "$name" ] && docker ps -aq --filter "label=codebox.instance=$name"; }
 
-ends_in_time() { # STATUS: after what was done to it, before a client would kill it
+ends_in_time() { # STATUS [MS]: after what was done to it, before a client would signal it, or in so many ms
     local began=$EPOCHREALTIME status=0 took
     wait "$server" || status=$?
     took=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
     server=
     echo "took $took ms, exit status $status"
-    [ "$status" = "$1" ] && [ "$took" -lt "$CLIENT_MS" ]
+    [ "$status" = "$1" ] && [ "$took" -lt "${2:-$CLIENT_MS}" ]
 }
 nothing_is_left() { [ -z "$(docker ps -aq --filter "label=codebox.instance=$instance")" ]; }
 
@@ -49,6 +49,57 @@ late_call() {
     answer 2 | expect '.stdout == "42\n"'
 }
 ok 'a call that is short is answered after the end of the input' late_call
+
+# An engine that stops answering while the sandbox for the next call is made. Nobody waits for it, stderr is closed as well, and what
+# was being made is removed when the engine goes on.
+cat >"$work/relay.py" <<'PYTHON'
+import socket, sys, threading
+def copy(a, b):
+    while data := a.recv(65536):
+        b.sendall(data)
+    b.shutdown(socket.SHUT_WR)
+def relay(client):
+    engine = socket.socket(socket.AF_UNIX)
+    engine.connect(sys.argv[1])
+    for pair in (client, engine), (engine, client):
+        threading.Thread(target=copy, args=pair, daemon=True).start()
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[2])
+listener.listen(100)
+print('ready', flush=True)
+while True:
+    relay(listener.accept()[0])
+PYTHON
+stalled_engine() {
+    local engine=${DOCKER_HOST:-unix:///var/run/docker.sock} reader instance
+    python3 "$work/relay.py" "${engine#unix://}" "$work/engine.sock" >"$work/relay.out" 2>&1 &
+    relay=$!
+    trap 'kill -KILL "$relay"' EXIT # of the subshell
+    wait_until grep -q ready "$work/relay.out"
+    rm -f "$work/in" "$work/err"
+    mkfifo "$work/in" "$work/err"
+    cat "$work/err" >/dev/null &
+    reader=$!
+    DOCKER_HOST=unix://$work/engine.sock "$codebox" mcp --state "$state" <"$work/in" >"$work/answers" 2>"$work/err" &
+    server=$!
+    exec 7>"$work/in"
+    python 1 'print(1)'
+    wait_until is_answered 1
+    kill -STOP "$relay"
+    instance=$(ls "$state/instances")
+    python 2 'print(2)' # takes a sandbox; another one is begun 50 ms later
+    sleep 0.5
+    exec 7>&-
+    ends_in_time 0 4000 # then clients send SIGKILL
+    wait_until is_gone "$reader"
+    "$codebox" audit verify --state "$state"
+    kill -CONT "$relay"
+    wait_until executor_is_gone "$instance"
+    wait_until nothing_is_left
+}
+is_gone() { ! kill -0 "$1"; }
+executor_is_gone() { [ ! -e "$state/instances/$1" ]; } # it removes the file of its instance last
+ok 'the end waits for no engine' stalled_engine
 
 ends_while_running() { # STATUS HOW PROGRAM
     start_mcp

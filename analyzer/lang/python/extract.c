@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Pass two over Python: the facts. One loop over the nodes; the evaluator gives the values. */
 #include "analyzer/lang/python/internal.h"
+#include "analyzer/syntax_indent.h"
 
 #include "analyzer/lang/python/magics.h"
 #include "analyzer/notebook.h"
@@ -1036,4 +1037,5 @@ const struct cbx_lang_code cbx_lang_code_python = { .grammar = tree_sitter_pytho
                                                     .extract = cbx_extract_python,
                                                     .between = CBX_PY_BETWEEN,
                                                     .reads_error = cbx_py_reads_error,
+                                                    .misindents = cbx_indent_find,
                                                     .cookie = true };

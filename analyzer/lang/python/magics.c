@@ -5,6 +5,7 @@
 #include "analyzer/fold.h"
 #include "analyzer/lang/python/internal.h"
 #include "analyzer/packages/install.h"
+#include "analyzer/syntax_indent.h"
 
 enum magic_kind {
     MAGIC_UNKNOWN,
@@ -540,6 +541,7 @@ const TSLanguage *tree_sitter_python(void);
 const struct cbx_lang_code cbx_lang_code_ipython = { .grammar = tree_sitter_python,
                                                      .extract = cbx_extract_python,
                                                      .reads_error = cbx_py_reads_error,
+                                                     .misindents = cbx_indent_find,
                                                      .judge_lines = judge_lines,
                                                      .between = CBX_PY_BETWEEN,
                                                      .cookie = true };

@@ -196,7 +196,7 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
                                          : decode(arguments->base64, &bytes, &err);
     failed = failed ? failed
                     : cbx_service_put_file(call->mcp->service, session, path.p, cbx_buf_str(&bytes),
-                                           "mcp", &denial, &err);
+                                           "mcp", call->claims, &denial, &err);
     if (failed) {
         return cbx_content_of_error(&err, NULL);
     }

@@ -90,11 +90,12 @@ void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *langua
         if (language != NULL && strcmp(language, name) != 0) {
             continue;
         }
-        cbx_buf_printf(out, "\n%s", row->display);
         if ((policy->languages >> row->language & 1) == 0) {
-            cbx_buf_add_cstr(out, " may not run under this policy.\n");
+            cbx_buf_printf(out, "\n%s may not run under this policy.\n", row->display);
             continue;
         }
+        cbx_buf_add_char(out, '\n');
+        cbx_runtime_add(name, out);
         add_libraries(name, out);
         cbx_buf_add_cstr(out, cbx_mcp_policy_asks(policy) ? "Denied, or run only when approved:\n"
                                                           : "Denied:\n");
@@ -111,7 +112,7 @@ json_t *cbx_mcp_instructions(const struct cbx_policies *policies)
     cbx_buf_init(&languages, 1024);
     cbx_buf_init(&limits, 1024);
     cbx_buf_init(&libraries, 1024);
-    cbx_dialect_list_titles(&languages);
+    cbx_runtime_list(&languages);
     for (size_t i = 0; cbx_library_at(i, &each); i++) {
         cbx_buf_printf(&libraries, "%s%s", i > 0 ? ", " : "", each.name);
     }

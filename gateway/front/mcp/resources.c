@@ -45,6 +45,15 @@ static json_t *libraries_of(const char *language, bool versions)
     return list;
 }
 
+/* {name, version} of what runs it; null without a row. */
+static json_t *runtime_of(const char *language)
+{
+    const struct cbx_runtime *runtime = cbx_runtime_of(language);
+    return runtime != NULL
+               ? json_pack("{s:s,s:s}", "name", runtime->program, "version", runtime->version)
+               : json_null();
+}
+
 static int resource_environments(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
 {
     (void)mcp;
@@ -73,8 +82,9 @@ static int resource_languages(struct cbx_mcp *mcp, struct cbx_resource *out, str
             json_array_append_new(aliases, json_string(row->aliases[k]));
         }
         json_array_append_new(list,
-                              json_pack("{s:s,s:s,s:o,s:o}", "name", name, "title", row->display,
-                                        "aliases", aliases, "libraries", libraries_of(name, true)));
+                              json_pack("{s:s,s:s,s:o,s:o,s:o}", "name", name, "title",
+                                        row->display, "aliases", aliases, "runtime",
+                                        runtime_of(name), "libraries", libraries_of(name, true)));
     }
     return set_json(out, json_pack("{s:o}", "languages", list));
 }

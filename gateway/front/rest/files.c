@@ -92,7 +92,7 @@ void cbx_rest_put_file(struct cbx_rest_call *call)
         return;
     }
     int failed = cbx_service_put_file(call->service, call->id, path.p, call->request->body, "rest",
-                                      &denial, &err);
+                                      NULL, &denial, &err);
     if (failed) {
         cbx_rest_fail(call, failed == CBX_EPOLICY ? 403 : 0, &err);
     } else if (denial.verdict != CBX_ALLOW) {

@@ -4,6 +4,7 @@
 
 #include "analyzer/packages/requirement.h"
 #include "gateway/front/dialect.h"
+#include "policies/language.h"
 #include "policies/version.h"
 
 enum { REQUIREMENT_MAX = 200 };
@@ -13,11 +14,46 @@ bool cbx_library_at(size_t index, struct cbx_library *out)
     static const struct cbx_library libraries[] = {
 #define CBX_LIBRARY(language, name, version) { language, name, version },
 #include "gateway/front/service/libraries.def"
-#undef CBX_LIBRARY
     };
     bool there = index < sizeof(libraries) / sizeof(libraries[0]);
     *out = there ? libraries[index] : (struct cbx_library){ 0 };
     return there;
+}
+
+const struct cbx_runtime *cbx_runtime_of(const char *language)
+{
+    static const struct cbx_runtime runtimes[] = {
+#define CBX_RUNTIME(language, program, version) { language, program, version },
+#include "gateway/front/service/libraries.def"
+    };
+    for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
+        if (strcmp(runtimes[i].language, language) == 0) {
+            return &runtimes[i];
+        }
+    }
+    return NULL;
+}
+
+void cbx_runtime_list(struct cbx_buf *out)
+{
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        cbx_buf_add_cstr(out, i == 0 ? "" : cbx_dialect_at(i + 1) == NULL ? " and " : ", ");
+        cbx_runtime_add(name, out);
+    }
+}
+
+void cbx_runtime_add(const char *language, struct cbx_buf *out)
+{
+    const struct cbx_runtime *runtime = cbx_runtime_of(language);
+    const char *title = cbx_language_find(cbx_str_of(language))->display;
+    if (runtime == NULL) {
+        cbx_buf_add_cstr(out, title);
+    } else if (strcmp(runtime->program, title) == 0) {
+        cbx_buf_printf(out, "%s %s", title, runtime->version);
+    } else {
+        cbx_buf_printf(out, "%s (%s %s)", title, runtime->program, runtime->version);
+    }
 }
 
 static bool parse_requirement(struct cbx_str text, struct cbx_requirement *out)

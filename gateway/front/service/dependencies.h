@@ -16,7 +16,20 @@ int cbx_service_check_dependencies(struct cbx_service *service, struct cbx_str p
                                    struct cbx_str origin, struct cbx_outcome *denial,
                                    struct cbx_err *err);
 
-/* The rows of libraries.def, in order; false behind the last. */
+/* The rows of libraries.def: what runs a language, by the name that clients use (static); NULL when there is
+ * no row. */
+struct cbx_runtime {
+    const char *language, *program, *version;
+};
+const struct cbx_runtime *cbx_runtime_of(const char *language);
+
+/* Appends a language with what runs it: "Python 3.11.2", "JavaScript (Node.js 24.21.0)". */
+void cbx_runtime_add(const char *language, struct cbx_buf *out);
+
+/* Appends all that can run, as people read a list: with commas, and "and" before the last. */
+void cbx_runtime_list(struct cbx_buf *out);
+
+/* The libraries, in order; false behind the last. */
 struct cbx_library {
     const char *language, *name, *version;
 };

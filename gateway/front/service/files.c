@@ -45,18 +45,26 @@ static int put_code(struct cbx_job *job, const struct cbx_lang *lang, const char
 }
 
 static int put_data(struct cbx_service *service, const char *session, const char *path,
-                    struct cbx_str bytes, struct cbx_err *err)
+                    struct cbx_str bytes, const struct cbx_claims *claims, struct cbx_err *err)
 {
-    struct cbx_put_file_args args = { .session = cbx_str_of(session),
-                                      .principal = CBX_SERVICE_PRINCIPAL,
-                                      .path = cbx_str_of(path) };
+    struct cbx_put_file_args args = {
+        .session = cbx_str_of(session),
+        .principal = CBX_SERVICE_PRINCIPAL,
+        .path = cbx_str_of(path),
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) .member = cbx_str_of(claims->member),
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    };
     return cbx_call_put_file(service->flow, &args, bytes, NULL, err);
 }
 
 int cbx_service_put_file(struct cbx_service *service, const char *session, const char *path,
-                         struct cbx_str bytes, const char *origin, struct cbx_outcome *denial,
-                         struct cbx_err *err)
+                         struct cbx_str bytes, const char *origin, const struct cbx_claims *claims,
+                         struct cbx_outcome *denial, struct cbx_err *err)
 {
+    static const struct cbx_claims none;
+    claims = claims != NULL ? claims : &none;
     const struct cbx_lang *lang = cbx_lang_of_file(path);
     denial->verdict = CBX_ALLOW;
     if (is_loadable(cbx_str_of(path))) {
@@ -64,10 +72,11 @@ int cbx_service_put_file(struct cbx_service *service, const char *session, const
                         "'%s' is code that cannot be judged; upload its source, or data", path);
     }
     if (lang == NULL) {
-        return put_data(service, session, path, bytes, err);
+        return put_data(service, session, path, bytes, claims, err);
     }
     struct cbx_job *job = cbx_job_new(service);
     job->origin = origin;
+    job->claims = *claims;
     cbx_buf_add_cstr(&job->path, path);
     cbx_buf_add(&job->source, bytes);
     int failed = put_code(job, lang, session, denial, err);

@@ -3,16 +3,18 @@
 #ifndef CBX_GATEWAY_FRONT_SERVICE_FILES_H
 #define CBX_GATEWAY_FRONT_SERVICE_FILES_H
 
+#include "gateway/front/claims.h"
 #include "gateway/front/service/service.h"
 #include "gateway/ipc/wire.h"
 
 /* Writes a file: data is stored; a file from which the session may load code is judged with all that was
  * accepted before it. Returns 0 also when the policy denies it (denial->verdict), and nothing was written
  * then. CBX_EPOLICY for code that no worker can judge; CBX_ENOTFOUND without such a session; errors of the
- * executor. `denial` is the caller's (cbx_outcome_done). */
+ * executor. `origin` is the API, static; `claims` are the client's, for the audit log (NULL = none).
+ * `denial` is the caller's (cbx_outcome_done). */
 int cbx_service_put_file(struct cbx_service *service, const char *session, const char *path,
-                         struct cbx_str bytes, const char *origin, struct cbx_outcome *denial,
-                         struct cbx_err *err);
+                         struct cbx_str bytes, const char *origin, const struct cbx_claims *claims,
+                         struct cbx_outcome *denial, struct cbx_err *err);
 
 /* Reads a file: answer->bytes. `answer` was initialised by the caller. */
 int cbx_service_get_file(struct cbx_service *service, struct cbx_str session, struct cbx_str path,

@@ -347,7 +347,7 @@ static int recover(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_
     snprintf(outcome->id, sizeof(outcome->id), "%s", job->decision);
     outcome->audit_seq = job->audit_seq;
     struct cbx_request request = cbx_job_request(job);
-    int failed = cbx_review_resume(job->service->flow, &request.options, sink, outcome, err);
+    int failed = cbx_review_resume(job->service->flow, &request, sink, outcome, err);
     if (failed != CBX_ENOTFOUND) {
         return failed;
     }
@@ -475,6 +475,8 @@ static json_t *describe_request(const struct cbx_job *job)
         json_object_set_new(request, "approved_version", json_string(job->approval.client_version));
     }
     cbx_limits_write(&job->limits, request);
+    json_object_set_new(request, "origin", json_string(job->origin));
+    cbx_claims_write(&job->claims, request);
     return request;
 }
 

@@ -25,7 +25,7 @@ struct cbx_job_client {
 struct cbx_job {
     struct cbx_service *service;
     const char *origin;       /* the API that it came by; static */
-    struct cbx_claims claims; /* of its client; not stored */
+    struct cbx_claims claims; /* of its client */
     char id[37], session[65]; /* session: empty for a one-shot */
     char language[16];
     enum cbx_entry_kind kind;

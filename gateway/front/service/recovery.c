@@ -31,6 +31,8 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     snprintf(job->approval.client_version, sizeof(job->approval.client_version), "%s",
              text_of(request, "approved_version"));
     cbx_limits_read(request, &job->limits);
+    cbx_claims_read(request, &job->claims);
+    job->origin = strcmp(text_of(request, "origin"), "mcp") == 0 ? "mcp" : "rest";
     job->begun = strcmp(text_of(row, "begun"), "0") != 0;
     job->audit_seq = strtoull(text_of(row, "audit_seq"), NULL, 10);
     job->turn = strtoll(text_of(row, "turn"), NULL, 10);

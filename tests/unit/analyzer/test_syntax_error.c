@@ -120,6 +120,61 @@ static void names_statements_of_python_2_and_of_other_languages(void **state)
     ASSERT_EXPLAINED(cases);
 }
 
+/* tests/indentation compares thousands of sources with CPython. */
+static void names_wrong_indentation_as_cpython_does(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "python", "x = 1\n  y = 2", 2, 3, "unexpected indent", "indent line 2 no more than" },
+        { "ipython", "  x = 1", 1, 3, "unexpected indent", "indent line 1" },
+        { "python", "def f():\n    # nothing\nx = 1", 3, 1,
+          "expected an indented block after function definition on line 1",
+          "indent line 3 more than line 1" },
+        { "python", "for i in x:\n    if i:", 2, 5,
+          "expected an indented block after 'if' statement on line 2", "add a line behind line 2" },
+        { "python", "if x:\n        y = 1\n    z = 2", 3, 5,
+          "unindent does not match any outer indentation level", "indent line 3 as far as" },
+        { "python", "if x:\n\ty = 1\n        z = 2", 3, 9,
+          "inconsistent use of tabs and spaces in indentation", "with spaces alone" },
+        { "python", "x = 1 +\ny = 2", 1, 7, "the expression ends after the operator +",
+          "write what follows the `+` on line 1 too" },
+        { "python", "if x: # y\n    z = 1 in", 2, 11, "the expression ends after the operator in",
+          "`in`" },
+    };
+    ASSERT_EXPLAINED(cases);
+}
+
+static void leaves_alone_what_cpython_accepts(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {
+        "if x:\n\ty = 1\n\tz = 2",
+        "x = [\n1,\n  2]\ny = 3",
+        "x = '''\n  a\n b'''\ny = 3",
+        "if x:\n        y = 1\n\n   # note\nz = 2",
+        "if x: pass\nelse: y = 1",
+        "if x: # a:\n  y = 1",
+        "x = 1 \\\n      + 2\ny = 3",
+        "class A:\n  def f(self):\n     pass\n  x = 1",
+        "if x:\n\f    y = 1",
+        "def f(a,\n  b=(1,\n2)):\n    pass",
+        "x = ...\ny = 1.",
+        "@f\ndef g():\n  pass",
+    };
+    struct cbx_policy *policy = load("permissive");
+    for (size_t i = 0; i < 2 * sizeof(sources) / sizeof(sources[0]); i++) {
+        CBX_AUTO_DONE(arena) arena;
+        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+        struct cbx_decision decision;
+        judge(policy, i % 2 == 0 ? "python" : "ipython", cbx_str_of(sources[i / 2]), false, &arena,
+              &decision);
+        if (decision.verdict != CBX_ALLOW) {
+            fail_msg("%s: %.*s", sources[i / 2], CBX_STR_ARG(decision.findings[0].symbol));
+        }
+    }
+    cbx_policy_free(policy);
+}
+
 static void names_what_stands_around_the_code(void **state)
 {
     (void)state;
@@ -191,7 +246,7 @@ static void leaves_errors_alone_that_it_cannot_name(void **state)
 {
     (void)state;
     static const struct expected cases[] = {
-        { "python", "x = 5 +", 1, 1, "syntax error", "Correct the syntax error" },
+        { "python", "x = 5 5", 1, 5, "syntax error", "Correct the syntax error" },
         { "python", "import os\nos.system('if')", 2, 1, "syntax error", "Correct the" },
         { "python", "exec('1 +')\nx = 'console.log(1)'", 1, 1, "syntax error", "Correct the" },
     };
@@ -241,7 +296,7 @@ static void is_linear_in_a_large_source(void **state)
         text[0] = '(';
         CBX_AUTO_DONE(arena) arena;
         cbx_arena_init(&arena, 1 << 20);
-        struct cbx_syntax_source source = { lang, { text, SIZE }, ~0u, 1 };
+        struct cbx_syntax_source source = { lang, { text, SIZE }, ~0u, 1, false };
         struct cbx_syntax_error error = { 0 };
         int64_t began = cbx_clock_ms();
         if (cbx_syntax_explain(&source, &arena, &error)) {
@@ -258,6 +313,8 @@ int main(void)
         cmocka_unit_test(points_at_what_was_opened_and_is_not_closed),
         cmocka_unit_test(names_brackets_that_close_nothing_or_another_one),
         cmocka_unit_test(names_statements_of_python_2_and_of_other_languages),
+        cmocka_unit_test(names_wrong_indentation_as_cpython_does),
+        cmocka_unit_test(leaves_alone_what_cpython_accepts),
         cmocka_unit_test(names_what_stands_around_the_code),
         cmocka_unit_test(names_the_language_that_was_sent),
         cmocka_unit_test(takes_strings_for_no_other_language),

@@ -398,6 +398,28 @@ static void records_a_decision_before_it_connects_to_the_engine(void **state)
     stop(&rig);
 }
 
+static void an_outcome_has_the_claims_of_its_decision(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct sealing s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+    sealing_set(&s, "claimed_client", json_string("some-agent"));
+    CBX_AUTO_FD fd = send_submission(&rig, &s, SOURCE);
+    CBX_AUTO_JSON answer = receive(fd);
+    assert_type(answer, "admitted");
+    assert_error(fd, CBX_EENGINE, "engine does not answer");
+    sealing_done(&s);
+    assert_log(&rig, 2);
+    CBX_AUTO_DONE(buf) log;
+    scratch_read(rig.state_dir, CBX_AUDIT_FILE, &log);
+    const char *outcome = strchr(log.p, '\n'); /* the second record */
+    assert_non_null(outcome);
+    assert_non_null(strstr(outcome, "\"type\":\"outcome\""));
+    assert_non_null(strstr(outcome, "\"claimed_client\":\"some-agent\""));
+    stop(&rig);
+}
+
 static void health_reports_each_fault(void **state)
 {
     (void)state;
@@ -702,6 +724,7 @@ int main(void)
         cmocka_unit_test(refuses_a_decision_that_its_policy_does_not_give),
         cmocka_unit_test(does_not_answer_a_decision_of_a_worker_before_its_start),
         cmocka_unit_test(records_a_decision_before_it_connects_to_the_engine),
+        cmocka_unit_test(an_outcome_has_the_claims_of_its_decision),
         cmocka_unit_test(health_reports_each_fault),
         cmocka_unit_test(stopping_is_no_failure_of_the_engine),
         cmocka_unit_test(refuses_to_run_in_a_session_that_is_not_open),

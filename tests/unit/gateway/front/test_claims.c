@@ -102,10 +102,29 @@ static void knows_the_tool_use_of_other_clients(void **state)
     assert_string_equal(read_meta("{\"claudecode/toolUseId\":{}}").claimed_tool_use, "");
 }
 
+static void reads_back_what_it_wrote(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON json = json_object();
+    struct cbx_claims claims =
+        read_meta("{\"io.modelcontextprotocol/clientInfo\":{\"name\":\"a\",\"version\":\"2\"},"
+                  "\"traceparent\":\"" TRACE "\"}");
+    struct cbx_claims back = { .claimed_tool_use = "of another call" };
+    cbx_claims_write(&claims, json);
+    assert_null(json_object_get(json, "claimed_tool_use"));
+    cbx_claims_read(json, &back);
+    assert_string_equal(back.claimed_client, "a");
+    assert_string_equal(back.claimed_client_version, "2");
+    assert_string_equal(back.claimed_request, "\"7\"");
+    assert_string_equal(back.claimed_trace, TRACE);
+    assert_string_equal(back.claimed_tool_use, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_a_client_says_of_itself_and_of_a_call),
+        cmocka_unit_test(reads_back_what_it_wrote),
         cmocka_unit_test(keeps_the_introduction_of_a_client_that_says_no_more),
         cmocka_unit_test(takes_no_trace_that_is_malformed),
         cmocka_unit_test(cuts_long_texts_between_characters),

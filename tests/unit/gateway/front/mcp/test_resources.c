@@ -5,6 +5,28 @@
 
 #include <string.h>
 
+static void every_language_that_runs_has_the_version_of_what_runs_it(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(resource) resource = { 0 };
+    CBX_AUTO_JSON all = NULL;
+    struct cbx_mcp mcp = { 0 };
+    size_t i;
+    const json_t *each;
+    assert_int_equal(cbx_resource_read(&mcp, CBX_STR("sandbox://languages"), &resource, NULL), 0);
+    assert_int_equal(cbx_json_parse(cbx_buf_str(&resource.bytes), 1 << 20, &all, NULL), 0);
+    const json_t *list = json_object_get(all, "languages");
+    assert_true(json_array_size(list) > 0);
+    json_array_foreach(list, i, each)
+    {
+        const json_t *runtime = json_object_get(each, "runtime");
+        assert_non_null(json_string_value(json_object_get(runtime, "name")));
+        const char *version = json_string_value(json_object_get(runtime, "version"));
+        assert_non_null(version);
+        assert_true(strspn(version, "0123456789.") == strlen(version) && version[0] != '\0');
+    }
+}
+
 static void a_range_is_taken_off_the_uri(void **state)
 {
     (void)state;
@@ -146,6 +168,7 @@ static void pictures_come_back_as_the_bytes_that_they_were(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_language_that_runs_has_the_version_of_what_runs_it),
         cmocka_unit_test(a_range_is_taken_off_the_uri),
         cmocka_unit_test(a_part_of_a_text_ends_between_characters_and_may_be_empty),
         cmocka_unit_test(every_listed_resource_can_be_read_or_says_why_not),

@@ -86,7 +86,12 @@ static void names_every_language_that_runs_in_its_instructions_and_its_tools(voi
         const char *text =
             json_string_value(json_object_get(json_object_get(answer, "result"), "instructions"));
         assert_non_null(text);
-        assert_non_null(strstr(text, " Python, JavaScript, shell, TypeScript and C that you"));
+        static const char *const named[] = { "codebox runs Python 3.", ", JavaScript (Node.js ",
+                                             ", shell (bash ", ", TypeScript (Node.js ",
+                                             " and C (gcc " };
+        for (size_t k = 0; k < sizeof(named) / sizeof(named[0]); k++) {
+            assert_non_null(strstr(text, named[k]));
+        }
     }
     CBX_AUTO_JSON list = ask("tools/list", "");
     const json_t *tool =

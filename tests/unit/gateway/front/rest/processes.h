@@ -36,7 +36,7 @@ struct fake_worker {
     bool denies_all, crashes; /* whatever the source is */
     bool holds, held;         /* a source with HOLD waits while `holds`; one does */
     int judged;
-    char policy[65], language[33], action[16], session[65];
+    char policy[65], language[33], action[16], session[65], origin[65], claimed_client[65];
     int64_t wall_ms;
     char isolation[16];
     struct cbx_buf past, source; /* of the last request: the entries before it, and it */
@@ -142,6 +142,8 @@ static inline bool worker_judge(struct fake_worker *w, int fd, const struct cbx_
     copy_text(request->header, "language", w->language, sizeof(w->language));
     copy_text(request->header, "action", w->action, sizeof(w->action));
     copy_text(request->header, "session", w->session, sizeof(w->session));
+    copy_text(request->header, "origin", w->origin, sizeof(w->origin));
+    copy_text(request->header, "claimed_client", w->claimed_client, sizeof(w->claimed_client));
     const char *isolation = json_string_value(json_object_get(request->header, "isolation"));
     snprintf(w->isolation, sizeof(w->isolation), "%s", isolation != NULL ? isolation : "");
     w->wall_ms = json_integer_value(json_object_get(request->header, "wall_ms"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Files of a workspace: decoding of paths, what is judged, what is refused, what is handed out. */
+#include "gateway/front/service/files.h"
 #include "tests/unit/gateway/front/rest/rig.h"
 
 static struct cbx_http_exchange *put(struct rig *rig, const char *session, const char *path,
@@ -24,6 +25,29 @@ static const char *last_path(struct rig *rig, enum cbx_executor_call call)
     assert_non_null(seen);
     assert_string_equal(text_at(seen->header, "principal"), "local");
     return text_at(seen->header, "path");
+}
+
+/* --- clients ---------------------------------------------------------------------------------- */
+
+static void what_a_client_says_of_itself_goes_with_data_and_with_code(void **state)
+{
+    struct rig *rig = *state;
+    char session[37];
+    struct cbx_claims claims = { .claimed_client = "some-agent", .claimed_tool_use = "toolu_1" };
+    open_session(rig, "{}", session);
+    CBX_AUTO_DONE(outcome) denial = { 0 };
+    assert_int_equal(cbx_service_put_file(&rig->service, session, "a.csv", CBX_STR("1,2"), "mcp",
+                                          &claims, &denial, NULL),
+                     0);
+    const struct seen *seen = executor_last(&rig->executor, CBX_CALL_put_file);
+    assert_non_null(seen);
+    assert_string_equal(text_at(seen->header, "claimed_client"), "some-agent");
+    assert_string_equal(text_at(seen->header, "claimed_tool_use"), "toolu_1");
+    assert_int_equal(cbx_service_put_file(&rig->service, session, "a.py", CBX_STR("x = 1"), "mcp",
+                                          &claims, &denial, NULL),
+                     0);
+    assert_string_equal(rig->worker.action, "file");
+    assert_string_equal(rig->worker.claimed_client, "some-agent");
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
@@ -227,6 +251,7 @@ static void a_file_is_deleted_under_its_decoded_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        RIG_TEST(what_a_client_says_of_itself_goes_with_data_and_with_code),
         RIG_TEST(a_path_is_percent_decoded_once),
         RIG_TEST(a_path_that_is_no_text_is_refused),
         RIG_TEST(a_path_that_is_too_long_is_refused),

@@ -57,6 +57,22 @@ static size_t count_running(struct rig *rig)
     return json_array_size(rows);
 }
 
+/* As add_row, of an MCP client that said who it is. */
+static void add_row_of_client(struct rig *rig)
+{
+    struct cbx_claims claims = { .claimed_client = "some-agent", .claimed_request = "7" };
+    CBX_AUTO_JSON request = json_pack("{s:s,s:s}", "policy", "strict", "origin", "mcp");
+    cbx_claims_write(&claims, request);
+    struct cbx_stored_execution row = { .id = "e1",
+                                        .session = "",
+                                        .created_at = "2026-11-21T06:00:00.000000",
+                                        .decision = "decision-e1",
+                                        .language = "ipython",
+                                        .code = "x",
+                                        .request = request };
+    assert_int_equal(cbx_store_add_execution(rig->store, &row, NULL), 0);
+}
+
 /* --- those that began ------------------------------------------------------------------------- */
 
 static void one_that_began_is_followed_and_neither_judged_nor_submitted(void **state)
@@ -135,6 +151,27 @@ static void one_that_never_began_is_judged_again_and_submitted_as_it_was_asked_f
     CBX_AUTO_JSON rows = NULL; /* a gateway that is killed now resumes by the new decision */
     assert_int_equal(cbx_store_list_running(rig->store, &rows, NULL), 0);
     assert_string_equal(text_at(json_array_get(rows, 0), "decision"), c->decision);
+    peer_admit(&rig->executor, c);
+    run_to_its_end(rig, c);
+    assert_status(rig, "e1", "completed");
+}
+
+static void what_its_client_said_of_itself_is_judged_and_followed_with_it(void **state)
+{
+    struct rig *rig = *state;
+    add_row_of_client(rig);
+    play(rig, CBX_CALL_submit);
+    play(rig, CBX_CALL_resume);
+    cbx_service_recover(&rig->service);
+    struct conn *resume = peer_take(&rig->executor, CBX_CALL_resume);
+    assert_string_equal(text_at(resume->message.header, "claimed_client"), "some-agent");
+    assert_string_equal(text_at(resume->message.header, "claimed_request"), "7");
+    assert_string_equal(text_at(resume->message.header, "claimed_trace"), "");
+    peer_send_error(resume->fd, CBX_ENOTFOUND, "never began");
+    conn_free(resume);
+    struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
+    assert_string_equal(rig->worker.claimed_client, "some-agent");
+    assert_string_equal(rig->worker.origin, "mcp");
     peer_admit(&rig->executor, c);
     run_to_its_end(rig, c);
     assert_status(rig, "e1", "completed");
@@ -368,6 +405,7 @@ int main(void)
         RIG_TEST(one_that_began_and_whose_sandbox_is_gone_has_failed_and_does_not_run_again),
         RIG_TEST(one_that_began_after_the_gateway_was_killed_does_not_run_again),
         RIG_TEST(one_that_never_began_is_judged_again_and_submitted_as_it_was_asked_for),
+        RIG_TEST(what_its_client_said_of_itself_is_judged_and_followed_with_it),
         RIG_TEST(one_that_the_policy_does_not_allow_any_more_fails),
         RIG_TEST(the_executions_of_a_session_begin_in_the_order_they_were_accepted),
         RIG_TEST(the_backlog_is_started_a_few_at_a_time_while_requests_are_served),
