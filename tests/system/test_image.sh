@@ -22,7 +22,11 @@ case "\$1 \$2" in
     "import "*) cat >"\$images/\${!#}" ;;
     "tag "*) cp "\$images/\$2" "\$images/\$3" ;;
     "rmi "*) rm "\$images/\$2" ;;
-    "build "*) touch "\$images/built" ;;
+    "build "*)
+        touch "\$images/built"
+        while [ "\$1" != --tag ]; do [ "\$1" != --label ] || echo "\$2" >>"$work/labels"; shift; done
+        touch "\$images/\$2" ;;
+    "run "*) cat >"$work/lister"; [ ! -e "$work/no-list" ] && echo '{"version":1}' ;;
     *) exit 1 ;;
 esac
 SH
@@ -66,8 +70,15 @@ build() { # FAILURES
 
 build 0
 check "an image is built on a base that was bootstrapped" '[ $? = 0 ] && [ -e "$work/images/built" ]'
+check "the image is asked what it has, and the answer is its label" 'cmp "$work/lister" docker/images/contents.sh && grep -qx "codebox.contents={\"version\":1}" "$work/labels"'
+check "no image without the label is left" '[ -e "$work/images/codebox-bash:latest" ] && ! ls "$work/images" | grep -q unlisted'
 check "the bootstrap inherits no descriptor of the caller" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]' # 3 is ls own
 check "nothing unfinished is left" '! ls "$work/images" | grep -q unfinished'
+
+touch "$work/no-list"
+build 0
+check "an image that does not tell what it has is not built" '[ $? != 0 ] && [ ! -e "$work/images/codebox-bash:latest" ]'
+rm "$work/no-list"
 
 build 2
 check "a bootstrap that fails is tried again" '[ $? = 0 ] && [ -e "$work/images/built" ]'
