@@ -296,7 +296,7 @@ check-headers: | $G/.fetched ## every header compiles alone
 
 # The headers that the folders of gateway/ may include: code of a process names no more than its row. cli/ alone names all of them.
 MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h docker/result.h
-MAY.front    := gateway/front/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/container.h
+MAY.front    := gateway/front/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/container.h docker/contents.h
 MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
 MAY.executor := gateway/executor/ gateway/ipc/ policies/ docker/
 

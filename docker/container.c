@@ -3,6 +3,7 @@
  */
 #include "docker/container.h"
 
+#include "docker/contents.h"
 #include "policies/language.h"
 
 #include <inttypes.h>
@@ -27,6 +28,37 @@ enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
 const char *cbx_kernel_at(size_t index)
 {
     return index < KERNELS ? kernels[index] : NULL;
+}
+
+bool cbx_kernel_has_small(const char *kernel)
+{
+    static const char *const small[] = {
+#define CBX_KERNEL(...)
+#define CBX_SMALL(kernel) kernel,
+#include "docker/languages.def"
+#undef CBX_KERNEL
+    };
+    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++) {
+        if (strcmp(small[i], kernel) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cbx_image_variant(const char *kernel, bool small, char out[CBX_IMAGE_NAME_BYTES])
+{
+    snprintf(out, CBX_IMAGE_NAME_BYTES, "%.64s%s", kernel,
+             small && cbx_kernel_has_small(kernel) ? "-small" : "");
+}
+
+void cbx_image_name(const char *prefix, const char *kernel, bool small,
+                    char out[CBX_IMAGE_NAME_BYTES])
+{
+    char variant[CBX_IMAGE_NAME_BYTES];
+    cbx_image_variant(kernel, small, variant);
+    snprintf(out, CBX_IMAGE_NAME_BYTES, "%.64s-%.72s:latest", prefix != NULL ? prefix : "codebox",
+             variant);
 }
 
 /* The kernel that the row names, when it exists. */
@@ -219,7 +251,7 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config,
     return h;
 }
 
-/* Labels do not name the owner: a sandbox may be created before it has one, and labels are visible
+/* The label of what the image has is emptied, which containers inherit: listings of containers would carry it. Labels do not name the owner: a sandbox may be created before it has one, and labels are visible
  * to everyone who can list containers. The audit log and the tag name the owner. */
 static json_t *make_labels(const struct cbx_sandbox_config *config, const char *kernel,
                            const struct cbx_limits *limits)
@@ -228,9 +260,10 @@ static json_t *make_labels(const struct cbx_sandbox_config *config, const char *
         cbx_container_uses_gvisor(limits) ? CBX_ISOLATION_GVISOR : CBX_ISOLATION_CONTAINER;
     char created[24];
     snprintf(created, sizeof(created), "%lld", (long long)time(NULL));
-    return json_pack("{s:s,s:s,s:s,s:s,s:s}", CBX_LABEL_OWNED, "1", CBX_LABEL_INSTANCE,
-                     config->instance, "codebox.kernel", kernel, CBX_LABEL_CREATED, created,
-                     CBX_LABEL_ISOLATION, cbx_isolation_names[isolation - CBX_ISOLATION_GVISOR]);
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", CBX_LABEL_CONTENTS, "", CBX_LABEL_OWNED, "1",
+                     CBX_LABEL_INSTANCE, config->instance, "codebox.kernel", kernel,
+                     CBX_LABEL_CREATED, created, CBX_LABEL_ISOLATION,
+                     cbx_isolation_names[isolation - CBX_ISOLATION_GVISOR]);
 }
 
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,

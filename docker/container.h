@@ -22,6 +22,16 @@ const char *cbx_language_at(size_t index);
 /* The kernels; images have their names. NULL after the last. */
 const char *cbx_kernel_at(size_t index);
 
+/* Whether the kernel has a small image besides the full one. */
+bool cbx_kernel_has_small(const char *kernel);
+
+/* The image of a kernel as its build names it: "python", or "python-small" when `small` and the kernel has one; and as the engine names
+ * it: "codebox-python:latest". `prefix` may be NULL. */
+enum { CBX_IMAGE_NAME_BYTES = 160 };
+void cbx_image_variant(const char *kernel, bool small, char out[CBX_IMAGE_NAME_BYTES]);
+void cbx_image_name(const char *prefix, const char *kernel, bool small,
+                    char out[CBX_IMAGE_NAME_BYTES]);
+
 /* True when these limits are for a sandbox under gVisor. Limits without an isolation are. */
 bool cbx_container_uses_gvisor(const struct cbx_limits *limits);
 

@@ -89,9 +89,9 @@ static int run_attempt(const struct attempt *a, struct cbx_buf *report, struct c
 {
     const struct cbx_sandbox_config *config = a->config;
     struct cbx_engine *engine = a->engine;
-    char image[128], image_id[CBX_IMAGE_ID_CHARS + 1], id[CBX_CONTAINER_ID_CHARS + 1];
-    snprintf(image, sizeof(image), "%.64s-%.32s:latest",
-             config->image_prefix != NULL ? config->image_prefix : "codebox", a->kernel);
+    char image[CBX_IMAGE_NAME_BYTES], image_id[CBX_IMAGE_ID_CHARS + 1],
+        id[CBX_CONTAINER_ID_CHARS + 1];
+    cbx_image_name(config->image_prefix, a->kernel, config->small_images, image);
     int failed = cbx_engine_image_id(engine, image, image_id, err);
     if (failed) {
         return failed;

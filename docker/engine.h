@@ -59,6 +59,16 @@ int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
 int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const char *label,
                            char *out, size_t size, struct cbx_err *err);
 
+/* An image by its name: its id, its size, and the label CBX_LABEL_CONTENTS (contents.h), owned by the caller; NULL when it has none.
+ * CBX_ENOTFOUND when there is no such image. */
+struct cbx_image {
+    char id[CBX_IMAGE_ID_CHARS + 1];
+    int64_t size_bytes;
+    char *contents;
+};
+int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
+                     struct cbx_err *err);
+
 /* POST /containers/create with `body`. */
 int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
                                 char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * One function for each call of the Engine API that the gateway uses. */
+#include "docker/contents.h"
 #include "docker/engine_http.h"
 #include "policies/base/json.h"
 #include "policies/base/str.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,7 +61,8 @@ static int get_image(struct cbx_engine *engine, const char *name, const char *pa
     }
     if (status == 404) {
         cbx_fail(err, CBX_ENOTFOUND,
-                 "image '%s' is missing; the operator builds it with 'codebox image build'", name);
+                 "image '%s' is missing; the operator builds it with 'codebox image build%s'", name,
+                 strstr(name, "-small:") != NULL ? " --images small" : "");
         cbx_err_detail(err, "%s", cbx_engine_host(engine));
         return CBX_ENOTFOUND;
     }
@@ -70,31 +73,35 @@ static int get_image(struct cbx_engine *engine, const char *name, const char *pa
     return 0;
 }
 
-int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const char *label,
-                           char *out, size_t size, struct cbx_err *err)
+static int inspect_image(struct cbx_engine *engine, const char *name, json_t **out,
+                         struct cbx_err *err)
 {
     char path[300];
     snprintf(path, sizeof(path), "/images/%.200s/json", name);
+    return get_image(engine, name, path, out, err);
+}
+
+static const char *label_of(const json_t *image, const char *label)
+{
+    const json_t *labels = json_object_get(json_object_get(image, "Config"), "Labels");
+    return json_string_value(json_object_get(labels, label));
+}
+
+int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const char *label,
+                           char *out, size_t size, struct cbx_err *err)
+{
     CBX_AUTO_JSON image = NULL;
-    int failed = get_image(engine, name, path, &image, err);
+    int failed = inspect_image(engine, name, &image, err);
     if (!failed) {
-        const json_t *labels = json_object_get(json_object_get(image, "Config"), "Labels");
-        const char *value = json_string_value(json_object_get(labels, label));
+        const char *value = label_of(image, label);
         snprintf(out, size, "%s", value != NULL ? value : "");
     }
     return failed;
 }
 
-int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
-                        char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
+static int read_image_id(const json_t *image, const char *name, char out[CBX_IMAGE_ID_CHARS + 1],
+                         struct cbx_err *err)
 {
-    char path[300];
-    snprintf(path, sizeof(path), "/images/%.200s/json", name);
-    CBX_AUTO_JSON image = NULL;
-    int failed = get_image(engine, name, path, &image, err);
-    if (failed) {
-        return failed;
-    }
     struct cbx_str id = cbx_json_str(json_object_get(image, "Id"));
     if (cbx_str_starts(id, CBX_STR("sha256:"))) {
         id = cbx_str_sub(id, 7, id.len);
@@ -104,6 +111,29 @@ int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
     }
     snprintf(out, CBX_IMAGE_ID_CHARS + 1, "sha256:%.*s", (int)id.len, id.p);
     return 0;
+}
+
+int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
+                        char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
+{
+    CBX_AUTO_JSON image = NULL;
+    int failed = inspect_image(engine, name, &image, err);
+    return failed ? failed : read_image_id(image, name, out, err);
+}
+
+int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
+                     struct cbx_err *err)
+{
+    CBX_AUTO_JSON image = NULL;
+    *out = (struct cbx_image){ 0 };
+    int failed = inspect_image(engine, name, &image, err);
+    failed = failed ? failed : read_image_id(image, name, out->id, err);
+    if (!failed) {
+        const char *contents = label_of(image, CBX_LABEL_CONTENTS);
+        out->size_bytes = json_integer_value(json_object_get(image, "Size"));
+        out->contents = contents != NULL ? strdup(contents) : NULL;
+    }
+    return failed;
 }
 
 static int create(struct cbx_engine *engine, const json_t *body, long *status, json_t **answer,

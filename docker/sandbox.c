@@ -296,7 +296,7 @@ static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *ta
 static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *config,
                  struct cbx_err *err)
 {
-    char image[128], image_id[CBX_IMAGE_ID_CHARS + 1];
+    char image[CBX_IMAGE_NAME_BYTES], image_id[CBX_IMAGE_ID_CHARS + 1];
     if (cbx_container_uses_gvisor(&sandbox->limits) && config->gvisor_runtime == NULL) {
         return cbx_fail(
             err, CBX_EENGINE,
@@ -309,8 +309,7 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
             "shell does not run with the isolation gvisor: its bash can be executed and not "
             "read, and gVisor runs only what can be read");
     }
-    snprintf(image, sizeof(image), "%.64s-%s:latest",
-             config->image_prefix != NULL ? config->image_prefix : "codebox", sandbox->kernel);
+    cbx_image_name(config->image_prefix, sandbox->kernel, config->small_images, image);
     int failed = cbx_engine_image_id(sandbox->engine, image, image_id, err);
     if (failed) {
         return failed;

@@ -57,6 +57,11 @@ void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level
     cbx_log_set(level, times);
 }
 
+bool cbx_options_small(const struct cbx_options *options)
+{
+    return options->images != NULL && strcmp(options->images, "small") == 0;
+}
+
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
 {
     static const char *const default_policy[] = { "default" };
@@ -70,6 +75,7 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
                       .runtime = o->runtime,
                       .gvisor_runtime = o->gvisor_runtime,
                       .apparmor = o->apparmor,
+                      .small_images = cbx_options_small(o),
                       .max_sessions = o->max_sessions > 0 ? (int)o->max_sessions : 32,
                       .max_runs = o->max_runs > 0 ? (int)o->max_runs : 16,
                       .idle_ms = (o->idle_s > 0 ? o->idle_s : 1800) * 1000,

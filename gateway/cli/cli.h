@@ -15,6 +15,9 @@ int cbx_options_check(const struct cbx_options *options, struct cbx_err *err);
 void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level, bool times);
 
 /* A flow's configuration from the options, with the defaults. */
+/* Whether the sandboxes have small images. */
+bool cbx_options_small(const struct cbx_options *options);
+
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *options);
 
 int cbx_run_command(const struct cbx_options *options);

@@ -146,7 +146,7 @@ static bool find_apparmor_file(char *out)
 
 /* Asks the build script for the fingerprint that a current image has as its label; false when there
  * is no script, or it cannot run. */
-static bool ask_fingerprint(const char *kernel, char *out, size_t size)
+static bool ask_fingerprint(const char *image, char *out, size_t size)
 {
     char script[PATH_MAX], supervisor[PATH_MAX];
     int ends[2];
@@ -161,7 +161,7 @@ static bool ask_fingerprint(const char *kernel, char *out, size_t size)
         int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         dup2(nowhere, STDERR_FILENO);
         closefrom(3);
-        execl(script, script, "--fingerprint", kernel, (char *)NULL);
+        execl(script, script, "--fingerprint", image, (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -179,24 +179,26 @@ static bool ask_fingerprint(const char *kernel, char *out, size_t size)
 }
 
 /* True when the image is there, current or not. */
-static bool check_image(struct cbx_engine *engine, const char *kernel,
+static bool check_image(struct cbx_engine *engine, const char *kernel, bool small,
                         const struct cbx_doctor *doctor)
 {
-    char name[64], label[128], want[128];
+    char name[CBX_IMAGE_NAME_BYTES], variant[CBX_IMAGE_NAME_BYTES], label[128], want[128];
+    const char *build = small ? "codebox image build --images small" : "codebox image build";
     struct cbx_err err = { 0 };
-    snprintf(name, sizeof(name), "codebox-%s:latest", kernel);
+    cbx_image_name(NULL, kernel, small, name);
     if (cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label), &err) !=
         0) {
-        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "image", "codebox image build", "%s: %s", name,
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "image", build, "%s: %s", name,
                           err.code == CBX_ENOTFOUND
                               ? "missing"
                               : cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return false;
     }
-    bool known = ask_fingerprint(kernel, want, sizeof(want));
+    cbx_image_variant(kernel, small, variant);
+    bool known = ask_fingerprint(variant, want, sizeof(want));
     bool current = known && strcmp(want, label) == 0;
     cbx_doctor_report(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
-                      current ? "" : "codebox image build", "%s: %s", name,
+                      current ? "" : build, "%s: %s", name,
                       current ? "current"
                       : known ? "not made from these sources"
                               : "there; whether it is current is not known");
@@ -218,14 +220,15 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     struct cbx_sandbox_config config = { .instance = "doctor",
                                          .runtime = options->runtime,
                                          .gvisor_runtime = options->gvisor_runtime,
-                                         .apparmor = options->apparmor };
+                                         .apparmor = options->apparmor,
+                                         .small_images = cbx_options_small(options) };
     cbx_doctor_engine(engine, &config, doctor);
     struct cbx_limits in_container = *limits;
     in_container.isolation = CBX_ISOLATION_CONTAINER;
     bool gvisor = options->gvisor_runtime != NULL;
     const char *kernel;
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
-        if (check_image(engine, kernel, doctor)) {
+        if (check_image(engine, kernel, config.small_images, doctor)) {
             cbx_doctor_probe(engine, &config, kernel, &in_container, doctor, NULL);
             if (gvisor) { /* of any image: the runtime's arguments are the same for all */
                 cbx_doctor_gvisor(engine, &config, kernel, limits, doctor);

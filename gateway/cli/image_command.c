@@ -2,6 +2,7 @@
  * `codebox image build|list|host`. The script docker/images/build builds; it is installed with the
  * program. */
 #include "docker/container.h"
+#include "docker/contents.h"
 #include "docker/engine.h"
 #include "gateway/cli/cli.h"
 
@@ -9,6 +10,94 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* --- list ------------------------------------------------------------------------------------- */
+
+struct row {
+    const char *kernel;
+    char name[CBX_IMAGE_NAME_BYTES];
+    bool missing, needed; /* needed: sandboxes of a gateway with these options are made from it */
+    struct cbx_image image;
+    struct cbx_contents contents;
+};
+
+static void print_package(const struct cbx_image_package *package)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_CONTENTS_MAX_BYTES);
+    cbx_image_package_add(package, &text);
+    printf("    %s\n", text.p);
+}
+
+static void print_row(const struct cbx_options *options, const struct row *row)
+{
+    if (row->missing) {
+        printf("%-28s missing; 'codebox image build%s' makes it\n", row->name,
+               row->needed && !cbx_options_small(options) ? "" : " --images small");
+        return;
+    }
+    printf("%-28s %5lld MB  %s\n", row->name, (long long)(row->image.size_bytes + 500000) / 1000000,
+           row->image.id);
+    if (options->contents && row->contents.json == NULL) {
+        printf("    was built without a list; 'codebox image build' renews it\n");
+    } else if (options->contents) {
+        printf("    %.*s %.*s\n", CBX_STR_ARG(row->contents.runtime),
+               CBX_STR_ARG(row->contents.runtime_version));
+        for (size_t i = 0; i < row->contents.count; i++) {
+            print_package(&row->contents.packages[i]);
+        }
+    }
+}
+
+static json_t *row_json(const struct cbx_options *options, const struct row *row)
+{
+    json_t *json = json_pack("{s:s,s:s,s:b,s:b}", "kernel", row->kernel, "name", row->name,
+                             "missing", row->missing, "used", row->needed);
+    if (!row->missing) {
+        json_object_set_new(json, "id", json_string(row->image.id));
+        json_object_set_new(json, "size_bytes", json_integer(row->image.size_bytes));
+    }
+    if (options->contents && row->contents.json != NULL) {
+        json_object_set(json, "runtime", json_object_get(row->contents.json, "runtime"));
+        json_object_set(json, "packages", json_object_get(row->contents.json, "packages"));
+    }
+    return json;
+}
+
+/* Asks the engine. A list that cannot be read is an error of the operator's images. */
+static int read_row(struct cbx_engine *engine, struct row *row, struct cbx_err *err)
+{
+    int failed = cbx_engine_image(engine, row->name, &row->image, err);
+    row->missing = failed == CBX_ENOTFOUND;
+    if (failed) {
+        return row->missing ? 0 : failed;
+    }
+    failed = row->image.contents != NULL
+                 ? cbx_contents_read(cbx_str_of(row->image.contents), &row->contents, err)
+                 : 0;
+    return failed ? cbx_wrap(err, "%s", row->name) : 0;
+}
+
+/* Adds the row of an image to `all`, or prints it when that is NULL; *status is 1 when an image that sandboxes need is missing. */
+static void list_image(struct cbx_engine *engine, const struct cbx_options *options,
+                       const char *kernel, bool small, json_t *all, int *status)
+{
+    struct cbx_err err = { 0 };
+    struct row row = { .kernel = kernel };
+    row.needed = !cbx_kernel_has_small(kernel) || small == cbx_options_small(options);
+    cbx_image_name(NULL, kernel, small, row.name);
+    int failed = read_row(engine, &row, &err);
+    if (failed) {
+        cbx_cli_fail(&err);
+    } else if (all != NULL) {
+        json_array_append_new(all, row_json(options, &row));
+    } else {
+        print_row(options, &row);
+    }
+    *status = failed || (row.missing && row.needed) ? 1 : *status;
+    free(row.image.contents);
+    cbx_contents_done(&row.contents);
+}
 
 static int list(const struct cbx_options *options)
 {
@@ -18,20 +107,23 @@ static int list(const struct cbx_options *options)
         return cbx_cli_fail(&err);
     }
     int status = 0;
+    CBX_AUTO_JSON all = options->json ? json_array() : NULL;
     const char *kernel;
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
-        char name[64], id[CBX_IMAGE_ID_CHARS + 1];
-        snprintf(name, sizeof(name), "codebox-%s:latest", kernel);
-        int failed = cbx_engine_image_id(engine, name, id, &err);
-        if (failed && failed != CBX_ENOTFOUND) {
-            return cbx_cli_fail(&err);
+        list_image(engine, options, kernel, false, all, &status);
+        if (cbx_kernel_has_small(kernel)) {
+            list_image(engine, options, kernel, true, all, &status);
         }
-        printf("%-12s %-28s %s\n", kernel, name,
-               failed ? "missing; 'codebox image build' makes it" : id);
-        status = failed ? 1 : status;
+    }
+    if (all != NULL) {
+        CBX_AUTO_JSON json = json_pack("{s:O}", "images", all);
+        json_dumpf(json, stdout, JSON_INDENT(2));
+        putchar('\n');
     }
     return status;
 }
+
+/* --- the engine, the build -------------------------------------------------------------------- */
 
 /* Prints the engine's address, for scripts that use the docker client. */
 static int print_host(const struct cbx_options *options)
@@ -86,9 +178,13 @@ static int build(const struct cbx_options *options)
     setenv("DOCKER_HOST", cbx_engine_host(engine),
            1); /* the docker client builds on the engine that runs the sandboxes */
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
-    char *arguments[8] = { script };
-    for (size_t i = 1; i < options->arguments.count && i < 7; i++) {
-        arguments[i] = (char *)(uintptr_t)options->arguments.items[i];
+    char *arguments[16] = { script };
+    size_t n = 1;
+    if (cbx_options_small(options)) {
+        arguments[n++] = (char *)(uintptr_t) "--small";
+    }
+    for (size_t i = 1; i < options->arguments.count && n < 15; i++) {
+        arguments[n++] = (char *)(uintptr_t)options->arguments.items[i];
     }
     closefrom(3);          /* the engine client's connections, and what the caller had open */
     umask(options->umask); /* files of images are for other users */
@@ -109,7 +205,6 @@ int cbx_image_command(const struct cbx_options *options)
     if (strcmp(verb, "build") == 0) {
         return build(options);
     }
-    fprintf(stderr, "codebox: image takes 'list', 'host' or 'build [LANGUAGE ...]', not '%s'\n",
-            verb);
+    fprintf(stderr, "codebox: image takes 'list', 'host' or 'build [IMAGE ...]', not '%s'\n", verb);
     return 2;
 }

@@ -9,6 +9,7 @@
 #include "gateway/cli/run_input.h"
 #include "gateway/cli/terminal.h"
 #include "gateway/front/advice.h"
+#include "gateway/front/contents.h"
 #include "gateway/front/denial.h"
 #include "policies/base/printable.h"
 #include "policies/guard.h"
@@ -193,7 +194,7 @@ static void print_advice(void *context, struct cbx_str line)
 }
 
 /* Its stderr went to ours; the traceback has what most programs end with. */
-static void give_advice(const struct cbx_outcome *outcome)
+static void give_advice(const struct cbx_outcome *outcome, struct cbx_flow *flow)
 {
     struct cbx_advice advice = {
         .result = &outcome->result,
@@ -201,12 +202,15 @@ static void give_advice(const struct cbx_outcome *outcome)
         .language = cbx_json_str(json_object_get(outcome->decision, "language")),
         .network = outcome->network,
     };
+    CBX_AUTO_DONE(contents) contents = { 0 };
+    cbx_contents_advise(flow, &advice, &contents);
     cbx_advice_give(&advice, print_advice, NULL);
 }
 
 /* The exit status of the program; 124 for a time-out as timeout(1) has it, 128 + signal as shells
  * have it. */
-static int report_result(const struct cbx_outcome *outcome, struct stream *to)
+static int report_result(const struct cbx_outcome *outcome, struct cbx_flow *flow,
+                         struct stream *to)
 {
     const struct cbx_result *r = &outcome->result;
     if (r->traceback != NULL && r->traceback[0] != '\0') {
@@ -219,7 +223,7 @@ static int report_result(const struct cbx_outcome *outcome, struct stream *to)
     if (r->output_truncated) {
         fprintf(stderr, "codebox: the output was cut at the policy's limit\n");
     }
-    give_advice(outcome);
+    give_advice(outcome, flow);
     CBX_AUTO_DONE(buf) stopped;
     cbx_buf_init(&stopped, 1024);
     if (cbx_advice_stopped(r, &outcome->limits, &stopped)) {
@@ -264,7 +268,7 @@ static int report_outcome(const struct program *program, struct output *output,
 {
     const struct cbx_outcome *outcome = output->outcome;
     if (outcome->verdict == CBX_ALLOW) {
-        int status = report_result(outcome, &output->err);
+        int status = report_result(outcome, flow, &output->err);
         bool kept = cbx_run_files_keep(&output->files, flow, outcome->id, principal);
         return status == 0 && !kept ? 1 : status;
     }

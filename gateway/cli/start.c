@@ -85,6 +85,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     *out = (struct cbx_flow){
         .policies = setup.policies,
         .executor = sockets.executor,
+        .small_images = config->executor.small_images,
         .judge = cbx_judge_new(sockets.zygote, workers, timeout_ms),
     };
     return 0;

@@ -20,6 +20,7 @@ struct cbx_executor_config {
     const char *runtime;        /* NULL = the engine's default */
     const char *gvisor_runtime; /* NULL = none: what asks for gVisor fails */
     const char *apparmor;       /* NULL = the engine's default */
+    bool small_images;          /* of kernels that have one */
     int max_sessions;
     int max_runs;     /* at the same time; more wait their turn */
     int64_t idle_ms;  /* a session without a run for this long is closed */

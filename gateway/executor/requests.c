@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Serves the calls of executor.def but runs (run.c). Each has a function serve_NAME; how it is
  * prepared and dispatched follows from its row. */
+#include "docker/container.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
 #include "policies/base/log.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -154,6 +156,32 @@ static int serve_health(struct cbx_executor_request *r, const struct cbx_health_
     json_t *header = cbx_reply_json(CBX_REPLY_DONE);
     cbx_executor_health(r->executor, header);
     return answer(r, header, CBX_STR(""), err);
+}
+
+static int serve_contents(struct cbx_executor_request *r, const struct cbx_contents_args *args,
+                          struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    char name[CBX_IMAGE_NAME_BYTES];
+    struct cbx_pool *pool;
+    struct cbx_image image = { 0 };
+    size_t i = 0;
+    while (cbx_kernel_at(i) != NULL && !cbx_str_is(args->kernel, cbx_kernel_at(i))) {
+        i++;
+    }
+    if (cbx_kernel_at(i) == NULL) {
+        return cbx_fail(err, CBX_EINVAL, "there is no such kernel");
+    }
+    cbx_image_name(NULL, cbx_kernel_at(i), r->executor->config.small_images, name);
+    int failed = cbx_executor_pool(r->executor, &pool, err); /* sets the engine for good */
+    failed = failed ? failed : cbx_engine_image(r->executor->engine, name, &image, err);
+    if (!failed) {
+        json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+        json_object_set_new(header, "image", json_string(image.id));
+        failed = answer(r, header, cbx_str_of(image.contents != NULL ? image.contents : ""), err);
+    }
+    free(image.contents);
+    return failed;
 }
 
 /* --- calls in a session that no run is in ----------------------------------------------------- */

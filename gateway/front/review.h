@@ -11,7 +11,8 @@
 struct cbx_flow {
     struct cbx_policies policies;
     struct cbx_judge *judge;
-    int executor; /* control socket */
+    int executor;      /* control socket */
+    bool small_images; /* of kernels that have one */
 };
 
 /* Closes the sockets, so that the other processes end, and frees the policies. */
