@@ -2,6 +2,7 @@
  * Matches a program's errors against advice.def. */
 #include "gateway/front/advice.h"
 
+#include "gateway/front/service/dependencies.h"
 #include "policies/base/printable.h"
 #include "policies/language.h"
 
@@ -120,22 +121,41 @@ static bool finds(const struct row *row, struct cbx_str text, struct cbx_str *wo
     return row->word == NONE || word->len > 0;
 }
 
-static void add_libraries(struct cbx_buf *out, const char *kernel)
+/* The language whose libraries a program of this kernel is told of. */
+static const char *advised_language(const char *kernel)
 {
-    static const struct {
-        const char *language, *name;
-    } libraries[] = {
-#define CBX_LIBRARY(language, name, version) { language, name },
-#include "gateway/front/service/libraries.def"
-    };
-    bool python = strcmp(kernel, "bash") == 0; /* advises another language */
-    const char *language = python ? "python" : kernel;
-    const char *between = "";
-    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
-        if (strcmp(libraries[i].language, language) == 0) {
-            cbx_buf_printf(out, "%s%s", between, libraries[i].name);
-            between = ", ";
-        }
+    return strcmp(kernel, "bash") == 0 ? "python" : kernel;
+}
+
+/* Whether programs import the package by exactly this name. */
+static bool has_module(const struct cbx_image_package *package, struct cbx_str name)
+{
+    bool has = false;
+    for (size_t i = 0; i < json_array_size(package->modules); i++) {
+        has |= cbx_str_equal(cbx_json_str(json_array_get(package->modules, i)), name);
+    }
+    return has;
+}
+
+/* In place of a module that is missing: the one that a package has ("bs4" of "beautifulsoup4"), or packages with names like it. */
+static void add_instead(const struct cbx_contents *contents, struct cbx_str word,
+                        struct cbx_buf *out)
+{
+    CBX_AUTO_DONE(buf) nearest;
+    cbx_buf_init(&nearest, LINE_BYTES);
+    const char *dot = word.len > 0 ? memchr(word.p, '.', word.len) : NULL;
+    struct cbx_str top = dot != NULL ? cbx_str_sub(word, 0, (size_t)(dot - word.p)) : word;
+    const struct cbx_image_package *package = cbx_contents_provider(contents, top);
+    package = package != NULL ? package : cbx_contents_find(contents, top);
+    if (package != NULL && has_module(package, top)) {
+        cbx_buf_printf(out, "; the sandbox has %.*s %.*s without this part of it",
+                       CBX_STR_ARG(package->name), CBX_STR_ARG(package->version));
+    } else if (package != NULL && json_array_size(package->modules) > 0) {
+        cbx_buf_printf(out, "; the sandbox has %.*s: its module is '%s'",
+                       CBX_STR_ARG(package->name),
+                       json_string_value(json_array_get(package->modules, 0)));
+    } else if (cbx_contents_add_nearest(contents, top, &nearest)) {
+        cbx_buf_printf(out, " (did you mean %s?)", nearest.p);
     }
 }
 
@@ -145,7 +165,11 @@ static void add_field(const struct cbx_advice *advice, const char *kernel, struc
     if (field.len == 0) {
         cbx_printable_add(out, cbx_str_sub(word, 0, WORD_BYTES), CBX_PRINTABLE_LINE);
     } else if (cbx_str_is(field, "libraries")) {
-        add_libraries(out, kernel);
+        cbx_highlights_add(advised_language(kernel), advice->small_images, out);
+    } else if (cbx_str_is(field, "instead")) {
+        static const struct cbx_contents none = { 0 };
+        add_instead(advice->contents != NULL ? advice->contents : &none,
+                    cbx_str_sub(word, 0, WORD_BYTES), out);
     } else if (cbx_str_is(field, "disk")) {
         add_bytes(out, advice->limits->disk_bytes);
     } else if (cbx_str_is(field, "memory")) {
@@ -188,6 +212,21 @@ static bool is_given(const struct row *row, const struct row *const *given, size
     for (size_t i = 0; i < count; i++) {
         const struct row *other = given[i];
         if (strcmp(other->text, row->text) == 0 || strstr(other->error, row->error) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cbx_advice_names_contents(const struct cbx_advice *advice)
+{
+    const struct cbx_language_row *language = cbx_language_find(advice->language);
+    struct cbx_str word;
+    for (size_t i = 0; i < ROWS && language != NULL && advice->result->status != CBX_RUN_OK; i++) {
+        bool applies = rows[i].kernel[0] == '\0' || strcmp(rows[i].kernel, language->kernel) == 0;
+        if (applies && strstr(rows[i].text, "{instead}") != NULL &&
+            (finds(&rows[i], end_of(cbx_str_of(advice->result->traceback)), &word) ||
+             finds(&rows[i], end_of(advice->errors), &word))) {
             return true;
         }
     }

@@ -5,6 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_ADVICE_H
 #define CBX_GATEWAY_FRONT_ADVICE_H
 
+#include "docker/contents.h"
 #include "docker/result.h"
 #include "policies/base/buf.h"
 #include "policies/policy.h"
@@ -16,9 +17,15 @@ struct cbx_advice {
     struct cbx_str language;         /* of the decision */
     bool network;                    /* the policy lets programs reach some host */
     struct cbx_str errors;           /* what it wrote to stderr, or the end of it */
+    const struct cbx_contents
+        *contents; /* of the image that new sandboxes are made from; NULL = not known */
+    bool small_images;
 };
 
 enum { CBX_ADVICE_MAX = 3, CBX_ADVICE_READ_BYTES = 32 * 1024 };
+
+/* True when the advice would name what the image has: `contents` is worth a question. */
+bool cbx_advice_names_contents(const struct cbx_advice *advice);
 
 /* Calls `take` with each line of advice, terminated, without a line end: at most CBX_ADVICE_MAX, none for a run
  * that did not fail. The ends of `errors` and of the traceback are read, CBX_ADVICE_READ_BYTES of

@@ -2,6 +2,8 @@
  * Resources. */
 #include "gateway/front/mcp/resources.h"
 
+#include "docker/container.h"
+#include "gateway/front/contents.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/mcp/parts.h"
 #include "gateway/front/service/dependencies.h"
@@ -31,16 +33,18 @@ static int set_json(struct cbx_resource *out, json_t *json)
 
 /* --- what the server knows about itself -------------------------------------------------------- */
 
-static json_t *libraries_of(const char *language, bool versions)
+/* Of a server without a flow (a test), the full ones. */
+static bool has_small_images(const struct cbx_mcp *mcp)
+{
+    return mcp->service != NULL && mcp->service->flow->small_images;
+}
+
+static json_t *libraries_of(const struct cbx_mcp *mcp, const char *language)
 {
     json_t *list = json_array();
-    struct cbx_library each;
-    for (size_t i = 0; cbx_library_at(i, &each); i++) {
-        if (strcmp(each.language, language) == 0) {
-            json_array_append_new(
-                list, versions ? json_pack("{s:s,s:s}", "name", each.name, "version", each.version)
-                               : json_string(each.name));
-        }
+    const char *name;
+    for (size_t i = 0; (name = cbx_highlight_at(language, has_small_images(mcp), i)) != NULL; i++) {
+        json_array_append_new(list, json_string(name));
     }
     return list;
 }
@@ -56,22 +60,23 @@ static json_t *runtime_of(const char *language)
 
 static int resource_environments(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
 {
-    (void)mcp;
     (void)err;
     json_t *all = json_object();
     const char *name;
     for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
         const struct cbx_language_row *row = cbx_language_find(cbx_str_of(name));
+        char image[CBX_IMAGE_NAME_BYTES];
+        cbx_image_variant(row->kernel, has_small_images(mcp), image);
         json_object_set_new(all, name,
-                            json_pack("{s:o,s:o}", "image", json_sprintf("codebox-%s", row->kernel),
-                                      "installed_libraries", libraries_of(name, false)));
+                            json_pack("{s:o,s:o,s:s}", "image", json_sprintf("codebox-%s", image),
+                                      "installed_libraries", libraries_of(mcp, name),
+                                      "all_libraries", CBX_LIBRARIES_URI));
     }
     return set_json(out, all);
 }
 
 static int resource_languages(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
 {
-    (void)mcp;
     (void)err;
     json_t *list = json_array();
     const char *name;
@@ -81,12 +86,34 @@ static int resource_languages(struct cbx_mcp *mcp, struct cbx_resource *out, str
         for (size_t k = 0; row->aliases[k] != NULL; k++) {
             json_array_append_new(aliases, json_string(row->aliases[k]));
         }
-        json_array_append_new(list,
-                              json_pack("{s:s,s:s,s:o,s:o,s:o}", "name", name, "title",
-                                        row->display, "aliases", aliases, "runtime",
-                                        runtime_of(name), "libraries", libraries_of(name, true)));
+        json_array_append_new(
+            list, json_pack("{s:s,s:s,s:o,s:o,s:o,s:s}", "name", name, "title", row->display,
+                            "aliases", aliases, "runtime", runtime_of(name), "libraries",
+                            libraries_of(mcp, name), "all_libraries", CBX_LIBRARIES_URI));
     }
     return set_json(out, json_pack("{s:o}", "languages", list));
+}
+
+/* Languages that run in the same image have one paragraph each: callers look for theirs. */
+static int resource_libraries(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+{
+    const char *name;
+    out->type = "text/plain";
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
+        CBX_AUTO_DONE(contents) contents = { 0 };
+        int failed = cbx_contents_ask(mcp->service->flow, cbx_str_of(name), &contents, err);
+        if (failed) {
+            return failed;
+        }
+        cbx_buf_printf(&out->bytes, "%s%s (%.*s %.*s): ", i > 0 ? "\n" : "", name,
+                       CBX_STR_ARG(contents.runtime), CBX_STR_ARG(contents.runtime_version));
+        for (size_t k = 0; k < contents.count; k++) {
+            cbx_buf_add_cstr(&out->bytes, k > 0 ? ", " : "");
+            cbx_image_package_add(&contents.packages[k], &out->bytes);
+        }
+        cbx_buf_add_cstr(&out->bytes, "\n");
+    }
+    return 0;
 }
 
 static int resource_policy(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
@@ -96,7 +123,7 @@ static int resource_policy(struct cbx_mcp *mcp, struct cbx_resource *out, struct
         return cbx_fail(err, CBX_ESTATE, "no policy is loaded");
     }
     out->type = "text/plain";
-    cbx_mcp_describe_policy(policies->items[0], NULL, &out->bytes);
+    cbx_mcp_describe_policy(policies->items[0], NULL, has_small_images(mcp), &out->bytes);
     return 0;
 }
 

@@ -41,9 +41,12 @@ json_t *cbx_resources_templates(void);
 
 /* --- policy.c --------------------------------------------------------------------------------- */
 
+/* All that the images have. */
+#define CBX_LIBRARIES_URI "sandbox://libraries"
+
 /* The policy in words, for programs in a language (NULL = all): what is denied and what to do instead, limits,
- * network, libraries. Never the file. */
-void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *language,
+ * network, libraries (`small`: of the small images). Never the file. */
+void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *language, bool small,
                              struct cbx_buf *out);
 
 /* True when one of its rules asks for approval. */
@@ -51,7 +54,7 @@ bool cbx_mcp_policy_asks(const struct cbx_policy *policy);
 
 /* The server's description of itself for models (new reference). Clients show it in full, also those that name
  * tools only. */
-json_t *cbx_mcp_instructions(const struct cbx_policies *policies);
+json_t *cbx_mcp_instructions(const struct cbx_policies *policies, bool small);
 
 /* Its limits and its network, as one sentence each. */
 void cbx_mcp_describe_limits(const struct cbx_policy *policy, struct cbx_buf *out);

@@ -145,7 +145,7 @@ static int answer_initialize(struct exchange *x, json_t **result, struct cbx_err
     }
     *result = json_pack("{s:s,s:o,s:o,s:o}", "protocolVersion", version, "capabilities",
                         make_capabilities(x), "serverInfo", make_server_info(), "instructions",
-                        cbx_mcp_instructions(policies_of(x)));
+                        cbx_mcp_instructions(policies_of(x), x->mcp->service->flow->small_images));
     return 0;
 }
 
@@ -176,7 +176,8 @@ static int answer_discover(struct exchange *x, json_t **result, struct cbx_err *
                            "server/discover needs _meta: " META_VERSION " and " META_CAPABILITIES);
     }
     *result = json_pack("{s:[s],s:o,s:o}", "supportedVersions", STATELESS_VERSION, "capabilities",
-                        make_capabilities(x), "instructions", cbx_mcp_instructions(policies_of(x)));
+                        make_capabilities(x), "instructions",
+                        cbx_mcp_instructions(policies_of(x), x->mcp->service->flow->small_images));
     return 0;
 }
 

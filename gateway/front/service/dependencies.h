@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What callers ask a sandbox to have. Nothing can be installed yet: each dependency must be a requirement
- * (PEP 508: name, extras, versions; no URL, no marker) that the policy allows and that the sandbox image
- * fulfils. */
+ * (PEP 508: name, extras, versions; no URL, no marker; of npm for JavaScript and TypeScript: name, name@range) that the policy allows and
+ * that the sandbox image fulfils. */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_DEPENDENCIES_H
 #define CBX_GATEWAY_FRONT_SERVICE_DEPENDENCIES_H
 
@@ -16,7 +16,7 @@ int cbx_service_check_dependencies(struct cbx_service *service, struct cbx_str p
                                    struct cbx_str origin, struct cbx_outcome *denial,
                                    struct cbx_err *err);
 
-/* The rows of libraries.def: what runs a language, by the name that clients use (static); NULL when there is
+/* The rows of highlights.def: what runs a language, by the name that clients use (static); NULL when there is
  * no row. */
 struct cbx_runtime {
     const char *language, *program, *version;
@@ -29,10 +29,10 @@ void cbx_runtime_add(const char *language, struct cbx_buf *out);
 /* Appends all that can run, as people read a list: with commas, and "and" before the last. */
 void cbx_runtime_list(struct cbx_buf *out);
 
-/* The libraries, in order; false behind the last. */
-struct cbx_library {
-    const char *language, *name, *version;
-};
-bool cbx_library_at(size_t index, struct cbx_library *out);
+/* The libraries of a language that callers are told of at once, in order (static); NULL behind the last. `small`: of the small images. */
+const char *cbx_highlight_at(const char *language, bool small, size_t index);
+
+/* Appends all of them: "numpy, pandas". */
+void cbx_highlights_add(const char *language, bool small, struct cbx_buf *out);
 
 #endif

@@ -290,7 +290,7 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     cbx_collected_finish(&run->collected);
     outcome->result.output_truncated |= run->collected.omitted > 0;
     outcome->result.files_truncated |= run->collected.incomplete;
-    CBX_AUTO_JSON results = cbx_results(run->collected.items, outcome, err);
+    CBX_AUTO_JSON results = cbx_results(run->collected.items, outcome, job->service->flow, err);
     note_approval(job, outcome, results);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
     const char *status = good ? "completed" : "error";

@@ -4,6 +4,7 @@
 #include "gateway/front/service/results.h"
 
 #include "gateway/front/advice.h"
+#include "gateway/front/contents.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/service/jobs.h"
 
@@ -95,7 +96,8 @@ static void take_advice(void *context, struct cbx_str line)
 }
 
 /* Adds why the run was stopped, with the limit, and what its failure means (advice.h). */
-static void add_advice(json_t *results, const json_t *items, const struct cbx_outcome *outcome)
+static void add_advice(json_t *results, const json_t *items, const struct cbx_outcome *outcome,
+                       struct cbx_flow *flow)
 {
     enum { ERRORS_MAX = 256 * 1024 * 1024, TEXT_MAX = 4096 };
     CBX_AUTO_DONE(buf) errors;
@@ -117,6 +119,8 @@ static void add_advice(json_t *results, const json_t *items, const struct cbx_ou
                                      cbx_json_str(json_object_get(outcome->decision, "language")),
                                  .network = outcome->network,
                                  .errors = cbx_buf_str(&errors) };
+    CBX_AUTO_DONE(contents) contents = { 0 };
+    cbx_contents_advise(flow, &advice, &contents);
     cbx_advice_give(&advice, take_advice, lines);
     if (cbx_advice_stopped(&outcome->result, &outcome->limits, &stopped)) {
         json_object_set_new(results, "message", cbx_json_text(cbx_buf_str(&stopped)));
@@ -126,7 +130,8 @@ static void add_advice(json_t *results, const json_t *items, const struct cbx_ou
     }
 }
 
-json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, const struct cbx_err *err)
+json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx_flow *flow,
+                    const struct cbx_err *err)
 {
     json_t *output = json_array(), *files = json_array(), *blocked = json_array();
     size_t i;
@@ -172,7 +177,7 @@ json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, const stru
                         outcome->audit_seq > 0 ? json_integer((json_int_t)outcome->audit_seq)
                                                : json_null());
     if (outcome->ran && err->code == 0) {
-        add_advice(results, items, outcome);
+        add_advice(results, items, outcome, flow);
     }
     return results;
 }

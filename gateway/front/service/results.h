@@ -6,8 +6,10 @@
 #include "gateway/front/review.h"
 
 /* What is stored and answered of a run: `items` are cbx_collected's. An error (err->code != 0)
- * stands in the place of the run's own. New reference. */
-json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, const struct cbx_err *err);
+ * stands in the place of the run's own. The flow is asked what the image has when the program misses a module; NULL: nobody is. New
+ * reference. */
+json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx_flow *flow,
+                    const struct cbx_err *err);
 
 /* Leaves output, and then files, out of results that have more than `max` bytes of JSON, from their
  * ends. They say so: `truncated` or `files_truncated` is true, an item 'cut' has the size of the output,

@@ -41,13 +41,53 @@ static void assert_advice(const char *language, const char *errors, const char *
 static void says_which_modules_there_are(void **state)
 {
     (void)state;
-    assert_advice("ipython", "ModuleNotFoundError: No module named 'sklearn'\n",
-                  "the module 'sklearn' is not in the sandbox, and a program cannot install it; "
-                  "Python has the standard library and ipython, matplotlib, numpy, pandas");
+    assert_advice("ipython", "ModuleNotFoundError: No module named 'torch'\n",
+                  "the module 'torch' is not in the sandbox, and a program cannot install it; "
+                  "Python has the standard library, numpy, pandas, matplotlib, scipy");
     assert_advice("python", "/usr/bin/python3: No module named 'pip'", "pip is not in the sandbox");
     assert_advice("javascript", "Error: Cannot find module 'lodash'\n", "the module 'lodash'");
     assert_advice("typescript", "Error: Cannot find package 'axios' imported", "package 'axios'");
     assert_advice("c", "main.c:1:10: fatal error: curl/curl.h: No such file", "header curl/curl.h");
+}
+
+static const char contents_label[] =
+    "{\"version\":1,\"runtime\":{\"name\":\"Python\",\"version\":\"3.11.2\"},\"packages\":["
+    "{\"name\":\"beautifulsoup4\",\"version\":\"4.11.2\",\"modules\":[\"bs4\"]},"
+    "{\"name\":\"seaborn\",\"version\":\"0.12.2\",\"modules\":[\"seaborn\"]}]}";
+
+static void names_the_module_or_package_that_the_image_has_instead(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *error, *part;
+    } cases[] = {
+        { "No module named 'beautifulsoup4'",
+          "the sandbox has beautifulsoup4: its module is 'bs4'" },
+        { "No module named 'BS4.element'", "its module is 'bs4'" },
+        { "No module named 'seaborn.none'", "has seaborn 0.12.2 without this part" },
+        { "No module named 'seabron'", "did you mean 'seaborn'?" },
+    };
+    struct cbx_contents contents;
+    assert_int_equal(cbx_contents_read(cbx_str_of(contents_label), &contents, NULL), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cbx_result result = { .status = CBX_RUN_ERROR };
+        struct cbx_limits limits = { 0 };
+        struct cbx_advice advice = { .result = &result,
+                                     .limits = &limits,
+                                     .language = CBX_STR("python"),
+                                     .errors = cbx_str_of(cases[i].error) };
+        CBX_AUTO_DONE(buf) all;
+        cbx_buf_init(&all, 65536);
+        assert_true(cbx_advice_names_contents(&advice));
+        advice.contents = &contents;
+        cbx_advice_give(&advice, take, &all);
+        if (strstr(all.p, cases[i].part) == NULL) {
+            fail_msg("%s: %s", cases[i].error, all.p);
+        }
+        advice.errors = CBX_STR("MemoryError");
+        assert_false(cbx_advice_names_contents(&advice));
+    }
+    cbx_contents_done(&contents);
 }
 
 static void says_that_there_is_no_network(void **state)
@@ -193,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_which_modules_there_are),
+        cmocka_unit_test(names_the_module_or_package_that_the_image_has_instead),
         cmocka_unit_test(says_that_there_is_no_network),
         cmocka_unit_test(says_which_command_input_screen_or_place_is_missing),
         cmocka_unit_test(says_the_limit_that_was_reached),

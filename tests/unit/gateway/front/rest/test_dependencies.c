@@ -11,7 +11,8 @@ static struct cbx_http_exchange *open_with(struct rig *rig, const char *dependen
 
 static void what_the_image_holds_can_be_asked_for_by_any_spelling_of_its_name(void **state)
 {
-    static const char *const names[] = { "'numpy'", "'NumPy'", "'pandas','matplotlib'", "" };
+    static const char *const names[] = { "'numpy'", "'NumPy'", "'pandas','matplotlib'",
+                                         "'pyyaml','Scikit_Learn'", "" };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         await_answer(open_with(*state, names[i]), 200);
     }
@@ -35,6 +36,36 @@ static void one_that_the_policy_denies_opens_no_session(void **state)
     assert_int_equal(cbx_store_list_sessions(rig->store, &rows, NULL), 0);
     assert_int_equal(json_array_size(rows), 0);
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 2); /* two checks */
+}
+
+static void what_the_image_has_is_judged_by_its_name_alone(void **state)
+{
+    await_answer(open_with(*state, "'numpy != 1.0+DENY'"), 200);
+}
+
+static void a_module_is_no_package_and_the_answer_names_its_package(void **state)
+{
+    assert_problem(open_with(*state, "'bs4'"), 400, "it is in 'beautifulsoup4' 4.11.2");
+    assert_problem(open_with(*state, "'YAML>=5'"), 400, "ask for 'PyYAML'");
+}
+
+static void the_answer_says_what_there_is_instead(void **state)
+{
+    assert_problem(open_with(*state, "'scikit-lern'"), 400, "did you mean 'scikit-learn'?");
+    assert_problem(open_with(*state, "'torch'"), 400, "the image has numpy, pandas, matplotlib");
+}
+
+static void an_image_whose_list_cannot_be_read_gives_nothing(void **state)
+{
+    struct rig *rig = *state;
+    static const char *const labels[] = { "{", "[]", "{\"version\":2}" };
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+        executor_script(&rig->executor, CBX_CALL_contents,
+                        (struct script){ .bytes = cbx_str_of(labels[i]) });
+        assert_problem(open_with(rig, "'numpy'"), 503, "the list of what the image has");
+    }
+    executor_script(&rig->executor, CBX_CALL_contents, (struct script){ .bytes = CBX_STR("") });
+    assert_problem(open_with(rig, "'numpy'"), 503, "'codebox image build'");
 }
 
 static void a_version_must_be_that_of_the_image(void **state)
@@ -87,6 +118,10 @@ int main(void)
         RIG_TEST(what_the_image_holds_can_be_asked_for_by_any_spelling_of_its_name),
         RIG_TEST(each_one_is_judged_as_the_line_that_would_install_it),
         RIG_TEST(one_that_the_policy_denies_opens_no_session),
+        RIG_TEST(what_the_image_has_is_judged_by_its_name_alone),
+        RIG_TEST(a_module_is_no_package_and_the_answer_names_its_package),
+        RIG_TEST(the_answer_says_what_there_is_instead),
+        RIG_TEST(an_image_whose_list_cannot_be_read_gives_nothing),
         RIG_TEST(a_version_must_be_that_of_the_image),
         RIG_TEST(what_is_no_plain_requirement_is_refused_before_it_is_judged),
     };

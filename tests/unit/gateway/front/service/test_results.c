@@ -23,7 +23,7 @@ static json_t *results_of(const struct cbx_result *result)
     struct cbx_err err = { 0 };
     CBX_AUTO_JSON items = json_array();
     snprintf(outcome.id, sizeof(outcome.id), "decision-1");
-    return cbx_results(items, &outcome, &err);
+    return cbx_results(items, &outcome, NULL, &err);
 }
 
 static void results_have_every_field(void **state)
@@ -102,7 +102,7 @@ static void what_did_not_run_has_its_error_and_neither_exit_code_nor_audit_recor
     struct cbx_outcome outcome = { 0 };
     struct cbx_err err = { .code = CBX_EENGINE, .text = "the engine is away" };
     CBX_AUTO_JSON items = json_array();
-    CBX_AUTO_JSON json = cbx_results(items, &outcome, &err);
+    CBX_AUTO_JSON json = cbx_results(items, &outcome, NULL, &err);
     assert_string_equal(text_at(json, "outcome"), "failed");
     assert_string_equal(text_at(json, "error"), "the engine is away");
     assert_json(json_object_get(json, "exit_code"), "null");
@@ -116,7 +116,7 @@ static void files_are_listed_apart_with_the_type_of_their_names(void **state)
     struct cbx_err err = { 0 };
     CBX_AUTO_JSON items = parse("[{'kind':'stdout','text':'a'},{'kind':'file','path':'x.PNG',"
                                 "'size':3},{'kind':'file','path':'no-ending','size':0}]");
-    CBX_AUTO_JSON json = cbx_results(items, &outcome, &err);
+    CBX_AUTO_JSON json = cbx_results(items, &outcome, NULL, &err);
     assert_json(json_object_get(json, "output"), "[{'kind':'stdout','text':'a'}]");
     assert_json(json_object_get(json, "files"),
                 "[{'path':'x.PNG','size':3,'type':'image/png'},{'path':'no-ending','size':0,"
