@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: MIT
+# A small real use of each library of the Python image, as programs of agents have them. Prints "ok NAME" or "FAILED NAME: why".
+import io
+import json
+import warnings
+
+warnings.simplefilter('ignore')
+uses = []
+
+
+def use(function):
+    uses.append(function)
+    return function
+
+
+@use
+def attrs():
+    import attr
+
+    @attr.define
+    class Point:
+        x: int = 1
+
+    return attr.asdict(Point(2)) == {'x': 2}
+
+
+@use
+def beautifulsoup4():
+    from bs4 import BeautifulSoup
+    page = '<table><tr><td>a</td><td>b</td></tr></table><a href="/x">link</a>'
+    return all(BeautifulSoup(page, parser).find('a')['href'] == '/x' for parser in ('html.parser', 'lxml', 'html5lib'))
+
+
+@use
+def chardet():
+    import chardet
+    return chardet.detect('Grüße aus Köln, schöne Tage'.encode('utf-8'))['encoding'] == 'utf-8'
+
+
+@use
+def dateutil():
+    from dateutil import parser, relativedelta
+    return (parser.parse('3 Feb 2026') + relativedelta.relativedelta(months=1)).month == 3
+
+
+@use
+def html5lib():
+    import html5lib
+    return html5lib.parse('<p>a', namespaceHTMLElements=False).find('body/p').text == 'a'
+
+
+@use
+def jinja2():
+    import jinja2
+    environment = jinja2.Environment(autoescape=True)
+    return environment.from_string('{% for x in items %}<{{ x }}>{% endfor %}').render(items=['a', '<']) == '<a><&lt;>'
+
+
+@use
+def jsonschema():
+    import jsonschema
+    try:
+        jsonschema.validate({'a': 'x'}, {'type': 'object', 'properties': {'a': {'type': 'number'}}})
+    except jsonschema.ValidationError as error:
+        return 'is not of type' in error.message
+
+
+@use
+def lxml():
+    from lxml import etree
+    tree = etree.fromstring('<r><a n="1"/><a n="2"/></r>')
+    return tree.xpath('//a/@n') == ['1', '2'] and b'<a' in etree.tostring(tree, pretty_print=True)
+
+
+@use
+def markdown():
+    import markdown
+    return '<strong>b</strong>' in markdown.markdown('a **b**\n\n| x |\n|---|\n| 1 |', extensions=['tables'])
+
+
+@use
+def matplotlib():
+    import matplotlib.pyplot as plt
+    figure, axes = plt.subplots()
+    axes.plot([1, 2, 3], label='$x^2$')
+    axes.legend()
+    sizes = []
+    for kind in ('png', 'svg', 'pdf'):
+        figure.savefig(f'plot.{kind}')
+        with open(f'plot.{kind}', 'rb') as file:
+            sizes.append(len(file.read()))
+    plt.close(figure)
+    return min(sizes) > 1000
+
+
+@use
+def networkx():
+    import networkx as nx
+    graph = nx.path_graph(5)
+    return nx.shortest_path(graph, 0, 4) == [0, 1, 2, 3, 4] and len(nx.spring_layout(graph, seed=1)) == 5 and max(nx.pagerank(graph).values()) < 1
+
+
+@use
+def openpyxl():
+    import openpyxl
+    book = openpyxl.Workbook()
+    book.active.append(['name', 'n'])
+    book.active.append(['a', 1])
+    book.save('book.xlsx')
+    import pandas as pd
+    frame = pd.read_excel('book.xlsx')
+    frame.to_excel('copy.xlsx', index=False)
+    return openpyxl.load_workbook('copy.xlsx').active['B2'].value == 1
+
+
+@use
+def pandas():
+    import pandas as pd
+    frame = pd.DataFrame({'g': ['a', 'b', 'a'], 'v': [1, 2, 3]})
+    frame.to_csv('frame.csv', index=False)
+    grouped = pd.read_csv('frame.csv').groupby('g').v.sum()
+    return grouped['a'] == 4 and '<table' in frame.to_html() and '<td' in frame.style.highlight_max().to_html() \
+        and pd.read_html(io.StringIO(frame.to_html()))[0].shape[0] == 3 and '|' in frame.to_markdown()
+
+
+@use
+def pillow():
+    from PIL import Image, ImageDraw, ImageFilter
+    image = Image.new('RGB', (40, 30), 'red')
+    ImageDraw.Draw(image).text((2, 2), 'a')
+    image.filter(ImageFilter.BLUR).resize((20, 15)).save('image.jpg')
+    return Image.open('image.jpg').size == (20, 15)
+
+
+@use
+def pydantic():
+    from pydantic import BaseModel, ValidationError
+
+    class User(BaseModel):
+        name: str
+        age: int = 1
+
+    try:
+        User(name='a', age='x')
+    except ValidationError:
+        return json.loads(User(name='a', age='3').json()) == {'name': 'a', 'age': 3}
+
+
+@use
+def pypdf():
+    from reportlab.pdfgen import canvas
+    page = canvas.Canvas('source.pdf')
+    page.drawString(100, 700, 'Hello')
+    page.save()
+    import pypdf
+    reader = pypdf.PdfReader('source.pdf')
+    writer = pypdf.PdfWriter()
+    writer.add_page(reader.pages[0])
+    with open('written.pdf', 'wb') as file:
+        writer.write(file)
+    return 'Hello' in pypdf.PdfReader('written.pdf').pages[0].extract_text()
+
+
+@use
+def pytest():
+    import pytest  # pytest.main() loads files that were not judged, so policies deny it
+    with pytest.raises(ZeroDivisionError, match='division'):
+        1 / 0
+    return 0.1 + 0.2 == pytest.approx(0.3)
+
+
+@use
+def python_docx():
+    import docx
+    document = docx.Document()
+    document.add_heading('Title')
+    document.add_paragraph('Text')
+    document.save('text.docx')
+    return [each.text for each in docx.Document('text.docx').paragraphs] == ['Title', 'Text']
+
+
+@use
+def pytz():
+    import datetime
+    import zoneinfo
+    import pytz
+    noon = datetime.datetime(2026, 7, 1, 12)
+    return pytz.timezone('Europe/Berlin').localize(noon).utcoffset().seconds == 7200 and noon.replace(tzinfo=zoneinfo.ZoneInfo('America/New_York')).tzname() == 'EDT'
+
+
+@use
+def pyyaml():
+    import yaml
+    return yaml.safe_load('a: [1, 2]') == {'a': [1, 2]} and yaml.safe_dump({'a': 1}) == 'a: 1\n'
+
+
+@use
+def regex():
+    import regex
+    return regex.findall(r'\p{Lu}', 'aBÉ') == ['B', 'É']
+
+
+@use
+def reportlab():
+    from reportlab.lib.styles import getSampleStyleSheet
+    from reportlab.platypus import Paragraph, SimpleDocTemplate, Table
+    SimpleDocTemplate('report.pdf').build([Paragraph('Report', getSampleStyleSheet()['Title']), Table([['a', 1], ['b', 2]])])
+    with open('report.pdf', 'rb') as file:
+        return file.read(5) == b'%PDF-'
+
+
+@use
+def requests():
+    import requests
+    try:
+        requests.get('http://example.org', timeout=2)
+    except requests.ConnectionError:
+        return True
+
+
+@use
+def rich():
+    from rich.console import Console
+    from rich.table import Table
+    table = Table('name')
+    table.add_row('a')
+    text = io.StringIO()
+    Console(file=text, width=40).print(table)
+    return 'name' in text.getvalue()
+
+
+@use
+def scikit_learn():
+    from sklearn.datasets import load_iris
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.model_selection import cross_val_score, train_test_split
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    x, y = load_iris(return_X_y=True)
+    x_train, x_test, y_train, y_test = train_test_split(x, y, random_state=0)
+    model = make_pipeline(StandardScaler(), RandomForestClassifier(n_estimators=20, n_jobs=2, random_state=0)).fit(x_train, y_train)
+    return model.score(x_test, y_test) > 0.8 and cross_val_score(model, x, y, cv=3, n_jobs=2).mean() > 0.8
+
+
+@use
+def scipy():
+    import numpy as np
+    from scipy import integrate, optimize, signal, stats
+    return abs(integrate.quad(np.sin, 0, np.pi)[0] - 2) < 1e-9 and abs(optimize.minimize(lambda x: (x - 3) ** 2, 0).x[0] - 3) < 1e-3 \
+        and stats.ttest_ind([1, 2, 3], [2, 3, 4]).pvalue < 1 and len(signal.find_peaks([0, 1, 0])[0]) == 1
+
+
+@use
+def seaborn():
+    import pandas as pd
+    import seaborn as sns
+    import matplotlib.pyplot as plt
+    frame = pd.DataFrame({'x': [1, 2, 3, 4], 'y': [2, 4, 5, 9], 'g': list('aabb')})
+    sns.set_theme()
+    sns.regplot(data=frame, x='x', y='y')
+    sns.pairplot(frame, hue='g').savefig('pairs.png')
+    plt.close('all')
+    return True
+
+
+@use
+def sqlalchemy():
+    import sqlalchemy as sa
+    from sqlalchemy.orm import Session, declarative_base
+    Base = declarative_base()
+
+    class Item(Base):
+        __tablename__ = 'items'
+        id = sa.Column(sa.Integer, primary_key=True)
+        name = sa.Column(sa.String)
+
+    engine = sa.create_engine('sqlite:///items.db')
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add(Item(name='a'))
+        session.commit()
+        return session.execute(sa.select(Item.name)).scalars().all() == ['a']
+
+
+@use
+def statsmodels():
+    import numpy as np
+    import pandas as pd
+    import statsmodels.api as sm
+    import statsmodels.formula.api as smf
+    frame = pd.DataFrame({'x': np.arange(20.0), 'y': 3 * np.arange(20.0) + 1})
+    fit = smf.ols('y ~ x', data=frame).fit()
+    return abs(fit.params['x'] - 3) < 1e-6 and 'OLS' in str(fit.summary()) and sm.add_constant(frame.x).shape == (20, 2)
+
+
+@use
+def sympy():
+    import sympy
+    x = sympy.symbols('x')
+    f = sympy.lambdify(x, sympy.sin(x) ** 2, 'numpy')
+    return sympy.integrate(sympy.exp(-x ** 2), (x, -sympy.oo, sympy.oo)) == sympy.sqrt(sympy.pi) and sympy.solve(x ** 2 - 4) == [-2, 2] \
+        and 'frac' in sympy.latex(1 / x) and f(0) == 0
+
+
+@use
+def tabulate():
+    from tabulate import tabulate
+    return '---' in tabulate([['a', 1]], headers=['n', 'v'])
+
+
+@use
+def tqdm():
+    from tqdm import tqdm
+    return sum(tqdm(range(3), disable=False)) == 3
+
+
+@use
+def xlrd():
+    import xlrd
+    return xlrd.XL_CELL_TEXT == 1
+
+
+@use
+def xlsxwriter():
+    import xlsxwriter
+    book = xlsxwriter.Workbook('written.xlsx')
+    sheet = book.add_worksheet()
+    sheet.write(0, 0, 'a')
+    chart = book.add_chart({'type': 'line'})
+    chart.add_series({'values': '=Sheet1!$A$1:$A$1'})
+    sheet.insert_chart('C1', chart)
+    book.close()
+    import openpyxl
+    return openpyxl.load_workbook('written.xlsx').active['A1'].value == 'a'
+
+
+for function in uses:
+    try:
+        good = function()
+        print('ok' if good else 'FAILED', function.__name__, '' if good else ': another answer')
+    except Exception as error:
+        print('FAILED', function.__name__, ':', type(error).__name__, error)
