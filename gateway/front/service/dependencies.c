@@ -3,6 +3,7 @@
 #include "gateway/front/service/dependencies.h"
 
 #include "analyzer/packages/requirement.h"
+#include "analyzer/packages/spec.h"
 #include "gateway/front/contents.h"
 #include "gateway/front/dialect.h"
 #include "policies/language.h"
@@ -86,23 +87,11 @@ struct asked {
 /* "lodash", "lodash@^4.17", "@scope/name@1". */
 static bool parse_npm(struct asked *asked)
 {
-    struct cbx_str text = asked->text;
-    size_t at = text.len;
-    while (at > 1 && text.p[at - 1] != '@') {
-        at--;
-    }
-    bool ranged = at > 1;
-    asked->name = cbx_str_sub(text, 0, ranged ? at - 1 : text.len);
-    asked->specifiers = ranged ? cbx_str_sub(text, at, text.len) : CBX_STR("*");
-    for (size_t i = 0; i < asked->name.len; i++) {
-        char c = asked->name.p[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              strchr(i == 0 ? "@" : "-_./", c) != NULL) ||
-            c == '\0') {
-            return false;
-        }
-    }
-    return asked->name.len > 0 && asked->specifiers.len > 0;
+    struct cbx_spec spec;
+    cbx_spec_read(CBX_SPEC_NPM, asked->text, &spec);
+    asked->name = spec.name;
+    asked->specifiers = spec.version.len > 0 ? spec.version : CBX_STR("*");
+    return !spec.malformed && spec.origin == CBX_FROM_INDEX && spec.name.len > 0;
 }
 
 static bool parse(struct asked *asked)

@@ -216,7 +216,7 @@ static void answers_bad_arguments_with_a_result_that_the_model_sees(void **state
         "\"code\":\"1\",\"language\":\"cobol\"",
         "\"code\":\"1\",\"timeout_seconds\":0.5",
         "\"code\":\"1\",\"libraries\":[1]",
-        "\"code\":\"1\",\"language\":\"javascript\",\"dependencies\":[\"lodash@\"]",
+        "\"code\":\"1\",\"language\":\"javascript\",\"dependencies\":[\"lodash@file:../x\"]",
         "\"code\":\"1\",\"cod\":\"2\"",
     };
     for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
