@@ -1354,6 +1354,10 @@ def make_may_import(is_of_image, judged):
     def states(frame):
         return frame.f_code.co_code[frame.f_lasti] == statement
 
+    def names_in_text(module, code):
+        """Does judged code have a text that names the module? What the analyzer judged as code is a constant."""
+        return any(type(each) is str and module in each for each in code.co_consts)
+
     def may_import(module, judged_too):
         frame, is_run = get_frame(1), False
         while frame is not None:
@@ -1362,7 +1366,7 @@ def make_may_import(is_of_image, judged):
                 if states(frame) or code.co_name == "<module>" or module in code.co_consts:
                     return True
             elif judged.has(code):
-                return not judged_too and (is_run or states(frame))
+                return not judged_too and (names_in_text(module, code) if is_run else states(frame))
             elif states(frame) and frame.f_back is not None and frame.f_back.f_code.co_filename in RUNNERS and is_of_image(frame.f_back.f_code):
                 is_run = True
             else:

@@ -482,8 +482,8 @@ static int check_module(const char *module, const char *around)
         return trusted < 0 ? -1 : 0;
     }
     if (report_refusal(CBX_GUARD_IMPORT, module)) {
-        PyErr_Format(PyExc_ImportError,
-                     "the policy denies the module '%s' to code that was not judged", module);
+        PyErr_Format(PyExc_ImportError, "the policy denies the module '%s'%s", module,
+                     mark == '=' ? "" : " to code that was not judged");
     }
     return -1;
 }

@@ -145,6 +145,9 @@ static void statements_of_judged_code_import_what_the_analyzer_let_through(void 
           "import timeit; print(timeit.timeit('import multiprocessing', number=1) > 0)",
           "True\n");
     assert_int_equal(blocked_count, 0);
+    run_denying(sandbox, language,
+                "timeit.timeit(''.join(reversed('gnissecorpitlum tropmi')), number=1)", &seen);
+    assert_string_equal(seen.result.ename, "ImportError");
 }
 
 static void accepted_files_of_the_workspace_are_judged_code(void **state)
@@ -209,7 +212,7 @@ static void a_policy_can_refuse_modules_to_judged_code_too(void **state)
     GIVES("import asyncio\n"
           "try: import socket\n"
           "except ImportError as error: print(error.args[0])\n",
-          "the policy denies the module 'socket' to code that was not judged\n");
+          "the policy denies the module 'socket'\n");
     assert_int_equal(blocked_count, 1);
 }
 
