@@ -174,3 +174,11 @@ bool cbx_sinks_within(enum cbx_language language, struct cbx_str name)
     }
     return false;
 }
+
+bool cbx_sinks_name(enum cbx_language language, size_t number, struct cbx_str *name)
+{
+    const struct table *table = table_of(language);
+    bool found = number < *table->count;
+    *name = found ? cbx_str_of(table->rows[number].name) : CBX_STR("");
+    return found;
+}

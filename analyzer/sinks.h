@@ -24,4 +24,7 @@ bool cbx_sinks_is_module(enum cbx_language language, struct cbx_str name);
 /* True when the table has a row within this name ("flask.Flask", for "flask.Flask.run"). */
 bool cbx_sinks_within(enum cbx_language language, struct cbx_str name);
 
+/* The name of the row with this number, 0 and on; static. False behind the last. */
+bool cbx_sinks_name(enum cbx_language language, size_t number, struct cbx_str *name);
+
 #endif

@@ -23,19 +23,20 @@ enum {
     CBX_FRAME_TAG_MAX = 4096,
     CBX_FRAME_ARGUMENTS_MAX = 64 * 1024 + 256, /* with the file name, each with its NUL */
     CBX_FRAME_HASH_BYTES = 32,
-    CBX_FRAME_ACCEPT_MAX = 4096,    /* files that one run adds to those that may be loaded */
-    CBX_FRAME_ACCEPTED_MAX = 65536, /* in all, of one sandbox */
-    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 128 + 16 * 1024 + CBX_FRAME_ARGUMENTS_MAX +
-                        CBX_FRAME_ACCEPT_MAX * CBX_FRAME_HASH_BYTES,
+    CBX_FRAME_ACCEPT_MAX = 4096,        /* files that one run adds to those that may be loaded */
+    CBX_FRAME_ACCEPTED_MAX = 65536,     /* in all, of one sandbox */
+    CBX_FRAME_PROGRAMS_MAX = 16 * 1024, /* of the programs that may be started, each with its NUL */
+    CBX_FRAME_IMPORTS_MAX = 64 * 1024,  /* of the modules that may not be imported */
+    CBX_FRAME_RUN_MAX = 16 * 1024 * 1024 + 128 + CBX_FRAME_PROGRAMS_MAX + CBX_FRAME_IMPORTS_MAX +
+                        CBX_FRAME_ARGUMENTS_MAX + CBX_FRAME_ACCEPT_MAX * CBX_FRAME_HASH_BYTES,
     CBX_FRAME_DATA_MAX = 64 * 1024 * 1024 + 8192,
     CBX_FRAME_ERROR_MAX = 256 * 1024,
     CBX_FRAME_LATE_MAX = 64 * 1024, /* of late output between two runs, in all */
     CBX_FRAME_INPUT_MAX = 64 * 1024,
     CBX_FRAME_PATH_MAX = 4096,
-    CBX_FRAME_BLOCKED_MAX = 256,        /* bytes of what was refused */
-    CBX_FRAME_PROGRAMS_MAX = 16 * 1024, /* of the programs that may be started, each with its NUL */
-    CBX_FRAME_CONTROL_FD = 3,           /* the kernel's end of the channel for frames, */
-    CBX_FRAME_GUARD_FD = 4,             /* and of that for listeners (docker/inside/filter.h) */
+    CBX_FRAME_BLOCKED_MAX = 256, /* bytes of what was refused */
+    CBX_FRAME_CONTROL_FD = 3,    /* the kernel's end of the channel for frames, */
+    CBX_FRAME_GUARD_FD = 4,      /* and of that for listeners (docker/inside/filter.h) */
 };
 
 /* The limits of a run, which the supervisor enforces: the rows of scope RUN. Each is at least 1, so
@@ -48,31 +49,35 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
  * added makes images without it another version. */
-enum { CBX_FRAME_VERSION = 7000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 8000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
-/* The head of RUN. The hashes, the programs, the arguments and the source follow. The kernel receives the new
- * hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the arguments
- * and the source. */
+/* The head of RUN. The hashes, the programs, the imports, the arguments and the source follow. The kernel receives the
+ * new hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the imports, the
+ * arguments and the source. */
 struct cbx_frame_run {
-    char language[15];   /* terminated: "python", "ipython", "javascript", ... */
+    char language[16];   /* terminated: "python", "ipython", "javascript", ... */
     uint8_t interactive; /* 1 = the client answers ASK */
     uint8_t one_shot;    /* 1 = the only run of this sandbox: the program ends as its interpreter
                             would end it, with its exit handlers */
-    uint8_t refused;     /* what the guard refuses: bits of policies/guard.def */
-    /* SHA-256 values of files that were judged as part of the session's program, at most
-     * CBX_FRAME_ACCEPT_MAX. From this run on the kernel loads files with these bytes as code. */
-    uint16_t accept_count;
+    uint16_t refused;    /* what the guard refuses: bits of policies/guard.def */
     /* Bytes of the arguments: the name of the program's file, then each argument, all terminated
      * by NUL. 0 = no file name and no arguments. */
     uint32_t arguments_bytes;
+    /* Bytes of the modules that the guard refuses to import: for each a mark, its name and a NUL
+     * (analyzer/imports.h). */
+    uint32_t imports_bytes;
+    uint32_t reserved;
     struct cbx_frame_limits limits;
     /* Bytes of the names of programs that may be started although the guard refuses that, each terminated
      * by NUL. */
     uint32_t programs_bytes;
-    uint8_t refusal_ends, spare[3]; /* 1 = the first refusal ends the run */
+    /* SHA-256 values of files that were judged as part of the session's program, at most
+     * CBX_FRAME_ACCEPT_MAX. From this run on the kernel loads files with these bytes as code. */
+    uint16_t accept_count;
+    uint8_t refusal_ends, spare; /* 1 = the first refusal ends the run */
     char id[CBX_FRAME_ID_BYTES];
 };
-enum { CBX_FRAME_KERNEL_HEAD_BYTES = 24 };
+enum { CBX_FRAME_KERNEL_HEAD_BYTES = 32 };
 _Static_assert(offsetof(struct cbx_frame_run, limits) == CBX_FRAME_KERNEL_HEAD_BYTES,
                "the kernels read the head at fixed offsets");
 

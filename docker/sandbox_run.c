@@ -16,11 +16,11 @@ enum {
     PING_MS = 3000,
     ACCEPT_BYTES_MAX = CBX_FRAME_ACCEPT_MAX * CBX_FRAME_HASH_BYTES,
     SOURCE_MAX = CBX_FRAME_RUN_MAX - CBX_FRAME_ARGUMENTS_MAX - ACCEPT_BYTES_MAX -
-                 sizeof(struct cbx_frame_run),
+                 CBX_FRAME_PROGRAMS_MAX - CBX_FRAME_IMPORTS_MAX - sizeof(struct cbx_frame_run),
 };
 _Static_assert(CBX_FRAME_ARGUMENTS_MAX >= CBX_ARGUMENTS_BYTES_MAX + CBX_FILE_NAME_MAX + 1,
                "what a permit allows fits into a frame");
-_Static_assert(CBX_REFUSALS <= 8, "the refusals of a RUN frame are 8 bits");
+_Static_assert(CBX_REFUSALS <= 16, "the refusals of a RUN frame are 16 bits");
 _Static_assert((int)CBX_RUN_ACCEPT_MAX == (int)CBX_FRAME_ACCEPT_MAX &&
                    sizeof(struct cbx_sha256) == CBX_FRAME_HASH_BYTES,
                "hashes are sent as they are");
@@ -87,25 +87,27 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
 #define CBX_RUN_LIMIT(member) .limits.member = (uint64_t)limits.member,
 #include "policies/limits.def"
 #undef CBX_RUN_LIMIT
-        .refused = (uint8_t)permit->refused,
+        .refused = (uint16_t)permit->refused,
         .refusal_ends = permit->refusal_ends,
         .programs_bytes = (uint32_t)permit->programs.len,
+        .imports_bytes = (uint32_t)permit->imports.len,
         .interactive = options != NULL && options->interactive,
         .one_shot = permit->session[0] == '\0',
         .accept_count = (uint16_t)accept_count,
         .arguments_bytes = (uint32_t)(name_bytes + permit->arguments.len),
     };
-    snprintf(run.language, sizeof(run.language), "%.14s", permit->language);
+    snprintf(run.language, sizeof(run.language), "%s", permit->language);
     snprintf(run.id, sizeof(run.id), "%s", permit->decision);
     snprintf(sandbox->run_id, sizeof(sandbox->run_id), "%s", permit->decision);
     CBX_AUTO_DONE(buf) head;
-    cbx_buf_init(&head,
-                 sizeof(run) + ACCEPT_BYTES_MAX + CBX_FRAME_PROGRAMS_MAX + CBX_FRAME_ARGUMENTS_MAX);
+    cbx_buf_init(&head, sizeof(run) + ACCEPT_BYTES_MAX + CBX_FRAME_PROGRAMS_MAX +
+                            CBX_FRAME_IMPORTS_MAX + CBX_FRAME_ARGUMENTS_MAX);
     cbx_buf_add_bytes(&head, &run, sizeof(run));
     if (accept_count > 0) {
         cbx_buf_add_bytes(&head, options->accept, accept_count * sizeof(*options->accept));
     }
     cbx_buf_add(&head, permit->programs);
+    cbx_buf_add(&head, permit->imports);
     cbx_buf_add_bytes(&head, permit->file_name, name_bytes);
     cbx_buf_add(&head, permit->arguments);
     CBX_AUTO_DONE(buf) frames;

@@ -3,9 +3,9 @@
 #include "policies/guard.h"
 
 static const struct cbx_refusal_row rows[] = {
-#define CBX_REFUSAL(id, name, capabilities, shell, always, notified, languages, meaning, message,  \
-                    hint)                                                                          \
-    { name, "guard." name, message, hint, capabilities, languages, shell, always },
+#define CBX_REFUSAL(id, name, capabilities, any, shell, always, notified, languages, meaning,      \
+                    message, hint)                                                                 \
+    { name, "guard." name, message, hint, capabilities, languages, any, shell, always },
 #include "policies/guard.def"
 };
 
@@ -24,10 +24,13 @@ enum cbx_refusal cbx_refusal_of(struct cbx_str name)
 }
 
 /* Does the rule deny any of this? */
-static bool denies(const struct cbx_rule *rule, uint64_t capability, bool unlisted, bool outside)
+static bool denies(const struct cbx_rule *rule, const struct cbx_refusal_row *row,
+                   uint64_t capability, enum cbx_language language)
 {
     const struct cbx_match *match = &rule->match;
-    return (unlisted && (match->facts >> CBX_FACT_SHELL_NOT_LISTED & 1) != 0) ||
+    bool unlisted = row->shell && language == CBX_SHELL, outside = row->always;
+    return (row->any && match->import.count > 0) ||
+           (unlisted && (match->facts >> CBX_FACT_SHELL_NOT_LISTED & 1) != 0) ||
            ((match->capabilities & capability) != 0 && (match->outside.count == 0 || outside));
 }
 
@@ -41,7 +44,7 @@ static const struct cbx_rule *denial_of(const struct cbx_policy *policy,
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct cbx_rule *rule = &policy->rules[i];
         if (rule->effect == CBX_EFFECT_DENY && (rule->languages >> language & 1) != 0 &&
-            denies(rule, capability, row->shell && language == CBX_SHELL, row->always) &&
+            denies(rule, row, capability, language) &&
             cbx_policy_exception(policy, rule->id, principal, now) == NULL) {
             return rule;
         }
@@ -49,7 +52,7 @@ static const struct cbx_rule *denial_of(const struct cbx_policy *policy,
     return NULL;
 }
 
-/* The rule that denies the first of the row's capabilities, when rules deny all of them; else NULL. A sandbox
+/* The rule that denies the first of the row's capabilities, when rules deny as many as it takes; else NULL. A sandbox
  * without a network makes nothing of a client, so only a policy that grants one has to deny clients. */
 static const struct cbx_rule *denial_of_all(const struct cbx_policy *policy,
                                             const struct cbx_refusal_row *row,
@@ -60,6 +63,9 @@ static const struct cbx_rule *denial_of_all(const struct cbx_policy *policy,
     bool wide = (row->capabilities & socket) != 0 && policy->network != CBX_NETWORK_NONE;
     uint64_t wanted = row->capabilities | (wide ? client : 0);
     const struct cbx_rule *first = NULL;
+    if (row->any) {
+        return denial_of(policy, row, row->capabilities, language, principal, now);
+    }
     for (unsigned c = 0; c < CBX_CAPABILITIES; c++) {
         if ((wanted >> c & 1) != 0) {
             const struct cbx_rule *rule =
@@ -90,7 +96,7 @@ struct cbx_guard cbx_guard_of(const struct cbx_policy *policy, enum cbx_language
                      cbx_policy_exception(policy, cbx_str_of(row->id), principal, now) == NULL;
         if (rule != NULL || asked || row->always) {
             guard.refused |= 1u << i;
-            guard.rules[i] = rule != NULL ? rule->id : cbx_str_of(row->id);
+            guard.rules[i] = rule != NULL && !row->any ? rule->id : cbx_str_of(row->id);
         }
     }
     return guard;

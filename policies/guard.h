@@ -6,7 +6,7 @@
 #include "policies/policy.h"
 
 /* What is refused: bit 1 << enum cbx_refusal, each with the id of the rule that denies it (of the rule for
- * the first of its capabilities), or "guard.NAME" when no rule does. Texts are static or borrowed from the
+ * the first of its capabilities), or "guard.NAME" when no rule does, or any of several may. Texts are static or borrowed from the
  * policy. Zeroed memory refuses nothing. */
 struct cbx_guard {
     uint32_t refused;
@@ -26,7 +26,7 @@ struct cbx_refusal_row {
     const char *name, *id, *message, *hint; /* id: "guard.NAME" */
     uint64_t capabilities;
     uint32_t languages;
-    bool shell, always;
+    bool any, shell, always;
 };
 const struct cbx_refusal_row *cbx_refusal_row(enum cbx_refusal id);
 

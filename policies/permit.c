@@ -59,6 +59,7 @@ struct cbx_permit *cbx_permit_new(const struct cbx_permit *fields)
     *permit = *fields;
     permit->arguments = copy(fields->arguments);
     permit->programs = copy(fields->programs);
+    permit->imports = copy(fields->imports);
     struct cbx_sha256 *files = calloc(fields->file_count + 1, sizeof(*files));
     if (files == NULL) {
         abort();
@@ -75,6 +76,7 @@ void cbx_permit_free(struct cbx_permit *permit)
     if (permit != NULL) {
         free((void *)(uintptr_t)permit->arguments.p);
         free((void *)(uintptr_t)permit->programs.p);
+        free((void *)(uintptr_t)permit->imports.p);
         free((void *)(uintptr_t)permit->files);
     }
     free(permit);

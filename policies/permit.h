@@ -53,6 +53,8 @@ struct cbx_permit {
     /* RUN, where starting programs is refused: those that may be started nevertheless (shell.allow), each
      * terminated by NUL. */
     struct cbx_str programs;
+    /* RUN, where imports are refused: the modules (analyzer/imports.h). */
+    struct cbx_str imports;
     uint64_t audit_seq; /* the record that allows it */
     /* RUN of a file program: what argv is. Empty = the language's default name, no arguments. */
     char file_name[CBX_FILE_NAME_MAX + 1]; /* without folders; argv[0], __file__, __filename, $0 */
@@ -65,7 +67,7 @@ struct cbx_permit {
 int cbx_permit_check_arguments(const char *file_name, struct cbx_str arguments,
                                struct cbx_err *err);
 
-/* A copy on the heap, which owns copies of the arguments, the programs and the files. */
+/* A copy on the heap, which owns copies of the arguments, the programs, the imports and the files. */
 struct cbx_permit *cbx_permit_new(const struct cbx_permit *fields);
 void cbx_permit_free(struct cbx_permit *permit);
 CBX_DEFINE_AUTO(permit)

@@ -38,7 +38,8 @@ static bool read_run(const char *payload, size_t len, struct cbx_command_run *ou
     struct cbx_frame_run head;
     memcpy(&head, payload, CBX_FRAME_KERNEL_HEAD_BYTES);
     const char *at = payload + CBX_FRAME_KERNEL_HEAD_BYTES;
-    if (head.arguments_bytes > len - CBX_FRAME_KERNEL_HEAD_BYTES ||
+    if (head.imports_bytes > 0 || /* there are no modules here */
+        head.arguments_bytes > len - CBX_FRAME_KERNEL_HEAD_BYTES ||
         (head.arguments_bytes > 0 && at[head.arguments_bytes - 1] != '\0')) {
         return false;
     }

@@ -59,7 +59,7 @@ enum cbx_guard_refusal {
 };
 enum {
     CBX_GUARD_NOTIFIED = 0
-#define CBX_REFUSAL(id, name, capabilities, shell, always, notified, ...)                          \
+#define CBX_REFUSAL(id, name, capabilities, any, shell, always, notified, ...)                     \
     | (notified ? 1 << CBX_GUARD_##id : 0)
 #include "policies/guard.def"
     ,

@@ -21,7 +21,7 @@ const vm = require('vm');
 const { Worker } = require('worker_threads');
 const { accept, createThread, during, importFrom, install, portOf, runModule } = require('./javascript_loaders.js');
 
-const ONE_SHOT_OFFSET = 16, ARGUMENTS_OFFSET = 20, RUN_HEAD = 24; // struct cbx_frame_run
+const ONE_SHOT_OFFSET = 17, ARGUMENTS_OFFSET = 20, IMPORTS_OFFSET = 24, RUN_HEAD = 32; // struct cbx_frame_run
 const CONTROL = 3;
 const BUNDLE_MAX = 64 << 20; // below the limits of frame.def
 const ERROR_MAX = 200000;
@@ -446,10 +446,10 @@ function endUnlessBusy(run, idleResources) {
   finish(run, (Number(process.exitCode) || 0) & 255);
 }
 
-// Parses a RUN frame: its head, the file name and arguments of the program, the source.
+// Parses a RUN frame: its head, the modules that only Python's kernel refuses, the file name and arguments of the program, the source.
 function readRun(payload) {
-  const end = RUN_HEAD + numberAt(payload, ARGUMENTS_OFFSET);
-  const words = textOf(payload, RUN_HEAD, end).split('\0').slice(0, -1);
+  const start = RUN_HEAD + numberAt(payload, IMPORTS_OFFSET), end = start + numberAt(payload, ARGUMENTS_OFFSET);
+  const words = textOf(payload, start, end).split('\0').slice(0, -1);
   return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, words, code: textOf(payload, end, payload.length) };
 }
 

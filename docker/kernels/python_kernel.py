@@ -12,6 +12,7 @@ __builtins__ = dict(vars(builtins))  # for the functions below: a program may de
 
 import _ast
 import _ctypes
+import _frozen_importlib
 import _imp
 import _json
 import _signal
@@ -27,6 +28,7 @@ import getpass
 import io
 import json
 import linecache
+import opcode
 import os
 import platform
 import re
@@ -40,7 +42,7 @@ import warnings
 import weakref
 
 CONTROL = 3
-LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, REFUSED_OFFSET, ARGUMENTS_OFFSET, RUN_HEAD = 0, 15, 16, 17, 20, 24  # struct cbx_frame_run
+LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, REFUSED_OFFSET, ARGUMENTS_OFFSET, IMPORTS_OFFSET, RUN_HEAD = 0, 16, 17, 18, 20, 24, 32  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
 IPYTHON_FOLDER = "/codebox/ipython"  # empty: IPython reads no configuration
@@ -58,6 +60,7 @@ write_fd, exit_now, set_trace, set_profile, get_frame = os.write, os._exit, sys.
 get_limit, set_limit, sleep, ioctl = sys.getrecursionlimit, sys.setrecursionlimit, time.sleep, fcntl.ioctl
 open_fd, close_fd, chdir, fchdir = os.open, os.close, os.chdir, os.fchdir
 lines = linecache.cache
+calculate_package, resolve_name = _frozen_importlib._calc___package__, _frozen_importlib._resolve_name
 to_json, decode64, TracebackException = json.dumps, binascii.a2b_base64, traceback.TracebackException
 
 
@@ -65,12 +68,14 @@ class Run:
     """One run, out of the payload of a RUN frame."""
 
     def __init__(self, payload):
-        arguments_end = RUN_HEAD + int.from_bytes(payload[ARGUMENTS_OFFSET:RUN_HEAD], "little")
-        words = payload[RUN_HEAD:arguments_end].split(b"\0")[:-1]
+        imports_end = RUN_HEAD + int.from_bytes(payload[IMPORTS_OFFSET : IMPORTS_OFFSET + 4], "little")
+        arguments_end = imports_end + int.from_bytes(payload[ARGUMENTS_OFFSET : ARGUMENTS_OFFSET + 4], "little")
+        words = payload[imports_end:arguments_end].split(b"\0")[:-1]
         self.language = payload[LANGUAGE_OFFSET:INTERACTIVE_OFFSET].split(b"\0")[0].decode()
         self.is_interactive = payload[INTERACTIVE_OFFSET] == 1
         self.is_one_shot = payload[ONE_SHOT_OFFSET] == 1
-        self.refused = payload[REFUSED_OFFSET]
+        self.refused = int.from_bytes(payload[REFUSED_OFFSET : REFUSED_OFFSET + 2], "little")
+        self.imports = payload[RUN_HEAD:imports_end]
         self.is_program = self.language == "python"
         self.file_name = os.fsdecode(words[0]) if words else ""
         self.arguments = [os.fsdecode(word) for word in words[1:]]
@@ -622,6 +627,15 @@ def describe(error, files):
         most //= 2
 
 
+def compile_nodes(tree, name, compile):
+    """The code of each statement of a cell; of an expression at the end, its value is shown."""
+    for at, node in enumerate(tree.body):
+        if at == len(tree.body) - 1 and isinstance(node, _ast.Expr):
+            yield compile(_ast.Interactive([node]), name, "single", TOP_LEVEL_AWAIT)
+        else:
+            yield compile(_ast.Module([node], []), name, "exec", TOP_LEVEL_AWAIT)
+
+
 # --- the kernel -----------------------------------------------------------------------------------------------------
 
 
@@ -945,11 +959,7 @@ class Kernel:
         return code
 
     async def run_nodes(self, tree, name):
-        for at, node in enumerate(tree.body):
-            if at == len(tree.body) - 1 and isinstance(node, _ast.Expr):
-                code = self.compile(_ast.Interactive([node]), name, "single", TOP_LEVEL_AWAIT)
-            else:
-                code = self.compile(_ast.Module([node], []), name, "exec", TOP_LEVEL_AWAIT)
+        for code in compile_nodes(tree, name, self.compile):
             if code.co_flags & COROUTINE:
                 await eval(code, self.module.__dict__)
             else:
@@ -1207,7 +1217,7 @@ class Kernel:
     # --- serving ------------------------------------------------------------------------------------------------
 
     def serve(self, guard):
-        """`guard` takes what a run is refused."""
+        """`guard` takes each run before it begins."""
         _signal.signal(_signal.SIGINT, self.on_interrupt)
         self.channel.send("Y")
         receive = self.channel.receive  # the program may replace the attribute
@@ -1220,7 +1230,7 @@ class Kernel:
                 continue
             try:
                 run = Run(payload)
-                guard(run.refused)
+                guard(run)
                 status = self.run(run)
             except BaseException:  # an interrupt that arrived after the run
                 status = 1
@@ -1228,12 +1238,12 @@ class Kernel:
             self.channel.send("F", status.to_bytes(4, "little"))
 
 
-def install_loaders(answers):
+def install_loaders(answers, check):
     sys.path.insert(0, os.path.dirname(__file__))
     import python_loaders
 
     del sys.path[0], sys.modules["python_loaders"]
-    return python_loaders, python_loaders.install(answers)
+    return python_loaders, *python_loaders.install(answers, check)
 
 
 CodeType = types.CodeType
@@ -1247,14 +1257,14 @@ def codes_in(code):
             yield from codes_in(each)
 
 
-def make_called_by_image(kernel, loaders):
+def make_called_by_image(own, loaders, was_loaded):
     """For the guard: does code of the image call, and not to pass a call of the program on? A program can give code any file name, so code is of the
-    image when the file, or what is frozen in Python, has it."""
+    image when the file, or what is frozen in Python, has it. Returns that, and whether code is of the image."""
     frozen = {"importlib._bootstrap": "_frozen_importlib", "importlib._bootstrap_external": "_frozen_importlib_external"}
-    own = {code for each in (kernel, *loaders.OWN) for code in codes_in(each)}
+    own = set(own)
     files, verified, importing = {}, {}, {}
     # A program may replace functions of modules.
-    read, code_of_file, is_file_of_image, code_of_frozen = loaders.read, loaders.code_of_image, loaders.is_of_image, _imp.get_frozen_object
+    read, code_of_file, is_file_of_image, code_of_frozen = loaders.read, loaders.code_of_image, loaders.is_of_image, loaders.get_frozen
     find_import = re.compile(rb"^\s*(import|from) .*\bctypes\b", re.M).search
 
     def codes_of(file):
@@ -1266,6 +1276,8 @@ def make_called_by_image(kernel, loaders):
             return set()
 
     def is_of_image(code):
+        if was_loaded(code):
+            return True
         if id(code) not in verified:
             if code.co_filename not in files:
                 files[code.co_filename] = codes_of(code.co_filename)
@@ -1293,7 +1305,88 @@ def make_called_by_image(kernel, loaders):
             return file.startswith("<frozen importlib")
         return imports_ctypes(file) if words == "ctypes" else any(word in name for name in names for word in words.split())
 
-    return called_by_image
+    return called_by_image, is_of_image
+
+
+# What runs code that a judged text has as a constant: the magics of IPython, and timeit.
+RUNNERS = ("/usr/lib/python3.11/timeit.py", "/usr/lib/python3/dist-packages/IPython/core/magics/execution.py", "/usr/lib/python3/dist-packages/IPython/core/interactiveshell.py")
+
+
+class Judged:
+    """The code of judged texts. Code is compared by its value, as the kernel's objects are within reach of a program; the texts are compiled when
+    the first one asks."""
+
+    def __init__(self, loaded):
+        self.loaded, self.texts, self.codes, self.flags = loaded, [], set(), 0
+
+    def add(self, run):
+        self.texts.append((run.code, run.is_program))
+
+    def compile(self, what, name, mode, flags=0):
+        code = compile(what, name, mode, self.flags | flags, True)
+        if isinstance(code, CodeType):
+            self.flags |= code.co_flags & FUTURES
+        return code
+
+    def compile_text(self, text, is_program):
+        try:
+            if is_program:
+                yield compile(text, "", "exec", dont_inherit=True)
+            else:
+                yield from compile_nodes(self.compile(text, "", "exec", ONLY_AST), "", self.compile)
+        except (SyntaxError, ValueError):
+            pass  # it did not run
+
+    def has(self, code):
+        while self.texts:
+            for each in self.compile_text(*self.texts.pop(0)):
+                self.codes.update(codes_in(each))
+        while self.loaded:
+            self.codes.update(codes_in(self.loaded.popitem()[0]))
+        return code in self.codes
+
+
+def make_may_import(is_of_image, judged):
+    """For the guard: may a denied module be imported by whoever does it now? Code of the image may, and judged code by the statement that was judged;
+    nothing else: neither code that was made at run time, nor a name that was computed."""
+    statement = opcode.opmap["IMPORT_NAME"]
+
+    def states(frame):
+        return frame.f_code.co_code[frame.f_lasti] == statement
+
+    def names_in_text(module, code):
+        """Does judged code have a text that names the module? What the analyzer judged as code is a constant."""
+        return any(type(each) is str and module in each for each in code.co_consts)
+
+    def may_import(module, judged_too):
+        frame, is_run = get_frame(1), False
+        while frame is not None:
+            code = frame.f_code
+            if is_of_image(code):
+                if states(frame) or code.co_name == "<module>" or module in code.co_consts:
+                    return True
+            elif judged.has(code):
+                return not judged_too and (names_in_text(module, code) if is_run else states(frame))
+            elif states(frame) and frame.f_back is not None and frame.f_back.f_code.co_filename in RUNNERS and is_of_image(frame.f_back.f_code):
+                is_run = True
+            else:
+                return False
+            frame = frame.f_back
+        return False
+
+    return may_import
+
+
+def absolute_name(name, globals, level, items):
+    """The name of a module that is imported by a relative one."""
+    if type(globals) is not dict:
+        raise TypeError("globals must be a dict")
+    package, name = calculate_package(globals), str.__str__(name)
+    if not package:
+        raise ImportError("attempted relative import with no known parent package")
+    if not items and "." in name:
+        raise ImportError("a relative import without names: use importlib.import_module")
+    return str.__str__(resolve_name(name, str.__str__(package), level))
 
 
 def load_guard():
@@ -1303,18 +1396,26 @@ def load_guard():
     return module
 
 
-def install_guard(module, loaders, channel):
-    """Installs the audit hook. Returns the function that takes what is refused from now on."""
+def install_guard(module, loaders, judged, was_loaded, channel):
+    """Installs the audit hook and the functions that import. Returns the function that takes each run before it begins."""
 
     def report(refusal, what):
         channel.send("B", refusal.to_bytes(4, "little") + (1).to_bytes(4, "little") + what.encode("utf-8", "replace")[:255])
 
-    def begin(refused):
-        if refused & module.START_PROCESS:
+    def begin(run):
+        if run.refused & module.START_PROCESS:
             os.environ.setdefault("JOBLIB_MULTIPROCESSING", "0")  # joblib uses threads then
-        module.begin(refused)
+        if run.refused & module.IMPORT:
+            texts.add(run)
+        module.begin(run.refused, run.imports)
 
-    module.install(report, make_called_by_image(get_frame(2).f_code, loaders))
+    texts = Judged(judged)
+    own = tuple(code for each in (get_frame(2).f_code, *loaders.OWN) for code in codes_in(each))
+    called_by_image, is_of_image = make_called_by_image(own, loaders, was_loaded)
+    may_import = make_may_import(is_of_image, texts)
+    module.install(report, called_by_image, may_import, own, builtins.__import__, _frozen_importlib._find_and_load, absolute_name)
+    builtins.__import__ = __builtins__["__import__"] = loaders.__builtins__["__import__"] = module.__import__
+    _frozen_importlib._find_and_load = module._find_and_load
     return begin
 
 
@@ -1345,7 +1446,7 @@ def make_callback():
 
 def main():
     guard = load_guard()
-    loaders, accept = install_loaders(ANSWERS)
+    loaders, accept, judged, was_loaded = install_loaders(ANSWERS, guard.check)
     platform._Processor.get = staticmethod(lambda: "")  # pandas asks for it when it is imported: `uname -p`
     _socket.has_ipv6 = False  # else urllib3 tries it out
     callback = make_callback()  # stays, as this function does not return
@@ -1353,7 +1454,7 @@ def main():
     sys.argv = [""]
     os.chdir("/workspace")
     channel = Channel(CONTROL, accept)
-    Kernel(channel).serve(install_guard(guard, loaders, channel))
+    Kernel(channel).serve(install_guard(guard, loaders, judged, was_loaded, channel))
 
 
 main()

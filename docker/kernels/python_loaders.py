@@ -18,6 +18,7 @@ import os
 import site
 import sys
 import zipimport
+from _weakref import ref
 
 # The folder of the image: no program can write it, and no link in it leads to a place that one can. The kernel's own folder is none:
 # a program that loaded this file again would get a set of its own.
@@ -27,13 +28,15 @@ FILE_MAX = 16 << 20  # a larger file is no source: a run has at most this
 
 hash_of, load_code, fix_file_name = _sha256.sha256, marshal.loads, _imp._fix_co_filename
 open_fd, close_fd, read_fd, fstat, stat, fspath = os.open, os.close, os.read, os.fstat, os.stat, os.fspath
-FileIO, BytesIO, open_image_code, create_dynamic = _io.FileIO, _io.BytesIO, _io.open_code, _imp.create_dynamic
+FileIO, BytesIO, open_image_code = _io.FileIO, _io.BytesIO, _io.open_code
+create_dynamic, create_builtin, get_frozen = _imp.create_dynamic, _imp.create_builtin, _imp.get_frozen_object
 ModuleSpec, call = _frozen_importlib.ModuleSpec, _frozen_importlib._call_with_frames_removed
 MAGIC = _frozen_importlib_external.MAGIC_NUMBER
 SUFFIX = f".{sys.implementation.cache_tag}.pyc"
 
 
 OWN = []  # code of this file
+ROOTS = tuple(sorted((f"{path}/" for path in sys.path if path.startswith(IMAGE)), key=len, reverse=True))  # folders of modules
 
 
 def in_importlib(function):
@@ -45,6 +48,16 @@ def in_importlib(function):
 
 def is_of_image(path):
     return path.startswith(IMAGE) and "/.." not in path
+
+
+def name_of_file(path):
+    """The module that a file of the image is, whatever it is loaded as."""
+    for root in ROOTS:
+        if path.startswith(root):
+            folder, _, file = path[len(root) :].rpartition("/")
+            name = file.partition(".")[0]
+            return (folder if name == "__init__" else f"{folder}/{name}".lstrip("/")).replace("/", ".")
+    return ""
 
 
 @in_importlib
@@ -99,10 +112,11 @@ def code_of_image(path):
     return compile_source(read(path), path)
 
 
-def install(answers):
-    """Replaces the loaders' functions. `answers`: attributes of modules of the image, set once a module is imported. Returns a function
-    that takes accepted hashes, 32 bytes each."""
-    accepted = set()
+def install(answers, check):
+    """Replaces the loaders' functions. `answers`: attributes of modules of the image, set once a module is imported. `check` raises
+    ImportError for a module of the image that whoever imports it may not. Returns a function that takes accepted hashes, 32 bytes
+    each; the code of accepted files that was loaded, as keys; and whether a code object is one of an image's file that was loaded."""
+    accepted, judged, of_image = set(), {}, {}
 
     @in_importlib
     def source_of(path, name=None):
@@ -114,7 +128,14 @@ def install(answers):
     @in_importlib
     def get_code(self, fullname):
         path = path_of(self.get_filename(fullname))
-        return code_of_image(path) if is_of_image(path) else compile_source(source_of(path, fullname), path)
+        if is_of_image(path):
+            check(name_of_file(path))
+            code = code_of_image(path)
+            of_image[id(code)] = ref(code, lambda _, key=id(code): of_image.pop(key, None))
+            return code
+        code = compile_source(source_of(path, fullname), path)
+        judged[code] = None
+        return code
 
     @in_importlib
     def exec_module(self, module):
@@ -137,6 +158,7 @@ def install(answers):
         path = path_of(spec.origin)
         if not is_of_image(path):
             raise refusal(path, "is native code, which is loaded from the image alone", spec.name)
+        check(name_of_file(path))
         own = ModuleSpec(spec.name, spec.loader, origin=path)
         own.submodule_search_locations = spec.submodule_search_locations
         return create_dynamic(own)
@@ -148,6 +170,17 @@ def install(answers):
         return open_image_code(path) if is_of_image(path) else BytesIO(source_of(path))
 
     @in_importlib
+    def load_built_in(spec):
+        own = ModuleSpec(str.__str__(spec.name), spec.loader, origin=spec.origin)
+        check(own.name)
+        return create_builtin(own)
+
+    @in_importlib
+    def code_of_frozen(name, *rest):
+        check(name := str.__str__(name))
+        return get_frozen(name, *rest)
+
+    @in_importlib
     def no_archive(self, path, *rest):
         raise zipimport.ZipImportError(f"{path!r} is not loaded as code: archives are data")
 
@@ -156,7 +189,7 @@ def install(answers):
     external.SourceLoader.exec_module = exec_module
     external.SourcelessFileLoader.get_code = get_compiled
     external.FileLoader.get_data = get_data
-    _imp.create_dynamic = load_native
+    _imp.create_dynamic, _imp.create_builtin, _imp.get_frozen_object = load_native, load_built_in, code_of_frozen
     _io.open_code = sys.modules["io"].open_code = open_code
     for name in ("__init__", "get_code", "load_module", "exec_module"):
         setattr(zipimport.zipimporter, name, no_archive)
@@ -166,4 +199,8 @@ def install(answers):
     def accept(hashes):
         accepted.update(hashes[at : at + 32] for at in range(0, len(hashes), 32))
 
-    return accept
+    def was_loaded(code):
+        known = of_image.get(id(code))
+        return known is not None and known() is code
+
+    return accept, judged, was_loaded

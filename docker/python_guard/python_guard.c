@@ -3,7 +3,7 @@
  * cannot remove. It refuses and reports what no system call shows, and reports what Landlock refuses without
  * a word: files that are outside. An extension module of the stable ABI (PEP 384) for python_kernel.py. */
 #define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x03090000
+#define Py_LIMITED_API 0x030a0000
 #include <Python.h>
 
 #include "docker/frame.h"
@@ -28,21 +28,51 @@ static uint32_t refused; /* bits of policies/guard.def; nothing between runs */
 static PyObject *report; /* (refusal, what) -> None */
 static PyObject *
     is_ours; /* (words) -> bool: does code of the image call that has one of these words, rather than the program's own? */
-static _Thread_local bool inside;
-static bool moved; /* the program has changed the working directory */
+static PyObject *may_import; /* (module, judged code may not either) -> bool */
+static PyObject *own; /* tuple of the code objects of these functions and of what they call */
+static _Thread_local bool inside; /* one of them is called */
+static bool moved;                /* the program has changed the working directory */
+
+/* True when one of them runs now. A handler of the program for a signal may run between two of their lines. */
+static bool is_inside(void)
+{
+    bool found = false;
+    PyFrameObject *frame = inside ? PyEval_GetFrame() : NULL;
+    PyCodeObject *code = frame != NULL ? PyFrame_GetCode(frame) : NULL;
+    for (Py_ssize_t i = 0; code != NULL && i < PyTuple_Size(own) && !found; i++) {
+        found = PyTuple_GetItem(own, i) == (PyObject *)code;
+    }
+    Py_XDECREF((PyObject *)code);
+    return found;
+}
+
+/* Calls one of them. */
+static PyObject *call_own(PyObject *function, PyObject *arguments)
+{
+    bool was_inside = inside;
+    inside = true;
+    PyObject *result = arguments != NULL ? PyObject_CallObject(function, arguments) : NULL;
+    inside = was_inside;
+    Py_XDECREF(arguments);
+    return result;
+}
 
 /* --- refusals --------------------------------------------------------------------------------- */
 
-/* Reports, and raises PermissionError. What the report itself raises, as an interrupt, goes before. */
+/* False when that raised an exception, as an interrupt. */
+static bool report_refusal(uint32_t refusal, const char *what)
+{
+    PyObject *done = call_own(report, Py_BuildValue("(Is)", (int)refusal, what));
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+/* Reports, and raises PermissionError. What the report itself raises goes before. */
 static int refuse(uint32_t refusal, const char *what, PyObject *name)
 {
-    inside = true;
-    PyObject *done = PyObject_CallFunction(report, "Is", (int)refusal, what);
-    inside = false;
-    if (done == NULL) {
+    if (!report_refusal(refusal, what)) {
         return -1;
     }
-    Py_DECREF(done);
     errno = EACCES;
     if (name != NULL) {
         PyErr_SetFromErrnoWithFilenameObject(PyExc_PermissionError, name);
@@ -181,9 +211,7 @@ static int refuse_program(uint32_t refusal, const char *words, const char *what)
     if ((refused >> refusal & 1) == 0) {
         return 0;
     }
-    inside = true;
-    PyObject *ours = PyObject_CallFunction(is_ours, "s", words);
-    inside = false;
+    PyObject *ours = call_own(is_ours, Py_BuildValue("(s)", words));
     int trusted = ours == NULL ? -1 : PyObject_IsTrue(ours);
     Py_XDECREF(ours);
     return trusted < 0 ? -1 : trusted ? 0 : refuse(refusal, what, NULL);
@@ -356,7 +384,7 @@ static const struct {
 static int hook(const char *event, PyObject *args, void *context)
 {
     (void)context;
-    if (refused == 0 || inside || strchr("ocpsgfm", event[0]) == NULL) {
+    if (refused == 0 || strchr("ocpsgfm", event[0]) == NULL || is_inside()) {
         return 0; /* most events */
     }
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
@@ -367,43 +395,289 @@ static int hook(const char *event, PyObject *args, void *context)
     return 0;
 }
 
-/* --- the module ------------------------------------------------------------------------------- */
+/* --- imports ---------------------------------------------------------------------------------- */
 
-/* install(report, is_ours): once. */
-static PyObject *install(PyObject *self, PyObject *args)
+/* The list of a RUN frame: marks and names, in the order of the names' bytes. */
+static struct {
+    char *bytes;
+    const char **entries;
+    size_t count;
+} modules;
+
+static int compare_module(const void *key, const void *entry)
+{
+    return strcmp(key, *(const char *const *)entry + 1);
+}
+
+/* The mark of the longest name that covers this module; 0 = none. */
+static char mark_of_module(const char *module)
+{
+    char name[256];
+    snprintf(name, sizeof(name), "%s", module);
+    for (;;) {
+        const char *const *entry = modules.count == 0
+                                       ? NULL
+                                       : bsearch(name, modules.entries, modules.count,
+                                                 sizeof(*modules.entries), compare_module);
+        if (entry != NULL) {
+            return (*entry)[0];
+        }
+        char *dot = strrchr(name, '.');
+        if (dot == NULL) {
+            return 0;
+        }
+        *dot = '\0';
+    }
+}
+
+/* False, with an exception, for a list that no host sends. */
+static bool set_modules(const char *bytes, Py_ssize_t len)
+{
+    size_t count = 0;
+    for (Py_ssize_t i = 0; i < len; i++) {
+        count += bytes[i] == '\0';
+    }
+    char *copy = malloc((size_t)len + 1);
+    const char **entries = malloc((count + 1) * sizeof(*entries));
+    if (copy == NULL || entries == NULL || (len > 0 && bytes[len - 1] != '\0')) {
+        free(copy);
+        free(entries);
+        PyErr_SetString(PyExc_ValueError, "the list of modules is malformed");
+        return false;
+    }
+    memcpy(copy, bytes, (size_t)len);
+    for (size_t i = 0, at = 0; i < count; i++, at += strlen(copy + at) + 1) {
+        entries[i] = copy + at;
+    }
+    free(modules.bytes);
+    free(modules.entries);
+    modules.bytes = copy;
+    modules.entries = entries;
+    modules.count = count;
+    return true;
+}
+
+/* The mark of a module that is denied; else 0. */
+static char denial_of_module(const char *module)
+{
+    char mark = (refused >> CBX_GUARD_IMPORT & 1) != 0 ? mark_of_module(module) : 0;
+    return mark == '-' || mark == '=' ? mark : 0;
+}
+
+/* Raises ImportError, which programs that look for a module expect, when the module is refused to whoever imports
+ * it now. `around`: it is looked for as an item of this module; NULL: it is no item. */
+static int check_module(const char *module, const char *around)
+{
+    char mark = denial_of_module(module);
+    if (mark == 0 || is_inside()) {
+        return 0;
+    }
+    if (around != NULL && denial_of_module(around) != 0) {
+        module = around;
+    }
+    PyObject *may = call_own(may_import, Py_BuildValue("(si)", module, mark == '='));
+    int trusted = may == NULL ? -1 : PyObject_IsTrue(may);
+    Py_XDECREF(may);
+    if (trusted != 0) {
+        return trusted < 0 ? -1 : 0;
+    }
+    if (report_refusal(CBX_GUARD_IMPORT, module)) {
+        PyErr_Format(PyExc_ImportError, "the policy denies the module '%s'%s", module,
+                     mark == '=' ? "" : " to code that was not judged");
+    }
+    return -1;
+}
+
+/* Both are str. */
+static int check_name(PyObject *name, PyObject *around)
+{
+    const char *bytes = PyUnicode_AsUTF8AndSize(name, NULL),
+               *outer = around != NULL ? PyUnicode_AsUTF8AndSize(around, NULL) : NULL;
+    PyErr_Clear(); /* no module has a name that is not UTF-8 */
+    return bytes == NULL ? 0 : check_module(bytes, outer);
+}
+
+/* `from NAME import A, B`: each may be a module, and what is listed as not denied is looked for by its whole name. */
+static int check_from(PyObject *name, PyObject *list)
+{
+    int denied = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(list) && !denied; i++) {
+        PyObject *item = PyTuple_GetItem(list, i);
+        PyObject *whole = PyUnicode_Check(item) ? PyUnicode_FromFormat("%U.%U", name, item) : NULL;
+        PyErr_Clear();
+        denied = whole != NULL ? check_name(whole, name) : check_name(name, NULL);
+        Py_XDECREF(whole);
+    }
+    return denied;
+}
+
+static PyObject *import_before, *find_before; /* what is called when nothing is refused */
+static PyObject *absolute_name;               /* (name, globals, level) -> str */
+
+enum { NAME, GLOBALS, LOCALS, FROM, LEVEL, ARGUMENTS };
+
+/* Borrowed; NULL = not given. */
+static bool take_arguments(PyObject *const *args, Py_ssize_t count, PyObject *keywords,
+                           PyObject *given[ARGUMENTS])
+{
+    static const char *const names[] = { "name", "globals", "locals", "fromlist", "level" };
+    Py_ssize_t named = keywords != NULL ? PyTuple_Size(keywords) : 0;
+    bool good = count <= ARGUMENTS;
+    for (Py_ssize_t i = 0; i < count && good; i++) {
+        given[i] = args[i];
+    }
+    for (Py_ssize_t i = 0; i < named && good; i++) {
+        int at = 0;
+        while (at < ARGUMENTS &&
+               PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keywords, i), names[at]) != 0) {
+            at++;
+        }
+        good = at < ARGUMENTS && given[at] == NULL;
+        if (good) {
+            given[at] = args[count + i];
+        }
+    }
+    good = good && given[NAME] != NULL && PyUnicode_Check(given[NAME]);
+    if (!good) {
+        PyErr_SetString(PyExc_TypeError,
+                        "__import__() takes name, globals, locals, fromlist and level");
+    }
+    return good;
+}
+
+/* The items as a tuple of str, each of that type itself: a subclass may say that it is another text each time.
+ * New reference. */
+static PyObject *copy_items(PyObject *from)
+{
+    if (from == NULL || from == Py_None) {
+        return PyTuple_New(0);
+    }
+    PyObject *list = PySequence_List(from);
+    for (Py_ssize_t i = 0; list != NULL && i < PyList_Size(list); i++) {
+        PyObject *item = PyList_GetItem(list, i);
+        PyObject *plain = PyUnicode_Check(item) ? PyUnicode_FromObject(item) : NULL;
+        if (PyUnicode_Check(item) && (plain == NULL || PyList_SetItem(list, i, plain) != 0)) {
+            Py_CLEAR(list);
+        }
+    }
+    PyObject *items = list != NULL ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return items;
+}
+
+/* __import__(name, globals=None, locals=None, fromlist=(), level=0). What is checked is what is imported: names
+ * are copied, and a relative one is resolved here. */
+static PyObject *import_module(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                               PyObject *keywords)
+{
+    PyObject *given[ARGUMENTS] = { NULL }, *name = NULL, *from = NULL, *module = NULL;
+    (void)self;
+    if (!take_arguments(args, count, keywords, given)) {
+        return NULL;
+    }
+    PyObject *globals = given[GLOBALS] != NULL ? given[GLOBALS] : Py_None;
+    long level = given[LEVEL] != NULL ? PyLong_AsLong(given[LEVEL]) : 0;
+    if (PyErr_Occurred() || (from = copy_items(given[FROM])) == NULL) {
+        return NULL;
+    }
+    if ((refused >> CBX_GUARD_IMPORT & 1) == 0 || level < 0) {
+        module = PyImport_ImportModuleLevelObject(given[NAME], globals, Py_None, from, (int)level);
+        Py_DECREF(from);
+        return module;
+    }
+    name = level == 0
+               ? PyUnicode_FromObject(given[NAME])
+               : PyObject_CallFunction(absolute_name, "OOlO", given[NAME], globals, level, from);
+    bool allowed = name != NULL && (PyTuple_Size(from) > 0 ? check_from(name, from) == 0
+                                                           : check_name(name, NULL) == 0);
+    if (allowed) {
+        module = PyImport_ImportModuleLevelObject(name, NULL, NULL, from, 0);
+    }
+    Py_XDECREF(name);
+    Py_DECREF(from);
+    return module;
+}
+
+static _Thread_local PyObject *loading; /* the module that was checked and is looked for */
+
+/* _find_and_load(name, import_) of importlib: what Python's part of importlib calls has not been checked; the interpreter,
+ * and the native code of a library, call it with their own import function. */
+static PyObject *find_module(PyObject *self, PyObject *args)
+{
+    PyObject *given, *import, *before = loading, *module = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "UO", &given, &import)) {
+        return NULL;
+    }
+    PyObject *name = PyUnicode_FromObject(given);
+    if (name != NULL && (import == import_before || check_name(name, NULL) == 0)) {
+        loading = name;
+        module = PyObject_CallFunctionObjArgs(find_before, name, import, NULL);
+        loading = before;
+    }
+    Py_XDECREF(name);
+    return module;
+}
+
+/* check(module): raises ImportError when it is refused. Called by what loads modules, which programs can call
+ * themselves. `module` is a str. */
+static PyObject *check(PyObject *self, PyObject *name)
 {
     (void)self;
-    PyObject *first, *second;
-    if (report != NULL || !PyArg_ParseTuple(args, "OO", &first, &second)) {
+    bool checked = loading != NULL && PyUnicode_Compare(loading, name) == 0;
+    if (!checked && check_name(name, NULL) != 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* --- the module ------------------------------------------------------------------------------- */
+
+/* install(report, is_ours, may_import, own, __import__, _find_and_load, absolute_name): once. */
+static PyObject *install(PyObject *self, PyObject *args)
+{
+    PyObject **const given[] = { &report,        &is_ours,     &may_import,   &own,
+                                 &import_before, &find_before, &absolute_name };
+    (void)self;
+    if (report != NULL || PyTuple_Size(args) != sizeof(given) / sizeof(given[0])) {
         PyErr_SetString(PyExc_RuntimeError, "the hook is installed");
         return NULL;
     }
-    Py_INCREF(first);
-    Py_INCREF(second);
-    report = first;
-    is_ours = second;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(args); i++) {
+        *given[i] = PyTuple_GetItem(args, i);
+        Py_INCREF(*given[i]);
+    }
     if (PySys_AddAuditHook(hook, NULL) != 0) {
         return NULL;
     }
     Py_RETURN_NONE;
 }
 
-/* begin(refused): what is refused from now on; bits that were set stay, as those of earlier runs may not
+/* begin(refused, imports): what is refused from now on; bits that were set stay, as those of earlier runs may not
  * hold any more only for the supervisor. */
 static PyObject *begin(PyObject *self, PyObject *args)
 {
-    (void)self;
     unsigned int bits;
-    if (!PyArg_ParseTuple(args, "I", &bits)) {
+    const char *imports;
+    Py_ssize_t len;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Iy#", &bits, &imports, &len) ||
+        (len > 0 && !set_modules(imports, len))) {
         return NULL;
     }
     refused |= bits;
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = { { "install", install, METH_VARARGS, NULL },
-                                   { "begin", begin, METH_VARARGS, NULL },
-                                   { NULL, NULL, 0, NULL } };
+static PyMethodDef functions[] = {
+    { "install", install, METH_VARARGS, NULL },
+    { "begin", begin, METH_VARARGS, NULL },
+    { "check", check, METH_O, NULL },
+    { "__import__", (PyCFunction)(void (*)(void))import_module, METH_FASTCALL | METH_KEYWORDS,
+      "Imports a module. For `import` and `from`; importlib.import_module is for programs." },
+    { "_find_and_load", find_module, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "python_guard", NULL, -1, functions, NULL, NULL, NULL, NULL
 };
@@ -413,7 +687,8 @@ PyMODINIT_FUNC PyInit_python_guard(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL &&
-        PyModule_AddIntConstant(module, "START_PROCESS", 1 << CBX_GUARD_START) != 0) {
+        (PyModule_AddIntConstant(module, "START_PROCESS", 1 << CBX_GUARD_START) != 0 ||
+         PyModule_AddIntConstant(module, "IMPORT", 1 << CBX_GUARD_IMPORT) != 0)) {
         Py_CLEAR(module);
     }
     return module;

@@ -174,7 +174,9 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     if (run.accept_count > CBX_FRAME_ACCEPT_MAX || accept_bytes(&run) > rest ||
         run.programs_bytes > CBX_FRAME_PROGRAMS_MAX ||
         run.programs_bytes > rest - accept_bytes(&run) ||
-        run.arguments_bytes > rest - accept_bytes(&run) - run.programs_bytes ||
+        run.imports_bytes > CBX_FRAME_IMPORTS_MAX ||
+        run.imports_bytes > rest - accept_bytes(&run) - run.programs_bytes ||
+        run.arguments_bytes > rest - accept_bytes(&run) - run.programs_bytes - run.imports_bytes ||
         !has_limits(&run.limits)) {
         cbx_die();
     }

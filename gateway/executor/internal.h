@@ -7,6 +7,7 @@
 #include "gateway/executor/audit.h"
 #include "gateway/executor/executor.h"
 #include "gateway/executor/health.h"
+#include "gateway/executor/imports.h"
 #include "gateway/executor/sessions.h"
 #include "gateway/ipc/executor_calls.h"
 #include "gateway/ipc/wire.h"
@@ -23,6 +24,7 @@ struct cbx_executor {
     struct cbx_pool *pool;
     struct cbx_instance instance;
     struct cbx_replay_guard guard;
+    struct cbx_import_cache imports;
     pthread_cond_t run_slot_free;
     int running, waiting; /* runs that hold one of config.max_runs slots; that wait for one */
     int unrecorded;       /* actions whose outcome is not in the audit log yet */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The executor's main work: a sealed decision becomes a record, a permit, a run. */
+#include "analyzer/imports.h"
 #include "gateway/executor/approval.h"
 #include "gateway/executor/internal.h"
 #include "gateway/executor/policy_check.h"
@@ -56,13 +57,22 @@ static void record_blocked(struct cbx_executor_request *r, const struct cbx_even
     }
 }
 
+static struct cbx_str rule_of(const struct cbx_executor_request *r, const struct cbx_event *event)
+{
+    const struct cbx_permit *permit = r->run.permit;
+    return permit == NULL ? CBX_STR("")
+           : event->refusal == CBX_REFUSE_IMPORT
+               ? cbx_import_rule(r->executor->config.policies, permit, event->text,
+                                 cbx_time_ms() / 1000)
+               : cbx_str_of(permit->refused_by[event->refusal]);
+}
+
 static int send_event(void *context, const struct cbx_event *given)
 {
     struct cbx_executor_request *r = context;
     struct cbx_event named = *given, *event = &named;
     if (event->kind == CBX_EVENT_BLOCKED && r->run.decision != NULL) {
-        const struct cbx_permit *permit = r->run.permit;
-        event->rule = cbx_str_of(permit != NULL ? permit->refused_by[event->refusal] : "");
+        event->rule = rule_of(r, event);
         record_blocked(r, event);
     }
     struct cbx_sink sink = cbx_relay_sink(&r->fd);
@@ -408,6 +418,19 @@ static int check(const struct cbx_executor *e, const struct cbx_submit_args *arg
     return failed;
 }
 
+/* Adds what a permit has beside the decision. */
+static int complete(struct cbx_executor *e, struct cbx_sealed *sealed, struct cbx_buf *imports,
+                    struct cbx_err *err)
+{
+    cbx_buf_init(imports, CBX_IMPORTS_BYTES_MAX);
+    pthread_mutex_lock(&e->lock);
+    int failed = cbx_import_cache_list(&e->imports, e->config.policies, &sealed->fields,
+                                       sealed->issued_ms / 1000, imports, err);
+    pthread_mutex_unlock(&e->lock);
+    sealed->fields.imports = cbx_buf_str(imports);
+    return failed;
+}
+
 /* Sends 'admitted' or 'recorded'. */
 static int send_admission(struct cbx_executor_request *r, const char *decision, uint64_t seq,
                           bool allowed, struct cbx_err *err)
@@ -432,8 +455,10 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     struct cbx_audit *audit;
     CBX_AUTO(permit) permit = NULL;
     CBX_AUTO_JSON approval = NULL;
+    CBX_AUTO_DONE(buf) imports = { 0 };
     uint64_t seq = 0;
     failed = failed ? failed : check(e, args, &sealed, text, &approval, err);
+    failed = failed ? failed : complete(e, &sealed, &imports, err);
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
     failed = failed ? failed : cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
     if (failed) {

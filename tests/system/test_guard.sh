@@ -15,7 +15,14 @@ rules:
 guard: {start-process: refuse, socket: refuse, signal-process: refuse, native-code: refuse, deserialise: refuse, reflect: refuse}
 YAML
 sed 's/^name: .*/name: ending/; s/^guard: {/&ends-run: true, /' "$work/guarded.yaml" > "$work/ending.yaml"
-start_server --policy "$work/guarded.yaml" --policy "$work/ending.yaml" --policy default --policy permissive
+cat > "$work/importing.yaml" <<'YAML'
+version: 1
+name: importing
+extends: [permissive]
+rules:
+  - {id: my.modules, match: {import: [subprocess, multiprocessing, xmlrpc, "!xmlrpc.client"]}}
+YAML
+start_server --policy "$work/guarded.yaml" --policy "$work/ending.yaml" --policy "$work/importing.yaml" --policy default --policy permissive
 run() { post /v1/executions "$(jq -n --arg c "$2" --arg l "$1" --arg p "${3:-guarded}" '{code: $c, language: $l, policy: $p}')"; }
 text_of() { jq -r '[(.output // [])[] | .text // ""] | join("")'; }
 
@@ -51,6 +58,22 @@ recorded_for_client() { # TYPE
         "$state/audit.jsonl"
 }
 ok 'the record of a refusal names the client and its call' of_client
+of_modules() { # CODE MODULE: the import fails, and the result and the log name the rule; 'none': it succeeds
+    local answer
+    answer=$(run python $'import sys\nname = "".join(reversed("ssecorpbus"))\n'"$1" importing)
+    jq -c '[.status, .error, .blocked, .output, .detail]' <<<"$answer"
+    if [ "$2" = none ]; then
+        jq -e '.status == "completed" and (.blocked | length == 0)' <<<"$answer"
+        return
+    fi
+    jq -e --arg m "$2" '.error.ename == "ImportError" and (.blocked | length == 1) and (.blocked[0] | .capability == "import" and .rule == "my.modules" and .what == $m)' <<<"$answer"
+    jq -es --arg m "$2" 'any(.[]; .type == "blocked" and .body.what == $m and .body.rule == "my.modules")' "$state/audit.jsonl"
+}
+ok 'code that is made at run time imports no module that the policy denies' of_modules 'exec(open(0).read() or "import " + name)' subprocess
+ok '  nor by a name that is computed' of_modules '__import__(name + sys.argv[0][:0])' subprocess
+ok '  nor a part of it' of_modules 'exec(open(0).read() or "from xmlrpc import server")' xmlrpc
+ok '  but what the policy takes out' of_modules 'exec(open(0).read() or "from xmlrpc import client")' none
+ok '  and libraries what they need' of_modules 'exec(open(0).read() or "import asyncio, webbrowser, pandas")' none
 ok 'JavaScript starts no program' refused javascript $'console.log(String(require("child_process").execSync("id")))' start-process
 ok 'TypeScript starts no program' refused typescript $'import { spawnSync } from "child_process"\nconsole.log(String(spawnSync("id").stdout))' start-process
 ok 'JavaScript opens no socket' refused javascript $'require("net").connect(80, "127.0.0.1").on("error", (e) => console.log(e.code))' socket

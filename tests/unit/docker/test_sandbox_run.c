@@ -47,6 +47,24 @@ static void sends_the_hashes_of_accepted_files_before_the_arguments(void **state
     assert_memory_equal(c->payload.p + sizeof(files), "a.py\0x = 1", 10);
 }
 
+static void sends_the_modules_that_are_refused_before_the_arguments(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(result) result = { 0 };
+    struct cbx_permit p = permit_for("x = 1");
+    snprintf(p.file_name, sizeof(p.file_name), "a.py");
+    p.refused = 1u << CBX_REFUSE_IMPORT;
+    p.imports = (struct cbx_str){ .p = "-os\0+os.path", .len = 13 };
+    p.programs = (struct cbx_str){ .p = "ls", .len = 3 };
+    assert_int_equal(run(sandbox, &p, "x = 1", &result), 0);
+    const struct fake_container *c = &fake.containers[0];
+    assert_int_equal(c->run.refused, 1u << CBX_REFUSE_IMPORT);
+    assert_int_equal(c->run.imports_bytes, 13);
+    assert_int_equal(c->payload.len, 3 + 13 + 5 + 5);
+    assert_memory_equal(c->payload.p, "ls\0-os\0+os.path\0a.py\0x = 1", 26);
+}
+
 static void a_run_with_more_accepted_files_than_allowed_does_not_start(void **state)
 {
     (void)state;
@@ -378,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(runs_the_bytes_of_its_permit),
         TEST(sends_the_hashes_of_accepted_files_before_the_arguments),
+        TEST(sends_the_modules_that_are_refused_before_the_arguments),
         TEST(a_run_with_more_accepted_files_than_allowed_does_not_start),
         TEST(a_run_without_a_session_is_the_only_one),
         TEST(gets_the_stricter_limits_of_run_and_session),

@@ -486,6 +486,14 @@ static void a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox(voi
     assert_ends_the_sandbox(&(struct cbx_frame_run){ .limits = all_limits, .arguments_bytes = 4 });
 }
 
+static void a_run_with_more_imports_than_its_frame_ends_the_sandbox(void **state)
+{
+    (void)state;
+    assert_ends_the_sandbox(&(struct cbx_frame_run){ .limits = all_limits, .imports_bytes = 4 });
+    assert_ends_the_sandbox(
+        &(struct cbx_frame_run){ .limits = all_limits, .imports_bytes = 2, .arguments_bytes = 2 });
+}
+
 static void the_kernel_gets_new_hashes_before_the_run(void **state)
 {
     (void)state;
@@ -599,6 +607,7 @@ int main(void)
                                begin_test),
         cmocka_unit_test_setup(the_kernel_gets_new_hashes_before_the_run, begin_test),
         cmocka_unit_test_setup(a_kernel_that_starts_anew_gets_all_hashes, begin_test),
+        cmocka_unit_test_setup(a_run_with_more_imports_than_its_frame_ends_the_sandbox, begin_test),
         cmocka_unit_test_setup(a_run_with_more_hashes_than_its_frame_ends_the_sandbox, begin_test),
         cmocka_unit_test_setup(a_run_with_more_hashes_than_allowed_ends_the_sandbox, begin_test),
         cmocka_unit_test_setup(a_run_whose_hashes_the_set_cannot_take_fails_and_the_next_runs,
