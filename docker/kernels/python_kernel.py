@@ -1358,12 +1358,18 @@ def make_may_import(is_of_image, judged):
         """Does judged code have a text that names the module? What the analyzer judged as code is a constant."""
         return any(type(each) is str and module in each for each in code.co_consts)
 
+    def loads_native(frame):
+        """Does an extension module of the image begin, which a function of a library may ask for by its name? Native code has no frame."""
+        code, loader = frame.f_code, frame.f_back
+        return (code.co_name == "_call_with_frames_removed" and code.co_filename.startswith("<frozen importlib")
+                and loader.f_code.co_name in ("create_module", "exec_module") and is_of_image(loader.f_code))
+
     def may_import(module, judged_too):
         frame, is_run = get_frame(1), False
         while frame is not None:
             code = frame.f_code
             if is_of_image(code):
-                if states(frame) or code.co_name == "<module>" or module in code.co_consts:
+                if states(frame) or code.co_name == "<module>" or module in code.co_consts or loads_native(frame):
                     return True
             elif judged.has(code):
                 return not judged_too and (names_in_text(module, code) if is_run else states(frame))

@@ -14,6 +14,13 @@ def use(function):
 
 
 @use
+def pandas_and_lxml():  # first: pandas loads lxml by its name, and native code of lxml imports modules
+    import pandas as pd
+    pd.DataFrame({'a': [1]}).to_xml('frame.xml')
+    return pd.read_xml('frame.xml').a[0] == 1
+
+
+@use
 def attrs():
     import attr
 
@@ -67,9 +74,9 @@ def jsonschema():
 
 @use
 def lxml():
-    from lxml import etree
+    from lxml import etree, html
     tree = etree.fromstring('<r><a n="1"/><a n="2"/></r>')
-    return tree.xpath('//a/@n') == ['1', '2'] and b'<a' in etree.tostring(tree, pretty_print=True)
+    return tree.xpath('//a/@n') == ['1', '2'] and len(html.fromstring('<p class="x">a').cssselect('.x')) == 1 and b'<a' in etree.tostring(tree, pretty_print=True)
 
 
 @use
@@ -202,9 +209,14 @@ def regex():
 
 @use
 def reportlab():
+    from reportlab.graphics.charts.barcharts import VerticalBarChart
+    from reportlab.graphics.shapes import Drawing
     from reportlab.lib.styles import getSampleStyleSheet
     from reportlab.platypus import Paragraph, SimpleDocTemplate, Table
-    SimpleDocTemplate('report.pdf').build([Paragraph('Report', getSampleStyleSheet()['Title']), Table([['a', 1], ['b', 2]])])
+    drawing, chart = Drawing(200, 100), VerticalBarChart()
+    chart.data = [(1, 2)]
+    drawing.add(chart)
+    SimpleDocTemplate('report.pdf').build([Paragraph('Report', getSampleStyleSheet()['Title']), Table([['a', 1], ['b', 2]]), drawing])
     with open('report.pdf', 'rb') as file:
         return file.read(5) == b'%PDF-'
 
