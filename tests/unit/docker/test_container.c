@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The hardening as data: what a permit becomes in the engine's "create a container". */
 #include "docker/container.h"
+#include "docker/contents.h"
 #include "tests/unit/unit.h"
 
 static const struct cbx_permit permit = {
@@ -229,12 +230,43 @@ static void under_gvisor_the_profile_differs_in_clone3_alone(void **state)
     assert_true(json_equal(before, after));
 }
 
+static void containers_do_not_inherit_the_list_of_their_image(void **state)
+{
+    (void)state;
+    const struct cbx_sandbox_config config = { .instance = "test" };
+    struct cbx_limits limits = { .isolation = CBX_ISOLATION_CONTAINER };
+    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &limits, "sha256:1");
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(body, "Labels"), CBX_LABEL_CONTENTS)),
+        "");
+}
+
+static void a_kernel_with_a_small_image_uses_it_when_asked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *prefix, *kernel;
+        bool small;
+        const char *name;
+    } cases[] = { { NULL, "python", false, "codebox-python:latest" },
+                  { NULL, "python", true, "codebox-python-small:latest" },
+                  { "other", "python", true, "other-python-small:latest" },
+                  { NULL, "bash", true, "codebox-bash:latest" } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char name[CBX_IMAGE_NAME_BYTES];
+        cbx_image_name(cases[i].prefix, cases[i].kernel, cases[i].small, name);
+        assert_string_equal(name, cases[i].name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_every_line_of_the_hardening),
         cmocka_unit_test(gives_no_access_to_the_host),
         cmocka_unit_test(hides_at_least_what_engines_hide),
+        cmocka_unit_test(containers_do_not_inherit_the_list_of_their_image),
+        cmocka_unit_test(a_kernel_with_a_small_image_uses_it_when_asked),
         cmocka_unit_test(the_isolation_chooses_the_runtime_its_profile_and_its_label),
         cmocka_unit_test(under_gvisor_the_profile_differs_in_clone3_alone),
         cmocka_unit_test(sends_a_seccomp_profile_that_denies_by_default),
