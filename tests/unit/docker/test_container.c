@@ -233,7 +233,6 @@ static void under_gvisor_the_profile_differs_in_clone3_alone(void **state)
 static void containers_do_not_inherit_the_list_of_their_image(void **state)
 {
     (void)state;
-    const struct cbx_sandbox_config config = { .instance = "test" };
     struct cbx_limits limits = { .isolation = CBX_ISOLATION_CONTAINER };
     CBX_AUTO_JSON body = cbx_container_body(&config, "python", &limits, "sha256:1");
     assert_string_equal(
