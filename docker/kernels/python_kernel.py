@@ -1358,8 +1358,11 @@ def make_may_import(is_of_image, judged):
         """Does judged code have a text that names the module? What the analyzer judged as code is a constant."""
         return any(type(each) is str and module in each for each in code.co_consts)
 
-    def may_import(module, judged_too):
+    def may_import(module, judged_too, is_native):
         frame, is_run = get_frame(1), False
+        # Native code of a library has no frame. A call that looks like one of its calls may be one of a library's function, or of judged code.
+        if is_native and (is_of_image(frame.f_code) or (judged.has(frame.f_code) and not judged_too)):
+            return True
         while frame is not None:
             code = frame.f_code
             if is_of_image(code):
